@@ -1,0 +1,1 @@
+# `cmake --install` and what find_package(rulerank) finds afterwards.

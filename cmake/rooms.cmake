@@ -1,0 +1,34 @@
+# rulerank_room(NAME SOURCES a.cpp ... [CUDA_SOURCES b.cu ...] [USES room ...] [LINKS target ...])
+# One static library a room: target rulerank_NAME, alias rulerank::NAME. USES names the rooms it
+# stands on; their link lines are what keeps the dependencies one way.
+function(rulerank_room name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(rulerank_${name} STATIC ${ARG_SOURCES})
+  if(RULERANK_HAS_CUDA AND ARG_CUDA_SOURCES)
+    target_sources(rulerank_${name} PRIVATE ${ARG_CUDA_SOURCES})
+    target_link_libraries(rulerank_${name} PRIVATE CUDA::cudart_static)
+  endif()
+  add_library(rulerank::${name} ALIAS rulerank_${name})
+  set_target_properties(rulerank_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(rulerank_${name} PUBLIC cxx_std_20)
+  target_include_directories(rulerank_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/rulerank>)
+  list(TRANSFORM ARG_USES PREPEND rulerank::)
+  target_link_libraries(rulerank_${name} PUBLIC ${ARG_USES} ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
+  set_property(GLOBAL APPEND PROPERTY RULERANK_ROOMS rulerank_${name})
+endfunction()
+
+# rulerank_test(ROOM SOURCES a_test.cpp ... [LINKS target ...])
+# One test program a room, ROOM_test, its cases found by ctest.
+function(rulerank_test room)
+  if(NOT RULERANK_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${room}_test ${ARG_SOURCES})
+  target_link_libraries(${room}_test PRIVATE ${ARG_LINKS} GTest::gtest_main)
+  gtest_discover_tests(${room}_test TEST_PREFIX "${room}." DISCOVERY_MODE PRE_TEST
+                       PROPERTIES LABELS "${room}" TIMEOUT 1800)
+endfunction()

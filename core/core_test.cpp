@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "core/aligned.hpp"
+#include "core/context.hpp"
+#include "core/devices.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "core/parallel.hpp"
+#include "core/random.hpp"
+#include "core/sha256.hpp"
+#include "core/testing.hpp"
+
+namespace rulerank {
+namespace {
+
+std::string read_all(std::string const& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+TEST(parallel_for, covers_every_index_once) {
+  for (int threads : {1, 2, 7}) {
+    for (std::size_t n : {0, 1, 63, 64, 1000}) {
+      context ctx;
+      ctx.threads = threads;
+      std::vector<int> seen(n);
+      parallel_for(ctx, n, 7, [&](std::size_t begin, std::size_t end, int thread) {
+        EXPECT_LT(thread, threads);
+        for (std::size_t i = begin; i < end; ++i) ++seen[i];
+      });
+      EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), std::size_t{0}), n);
+      EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int s) { return s == 1; }));
+    }
+  }
+}
+
+TEST(parallel_for, throws_what_the_work_threw) {
+  for (int threads : {1, 4}) {
+    context ctx;
+    ctx.threads = threads;
+    EXPECT_THROW(parallel_for(ctx, 100, 1,
+                              [](std::size_t begin, std::size_t, int) {
+                                if (begin == 50) throw error({"f", 1, 2}, "x");
+                              }),
+                 error);
+  }
+}
+
+TEST(parallel_for, stops_on_request) {
+  std::stop_source source;
+  context ctx;
+  ctx.stop = source.get_token();
+  source.request_stop();
+  EXPECT_THROW(parallel_for(ctx, 10, 1, [](std::size_t, std::size_t, int) {}), interrupted);
+}
+
+TEST(error, says_where) {
+  EXPECT_STREQ(error({"a.txt", 3, 7}, "x").what(), "a.txt:3:7: x");
+  EXPECT_STREQ(error({"a.txt", 3, 0}, "x").what(), "a.txt:3: x");
+  EXPECT_STREQ(error({"a.txt", 0, 0}, "x").what(), "a.txt: x");
+}
+
+TEST(random, is_fixed) {
+  random_engine engine(1);
+  EXPECT_EQ(engine(), 2469588189546311528ULL);
+  std::vector<int> values{0, 1, 2, 3, 4, 5, 6, 7};
+  shuffle(std::span<int>(values), engine);
+  std::vector<int> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(sorted, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+  for (int i = 0; i < 1000; ++i) EXPECT_LT(uniform_below(engine, 7), 7U);
+}
+
+TEST(sha256, known_answer) {
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(output_file, appears_on_commit_alone) {
+  testing_tools::temporary_folder const folder;
+  std::string const path = folder / "out.txt";
+  {
+    output_file file(path);
+    file.write("half");
+    file.flush();
+    EXPECT_FALSE(std::filesystem::exists(path));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  write_file(path, "one");
+  EXPECT_EQ(read_all(path), "one");
+  {
+    output_file file(path);
+    file.write("lost");
+  }
+  EXPECT_EQ(read_all(path), "one");
+  write_file(path, "two");
+  EXPECT_EQ(read_all(path), "two");
+}
+
+TEST(output_file, full_disk_is_an_error) {
+  output_file file("/dev/full");
+  file.write("x");
+  EXPECT_THROW(file.commit(), output_error);
+}
+
+TEST(devices, answers_without_a_driver) {
+  device_list const list = list_devices();
+  EXPECT_EQ(list.devices.empty(), !list.why_none.empty());
+}
+
+}  // namespace
+}  // namespace rulerank

@@ -1,0 +1,23 @@
+#include <cuda_runtime.h>
+
+#include "core/devices.hpp"
+
+namespace rulerank {
+
+device_list list_cuda_devices() {
+  int count = 0;
+  cudaError_t const status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) return {{}, cudaGetErrorString(status)};
+  if (count == 0) return {{}, "no CUDA device"};
+  device_list list;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) continue;
+    list.devices.push_back({ordinal, properties.name, properties.major, properties.minor,
+                            properties.totalGlobalMem, properties.multiProcessorCount});
+  }
+  if (list.devices.empty()) list.why_none = "no CUDA device answers";
+  return list;
+}
+
+}  // namespace rulerank

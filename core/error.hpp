@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace rulerank {
+
+/// A place in an input: 1-based line and column (in bytes); 0 where it does not apply.
+struct source_position {
+  std::string file;
+  std::uint64_t line = 0;
+  std::uint64_t column = 0;
+};
+
+/// Bad input data. `what()` is `FILE:LINE:COLUMN: found, expected`, parts that are 0 left out.
+class error : public std::runtime_error {
+ public:
+  error(source_position where, std::string_view found_and_expected);
+  source_position const& where() const noexcept { return where_; }
+
+ private:
+  source_position where_;
+};
+
+/// A call with arguments that make no sense together; its program should explain the usage.
+class usage_error : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+/// A device that is missing, lost or out of memory.
+class device_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// An output that could not be written (disk full, no permission).
+class output_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The work was stopped from outside: a stop token, or a progress callable that answered false.
+class interrupted : public std::runtime_error {
+ public:
+  interrupted() : std::runtime_error("interrupted") {}
+};
+
+}  // namespace rulerank

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rulerank {
+
+/// An output that appears whole or not at all. Bytes go to a nameless file in the target's folder
+/// (where the file system has them, else to `.NAME.partial-PID`), and `commit()` puts it in the
+/// place of `path` with one rename. Destroyed without a commit, it leaves the old file untouched.
+/// The path `-` is standard output, written as it comes.
+class output_file {
+ public:
+  /// Throws `output_error` when the folder cannot be written.
+  explicit output_file(std::string path);
+  ~output_file();
+  output_file(output_file&&) noexcept;
+  output_file& operator=(output_file&&) noexcept;
+
+  /// Throws `output_error` on a full disk and the like.
+  void write(std::string_view bytes);
+  /// Hands what is buffered to the system (a reader of standard output sees it now).
+  void flush();
+  /// Flushes to the disk and renames; throws `output_error`. Nothing may be written afterwards.
+  void commit();
+  std::string const& path() const noexcept { return path_; }
+
+ private:
+  void discard() noexcept;
+  void flush_buffer();
+  std::string path_;
+  std::string partial_;  // the named partial file, empty for a nameless one
+  std::string buffer_;
+  int descriptor_ = -1;
+  bool standard_output_ = false;
+};
+
+/// Writes a whole file at once, with the same promise.
+void write_file(std::string const& path, std::string_view bytes);
+
+}  // namespace rulerank

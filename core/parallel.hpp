@@ -1,0 +1,52 @@
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+
+#include "core/context.hpp"
+#include "core/error.hpp"
+
+namespace rulerank {
+
+/// Calls `work(begin, end, thread)` over [0, n) in pieces of at most `grain`, handed out to the
+/// context's threads as they come free; `thread` is in [0, thread_count()), for scratch space.
+/// The first exception is thrown again here once all threads have stopped; a stop request
+/// becomes `interrupted`. No exception leaves the OpenMP region.
+template <class Work>
+void parallel_for(context const& ctx, std::size_t n, std::size_t grain, Work&& work) {
+  grain = std::max<std::size_t>(grain, 1);
+  std::size_t const pieces = (n + grain - 1) / grain;
+  int const threads =
+      static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(ctx.thread_count()), pieces));
+  if (threads <= 1) {
+    for (std::size_t begin = 0; begin < n; begin += grain) {
+      ctx.check_stop();
+      work(begin, std::min(n, begin + grain), 0);
+    }
+    return;
+  }
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr first;
+#pragma omp parallel num_threads(threads)
+  {
+    int const thread = omp_get_thread_num();
+    while (!failed.load(std::memory_order_relaxed) && !ctx.stop.stop_requested()) {
+      std::size_t const piece = next.fetch_add(1, std::memory_order_relaxed);
+      if (piece >= pieces) break;
+      try {
+        work(piece * grain, std::min(n, (piece + 1) * grain), thread);
+      } catch (...) {
+        if (!failed.exchange(true)) first = std::current_exception();
+      }
+    }
+  }
+  if (first) std::rethrow_exception(first);
+  ctx.check_stop();
+}
+
+}  // namespace rulerank

@@ -1,0 +1,68 @@
+#include "core/sha256.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+#include "core/error.hpp"
+
+namespace rulerank {
+
+struct sha256::state {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  state() { reset(); }
+  ~state() { EVP_MD_CTX_free(context); }
+  state(state const&) = delete;
+  state& operator=(state const&) = delete;
+  void reset() {
+    if (context == nullptr || EVP_DigestInit_ex(context, EVP_sha256(), nullptr) != 1)
+      throw std::runtime_error("SHA-256 is not available");
+  }
+};
+
+sha256::sha256() : state_(std::make_unique<state>()) {}
+sha256::~sha256() = default;
+sha256::sha256(sha256&&) noexcept = default;
+sha256& sha256::operator=(sha256&&) noexcept = default;
+
+void sha256::update(std::string_view bytes) {
+  EVP_DigestUpdate(state_->context, bytes.data(), bytes.size());
+}
+
+std::string sha256::hex() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned length = 0;
+  EVP_DigestFinal_ex(state_->context, digest.data(), &length);
+  state_->reset();
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (unsigned i = 0; i < length; ++i) {
+    text += digits[digest[i] >> 4];
+    text += digits[digest[i] & 15];
+  }
+  return text;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  sha256 sum;
+  sum.update(bytes);
+  return sum.hex();
+}
+
+std::string sha256_of_file(std::string const& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw error({path, 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
+  sha256 sum;
+  std::string buffer(1 << 20, '\0');
+  while (in) {
+    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    sum.update({buffer.data(), static_cast<std::size_t>(in.gcount())});
+  }
+  return sum.hex();
+}
+
+}  // namespace rulerank

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// The label of a document whose label is not known yet (`--unlabelled`).
+inline constexpr std::int32_t unlabelled = -1;
+
+/// A run of documents that belong to one query.
+struct query_group {
+  std::string qid;
+  std::size_t begin = 0;  ///< first document
+  std::size_t end = 0;    ///< one past the last
+  std::size_t size() const noexcept { return end - begin; }
+};
+
+/// A feature of a document as its line lists it.
+struct feature_value {
+  std::uint32_t feature = 0;  ///< the file's number, 1-based unless read with `zero_based`
+  double value = 0;           ///< NaN: listed as missing (`NULL`, `nan`)
+};
+
+/// The text that a data set was read from (mapped or decompressed). Line views point into it.
+class text_source {
+ public:
+  virtual ~text_source() = default;
+  virtual std::string_view bytes() const noexcept = 0;
+};
+
+/// N documents in query groups, as read: nothing is normalised, filled in or dropped.
+/// Entry lists are rows in compressed form: those of document d are
+/// `entries[row[d] .. row[d + 1])`, features ascending and distinct.
+struct dataset {
+  std::string name;                       ///< the path, for messages
+  std::vector<std::int32_t> labels;       ///< [N] 0 or more, or `unlabelled`
+  std::vector<query_group> queries;       ///< in file order; together they cover 0..N
+  std::vector<std::size_t> row{0};        ///< [N + 1]
+  std::vector<feature_value> entries;     ///< all rows, one after the other
+  std::vector<std::string_view> lines;    ///< [N] each document's line without its line end
+  std::vector<std::uint64_t> line_numbers;///< [N] 1-based, in the file
+  std::shared_ptr<text_source const> text;///< keeps `lines` alive; may be empty for drawn sets
+
+  std::size_t size() const noexcept { return labels.size(); }
+  std::span<feature_value const> document(std::size_t d) const {
+    return std::span(entries).subspan(row[d], row[d + 1] - row[d]);
+  }
+  /// The largest label, at least 0.
+  std::int32_t max_label() const noexcept;
+  /// What follows the first `#` of the document's line, blanks trimmed; empty without one.
+  std::string_view comment(std::size_t d) const;
+  /// LETOR's `docid = X` or `#docid = X` of the comment, else `<qid>-<line number>`.
+  std::string docid(std::size_t d) const;
+};
+
+/// The distinct features that any document lists, ascending.
+std::vector<std::uint32_t> listed_features(dataset const& data);
+
+/// The documents `chosen` (ascending, distinct) as a data set of their own; groups that lose all
+/// their documents go, the others keep their order.
+dataset subset(dataset const& data, std::span<std::size_t const> chosen);
+
+}  // namespace rulerank::datasets

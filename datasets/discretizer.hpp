@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "core/aligned.hpp"
+#include "core/context.hpp"
+#include "datasets/dataset.hpp"
+
+namespace rulerank::datasets {
+
+enum class binning { tube, width, frequency };
+enum class missing_values { item, none, zero };   ///< what a listed NULL/nan becomes
+enum class unlisted_values { zero, missing };     ///< what a feature without an entry is
+enum class normalization { none, query_minmax, query_zscore };
+
+/// How features become items (SYSTEMS.md, section 1).
+struct discretizer_options {
+  binning method = binning::tube;
+  int bins = 10;         ///< at most this many a feature, 2..250; 0: by cross-validation
+  missing_values missing = missing_values::item;
+  unlisted_values unlisted = unlisted_values::zero;
+  normalization norm = normalization::none;
+};
+
+/// The cuts of one feature, ascending; the bin of x is the number of cuts <= x.
+struct feature_cuts {
+  std::uint32_t feature = 0;
+  std::vector<double> cuts;
+};
+
+/// What was fitted: everything that turns a document into items, no more.
+struct discretizer {
+  discretizer_options options;
+  std::vector<feature_cuts> features;  ///< all features of the training part, ascending;
+                                       ///< one without a cut makes no items
+};
+
+/// The code of a document that has no item in a feature.
+inline constexpr std::uint8_t no_item = 255;
+
+/// The documents of a data set as items. Only features with at least one cut are here; they are
+/// the columns. Codes lie column by column, one byte each: `code(f, d)` is the bin, or
+/// `bins(f) - 1` for the item "missing" where there is one, or `no_item`.
+/// Item ids: feature f's items are `item_begin[f] + code`, so ids run from 0 to `items()` - 1.
+struct binned_dataset {
+  std::size_t documents = 0;
+  std::size_t stride = 0;                  ///< bytes from one column to the next
+  std::vector<std::uint32_t> features;     ///< [F] the file's numbers, ascending
+  std::vector<std::uint32_t> item_begin;   ///< [F + 1]
+  std::vector<bool> has_missing_item;      ///< [F]
+  aligned_vector<std::uint8_t> codes;      ///< [F x stride], the padding holds `no_item`
+  std::vector<std::int32_t> labels;        ///< [N] as in the data set
+  std::int32_t max_label = 0;
+
+  std::size_t feature_count() const noexcept { return features.size(); }
+  std::size_t items() const noexcept { return item_begin.back(); }
+  std::uint32_t bins(std::size_t f) const { return item_begin[f + 1] - item_begin[f]; }
+  std::uint8_t const* column(std::size_t f) const { return codes.data() + f * stride; }
+  std::uint8_t code(std::size_t f, std::size_t d) const { return column(f)[d]; }
+};
+
+/// Fits cuts on a training part. Features that no document lists have no cuts.
+/// `ctx.seed` draws the folds of `bins == 0`. Throws `usage_error` for bins out of range.
+discretizer fit_discretizer(context const& ctx, dataset const& train,
+                            discretizer_options const& options);
+
+/// Applies fitted cuts to any data set. A feature that was not fitted makes no items.
+binned_dataset apply_discretizer(context const& ctx, dataset const& data,
+                                 discretizer const& fitted);
+
+/// The documents `chosen` of a binned data set, in that order.
+binned_dataset subset(binned_dataset const& data, std::span<std::size_t const> chosen);
+
+/// The cuts for one feature's present values (any order, no NaN). Exposed for tests and `--bins
+/// cv`. `bins` >= 2.
+std::vector<double> cut_points(binning method, int bins, std::vector<double> values);
+
+/// Round-trip exact; `from_json` throws `error` naming `name` for anything malformed.
+nlohmann::json to_json(discretizer const& fitted);
+discretizer discretizer_from_json(nlohmann::json const& json, std::string const& name);
+discretizer read_discretizer(std::string const& path);
+
+/// The words of the command line; from_* throw `usage_error`.
+std::string_view name_of(binning);
+std::string_view name_of(missing_values);
+std::string_view name_of(unlisted_values);
+std::string_view name_of(normalization);
+binning binning_from(std::string_view);
+missing_values missing_values_from(std::string_view);
+unlisted_values unlisted_values_from(std::string_view);
+normalization normalization_from(std::string_view);
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/context.hpp"
+#include "datasets/discretizer.hpp"
+
+namespace rulerank::datasets {
+
+/// In which order features are dealt into partitions (SYSTEMS.md, section 3).
+enum class feature_order {
+  chi2,   ///< mean Cramer's V with the other features, descending
+  label,  ///< chi2 against the label, descending
+  none,   ///< as they come
+  file,   ///< from a file: one feature number a line
+};
+
+/// A permutation of 0..F-1 (columns of `data`), ties by index. `path` is read for
+/// `feature_order::file`; features it does not name follow in their order. Throws `error` for a
+/// bad file.
+std::vector<std::size_t> order_features(context const& ctx, binned_dataset const& data,
+                                        feature_order order, std::string const& path = {});
+
+/// Cramer's V of two columns, over the documents that have an item in both.
+double cramers_v(binned_dataset const& data, std::size_t f, std::size_t g);
+
+feature_order feature_order_from(std::string_view name);
+std::string_view name_of(feature_order);
+
+}  // namespace rulerank::datasets
