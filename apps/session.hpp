@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "core/context.hpp"
+
+namespace rulerank::apps {
+
+/// The options every verb has.
+struct run_options {
+  std::string device = "auto";
+  int threads = 0;
+  std::uint64_t seed = 1;
+  bool quiet = false;
+  bool json = false;
+  std::string manifest;
+};
+
+/// One invocation of the program: its common options, its context, its manifest, its messages.
+/// Only this class and the verbs print; the library does not.
+class session {
+ public:
+  explicit session(std::vector<std::string> command);
+  ~session();
+  session(session const&) = delete;
+  session& operator=(session const&) = delete;
+
+  run_options run;
+
+  /// Threads, devices, seed, stop token and progress as the options say; made on the first call.
+  /// Throws `usage_error` for a malformed --device, `device_error` for one that is not there.
+  context const& ctx();
+  /// Requests that the work stops; safe from any thread.
+  void request_stop();
+
+  /// Names an input (for the manifest's checksum; "-" and "" are left out) and gives it back.
+  std::string const& input(std::string const& path);
+  /// `rulerank: warning: ...` on standard error, unless --quiet.
+  void warn(std::string const& message);
+  /// `rulerank: ...` on standard error, unless --quiet.
+  void say(std::string const& message);
+  /// A field of the manifest, such as the engine that ran.
+  void note(std::string const& key, nlohmann::json value);
+
+  /// Times a stage until it is destroyed.
+  class stage_timer {
+   public:
+    stage_timer(session& owner, std::string name);
+    ~stage_timer();
+    stage_timer(stage_timer const&) = delete;
+    stage_timer& operator=(stage_timer const&) = delete;
+
+   private:
+    session& owner_;
+    std::string name_;
+    std::chrono::steady_clock::time_point begin_;
+  };
+  stage_timer stage(std::string name) { return {*this, std::move(name)}; }
+  /// Seconds of each stage so far, in order.
+  nlohmann::json timings() const;
+
+  /// Writes the manifest if one was asked for.
+  void finish();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// Adds a verb with the common options; `body` runs when the line names it, and what it throws
+/// becomes the exit code (see main.cpp). `example` is one worked line for --help.
+CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
+                   std::string const& description, std::string const& example,
+                   std::function<void()> body);
+
+/// Splits "a,b,c".
+std::vector<std::string> split_list(std::string const& text, char separator = ',');
+
+}  // namespace rulerank::apps

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "apps/session.hpp"
+
+// Each verb is one file, apps/NAME.cpp, with one function.
+namespace rulerank::apps {
+
+void add_devices(CLI::App& program, session& owner);
+
+}  // namespace rulerank::apps
