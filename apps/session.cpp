@@ -4,8 +4,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "core/devices.hpp"
@@ -41,7 +44,10 @@ class progress_display {
       auto const filled = static_cast<std::size_t>(30.0 * static_cast<double>(done) / static_cast<double>(total));
       text = fmt::format("[{:-<30}] {}", std::string(std::min<std::size_t>(filled, 30), '#'), text);
     }
-    fmt::print(stderr, terminal ? "\r\033[K{}" : "rulerank: {}\n", text);
+    if (terminal)
+      fmt::print(stderr, "\r\033[K{}", text);
+    else
+      fmt::print(stderr, "rulerank: {}\n", text);
     std::fflush(stderr);
     drawn_ = terminal;
     return true;
