@@ -1,17 +1,17 @@
 // The program `rulerank`: finds the verb, turns what it throws into an exit code.
 // 0 done, 1 output cannot be written or out of memory, 2 wrong usage, 3 bad input data,
 // 4 device trouble, 130 interrupted.
-#include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>
-
-#include <new>
-#include <thread>
-
 #include "apps/session.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "core/version.hpp"
+
+#include <new>
+#include <thread>
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
 
 namespace rulerank::apps {
 namespace {
@@ -40,9 +40,9 @@ int run(int argc, char** argv) {
   session& owner = *new session(std::vector<std::string>(argv, argv + argc));
   stop_on_signal(owner);
   CLI::App program{"Learning to rank and active learning with association rules", "rulerank"};
-  program.set_version_flag("--version", fmt::format("rulerank {}\ncompiler {}\nbuild {}\nCUDA {}",
-                                                    version, compiler, build_type,
-                                                    *cuda_compiler ? cuda_compiler : "none"));
+  program.set_version_flag(
+      "--version", fmt::format("rulerank {}\ncompiler {}\nbuild {}\nCUDA {}", version, compiler,
+                               build_type, *cuda_compiler ? cuda_compiler : "none"));
   program.require_subcommand(1);
   add_devices(program, owner);
   try {
@@ -69,4 +69,6 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace rulerank::apps
 
-int main(int argc, char** argv) { return rulerank::apps::run(argc, argv); }
+int main(int argc, char** argv) {
+  return rulerank::apps::run(argc, argv);
+}

@@ -1,8 +1,10 @@
 #include "apps/session.hpp"
 
-#include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
+#include "core/devices.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "core/sha256.hpp"
+#include "core/version.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,11 +13,9 @@
 #include <optional>
 #include <set>
 
-#include "core/devices.hpp"
-#include "core/error.hpp"
-#include "core/output_file.hpp"
-#include "core/sha256.hpp"
-#include "core/version.hpp"
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace rulerank::apps {
 
@@ -36,12 +36,13 @@ class progress_display {
     double const since = std::chrono::duration<double>(now - shown_).count();
     if (since < (terminal ? 0.1 : 10.0)) return true;
     shown_ = now;
-    std::string text = total == 0
-                           ? fmt::format("{}: {}", stage, done)
-                           : fmt::format("{}: {}/{} ({:.0f} %)", stage, done, total,
-                                         100.0 * static_cast<double>(done) / static_cast<double>(total));
+    std::string text =
+        total == 0 ? fmt::format("{}: {}", stage, done)
+                   : fmt::format("{}: {}/{} ({:.0f} %)", stage, done, total,
+                                 100.0 * static_cast<double>(done) / static_cast<double>(total));
     if (terminal && total != 0) {
-      auto const filled = static_cast<std::size_t>(30.0 * static_cast<double>(done) / static_cast<double>(total));
+      auto const filled =
+          static_cast<std::size_t>(30.0 * static_cast<double>(done) / static_cast<double>(total));
       text = fmt::format("[{:-<30}] {}", std::string(std::min<std::size_t>(filled, 30), '#'), text);
     }
     if (terminal)
@@ -80,9 +81,13 @@ struct session::state {
 session::session(std::vector<std::string> command) : state_(std::make_unique<state>()) {
   state_->command = std::move(command);
 }
-session::~session() { state_->progress.clear(); }
+session::~session() {
+  state_->progress.clear();
+}
 
-void session::request_stop() { state_->stop.request_stop(); }
+void session::request_stop() {
+  state_->stop.request_stop();
+}
 
 context const& session::ctx() {
   if (state_->ctx) return *state_->ctx;
@@ -107,17 +112,21 @@ context const& session::ctx() {
         int ordinal = -1;
         auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), ordinal);
         if (status != std::errc{} || end != word.data() + word.size() || ordinal < 0)
-          throw usage_error(fmt::format("--device {}: '{}' is not a device number", run.device, word));
+          throw usage_error(
+              fmt::format("--device {}: '{}' is not a device number", run.device, word));
         if (std::none_of(list.devices.begin(), list.devices.end(),
                          [&](device const& d) { return d.ordinal == ordinal; }))
-          throw device_error(fmt::format("--device {}: there is no CUDA device {}", run.device, ordinal));
+          throw device_error(
+              fmt::format("--device {}: there is no CUDA device {}", run.device, ordinal));
         ctx.devices.push_back(ordinal);
       }
     }
   } else if (run.device != "cpu") {
-    throw usage_error(fmt::format("--device {}: expected auto, cpu, cuda or cuda:0,1,...", run.device));
+    throw usage_error(
+        fmt::format("--device {}: expected auto, cpu, cuda or cuda:0,1,...", run.device));
   }
-  if (!ctx.devices.empty()) state_->device_used = fmt::format("cuda:{}", fmt::join(ctx.devices, ","));
+  if (!ctx.devices.empty())
+    state_->device_used = fmt::format("cuda:{}", fmt::join(ctx.devices, ","));
   state_->ctx = std::move(ctx);
   return *state_->ctx;
 }
@@ -149,7 +158,9 @@ session::stage_timer::~stage_timer() {
   slot = (slot.is_number() ? slot.get<double>() : 0.0) + seconds_since(begin_);
 }
 
-nlohmann::json session::timings() const { return state_->timings; }
+nlohmann::json session::timings() const {
+  return state_->timings;
+}
 
 void session::finish() {
   state_->progress.clear();
@@ -181,14 +192,19 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
   verb->footer("Example:\n  " + example);
   std::string const group = "Common options";
   verb->add_option("--device", owner.run.device, "auto, cpu, cuda or cuda:0,1,...")
-      ->capture_default_str()->group(group);
+      ->capture_default_str()
+      ->group(group);
   verb->add_option("--threads", owner.run.threads, "CPU threads; 0: all there are")
-      ->check(CLI::Range(0, 4096))->capture_default_str()->group(group);
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str()
+      ->group(group);
   verb->add_option("--seed", owner.run.seed, "Seed of whatever is drawn at random")
-      ->capture_default_str()->group(group);
+      ->capture_default_str()
+      ->group(group);
   verb->add_flag("--quiet", owner.run.quiet, "Neither progress nor warnings")->group(group);
   verb->add_flag("--json", owner.run.json, "Results for machines")->group(group);
-  verb->add_option("--manifest", owner.run.manifest, "Write what was run to this JSON file")->group(group);
+  verb->add_option("--manifest", owner.run.manifest, "Write what was run to this JSON file")
+      ->group(group);
   verb->callback([body = std::move(body), &owner] {
     body();
     owner.finish();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/context.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -9,8 +11,6 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
-
-#include "core/context.hpp"
 
 namespace rulerank::apps {
 

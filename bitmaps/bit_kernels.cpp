@@ -128,12 +128,12 @@ void product_range_counts(word const* prefix, word const* columns, std::size_t s
   std::size_t const lanes = hn::Lanes(d);
   for_each_block(begin, end, [&](auto groups, std::size_t l) HWY_ATTR {
     hn::Vec<words_tag> before[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-    product_block<groups()>(
-        prefix, columns + l, stride, ranges, range_count,
-        [&](std::size_t k, std::size_t g, hn::Vec<words_tag> sum) HWY_ATTR {
-          store_low(hn::Sub(sum, before[g]), counts + k * stride + l + g * lanes);
-          before[g] = sum;
-        });
+    product_block<groups()>(prefix, columns + l, stride, ranges, range_count,
+                            [&](std::size_t k, std::size_t g, hn::Vec<words_tag> sum) HWY_ATTR {
+                              store_low(hn::Sub(sum, before[g]),
+                                        counts + k * stride + l + g * lanes);
+                              before[g] = sum;
+                            });
   });
 }
 
@@ -147,18 +147,17 @@ void product_weighted_counts(word const* prefix, word const* columns, std::size_
   std::size_t const lanes = hn::Lanes(d);
   for_each_block(begin, end, [&](auto groups, std::size_t l) HWY_ATTR {
     hn::Vec<words_tag> folded[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-    product_block<groups()>(
-        prefix, columns + l, stride, ranges, range_count,
-        [&](std::size_t k, std::size_t g, hn::Vec<words_tag> sum) HWY_ATTR {
-          if (steps[k] == 1)
-            folded[g] = hn::Add(folded[g], sum);
-          else if (steps[k] != 0)
-            folded[g] = hn::Add(folded[g], times(sum, steps[k]));
-          if (k + 1 == range_count) {
-            store_low(sum, n + l + g * lanes);
-            store_low(folded[g], weighted + l + g * lanes);
-          }
-        });
+    product_block<groups()>(prefix, columns + l, stride, ranges, range_count,
+                            [&](std::size_t k, std::size_t g, hn::Vec<words_tag> sum) HWY_ATTR {
+                              if (steps[k] == 1)
+                                folded[g] = hn::Add(folded[g], sum);
+                              else if (steps[k] != 0)
+                                folded[g] = hn::Add(folded[g], times(sum, steps[k]));
+                              if (k + 1 == range_count) {
+                                store_low(sum, n + l + g * lanes);
+                                store_low(folded[g], weighted + l + g * lanes);
+                              }
+                            });
   });
 }
 
@@ -205,8 +204,8 @@ HWY_INLINE void overlap_masks(std::uint8_t const* const* columns, std::uint8_t c
 }
 
 smallest_total add_overlap_gains(std::uint8_t const* const* columns, std::uint8_t const* wanted,
-                                 std::size_t width, std::size_t documents,
-                                 std::int32_t const* gain, std::int32_t* totals) {
+                                 std::size_t width, std::size_t documents, std::int32_t const* gain,
+                                 std::int32_t* totals) {
   hn::CappedTag<std::int32_t, 16> const d32;
   hn::Rebind<std::uint16_t, decltype(d32)> const narrow;
   HWY_ALIGN std::uint16_t masks[block_documents];
@@ -255,8 +254,7 @@ void and_words(std::span<word const> a, std::span<word const> b, std::span<word>
 }
 
 void and_class_popcounts(std::span<word const> a, std::span<word const> b, word const* classes,
-                         std::size_t stride, std::span<word> out,
-                         std::span<std::uint32_t> counts) {
+                         std::size_t stride, std::span<word> out, std::span<std::uint32_t> counts) {
   HWY_DYNAMIC_DISPATCH(and_class_popcounts)
   (a.data(), b.data(), classes, stride, out.data(), a.size(), counts.data(), counts.size());
 }
@@ -274,8 +272,7 @@ void product_range_counts(word const* prefix, word const* columns, std::size_t s
 }
 
 void product_weighted_counts(word const* prefix, word const* columns, std::size_t stride,
-                             std::size_t begin, std::size_t end,
-                             std::span<word_range const> ranges,
+                             std::size_t begin, std::size_t end, std::span<word_range const> ranges,
                              std::span<std::uint32_t const> weights, std::uint32_t* n,
                              std::uint32_t* weighted) {
   std::uint32_t steps[64];

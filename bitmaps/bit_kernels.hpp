@@ -1,11 +1,11 @@
 #pragma once
 
+#include "bitmaps/bit_matrix.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "bitmaps/bit_matrix.hpp"
 
 // AND and popcount over words, dispatched at run time over the instruction sets that Highway knows.
 // Spans of words must be aligned to 64 bytes and padded with zeros to a multiple of 8 words (rows
@@ -50,8 +50,7 @@ void product_range_counts(word const* prefix, word const* columns, std::size_t s
 /// The same products, folded: n[l] = all set bits, and weighted[l] = sum over k of weights[k] x
 /// the set bits within ranges[k]. Sums are modulo 2^32.
 void product_weighted_counts(word const* prefix, word const* columns, std::size_t stride,
-                             std::size_t begin, std::size_t end,
-                             std::span<word_range const> ranges,
+                             std::size_t begin, std::size_t end, std::span<word_range const> ranges,
                              std::span<std::uint32_t const> weights, std::uint32_t* n,
                              std::uint32_t* weighted);
 
@@ -66,7 +65,8 @@ struct smallest_total {
 };
 smallest_total add_overlap_gains(std::span<std::uint8_t const* const> columns,
                                  std::span<std::uint8_t const> wanted, std::size_t documents,
-                                 std::span<std::int32_t const> gain, std::span<std::int32_t> totals);
+                                 std::span<std::int32_t const> gain,
+                                 std::span<std::int32_t> totals);
 
 /// The instruction set that the kernels of this process use, as Highway names it.
 std::string instruction_set();

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "core/aligned.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
-
-#include "core/aligned.hpp"
 
 namespace rulerank::bitmaps {
 

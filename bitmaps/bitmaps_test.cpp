@@ -1,12 +1,11 @@
-#include <gtest/gtest.h>
-
-#include <hwy/highway.h>
-
-#include <set>
-
 #include "bitmaps/bit_kernels.hpp"
 #include "bitmaps/bit_matrix.hpp"
 #include "core/random.hpp"
+
+#include <set>
+
+#include <gtest/gtest.h>
+#include <hwy/highway.h>
 
 namespace rulerank::bitmaps {
 namespace {
@@ -49,8 +48,7 @@ class checked_matrix {
 };
 
 std::size_t within(std::set<std::size_t> const& set, std::size_t begin, std::size_t end) {
-  return static_cast<std::size_t>(
-      std::distance(set.lower_bound(begin), set.lower_bound(end)));
+  return static_cast<std::size_t>(std::distance(set.lower_bound(begin), set.lower_bound(end)));
 }
 
 TEST_P(every_instruction_set, counts_agree_with_sets) {
@@ -163,7 +161,9 @@ TEST_P(every_instruction_set, overlap_gains_agree_with_a_loop) {
         if (expected[p] < best.total) best = {expected[p], p};
       }
       auto const found = add_overlap_gains(columns, wanted, documents, gain, totals);
-      ASSERT_TRUE(std::equal(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(documents), totals.begin()));
+      ASSERT_TRUE(std::equal(expected.begin(),
+                             expected.begin() + static_cast<std::ptrdiff_t>(documents),
+                             totals.begin()));
       ASSERT_EQ(found.total, best.total);
       ASSERT_EQ(found.position, best.position);
     }

@@ -16,9 +16,11 @@ struct aligned_allocator {
   template <class U>
   aligned_allocator(aligned_allocator<U> const&) noexcept {}
   T* allocate(std::size_t n) {
-    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{alignment}));
+    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{alignment}));
   }
-  void deallocate(T* p, std::size_t) noexcept { ::operator delete(p, std::align_val_t{alignment}); }
+  void deallocate(T* p, std::size_t) noexcept {
+    ::operator delete (p, std::align_val_t{alignment});
+  }
   friend bool operator==(aligned_allocator, aligned_allocator) noexcept { return true; }
 };
 
@@ -27,6 +29,8 @@ template <class T>
 using aligned_vector = std::vector<T, aligned_allocator<T>>;
 
 /// n rounded up to a multiple of m.
-constexpr std::size_t round_up(std::size_t n, std::size_t m) { return (n + m - 1) / m * m; }
+constexpr std::size_t round_up(std::size_t n, std::size_t m) {
+  return (n + m - 1) / m * m;
+}
 
 }  // namespace rulerank

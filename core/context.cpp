@@ -1,11 +1,11 @@
 #include "core/context.hpp"
 
-#include <sched.h>
+#include "core/error.hpp"
 
 #include <algorithm>
 #include <thread>
 
-#include "core/error.hpp"
+#include <sched.h>
 
 namespace rulerank {
 

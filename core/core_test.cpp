@@ -1,10 +1,3 @@
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <numeric>
-#include <sstream>
-
 #include "core/aligned.hpp"
 #include "core/context.hpp"
 #include "core/devices.hpp"
@@ -14,6 +7,13 @@
 #include "core/random.hpp"
 #include "core/sha256.hpp"
 #include "core/testing.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include <gtest/gtest.h>
 
 namespace rulerank {
 namespace {

@@ -10,8 +10,8 @@ namespace rulerank {
 struct device {
   int ordinal = 0;
   std::string name;
-  int major = 0, minor = 0;       ///< compute capability
-  std::size_t memory = 0;         ///< bytes in all
+  int major = 0, minor = 0;  ///< compute capability
+  std::size_t memory = 0;    ///< bytes in all
   int multiprocessors = 0;
 };
 

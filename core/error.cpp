@@ -13,8 +13,9 @@ std::string place(source_position const& where) {
 }  // namespace
 
 error::error(source_position where, std::string_view found_and_expected)
-    : std::runtime_error(where.file.empty() ? std::string(found_and_expected)
-                                            : fmt::format("{}: {}", place(where), found_and_expected)),
+    : std::runtime_error(where.file.empty()
+                             ? std::string(found_and_expected)
+                             : fmt::format("{}: {}", place(where), found_and_expected)),
       where_(std::move(where)) {}
 
 }  // namespace rulerank

@@ -1,9 +1,6 @@
 #include "core/output_file.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "core/error.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -12,7 +9,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/error.hpp"
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace rulerank {
 
@@ -27,8 +27,8 @@ constexpr std::size_t buffer_size = 1 << 18;
 std::string partial_name(std::string const& path) {
   static std::atomic<unsigned> count{0};
   std::filesystem::path const target(path);
-  return (target.parent_path() / fmt::format(".{}.partial-{}-{}", target.filename().string(),
-                                             ::getpid(), count++))
+  return (target.parent_path() /
+          fmt::format(".{}.partial-{}-{}", target.filename().string(), ::getpid(), count++))
       .string();
 }
 
@@ -67,7 +67,9 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
   }
 }
 
-output_file::~output_file() { discard(); }
+output_file::~output_file() {
+  discard();
+}
 
 output_file::output_file(output_file&& other) noexcept
     : path_(std::move(other.path_)),
@@ -101,7 +103,9 @@ void output_file::write(std::string_view bytes) {
   if (buffer_.size() >= buffer_size) flush_buffer();
 }
 
-void output_file::flush() { flush_buffer(); }
+void output_file::flush() {
+  flush_buffer();
+}
 
 void output_file::flush_buffer() {
   std::string_view rest = buffer_;

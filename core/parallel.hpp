@@ -1,14 +1,14 @@
 #pragma once
 
-#include <omp.h>
+#include "core/context.hpp"
+#include "core/error.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
 
-#include "core/context.hpp"
-#include "core/error.hpp"
+#include <omp.h>
 
 namespace rulerank {
 

@@ -1,6 +1,6 @@
 #include "core/sha256.hpp"
 
-#include <openssl/evp.h>
+#include "core/error.hpp"
 
 #include <array>
 #include <cerrno>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "core/error.hpp"
+#include <openssl/evp.h>
 
 namespace rulerank {
 

@@ -1,12 +1,12 @@
 #pragma once
 // What the tests of several rooms use; not installed.
 
+#include "core/error.hpp"
+
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
-
-#include "core/error.hpp"
 
 namespace rulerank::testing_tools {
 
@@ -45,7 +45,7 @@ inline std::optional<std::string> real_data(std::string const& name) {
 }  // namespace rulerank::testing_tools
 
 /// Skips a test whose real data set is absent, naming it; else defines `path`.
-#define RULERANK_REAL_DATA(path, name)                                               \
-  auto const path##_found = ::rulerank::testing_tools::real_data(name);              \
+#define RULERANK_REAL_DATA(path, name)                                                \
+  auto const path##_found = ::rulerank::testing_tools::real_data(name);               \
   if (!path##_found) GTEST_SKIP() << "needs " << (name) << " in $RULERANK_TEST_DATA"; \
   std::string const path = *path##_found

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "rules/itemset.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rulerank::rules {
+
+/// The fingerprint of an itemset (document 004, equation 4-1, after Atreas and Karanikas): the sum
+/// of f_i / p_i, f_i its i-th item and p_i the i-th prime above the largest item index. Different
+/// itemsets can share a value, so a table must compare the items too.
+class fingerprint {
+ public:
+  /// For itemsets of at most max_size of the items 0..items-1.
+  fingerprint(std::uint32_t items, std::size_t max_size);
+
+  double operator()(std::span<item const> x) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) sum += terms_[i * items_ + x[i]];
+    return sum;
+  }
+  /// The 64 bits of the fingerprint, to be taken modulo a table's size.
+  std::uint64_t bits(std::span<item const> x) const {
+    return std::bit_cast<std::uint64_t>((*this)(x));
+  }
+  std::span<std::uint32_t const> primes() const noexcept { return primes_; }
+
+ private:
+  std::size_t items_;
+  std::vector<std::uint32_t> primes_;
+  std::vector<double> terms_;  // [max_size x items] f / p_i
+};
+
+}  // namespace rulerank::rules

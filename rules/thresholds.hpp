@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rulerank::rules {
+
+/// When a rule X -> r counts: sigma documents with X and r, among n with X.
+struct thresholds {
+  std::uint32_t min_support = 1;  ///< sigma_min, a count; 0 means 1
+  double min_confidence = 0.001;  ///< theta_min, compared with double(sigma) / double(n)
+};
+
+/// Throws `usage_error` unless 0 <= min_confidence <= 1.
+void check(thresholds const& t);
+
+/// The thresholds as one table: a rule is valid when sigma >= min_valid(n).
+class validity {
+ public:
+  /// For n = 0..max_n documents that hold the antecedent.
+  validity(thresholds const& t, std::uint32_t max_n);
+
+  /// The smallest valid sigma among n documents, at least 1; n + 1 or more when none is.
+  std::uint32_t min_valid(std::uint32_t n) const { return table_[n]; }
+  /// Largest n below which every label that is present is valid, so that class-wise counts are not
+  /// needed: min_valid(n) == 1 for all n <= this.
+  std::uint32_t all_valid_up_to() const noexcept { return all_valid_up_to_; }
+  std::span<std::uint32_t const> table() const noexcept { return table_; }
+
+  /// Valid rules of an itemset with these class-wise supports, n their sum.
+  std::uint32_t count(std::span<std::uint32_t const> supports, std::uint32_t n) const {
+    std::uint32_t const least = table_[n];
+    std::uint32_t valid = 0;
+    for (std::uint32_t sigma : supports) valid += static_cast<std::uint32_t>(sigma >= least);
+    return valid;
+  }
+
+ private:
+  std::vector<std::uint32_t> table_;
+  std::uint32_t all_valid_up_to_ = 0;
+};
+
+}  // namespace rulerank::rules
