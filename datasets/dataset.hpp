@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rulerank::datasets {
@@ -27,6 +28,21 @@ struct feature_value {
   double value = 0;           ///< NaN: listed as missing (`NULL`, `nan`)
 };
 
+/// Entries in a row. `resize` leaves the added ones unset, so that threads can fill what they own
+/// without one of them touching all of it first.
+struct unset_allocator : std::allocator<feature_value> {
+  template <class>
+  struct rebind {
+    using other = unset_allocator;
+  };
+  void construct(feature_value*) noexcept {}
+  template <class... Args>
+  void construct(feature_value* at, Args&&... args) {
+    std::construct_at(at, std::forward<Args>(args)...);
+  }
+};
+using entry_list = std::vector<feature_value, unset_allocator>;
+
 /// The text that a data set was read from (mapped or decompressed). Line views point into it.
 class text_source {
  public:
@@ -42,8 +58,8 @@ struct dataset {
   std::vector<std::int32_t> labels;       ///< [N] 0 or more, or `unlabelled`
   std::vector<query_group> queries;       ///< in file order; together they cover 0..N
   std::vector<std::size_t> row{0};        ///< [N + 1]
-  std::vector<feature_value> entries;     ///< all rows, one after the other
-  std::vector<std::string_view> lines;    ///< [N] each document's line without its line end
+  entry_list entries;                     ///< all rows, one after the other
+  std::vector<std::string_view> lines;    ///< [N] each document's line without its LF or CRLF
   std::vector<std::uint64_t> line_numbers;///< [N] 1-based, in the file
   std::shared_ptr<text_source const> text;///< keeps `lines` alive; may be empty for drawn sets
 

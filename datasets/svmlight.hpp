@@ -1,8 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <iosfwd>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "core/context.hpp"
@@ -36,12 +37,16 @@ dataset parse_svmlight(context const& ctx, std::string text, std::string name,
                        svmlight_options const& options = {});
 
 /// Reads a stream query by query: `answer` gets each query's documents as a data set of one group
-/// as soon as its last line has come (the next query's first line, or the end).
+/// as soon as its last line has come: with the next query's first line, or at the end; with a
+/// group file, at once. Throws as `read_svmlight` does, after the queries before the bad place;
+/// `usage_error` for `regroup`, which a stream cannot have.
 void stream_svmlight(context const& ctx, int descriptor, std::string name,
                      svmlight_options const& options,
-                     std::function<void(dataset const&)> const& answer);
+                     std::function<void(dataset const&)> const& answer,
+                     std::function<void(std::string const&)> const& warn = {});
 
-/// Writes documents from their features (not their lines), values round-trip exact; comments kept.
+/// Writes documents from their features (not their lines), values round-trip exact, missing ones as
+/// `NaN`, the spelling that C, Python and Java all read; comments kept.
 void write_svmlight(dataset const& data, output_file& out);
 
 /// Writes the lines of `chosen` documents verbatim, each ended with a line feed.

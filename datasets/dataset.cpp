@@ -1,0 +1,110 @@
+#include "datasets/dataset.hpp"
+
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace rulerank::datasets {
+
+namespace {
+
+constexpr std::string_view blanks = " \t\r\v\f";
+
+std::string_view trim(std::string_view text) {
+  std::size_t const first = text.find_first_not_of(blanks);
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// X of the first `docid = X` that starts a word (a `#` may stand before it), or nothing.
+std::string_view docid_of(std::string_view comment) {
+  constexpr std::string_view key = "docid";
+  for (std::size_t at = comment.find(key); at != comment.npos; at = comment.find(key, at + 1)) {
+    if (at > 0 && comment[at - 1] != '#' && blanks.find(comment[at - 1]) == blanks.npos) continue;
+    std::string_view rest = trim(comment.substr(at + key.size()));
+    if (!rest.starts_with('=')) continue;
+    rest = trim(rest.substr(1));
+    return rest.substr(0, rest.find_first_of(blanks));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::int32_t dataset::max_label() const noexcept {
+  std::int32_t largest = 0;
+  for (std::int32_t const label : labels) largest = std::max(largest, label);
+  return largest;
+}
+
+std::string_view dataset::comment(std::size_t d) const {
+  if (d >= lines.size()) return {};
+  std::string_view const line = lines[d];
+  std::size_t const hash = line.find('#');
+  return hash == line.npos ? std::string_view{} : trim(line.substr(hash + 1));
+}
+
+std::string dataset::docid(std::size_t d) const {
+  if (std::string_view const found = docid_of(comment(d)); !found.empty())
+    return std::string(found);
+  auto const after = std::partition_point(queries.begin(), queries.end(),
+                                          [d](query_group const& q) { return q.end <= d; });
+  std::string id = after == queries.end() ? std::string() : after->qid;
+  id += '-';
+  id += std::to_string(d < line_numbers.size() ? line_numbers[d] : d + 1);
+  return id;
+}
+
+std::vector<std::uint32_t> listed_features(dataset const& data) {
+  // Small numbers are the rule; memory follows the distinct features all the same.
+  constexpr std::uint32_t small = 1U << 16;
+  std::vector<bool> seen(small);
+  std::unordered_set<std::uint32_t> large;
+  for (feature_value const& entry : data.entries) {
+    if (entry.feature < small)
+      seen[entry.feature] = true;
+    else
+      large.insert(entry.feature);
+  }
+  std::vector<std::uint32_t> features;
+  for (std::uint32_t f = 0; f < small; ++f)
+    if (seen[f]) features.push_back(f);
+  auto const middle = static_cast<std::ptrdiff_t>(features.size());
+  features.insert(features.end(), large.begin(), large.end());
+  std::sort(features.begin() + middle, features.end());
+  return features;
+}
+
+dataset subset(dataset const& data, std::span<std::size_t const> chosen) {
+  dataset part;
+  part.name = data.name;
+  part.text = data.text;
+  part.labels.reserve(chosen.size());
+  part.row.reserve(chosen.size() + 1);
+  std::size_t entries = 0;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i] >= data.size() || (i > 0 && chosen[i] <= chosen[i - 1]))
+      throw usage_error("subset: documents must be ascending, distinct and within the data set");
+    entries += data.document(chosen[i]).size();
+  }
+  part.entries.reserve(entries);
+  std::size_t group = 0;
+  for (std::size_t const d : chosen) {
+    std::size_t const at = part.labels.size();
+    while (data.queries[group].end <= d) ++group;
+    query_group const& from = data.queries[group];
+    if (part.queries.empty() || chosen[part.queries.back().begin] < from.begin)
+      part.queries.push_back({from.qid, at, at});
+    part.queries.back().end = at + 1;
+    part.labels.push_back(data.labels[d]);
+    auto const listed = data.document(d);
+    part.entries.insert(part.entries.end(), listed.begin(), listed.end());
+    part.row.push_back(part.entries.size());
+    if (d < data.lines.size()) part.lines.push_back(data.lines[d]);
+    if (d < data.line_numbers.size()) part.line_numbers.push_back(data.line_numbers[d]);
+  }
+  return part;
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,133 @@
+#include "datasets/decompress.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include <zlib.h>
+#include <zstd.h>
+
+namespace rulerank::datasets {
+
+namespace {
+
+constexpr std::size_t output_size = 1 << 18;
+
+class gzip_decompressor final : public decompressor {
+ public:
+  gzip_decompressor() : output_(output_size) {
+    if (inflateInit2(&stream_, gzip_window) != Z_OK) throw std::bad_alloc();
+  }
+  ~gzip_decompressor() override { inflateEnd(&stream_); }
+
+  void feed(std::string_view compressed, sink const& out) override {
+    while (!compressed.empty()) {
+      std::string_view const part = compressed.substr(0, std::numeric_limits<uInt>::max());
+      compressed.remove_prefix(part.size());
+      // zlib's interface has no const, and does not write there.
+      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));
+      stream_.avail_in = static_cast<uInt>(part.size());
+      do {
+        inflate_once(out);
+      } while (stream_.avail_in > 0 || stream_.avail_out == 0);
+    }
+  }
+
+  void finish() override {
+    if (state_ == inside) throw archive_fault("the gzip archive ends too early");
+  }
+
+ private:
+  static constexpr int gzip_window = 15 + 16;
+  enum place { inside, between, padding };
+
+  void inflate_once(sink const& out) {
+    if (state_ != inside && stream_.avail_in > 0) start_member();
+    if (state_ == padding) return;
+    if (state_ == between) {
+      stream_.avail_out = 1;  // nothing is left to write
+      return;
+    }
+    stream_.next_out = reinterpret_cast<Bytef*>(output_.data());
+    stream_.avail_out = static_cast<uInt>(output_.size());
+    int const status = inflate(&stream_, Z_NO_FLUSH);
+    if (std::size_t const got = output_.size() - stream_.avail_out; got > 0)
+      out({output_.data(), got});
+    if (status == Z_STREAM_END)
+      state_ = between;
+    else if (status == Z_MEM_ERROR)
+      throw std::bad_alloc();
+    else if (status != Z_OK && status != Z_BUF_ERROR)
+      throw archive_fault("the gzip archive is damaged");
+  }
+
+  /// Another member, or the zero bytes that tapes are padded with.
+  void start_member() {
+    auto const* const end = stream_.next_in + stream_.avail_in;
+    if (state_ == padding || *stream_.next_in == 0) {
+      state_ = padding;
+      if (std::any_of(const_cast<Bytef const*>(stream_.next_in), end,
+                      [](Bytef b) { return b != 0; }))
+        throw archive_fault("something that is not gzip follows the gzip archive");
+      stream_.avail_in = 0;
+      stream_.avail_out = 1;
+      return;
+    }
+    if (inflateReset(&stream_) != Z_OK) throw archive_fault("the gzip archive is damaged");
+    state_ = inside;
+  }
+
+  z_stream stream_{};
+  std::vector<char> output_;
+  place state_ = inside;
+};
+
+class zstd_decompressor final : public decompressor {
+ public:
+  zstd_decompressor() : stream_(ZSTD_createDCtx()), output_(output_size) {
+    if (stream_ == nullptr) throw std::bad_alloc();
+    // As large as `zstd --long=31` makes them.
+    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, 31);
+  }
+  ~zstd_decompressor() override { ZSTD_freeDCtx(stream_); }
+  zstd_decompressor(zstd_decompressor const&) = delete;
+  zstd_decompressor& operator=(zstd_decompressor const&) = delete;
+
+  void feed(std::string_view compressed, sink const& out) override {
+    ZSTD_inBuffer input{compressed.data(), compressed.size(), 0};
+    bool full = false;
+    while (input.pos < input.size || full) {
+      ZSTD_outBuffer output{output_.data(), output_.size(), 0};
+      std::size_t const status = ZSTD_decompressStream(stream_, &output, &input);
+      if (output.pos > 0) out({output_.data(), output.pos});
+      if (ZSTD_isError(status))
+        throw archive_fault(std::string("the zstd archive is damaged (") +
+                            ZSTD_getErrorName(status) + ')');
+      complete_ = status == 0;
+      full = output.pos == output.size && !complete_;
+    }
+  }
+
+  void finish() override {
+    if (!complete_) throw archive_fault("the zstd archive ends too early");
+  }
+
+ private:
+  ZSTD_DCtx* stream_;
+  std::vector<char> output_;
+  bool complete_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<decompressor> make_decompressor(std::string_view first_bytes) {
+  if (first_bytes.starts_with("\x1f\x8b")) return std::make_unique<gzip_decompressor>();
+  bool const frame = first_bytes.starts_with("\x28\xb5\x2f\xfd");
+  bool const skippable = first_bytes.size() >= 4 && (first_bytes[0] & '\xf0') == '\x50' &&
+                         first_bytes.substr(1, 3) == "\x2a\x4d\x18";
+  if (frame || skippable) return std::make_unique<zstd_decompressor>();
+  return nullptr;
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,44 @@
+#pragma once
+// One line of SVMlight text, read with care: every form that is valid, every fault in its place.
+
+#include "datasets/dataset.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// What a line may hold.
+struct line_rules {
+  bool zero_based = false;
+  std::optional<std::int32_t> unlabelled;
+};
+
+/// What is wrong with a line, and where: an offset in bytes from the line's begin.
+struct line_fault {
+  std::size_t offset = 0;
+  std::string found_and_expected;
+};
+
+/// The document of a line.
+struct line_document {
+  std::int32_t label = 0;
+  std::optional<std::string_view> qid;
+  std::size_t qid_offset = 0;  ///< where the qid stands, or would have to
+  entry_list entries;          ///< features ascending
+};
+
+/// Reads a line without its line end. False: nothing on it, or a comment alone. Throws the first
+/// `line_fault` of the line; then `out` holds what stands before it (label, qid).
+bool read_line(std::string_view line, line_rules const& rules, line_document& out);
+
+/// A piece of input for a message: in quotes, bytes beyond printable ASCII as \xNN, cut when long.
+std::string quoted(std::string_view piece);
+
+inline constexpr std::uint32_t max_feature = 0x7fffffff;
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,43 @@
+#include "core/error.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <cmath>
+#include <iterator>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
+
+void write_svmlight(dataset const& data, output_file& out) {
+  fmt::memory_buffer line;
+  auto const end = std::back_inserter(line);
+  for (query_group const& query : data.queries) {
+    for (std::size_t d = query.begin; d < query.end; ++d) {
+      line.clear();
+      fmt::format_to(end, "{} qid:{}", data.labels[d], query.qid);
+      for (feature_value const& entry : data.document(d)) {
+        // Java reads no other spelling of it.
+        if (std::isnan(entry.value))
+          fmt::format_to(end, " {}:NaN", entry.feature);
+        else
+          fmt::format_to(end, " {}:{}", entry.feature, entry.value);
+      }
+      if (std::string_view const comment = data.comment(d); !comment.empty())
+        fmt::format_to(end, " #{}", comment);
+      line.push_back('\n');
+      out.write({line.data(), line.size()});
+    }
+  }
+}
+
+void write_lines(dataset const& data, std::span<std::size_t const> chosen, output_file& out) {
+  for (std::size_t const d : chosen) {
+    if (d >= data.lines.size())
+      throw usage_error("write_lines: the data set has no line for one of the documents");
+    out.write(data.lines[d]);
+    out.write("\n");
+  }
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,202 @@
+#include "datasets/text_source.hpp"
+
+#include "core/error.hpp"
+#include "datasets/decompress.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace rulerank::datasets {
+
+namespace {
+
+constexpr std::size_t read_size = 1 << 18;
+constexpr int stop_check_ms = 100;
+
+class owned_text final : public text_source {
+ public:
+  explicit owned_text(std::string text) : text_(std::move(text)) {}
+  std::string_view bytes() const noexcept override { return text_; }
+
+ private:
+  std::string text_;
+};
+
+class mapped_text final : public text_source {
+ public:
+  mapped_text(void* begin, std::size_t size) : begin_(begin), size_(size) {}
+  ~mapped_text() override { ::munmap(begin_, size_); }
+  mapped_text(mapped_text const&) = delete;
+  mapped_text& operator=(mapped_text const&) = delete;
+  std::string_view bytes() const noexcept override {
+    return {static_cast<char const*>(begin_), size_};
+  }
+
+ private:
+  void* begin_;
+  std::size_t size_;
+};
+
+/// Closes a descriptor that is not standard input.
+class descriptor_owner {
+ public:
+  explicit descriptor_owner(int descriptor) : descriptor_(descriptor) {}
+  ~descriptor_owner() {
+    if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
+  }
+  descriptor_owner(descriptor_owner const&) = delete;
+  descriptor_owner& operator=(descriptor_owner const&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+[[noreturn]] void cannot_read(std::string const& name) {
+  throw error({name, 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
+}
+
+/// Counts lines and columns of a text that passes by.
+class text_position {
+ public:
+  void pass(std::string_view text) {
+    line_ += static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+    std::size_t const last = text.rfind('\n');
+    column_ = last == text.npos ? column_ + text.size() : text.size() - last;
+  }
+  source_position in(std::string const& name) const { return {name, line_, column_}; }
+
+ private:
+  std::uint64_t line_ = 1;
+  std::uint64_t column_ = 1;
+};
+
+}  // namespace
+
+struct text_stream::state {
+  context ctx;
+  int descriptor;
+  std::string name;
+  std::string raw;   // what was read last
+  std::string text;  // what it became, when compressed
+  std::unique_ptr<decompressor> archive;
+  text_position reached;
+  bool started = false;
+  bool ended = false;
+  std::string damage;  // thrown once the text before it was handed out
+
+  /// Appends to `raw` what one read brings; false at the end.
+  bool read_some() {
+    for (;;) {
+      ctx.check_stop();
+      pollfd waiting{descriptor, POLLIN, 0};
+      int const ready = ::poll(&waiting, 1, stop_check_ms);
+      if (ready < 0 && errno != EINTR) cannot_read(name);
+      if (ready <= 0) continue;
+      std::size_t const before = raw.size();
+      raw.resize(before + read_size);
+      ssize_t const got = ::read(descriptor, raw.data() + before, read_size);
+      int const status = errno;
+      raw.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+      if (got > 0) return true;
+      if (got == 0) return false;
+      errno = status;
+      if (errno != EINTR && errno != EAGAIN) cannot_read(name);
+    }
+  }
+
+  void decompress() {
+    text.clear();
+    try {
+      auto const keep = [this](std::string_view part) { text.append(part); };
+      if (ended)
+        archive->finish();
+      else
+        archive->feed(raw, keep);
+    } catch (archive_fault const& fault) {
+      damage = fault.what();
+    }
+    reached.pass(text);
+  }
+};
+
+text_stream::text_stream(context const& ctx, int descriptor, std::string name)
+    : state_(std::make_unique<state>()) {
+  state_->ctx = ctx;
+  state_->descriptor = descriptor;
+  state_->name = std::move(name);
+}
+text_stream::~text_stream() = default;
+text_stream::text_stream(text_stream&&) noexcept = default;
+
+std::string_view text_stream::next() {
+  state& s = *state_;
+  for (;;) {
+    if (!s.damage.empty())
+      throw error(s.reached.in(s.name), s.damage + ", expected the rest of the text");
+    if (s.ended) return {};
+    s.raw.clear();
+    s.ended = !s.read_some();
+    if (!s.started) {
+      s.started = true;
+      while (!s.ended && s.raw.size() < magic_size) s.ended = !s.read_some();
+      s.archive = make_decompressor(s.raw);
+      if (s.archive && s.ended) {
+        // Shorter than the magic bytes: decode what is there, then find it cut short.
+        s.ended = false;
+        s.decompress();
+        s.ended = true;
+      }
+    }
+    if (!s.archive) {
+      if (!s.raw.empty()) return s.raw;
+      continue;
+    }
+    s.decompress();
+    if (!s.text.empty()) return s.text;
+  }
+}
+
+std::shared_ptr<text_source const> make_text(std::string text) {
+  return std::make_shared<owned_text>(std::move(text));
+}
+
+std::string display_name(std::string const& path) {
+  return path == "-" ? "standard input" : path;
+}
+
+std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path) {
+  std::string const name = display_name(path);
+  descriptor_owner const file(path == "-" ? STDIN_FILENO
+                                          : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) cannot_read(name);
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0) cannot_read(name);
+  if (S_ISDIR(about.st_mode)) throw error({name, 0, 0}, "is a folder, expected a file");
+  char magic[magic_size];
+  if (path != "-" && S_ISREG(about.st_mode) && about.st_size > 0) {
+    ssize_t const got = ::pread(file.get(), magic, magic_size, 0);
+    if (got < 0) cannot_read(name);
+    if (!make_decompressor({magic, static_cast<std::size_t>(got)})) {
+      auto const size = static_cast<std::size_t>(about.st_size);
+      void* const begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+      if (begin == MAP_FAILED) cannot_read(name);
+      return std::make_shared<mapped_text>(begin, size);
+    }
+  }
+  text_stream stream(ctx, file.get(), name);
+  std::string text;
+  for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) text += part;
+  return make_text(std::move(text));
+}
+
+}  // namespace rulerank::datasets
