@@ -2,6 +2,7 @@
 #include "core/context.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
+#include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
@@ -113,6 +114,18 @@ TEST(output_file, full_disk_is_an_error) {
 TEST(devices, answers_without_a_driver) {
   device_list const list = list_devices();
   EXPECT_EQ(list.devices.empty(), !list.why_none.empty());
+}
+
+TEST(machine, tells_what_a_manifest_needs) {
+  machine const here = this_machine();
+  EXPECT_GE(here.cores, 1);
+  EXPECT_GT(here.memory, std::uint64_t{1} << 20);
+  std::string hash = commit();
+  hash = hash.substr(0, hash.find('-'));
+  EXPECT_TRUE(
+      hash == "unknown" ||
+      (hash.size() >= 40 && hash.find_first_not_of("0123456789abcdef") == std::string::npos))
+      << commit();
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace rulerank {
+
+/// The commit this was built from, `-dirty` behind it when tracked files differed from it;
+/// "unknown" when the sources did not lie in a git checkout of their own.
+char const* commit() noexcept;
+
+/// The machine that the process runs on; what cannot be told is empty or 0.
+struct machine {
+  std::string cpu;           ///< the model, as /proc/cpuinfo names it
+  int cores = 0;             ///< logical processors that the process may use
+  std::uint64_t memory = 0;  ///< bytes in all
+};
+
+machine this_machine();
+
+}  // namespace rulerank
