@@ -1,0 +1,224 @@
+#include "core/error.hpp"
+#include "datasets/discretizer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace rulerank::datasets {
+
+namespace {
+
+constexpr char const* format_name = "rulerank-discretizer";
+constexpr int format_version = 1;
+constexpr std::size_t most_cuts = 249;  // 250 bins and "missing" stay below `no_item`
+
+template <class Enum, std::size_t N>
+using words = std::array<std::pair<std::string_view, Enum>, N>;
+
+constexpr words<binning, 3> binning_words{
+    {{"tube", binning::tube}, {"width", binning::width}, {"frequency", binning::frequency}}};
+constexpr words<missing_values, 3> missing_words{{{"item", missing_values::item},
+                                                  {"none", missing_values::none},
+                                                  {"zero", missing_values::zero}}};
+constexpr words<unlisted_values, 2> unlisted_words{
+    {{"zero", unlisted_values::zero}, {"missing", unlisted_values::missing}}};
+constexpr words<normalization, 3> normalization_words{
+    {{"none", normalization::none},
+     {"query-minmax", normalization::query_minmax},
+     {"query-zscore", normalization::query_zscore}}};
+
+template <class Enum, std::size_t N>
+std::string_view word_of(words<Enum, N> const& table, Enum value) {
+  return std::find_if(table.begin(), table.end(), [&](auto const& w) { return w.second == value; })
+      ->first;
+}
+
+template <class Enum, std::size_t N>
+Enum value_of(words<Enum, N> const& table, std::string_view what, std::string_view word) {
+  std::string expected;
+  for (auto const& [name, value] : table) {
+    if (name == word) return value;
+    expected += (expected.empty() ? "" : ", ") + std::string(name);
+  }
+  throw usage_error(fmt::format("{}: found '{}', expected one of {}", what, word, expected));
+}
+
+/// Reads the members of one JSON object and says where it does not fit.
+class object_reader {
+ public:
+  object_reader(nlohmann::json const& json, std::string name, std::string place)
+      : json_(json), name_(std::move(name)), place_(std::move(place)) {
+    if (!json.is_object()) fail("", fmt::format("found {}, expected an object", json.type_name()));
+  }
+
+  nlohmann::json const& member(char const* key) const {
+    auto const found = json_.find(key);
+    if (found == json_.end()) fail(key, "not found");
+    return *found;
+  }
+  std::string word(char const* key) const {
+    nlohmann::json const& value = member(key);
+    if (!value.is_string()) fail(key, fmt::format("found {}, expected a word", value.type_name()));
+    return value.get<std::string>();
+  }
+  /// A word that `parse` knows.
+  template <class Parse>
+  auto known(char const* key, Parse parse) const {
+    std::string const text = word(key);
+    try {
+      return parse(text);
+    } catch (usage_error const& e) {
+      throw error({name_, 0, 0}, place_ + e.what());
+    }
+  }
+  std::uint64_t integer(char const* key, std::uint64_t low, std::uint64_t high) const {
+    nlohmann::json const& value = member(key);
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < low ||
+        value.get<std::uint64_t>() > high)
+      fail(key,
+           fmt::format("found {}, expected an integer from {} to {}", value.dump(), low, high));
+    return value.get<std::uint64_t>();
+  }
+  nlohmann::json const& array(char const* key) const {
+    nlohmann::json const& value = member(key);
+    if (!value.is_array()) fail(key, fmt::format("found {}, expected an array", value.type_name()));
+    return value;
+  }
+  [[noreturn]] void fail(std::string_view key, std::string_view problem) const {
+    throw error({name_, 0, 0},
+                fmt::format("{}{}: {}", place_, key.empty() ? "JSON" : key, problem));
+  }
+
+ private:
+  nlohmann::json const& json_;
+  std::string name_;
+  std::string place_;  // "features[3]." or empty
+};
+
+/// 1-based line and column of the byte at `offset`.
+source_position position_of(std::string const& text, std::size_t offset, std::string const& name) {
+  offset = std::min(offset, text.size());
+  auto const end = text.begin() + static_cast<std::ptrdiff_t>(offset);
+  auto const line = 1 + std::count(text.begin(), end, '\n');
+  std::size_t const before = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
+  std::size_t const begin = before == std::string::npos ? 0 : before + 1;
+  return {name, static_cast<std::uint64_t>(line), offset - begin + 1};
+}
+
+}  // namespace
+
+std::string_view name_of(binning value) {
+  return word_of(binning_words, value);
+}
+std::string_view name_of(missing_values value) {
+  return word_of(missing_words, value);
+}
+std::string_view name_of(unlisted_values value) {
+  return word_of(unlisted_words, value);
+}
+std::string_view name_of(normalization value) {
+  return word_of(normalization_words, value);
+}
+
+binning binning_from(std::string_view word) {
+  return value_of(binning_words, "method", word);
+}
+missing_values missing_values_from(std::string_view word) {
+  return value_of(missing_words, "missing_values", word);
+}
+unlisted_values unlisted_values_from(std::string_view word) {
+  return value_of(unlisted_words, "unlisted", word);
+}
+normalization normalization_from(std::string_view word) {
+  return value_of(normalization_words, "norm", word);
+}
+
+nlohmann::json to_json(discretizer const& fitted) {
+  nlohmann::json json;
+  json["format"] = format_name;
+  json["version"] = format_version;
+  json["method"] = name_of(fitted.options.method);
+  if (fitted.options.bins == 0)
+    json["bins"] = "cv";
+  else
+    json["bins"] = fitted.options.bins;
+  json["missing_values"] = name_of(fitted.options.missing);
+  json["unlisted"] = name_of(fitted.options.unlisted);
+  json["norm"] = name_of(fitted.options.norm);
+  json["features"] = nlohmann::json::array();
+  for (feature_cuts const& f : fitted.features)
+    json["features"].push_back({{"feature", f.feature}, {"cuts", f.cuts}});
+  return json;
+}
+
+discretizer discretizer_from_json(nlohmann::json const& json, std::string const& name) {
+  object_reader const top(json, name, "");
+  if (std::string const format = top.word("format"); format != format_name)
+    top.fail("format", fmt::format("found '{}', expected '{}'", format, format_name));
+  top.integer("version", format_version, format_version);
+
+  discretizer fitted;
+  fitted.options.method = top.known("method", binning_from);
+  fitted.options.missing = top.known("missing_values", missing_values_from);
+  fitted.options.unlisted = top.known("unlisted", unlisted_values_from);
+  fitted.options.norm = top.known("norm", normalization_from);
+  bool const cross_validated = top.member("bins") == "cv";
+  fitted.options.bins =
+      cross_validated ? 0 : static_cast<int>(top.integer("bins", 2, most_cuts + 1));
+  std::size_t const most =
+      cross_validated ? most_cuts : static_cast<std::size_t>(fitted.options.bins) - 1;
+
+  nlohmann::json const& features = top.array("features");
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    object_reader const entry(features[i], name, fmt::format("features[{}].", i));
+    feature_cuts f;
+    f.feature = static_cast<std::uint32_t>(
+        entry.integer("feature", 0, std::numeric_limits<std::int32_t>::max()));
+    if (!fitted.features.empty() && f.feature <= fitted.features.back().feature)
+      entry.fail("feature", fmt::format("found {} after {}, expected ascending numbers", f.feature,
+                                        fitted.features.back().feature));
+    nlohmann::json const& cuts = entry.array("cuts");
+    if (cuts.size() > most)
+      entry.fail("cuts", fmt::format("found {} cuts, expected at most {}", cuts.size(), most));
+    for (nlohmann::json const& cut : cuts) {
+      if (!cut.is_number() || !std::isfinite(cut.get<double>()))
+        entry.fail("cuts", fmt::format("found {}, expected a finite number", cut.dump()));
+      double const value = cut.get<double>();
+      if (!f.cuts.empty() && !(value > f.cuts.back()))
+        entry.fail("cuts",
+                   fmt::format("found {} after {}, expected ascending cuts", value, f.cuts.back()));
+      f.cuts.push_back(value);
+    }
+    fitted.features.push_back(std::move(f));
+  }
+  return fitted;
+}
+
+discretizer read_discretizer(std::string const& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw error({path, 0, 0}, "cannot be read, expected a discretiser in JSON");
+  std::string const text{std::istreambuf_iterator<char>(in), {}};
+  if (in.bad()) throw error({path, 0, 0}, "cannot be read, expected a discretiser in JSON");
+  nlohmann::json json;
+  try {
+    json = nlohmann::json::parse(text);
+  } catch (nlohmann::json::parse_error const& e) {
+    throw error(position_of(text, e.byte == 0 ? 0 : e.byte - 1, path),
+                text.empty()
+                    ? std::string("an empty file, expected a discretiser in JSON")
+                    : fmt::format("malformed JSON, expected a discretiser ({})", e.what()));
+  } catch (nlohmann::json::exception const& e) {
+    throw error({path, 0, 0}, fmt::format("malformed JSON, expected a discretiser ({})", e.what()));
+  }
+  return discretizer_from_json(json, path);
+}
+
+}  // namespace rulerank::datasets
