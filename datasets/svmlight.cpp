@@ -74,14 +74,11 @@ class assembler {
     for (qid_run const& run : part.runs) {
       line_place const place{line_count_ + run.place.line, run.place.column};
       if (!runs_.empty() && runs_.back().qid.has_value() != run.qid.has_value()) {
-        stop(place, run.qid ? fmt::format("qid {} found, expected none as on the lines before",
-                                          quoted(*run.qid))
-                            : "no qid found, expected qid:<id> as on the lines before");
+        stop(place, qid_not_on_all(run.qid));
         return first_entry;
       }
       if (runs_.empty() && run.qid && !options_.group_file.empty()) {
-        stop(place, fmt::format("qid {} found, expected none since {} gives the queries",
-                                quoted(*run.qid), options_.group_file));
+        stop(place, qid_beside_groups(*run.qid, options_.group_file));
         return first_entry;
       }
       if (runs_.empty() || runs_.back().qid != run.qid)
@@ -100,9 +97,7 @@ class assembler {
     if (fault_)
       throw error({data_.name, fault_->place.line + 1, fault_->place.column},
                   fault_->found_and_expected);
-    if (data_.labels.empty())
-      throw error({data_.name, 0, 0},
-                  "no documents found, expected lines <label> qid:<id> <feature>:<value> ...");
+    if (data_.labels.empty()) throw error({data_.name, 0, 0}, no_documents);
     data_.entries.resize(data_.row.back());
     if (runs_.front().qid)
       together ? make_queries() : gather_queries();
@@ -140,10 +135,7 @@ class assembler {
       together = false;
       if (!options_.regroup) {
         std::size_t const end = run_end(last_run[found->second]);
-        stop(runs_[run].place,
-             fmt::format("query {} occurs again, expected its lines together (they ended on line "
-                         "{})",
-                         quoted(*runs_[run].qid), data_.line_numbers[end - 1]));
+        stop(runs_[run].place, query_again(*runs_[run].qid, data_.line_numbers[end - 1]));
         return together;
       }
       last_run[found->second] = run;
@@ -193,10 +185,7 @@ class assembler {
     std::size_t begin = 0;
     for (group_size const& group : sizes) {
       if (group.documents > data_.size() - begin)
-        throw error({name, group.line, 0},
-                    fmt::format("the group sizes add up to more than {} documents, expected as "
-                                "many as {} has",
-                                data_.size(), data_.name));
+        throw error({name, group.line, 0}, groups_too_large(data_.size(), data_.name));
       data_.queries.push_back(
           {std::to_string(data_.queries.size() + 1), begin, begin + group.documents});
       begin += group.documents;
@@ -225,6 +214,31 @@ class assembler {
 
 }  // namespace
 
+void remove_byte_order_mark(std::string_view& text) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+}
+
+std::string qid_not_on_all(std::optional<std::string_view> found) {
+  return found ? fmt::format("qid {} found, expected none as on the lines before", quoted(*found))
+               : "no qid found, expected qid:<id> as on the lines before";
+}
+
+std::string qid_beside_groups(std::string_view found, std::string const& group_file) {
+  return fmt::format("qid {} found, expected none since {} gives the queries", quoted(found),
+                     display_name(group_file));
+}
+
+std::string groups_too_large(std::size_t documents, std::string const& name) {
+  return fmt::format("the group sizes add up to more than {} documents, expected as many as {} has",
+                     documents, name);
+}
+
+std::string query_again(std::string_view qid, std::uint64_t last_line) {
+  return fmt::format("query {} occurs again, expected its lines together (they ended on line {})",
+                     quoted(qid), last_line);
+}
+
 void check_options(svmlight_options const& options) {
   if (options.unlabelled && *options.unlabelled >= 0)
     throw usage_error("the label that means \"not labelled yet\" must be negative");
@@ -239,7 +253,7 @@ dataset parse_svmlight_pieces(context const& ctx, std::shared_ptr<text_source co
   data.name = std::move(name);
   std::string_view bytes = text->bytes();
   data.text = std::move(text);
-  if (bytes.starts_with(byte_order_mark)) bytes.remove_prefix(byte_order_mark.size());
+  remove_byte_order_mark(bytes);
   ctx.report("read", 0, bytes.size());
 
   std::vector<std::size_t> const cuts = cut_at_lines(bytes, piece_bytes);

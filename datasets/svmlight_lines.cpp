@@ -1,5 +1,7 @@
 #include "datasets/svmlight_lines.hpp"
 
+#include "datasets/svmlight_regular.hpp"
+
 #include <algorithm>
 
 namespace rulerank::datasets {
@@ -17,32 +19,49 @@ void parsed_lines::clear() {
 
 void parse_lines(std::string_view text, line_rules const& rules, parsed_lines& out) {
   out.clear();
-  line_document document;
-  auto const note_run = [&] {
-    line_place const place{out.line_count, document.qid_offset + 1};
-    if (out.runs.empty() || out.runs.back().qid != document.qid)
-      out.runs.push_back({document.qid, out.labels.size(), place});
+  out.entries.resize(text.size() / 4 + 2);  // an entry and the blank after it are 4 bytes or more
+  feature_value* entry = out.entries.data();
+  auto const note_run = [&out](std::optional<std::string_view> qid, std::size_t qid_offset) {
+    if (out.runs.empty() || out.runs.back().qid != qid)
+      out.runs.push_back({qid, out.labels.size(), {out.line_count, qid_offset + 1}});
   };
-  for (std::size_t at = 0; at < text.size(); ++out.line_count) {
-    std::size_t const feed = std::min(text.find('\n', at), text.size());
-    std::string_view line = text.substr(at, feed - at);
+  auto const keep = [&](std::int32_t label, std::string_view line) {
+    out.labels.push_back(label);
+    out.row_end.push_back(static_cast<std::size_t>(entry - out.entries.data()));
+    out.lines.push_back(line);
+    out.line_numbers.push_back(out.line_count);
+  };
+
+  regular_document regular{};
+  line_document careful;
+  char const* const end = text.data() + text.size();
+  for (char const* at = text.data(); at < end; ++out.line_count) {
+    if (char const* const next = read_regular_line(at, end, rules, regular, entry)) {
+      if (regular.is_document) {
+        std::optional<std::string_view> qid;
+        if (regular.has_qid) qid = regular.qid;
+        note_run(qid, regular.qid_offset);
+        keep(regular.label, {at, regular.length});
+      }
+      at = next;
+      continue;
+    }
+    std::string_view const rest(at, static_cast<std::size_t>(end - at));
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    at += std::min(line.size() + 1, rest.size());
     if (line.ends_with('\r')) line.remove_suffix(1);
     try {
-      if (read_line(line, rules, document)) {
-        note_run();
-        out.labels.push_back(document.label);
-        out.entries.insert(out.entries.end(), document.entries.begin(), document.entries.end());
-        out.row_end.push_back(out.entries.size());
-        out.lines.push_back(line);
-        out.line_numbers.push_back(out.line_count);
-      }
+      if (!read_line(line, rules, careful)) continue;
+      note_run(careful.qid, careful.qid_offset);
+      entry = std::copy(careful.entries.begin(), careful.entries.end(), entry);
+      keep(careful.label, line);
     } catch (line_fault const& fault) {
-      if (fault.offset > document.qid_offset) note_run();
+      if (fault.offset > careful.qid_offset) note_run(careful.qid, careful.qid_offset);
       out.fault = {{out.line_count, fault.offset + 1}, fault.found_and_expected};
-      return;
+      break;
     }
-    at = feed + 1;
   }
+  out.entries.resize(static_cast<std::size_t>(entry - out.entries.data()));
 }
 
 }  // namespace rulerank::datasets
