@@ -3,12 +3,17 @@
 #include "core/error.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <new>
 #include <unordered_set>
+
+#include <sys/mman.h>
 
 namespace rulerank::datasets {
 
 namespace {
 
+constexpr std::size_t huge_page = std::size_t{2} << 20;
 constexpr std::string_view blanks = " \t\r\v\f";
 
 std::string_view trim(std::string_view text) {
@@ -31,6 +36,23 @@ std::string_view docid_of(std::string_view comment) {
 }
 
 }  // namespace
+
+feature_value* unset_allocator::allocate(std::size_t n) {
+  if (n > std::numeric_limits<std::size_t>::max() / sizeof(feature_value))
+    throw std::bad_array_new_length();
+  std::size_t const bytes = n * sizeof(feature_value);
+  if (bytes < huge_page) return static_cast<feature_value*>(::operator new(bytes));
+  void* const entries = ::operator new (bytes, std::align_val_t{huge_page});
+  ::madvise(entries, bytes, MADV_HUGEPAGE);  // a wish: where there are none, nothing is lost
+  return static_cast<feature_value*>(entries);
+}
+
+void unset_allocator::deallocate(feature_value* entries, std::size_t n) noexcept {
+  if (n * sizeof(feature_value) < huge_page)
+    ::operator delete(entries);
+  else
+    ::operator delete (entries, std::align_val_t{huge_page});
+}
 
 std::int32_t dataset::max_label() const noexcept {
   std::int32_t largest = 0;

@@ -29,17 +29,21 @@ struct feature_value {
 };
 
 /// Entries in a row. `resize` leaves the added ones unset, so that threads can fill what they own
-/// without one of them touching all of it first.
-struct unset_allocator : std::allocator<feature_value> {
+/// without one of them touching all of it first; long ones ask for huge pages.
+struct unset_allocator {
+  using value_type = feature_value;
   template <class>
   struct rebind {
     using other = unset_allocator;
   };
-  void construct(feature_value*) noexcept {}
+  static feature_value* allocate(std::size_t n);
+  static void deallocate(feature_value* entries, std::size_t n) noexcept;
+  static void construct(feature_value*) noexcept {}
   template <class... Args>
-  void construct(feature_value* at, Args&&... args) {
+  static void construct(feature_value* at, Args&&... args) {
     std::construct_at(at, std::forward<Args>(args)...);
   }
+  friend bool operator==(unset_allocator, unset_allocator) noexcept { return true; }
 };
 using entry_list = std::vector<feature_value, unset_allocator>;
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <numeric>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -45,6 +46,36 @@ std::vector<std::size_t> cut_at_lines(std::string_view text, std::size_t bytes) 
   }
   if (cuts.back() != text.size()) cuts.push_back(text.size());
   return cuts;
+}
+
+struct byte_counts {
+  std::size_t feeds = 0;
+  std::size_t colons = 0;
+};
+
+/// In blocks that byte-wide counters hold, which compilers turn into vector code.
+byte_counts count_bytes(std::string_view text) {
+  constexpr std::size_t lanes = 64;
+  constexpr std::size_t rounds = 255;
+  byte_counts counts;
+  while (text.size() >= lanes) {
+    std::size_t const n = std::min(text.size() / lanes, rounds);
+    std::uint8_t feeds[lanes] = {};
+    std::uint8_t colons[lanes] = {};
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        char const c = text[i * lanes + lane];
+        feeds[lane] = static_cast<std::uint8_t>(feeds[lane] + (c == '\n'));
+        colons[lane] = static_cast<std::uint8_t>(colons[lane] + (c == ':'));
+      }
+    }
+    counts.feeds += std::accumulate(feeds, feeds + lanes, std::size_t{0});
+    counts.colons += std::accumulate(colons, colons + lanes, std::size_t{0});
+    text.remove_prefix(n * lanes);
+  }
+  counts.feeds += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  counts.colons += static_cast<std::size_t>(std::count(text.begin(), text.end(), ':'));
+  return counts;
 }
 
 /// Puts the pieces of a text together, in their order.
@@ -264,9 +295,9 @@ dataset parse_svmlight_pieces(context const& ctx, std::shared_ptr<text_source co
   std::atomic<std::size_t> lines{1};
   std::atomic<std::size_t> colons{0};
   parallel_for(ctx, pieces, 1, [&](std::size_t p, std::size_t, int) {
-    std::string_view const part = piece(p);
-    lines += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
-    colons += static_cast<std::size_t>(std::count(part.begin(), part.end(), ':'));
+    byte_counts const counts = count_bytes(piece(p));
+    lines += counts.feeds;
+    colons += counts.colons;
   });
 
   assembler whole(options, data);
