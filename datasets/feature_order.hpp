@@ -19,12 +19,14 @@ enum class feature_order {
 };
 
 /// A permutation of 0..F-1 (columns of `data`), ties by index. `path` is read for
-/// `feature_order::file`; features it does not name follow in their order. Throws `error` for a
-/// bad file.
+/// `feature_order::file`: blank lines and what follows a `#` are skipped, a feature that is not a
+/// column (it has no cuts) is passed over, columns it does not name follow in their order. Throws
+/// `error` for a malformed or repeated number and for a file that names none.
 std::vector<std::size_t> order_features(context const& ctx, binned_dataset const& data,
                                         feature_order order, std::string const& path = {});
 
-/// Cramer's V of two columns, over the documents that have an item in both.
+/// Cramer's V of two columns, over the documents that have a value in both ("missing" is none):
+/// sqrt(chi2 / (N (min(non-empty bins) - 1))), 0 where one of them has a single non-empty bin.
 double cramers_v(binned_dataset const& data, std::size_t f, std::size_t g);
 
 feature_order feature_order_from(std::string_view name);

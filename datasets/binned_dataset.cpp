@@ -1,0 +1,153 @@
+#include "core/parallel.hpp"
+#include "datasets/discretizer.hpp"
+#include "datasets/normalize.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace rulerank::datasets {
+
+namespace {
+
+constexpr std::size_t tile_documents = 64;  // a cache line of codes
+constexpr std::size_t tile_columns = 128;   // 64 KiB of values
+
+/// The bins of a tile's values in one column: the number of cuts <= x, `missing` for NaN.
+void bin_values(std::span<double const, tile_documents> values, std::span<double const> cuts,
+                std::uint8_t missing, std::uint8_t* codes) {
+  constexpr std::size_t few = 24;
+  // As wide as a double, so that the comparisons are done several at a time.
+  std::array<std::int64_t, tile_documents> bins{};
+  if (cuts.size() <= few) {
+    for (double const cut : cuts)
+      for (std::size_t i = 0; i < tile_documents; ++i) bins[i] += values[i] >= cut ? 1 : 0;
+  } else {
+    for (std::size_t i = 0; i < tile_documents; ++i)
+      bins[i] = std::upper_bound(cuts.begin(), cuts.end(), values[i]) - cuts.begin();
+  }
+  for (std::size_t i = 0; i < tile_documents; ++i)
+    codes[i] = std::isnan(values[i]) ? missing : static_cast<std::uint8_t>(bins[i]);
+}
+
+/// Turns the rows of a data set into columns of codes, a tile of documents at a time.
+class column_writer {
+ public:
+  column_writer(dataset const& data, discretizer const& fitted, binned_dataset& result)
+      : data_(data),
+        options_(fitted.options),
+        result_(result),
+        values_(tile_documents * std::min(tile_columns, result.feature_count())) {
+    for (feature_cuts const& f : fitted.features)
+      if (!f.cuts.empty()) cuts_.push_back(f.cuts);
+  }
+
+  /// Documents [begin, end), at most a tile.
+  void write_tile(std::size_t begin, std::size_t end) {
+    std::array<std::size_t, tile_documents> at{};  // entries of each document read so far
+    for (std::size_t first = 0; first < cuts_.size(); first += tile_columns) {
+      std::size_t const last = std::min(first + tile_columns, cuts_.size());
+      read_values(begin, end, first, last, at);
+      for (std::size_t f = first; f < last; ++f) {
+        std::uint8_t codes[tile_documents];
+        std::uint8_t const missing = options_.missing == missing_values::item
+                                         ? static_cast<std::uint8_t>(cuts_[f].size() + 1)
+                                         : no_item;
+        bin_values(std::span<double const, tile_documents>(
+                       values_.data() + (f - first) * tile_documents, tile_documents),
+                   cuts_[f], missing, codes);
+        std::copy_n(codes, end - begin, result_.codes.data() + f * result_.stride + begin);
+      }
+    }
+  }
+
+ private:
+  void read_values(std::size_t begin, std::size_t end, std::size_t first, std::size_t last,
+                   std::array<std::size_t, tile_documents>& at) {
+    bool const missing_is_zero = options_.missing == missing_values::zero;
+    double const unlisted = options_.unlisted == unlisted_values::zero || missing_is_zero
+                                ? 0.0
+                                : std::numeric_limits<double>::quiet_NaN();
+    std::fill_n(values_.begin(), (last - first) * tile_documents, unlisted);
+    for (std::size_t d = begin; d < end; ++d) {
+      std::span<feature_value const> const row = data_.document(d);
+      std::size_t i = at[d - begin];
+      std::size_t column = first;
+      for (; i < row.size() && row[i].feature <= result_.features[last - 1]; ++i) {
+        while (result_.features[column] < row[i].feature) ++column;
+        if (result_.features[column] != row[i].feature) continue;  // it makes no items
+        double const value = missing_is_zero && std::isnan(row[i].value) ? 0.0 : row[i].value;
+        values_[(column - first) * tile_documents + (d - begin)] = value;
+      }
+      at[d - begin] = i;
+    }
+  }
+
+  dataset const& data_;
+  discretizer_options const& options_;
+  binned_dataset& result_;
+  std::vector<std::span<double const>> cuts_;  // of the columns
+  std::vector<double> values_;                 // a tile, column by column
+};
+
+}  // namespace
+
+binned_dataset apply_discretizer(context const& ctx, dataset const& data,
+                                 discretizer const& fitted) {
+  if (fitted.options.norm != normalization::none) {
+    discretizer plain = fitted;
+    plain.options.norm = normalization::none;
+    return apply_discretizer(
+        ctx,
+        normalize(ctx, data, fitted.options.norm, fitted.options.missing, fitted.options.unlisted),
+        plain);
+  }
+  binned_dataset result;
+  result.documents = data.size();
+  result.stride = round_up(data.size(), alignment);
+  result.labels = data.labels;
+  result.max_label = data.max_label();
+  bool const missing_item = fitted.options.missing == missing_values::item;
+  result.item_begin.push_back(0);
+  for (feature_cuts const& f : fitted.features) {
+    if (f.cuts.empty()) continue;
+    result.features.push_back(f.feature);
+    result.has_missing_item.push_back(missing_item);
+    result.item_begin.push_back(result.item_begin.back() +
+                                static_cast<std::uint32_t>(f.cuts.size() + 1 + missing_item));
+  }
+  result.codes.assign(result.feature_count() * result.stride, no_item);
+  if (result.features.empty()) return result;
+
+  parallel_for(ctx, data.size(), 16 * tile_documents, [&](std::size_t begin, std::size_t end, int) {
+    column_writer writer(data, fitted, result);
+    for (std::size_t d = begin; d < end; d += tile_documents)
+      writer.write_tile(d, std::min(d + tile_documents, end));
+  });
+  return result;
+}
+
+binned_dataset subset(binned_dataset const& data, std::span<std::size_t const> chosen) {
+  binned_dataset part;
+  part.documents = chosen.size();
+  part.stride = round_up(chosen.size(), alignment);
+  part.features = data.features;
+  part.item_begin = data.item_begin;
+  part.has_missing_item = data.has_missing_item;
+  part.codes.assign(part.feature_count() * part.stride, no_item);
+  for (std::size_t f = 0; f < part.feature_count(); ++f) {
+    std::uint8_t const* const from = data.column(f);
+    std::uint8_t* const to = part.codes.data() + f * part.stride;
+    for (std::size_t i = 0; i < chosen.size(); ++i) to[i] = from[chosen[i]];
+  }
+  part.labels.reserve(chosen.size());
+  for (std::size_t const d : chosen) {
+    part.labels.push_back(data.labels[d]);
+    part.max_label = std::max(part.max_label, data.labels[d]);
+  }
+  return part;
+}
+
+}  // namespace rulerank::datasets

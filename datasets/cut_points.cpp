@@ -1,0 +1,103 @@
+#include "datasets/cut_points.hpp"
+
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
+
+namespace {
+
+std::vector<double> width_cuts(int bins, value_counts const& counts) {
+  double const lo = counts.values.front(), hi = counts.values.back();
+  std::vector<double> cuts;
+  for (int i = 1; i < bins; ++i) {
+    double const cut = lo + ((hi - lo) * i) / bins;
+    // Where the range is a few units in the last place, cuts coincide or divide nothing.
+    if (cut > lo && (cuts.empty() || cut > cuts.back())) cuts.push_back(cut);
+  }
+  return cuts;
+}
+
+std::vector<double> frequency_cuts(int bins, value_counts const& counts) {
+  std::vector<double> cuts;
+  double last = counts.values.front();
+  for (int i = 1; i < bins; ++i) {
+    std::uint64_t const rank =
+        counts.total() * static_cast<std::uint64_t>(i) / static_cast<std::uint64_t>(bins);
+    auto const after = std::upper_bound(counts.before.begin(), counts.before.end(), rank);
+    double const value = counts.values[static_cast<std::size_t>(after - counts.before.begin()) - 1];
+    if (value > last) cuts.push_back(last = value);
+  }
+  return cuts;
+}
+
+std::vector<double> unscaled_cut_points(binning method, int bins, value_counts const& counts) {
+  if (method == binning::width) return width_cuts(bins, counts);
+  std::vector<double> cuts = grow_tube(counts, static_cast<std::size_t>(bins) - 1).cuts;
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+}  // namespace
+
+value_counts count_values(std::vector<double> values, std::uint64_t zeros) {
+  std::sort(values.begin(), values.end());
+  value_counts counts;
+  auto const add = [&counts](double value, std::uint64_t times) {
+    if (times == 0) return;
+    if (!counts.values.empty() && counts.values.back() == value) {
+      counts.before.back() += times;
+    } else {
+      counts.values.push_back(value + 0.0);  // -0 + 0 is 0
+      counts.before.push_back(counts.before.back() + times);
+    }
+  };
+  std::size_t i = 0;
+  for (; i < values.size() && values[i] < 0; ++i) add(values[i], 1);
+  add(0.0, zeros);
+  for (; i < values.size(); ++i) add(values[i], 1);
+  return counts;
+}
+
+scaled_counts rescale(value_counts const& counts) {
+  constexpr double large = 0x1p960, small = 0x1p-900;
+  constexpr int step = 128;
+  scaled_counts result;
+  if (counts.distinct() < 2) return result;
+  double const half_range = counts.values.back() / 2 - counts.values.front() / 2;
+  if (half_range >= small && half_range <= large) return result;
+  result.exponent = half_range > large ? -step : step;
+  value_counts& other = result.counts;
+  for (std::size_t i = 0; i < counts.distinct(); ++i) {
+    double const value = std::ldexp(counts.values[i], result.exponent);
+    if (!other.values.empty() && other.values.back() == value) {
+      other.before.back() = counts.before[i + 1];
+    } else {
+      other.values.push_back(value);
+      other.before.push_back(counts.before[i + 1]);
+    }
+  }
+  return result;
+}
+
+std::vector<double> cut_points(binning method, int bins, value_counts const& counts) {
+  if (bins < 2) throw usage_error(fmt::format("found {} bins, expected at least 2", bins));
+  if (counts.distinct() < 2) return {};
+  if (method == binning::frequency) return frequency_cuts(bins, counts);
+  scaled_counts const other = rescale(counts);
+  if (other.exponent == 0) return unscaled_cut_points(method, bins, counts);
+  std::vector<double> cuts = unscaled_cut_points(method, bins, other.counts);
+  for (double& cut : cuts) cut = std::ldexp(cut, -other.exponent);
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  return cuts;
+}
+
+std::vector<double> cut_points(binning method, int bins, std::vector<double> values) {
+  return cut_points(method, bins, count_values(std::move(values)));
+}
+
+}  // namespace rulerank::datasets

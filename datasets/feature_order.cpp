@@ -1,0 +1,278 @@
+#include "datasets/feature_order.hpp"
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
+
+namespace {
+
+/// Bins that a value can fall in: all items but "missing".
+std::size_t value_bins(binned_dataset const& data, std::size_t f) {
+  return data.bins(f) - (data.has_missing_item[f] ? 1 : 0);
+}
+
+/// What a contingency table says. The sum of O^2 / (R C) over its cells is taken in units of 2^-52,
+/// so that neither the order of the cells nor which column is the rows changes a bit.
+struct association {
+  std::uint64_t documents = 0;
+  std::uint64_t quotients = 0;        ///< sum of O^2 / (R C), in 2^-52; chi2 = N (quotients - 1)
+  std::size_t rows = 0, columns = 0;  ///< those that are not empty
+
+  static constexpr double unit = 0x1p52;
+
+  double chi2_share() const {  // chi2 / N
+    constexpr std::uint64_t one = std::uint64_t{1} << 52;
+    return quotients > one ? static_cast<double>(quotients - one) / unit : 0.0;
+  }
+  double chi2() const { return static_cast<double>(documents) * chi2_share(); }
+  double cramers_v() const {
+    std::size_t const least = std::min(rows, columns);
+    if (least < 2) return 0;
+    return std::min(1.0, std::sqrt(chi2_share() / static_cast<double>(least - 1)));
+  }
+};
+
+/// Of the first `rows` x `columns` cells of a table whose rows are `stride` apart.
+association associate(std::uint32_t const* table, std::size_t rows, std::size_t columns,
+                      std::size_t stride) {
+  std::vector<std::uint64_t> row_sums(rows), column_sums(columns);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) {
+      row_sums[i] += table[i * stride + j];
+      column_sums[j] += table[i * stride + j];
+    }
+  association result;
+  for (std::uint64_t const sum : row_sums) {
+    result.documents += sum;
+    result.rows += sum > 0;
+  }
+  for (std::uint64_t const sum : column_sums) result.columns += sum > 0;
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) {
+      double const count = table[i * stride + j];
+      if (count == 0) continue;
+      double const expected =
+          static_cast<double>(row_sums[i]) * static_cast<double>(column_sums[j]);
+      result.quotients += static_cast<std::uint64_t>(count * count / expected * association::unit);
+    }
+  return result;
+}
+
+constexpr std::size_t columns_at_once = 4;
+constexpr std::size_t documents_at_once = 4096;
+
+/// Counts one column against a few others in one pass over the documents. Tables that take turns
+/// keep an increment from waiting for the one before it.
+class pair_counter {
+ public:
+  explicit pair_counter(binned_dataset const& data) : data_(data) {}
+
+  /// Calls `answer(g, association)` for g in [first, last), at most `columns_at_once`.
+  template <class Answer>
+  void count(std::size_t f, std::size_t first, std::size_t last, Answer answer) {
+    std::size_t const rows = value_bins(data_, f);
+    std::size_t stride = 1;
+    for (std::size_t g = first; g < last; ++g)
+      while (stride < value_bins(data_, g) + 1) stride *= 2;
+    std::size_t const size = (rows + 1) * stride;  // the last row and column: not present
+    tables_.assign(columns_at_once * size, 0);
+    std::array<std::uint32_t*, columns_at_once> table{};
+    std::array<std::uint8_t const*, columns_at_once> column{};
+    std::array<std::uint8_t, columns_at_once> absent{};
+    for (std::size_t k = 0; k < columns_at_once; ++k) {
+      std::size_t const g = std::min(first + k, last - 1);  // the last one again, to no purpose
+      table[k] = tables_.data() + k * size;
+      column[k] = data_.column(g);
+      absent[k] = static_cast<std::uint8_t>(value_bins(data_, g));
+    }
+    auto const absent_row = static_cast<std::uint8_t>(rows);
+    std::uint8_t const* const f_codes = data_.column(f);
+    for (std::size_t begin = 0; begin < data_.documents; begin += documents_at_once) {
+      std::size_t const n = std::min(documents_at_once, data_.documents - begin);
+      for (std::size_t i = 0; i < n; ++i)
+        row_[i] = static_cast<std::uint32_t>(std::min(f_codes[begin + i], absent_row) * stride);
+      for (std::size_t k = 0; k < columns_at_once; ++k)
+        for (std::size_t i = 0; i < n; ++i)
+          codes_[k][i] = std::min(column[k][begin + i], absent[k]);
+      for (std::size_t i = 0; i < n; ++i) {
+        std::uint32_t const row = row_[i];
+        ++table[0][row + codes_[0][i]];
+        ++table[1][row + codes_[1][i]];
+        ++table[2][row + codes_[2][i]];
+        ++table[3][row + codes_[3][i]];
+      }
+    }
+    for (std::size_t g = first; g < last; ++g)
+      answer(g, associate(table[g - first], rows, value_bins(data_, g), stride));
+  }
+
+ private:
+  binned_dataset const& data_;
+  std::vector<std::uint32_t> tables_;
+  std::array<std::uint32_t, documents_at_once> row_;
+  std::array<std::array<std::uint8_t, documents_at_once>, columns_at_once> codes_;
+};
+
+/// 0..F-1 by `key` descending, ties by index.
+std::vector<std::size_t> descending(std::vector<double> const& key) {
+  std::vector<std::size_t> order(key.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return key[a] > key[b]; });
+  return order;
+}
+
+std::vector<std::size_t> by_mean_cramers_v(context const& ctx, binned_dataset const& data) {
+  // V in units of 2^-52 again: whatever order the pairs come in, equal columns get equal sums.
+  __extension__ using wide = unsigned __int128;
+  std::size_t const features = data.feature_count();
+  std::vector<std::vector<wide>> sums(static_cast<std::size_t>(ctx.thread_count()),
+                                      std::vector<wide>(features));
+  std::size_t const round = 16 * static_cast<std::size_t>(ctx.thread_count());
+  for (std::size_t begin = 0; begin < features; begin += round) {
+    ctx.report("feature order", begin, features);
+    std::size_t const count = std::min(round, features - begin);
+    parallel_for(ctx, count, 1, [&](std::size_t first, std::size_t last, int thread) {
+      std::vector<wide>& sum = sums[static_cast<std::size_t>(thread)];
+      auto const counter = std::make_unique<pair_counter>(data);
+      for (std::size_t f = begin + first; f < begin + last; ++f)
+        for (std::size_t g = f + 1; g < features; g += columns_at_once) {
+          ctx.check_stop();
+          counter->count(f, g, std::min(g + columns_at_once, features),
+                         [&](std::size_t other, association const& found) {
+                           auto const v =
+                               static_cast<std::uint64_t>(found.cramers_v() * association::unit);
+                           sum[f] += v;
+                           sum[other] += v;
+                         });
+        }
+    });
+  }
+  std::vector<double> mean(features);
+  for (std::size_t f = 0; f < features; ++f) {
+    wide total = 0;
+    for (auto const& sum : sums) total += sum[f];
+    mean[f] = static_cast<double>(total);  // divided by the same F - 1 for all
+  }
+  return descending(mean);
+}
+
+std::vector<std::size_t> by_label(context const& ctx, binned_dataset const& data) {
+  std::vector<std::int32_t> labels;
+  for (std::int32_t const label : data.labels)
+    if (label >= 0) labels.push_back(label);
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  std::vector<std::size_t> place(data.documents, labels.size());  // not labelled: the last column
+  for (std::size_t d = 0; d < data.documents; ++d)
+    if (data.labels[d] >= 0)
+      place[d] = static_cast<std::size_t>(
+          std::lower_bound(labels.begin(), labels.end(), data.labels[d]) - labels.begin());
+
+  std::vector<double> chi2(data.feature_count());
+  parallel_for(ctx, data.feature_count(), 1, [&](std::size_t first, std::size_t last, int) {
+    for (std::size_t f = first; f < last; ++f) {
+      std::size_t const rows = value_bins(data, f), stride = labels.size() + 1;
+      std::vector<std::uint32_t> table((rows + 1) * stride);
+      for (std::size_t d = 0; d < data.documents; ++d)
+        ++table[std::min<std::size_t>(data.code(f, d), rows) * stride + place[d]];
+      chi2[f] = associate(table.data(), rows, labels.size(), stride).chi2();
+    }
+  });
+  return descending(chi2);
+}
+
+std::vector<std::size_t> from_file(binned_dataset const& data, std::string const& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw error({path, 0, 0}, "cannot be read, expected feature numbers, one a line");
+  std::vector<std::size_t> order;
+  std::vector<bool> placed(data.feature_count());
+  std::set<std::uint32_t> named;
+  constexpr std::string_view blanks = " \t\r";
+  std::string text;
+  for (std::uint64_t line = 1; std::getline(in, text); ++line) {
+    std::string_view word = text;
+    word = word.substr(0, word.find('#'));
+    std::size_t const column = word.find_first_not_of(blanks);
+    if (column == word.npos) continue;
+    word = word.substr(column, word.find_last_not_of(blanks) + 1 - column);
+    std::uint32_t feature = 0;
+    auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), feature);
+    if (status != std::errc{} || end != word.data() + word.size())
+      throw error({path, line, column + 1},
+                  fmt::format("found '{}', expected a feature number", word));
+    if (!named.insert(feature).second)
+      throw error({path, line, column + 1}, fmt::format("found feature {} again", feature));
+    auto const at = std::lower_bound(data.features.begin(), data.features.end(), feature);
+    if (at == data.features.end() || *at != feature) continue;
+    auto const f = static_cast<std::size_t>(at - data.features.begin());
+    placed[f] = true;
+    order.push_back(f);
+  }
+  if (in.bad()) throw error({path, 0, 0}, "cannot be read, expected feature numbers, one a line");
+  if (named.empty()) throw error({path, 0, 0}, "no feature number, expected one a line");
+  for (std::size_t f = 0; f < data.feature_count(); ++f)
+    if (!placed[f]) order.push_back(f);
+  return order;
+}
+
+constexpr std::array<std::pair<std::string_view, feature_order>, 4> order_words{
+    {{"chi2", feature_order::chi2},
+     {"label", feature_order::label},
+     {"none", feature_order::none},
+     {"file", feature_order::file}}};
+
+}  // namespace
+
+std::vector<std::size_t> order_features(context const& ctx, binned_dataset const& data,
+                                        feature_order order, std::string const& path) {
+  switch (order) {
+    case feature_order::chi2:
+      return by_mean_cramers_v(ctx, data);
+    case feature_order::label:
+      return by_label(ctx, data);
+    case feature_order::file:
+      return from_file(data, path);
+    case feature_order::none:
+      break;
+  }
+  std::vector<std::size_t> as_they_come(data.feature_count());
+  std::iota(as_they_come.begin(), as_they_come.end(), std::size_t{0});
+  return as_they_come;
+}
+
+double cramers_v(binned_dataset const& data, std::size_t f, std::size_t g) {
+  double v = 0;
+  std::make_unique<pair_counter>(data)->count(
+      f, g, g + 1, [&v](std::size_t, association const& found) { v = found.cramers_v(); });
+  return v;
+}
+
+std::string_view name_of(feature_order order) {
+  return std::find_if(order_words.begin(), order_words.end(),
+                      [order](auto const& word) { return word.second == order; })
+      ->first;
+}
+
+feature_order feature_order_from(std::string_view name) {
+  for (auto const& [word, order] : order_words)
+    if (word == name) return order;
+  throw usage_error(
+      fmt::format("feature order: found '{}', expected chi2, label, none or file:PATH", name));
+}
+
+}  // namespace rulerank::datasets
