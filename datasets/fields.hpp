@@ -1,0 +1,40 @@
+#pragma once
+// Lines of blank-separated fields: what the readers of scores, runs and qrels share.
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// A word of a line and the 1-based column of its first byte.
+struct field {
+  std::string_view text;
+  std::uint64_t column = 1;
+};
+
+/// The words of a line between blanks (space, tab, CR), into `fields`.
+inline void split_fields(std::string_view line, std::vector<field>& fields) {
+  fields.clear();
+  constexpr std::string_view blanks = " \t\r";
+  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
+    std::size_t const end = std::min(line.find_first_of(blanks, begin), line.size());
+    fields.push_back({line.substr(begin, end - begin), begin + 1});
+    begin = line.find_first_not_of(blanks, end);
+  }
+}
+
+/// Calls `work(line, number)` for each line of the text (the last may lack its line feed), numbers
+/// from 1.
+template <class Work>
+void for_each_line(std::string_view text, Work&& work) {
+  std::uint64_t number = 0;
+  while (!text.empty()) {
+    std::size_t const end = std::min(text.find('\n'), text.size());
+    work(text.substr(0, end), ++number);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,99 @@
+#include "datasets/scores.hpp"
+
+#include "core/error.hpp"
+#include "datasets/fields.hpp"
+#include "datasets/number.hpp"
+#include "datasets/text_source.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
+
+namespace {
+
+double read_score(std::string const& name, std::uint64_t line, field const& f) {
+  double value = 0;
+  if (read_number(f.text, value) != number_kind::finite)
+    throw error({name, line, f.column},
+                fmt::format("found '{}', expected a finite number as score", f.text));
+  return value;
+}
+
+std::uint64_t read_index(std::string const& name, std::uint64_t line, field const& f) {
+  std::uint64_t value = 0;
+  char const* const last = f.text.data() + f.text.size();
+  auto const [end, status] = std::from_chars(f.text.data(), last, value);
+  if (status != std::errc{} || end != last)
+    throw error({name, line, f.column},
+                fmt::format("found '{}', expected a document's index within its query", f.text));
+  return value;
+}
+
+}  // namespace
+
+score_list read_scores(context const& ctx, std::string const& path) {
+  auto const text = open_text(ctx, path);
+  score_list scores;
+  scores.name = display_name(path);
+  std::size_t columns = 0;
+  std::vector<field> fields;
+  for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t number) {
+    split_fields(line, fields);
+    if (fields.empty()) return;
+    if (columns == 0) {
+      if (fields.size() != 1 && fields.size() != 3)
+        throw error({scores.name, number, fields.back().column},
+                    fmt::format("found {} columns, expected a score, or qid, index and score",
+                                fields.size()));
+      columns = fields.size();
+    }
+    if (fields.size() != columns)
+      throw error({scores.name, number, fields[std::min(columns, fields.size() - 1)].column},
+                  fmt::format("found {} columns, expected {} as on the lines before", fields.size(),
+                              columns));
+    if (columns == 3) {
+      scores.qids.emplace_back(fields[0].text);
+      scores.index.push_back(read_index(scores.name, number, fields[1]));
+    }
+    scores.values.push_back(read_score(scores.name, number, fields.back()));
+    scores.line_numbers.push_back(number);
+  });
+  if (scores.values.empty())
+    throw error({scores.name, 0, 0}, "found no scores, expected a number a line");
+  return scores;
+}
+
+std::vector<double> read_scores_of(context const& ctx, std::string const& path,
+                                   dataset const& test) {
+  score_list scores = read_scores(ctx, path);
+  std::size_t const found = scores.values.size();
+  if (found != test.size()) {
+    std::uint64_t const line = scores.line_numbers[std::min(found - 1, test.size())];
+    throw error({scores.name, line, 0},
+                fmt::format("found {} scores, expected {}, one for each document of {}", found,
+                            test.size(), test.name));
+  }
+  if (scores.qids.empty()) return std::move(scores.values);
+  for (query_group const& query : test.queries)
+    for (std::size_t d = query.begin; d < query.end; ++d) {
+      if (scores.qids[d] != query.qid)
+        throw error({scores.name, scores.line_numbers[d], 1},
+                    fmt::format("found qid '{}', expected '{}' as in {}", scores.qids[d], query.qid,
+                                test.name));
+      if (scores.index[d] != d - query.begin)
+        throw error({scores.name, scores.line_numbers[d], 0},
+                    fmt::format("found index {}, expected {}: scores in the order of {}",
+                                scores.index[d], d - query.begin, test.name));
+    }
+  return std::move(scores.values);
+}
+
+void write_scores(std::span<double const> scores, output_file& out) {
+  fmt::memory_buffer text;
+  for (double score : scores) fmt::format_to(std::back_inserter(text), "{}\n", score);
+  out.write({text.data(), text.size()});
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "core/output_file.hpp"
+#include "datasets/dataset.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// A file of scores as read.
+struct score_list {
+  std::string name;                  ///< the path, for messages
+  std::vector<double> values;        ///< finite
+  std::vector<std::string> qids;     ///< RankLib's first column; empty for one number a line
+  std::vector<std::uint64_t> index;  ///< RankLib's second column, 0-based; empty likewise
+  std::vector<std::uint64_t> line_numbers;
+};
+
+/// Reads one number a line, or RankLib's three columns (qid, index within the query, score); plain,
+/// .gz or .zst, "-" for standard input; blank lines are passed over. Throws `error` with line and
+/// column for a number of columns other than the first line's, for what is not a number, for NaN
+/// and infinity, and for a file without scores.
+score_list read_scores(context const& ctx, std::string const& path);
+
+/// The scores of a test set's documents, in its order. Beyond `read_scores`, throws `error` when
+/// there are fewer or more scores than documents, and when RankLib's qids or indices are not those
+/// of the documents.
+std::vector<double> read_scores_of(context const& ctx, std::string const& path,
+                                   dataset const& test);
+
+/// Writes one number a line, the shortest that reads back as the same double.
+void write_scores(std::span<double const> scores, output_file& out);
+
+}  // namespace rulerank::datasets

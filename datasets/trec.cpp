@@ -1,0 +1,146 @@
+#include "datasets/trec.hpp"
+
+#include "core/error.hpp"
+#include "datasets/fields.hpp"
+#include "datasets/number.hpp"
+#include "datasets/text_source.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
+
+namespace {
+
+/// Calls `work(fields, line)` for each line that says something; returns whether there was one.
+template <class Work>
+bool for_each_record(std::string_view text, Work&& work) {
+  bool any = false;
+  std::vector<field> fields;
+  for_each_line(text, [&](std::string_view line, std::uint64_t number) {
+    split_fields(line, fields);
+    if (fields.empty() || fields[0].text.starts_with('#')) return;
+    any = true;
+    work(fields, number);
+  });
+  return any;
+}
+
+/// Queries in the order of their first lines, each with the docnos seen.
+template <class Query>
+class query_table {
+ public:
+  explicit query_table(std::vector<Query>& queries) : queries_(queries) {}
+
+  /// The query of a line; throws when it has the docno already.
+  Query& add(std::string const& file, std::uint64_t line, field const& qid, field const& docno) {
+    if (queries_.empty() || queries_[last_].qid != qid.text) {
+      auto const [at, is_new] = index_.try_emplace(std::string(qid.text), queries_.size());
+      if (is_new) {
+        queries_.push_back({std::string(qid.text), {}});
+        seen_.emplace_back();
+      }
+      last_ = at->second;
+    }
+    if (!seen_[last_].insert(docno.text).second)
+      throw error({file, line, docno.column},
+                  fmt::format("found document '{}' of query '{}' again, expected it once",
+                              docno.text, qid.text));
+    return queries_[last_];
+  }
+
+ private:
+  std::vector<Query>& queries_;
+  std::unordered_map<std::string, std::size_t> index_;
+  std::vector<std::unordered_set<std::string_view>> seen_;  // views into the file's text
+  std::size_t last_ = 0;
+};
+
+}  // namespace
+
+qrels read_qrels(context const& ctx, std::string const& path) {
+  auto const text = open_text(ctx, path);
+  qrels result;
+  result.name = display_name(path);
+  query_table<judged_query> table(result.queries);
+  bool const any = for_each_record(text->bytes(), [&](std::vector<field> const& f,
+                                                      std::uint64_t line) {
+    if (f.size() != 4)
+      throw error(
+          {result.name, line, f[std::min<std::size_t>(4, f.size() - 1)].column},
+          fmt::format("found {} columns, expected 4: qid, iteration, docno, label", f.size()));
+    std::int32_t label = 0;
+    std::string_view const digits = f[3].text.substr(f[3].text.starts_with('+') ? 1 : 0);
+    auto const [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), label);
+    if (status != std::errc{} || end != digits.data() + digits.size())
+      throw error({result.name, line, f[3].column},
+                  fmt::format("found '{}', expected a whole number as label", f[3].text));
+    table.add(result.name, line, f[0], f[2]).documents.push_back({std::string(f[2].text), label});
+  });
+  if (!any) throw error({result.name, 0, 0}, "found no judgments, expected a line for each");
+  for (judged_query& query : result.queries)
+    std::sort(query.documents.begin(), query.documents.end(),
+              [](judgment const& a, judgment const& b) { return a.docno < b.docno; });
+  return result;
+}
+
+run read_run(context const& ctx, std::string const& path) {
+  auto const text = open_text(ctx, path);
+  run result;
+  result.name = display_name(path);
+  query_table<run_query> table(result.queries);
+  std::string_view tag;
+  bool const any = for_each_record(text->bytes(), [&](std::vector<field> const& f,
+                                                      std::uint64_t line) {
+    if (f.size() < 6)
+      throw error(
+          {result.name, line, f.back().column},
+          fmt::format("found {} columns, expected 6: qid, Q0, docno, rank, score, tag", f.size()));
+    double score = 0;
+    if (read_number(f[4].text, score) != number_kind::finite)
+      throw error({result.name, line, f[4].column},
+                  fmt::format("found '{}', expected a finite number as score", f[4].text));
+    table.add(result.name, line, f[0], f[2]).documents.push_back({std::string(f[2].text), score});
+    tag = f[5].text;
+  });
+  if (!any) throw error({result.name, 0, 0}, "found no documents, expected a line for each");
+  result.tag = tag;
+  return result;
+}
+
+void write_run(dataset const& data, std::span<double const> scores, std::string_view tag,
+               output_file& out, bool distinct_scores) {
+  if (scores.size() != data.size())
+    throw usage_error(fmt::format("{} scores for {} documents", scores.size(), data.size()));
+  std::vector<std::size_t> order;
+  std::unordered_set<std::string> seen;
+  for (query_group const& query : data.queries) {
+    order.resize(query.size());
+    std::iota(order.begin(), order.end(), query.begin);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+    seen.clear();
+    fmt::memory_buffer text;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      std::string docid = data.docid(order[i]);
+      std::replace_if(
+          docid.begin(), docid.end(), [](char c) { return c == ' ' || c == '\t'; }, '_');
+      if (!seen.insert(docid).second)
+        throw error({data.name, data.line_numbers[order[i]], 0},
+                    fmt::format("found docid '{}' twice in query '{}', expected it once in a run",
+                                docid, query.qid));
+      double const score =
+          distinct_scores ? static_cast<double>(order.size() - i) : scores[order[i]];
+      fmt::format_to(std::back_inserter(text), "{} Q0 {} {} {} {}\n", query.qid, docid, i + 1,
+                     score, tag);
+    }
+    out.write({text.data(), text.size()});
+  }
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "core/output_file.hpp"
+#include "datasets/dataset.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// A document's judgment; `label` below 0: in the pool and not judged.
+struct judgment {
+  std::string docno;
+  std::int32_t label = 0;
+};
+
+/// The judgments of one query.
+struct judged_query {
+  std::string qid;
+  std::vector<judgment> documents;  ///< by docno, ascending; distinct
+};
+
+/// TREC's relevance judgments.
+struct qrels {
+  std::string name;                   ///< the path, for messages
+  std::vector<judged_query> queries;  ///< in the order of their first lines
+};
+
+/// A retrieved document.
+struct run_entry {
+  std::string docno;
+  double score = 0;
+};
+
+/// What was retrieved for one query.
+struct run_query {
+  std::string qid;
+  std::vector<run_entry> documents;  ///< in file order; docnos distinct
+};
+
+/// A system's retrieved documents.
+struct run {
+  std::string name;                ///< the path, for messages
+  std::string tag;                 ///< of the last line
+  std::vector<run_query> queries;  ///< in the order of their first lines
+};
+
+/// Reads `qid iteration docno label`, lines in any order; plain, .gz or .zst, "-" for standard
+/// input. Blank lines and lines that start with `#` are passed over, the iteration is not looked
+/// at. Throws `error` with line and column for another number of columns, a label that is no whole
+/// number, a document judged twice for a query, and a file without judgments.
+qrels read_qrels(context const& ctx, std::string const& path);
+
+/// Reads `qid Q0 docno rank score tag`, lines in any order; what follows the tag is passed over,
+/// and so are the second column and the rank: as in trec_eval the scores alone make the order.
+/// Throws `error` with line and column for too few columns, a score that is not a finite number, a
+/// document retrieved twice for a query, and a file without lines.
+run read_run(context const& ctx, std::string const& path);
+
+/// Writes a test set's ranking as a run: queries in their order, documents by score descending
+/// (ties in input order), ranks from 1, docids as `dataset::docid` has them. Scores are round-trip
+/// exact. Readers such as trec_eval break ties by docno, not by rank; for `distinct_scores` the
+/// score column is n, n - 1, ..., 1 instead, so that they see this very order.
+/// Throws `error` when two documents of a query have the same docid.
+void write_run(dataset const& data, std::span<double const> scores, std::string_view tag,
+               output_file& out, bool distinct_scores = false);
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,69 @@
+// bpref: the share of the preferences "relevant before judged not relevant" that the ranking keeps,
+// over the first R of the latter, as trec_eval has computed it since version 8:
+// 1/R sum over retrieved relevant d of 1 - min(n_d, R) / min(N, R), n_d the judged not relevant
+// documents above d, N all of them. Documents that nobody judged do not count. Without a relevant
+// document, the profile's no-relevant value.
+//
+// In a tie with m judged not relevant documents, n_d is uniform over 0 .. m beyond those above the
+// tie; where max-docs cuts the tie, it is hypergeometric at each rank that is left.
+#include "eval/groups.hpp"
+#include "eval/measures.hpp"
+
+#include <vector>
+
+namespace rulerank::eval {
+
+namespace {
+
+double value(ranked_query const& query, conventions const& rules, std::size_t) {
+  if (query.relevant == 0) return rules.rules().no_relevant;
+  auto const bound = std::min(query.nonrelevant, query.relevant);
+  auto const kept = [&](std::size_t above) {
+    if (above == 0) return 1.0;
+    return 1.0 - static_cast<double>(std::min(above, query.relevant)) / static_cast<double>(bound);
+  };
+  double sum = 0;
+  std::size_t above = 0;  // judged not relevant
+  for_each_group(query, query.depth, [&](tie_group const& group) {
+    std::size_t const relevant = group.relevant(rules);
+    auto const others = static_cast<std::size_t>(
+        std::count_if(group.labels.begin(), group.labels.end(),
+                      [&](std::int32_t label) { return label >= 0 && !rules.relevant(label); }));
+    if (relevant > 0 && group.cut == group.end) {
+      double expected = 0;
+      for (std::size_t x = 0; x <= others; ++x) expected += kept(above + x);
+      sum += static_cast<double>(relevant) * expected / static_cast<double>(others + 1);
+    } else if (relevant > 0) {
+      auto const rest = static_cast<double>(group.size() - 1);
+      std::vector<double> chance(others + 2, 0);  // of x of the others above this rank
+      chance[0] = 1;
+      for (std::size_t j = 0; j < group.cut - group.begin; ++j) {
+        double expected = 0;
+        for (std::size_t x = 0; x <= std::min(j, others); ++x)
+          expected += chance[x] * kept(above + x);
+        sum += static_cast<double>(relevant) / static_cast<double>(group.size()) * expected;
+        double const left = rest - static_cast<double>(j);
+        for (std::size_t x = std::min(j, others) + 1; x-- > 0;) {
+          double const next = static_cast<double>(others - x) / left;
+          chance[x + 1] += chance[x] * next;
+          chance[x] *= 1 - next;
+        }
+      }
+    }
+    above += others;
+    return true;
+  });
+  return sum / static_cast<double>(query.relevant);
+}
+
+}  // namespace
+
+constinit measure_kind const bpref{
+    "bpref",
+    {},
+    measure_kind::cutoff::none,
+    "binary preference",
+    "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004",
+    value};
+
+}  // namespace rulerank::eval

@@ -1,0 +1,31 @@
+#include "eval/conventions.hpp"
+
+#include "core/error.hpp"
+
+#include <fmt/format.h>
+
+namespace rulerank::eval {
+
+conventions::conventions(profile p, std::int32_t largest_label, std::size_t longest)
+    : profile_(std::move(p)), max_label_(profile_.max_label.value_or(largest_label)) {
+  check(profile_);
+  constexpr std::int32_t largest_power = 900;  // sums of such gains are far from infinity
+  if (largest_label > largest_power && profile_.gain == gain_function::exponential)
+    throw usage_error(fmt::format(
+        "the label {} has a gain beyond doubles, expected labels up to {} or linear gain",
+        largest_label, largest_power));
+  if (largest_label > max_label_)
+    throw usage_error(fmt::format("max-label is {}, expected {} or more as in the data", max_label_,
+                                  largest_label));
+  if (!profile_.prel.empty() &&
+      static_cast<std::size_t>(std::max(largest_label, 0)) >= profile_.prel.size())
+    throw usage_error(fmt::format("prel ends at label {}, expected a value up to label {}",
+                                  profile_.prel.size() - 1, largest_label));
+  bool const letor = profile_.discount == discount_function::letor;
+  logarithm_.reserve(longest);
+  for (std::size_t rank = 0; rank < longest; ++rank)
+    logarithm_.push_back(letor ? std::log(static_cast<double>(rank + 1))
+                               : std::log2(static_cast<double>(rank + 2)));
+}
+
+}  // namespace rulerank::eval

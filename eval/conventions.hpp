@@ -1,0 +1,51 @@
+#pragma once
+
+#include "eval/profile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rulerank::eval {
+
+/// A profile made ready for one set of data: r_max known, logarithms looked up.
+class conventions {
+ public:
+  /// `largest_label` of the data, `longest` ranking or pool of a query. Throws `usage_error` for a
+  /// profile that `check` refuses or that does not fit the labels (a max-label or a list of prel
+  /// that ends below `largest_label`, gains beyond a double).
+  conventions(profile p, std::int32_t largest_label, std::size_t longest);
+
+  profile const& rules() const noexcept { return profile_; }
+
+  double gain(std::int32_t label) const {
+    if (label <= 0) return 0;
+    return profile_.gain == gain_function::linear ? label : std::ldexp(1.0, label) - 1;
+  }
+  /// The gain at `rank`, from 0, after its discount.
+  double discounted(double gain, std::size_t rank) const {
+    if (profile_.discount == discount_function::log2) return gain / logarithm_[rank];
+    return rank == 0 ? gain : gain * ln2_ / logarithm_[rank];
+  }
+  bool relevant(std::int32_t label) const { return label >= profile_.relevant_from; }
+  /// (2^r - 1) / 2^r_max, ERR's probability that a document satisfies.
+  double satisfaction(std::int32_t label) const {
+    return label <= 0 ? 0 : std::ldexp(std::ldexp(1.0, label) - 1, -max_label_);
+  }
+  /// pFound's p_rel.
+  double found(std::int32_t label) const {
+    if (label < 0) return 0;
+    return profile_.prel.empty() ? satisfaction(label)
+                                 : profile_.prel[static_cast<std::size_t>(label)];
+  }
+
+ private:
+  profile profile_;
+  std::int32_t max_label_;
+  double ln2_ = std::log(2.0);
+  std::vector<double> logarithm_;  // log2(rank + 2), or for letor log(rank + 1)
+};
+
+}  // namespace rulerank::eval

@@ -1,0 +1,28 @@
+// ERR, ERR@k: expected reciprocal rank of the document that satisfies a reader who goes down the
+// list, a document of label r with probability (2^r - 1) / 2^r_max, r_max the profile's max-label.
+#include "eval/cascade.hpp"
+#include "eval/measures.hpp"
+
+namespace rulerank::eval {
+
+namespace {
+
+double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+  double sum = 0;
+  for_each_stop(
+      query, looked_at(query, k), [&](std::int32_t label) { return rules.satisfaction(label); },
+      [&](std::size_t rank, double chance) { sum += chance / static_cast<double>(rank + 1); });
+  return sum;
+}
+
+}  // namespace
+
+constinit measure_kind const err{"ERR",
+                                 {},
+                                 measure_kind::cutoff::optional,
+                                 "expected reciprocal rank",
+                                 "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank "
+                                 "for graded relevance, CIKM 2009",
+                                 value};
+
+}  // namespace rulerank::eval

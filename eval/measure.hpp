@@ -1,0 +1,57 @@
+#pragma once
+
+#include "eval/conventions.hpp"
+#include "eval/ranking.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::eval {
+
+/// A family of measures such as NDCG@k. Each is one file that begins with what it is and who
+/// defined it, and ends with its `measure_kind`.
+struct measure_kind {
+  enum class cutoff { none, optional, required };
+  enum class mean { arithmetic, geometric };
+
+  std::string_view name;                      ///< as reports write it
+  std::span<std::string_view const> aliases;  ///< other spellings, in lower case
+  cutoff cut = cutoff::none;
+  std::string_view summary;   ///< one line
+  std::string_view citation;  ///< who defined it
+  /// The value of one query at cut-off k, 0 for none: its expectation where the query has groups of
+  /// more than one document.
+  double (*value)(ranked_query const& query, conventions const& rules, std::size_t k) = nullptr;
+  mean averaged = mean::arithmetic;  ///< over queries
+};
+
+/// A measure by name: a kind and its cut-off, 0 for none.
+struct measure {
+  measure_kind const* kind = nullptr;
+  std::size_t k = 0;
+
+  std::string name() const;  ///< `NDCG@10`, `MAP`
+  double operator()(ranked_query const& query, conventions const& rules) const {
+    return kind->value(query, rules, k);
+  }
+  /// The mean over queries, summed in their order; a geometric mean takes what is below 1e-5 as
+  /// 1e-5, as trec_eval does. 0 for no values.
+  double average(std::span<double const> values) const;
+  friend bool operator==(measure const&, measure const&) = default;
+};
+
+/// All kinds there are, in the order of the documentation.
+std::span<measure_kind const* const> measure_kinds();
+
+/// Reads `NDCG@10`, `MAP`, `ERR@20`, ... in any case, and trec_eval's `ndcg_cut_10`, `P_5`,
+/// `recip_rank`, ... Throws `usage_error` for an unknown name (with those there are), a cut-off of
+/// 0, one too many and one that is missing.
+measure parse_measure(std::string_view name);
+
+/// Reads a list separated by commas, where `NDCG@1-10` stands for ten measures.
+std::vector<measure> parse_measures(std::string_view list);
+
+}  // namespace rulerank::eval

@@ -1,0 +1,37 @@
+// NDCG@k, NDCG: discounted cumulative gain over that of the best order of all judged documents,
+// both cut at rank k. A query whose best DCG is 0 has the profile's no-relevant value; a list
+// shorter than k is 0 or taken as it is, as the profile says.
+#include "eval/discounted_gain.hpp"
+#include "eval/measures.hpp"
+
+#include <array>
+
+namespace rulerank::eval {
+
+namespace {
+
+double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+  double best = 0;
+  std::size_t const judged = k == 0 ? query.ideal.size() : std::min(k, query.ideal.size());
+  for (std::size_t rank = 0; rank < judged; ++rank)
+    best += rules.discounted(rules.gain(query.ideal[rank]), rank);
+  if (best == 0) return rules.rules().no_relevant;
+  if (query.depth < k && rules.rules().short_lists == short_list::zero) return 0;
+  double sum = 0;
+  for_each_gain(query, rules, looked_at(query, k), [&](std::size_t, double term) { sum += term; });
+  return sum / best;
+}
+
+constexpr std::array<std::string_view, 1> aliases{"ndcg_cut"};
+
+}  // namespace
+
+constinit measure_kind const ndcg{
+    "NDCG",
+    aliases,
+    measure_kind::cutoff::optional,
+    "normalised discounted cumulative gain",
+    "Jarvelin and Kekalainen, Cumulated gain-based evaluation of IR techniques, TOIS 20(4), 2002",
+    value};
+
+}  // namespace rulerank::eval

@@ -1,0 +1,36 @@
+// pFound, pFound@k: the chance that a reader finds an answer who goes down the list, finds it at a
+// document with p_rel of its label, and gives up after each with p_break (.15 unless told):
+// sum_i pLook_i pRel_i, pLook_1 = 1, pLook_{i+1} = pLook_i (1 - pRel_i) (1 - p_break).
+// p_rel is (2^r - 1) / 2^r_max unless the profile lists it.
+#include "eval/cascade.hpp"
+#include "eval/measures.hpp"
+
+namespace rulerank::eval {
+
+namespace {
+
+double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+  double sum = 0;
+  double patience = 1;
+  std::size_t at = 0;
+  for_each_stop(
+      query, looked_at(query, k), [&](std::int32_t label) { return rules.found(label); },
+      [&](std::size_t rank, double chance) {
+        for (; at < rank; ++at) patience *= 1 - rules.rules().pfound_break;
+        sum += chance * patience;
+      });
+  return sum;
+}
+
+}  // namespace
+
+constinit measure_kind const pfound{
+    "pFound",
+    {},
+    measure_kind::cutoff::optional,
+    "probability that the reader finds an answer",
+    "Gulin, Karpovich, Raskovalov and Segalovich, Yandex at ROMIP 2009: optimization of ranking "
+    "algorithms by machine learning methods, ROMIP 2009",
+    value};
+
+}  // namespace rulerank::eval

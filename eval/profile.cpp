@@ -1,0 +1,142 @@
+#include "eval/profile.hpp"
+
+#include "core/error.hpp"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::eval {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> names{"letor", "mslr",     "standard",
+                                                "trec",  "lightgbm", "yahoo"};
+
+template <class Value>
+using word = std::pair<std::string_view, Value>;
+constexpr std::array<word<gain_function>, 2> gains{
+    {{"exponential", gain_function::exponential}, {"linear", gain_function::linear}}};
+constexpr std::array<word<discount_function>, 2> discounts{
+    {{"letor", discount_function::letor}, {"log2", discount_function::log2}}};
+constexpr std::array<word<short_list>, 2> short_lists{
+    {{"zero", short_list::zero}, {"as-is", short_list::as_is}}};
+constexpr std::array<word<tie_rule>, 4> tie_rules{{{"stable", tie_rule::stable},
+                                                   {"average", tie_rule::average},
+                                                   {"worst", tie_rule::worst},
+                                                   {"docno", tie_rule::docno}}};
+
+template <class Words>
+auto from(Words const& words, std::string_view what, std::string_view text) {
+  std::string known;
+  for (auto const& [name, value] : words) {
+    if (name == text) return value;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
+  }
+  throw usage_error(fmt::format("{}: found '{}', expected one of {}", what, text, known));
+}
+
+template <class Words, class Value>
+std::string_view name_of(Words const& words, Value value) {
+  for (auto const& [name, other] : words)
+    if (other == value) return name;
+  return "";
+}
+
+}  // namespace
+
+profile make_profile(std::string_view name) {
+  profile p;
+  p.name = name;
+  if (name == "letor") return p;
+  if (name == "mslr") {
+    p.relevant_from = 2;
+    return p;
+  }
+  p.discount = discount_function::log2;
+  p.short_lists = short_list::as_is;
+  if (name == "standard") return p;
+  if (name == "trec") {
+    p.gain = gain_function::linear;
+    p.ties = tie_rule::docno;
+    return p;
+  }
+  if (name == "lightgbm" || name == "yahoo") {
+    p.no_relevant = name == "yahoo" ? 0.5 : 1.0;
+    return p;
+  }
+  throw usage_error(
+      fmt::format("profile: found '{}', expected one of {}", name, fmt::join(names, ", ")));
+}
+
+std::span<std::string_view const> profile_names() {
+  return names;
+}
+
+gain_function gain_from(std::string_view text) {
+  return from(gains, "gain", text);
+}
+discount_function discount_from(std::string_view text) {
+  return from(discounts, "discount", text);
+}
+short_list short_list_from(std::string_view text) {
+  return from(short_lists, "short-list", text);
+}
+tie_rule tie_rule_from(std::string_view text) {
+  return from(tie_rules, "ties", text);
+}
+std::string_view to_string(gain_function value) {
+  return name_of(gains, value);
+}
+std::string_view to_string(discount_function value) {
+  return name_of(discounts, value);
+}
+std::string_view to_string(short_list value) {
+  return name_of(short_lists, value);
+}
+std::string_view to_string(tie_rule value) {
+  return name_of(tie_rules, value);
+}
+
+void check(profile const& p) {
+  auto const in = [](double value, double low, double high) {
+    return low <= value && value <= high;
+  };
+  if (!in(p.no_relevant, 0, 1))
+    throw usage_error(fmt::format("no-relevant: found {}, expected 0 to 1", p.no_relevant));
+  if (p.relevant_from < 1)
+    throw usage_error(fmt::format("relevant-from: found {}, expected 1 or more", p.relevant_from));
+  if (p.max_label && *p.max_label < 0)
+    throw usage_error(fmt::format("max-label: found {}, expected 0 or more", *p.max_label));
+  if (!(p.rbp_persistence > 0 && p.rbp_persistence < 1))
+    throw usage_error(
+        fmt::format("persistence: found {}, expected between 0 and 1", p.rbp_persistence));
+  if (!in(p.pfound_break, 0, 1))
+    throw usage_error(fmt::format("p-break: found {}, expected 0 to 1", p.pfound_break));
+  for (double value : p.prel)
+    if (!in(value, 0, 1)) throw usage_error(fmt::format("prel: found {}, expected 0 to 1", value));
+}
+
+std::string describe(profile const& p) {
+  profile const named = make_profile(p.name);
+  std::string parts;
+  auto const add = [&](std::string_view part, auto const& value) {
+    parts += fmt::format("{}{}={}", parts.empty() ? " with " : ", ", part, value);
+  };
+  if (p.gain != named.gain) add("gain", to_string(p.gain));
+  if (p.discount != named.discount) add("discount", to_string(p.discount));
+  if (p.no_relevant != named.no_relevant) add("no-relevant", p.no_relevant);
+  if (p.relevant_from != named.relevant_from) add("relevant-from", p.relevant_from);
+  if (p.short_lists != named.short_lists) add("short-list", to_string(p.short_lists));
+  if (p.ties != named.ties) add("ties", to_string(p.ties));
+  if (p.complete != named.complete) add("complete", p.complete ? "yes" : "no");
+  if (p.max_docs != named.max_docs) add("max-docs", p.max_docs);
+  if (p.max_label) add("max-label", *p.max_label);
+  if (p.rbp_persistence != named.rbp_persistence) add("persistence", p.rbp_persistence);
+  if (p.pfound_break != named.pfound_break) add("p-break", p.pfound_break);
+  if (!p.prel.empty()) add("prel", fmt::format("{}", fmt::join(p.prel, "/")));
+  return p.name + parts;
+}
+
+}  // namespace rulerank::eval

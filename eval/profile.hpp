@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::eval {
+
+/// The gain of label r.
+enum class gain_function {
+  exponential,  ///< 2^r - 1
+  linear,       ///< r
+};
+
+/// What the gain at rank i (from 1) is multiplied with.
+enum class discount_function {
+  letor,  ///< 1, 1, then 1 / log2(i), computed as gain * log(2) / log(i) like LETOR's scripts
+  log2,   ///< 1 / log2(i + 1)
+};
+
+/// NDCG@k of a list of fewer than k documents.
+enum class short_list {
+  zero,
+  as_is,  ///< the list's DCG over the ideal DCG at k
+};
+
+/// The order of documents with equal scores.
+enum class tie_rule {
+  stable,   ///< input order
+  average,  ///< the exact expectation over all orders within ties
+  worst,    ///< low labels first
+  docno,    ///< by document id, descending, as trec_eval does
+};
+
+/// Everything in which evaluation programs differ (SYSTEMS.md, section 5). The named ones come
+/// from `make_profile`; each part can be set on its own afterwards.
+struct profile {
+  std::string name = "letor";
+  gain_function gain = gain_function::exponential;
+  discount_function discount = discount_function::letor;
+  double no_relevant = 0;          ///< value of a query that has nothing to find, in [0, 1]
+  std::int32_t relevant_from = 1;  ///< a document is relevant from this label on, at least 1
+  short_list short_lists = short_list::zero;
+  tie_rule ties = tie_rule::stable;
+  bool complete = false;     ///< runs: judged queries that a run lacks count, as found nothing
+  std::size_t max_docs = 0;  ///< documents looked at in a ranking; 0: all
+  std::optional<std::int32_t>
+      max_label;                 ///< r_max of ERR and pFound; none: the largest in the data
+  double rbp_persistence = 0.9;  ///< RBP's p, in (0, 1)
+  double pfound_break = 0.15;    ///< pFound's p_break, in [0, 1]
+  std::vector<double> prel;      ///< pFound's p_rel by label; empty: (2^r - 1) / 2^r_max
+};
+
+/// letor, mslr, standard, trec, lightgbm or yahoo; `usage_error` for another name.
+profile make_profile(std::string_view name);
+/// Their names, in that order.
+std::span<std::string_view const> profile_names();
+
+/// The words of the command line; `usage_error`, with the words there are, for others.
+gain_function gain_from(std::string_view word);          ///< exponential, linear
+discount_function discount_from(std::string_view word);  ///< letor, log2
+short_list short_list_from(std::string_view word);       ///< zero, as-is
+tie_rule tie_rule_from(std::string_view word);           ///< stable, average, worst, docno
+std::string_view to_string(gain_function value);
+std::string_view to_string(discount_function value);
+std::string_view to_string(short_list value);
+std::string_view to_string(tie_rule value);
+
+/// Throws `usage_error` for a part that is out of its range.
+void check(profile const& p);
+
+/// The name, and where parts differ from the profile of that name these too:
+/// `letor with relevant-from=2, ties=average`.
+std::string describe(profile const& p);
+
+}  // namespace rulerank::eval

@@ -1,0 +1,34 @@
+// RBP, RBP@k: rank-biased precision, (1 - p) sum over relevant ranks i of p^(i - 1); p is the
+// profile's persistence, .9 unless told. A document is relevant or not, its grade does not matter.
+#include "eval/groups.hpp"
+#include "eval/measures.hpp"
+
+namespace rulerank::eval {
+
+namespace {
+
+double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+  double const p = rules.rules().rbp_persistence;
+  double sum = 0;
+  double weight = 1;
+  for_each_group(query, looked_at(query, k), [&](tie_group const& group) {
+    double const share =
+        static_cast<double>(group.relevant(rules)) / static_cast<double>(group.size());
+    for (std::size_t rank = group.begin; rank < group.cut; ++rank, weight *= p)
+      sum += share * weight;
+    return weight > 0;
+  });
+  return (1 - p) * sum;
+}
+
+}  // namespace
+
+constinit measure_kind const rbp{"RBP",
+                                 {},
+                                 measure_kind::cutoff::optional,
+                                 "rank-biased precision",
+                                 "Moffat and Zobel, Rank-biased precision for measurement of "
+                                 "retrieval effectiveness, TOIS 27(1), 2008",
+                                 value};
+
+}  // namespace rulerank::eval

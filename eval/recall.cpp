@@ -1,0 +1,25 @@
+// recall@k: the share of the query's relevant documents that the first k ranks hold. Without any,
+// the profile's no-relevant value.
+#include "eval/groups.hpp"
+#include "eval/measures.hpp"
+
+namespace rulerank::eval {
+
+namespace {
+
+double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+  if (query.relevant == 0) return rules.rules().no_relevant;
+  return relevant_within(query, rules, looked_at(query, k)) / static_cast<double>(query.relevant);
+}
+
+}  // namespace
+
+constinit measure_kind const recall{
+    "recall",
+    {},
+    measure_kind::cutoff::required,
+    "recall",
+    "Cleverdon and Keen, Factors determining the performance of indexing systems, 1966",
+    value};
+
+}  // namespace rulerank::eval

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "eval/evaluate.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rulerank::eval {
+
+struct test_result {
+  double statistic = 0;  ///< Student's t, or the mean difference for the randomisation test
+  double p = 1;          ///< two-sided
+};
+
+/// Student's two-sided paired t-test of the differences' mean against 0. Fewer than two differences
+/// or no difference at all: p = 1. The same difference everywhere: t is infinite, p = 0.
+test_result paired_t_test(std::span<double const> differences);
+
+/// Fisher's randomisation test: the sign of each difference is drawn anew `permutations` times (B),
+/// p = (1 + #{|d*| >= |d|}) / (1 + B), d the mean; d* within rounding of |d| counts. Drawn from the
+/// context's seed; the same for any number of threads.
+/// (Smucker, Allan and Carterette, A comparison of statistical significance tests for information
+/// retrieval evaluation, CIKM 2007.) `usage_error` for 0 permutations.
+test_result fisher_randomisation(context const& ctx, std::span<double const> differences,
+                                 std::uint64_t permutations = 100'000);
+
+/// Holm's step-down correction: adjusted p values, in the order given. (Holm, Scandinavian Journal
+/// of Statistics 6(2), 1979.)
+std::vector<double> holm(std::span<double const> p);
+
+/// One system: its name and what each of its test sets (folds) got.
+struct system_values {
+  std::string name;
+  std::vector<query_values> folds;
+};
+
+/// Which comparisons share one Holm correction.
+enum class holm_family {
+  measure,  ///< all systems on one measure
+  report,   ///< all systems on all measures
+};
+
+struct comparison_options {
+  bool paired_t = true;
+  bool fisher = true;
+  std::uint64_t permutations = 100'000;
+  holm_family family = holm_family::measure;
+};
+
+struct corrected_test : test_result {
+  double p_holm = 1;
+};
+
+/// A system against the reference on one measure, paired over all queries of all folds.
+struct comparison {
+  std::string reference;
+  std::string system;
+  measure on;
+  std::size_t queries = 0;
+  double difference = 0;  ///< mean over all queries, system - reference
+  std::size_t wins = 0;   ///< queries on which the system is better
+  std::size_t ties = 0;   ///< differences up to 1e-12
+  std::size_t losses = 0;
+  std::optional<corrected_test> paired_t;
+  std::optional<corrected_test> fisher;
+};
+
+/// Compares every other system with `systems[reference]`, measure by measure. Throws `usage_error`
+/// for fewer than two systems and where the folds, queries or measures of two systems differ.
+std::vector<comparison> compare(context const& ctx, std::span<system_values const> systems,
+                                std::size_t reference, comparison_options const& options = {});
+
+}  // namespace rulerank::eval
