@@ -3,21 +3,34 @@
 // 4 device trouble, 130 interrupted.
 #include "apps/session.hpp"
 #include "apps/verbs.hpp"
+#include "bitmaps/bit_kernels.hpp"
 #include "core/error.hpp"
+#include "core/machine.hpp"
 #include "core/version.hpp"
 
 #include <new>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 namespace rulerank::apps {
 namespace {
 
+constexpr int interrupted_code = 130;
+
+int fail(int code, std::string_view message) {
+  fmt::print(stderr, "rulerank: error: {}\n", message);
+  return code;
+}
+
 /// Turns SIGINT and SIGTERM into a stop request. The signals are blocked in every thread and
-/// awaited in one, so that the request is made in ordinary code.
+/// awaited in one, so that the request is made in ordinary code. The process ends within a second
+/// even where the work does not look at its stop token, and at once on a second signal: an output
+/// file is in its place whole or not there at all, whenever the process ends.
 void stop_on_signal(session& owner) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -26,35 +39,58 @@ void stop_on_signal(session& owner) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::thread([&owner, signals] {
     int received = 0;
-    while (sigwait(&signals, &received) == 0) owner.request_stop();
+    sigwait(&signals, &received);
+    owner.request_stop();
+    timespec const patience{0, 800'000'000};
+    sigtimedwait(&signals, nullptr, &patience);
+    fail(interrupted_code, "interrupted");
+    ::_exit(interrupted_code);
   }).detach();
 }
 
-int fail(int code, std::string_view message) {
-  fmt::print(stderr, "rulerank: error: {}\n", message);
-  return code;
+/// A standard descriptor that the caller closed must not become that of an output file: it is
+/// opened the wrong way round, so that using it is still an error.
+void occupy_standard_descriptors() {
+  for (int const descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(descriptor, F_GETFD) < 0)
+      ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+std::string version_text() {
+  return fmt::format("rulerank {}\ncommit {}\ncompiler {}\nbuild {}\nCUDA {}\ninstruction set {}",
+                     version, commit(), compiler, build_type,
+                     *cuda_compiler ? cuda_compiler : "none", bitmaps::instruction_set());
+}
+
+/// What was wrong with the line, and whose --help explains it.
+std::string usage_message(CLI::App const& program, std::string what) {
+  auto const verbs = program.get_subcommands();
+  if (verbs.empty() && program.remaining_size() > 0)
+    what = fmt::format("found '{}', expected a verb", program.remaining().front());
+  return fmt::format("{}; see rulerank{}{} --help", what, verbs.empty() ? "" : " ",
+                     verbs.empty() ? "" : verbs.front()->get_name());
 }
 
 int run(int argc, char** argv) {
+  occupy_standard_descriptors();
   // Leaked on purpose: the signal thread may look at it until the process ends.
   session& owner = *new session(std::vector<std::string>(argv, argv + argc));
   stop_on_signal(owner);
   CLI::App program{"Learning to rank and active learning with association rules", "rulerank"};
-  program.set_version_flag(
-      "--version", fmt::format("rulerank {}\ncompiler {}\nbuild {}\nCUDA {}", version, compiler,
-                               build_type, *cuda_compiler ? cuda_compiler : "none"));
+  program.set_version_flag("--version", [] { return version_text(); });
   program.require_subcommand(1);
   add_devices(program, owner);
+  add_engines(program, owner);
   try {
     program.parse(argc, argv);
     return 0;
   } catch (CLI::ParseError const& e) {
-    int const code = program.exit(e);
-    return code == 0 ? 0 : 2;
+    if (e.get_exit_code() == 0) return program.exit(e);  // --help, --version
+    return fail(2, usage_message(program, e.what()));
   } catch (interrupted const&) {
-    return fail(130, "interrupted");
+    return fail(interrupted_code, "interrupted");
   } catch (usage_error const& e) {
-    return fail(2, e.what());
+    return fail(2, usage_message(program, e.what()));
   } catch (error const& e) {
     return fail(3, e.what());
   } catch (device_error const& e) {

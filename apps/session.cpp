@@ -1,7 +1,9 @@
 #include "apps/session.hpp"
 
+#include "bitmaps/bit_kernels.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
+#include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -26,43 +29,94 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-/// A bar on a terminal, a line every 10 s elsewhere.
-class progress_display {
+/// Standard error, shared by messages and progress: a bar on a terminal, a line every 10 s
+/// elsewhere. Safe from any thread.
+class console {
  public:
-  bool operator()(std::string_view stage, std::uint64_t done, std::uint64_t total) {
+  void message(std::string_view text) {
+    std::lock_guard const lock(mutex_);
+    clear();
+    fmt::print(stderr, "rulerank: {}\n", text);
+  }
+  void progress(std::string_view stage, std::uint64_t done, std::uint64_t total) {
     std::lock_guard const lock(mutex_);
     auto const now = clock::now();
-    bool const terminal = ::isatty(STDERR_FILENO) != 0;
-    double const since = std::chrono::duration<double>(now - shown_).count();
-    if (since < (terminal ? 0.1 : 10.0)) return true;
+    if (now - shown_ < interval_) return;
     shown_ = now;
-    std::string text =
-        total == 0 ? fmt::format("{}: {}", stage, done)
-                   : fmt::format("{}: {}/{} ({:.0f} %)", stage, done, total,
-                                 100.0 * static_cast<double>(done) / static_cast<double>(total));
-    if (terminal && total != 0) {
-      auto const filled =
-          static_cast<std::size_t>(30.0 * static_cast<double>(done) / static_cast<double>(total));
-      text = fmt::format("[{:-<30}] {}", std::string(std::min<std::size_t>(filled, 30), '#'), text);
-    }
-    if (terminal)
-      fmt::print(stderr, "\r\033[K{}", text);
-    else
+    double const share =
+        total == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+    std::string text = total == 0
+                           ? fmt::format("{}: {}", stage, done)
+                           : fmt::format("{}: {}/{} ({:.0f} %)", stage, done, total, 100 * share);
+    if (!terminal_) {
       fmt::print(stderr, "rulerank: {}\n", text);
+      return;
+    }
+    if (total != 0)
+      text =
+          fmt::format("[{:-<30}] {}", std::string(static_cast<std::size_t>(30 * share), '#'), text);
+    fmt::print(stderr, "\r\033[K{}", text);
     std::fflush(stderr);
-    drawn_ = terminal;
-    return true;
+    drawn_ = true;
   }
-  void clear() {
+  void end_progress() {
     std::lock_guard const lock(mutex_);
-    if (std::exchange(drawn_, false)) fmt::print(stderr, "\r\033[K");
+    clear();
   }
 
  private:
+  void clear() {
+    if (std::exchange(drawn_, false)) fmt::print(stderr, "\r\033[K");
+  }
+
   std::mutex mutex_;
+  bool const terminal_ = ::isatty(STDERR_FILENO) != 0;
+  clock::duration const interval_ = std::chrono::milliseconds(terminal_ ? 100 : 10'000);
   clock::time_point shown_ = clock::now();
   bool drawn_ = false;
 };
+
+std::string device_name(std::vector<int> const& ordinals) {
+  return ordinals.empty() ? "cpu" : fmt::format("cuda:{}", fmt::join(ordinals, ","));
+}
+
+/// The devices that a --device other than auto names.
+std::vector<int> chosen_devices(std::string const& option) {
+  if (option == "cpu") return {};
+  if (option != "cuda" && !option.starts_with("cuda:"))
+    throw usage_error(
+        fmt::format("--device: found '{}', expected auto, cpu, cuda or cuda:0,1,...", option));
+  std::vector<int> ordinals;
+  if (option.starts_with("cuda:"))
+    for (std::string const& word : split_list(option.substr(5))) {
+      int ordinal = -1;
+      auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), ordinal);
+      if (status != std::errc{} || end != word.data() + word.size() || ordinal < 0)
+        throw usage_error(
+            fmt::format("--device {}: found '{}', expected a device number", option, word));
+      if (std::find(ordinals.begin(), ordinals.end(), ordinal) != ordinals.end())
+        throw usage_error(fmt::format("--device {}: device {} twice", option, ordinal));
+      ordinals.push_back(ordinal);
+    }
+  device_list const list = list_devices();
+  if (list.devices.empty())
+    throw device_error(fmt::format("--device {}: no CUDA device: {}", option, list.why_none));
+  for (int const ordinal : ordinals)
+    if (std::none_of(list.devices.begin(), list.devices.end(),
+                     [&](device const& d) { return d.ordinal == ordinal; }))
+      throw device_error(fmt::format("--device {}: there is no CUDA device {}", option, ordinal));
+  if (ordinals.empty())
+    for (device const& d : list.devices) ordinals.push_back(d.ordinal);
+  return ordinals;
+}
+
+/// A pipe is gone once it was read: only what lies on disk has a checksum.
+nlohmann::ordered_json input_entry(std::string const& path) {
+  nlohmann::ordered_json entry{{"path", path}, {"sha256", nullptr}};
+  std::error_code gone;
+  if (std::filesystem::is_regular_file(path, gone)) entry["sha256"] = sha256_of_file(path);
+  return entry;
+}
 
 }  // namespace
 
@@ -71,8 +125,9 @@ struct session::state {
   clock::time_point begin = clock::now();
   std::optional<context> ctx;
   std::stop_source stop;
-  std::string device_used = "cpu";
-  progress_display progress;
+  bool engines = false;
+  std::optional<output_file> manifest;
+  console screen;
   std::set<std::string> inputs;
   nlohmann::ordered_json notes = nlohmann::ordered_json::object();
   nlohmann::ordered_json timings = nlohmann::ordered_json::object();
@@ -82,7 +137,12 @@ session::session(std::vector<std::string> command) : state_(std::make_unique<sta
   state_->command = std::move(command);
 }
 session::~session() {
-  state_->progress.clear();
+  state_->screen.end_progress();
+}
+
+void session::start(bool engines) {
+  state_->engines = engines;
+  if (!run.manifest.empty()) state_->manifest.emplace(run.manifest);
 }
 
 void session::request_stop() {
@@ -97,36 +157,19 @@ context const& session::ctx() {
   ctx.stop = state_->stop.get_token();
   if (!run.quiet)
     ctx.progress = [this](std::string_view stage, std::uint64_t done, std::uint64_t total) {
-      return state_->progress(stage, done, total);
+      state_->screen.progress(stage, done, total);
+      return true;
     };
   if (run.device == "auto") {
-    for (device const& d : list_devices().devices) ctx.devices.push_back(d.ordinal);
-  } else if (run.device == "cuda" || run.device.starts_with("cuda:")) {
-    device_list const list = list_devices();
-    if (list.devices.empty())
-      throw device_error(fmt::format("--device {}: {}", run.device, list.why_none));
-    if (run.device == "cuda") {
+    if (state_->engines) {
+      device_list const list = list_devices();
       for (device const& d : list.devices) ctx.devices.push_back(d.ordinal);
-    } else {
-      for (std::string const& word : split_list(run.device.substr(5))) {
-        int ordinal = -1;
-        auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), ordinal);
-        if (status != std::errc{} || end != word.data() + word.size() || ordinal < 0)
-          throw usage_error(
-              fmt::format("--device {}: '{}' is not a device number", run.device, word));
-        if (std::none_of(list.devices.begin(), list.devices.end(),
-                         [&](device const& d) { return d.ordinal == ordinal; }))
-          throw device_error(
-              fmt::format("--device {}: there is no CUDA device {}", run.device, ordinal));
-        ctx.devices.push_back(ordinal);
-      }
+      say(fmt::format("--device auto took {} ({})", device_name(ctx.devices),
+                      list.devices.empty() ? list.why_none : list.devices.front().name));
     }
-  } else if (run.device != "cpu") {
-    throw usage_error(
-        fmt::format("--device {}: expected auto, cpu, cuda or cuda:0,1,...", run.device));
+  } else {
+    ctx.devices = chosen_devices(run.device);
   }
-  if (!ctx.devices.empty())
-    state_->device_used = fmt::format("cuda:{}", fmt::join(ctx.devices, ","));
   state_->ctx = std::move(ctx);
   return *state_->ctx;
 }
@@ -137,13 +180,11 @@ std::string const& session::input(std::string const& path) {
 }
 
 void session::warn(std::string const& message) {
-  if (!run.quiet) say("warning: " + message);
+  say("warning: " + message);
 }
 
 void session::say(std::string const& message) {
-  if (run.quiet) return;
-  state_->progress.clear();
-  fmt::print(stderr, "rulerank: {}\n", message);
+  if (!run.quiet) state_->screen.message(message);
 }
 
 void session::note(std::string const& key, nlohmann::json value) {
@@ -162,27 +203,39 @@ nlohmann::json session::timings() const {
   return state_->timings;
 }
 
-void session::finish() {
-  state_->progress.clear();
-  if (run.manifest.empty()) return;
+nlohmann::ordered_json session::manifest() {
   struct rusage usage {};
   ::getrusage(RUSAGE_SELF, &usage);
+  machine const here = this_machine();
   nlohmann::ordered_json json;
   json["command"] = state_->command;
   json["version"] = version;
+  json["commit"] = commit();
   json["compiler"] = compiler;
   json["build_type"] = build_type;
-  json["device"] = ctx().devices.empty() ? "cpu" : state_->device_used;
+  json["machine"] = {{"cpu", here.cpu},
+                     {"cores", here.cores},
+                     {"memory_bytes", here.memory},
+                     {"instruction_set", bitmaps::instruction_set()}};
+  json["device"] = device_name(ctx().devices);
   json["threads"] = ctx().thread_count();
   json["seed"] = run.seed;
   json["inputs"] = nlohmann::ordered_json::array();
-  for (std::string const& path : state_->inputs)
-    json["inputs"].push_back({{"path", path}, {"sha256", sha256_of_file(path)}});
+  for (std::string const& path : state_->inputs) json["inputs"].push_back(input_entry(path));
   for (auto const& [key, value] : state_->notes.items()) json[key] = value;
   json["seconds"] = state_->timings;
   json["seconds"]["total"] = seconds_since(state_->begin);
   json["peak_memory_bytes"] = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-  write_file(run.manifest, json.dump(2) + "\n");
+  return json;
+}
+
+void session::finish() {
+  state_->screen.end_progress();
+  if (!state_->manifest) return;
+  // A path need not be UTF-8; JSON must be.
+  auto const replace = nlohmann::ordered_json::error_handler_t::replace;
+  state_->manifest->write(manifest().dump(2, ' ', false, replace) + "\n");
+  state_->manifest->commit();
 }
 
 CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
@@ -205,7 +258,11 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
   verb->add_flag("--json", owner.run.json, "Results for machines")->group(group);
   verb->add_option("--manifest", owner.run.manifest, "Write what was run to this JSON file")
       ->group(group);
-  verb->callback([body = std::move(body), &owner] {
+  verb->callback([body = std::move(body), &owner, verb] {
+    auto const options = std::as_const(*verb).get_options();
+    owner.start(std::any_of(options.begin(), options.end(), [](CLI::Option const* option) {
+      return option->get_name().ends_with("engine");
+    }));
     body();
     owner.finish();
   });

@@ -67,7 +67,13 @@ class session {
   /// Seconds of each stage so far, in order.
   nlohmann::json timings() const;
 
-  /// Writes the manifest if one was asked for.
+  /// What was run, on what, for how long: the fields of --manifest so far.
+  nlohmann::ordered_json manifest();
+
+  /// add_verb calls these around a verb's body: the first opens the file of --manifest, so that
+  /// one which cannot be written fails at once, the second writes it. `engines`: the verb has
+  /// engines to choose from, so that --device auto looks for devices and says which it took.
+  void start(bool engines);
   void finish();
 
  private:

@@ -6,5 +6,6 @@
 namespace rulerank::apps {
 
 void add_devices(CLI::App& program, session& owner);
+void add_engines(CLI::App& program, session& owner);
 
 }  // namespace rulerank::apps
