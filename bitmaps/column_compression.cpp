@@ -1,0 +1,109 @@
+#include "bitmaps/column_compression.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "bitmaps/column_compression.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#if HWY_ARCH_X86_64
+#include <immintrin.h>
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace rulerank::bitmaps::HWY_NAMESPACE {
+
+using step = column_compression::step;
+
+/// The bits of x that mask has, packed.
+HWY_INLINE word packed_bits(word x, word mask) {
+#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_BMI2_FMA)
+  return _pext_u64(x, mask);
+#else
+  word packed = 0;
+  for (unsigned to = 0; mask != 0; mask &= mask - 1, ++to)
+    packed |= (x >> std::countr_zero(mask) & 1) << to;
+  return packed;
+#endif
+}
+
+void compress_columns(step const* steps, std::size_t step_count, word const* columns,
+                      std::size_t stride, std::uint32_t const* rows, std::size_t row_count,
+                      word* out, std::size_t out_stride) {
+  for (std::size_t s = 0; s < step_count;) {
+    std::uint32_t const target = steps[s].target;
+    std::size_t end = s + 1;
+    while (end < step_count && steps[end].target == target) ++end;
+    word* const to = out + target * out_stride;
+    std::size_t l = 0;
+    for (; l + 4 <= row_count; l += 4) {
+      word a = 0, b = 0, c = 0, d = 0;
+      for (std::size_t q = s; q < end; ++q) {
+        word const* const from = columns + steps[q].source * stride;
+        word const mask = steps[q].mask;
+        std::uint32_t const shift = steps[q].shift;
+        a |= packed_bits(from[rows[l]], mask) << shift;
+        b |= packed_bits(from[rows[l + 1]], mask) << shift;
+        c |= packed_bits(from[rows[l + 2]], mask) << shift;
+        d |= packed_bits(from[rows[l + 3]], mask) << shift;
+      }
+      to[l] = a;
+      to[l + 1] = b;
+      to[l + 2] = c;
+      to[l + 3] = d;
+    }
+    for (; l < row_count; ++l) {
+      word a = 0;
+      for (std::size_t q = s; q < end; ++q)
+        a |= packed_bits(columns[steps[q].source * stride + rows[l]], steps[q].mask)
+             << steps[q].shift;
+      to[l] = a;
+    }
+    for (; l < out_stride; ++l) to[l] = 0;
+    s = end;
+  }
+}
+
+}  // namespace rulerank::bitmaps::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rulerank::bitmaps {
+
+HWY_EXPORT(compress_columns);
+
+void column_compression::plan(std::span<word const> mask, std::span<word_range const> classes) {
+  steps.clear();
+  ranges.clear();
+  words = 0;
+  for (word_range const& range : classes) {
+    std::uint32_t const begin = words;
+    std::uint32_t filled = word_bits;  // bits of the last target word that are taken
+    for (std::uint32_t w = range.begin; w < range.end; ++w) {
+      for (word left = mask[w]; left != 0;) {
+        if (filled == word_bits) {
+          ++words;
+          filled = 0;
+        }
+        // The lowest bits of `left`, as many as there is room for.
+        word taken = left;
+        while (static_cast<std::uint32_t>(std::popcount(taken)) > word_bits - filled)
+          taken &= ~std::bit_floor(taken);
+        steps.push_back({w, words - 1, filled, taken});
+        filled += static_cast<std::uint32_t>(std::popcount(taken));
+        left &= ~taken;
+      }
+    }
+    ranges.push_back({begin, words});
+  }
+}
+
+void compress_columns(column_compression const& how, word const* columns, std::size_t stride,
+                      std::span<std::uint32_t const> rows, word* out, std::size_t out_stride) {
+  HWY_DYNAMIC_DISPATCH(compress_columns)
+  (how.steps.data(), how.steps.size(), columns, stride, rows.data(), rows.size(), out, out_stride);
+}
+
+}  // namespace rulerank::bitmaps
+#endif
