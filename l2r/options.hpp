@@ -1,0 +1,48 @@
+#pragma once
+
+#include "rules/thresholds.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace rulerank::l2r {
+
+/// The engines of the score (SYSTEMS.md, section 4). All give the same bits.
+enum class engine { automatic, lrar, project };
+
+/// An engine as the program lists it.
+struct engine_description {
+  engine which;
+  std::string_view name;
+  std::string_view runs_on;  ///< "cpu" or "cuda"
+  std::string_view what;
+};
+
+/// Every engine that can be asked for, the default first.
+std::span<engine_description const> engines();
+
+/// The word of the command line ("auto" for `automatic`); engine_from throws `usage_error`.
+std::string_view name_of(engine);
+engine engine_from(std::string_view);
+
+/// What a score depends on besides the training set and the document.
+struct scoring_options {
+  std::uint32_t rule_size = 3;   ///< counts the consequent: 1 <= |X| < rule_size; at least 2
+  rules::thresholds thresholds;  ///< when a rule is valid, by its raw support and confidence
+  double support_weight = 0;     ///< w: an itemset weighs n^w, n the documents that hold it
+  double smoothing = 0;          ///< a: confidence (n_r + a prior_r) / (n + a); 0 or more
+};
+
+/// How to rank.
+struct ranker_options : scoring_options {
+  l2r::engine engine = engine::automatic;
+  std::size_t cache_bytes = std::size_t{4} << 30;  ///< memory of lrar's cache of supports
+  bool wide_sums = false;  ///< 128-bit sums even where 64 bits suffice (for tests)
+};
+
+/// Throws `usage_error` for what makes no sense.
+void check(scoring_options const& options);
+
+}  // namespace rulerank::l2r

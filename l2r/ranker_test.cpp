@@ -1,0 +1,444 @@
+#include "l2r/ranker.hpp"
+
+#include "core/error.hpp"
+#include "core/testing.hpp"
+#include "datasets/svmlight.hpp"
+#include "l2r/test_sets.hpp"
+
+#include <bit>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace rulerank::l2r {
+namespace {
+
+using datasets::binned_dataset;
+using testing_tools::documents_of;
+using testing_tools::drawn_set;
+using testing_tools::drawn_shape;
+using testing_tools::items_of;
+
+std::vector<std::uint64_t> bits_of(std::vector<double> const& scores) {
+  std::vector<std::uint64_t> bits;
+  for (double s : scores) bits.push_back(std::bit_cast<std::uint64_t>(s));
+  return bits;
+}
+
+scored run(engine which, binned_dataset const& training, binned_dataset const& test,
+           ranker_options options, int threads = 1) {
+  context ctx;
+  ctx.threads = threads;
+  options.engine = which;
+  return ranker(ctx, training, options).score(ctx, test);
+}
+
+/// Every kind of option set that changes what is computed.
+std::vector<ranker_options> option_sets(std::vector<std::uint32_t> const& sizes) {
+  std::vector<ranker_options> all;
+  for (std::uint32_t size : sizes)
+    for (rules::thresholds t : {rules::thresholds{1, .001}, {2, .01}, {5, .2}})
+      for (auto [w, a] : {std::pair{0., 0.}, {-0.25, 0.}, {0., 5.}, {-0.25, 5.}, {0.5, 0.}}) {
+        ranker_options options;
+        options.rule_size = size;
+        options.thresholds = t;
+        options.support_weight = w;
+        options.smoothing = a;
+        all.push_back(options);
+      }
+  return all;
+}
+
+std::string words(ranker_options const& o) {
+  return fmt::format("size {} thresholds {} {} w {} a {} wide {}", o.rule_size,
+                     o.thresholds.min_support, o.thresholds.min_confidence, o.support_weight,
+                     o.smoothing, o.wide_sums);
+}
+
+struct case_of_shape {
+  std::string name;
+  drawn_shape shape;
+};
+
+class against_reference : public ::testing::TestWithParam<case_of_shape> {};
+
+TEST_P(against_reference, bit_for_bit) {
+  drawn_shape const shape = GetParam().shape;
+  drawn_shape test_shape = shape;
+  test_shape.documents = 12;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    binned_dataset const training = drawn_set(shape, seed);
+    binned_dataset const test = drawn_set(test_shape, 1000 + seed);
+    auto const documents = documents_of(training);
+    for (ranker_options options : option_sets({2, 3, 4})) {
+      for (bool wide : {false, true}) {
+        options.wide_sums = wide;
+        std::vector<double> expected;
+        for (std::size_t d = 0; d < test.documents; ++d) {
+          auto const items = items_of(test, d);
+          expected.push_back(
+              reference::score(documents, training.feature_count(), items, options, wide));
+          double const plain = reference::plain_score(documents, items, options);
+          EXPECT_NEAR(expected.back(), plain, 2e-6 * (1 + plain)) << words(options);
+        }
+        for (engine which : {engine::lrar, engine::project})
+          EXPECT_EQ(bits_of(run(which, training, test, options).scores), bits_of(expected))
+              << name_of(which) << " " << words(options);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    shapes, against_reference,
+    ::testing::Values(
+        case_of_shape{"plain", {}}, case_of_shape{"binary", {90, 5, 3, {0, 1}}},
+        case_of_shape{"label_gaps", {50, 5, 3, {0, 3, 7}}},
+        case_of_shape{"label_0_missing", {50, 5, 3, {2, 1}}},
+        case_of_shape{"one_class", {30, 5, 3, {0}}}, case_of_shape{"one_class_3", {30, 5, 3, {3}}},
+        case_of_shape{"one_document", {1, 5, 3, {1}}}, case_of_shape{"two_features", {30, 2, 5}},
+        case_of_shape{"one_feature", {30, 1, 5}}, case_of_shape{"no_feature", {30, 0, 5}},
+        case_of_shape{"missing_items", {60, 6, 3, {0, 1, 2}, .2}},
+        case_of_shape{"absent_items", {60, 6, 3, {0, 1, 2}, .1, .5}},
+        case_of_shape{"no_item_at_all", {20, 4, 3, {0, 1, 2}, 0, 1.}},
+        case_of_shape{"word_boundary", {129, 4, 3, {0, 1}}},
+        case_of_shape{"many_bins", {70, 5, 40, {0, 1, 2}, 0, 0, .05}}),
+    [](auto const& of) { return of.param.name; });
+
+TEST(ranker, larger_rules) {
+  binned_dataset const training = drawn_set({60, 8, 3}, 5);
+  binned_dataset const test = drawn_set({15, 8, 3}, 6);
+  auto const documents = documents_of(training);
+  for (std::uint32_t size : {5U, 6U, 9U, 30U}) {
+    ranker_options options;
+    options.rule_size = size;
+    std::vector<double> expected;
+    for (std::size_t d = 0; d < test.documents; ++d)
+      expected.push_back(reference::score(documents, 8, items_of(test, d), options));
+    for (engine which : {engine::lrar, engine::project})
+      for (int threads : {1, 3})
+        EXPECT_EQ(bits_of(run(which, training, test, options, threads).scores), bits_of(expected))
+            << name_of(which) << " size " << size;
+  }
+}
+
+/// Larger sets, where the rows are compressed and many documents share a walk.
+TEST(ranker, engines_and_threads_agree) {
+  for (auto const& [training_shape, test_documents] :
+       {std::pair{drawn_shape{700, 24, 10, {0, 1}}, std::size_t{1}},
+        {drawn_shape{700, 24, 10, {0, 1}}, std::size_t{150}},
+        {drawn_shape{3000, 16, 6, {0, 1, 2, 3, 4}, .02, .02, .85}, std::size_t{60}},
+        {drawn_shape{1500, 70, 10, {0, 1, 2}, 0, 0, .3}, std::size_t{3}}}) {
+    binned_dataset const training = drawn_set(training_shape, 3);
+    drawn_shape test_shape = training_shape;
+    test_shape.documents = test_documents;
+    binned_dataset const test = drawn_set(test_shape, 4);
+    for (ranker_options const& options : option_sets({2, 3, 4})) {
+      auto const expected = bits_of(run(engine::lrar, training, test, options).scores);
+      for (int threads : {1, 2, 5})
+        ASSERT_EQ(bits_of(run(engine::project, training, test, options, threads).scores), expected)
+            << words(options) << " threads " << threads;
+    }
+  }
+}
+
+TEST(ranker, a_class_that_fails_a_threshold_counts_no_more) {
+  // One feature, one bin: 1,500 documents hold it, one of them has label 1. Its confidence is
+  // 1/1500 < 0.001, so only label 0 is left.
+  binned_dataset training = drawn_set({1500, 1, 1, {0}}, 1);
+  training.labels[17] = 1;
+  training.max_label = 1;
+  binned_dataset const test = drawn_set({1, 1, 1, {0}}, 1);
+  ranker_options options;
+  for (engine which : {engine::lrar, engine::project}) {
+    EXPECT_EQ(run(which, training, test, options).scores, std::vector{0.0});
+    options.thresholds.min_confidence = 0;
+    EXPECT_NEAR(run(which, training, test, options).scores[0], 1 / 1500.0, 1e-12);
+    options.thresholds.min_confidence = .001;
+  }
+}
+
+TEST(ranker, labels_too_large_for_folded_counts) {
+  binned_dataset training = drawn_set({300, 4, 2}, 1);
+  for (std::size_t d = 0; d < training.documents; ++d)
+    training.labels[d] = d % 3 == 0 ? 2'000'000'000 : static_cast<std::int32_t>(d % 3);
+  training.max_label = 2'000'000'000;
+  binned_dataset const test = drawn_set({5, 4, 2}, 2);
+  auto const scores = run(engine::lrar, training, test, {}).scores;
+  EXPECT_EQ(bits_of(run(engine::project, training, test, {}).scores), bits_of(scores));
+  EXPECT_GT(scores[0], 1e8);
+}
+
+TEST(ranker, query_by_query_is_the_same) {
+  binned_dataset const training = drawn_set({400, 12, 6}, 7);
+  binned_dataset const test = drawn_set({50, 12, 6}, 8);
+  context ctx;
+  ctx.threads = 2;
+  for (engine which : {engine::lrar, engine::project}) {
+    ranker_options options;
+    options.rule_size = 4;
+    options.engine = which;
+    ranker r(ctx, training, options);
+    auto const all = r.score(ctx, test);
+    EXPECT_EQ(all.engine, which);
+    EXPECT_EQ(r.engine(), which);
+    for (std::size_t d = 0; d < test.documents; ++d) {
+      std::vector<std::size_t> const one{d};
+      EXPECT_EQ(r.score(ctx, datasets::subset(test, one)).scores, std::vector{all.scores[d]});
+    }
+  }
+}
+
+TEST(ranker, lrar_looks_every_itemset_up) {
+  binned_dataset const training = drawn_set({200, 7, 3}, 1);
+  binned_dataset const test = drawn_set({30, 7, 3}, 2);
+  std::uint64_t itemsets = 0;
+  prepared_training const prepared(training, {});
+  known_items const known(prepared, test);
+  for (std::size_t d = 0; d < test.documents; ++d) {
+    std::uint64_t m = 0;
+    for (std::size_t f = 0; f < 7; ++f) m += known.at(f, d) != no_known_item;
+    itemsets += m + m * (m - 1) / 2;
+  }
+  scored const result = run(engine::lrar, training, test, {});
+  EXPECT_EQ(result.cache_hits + result.cache_misses, itemsets);
+  EXPECT_GT(result.cache_hits, result.cache_misses);
+  ranker_options tiny;
+  tiny.cache_bytes = 0;
+  EXPECT_EQ(bits_of(run(engine::lrar, training, test, tiny).scores), bits_of(result.scores));
+}
+
+TEST(ranker, features_are_matched_by_number) {
+  binned_dataset const training = drawn_set({200, 5, 4}, 1);
+  binned_dataset test = drawn_set({20, 5, 4}, 2);
+  binned_dataset other = test;
+  other.features = {3, 4, 5, 7, 100};  // 1, 3, 5, 7, 9 in training: columns 3, 5, 7 are known
+  binned_dataset expected = test;
+  for (std::size_t d = 0; d < test.documents; ++d) {
+    expected.codes[0 * test.stride + d] = datasets::no_item;
+    expected.codes[1 * test.stride + d] = test.code(0, d);
+    expected.codes[2 * test.stride + d] = test.code(2, d);
+    expected.codes[3 * test.stride + d] = test.code(3, d);
+    expected.codes[4 * test.stride + d] = datasets::no_item;
+  }
+  for (engine which : {engine::lrar, engine::project})
+    EXPECT_EQ(bits_of(run(which, training, other, {}).scores),
+              bits_of(run(which, training, expected, {}).scores));
+  EXPECT_THROW(run(engine::project, training, drawn_set({20, 5, 6}, 2), {}), usage_error);
+}
+
+TEST(ranker, documents_without_rules_get_the_mean_label) {
+  binned_dataset const training = drawn_set({50, 4, 3}, 1);
+  binned_dataset test = drawn_set({3, 4, 3}, 2);
+  std::fill(test.codes.begin(), test.codes.end(), datasets::no_item);
+  double const mean = std::accumulate(training.labels.begin(), training.labels.end(), 0.) / 50;
+  for (engine which : {engine::lrar, engine::project})
+    EXPECT_EQ(run(which, training, test, {}).scores, std::vector(3, mean));
+  ranker_options strict;
+  strict.thresholds.min_support = 1000;
+  for (engine which : {engine::lrar, engine::project})
+    EXPECT_EQ(run(which, training, drawn_set({3, 4, 3}, 2), strict).scores, std::vector(3, mean));
+}
+
+TEST(ranker, no_documents) {
+  binned_dataset const training = drawn_set({50, 4, 3}, 1);
+  for (engine which : {engine::lrar, engine::project})
+    EXPECT_TRUE(run(which, training, drawn_set({0, 4, 3}, 2), {}).scores.empty());
+}
+
+TEST(ranker, wrong_arguments) {
+  binned_dataset const training = drawn_set({50, 4, 3}, 1);
+  context const ctx;
+  auto with = [&](auto change) {
+    ranker_options options;
+    change(options);
+    return ranker(ctx, training, options).engine();
+  };
+  EXPECT_EQ(with([](ranker_options&) {}), engine::project);
+  EXPECT_THROW(with([](ranker_options& o) { o.rule_size = 1; }), usage_error);
+  EXPECT_THROW(with([](ranker_options& o) { o.rule_size = 0; }), usage_error);
+  EXPECT_THROW(with([](ranker_options& o) { o.thresholds.min_confidence = 1.5; }), usage_error);
+  EXPECT_THROW(with([](ranker_options& o) { o.smoothing = -1; }), usage_error);
+  EXPECT_THROW(with([](ranker_options& o) { o.support_weight = std::nan(""); }), usage_error);
+  EXPECT_THROW(ranker(ctx, drawn_set({0, 4, 3}, 1), {}), usage_error);
+  binned_dataset unlabelled = training;
+  unlabelled.labels[3] = datasets::unlabelled;
+  EXPECT_THROW(ranker(ctx, unlabelled, {}), usage_error);
+}
+
+TEST(ranker, stops_when_asked) {
+  binned_dataset const training = drawn_set({400, 12, 6}, 7);
+  std::stop_source stop;
+  context ctx;
+  ctx.stop = stop.get_token();
+  for (engine which : {engine::lrar, engine::project}) {
+    ranker_options options;
+    options.engine = which;
+    ranker r(context{}, training, options);
+    stop.request_stop();
+    EXPECT_THROW(r.score(ctx, training), interrupted);
+  }
+}
+
+TEST(ranker, progress_is_told_and_may_stop) {
+  binned_dataset const training = drawn_set({400, 12, 6}, 7);
+  for (engine which : {engine::lrar, engine::project}) {
+    std::size_t calls = 0;
+    context ctx;
+    ctx.threads = 2;
+    ctx.progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
+      EXPECT_LE(done, total);
+      return ++calls < 3;
+    };
+    ranker_options options;
+    options.engine = which;
+    options.rule_size = 4;
+    EXPECT_THROW(ranker(ctx, training, options).score(ctx, training), interrupted);
+    EXPECT_EQ(calls, 3U);
+  }
+}
+
+TEST(ranker, engine_names) {
+  for (engine_description const& d : engines()) {
+    EXPECT_EQ(engine_from(d.name), d.which);
+    EXPECT_EQ(name_of(d.which), d.name);
+  }
+  EXPECT_EQ(engine_from("auto"), engine::automatic);
+  EXPECT_EQ(name_of(engine::automatic), "auto");
+  EXPECT_THROW(engine_from("fast"), usage_error);
+}
+
+TEST(ranker, ties_keep_input_order) {
+  std::vector<double> const scores{9, .5, 1, .5, 2, 1, 9};
+  EXPECT_EQ(ranking(scores, 1, 6), (std::vector<std::size_t>{4, 2, 5, 1, 3}));
+}
+
+TEST(score_table, follows_the_definition) {
+  binned_dataset const training = drawn_set({200, 59, 10, {0, 1}}, 1);
+  ranker_options options;
+  options.rule_size = 4;
+  prepared_training const prepared(training, options);
+  score_table const& table = prepared.table;
+  // I = 59 + 1711 + 32509 = 34279, c = 1: s = 62 - 16.
+  EXPECT_EQ(table.shift(), 46);
+  EXPECT_FALSE(table.is_wide());
+  auto const view = table.narrow();
+  EXPECT_EQ(view.factor[1], std::uint64_t{1} << 46);
+  EXPECT_EQ(view.factor[3], ((std::uint64_t{1} << 46) + 1) / 3);
+  EXPECT_EQ(view.factor[7], ((std::uint64_t{1} << 46) + 3) / 7);
+  EXPECT_EQ(view.unit[5], std::uint64_t{1} << 46);
+  EXPECT_EQ(view.unit[0], 0U);
+  options.wide_sums = true;
+  prepared_training const wide(training, options);
+  EXPECT_TRUE(wide.table.is_wide());
+  EXPECT_EQ(wide.table.shift(), 64);
+  EXPECT_TRUE(wide.table.wide().factor[1] == wide_sum{1} << 64);
+}
+
+TEST(score_table, goes_wide_by_itself) {
+  // C(300, 1..5) is about 2e10 (35 bits): 200 / 2^27 exceeds 1e-6.
+  drawn_shape const shape{200, 300, 2};
+  ranker_options options;
+  options.rule_size = 6;
+  EXPECT_TRUE(prepared_training(drawn_set(shape, 1), options).table.is_wide());
+  options.rule_size = 3;
+  EXPECT_FALSE(prepared_training(drawn_set(shape, 1), options).table.is_wide());
+}
+
+TEST(score_table, refuses_weights_that_do_not_fit) {
+  ranker_options options;
+  options.support_weight = -16;
+  EXPECT_THROW(prepared_training(drawn_set({3000, 3, 2}, 1), options), usage_error);
+}
+
+// Real data.
+
+struct real_fold {
+  binned_dataset training, test;
+};
+
+real_fold read_fold(std::string const& folder, datasets::binning method, std::size_t train_lines,
+                    std::size_t test_lines) {
+  context const ctx;
+  auto first = [](datasets::dataset const& data, std::size_t count) {
+    std::vector<std::size_t> chosen(std::min(count, data.size()));
+    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+    return datasets::subset(data, chosen);
+  };
+  auto const train = first(datasets::read_svmlight(ctx, folder + "/train.txt"), train_lines);
+  auto const test = first(datasets::read_svmlight(ctx, folder + "/test.txt"), test_lines);
+  datasets::discretizer_options options;
+  options.method = method;
+  auto const cuts = datasets::fit_discretizer(ctx, train, options);
+  return {datasets::apply_discretizer(ctx, train, cuts),
+          datasets::apply_discretizer(ctx, test, cuts)};
+}
+
+class real_folds : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(real_folds, engines_and_threads_agree) {
+  RULERANK_REAL_DATA(folder, "letor/" + GetParam() + "/Fold1");
+  real_fold const fold = read_fold(folder, datasets::binning::frequency, 100'000, 100'000);
+  auto const check_sizes = [&](std::vector<std::uint32_t> const& sizes, std::size_t documents) {
+    std::vector<std::size_t> chosen(std::min(documents, fold.test.documents));
+    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+    binned_dataset const test = datasets::subset(fold.test, chosen);
+    int threads = 1;
+    for (ranker_options const& options : option_sets(sizes)) {
+      auto const expected = bits_of(run(engine::lrar, fold.training, test, options).scores);
+      threads = threads == 1 ? 2 : threads == 2 ? 5 : 1;
+      ASSERT_EQ(bits_of(run(engine::project, fold.training, test, options, threads).scores),
+                expected)
+          << words(options) << " threads " << threads;
+    }
+  };
+  check_sizes({2, 3}, 400);
+  check_sizes({4}, 8);
+}
+
+INSTANTIATE_TEST_SUITE_P(sets, real_folds, ::testing::Values("OHSUMED", "MQ2008", "MQ2008-agg"),
+                         [](auto const& of) {
+                           return of.param.substr(0, of.param.find('-')) +
+                                  (of.param.ends_with("agg") ? "agg" : "");
+                         });
+
+using golden_case = std::tuple<std::string, std::string, int>;
+class golden_scores : public ::testing::TestWithParam<golden_case> {};
+
+TEST_P(golden_scores, within_1e_6) {
+  auto const& [set, method, size] = GetParam();
+  RULERANK_REAL_DATA(
+      golden, fmt::format("golden-definitions/{}.Fold1.{}.size{}.train500.test100.scores.txt", set,
+                          method, size));
+  RULERANK_REAL_DATA(folder, "letor/" + set + "/Fold1");
+  real_fold const fold = read_fold(folder, datasets::binning_from(method), 500, 100);
+  std::ifstream file(golden);
+  std::vector<double> expected;
+  for (double score; file >> score;) expected.push_back(score);
+  ASSERT_EQ(expected.size(), fold.test.documents);
+  for (engine which : {engine::project, engine::lrar}) {
+    ranker_options options;
+    options.rule_size = static_cast<std::uint32_t>(size);
+    if (which == engine::lrar && size == 4) continue;  // checked against project elsewhere
+    auto const scores = run(which, fold.training, fold.test, options).scores;
+    for (std::size_t d = 0; d < scores.size(); ++d)
+      EXPECT_NEAR(scores[d], expected[d], 1e-6 * expected[d]) << "document " << d;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(files, golden_scores,
+                         ::testing::Combine(::testing::Values("OHSUMED", "MQ2008"),
+                                            ::testing::Values("tube", "width", "frequency"),
+                                            ::testing::Values(3, 4)),
+                         [](auto const& of) {
+                           return fmt::format("{}_{}_{}", std::get<0>(of.param),
+                                              std::get<1>(of.param), std::get<2>(of.param));
+                         });
+
+}  // namespace
+}  // namespace rulerank::l2r

@@ -1,0 +1,73 @@
+#pragma once
+// Binned sets for the tests and benches of this room.
+
+#include "core/random.hpp"
+#include "datasets/discretizer.hpp"
+#include "l2r/ranker_reference.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace rulerank::l2r::testing_tools {
+
+struct drawn_shape {
+  std::size_t documents = 40;
+  std::size_t features = 6;
+  std::uint32_t bins = 4;
+  std::vector<std::int32_t> labels{0, 1, 2};  ///< drawn from, the first ones oftener
+  double missing = 0;      ///< share of (missing) items; the item exists when above 0
+  double absent = 0;       ///< share of values without an item
+  double heaviness = 0.6;  ///< share of a feature's first bin, then of what is left, and so on
+};
+
+/// Geometric bins, correlated within a document as features of one query are.
+inline datasets::binned_dataset drawn_set(drawn_shape const& shape, std::uint64_t seed) {
+  random_engine draw(seed);
+  datasets::binned_dataset set;
+  set.documents = shape.documents;
+  set.stride = round_up(shape.documents, alignment);
+  set.item_begin.push_back(0);
+  std::uint32_t const bins = shape.bins + (shape.missing > 0 ? 1 : 0);
+  for (std::size_t f = 0; f < shape.features; ++f) {
+    set.features.push_back(static_cast<std::uint32_t>(2 * f + 1));
+    set.item_begin.push_back(set.item_begin.back() + bins);
+    set.has_missing_item.push_back(shape.missing > 0);
+  }
+  set.codes.assign(shape.features * set.stride, datasets::no_item);
+  for (std::size_t d = 0; d < shape.documents; ++d) {
+    double const lean = uniform_unit(draw);
+    for (std::size_t f = 0; f < shape.features; ++f) {
+      std::uint8_t& code = set.codes[f * set.stride + d];
+      double const kind = uniform_unit(draw);
+      if (kind < shape.absent) continue;
+      if (kind < shape.absent + shape.missing) {
+        code = static_cast<std::uint8_t>(bins - 1);
+        continue;
+      }
+      code = 0;
+      while (code + 1U < shape.bins && uniform_unit(draw) * (0.5 + lean) > shape.heaviness) ++code;
+    }
+    std::size_t k = 0;
+    while (k + 1 < shape.labels.size() && uniform_unit(draw) < 0.35 + 0.2 * lean) ++k;
+    set.labels.push_back(shape.labels.empty() ? 0 : shape.labels[k]);
+    set.max_label = std::max(set.max_label, set.labels.back());
+  }
+  return set;
+}
+
+/// The items of document d.
+inline std::vector<rules::item> items_of(datasets::binned_dataset const& set, std::size_t d) {
+  std::vector<rules::item> items;
+  for (std::size_t f = 0; f < set.feature_count(); ++f)
+    if (set.code(f, d) != datasets::no_item) items.push_back(set.item_begin[f] + set.code(f, d));
+  return items;
+}
+
+inline std::vector<reference::document> documents_of(datasets::binned_dataset const& set) {
+  std::vector<reference::document> documents;
+  for (std::size_t d = 0; d < set.documents; ++d)
+    documents.push_back({items_of(set, d), set.labels[d]});
+  return documents;
+}
+
+}  // namespace rulerank::l2r::testing_tools
