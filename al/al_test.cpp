@@ -1,0 +1,316 @@
+#include "al/partition.hpp"
+#include "al/sampler.hpp"
+#include "al/sampler_reference.hpp"
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "core/testing.hpp"
+#include "datasets/feature_order.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <fstream>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::al {
+namespace {
+
+/// `bins` codes a feature, drawn with most mass on the first ones; one in `absent` has no item.
+datasets::binned_dataset random_data(std::uint64_t seed, std::size_t documents,
+                                     std::size_t features, std::uint32_t bins,
+                                     std::int32_t max_label, std::uint64_t absent = 10) {
+  random_engine engine(seed);
+  datasets::binned_dataset data;
+  data.documents = documents;
+  data.stride = round_up(documents, 64);
+  data.codes.assign(features * data.stride, datasets::no_item);
+  data.item_begin = {0};
+  data.max_label = max_label;
+  for (std::size_t f = 0; f < features; ++f) {
+    data.features.push_back(static_cast<std::uint32_t>(f + 1));
+    data.has_missing_item.push_back(false);
+    data.item_begin.push_back(data.item_begin.back() + bins);
+    for (std::size_t d = 0; d < documents; ++d)
+      if (uniform_below(engine, absent) != 0)
+        data.codes[f * data.stride + d] =
+            static_cast<std::uint8_t>(uniform_below(engine, 1 + uniform_below(engine, bins)));
+  }
+  for (std::size_t d = 0; d < documents; ++d)
+    data.labels.push_back(static_cast<std::int32_t>(
+        uniform_below(engine, static_cast<std::uint64_t>(max_label) + 1)));
+  return data;
+}
+
+sampler_options options_for(engine which, int rule_size, rules::thresholds t,
+                            std::size_t partitions) {
+  sampler_options options;
+  options.which = which;
+  options.rule_size = rule_size;
+  options.thresholds = t;
+  options.partitions = partitions;
+  return options;
+}
+
+void expect_same(sample const& a, sample const& b) {
+  ASSERT_EQ(a.documents, b.documents);
+  ASSERT_EQ(a.choices.size(), b.choices.size());
+  for (std::size_t i = 0; i < a.choices.size(); ++i) {
+    ASSERT_EQ(a.choices[i].document, b.choices[i].document);
+    ASSERT_EQ(a.choices[i].partition, b.choices[i].partition);
+    ASSERT_EQ(a.choices[i].iteration, b.choices[i].iteration);
+    ASSERT_EQ(a.choices[i].rules, b.choices[i].rules);
+  }
+}
+
+class every_engine : public testing::TestWithParam<engine> {};
+
+INSTANTIATE_TEST_SUITE_P(al, every_engine,
+                         testing::Values(engine::ssarp, engine::pssarp, engine::delta),
+                         [](auto const& i) { return std::string(name_of(i.param)); });
+
+std::vector<rules::thresholds> const grid{{1, 0.001}, {1, 0.2}, {1, 0.5}, {2, 0.01}, {1, 0.0}};
+
+TEST_P(every_engine, selects_as_the_definition_says) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    std::size_t const documents = 1 + seed * 9;
+    auto const data = random_data(seed, documents, 6, 4, static_cast<std::int32_t>(seed % 4));
+    for (int rule_size : {2, 3, 4}) {
+      for (auto const& t : grid) {
+        for (std::size_t partitions : {1, 2}) {
+          context ctx;
+          ctx.threads = 1 + static_cast<int>(seed % 3);
+          auto const found = reduce(ctx, data, options_for(GetParam(), rule_size, t, partitions));
+          EXPECT_EQ(found.ran, GetParam());
+          std::vector<std::size_t> order(6);
+          std::iota(order.begin(), order.end(), std::size_t{0});
+          auto const features = deal_features(order, partitions);
+          std::size_t rows = 0;
+          for (std::size_t q = 0; q < partitions; ++q) {
+            auto const expected = reference::reduce_partition(data, features[q], rule_size, t);
+            std::vector<std::size_t> documents_found;
+            std::vector<std::uint64_t> rules_found;
+            for (choice const& c : found.choices) {
+              if (c.partition != q) continue;
+              ASSERT_EQ(c.iteration, documents_found.size());
+              documents_found.push_back(c.document);
+              rules_found.push_back(c.rules);
+            }
+            ASSERT_EQ(documents_found, expected.documents);
+            ASSERT_EQ(rules_found, expected.rules);
+            rows += expected.documents.size();
+          }
+          ASSERT_EQ(found.choices.size(), rows);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(every_engine, agrees_with_ssarp_on_wide_partitions) {
+  // 20 features: wider than a mask.
+  auto const data = random_data(77, 150, 20, 3, 2);
+  for (int rule_size : {2, 3, 4}) {
+    for (auto const& t : grid) {
+      context ctx;
+      ctx.threads = 2;
+      expect_same(reduce(ctx, data, options_for(GetParam(), rule_size, t, 1)),
+                  reduce(ctx, data, options_for(engine::ssarp, rule_size, t, 1)));
+    }
+  }
+}
+
+TEST_P(every_engine, does_not_depend_on_threads) {
+  auto const data = random_data(5, 700, 24, 5, 4);
+  context one;
+  one.threads = 1;
+  auto const expected = reduce(one, data, options_for(GetParam(), 3, {1, 0.2}, 2));
+  for (int threads : {2, 3, 8}) {
+    context ctx;
+    ctx.threads = threads;
+    expect_same(reduce(ctx, data, options_for(GetParam(), 3, {1, 0.2}, 2)), expected);
+  }
+}
+
+TEST_P(every_engine, keeps_to_a_budget_in_iteration_then_partition_order) {
+  auto const data = random_data(6, 300, 12, 5, 2);
+  context ctx;
+  ctx.threads = 2;
+  auto const all = reduce(ctx, data, options_for(GetParam(), 3, {}, 3));
+  for (std::size_t budget : {std::size_t{1}, std::size_t{2}, std::size_t{7}, all.documents.size(),
+                             all.documents.size() + 5}) {
+    auto options = options_for(GetParam(), 3, {}, 3);
+    options.max_documents = budget;
+    auto const some = reduce(ctx, data, options);
+    EXPECT_EQ(some.documents.size(), std::min(budget, all.documents.size()));
+    ASSERT_LE(some.choices.size(), all.choices.size());
+    for (std::size_t i = 0; i < some.choices.size(); ++i) {
+      EXPECT_EQ(some.choices[i].document, all.choices[i].document);
+      EXPECT_EQ(some.choices[i].partition, all.choices[i].partition);
+    }
+  }
+}
+
+TEST_P(every_engine, fixed_iterations_go_past_the_stop_rule) {
+  auto const data = random_data(8, 200, 6, 4, 2);
+  context ctx;
+  auto const stopped = reduce(ctx, data, options_for(GetParam(), 3, {}, 1));
+  auto options = options_for(GetParam(), 3, {}, 1);
+  options.fixed_iterations = 150;
+  auto const fixed = reduce(ctx, data, options);
+  EXPECT_EQ(fixed.documents.size(), 150U);
+  EXPECT_EQ(fixed.partitions[0].stopped_after, stopped.documents.size());
+  for (std::size_t i = 0; i < stopped.choices.size(); ++i)
+    EXPECT_EQ(fixed.choices[i].document, stopped.choices[i].document);
+  options.which = engine::ssarp;
+  expect_same(fixed, reduce(ctx, data, options));
+}
+
+TEST_P(every_engine, a_large_support_stops_after_two_documents) {
+  auto const data = random_data(9, 100, 6, 4, 2, 1000);
+  context ctx;
+  auto const found = reduce(ctx, data, options_for(GetParam(), 3, {50, 0.0}, 1));
+  EXPECT_EQ(found.choices.size(), 2U);
+}
+
+TEST_P(every_engine, asks_for_a_label_only_when_it_chooses) {
+  auto data = random_data(10, 120, 12, 4, 2);
+  context ctx;
+  auto const expected = reduce(ctx, data, options_for(GetParam(), 3, {}, 2));
+  auto const labels = data.labels;
+  std::fill(data.labels.begin(), data.labels.end(), datasets::unlabelled);
+  std::vector<std::size_t> asked;
+  auto const found = reduce(ctx, data, options_for(GetParam(), 3, {}, 2), [&](std::size_t d) {
+    asked.push_back(d);
+    return labels[d];
+  });
+  expect_same(found, expected);
+  std::sort(asked.begin(), asked.end());
+  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+  EXPECT_EQ(asked, found.documents);
+  EXPECT_THROW(reduce(ctx, data, options_for(GetParam(), 3, {}, 2)), usage_error);
+}
+
+TEST_P(every_engine, stops_on_request) {
+  auto const data = random_data(11, 500, 12, 5, 2);
+  context ctx;
+  std::size_t reports = 0;
+  ctx.progress = [&](std::string_view, std::uint64_t, std::uint64_t) { return ++reports < 3; };
+  EXPECT_THROW(reduce(ctx, data, options_for(GetParam(), 3, {}, 1)), interrupted);
+}
+
+TEST_P(every_engine, refuses_what_makes_no_sense) {
+  auto const data = random_data(12, 20, 4, 3, 1);
+  context const ctx;
+  EXPECT_THROW(reduce(ctx, data, options_for(GetParam(), 1, {}, 1)), usage_error);
+  EXPECT_THROW(reduce(ctx, data, options_for(GetParam(), 3, {}, 5)), usage_error);
+  EXPECT_THROW(reduce(ctx, data, options_for(GetParam(), 3, {1, 2.0}, 1)), usage_error);
+  auto options = options_for(GetParam(), 3, {}, 1);
+  options.feature_order = {0, 1, 2, 2};
+  EXPECT_THROW(reduce(ctx, data, options), usage_error);
+  auto const none = random_data(12, 20, 0, 3, 1);
+  EXPECT_THROW(reduce(ctx, none, options_for(GetParam(), 3, {}, 0)), usage_error);
+}
+
+TEST(delta, counts_the_rules_that_lost_their_validity) {
+  auto const data = random_data(13, 300, 6, 3, 2);
+  context const ctx;
+  for (double confidence : {0.001, 0.5}) {
+    auto options = options_for(engine::delta, 3, {1, confidence}, 1);
+    options.fixed_iterations = 100;
+    std::uint64_t const lost = reduce(ctx, data, options).partitions[0].rules_lost;
+    if (confidence < 0.01)  // a label among at most 100 documents keeps a hundredth
+      EXPECT_EQ(lost, 0U);
+    else
+      EXPECT_GT(lost, 0U);
+  }
+}
+
+TEST(engines, are_named) {
+  for (auto const& info : engines()) EXPECT_EQ(engine_from(info.name), info.which);
+  EXPECT_THROW(engine_from("nosuch"), usage_error);
+}
+
+struct golden {
+  std::string set, method;
+  int rule_size;
+};
+
+class golden_selection : public testing::TestWithParam<golden> {};
+
+INSTANTIATE_TEST_SUITE_P(al, golden_selection, testing::ValuesIn([] {
+                           std::vector<golden> all;
+                           for (std::string const set : {"OHSUMED", "MQ2008"})
+                             for (std::string const method : {"tube", "width", "frequency"})
+                               for (int size : {3, 4}) all.push_back({set, method, size});
+                           return all;
+                         }()),
+                         [](auto const& i) {
+                           return i.param.set + "_" + i.param.method + "_" +
+                                  std::to_string(i.param.rule_size);
+                         });
+
+TEST_P(golden_selection, is_reproduced) {
+  auto const& p = GetParam();
+  RULERANK_REAL_DATA(train, "letor/" + p.set + "/Fold1/train.txt");
+  RULERANK_REAL_DATA(selected, "golden-definitions/" + p.set + ".Fold1." + p.method + ".size" +
+                                   std::to_string(p.rule_size) + ".Q4.order-none.selected.txt");
+  context const ctx;
+  auto const data = datasets::read_svmlight(ctx, train);
+  datasets::discretizer_options how;
+  how.method = datasets::binning_from(p.method);
+  auto const binned =
+      datasets::apply_discretizer(ctx, data, datasets::fit_discretizer(ctx, data, how));
+  std::ifstream in(selected);
+  std::vector<std::size_t> expected;
+  for (std::size_t d = 0; in >> d;) expected.push_back(d);
+  ASSERT_FALSE(expected.empty());
+  EXPECT_EQ(reduce(ctx, binned, options_for(engine::delta, p.rule_size, {}, 4)).documents,
+            expected);
+}
+
+/// The published engines and ours, on fold 1 of real sets.
+struct real_case {
+  std::string set, method;
+  int rule_size;
+};
+class real_sets : public testing::TestWithParam<real_case> {};
+
+INSTANTIATE_TEST_SUITE_P(al, real_sets, testing::ValuesIn([] {
+                           std::vector<real_case> all;
+                           for (std::string const set : {"OHSUMED", "MQ2008", "MQ2008-agg"})
+                             for (std::string const method : {"tube", "width", "frequency"})
+                               for (int size : {2, 3}) all.push_back({set, method, size});
+                           return all;
+                         }()),
+                         [](auto const& i) {
+                           std::string set = i.param.set;
+                           std::replace(set.begin(), set.end(), '-', '_');
+                           return set + "_" + i.param.method + "_" +
+                                  std::to_string(i.param.rule_size);
+                         });
+
+TEST_P(real_sets, engines_agree) {
+  auto const& p = GetParam();
+  RULERANK_REAL_DATA(train, "letor/" + p.set + "/Fold1/train.txt");
+  context const ctx;
+  auto const data = datasets::read_svmlight(ctx, train);
+  datasets::discretizer_options how;
+  how.method = datasets::binning_from(p.method);
+  auto const binned =
+      datasets::apply_discretizer(ctx, data, datasets::fit_discretizer(ctx, data, how));
+  auto const order = datasets::order_features(ctx, binned, datasets::feature_order::chi2);
+  for (auto const& t : {rules::thresholds{1, 0.001}, rules::thresholds{1, 0.2},
+                        rules::thresholds{1, 0.5}, rules::thresholds{2, 0.01}}) {
+    auto options = options_for(engine::delta, p.rule_size, t, 0);
+    options.feature_order = order;
+    auto const ours = reduce(ctx, binned, options);
+    EXPECT_GE(ours.documents.size(), 2U);
+    options.which = engine::pssarp;
+    expect_same(ours, reduce(ctx, binned, options));
+    options.which = engine::ssarp;
+    if (p.rule_size == 2) expect_same(ours, reduce(ctx, binned, options));
+  }
+}
+
+}  // namespace
+}  // namespace rulerank::al

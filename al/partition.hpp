@@ -1,0 +1,92 @@
+#pragma once
+
+#include "al/sampler.hpp"
+#include "core/aligned.hpp"
+#include "datasets/discretizer.hpp"
+#include "rules/itemset.hpp"
+#include "rules/thresholds.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+// One partition (a subset of the features) as every engine sees it, and the loop they share.
+namespace rulerank::al {
+
+/// Documents lie by position, in the order in which ties are settled: doc_occurs ascending, then
+/// index descending; so the document with the smallest key is the first with the fewest rules.
+/// Documents without an item in the partition are not here. Items are numbered within it.
+struct partition {
+  std::vector<std::uint32_t> documents;   ///< [positions] the data set's document numbers
+  std::size_t stride = 0;                 ///< bytes of a column, a multiple of 64
+  aligned_vector<std::uint8_t> codes;     ///< [features x stride], padding holds `no_item`
+  std::vector<std::uint32_t> item_begin;  ///< [features + 1]
+  std::size_t first = 0;                  ///< position of the most representative document
+
+  std::size_t size() const noexcept { return documents.size(); }
+  std::size_t features() const noexcept { return item_begin.size() - 1; }
+  std::size_t items() const noexcept { return item_begin.back(); }
+  std::uint8_t const* column(std::size_t f) const { return codes.data() + f * stride; }
+  /// The items of the document at a position, ascending.
+  void items_of(std::size_t position, std::vector<rules::item>& out) const;
+};
+
+/// The features of each partition: `order` dealt round robin.
+std::vector<std::vector<std::size_t>> deal_features(std::span<std::size_t const> order,
+                                                    std::size_t partitions);
+
+partition make_partition(datasets::binned_dataset const& data,
+                         std::span<std::size_t const> features);
+
+/// What an engine keeps of one partition while it is sampled.
+class rule_counter {
+ public:
+  virtual ~rule_counter() = default;
+  /// Adds the document at a position to the sample.
+  virtual void add(context const& ctx, std::size_t position, std::int32_t label) = 0;
+  /// The smallest key over all documents: the fewest rules, and the first position with them.
+  struct smallest {
+    std::uint64_t rules = 0;
+    std::size_t position = 0;
+  };
+  virtual smallest fewest() const = 0;
+  /// The same over the documents not added yet; only while there is one.
+  virtual smallest fewest_unchosen() const = 0;
+  virtual std::uint64_t rules_lost() const { return 0; }
+};
+
+/// The loop of Algorithm 3: first the most representative document, then whichever has the fewest
+/// rules, until that is one already chosen. `chosen(position, rules)` gives the label.
+template <class Chosen>
+partition_report run_partition(context const& ctx, partition const& part, rule_counter& counter,
+                               std::size_t max_iterations, bool stop_rule, Chosen&& chosen) {
+  partition_report report;
+  report.features = part.features();
+  report.documents = part.size();
+  std::vector<bool> in_sample(part.size());
+  rule_counter::smallest next{0, part.first};
+  while (report.iterations < part.size() &&
+         (max_iterations == 0 || report.iterations < max_iterations)) {
+    ctx.check_stop();
+    std::int32_t const label = chosen(next.position, report.iterations, next.rules);
+    in_sample[next.position] = true;
+    ++report.iterations;
+    counter.add(ctx, next.position, label);
+    next = counter.fewest();
+    if (!in_sample[next.position]) continue;
+    if (report.stopped_after == 0) report.stopped_after = report.iterations;
+    if (stop_rule || report.iterations == part.size()) break;
+    next = counter.fewest_unchosen();
+  }
+  report.rules_lost = counter.rules_lost();
+  return report;
+}
+
+/// Engines. `max_items` is the largest itemset, rule_size - 1.
+std::unique_ptr<rule_counter> make_recount(partition const& part, std::size_t max_items,
+                                           rules::validity const& valid);  // ssarp_cpu.cpp
+std::unique_ptr<rule_counter> make_delta(partition const& part, std::size_t max_items,
+                                         rules::validity const& valid);  // delta_cpu.cpp
+
+}  // namespace rulerank::al

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/discretizer.hpp"
+#include "rules/thresholds.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::al {
+
+/// Who selects. All give the same documents in the same order.
+enum class engine {
+  automatic,
+  ssarp,   ///< as published, serial: every rule of every document recounted each iteration
+           ///< (document 004, Algorithms 3 and 4)
+  pssarp,  ///< the same with the documents in parallel (Algorithms 10 and 11)
+  delta,   ///< ours: only what the chosen document changed
+};
+
+struct engine_info {
+  engine which;
+  std::string_view name;
+  std::string_view runs_on;
+  std::string_view what;
+};
+std::span<engine_info const> engines();
+std::string_view name_of(engine e);
+/// Throws `usage_error` that lists the names.
+engine engine_from(std::string_view name);
+
+/// Gives the label of a document (0 or more) at the moment it is chosen; called from one thread at
+/// a time. What it throws ends the sampling.
+using oracle = std::function<std::int32_t(std::size_t document)>;
+
+struct sampler_options {
+  int rule_size = 3;  ///< consequent included: itemsets of at most rule_size - 1 items
+  rules::thresholds thresholds;
+  std::size_t partitions = 0;              ///< 0: one for every 12 features with items, rounded up
+  std::vector<std::size_t> feature_order;  ///< a permutation of the columns; empty: as they are
+  std::size_t max_documents = 0;           ///< budget; 0: none
+  engine which = engine::automatic;
+  /// For benchmarks: when not 0, the stop rule is off and each partition chooses exactly this many
+  /// documents (fewer when it has fewer), the minimum being taken over documents not yet chosen.
+  std::size_t fixed_iterations = 0;
+};
+
+/// One document chosen in one partition.
+struct choice {
+  std::size_t document = 0;
+  std::size_t partition = 0;
+  std::size_t iteration = 0;  ///< 0 for the partition's first document
+  std::uint64_t rules = 0;    ///< its valid rules over the sample then; 0 for the first
+};
+
+struct partition_report {
+  std::size_t features = 0;
+  std::size_t documents = 0;   ///< those with an item in the partition
+  std::size_t iterations = 0;  ///< documents chosen
+  /// Where the stop rule ended the partition, or with `fixed_iterations` would have ended it:
+  /// documents chosen by then; 0 when it never came to that.
+  std::size_t stopped_after = 0;
+  /// Rules that were valid and became invalid on the way (counted by `delta` alone).
+  std::uint64_t rules_lost = 0;
+  double seconds = 0;
+};
+
+struct sample {
+  std::vector<std::size_t> documents;  ///< U: chosen documents, ascending, each once
+  std::vector<choice> choices;         ///< in (iteration, partition) order
+  std::vector<partition_report> partitions;
+  engine ran = engine::automatic;
+};
+
+/// Reduces a training set to the documents that bring new rules (SYSTEMS, section 3; document 004,
+/// Algorithms 3 and 4). `label_of` empty: the labels of `data`. Throws `usage_error` for options
+/// that make no sense and for a chosen document without a label.
+sample reduce(context const& ctx, datasets::binned_dataset const& data,
+              sampler_options const& options, oracle const& label_of = {});
+
+}  // namespace rulerank::al

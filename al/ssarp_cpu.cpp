@@ -1,0 +1,80 @@
+// SSAR and PSSAR as published (document 004, Algorithms 3 and 10): after each document added, the
+// rules of all documents are counted anew with bitmaps, from the items that the sample holds.
+// Serial or parallel is the context's number of threads.
+#include "al/partition.hpp"
+#include "core/parallel.hpp"
+#include "rules/growing_index.hpp"
+
+#include <algorithm>
+
+namespace rulerank::al {
+
+namespace {
+
+class recount final : public rule_counter {
+ public:
+  recount(partition const& part, std::size_t max_items, rules::validity const& valid)
+      : part_(part),
+        max_items_(max_items),
+        valid_(valid),
+        index_(part.items()),
+        counts_(part.size()),
+        chosen_(part.size()) {}
+
+  void add(context const& ctx, std::size_t position, std::int32_t label) override {
+    std::vector<rules::item> items;
+    part_.items_of(position, items);
+    index_.add(items, label);
+    chosen_[position] = true;
+    struct scratch {
+      rules::growing_index::scratch walk;
+      std::vector<rules::item> items;
+    };
+    std::vector<scratch> scratches(static_cast<std::size_t>(ctx.thread_count()));
+    constexpr std::size_t grain = 64;  // documents
+    parallel_for(ctx, part_.size(), grain, [&](std::size_t begin, std::size_t end, int thread) {
+      scratch& s = scratches[static_cast<std::size_t>(thread)];
+      for (std::size_t p = begin; p < end; ++p) {
+        part_.items_of(p, s.items);
+        std::erase_if(s.items, [&](rules::item x) { return !index_.holds(x); });
+        std::uint64_t rules = 0;
+        index_.walk_itemsets(s.items, max_items_, s.walk,
+                             [&](std::span<std::uint32_t const> supports) {
+                               std::uint32_t n = 0;
+                               for (std::uint32_t sigma : supports) n += sigma;
+                               rules += valid_.count(supports, n);
+                             });
+        counts_[p] = rules;
+      }
+    });
+  }
+
+  smallest fewest() const override {
+    auto const least = std::min_element(counts_.begin(), counts_.end());
+    return {*least, static_cast<std::size_t>(least - counts_.begin())};
+  }
+
+  smallest fewest_unchosen() const override {
+    std::size_t best = counts_.size();
+    for (std::size_t p = 0; p < counts_.size(); ++p)
+      if (!chosen_[p] && (best == counts_.size() || counts_[p] < counts_[best])) best = p;
+    return {counts_[best], best};
+  }
+
+ private:
+  partition const& part_;
+  std::size_t max_items_;
+  rules::validity const& valid_;
+  rules::growing_index index_;
+  std::vector<std::uint64_t> counts_;  // rules(d) by position
+  std::vector<bool> chosen_;
+};
+
+}  // namespace
+
+std::unique_ptr<rule_counter> make_recount(partition const& part, std::size_t max_items,
+                                           rules::validity const& valid) {
+  return std::make_unique<recount>(part, max_items, valid);
+}
+
+}  // namespace rulerank::al
