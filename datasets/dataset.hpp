@@ -64,7 +64,7 @@ struct dataset {
   std::vector<std::size_t> row{0};        ///< [N + 1]
   entry_list entries;                     ///< all rows, one after the other
   std::vector<std::string_view> lines;    ///< [N] each document's line without its LF or CRLF
-  std::vector<std::uint64_t> line_numbers;///< [N] 1-based, in the file
+  std::vector<std::uint64_t> line_numbers;///< [N] 1-based, in the file; empty likewise
   std::shared_ptr<text_source const> text;///< keeps `lines` alive; may be empty for drawn sets
 
   std::size_t size() const noexcept { return labels.size(); }
@@ -75,7 +75,8 @@ struct dataset {
   std::int32_t max_label() const noexcept;
   /// What follows the first `#` of the document's line, blanks trimmed; empty without one.
   std::string_view comment(std::size_t d) const;
-  /// LETOR's `docid = X` or `#docid = X` of the comment, else `<qid>-<line number>`.
+  /// LETOR's `docid = X` or `#docid = X` of the comment, else `<qid>-<line number>`; a set made in
+  /// memory counts its documents as lines.
   std::string docid(std::size_t d) const;
 };
 

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/shape.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// How much of a drawn set makes one part (LETOR's S1, S2, ...).
+struct part_size {
+  std::size_t documents = 0;  ///< at least `queries`
+  std::size_t queries = 0;    ///< at least 1
+};
+
+/// What is drawn: parts, one after the other, of one collection.
+///
+/// The model. A query judges its documents by a latent relevance: the largest get the largest
+/// label, in shares that vary from query to query around `label_shares`. Features come as LETOR's
+/// do: a number of fields (body, anchor, title, URL, whole document; more where there are more
+/// than 120 features), each with the statistics tf, tf*idf, length, BM25, three language models
+/// and coverage, which share the field's latent match (relevance, topicality and a part of the
+/// field's own); after them one feature in six tells of the document alone (link rank, in-links,
+/// URL depth, out-links). A field that holds no query term is 0 in all its match features, most
+/// often in anchor, title and URL. Every feature is then scaled to [0, 1] within its query (all 0
+/// where the query has one value) and rounded to six decimals.
+struct sample_options {
+  std::uint32_t features = 0;        ///< 1 to 2^20; numbered from 1, all listed, zeros too
+  std::vector<double> label_shares;  ///< of the labels 0, 1, ...; 0 or more each, sum about 1
+  std::vector<part_size> parts;      ///< at least one
+  std::size_t folds = 5;             ///< to write: the first of LETOR's rotations of the parts
+};
+
+/// A named shape: parts S1, S2, S3 of the training size together, S4 and S5; one split has the
+/// parts train, vali, test.
+sample_options options_of(shape const& which);
+
+/// A free size. `queries` 0: one for each hundred documents, and one a part at least. Label l + 1
+/// is a quarter as frequent as label l, of `labels` labels. `folds` equal parts; 1: one split
+/// into 3/5, 1/5, 1/5. Throws `usage_error` for sizes that cannot be drawn.
+sample_options options_of(std::size_t documents, std::uint32_t features, std::size_t queries,
+                          std::uint32_t labels, std::size_t folds);
+
+/// Draws the parts whose indexes are given, in that order, with the seed of the context, in
+/// parallel over queries. A document depends on the seed, the options and its place in the
+/// collection alone, not on which other parts are drawn: the same bits for any number of threads,
+/// on every machine. Queries are numbered from 1 through the collection. The set has no text:
+/// `lines` and `line_numbers` are empty. Takes 16 bytes an entry and little more. Throws
+/// `usage_error` for options out of range.
+dataset sample_parts(context const& ctx, sample_options const& options,
+                     std::span<std::size_t const> parts);
+
+/// All parts in their order.
+dataset sample_documents(context const& ctx, sample_options const& options);
+
+/// A training and a test part of exactly the published numbers of documents.
+struct sampled_fold {
+  dataset train;
+  dataset test;
+};
+
+/// The first fold that `write_sample` writes for this shape and seed, in memory.
+sampled_fold sample_fold(context const& ctx, shape const& which);
+
+/// Writes `folder`/FoldN/{train,vali,test}.txt as LETOR does, values with six decimals, each line
+/// with the comment `#docid = QUERY-POSITION`. A fold's files appear together when they are
+/// complete. Takes memory for about a million entries, or one query, at a time. Throws as above
+/// and `output_error`.
+void write_sample(context const& ctx, sample_options const& options, std::string const& folder);
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/dataset.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// Which parts, counted from 0, make a fold.
+struct fold_parts {
+  std::vector<std::size_t> train;
+  std::size_t vali = 0;
+  std::size_t test = 0;
+};
+
+/// LETOR's rotation of the parts S1..SK: fold N trains on S_N, S_N+1, ..., validates on the part
+/// before the last of that round and tests on the last, so with five folds train = S_N S_N+1
+/// S_N+2, vali = S_N+3, test = S_N+4, modulo five (Qin et al. 2010, LETOR, section 4.1). `fold`
+/// counts from 0. Throws `usage_error` for fewer than 3 folds.
+fold_parts letor_rotation(std::size_t fold, std::size_t folds);
+
+struct split_options {
+  std::size_t folds = 5;  ///< at least 3
+  bool shuffle = true;    ///< false: parts are runs of queries in the order of the file
+};
+
+/// Deals whole queries into `folds` parts whose numbers of queries differ by at most one:
+/// indexes into `data.queries`, ascending in each part. `ctx.seed` draws. Throws `error` naming
+/// the data set when it has fewer queries than folds.
+std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset const& data,
+                                                    split_options const& options);
+
+/// Writes `folder`/FoldN/{train,vali,test}.txt for N = 1..folds, lines verbatim and, within a
+/// part, in the order of the file. The folders are made. A fold's files appear together when they
+/// are complete. Throws as above and `output_error`.
+void write_split(context const& ctx, dataset const& data, split_options const& options,
+                 std::string const& folder);
+
+/// Makes `folder`/FoldN with its parents and returns its path; `fold` counts from 0.
+std::string make_fold_folder(std::string const& folder, std::size_t fold);
+
+}  // namespace rulerank::datasets
