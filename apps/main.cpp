@@ -80,6 +80,7 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", [] { return version_text(); });
   program.require_subcommand(1);
   add_devices(program, owner);
+  add_discretize(program, owner);
   add_engines(program, owner);
   try {
     program.parse(argc, argv);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -91,7 +92,13 @@ std::vector<double> cut_points(binning method, int bins, value_counts const& cou
   scaled_counts const other = rescale(counts);
   if (other.exponent == 0) return unscaled_cut_points(method, bins, counts);
   std::vector<double> cuts = unscaled_cut_points(method, bins, other.counts);
-  for (double& cut : cuts) cut = std::ldexp(cut, -other.exponent);
+  for (double& cut : cuts) {
+    // Rounded up where bits are lost, so that it parts the values as it did.
+    double const found = cut;
+    cut = std::ldexp(found, -other.exponent);
+    if (std::ldexp(cut, other.exponent) < found)
+      cut = std::nextafter(cut, std::numeric_limits<double>::infinity());
+  }
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   return cuts;
 }

@@ -1,0 +1,260 @@
+#include "datasets/cut_points.hpp"
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "datasets/tube_reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::datasets {
+namespace {
+
+constexpr binning all_methods[] = {binning::tube, binning::width, binning::frequency};
+
+/// Features as data sets have them: smooth, rounded, few values, mass on one value, powers.
+std::vector<double> drawn_feature(random_engine& engine, std::size_t n) {
+  std::vector<double> values(n);
+  auto const kind = uniform_below(engine, 7);
+  double const grid = std::pow(10.0, static_cast<double>(uniform_below(engine, 7)));
+  double const scale = std::pow(10.0, static_cast<double>(uniform_below(engine, 25)) - 12);
+  for (double& x : values) {
+    double const u = uniform_unit(engine);
+    switch (kind) {
+      case 0:
+        x = u;
+        break;
+      case 1:
+        x = std::round(u * grid) / grid;
+        break;
+      case 2:
+        x = static_cast<double>(uniform_below(engine, 4));
+        break;
+      case 3:
+        x = u < 0.7 ? 0 : std::round(u * 1e6) / 1e6;
+        break;
+      case 4:
+        x = -std::log(u + 1e-12);
+        break;
+      case 5:
+        x = std::pow(u, 8) - 0.5;
+        break;
+      default:
+        x = u < 0.5 ? u * 1e-9 : u;
+        break;  // gaps below the smallest e
+    }
+    x *= scale;
+  }
+  return values;
+}
+
+TEST(cut_points, check_vector) {
+  std::vector<double> const data{0, 0, 0, 0, .1, .2, .2, .3, .5, 1};
+  auto const near = [](std::vector<double> const& found, std::vector<double> const& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-12);
+  };
+  near(cut_points(binning::tube, 4, data), {.0001, .5001, .9999});
+  EXPECT_EQ(cut_points(binning::width, 4, data), (std::vector<double>{.25, .5, .75}));
+  EXPECT_EQ(cut_points(binning::frequency, 4, data), (std::vector<double>{.2, .3}));
+}
+
+TEST(cut_points, drawn_features_against_the_definition) {
+  random_engine engine(20250101);
+  for (int round = 0; round < 300; ++round) {
+    std::size_t const n = 1 + uniform_below(engine, round % 10 == 0 ? 300 : 40);
+    std::vector<double> const values = drawn_feature(engine, n);
+    int const bins = round % 3 == 0 ? 2 : 2 + static_cast<int>(uniform_below(engine, 14));
+    SCOPED_TRACE("round " + std::to_string(round));
+    ASSERT_EQ(cut_points(binning::tube, bins, values),
+              reference::tube_cuts(static_cast<std::size_t>(bins), values));
+    ASSERT_EQ(cut_points(binning::width, bins, values), reference::width_cuts(bins, values));
+    ASSERT_EQ(cut_points(binning::frequency, bins, values),
+              reference::frequency_cuts(static_cast<std::size_t>(bins), values));
+  }
+}
+
+TEST(cut_points, the_order_of_the_values_does_not_matter) {
+  random_engine engine(5);
+  std::vector<double> values = drawn_feature(engine, 200);
+  for (binning const method : all_methods) {
+    auto const expected = cut_points(method, 10, values);
+    std::vector<double> other = values;
+    shuffle(std::span(other), engine);
+    EXPECT_EQ(cut_points(method, 10, other), expected);
+  }
+}
+
+TEST(cut_points, constant_features_have_none) {
+  for (binning const method : all_methods) {
+    EXPECT_TRUE(cut_points(method, 10, std::vector<double>{}).empty());
+    EXPECT_TRUE(cut_points(method, 10, std::vector<double>{3.5}).empty());
+    EXPECT_TRUE(cut_points(method, 10, std::vector<double>(20, -7)).empty());
+    EXPECT_TRUE(cut_points(method, 10, std::vector<double>{0.0, -0.0, 0.0}).empty());
+  }
+}
+
+TEST(cut_points, two_values_are_told_apart) {
+  for (binning const method : all_methods)
+    for (int const bins : {2, 3, 10, 250}) {
+      std::vector<double> const cuts = cut_points(method, bins, {2, 2, 5, 5});
+      ASSERT_FALSE(cuts.empty());
+      EXPECT_LT(cuts.size(), static_cast<std::size_t>(bins));
+      EXPECT_TRUE(std::any_of(cuts.begin(), cuts.end(), [](double c) { return 2 < c && c <= 5; }));
+    }
+}
+
+TEST(cut_points, fewer_than_two_bins_are_refused) {
+  EXPECT_THROW(cut_points(binning::tube, 1, std::vector<double>{1, 2}), usage_error);
+}
+
+TEST(cut_points, ends_of_the_exponent) {
+  constexpr double huge = std::numeric_limits<double>::max();
+  constexpr double tiny = std::numeric_limits<double>::denorm_min();
+  std::vector<std::vector<double>> const features{{-huge, -1, 0, 1, huge},
+                                                  {-huge, huge},
+                                                  {0, 1e300, 1e-300, 1e300, 3e299},
+                                                  {1e-300, 2e-300, 3e-300, 3e-300, 9e-300},
+                                                  {-1e-300, 0, 1e-300},
+                                                  {0, 1e-308, 3e-308, 1e-307},
+                                                  {0, tiny},
+                                                  {0, 0, tiny, 9 * tiny, 9 * tiny}};
+  for (binning const method : all_methods)
+    for (int const bins : {2, 10, 250})
+      for (auto const& values : features) {
+        std::vector<double> const cuts = cut_points(method, bins, values);
+        EXPECT_LT(cuts.size(), static_cast<std::size_t>(bins));
+        for (std::size_t i = 0; i < cuts.size(); ++i) {
+          EXPECT_TRUE(std::isfinite(cuts[i]));
+          EXPECT_TRUE(i == 0 || cuts[i] > cuts[i - 1]);
+        }
+        auto const [lo, hi] = std::minmax_element(values.begin(), values.end());
+        // A cut has to lie above the smallest value somewhere, up to the largest, to part them.
+        EXPECT_TRUE(
+            std::any_of(cuts.begin(), cuts.end(), [&](double c) { return *lo < c && c <= *hi; }))
+            << name_of(method) << " " << bins << " bins of " << *lo << " .. " << *hi;
+      }
+}
+
+TEST(cut_points, values_next_to_each_other) {
+  // Nothing lies between them to cut at; the cuts there are stay finite and ascending.
+  constexpr double huge = std::numeric_limits<double>::max();
+  for (binning const method : all_methods)
+    for (auto const& values : std::vector<std::vector<double>>{
+             {1, std::nextafter(1.0, 2.0)},
+             {1, std::nextafter(1.0, 2.0), 1 + 3e-16, 1 + 3e-16, 1 + 1e-15},
+             {huge, std::nextafter(huge, 0.0)}}) {
+      std::vector<double> const cuts = cut_points(method, 10, values);
+      EXPECT_TRUE(std::is_sorted(cuts.begin(), cuts.end()));
+      EXPECT_EQ(std::adjacent_find(cuts.begin(), cuts.end()), cuts.end());
+      for (double const cut : cuts) EXPECT_TRUE(std::isfinite(cut));
+    }
+}
+
+TEST(cut_points, tube_does_not_care_about_the_unit) {
+  random_engine engine(77);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<double> const values = drawn_feature(engine, 60);
+    std::vector<double> const cuts = cut_points(binning::tube, 8, values);
+    for (int const exponent : {-900, -40, 3, 900, 960}) {
+      std::vector<double> scaled = values;
+      for (double& x : scaled) x = std::ldexp(x, exponent);
+      std::vector<double> expected = cuts;
+      for (double& x : expected) x = std::ldexp(x, exponent);
+      std::vector<double> const found = cut_points(binning::tube, 8, scaled);
+      ASSERT_EQ(found.size(), expected.size()) << exponent;
+      for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_NEAR(found[i] / expected[i], 1, 1e-9) << exponent;
+    }
+  }
+}
+
+TEST(count_values, zeros_are_put_in_their_place) {
+  value_counts const counts = count_values({-1, 2, -0.0, 2, -3}, 3);
+  EXPECT_EQ(counts.values, (std::vector<double>{-3, -1, 0, 2}));
+  EXPECT_EQ(counts.before, (std::vector<std::uint64_t>{0, 1, 2, 6, 8}));
+  EXPECT_FALSE(std::signbit(counts.values[2]));
+  EXPECT_EQ(count_values({}, 0).distinct(), 0U);
+  EXPECT_EQ(count_values({}, 4).total(), 4U);
+}
+
+/// `n` documents, a share of them in [0, 0.25), the rest in [0.25, 1).
+value_counts step(std::size_t n, double share) {
+  random_engine engine(1);
+  std::vector<double> values(n);
+  for (double& x : values) {
+    double const u = uniform_unit(engine);
+    x = uniform_unit(engine) < share ? u / 4 : 0.25 + 0.75 * u;
+  }
+  return count_values(std::move(values));
+}
+
+TEST(cross_validated_bins, finds_the_steps_of_a_density) {
+  // Equal widths meet the step at 0.25 with 4 bins (or a multiple), and not with 2 or 3.
+  int const width = cross_validated_bins(binning::width, step(4000, 0.8), 1);
+  EXPECT_GE(width, 4);
+  EXPECT_LE(width, 24);
+  // An even density needs no cuts; a tree finds the one step by itself.
+  EXPECT_LE(cross_validated_bins(binning::width, step(4000, 0.25), 1), 10);
+  EXPECT_LE(cross_validated_bins(binning::tube, step(4000, 0.8), 1), 6);
+}
+
+TEST(cross_validated_bins, is_repeatable_and_in_range) {
+  random_engine engine(3);
+  for (int round = 0; round < 12; ++round) {
+    value_counts const counts = count_values(drawn_feature(engine, 1 + uniform_below(engine, 120)));
+    for (binning const method : all_methods) {
+      int const bins = cross_validated_bins(method, counts, 9);
+      EXPECT_GE(bins, 2);
+      EXPECT_LE(bins, most_cross_validated_bins);
+      EXPECT_EQ(cross_validated_bins(method, counts, 9), bins);
+    }
+  }
+  for (binning const method : all_methods) {
+    EXPECT_EQ(cross_validated_bins(method, count_values({1}), 1), 2);
+    EXPECT_GE(cross_validated_bins(method, count_values({1, 2}), 1), 2);
+    EXPECT_GE(cross_validated_bins(method, count_values({-1e308, 0, 1, 1e308}), 1), 2);
+    EXPECT_GE(cross_validated_bins(method, count_values({0, 5e-324}), 1), 2);
+  }
+}
+
+/// The held-out log-likelihood of leaving one document out, by hand: with n <= 10 documents the
+/// folds are single documents whatever the seed.
+TEST(cross_validated_bins, leave_one_out_by_hand) {
+  std::vector<double> const values{0, 0.125, 0.25, 0.25, 0.5, 0.75, 0.875, 1};
+  double const margin = 1e-4, from = -margin, to = 1 + margin;
+  int best = 0;
+  double best_score = -std::numeric_limits<double>::infinity();
+  for (int bins = 2; bins <= most_cross_validated_bins; ++bins) {
+    double score = 0;
+    for (std::size_t out = 0; out < values.size(); ++out) {
+      std::vector<double> train = values;
+      train.erase(train.begin() + static_cast<std::ptrdiff_t>(out));
+      std::vector<double> edges = reference::frequency_cuts(static_cast<std::size_t>(bins), train);
+      edges.insert(edges.begin(), from);
+      edges.push_back(to);
+      for (std::size_t b = 0; b + 1 < edges.size(); ++b) {
+        auto const inside = [&](double x) { return edges[b] <= x && x < edges[b + 1]; };
+        if (!inside(values[out])) continue;
+        double const width = edges[b + 1] - edges[b];
+        double const n = static_cast<double>(std::count_if(train.begin(), train.end(), inside));
+        score +=
+            std::log((n + width / (to - from)) / ((static_cast<double>(train.size()) + 1) * width));
+      }
+    }
+    if (score > best_score + 1e-9) {
+      best_score = score;
+      best = bins;
+    }
+  }
+  for (std::uint64_t const seed : {1U, 2U, 3U})
+    EXPECT_EQ(cross_validated_bins(binning::frequency, count_values(values), seed), best);
+}
+
+}  // namespace
+}  // namespace rulerank::datasets

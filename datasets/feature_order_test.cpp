@@ -1,0 +1,231 @@
+#include "datasets/feature_order.hpp"
+
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "core/random.hpp"
+#include "core/testing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::datasets {
+namespace {
+
+/// Columns of codes as they are; `bins` counts those of values, without "missing".
+binned_dataset make(std::vector<std::vector<std::uint8_t>> const& columns, std::uint32_t bins,
+                    bool missing_item, std::vector<std::int32_t> labels = {}) {
+  binned_dataset data;
+  data.documents = columns.front().size();
+  data.stride = round_up(data.documents, 64);
+  data.item_begin = {0};
+  for (std::size_t f = 0; f < columns.size(); ++f) {
+    data.features.push_back(static_cast<std::uint32_t>(10 * f + 5));
+    data.item_begin.push_back(data.item_begin.back() + bins + (missing_item ? 1 : 0));
+    data.has_missing_item.push_back(missing_item);
+    data.codes.insert(data.codes.end(), columns[f].begin(), columns[f].end());
+    data.codes.resize((f + 1) * data.stride, no_item);
+  }
+  data.labels = labels.empty() ? std::vector<std::int32_t>(data.documents) : std::move(labels);
+  return data;
+}
+
+/// chi2 as the textbook has it, and the rest of the definition.
+double plain_chi2(std::vector<std::pair<int, int>> const& pairs, double& v) {
+  double const n = static_cast<double>(pairs.size());
+  double chi2 = 0;
+  int rows = 0, columns = 0;
+  auto const count = [&](auto const& keep) {
+    return static_cast<double>(std::count_if(pairs.begin(), pairs.end(), keep));
+  };
+  for (int a = 0; a < 256; ++a) rows += count([a](auto p) { return p.first == a; }) > 0;
+  for (int b = 0; b < 256; ++b) columns += count([b](auto p) { return p.second == b; }) > 0;
+  for (int a = 0; a < 256; ++a) {
+    double const in_a = count([a](auto p) { return p.first == a; });
+    if (in_a == 0) continue;
+    for (int b = 0; b < 256; ++b) {
+      double const in_b = count([b](auto p) { return p.second == b; });
+      if (in_b == 0) continue;
+      double const both = count([a, b](auto p) { return p.first == a && p.second == b; });
+      double const expected = in_a * in_b / n;
+      chi2 += (both - expected) * (both - expected) / expected;
+    }
+  }
+  int const least = std::min(rows, columns);
+  v = least < 2 ? 0 : std::sqrt(chi2 / (n * (least - 1)));
+  return chi2;
+}
+
+double plain_v(binned_dataset const& data, std::size_t f, std::size_t g) {
+  std::vector<std::pair<int, int>> pairs;
+  auto const present = [&](std::size_t c, std::size_t d) {
+    return data.code(c, d) < data.bins(c) - (data.has_missing_item[c] ? 1 : 0);
+  };
+  for (std::size_t d = 0; d < data.documents; ++d)
+    if (present(f, d) && present(g, d)) pairs.emplace_back(data.code(f, d), data.code(g, d));
+  double v = 0;
+  if (!pairs.empty()) plain_chi2(pairs, v);
+  return v;
+}
+
+binned_dataset drawn(random_engine& engine, std::size_t features, std::size_t documents,
+                     std::uint32_t bins, bool missing_item) {
+  std::vector<std::vector<std::uint8_t>> columns(features);
+  std::vector<std::int32_t> labels(documents);
+  for (auto& label : labels) label = static_cast<std::int32_t>(uniform_below(engine, 4)) - 1;
+  for (std::size_t f = 0; f < features; ++f)
+    for (std::size_t d = 0; d < documents; ++d) {
+      std::uint64_t code = uniform_below(engine, bins);
+      if (f > 0 && uniform_below(engine, features) >= f) code = columns[0][d] % bins;
+      if (uniform_below(engine, 3) == 0) code = static_cast<std::uint64_t>(labels[d] + 1) % bins;
+      auto const absent = uniform_below(engine, 12);
+      if (absent == 0) code = no_item;
+      if (absent == 1 && missing_item) code = bins;
+      columns[f].push_back(static_cast<std::uint8_t>(code));
+    }
+  return make(columns, bins, missing_item, labels);
+}
+
+TEST(cramers_v, by_hand) {
+  // Equal; independent; constant; two of four cells.
+  binned_dataset const data =
+      make({{0, 0, 1, 1}, {1, 1, 0, 0}, {0, 1, 0, 1}, {1, 1, 1, 1}, {0, 0, 0, 1}}, 2, false);
+  EXPECT_EQ(cramers_v(data, 0, 1), 1);
+  EXPECT_EQ(cramers_v(data, 0, 2), 0);
+  EXPECT_EQ(cramers_v(data, 0, 3), 0);
+  EXPECT_NEAR(cramers_v(data, 0, 4), std::sqrt(1.0 / 3), 1e-14);
+  EXPECT_EQ(cramers_v(data, 4, 0), cramers_v(data, 0, 4));
+}
+
+TEST(cramers_v, missing_is_no_bin) {
+  // Of the documents present in both, 0 1 0 1 against 0 1 0 1.
+  binned_dataset const data = make({{0, 1, 0, 1, 2, 0, no_item}, {0, 1, 0, 1, 0, 2, 1}}, 2, true);
+  EXPECT_EQ(cramers_v(data, 0, 1), 1);
+  binned_dataset const never = make({{0, 1, 2, 2}, {2, 2, 0, 1}}, 2, true);
+  EXPECT_EQ(cramers_v(never, 0, 1), 0);
+}
+
+TEST(cramers_v, drawn_columns_against_the_textbook) {
+  random_engine engine(14);
+  for (std::uint32_t const bins : {2U, 3U, 10U, 16U, 250U})
+    for (std::size_t const documents : {1, 64, 500, 5000}) {
+      binned_dataset const data = drawn(engine, 3, documents, bins, documents % 3 != 0);
+      if (bins == 250U && documents == 5000) continue;
+      for (std::size_t f = 0; f < 3; ++f)
+        for (std::size_t g = 0; g < 3; ++g)
+          EXPECT_NEAR(cramers_v(data, f, g), plain_v(data, f, g), 1e-7)
+              << bins << " bins, " << documents << " documents";
+    }
+}
+
+TEST(feature_order, chi2_is_the_mean_v_descending_for_any_number_of_threads) {
+  random_engine engine(31);
+  for (std::size_t const features : {1, 2, 5, 6, 11, 40}) {
+    binned_dataset const data = drawn(engine, features, 300, 5, true);
+    std::vector<double> mean(features);
+    for (std::size_t f = 0; f < features; ++f)
+      for (std::size_t g = 0; g < features; ++g)
+        if (f != g) mean[f] += plain_v(data, f, g);
+    std::vector<std::size_t> expected(features);
+    std::iota(expected.begin(), expected.end(), std::size_t{0});
+    std::stable_sort(expected.begin(), expected.end(),
+                     [&](std::size_t a, std::size_t b) { return mean[a] > mean[b]; });
+    for (int const threads : {1, 2, 5}) {
+      context ctx;
+      ctx.threads = threads;
+      EXPECT_EQ(order_features(ctx, data, feature_order::chi2), expected);
+    }
+  }
+}
+
+TEST(feature_order, equal_columns_stay_in_order_wherever_they_are) {
+  random_engine engine(32);
+  for (int round = 0; round < 10; ++round) {
+    std::vector<std::vector<std::uint8_t>> columns(9, std::vector<std::uint8_t>(97));
+    for (auto& column : columns)
+      for (auto& code : column) code = static_cast<std::uint8_t>(uniform_below(engine, 7));
+    columns[5] = columns[1];
+    columns[8] = columns[1];
+    for (std::size_t d = 0; d < columns[1].size(); ++d)
+      columns[7][d] = static_cast<std::uint8_t>(6 - columns[1][d]);  // other names, same bins
+    auto const order = order_features({}, make(columns, 7, false), feature_order::chi2);
+    std::vector<std::size_t> same;
+    for (std::size_t const f : order)
+      if (f == 1 || f == 5 || f == 7 || f == 8) same.push_back(f);
+    EXPECT_EQ(same, (std::vector<std::size_t>{1, 5, 7, 8}));
+    EXPECT_EQ(order.size(), 9U);
+  }
+}
+
+TEST(feature_order, label_is_chi2_against_known_labels) {
+  random_engine engine(33);
+  binned_dataset const data = drawn(engine, 12, 400, 6, true);
+  std::vector<double> chi2(12);
+  for (std::size_t f = 0; f < 12; ++f) {
+    std::vector<std::pair<int, int>> pairs;
+    for (std::size_t d = 0; d < data.documents; ++d)
+      if (data.code(f, d) < 6 && data.labels[d] >= 0)
+        pairs.emplace_back(data.code(f, d), data.labels[d]);
+    double ignored = 0;
+    chi2[f] = plain_chi2(pairs, ignored);
+  }
+  auto const order = order_features({}, data, feature_order::label);
+  ASSERT_EQ(order.size(), 12U);
+  for (std::size_t i = 1; i < order.size(); ++i)
+    EXPECT_GE(chi2[order[i - 1]], chi2[order[i]] - 1e-9);
+  // Labels may be any numbers, and ties keep their order.
+  binned_dataset const few =
+      make({{0, 1, 0, 1}, {0, 1, 0, 1}, {0, 0, 1, 1}}, 2, false, {2147483647, 7, 2147483647, 7});
+  EXPECT_EQ(order_features({}, few, feature_order::label), (std::vector<std::size_t>{0, 1, 2}));
+  binned_dataset const none = make({{0, 1}, {1, 1}}, 2, false, {unlabelled, unlabelled});
+  EXPECT_EQ(order_features({}, none, feature_order::label), (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(feature_order, as_they_come) {
+  binned_dataset const data = make({{0}, {1}, {0}}, 2, false);
+  EXPECT_EQ(order_features({}, data, feature_order::none), (std::vector<std::size_t>{0, 1, 2}));
+}
+
+TEST(feature_order, from_a_file) {
+  binned_dataset const data = make({{0}, {1}, {0}, {1}}, 2, false);  // features 5 15 25 35
+  testing_tools::temporary_folder folder;
+  std::string const path = folder / "order";
+  write_file(path, "# mine\n25\r\n\n  5 # BM25\n999\n");
+  EXPECT_EQ(order_features({}, data, feature_order::file, path),
+            (std::vector<std::size_t>{2, 0, 1, 3}));
+  struct fault {
+    std::string text;
+    std::uint64_t line, column;
+  };
+  for (fault const& f : std::vector<fault>{{"25\n x5\n", 2, 2},
+                                           {"25\n5.5\n", 2, 1},
+                                           {"-5\n", 1, 1},
+                                           {"25\n\n25\n", 3, 1},
+                                           {"99999999999\n", 1, 1},
+                                           {"5 15\n", 1, 1},
+                                           {"# none\n", 0, 0}}) {
+    write_file(path, f.text);
+    try {
+      order_features({}, data, feature_order::file, path);
+      ADD_FAILURE() << "accepted " << f.text;
+    } catch (error const& e) {
+      EXPECT_EQ(e.where().file, path);
+      EXPECT_EQ(e.where().line, f.line) << f.text;
+      EXPECT_EQ(e.where().column, f.column) << f.text;
+    }
+  }
+  EXPECT_THROW(order_features({}, data, feature_order::file, folder / "absent"), error);
+}
+
+TEST(feature_order, words) {
+  for (feature_order const order :
+       {feature_order::chi2, feature_order::label, feature_order::none, feature_order::file})
+    EXPECT_EQ(feature_order_from(name_of(order)), order);
+  EXPECT_THROW(feature_order_from("chi"), usage_error);
+}
+
+}  // namespace
+}  // namespace rulerank::datasets
