@@ -1,0 +1,182 @@
+#include "apps/arguments.hpp"
+#include "apps/ranker_arguments.hpp"
+#include "apps/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/scores.hpp"
+#include "datasets/trec.hpp"
+#include "l2r/model.hpp"
+#include "l2r/ranker.hpp"
+
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace rulerank::apps {
+namespace {
+
+struct rank_arguments {
+  std::string train;
+  std::string model;
+  std::string test;
+  std::string out = "-";
+  std::string run;
+  std::string tag = "rulerank";
+  reading_arguments reading;
+  discretizer_arguments discretizer;
+  ranker_arguments ranker;
+};
+
+/// The scores and the run of a verb, and how many there were.
+class answers {
+ public:
+  answers(session& owner, rank_arguments const& arguments)
+      : owner_(owner), scores_(arguments.out), tag_(arguments.tag) {
+    if (!arguments.run.empty()) run_.emplace(arguments.run);
+  }
+
+  void write(datasets::dataset const& test, l2r::scored const& result) {
+    auto const timer = owner_.stage("write");
+    datasets::write_scores(result.scores, scores_);
+    if (run_) datasets::write_run(test, result.scores, tag_, *run_);
+    documents_ += test.size();
+    queries_ += test.queries.size();
+    hits_ += result.cache_hits;
+    misses_ += result.cache_misses;
+  }
+  void flush() {
+    scores_.flush();
+    if (run_) run_->flush();
+  }
+  void commit() {
+    auto const timer = owner_.stage("write");
+    scores_.commit();
+    if (run_) run_->commit();
+  }
+  nlohmann::ordered_json summary() const {
+    nlohmann::ordered_json json;
+    json["documents"] = documents_;
+    json["queries"] = queries_;
+    if (hits_ + misses_ > 0) json["cache"] = {{"hits", hits_}, {"misses", misses_}};
+    return json;
+  }
+
+ private:
+  session& owner_;
+  output_file scores_;
+  std::optional<output_file> run_;
+  std::string tag_;
+  std::size_t documents_ = 0;
+  std::size_t queries_ = 0;
+  std::uint64_t hits_ = 0;
+  std::uint64_t misses_ = 0;
+};
+
+void rank(session& owner, rank_arguments const& arguments) {
+  bool const fitted = !arguments.model.empty();
+  if (fitted == !arguments.train.empty())
+    throw usage_error("found --train and --model both or neither, expected one of them");
+  if (arguments.out == "-" && arguments.run == "-")
+    throw usage_error("--out and --run cannot both be standard output");
+  if (arguments.train == "-" && arguments.test == "-")
+    throw usage_error("--train and --test cannot both be standard input");
+  l2r::ranker_options options = arguments.ranker.options();
+  l2r::model m;
+  if (fitted) {
+    auto const timer = owner.stage("read");
+    m = l2r::read_model(owner.input(arguments.model));
+    options = arguments.ranker.options(m.options, arguments.model);
+  } else {
+    arguments.discretizer.options();
+    m = make_model(owner, arguments.train, arguments.reading, arguments.discretizer, options);
+  }
+  std::optional<l2r::ranker> ranker;
+  {
+    auto const timer = owner.stage("prepare");
+    ranker.emplace(owner.ctx(), m.training, options);
+  }
+  note_ranker(owner, options, ranker->engine(), m.training);
+
+  answers out(owner, arguments);
+  auto answer = [&](datasets::dataset const& test) {
+    datasets::binned_dataset binned;
+    {
+      auto const timer = owner.stage("discretise");
+      binned = datasets::apply_discretizer(owner.ctx(), test, m.discretizer);
+    }
+    l2r::scored result;
+    {
+      auto const timer = owner.stage("rank");
+      result = ranker->score(owner.ctx(), binned);
+    }
+    out.write(test, result);
+  };
+  std::size_t const test_input = fitted ? 0 : 1;
+  if (arguments.test == "-") {
+    auto const how = arguments.reading.options(test_input);
+    owner.input(how.group_file);
+    datasets::stream_svmlight(
+        owner.ctx(), STDIN_FILENO, "standard input", how,
+        [&](datasets::dataset const& query) {
+          answer(query);
+          out.flush();
+        },
+        [&](std::string const& message) { owner.warn(message); });
+  } else {
+    datasets::dataset test;
+    {
+      auto const timer = owner.stage("read");
+      test = arguments.reading.read(owner, arguments.test, test_input);
+    }
+    answer(test);
+  }
+  out.commit();
+  nlohmann::ordered_json const summary = out.summary();
+  for (auto const& [key, value] : summary.items()) owner.note(key, value);
+  if (owner.run.json && arguments.out != "-" && arguments.run != "-") {
+    nlohmann::ordered_json json;
+    json["scores"] = arguments.out;
+    json["engine"] = l2r::name_of(ranker->engine());
+    json.update(summary);
+    output_file to("-");
+    to.write(json.dump(2) + "\n");
+    to.commit();
+  }
+}
+
+}  // namespace
+
+void add_rank(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<rank_arguments>();
+  CLI::App* const verb =
+      add_verb(program, owner, "rank", "Score and rank documents by association rules",
+               "rulerank rank --train reduced.txt --test Fold1/test.txt --rule-size 4 "
+               "--method frequency --out scores.txt --run run.trec",
+               [arguments, &owner] { rank(owner, *arguments); });
+  CLI::Option* const train =
+      verb->add_option("--train", arguments->train, "Training documents (SVMlight)")
+          ->type_name("FILE");
+  CLI::Option* const model =
+      verb->add_option("--model", arguments->model, "Or what fit wrote")->type_name("FILE");
+  verb->add_option("--test", arguments->test,
+                   "Documents to rank; -: standard input, each query answered when it is complete")
+      ->type_name("FILE|-")
+      ->required();
+  verb->add_option("--out", arguments->out, "One score a line, in input order")
+      ->type_name("FILE")
+      ->capture_default_str();
+  verb->add_option("--run", arguments->run, "The ranking as a TREC run")->type_name("FILE");
+  verb->add_option("--tag", arguments->tag, "Last column of the run")->capture_default_str();
+  arguments->ranker.add_scoring_to(*verb);
+  arguments->ranker.add_engine_to(*verb);
+  arguments->discretizer.add_to(*verb);
+  arguments->reading.add_to(*verb);
+  train->excludes(model);
+  for (char const* const name :
+       {"--norm", "--method", "--bins", "--missing-values", "--unlisted", "--discretizer"})
+    model->excludes(verb->get_option(name));
+}
+
+}  // namespace rulerank::apps
