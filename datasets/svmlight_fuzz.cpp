@@ -93,6 +93,27 @@ void require_reference(outcome const& got, std::string const& text,
   }
 }
 
+constexpr char gzip_magic[] = "\x1f\x8b";
+constexpr char zstd_magic[] = "\x28\xb5\x2f\xfd";
+
+/// An archive must be read or refused, no more.
+void read_archive(std::string const& bytes) {
+  int ends[2];
+  if (bytes.size() > 4096 || ::pipe(ends) != 0) return;
+  require(::write(ends[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
+          "no room in the pipe");
+  ::close(ends[1]);
+  try {
+    text_stream stream(context(), ends[0], "f");
+    std::size_t size = 0;
+    for (std::string_view part = stream.next(); !part.empty() && size < (1 << 24);
+         part = stream.next())
+      size += part.size();
+  } catch (error const&) {
+  }
+  ::close(ends[0]);
+}
+
 /// Through a pipe, which holds what a fuzzer makes.
 void require_stream(outcome const& got, std::string const& text, svmlight_options const& options) {
   if (text.size() > 4096) return;
@@ -130,8 +151,10 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   options.regroup = (bytes[0] & 2) != 0;
   if ((bytes[0] & 4) != 0) options.unlabelled = -1;
   std::string const text(reinterpret_cast<char const*>(bytes) + 2, size - 2);
-  // Archives are for the tests of text sources.
-  if (text.starts_with("\x1f\x8b") || text.starts_with("\x28\xb5\x2f\xfd")) return 0;
+  if (text.starts_with(gzip_magic) || text.starts_with(zstd_magic)) {
+    read_archive(text);
+    return 0;
+  }
   outcome const whole = parse(text, options, 1, text.size() + 1);
   outcome const pieces = parse(text, options, 1, 1 + bytes[1]);
   require(whole.said == pieces.said, "the cuts of the text change the error");
@@ -149,7 +172,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   for (int i = 1; i < *argc; ++i) {
     std::string const argument = (*argv)[i];
     if (!argument.starts_with("--seeds=")) continue;
-    char const* const seeds[] = {
+    std::string const seeds[] = {
         "1 qid:1 1:0.5 2:1\n0 qid:1 1:2\n1 qid:2 3:-0.25 # x\n",
         "2 qid:10 1:0.471076 2:1.000000 46:0 #docid = GX008-86-4444840 inc = 1 prob = 0.08\r\n",
         "\n# c\n +2.0 qid:a\t3:NULL 1:nan 2:1e-5 #\n",
@@ -157,11 +180,18 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
         "1 qid:1 1:0.12345678901234567890 12345678:1e400\n",
         "0 qid:1 0:1 5:1 3:2 5:1\n-1 qid:1\n",
         "1 qid:1 1:1e308 2:4.9e-324 3:1e-400 4:-inf\n",
-        "\xef\xbb\xbf1 qid:1\n1 qid:2\n1 qid:1 1:x\n",
+        "\357\273\2771 qid:1\n1 qid:2\n1 qid:1 1:x\n",
         "3 qid:1 1:999.9999999999999999 2:9007199254740993 3:0x1\n",
+        // "1 qid:1 1:1" in gzip, and stored in zstd.
+        std::string("\037\213\010\000\000\000\000\000\002\003\063\124\050\314\114\261\062\124\060"
+                    "\264\062\344\002\000\365\124\070\212\014\000\000\000",
+                    32),
+        std::string(
+            "\050\265\057\375\040\014\141\000\000\061\040\161\151\144\072\061\040\061\072\061\012",
+            21),
     };
     int number = 0;
-    for (char const* seed : seeds)
+    for (std::string const& seed : seeds)
       write_file(argument.substr(8) + "/" + std::to_string(number++),
                  std::string("\0\x20", 2) + seed);
     std::exit(0);

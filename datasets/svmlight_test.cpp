@@ -76,10 +76,7 @@ std::vector<odd_file> odd_files() {
       {"no line end at the end", "1 qid:1 1:0.5", "OK"},
       {"CRLF", "1 qid:1 1:0.5 # c\r\n0 qid:1\r\n", "OK"},
       {"CR at the end of the file", "1 qid:1 1:0.5\r", "OK"},
-      {"byte order mark",
-       "\xef\xbb\xbf"
-       "1 qid:1 1:0.5\n",
-       "OK"},
+      {"byte order mark", "\357\273\2771 qid:1 1:0.5\n", "OK"},
       {"blank lines", "\n  \n\t\n1 qid:1 1:1\n\r\n\n", "OK"},
       {"comment lines", "# a\n  # b: c\n1 qid:1 1:1 #x#y\n#\n", "OK"},
       {"blanks around", "  1 \t qid:1   1:1  2:2 \t \n", "OK"},
@@ -188,10 +185,7 @@ std::vector<odd_file> odd_files() {
       {"carriage returns for line ends", "1 qid:1 1:1 #a\r1 qid:1 1:1 #b\r1 qid:1 1:1",
        "f:1:15: a carriage return within the line, expected a line end"},
       {"carriage return in a line", "1 qid:1\r 1:1\n", "f:1:8: \"\\x0d\" in a qid"},
-      {"UTF-16",
-       "\xff\xfe"
-       "1\0 \0"s,
-       "f:1:1: label \"\\xff\\xfe1\\x00\""},
+      {"UTF-16", "\377\3761\0 \0"s, "f:1:1: label \"\\xff\\xfe1\\x00\""},
       {"binary",
        "\x7f"
        "ELF\x02\x01\x01\n"s,
