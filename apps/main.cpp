@@ -82,8 +82,11 @@ int run(int argc, char** argv) {
   add_devices(program, owner);
   add_discretize(program, owner);
   add_engines(program, owner);
+  add_reduce(program, owner);
   add_fit(program, owner);
   add_rank(program, owner);
+  add_sample(program, owner);
+  add_split(program, owner);
   try {
     program.parse(argc, argv);
     return 0;

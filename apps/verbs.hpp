@@ -8,7 +8,10 @@ namespace rulerank::apps {
 void add_devices(CLI::App& program, session& owner);
 void add_discretize(CLI::App& program, session& owner);
 void add_engines(CLI::App& program, session& owner);
+void add_reduce(CLI::App& program, session& owner);
 void add_fit(CLI::App& program, session& owner);
 void add_rank(CLI::App& program, session& owner);
+void add_sample(CLI::App& program, session& owner);
+void add_split(CLI::App& program, session& owner);
 
 }  // namespace rulerank::apps

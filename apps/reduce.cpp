@@ -1,0 +1,112 @@
+#include "apps/arguments.hpp"
+#include "apps/sampler_arguments.hpp"
+#include "apps/verbs.hpp"
+#include "core/output_file.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+struct reduce_arguments {
+  std::string train;
+  std::string out;
+  std::string ids;
+  std::string model;
+  reading_arguments reading;
+  discretizer_arguments discretizer;
+  sampler_arguments sampler;
+};
+
+std::string ids_table(datasets::dataset const& train, al::sample const& sample) {
+  std::string text = "line\tdocid\tpartition\titeration\trules\n";
+  for (al::choice const& c : sample.choices)
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\n", c.document, train.docid(c.document), c.partition,
+                        c.iteration, c.rules);
+  return text;
+}
+
+nlohmann::ordered_json summary(datasets::dataset const& train,
+                               datasets::binned_dataset const& binned, al::sample const& sample) {
+  nlohmann::ordered_json json;
+  json["engine"] = al::name_of(sample.ran);
+  json["documents"] = train.size();
+  json["features_with_items"] = binned.feature_count();
+  json["items"] = binned.items();
+  json["chosen"] = sample.documents.size();
+  json["share"] = static_cast<double>(sample.documents.size()) / static_cast<double>(train.size());
+  json["partitions"] = nlohmann::ordered_json::array();
+  for (al::partition_report const& p : sample.partitions)
+    json["partitions"].push_back({{"features", p.features},
+                                  {"documents", p.documents},
+                                  {"iterations", p.iterations},
+                                  {"rules_lost", p.rules_lost},
+                                  {"seconds", p.seconds}});
+  return json;
+}
+
+void reduce(session& owner, reduce_arguments const& arguments) {
+  arguments.sampler.check();
+  datasets::dataset const train = [&] {
+    auto const timer = owner.stage("read");
+    return arguments.reading.read(owner, arguments.train);
+  }();
+  datasets::discretizer fitted;
+  datasets::binned_dataset binned;
+  {
+    auto const timer = owner.stage("discretise");
+    fitted = arguments.discretizer.fit_or_read(owner, train);
+    binned = datasets::apply_discretizer(owner.ctx(), train, fitted);
+  }
+  expect_items(train, binned);
+  al::sample const sample = arguments.sampler.reduce(owner, train, binned);
+  nlohmann::ordered_json const result = summary(train, binned, sample);
+  owner.note("engine", al::name_of(sample.ran));
+  owner.note("sample", result);
+
+  auto const timer = owner.stage("write");
+  output_file out(arguments.out);
+  datasets::write_lines(train, sample.documents, out);
+  if (!arguments.model.empty())
+    write_file(arguments.model, datasets::to_json(fitted).dump(1) + "\n");
+  if (!arguments.ids.empty()) write_file(arguments.ids, ids_table(train, sample));
+  out.commit();
+  if (owner.run.json && arguments.out != "-") {
+    write_file("-", result.dump(2) + "\n");
+  } else {
+    owner.say(fmt::format(
+        "chose {} of {} documents ({:.2f} %) in {} partitions with {}", sample.documents.size(),
+        train.size(),
+        100.0 * static_cast<double>(sample.documents.size()) / static_cast<double>(train.size()),
+        sample.partitions.size(), al::name_of(sample.ran)));
+  }
+}
+
+}  // namespace
+
+void add_reduce(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<reduce_arguments>();
+  CLI::App* const verb =
+      add_verb(program, owner, "reduce",
+               "Choose the few training documents that bring new rules (SSARP and our delta)",
+               "rulerank reduce --train Fold1/train.txt --out reduced.txt --ids reduced.tsv "
+               "--model cuts.json",
+               [&owner, arguments] { reduce(owner, *arguments); });
+  verb->add_option("--train", arguments->train, "Training file, SVMlight with qid (LETOR)")
+      ->required();
+  verb->add_option("--out", arguments->out,
+                   "The chosen lines of the training file, verbatim and in their order; - for "
+                   "standard output")
+      ->required();
+  verb->add_option("--ids", arguments->ids,
+                   "TSV of every choice: line (0-based), docid, partition, iteration, rules");
+  verb->add_option("--model", arguments->model, "Save the cuts for rank --discretizer");
+  arguments->sampler.add_to(*verb);
+  arguments->discretizer.add_to(*verb);
+  arguments->reading.add_to(*verb);
+}
+
+}  // namespace rulerank::apps

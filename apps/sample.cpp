@@ -1,0 +1,93 @@
+#include "datasets/sample.hpp"
+
+#include "apps/verbs.hpp"
+#include "core/error.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+struct sample_arguments {
+  std::string shape;
+  std::size_t documents = 0;
+  std::uint32_t features = 0;
+  std::size_t queries = 0;
+  std::uint32_t labels = 3;
+  std::size_t folds = 5;
+  std::string out_dir;
+  CLI::Option* documents_option = nullptr;
+  CLI::Option* folds_option = nullptr;
+};
+
+datasets::sample_options options_of(sample_arguments const& arguments) {
+  if (arguments.shape.empty() && arguments.documents_option->count() == 0)
+    throw usage_error("no size given, expected --shape NAME, or --documents N and --features M");
+  if (arguments.shape.empty())
+    return datasets::options_of(arguments.documents, arguments.features, arguments.queries,
+                                arguments.labels, arguments.folds);
+  datasets::shape const& which = datasets::find_shape(arguments.shape);
+  datasets::sample_options options = datasets::options_of(which);
+  if (arguments.folds_option->count() == 0) return options;
+  if (arguments.folds != 1 && arguments.folds != options.folds)
+    throw usage_error(fmt::format(
+        "--folds {}: the shape {} has {}", arguments.folds, which.name,
+        options.folds == 1 ? "one split, expected 1" : "five folds, expected 5, or 1 of them"));
+  options.folds = arguments.folds;
+  return options;
+}
+
+}  // namespace
+
+void add_sample(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<sample_arguments>();
+  CLI::App* const verb =
+      add_verb(program, owner, "sample", "Draw a data set in LETOR form, seeded",
+               "rulerank sample --shape td2003 --seed 7 --out-dir drawn   "
+               "(drawn/Fold1/train.txt has 29,435 documents)",
+               [arguments, &owner] {
+                 datasets::sample_options const options = options_of(*arguments);
+                 auto const timer = owner.stage("sample");
+                 datasets::write_sample(owner.ctx(), options, arguments->out_dir);
+               });
+  std::string names;
+  for (datasets::shape const& s : datasets::shapes())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", s.name);
+  auto* const shape =
+      verb->add_option("--shape", arguments->shape, "The sizes of a published set: " + names)
+          ->type_name("NAME");
+  auto* const documents = verb->add_option("--documents", arguments->documents,
+                                           "Documents in all, at least one a query")
+                              ->type_name("N");
+  auto* const features =
+      verb->add_option("--features", arguments->features, "Features a document")->type_name("M");
+  auto* const queries =
+      verb->add_option("--queries", arguments->queries,
+                       "Queries in all, at least one a part; 0: one for each hundred documents")
+          ->type_name("K")
+          ->capture_default_str();
+  auto* const labels =
+      verb->add_option("--labels", arguments->labels,
+                       "Labels 0 to LABELS-1, each a quarter as frequent as the one before")
+          ->capture_default_str();
+  arguments->folds_option =
+      verb->add_option("--folds", arguments->folds,
+                       "Equal parts and rotations of them; 1: one split into 3/5, 1/5, 1/5; "
+                       "a shape has its own (yahoo2: 1, else 5, and 1 writes the first alone)")
+          ->capture_default_str();
+  verb->add_option("--out-dir", arguments->out_dir,
+                   "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
+      ->type_name("D")
+      ->required();
+  arguments->documents_option = documents;
+  documents->needs(features)->excludes(shape);
+  features->needs(documents)->excludes(shape);
+  queries->needs(documents);
+  labels->needs(documents);
+}
+
+}  // namespace rulerank::apps

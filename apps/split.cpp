@@ -1,0 +1,55 @@
+#include "datasets/split.hpp"
+
+#include "apps/arguments.hpp"
+#include "apps/verbs.hpp"
+
+#include <memory>
+#include <string>
+
+namespace rulerank::apps {
+namespace {
+
+struct split_arguments {
+  std::string in;
+  std::string out_dir;
+  datasets::split_options options;
+  bool no_shuffle = false;
+  reading_arguments reading;
+};
+
+}  // namespace
+
+void add_split(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<split_arguments>();
+  CLI::App* const verb =
+      add_verb(program, owner, "split", "Split a data set into folds by query, as LETOR does",
+               "rulerank split --in all.txt --folds 5 --out-dir folds --seed 7   "
+               "(Fold1 trains on S1 S2 S3, validates on S4, tests on S5)",
+               [arguments, &owner] {
+                 split_arguments& given = *arguments;
+                 given.options.shuffle = !given.no_shuffle;
+                 datasets::letor_rotation(0, given.options.folds);  // refuses wrong numbers first
+                 datasets::dataset data;
+                 {
+                   auto const timer = owner.stage("read");
+                   data = given.reading.read(owner, given.in);
+                 }
+                 auto const timer = owner.stage("split");
+                 datasets::write_split(owner.ctx(), data, given.options, given.out_dir);
+               });
+  verb->add_option("--in", arguments->in, "SVMlight file with qid; - is standard input")
+      ->type_name("FILE")
+      ->required();
+  verb->add_option("--folds", arguments->options.folds, "Folds, at least 3")
+      ->type_name("K")
+      ->capture_default_str();
+  verb->add_option("--out-dir", arguments->out_dir,
+                   "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
+      ->type_name("D")
+      ->required();
+  verb->add_flag("--no-shuffle", arguments->no_shuffle,
+                 "Parts are runs of queries in the order of the file");
+  arguments->reading.add_to(*verb);
+}
+
+}  // namespace rulerank::apps
