@@ -1,0 +1,151 @@
+// Ranking engines against each other, on a drawn set of a published shape or on files:
+//
+//   l2r_bench SHAPE DOCUMENTS U SIZE THREADS ENGINE...       e.g. hp2003 29521 1091 4 1 lrar
+//   project l2r_bench TRAIN TEST DOCUMENTS SIZE THREADS ENGINE...    DOCUMENTS 0: all of TEST
+//
+// U documents drawn evenly from a training part stand for a reduced set; cuts are fitted on the
+// whole part (frequency, 10 bins). The first engine named is the one the others are held against:
+// one whose scores are not the same bits is not timed. One JSON line an engine.
+
+#include "bitmaps/bit_kernels.hpp"
+#include "core/machine.hpp"
+#include "core/version.hpp"
+#include "datasets/sample.hpp"
+#include "datasets/svmlight.hpp"
+#include "l2r/ranker.hpp"
+#include "rules/combinadic.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace {
+
+using namespace rulerank;
+
+struct task {
+  datasets::binned_dataset training, test;
+};
+
+datasets::discretizer_options const how{datasets::binning::frequency, 10};
+
+std::vector<std::size_t> evenly(std::size_t of, std::size_t count) {
+  std::vector<std::size_t> chosen(std::min(of, count));
+  for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = i * of / chosen.size();
+  return chosen;
+}
+
+task drawn(context const& ctx, std::string const& name, std::size_t documents, std::size_t u) {
+  datasets::sample_options options = datasets::options_of(datasets::find_shape(name));
+  auto const part = [&](std::size_t count) {
+    auto const& whole = options.parts.front();
+    double const per_query =
+        static_cast<double>(whole.documents) / static_cast<double>(whole.queries);
+    auto const queries = static_cast<std::size_t>(static_cast<double>(count) / per_query) + 1;
+    return datasets::part_size{count, std::min(queries, count)};
+  };
+  std::size_t const train_documents = std::max<std::size_t>(10'000, 2 * u);
+  options.parts = {part(train_documents), part(documents)};
+  std::size_t const parts[] = {0, 1};
+  auto const train = datasets::sample_parts(ctx, options, std::span(parts).first(1));
+  auto const test = datasets::sample_parts(ctx, options, std::span(parts).last(1));
+  auto const cuts = datasets::fit_discretizer(ctx, train, how);
+  return {datasets::subset(datasets::apply_discretizer(ctx, train, cuts), evenly(train.size(), u)),
+          datasets::apply_discretizer(ctx, test, cuts)};
+}
+
+task read(context const& ctx, std::string const& train_file, std::string const& test_file,
+          std::size_t documents) {
+  auto const train = datasets::read_svmlight(ctx, train_file);
+  auto const test = datasets::read_svmlight(ctx, test_file);
+  auto const cuts = datasets::fit_discretizer(ctx, train, how);
+  auto binned = datasets::apply_discretizer(ctx, test, cuts);
+  if (documents != 0) binned = datasets::subset(binned, evenly(test.size(), documents));
+  return {datasets::apply_discretizer(ctx, train, cuts), std::move(binned)};
+}
+
+/// Processor time of all threads: what a busy machine's clock does not tell.
+double cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Itemsets of the test documents, occurring in training or not.
+double itemsets_of(task const& t, std::uint32_t size) {
+  double total = 0;
+  for (std::size_t d = 0; d < t.test.documents; ++d) {
+    std::uint64_t items = 0;
+    for (std::size_t f = 0; f < t.test.feature_count(); ++f)
+      items += t.test.code(f, d) != datasets::no_item;
+    total += static_cast<double>(rules::itemset_count(items, size - 1));
+  }
+  return total;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 7) {
+    fmt::print(stderr, "l2r_bench SHAPE DOCUMENTS U SIZE THREADS ENGINE...\n");
+    return 2;
+  }
+  context ctx;
+  bool const files = std::filesystem::exists(argv[1]);
+  task const t = files ? read(ctx, argv[1], argv[2], std::stoul(argv[3]))
+                       : drawn(ctx, argv[1], std::stoul(argv[2]), std::stoul(argv[3]));
+  l2r::ranker_options options;
+  options.rule_size = static_cast<std::uint32_t>(std::stoul(argv[4]));
+  ctx.threads = std::stoi(argv[5]);
+  double const itemsets = itemsets_of(t, options.rule_size);
+  std::vector<double> expected;
+  double first_s = 0, first_cpu_s = 0;
+  for (int a = 6; a < argc; ++a) {
+    options.engine = l2r::engine_from(argv[a]);
+    l2r::ranker ranker(ctx, t.training, options);
+    double const before = cpu_seconds();
+    l2r::scored const result = ranker.score(ctx, t.test);
+    double cpu_s = cpu_seconds() - before;
+    double seconds = result.timings.score_s;
+    // A short run is repeated, unless a cache would make the next one another thing.
+    if (result.cache_misses == 0 && cpu_s < 0.2) {
+      int const repeats = static_cast<int>(0.4 / std::max(cpu_s, 1e-5));
+      double const again = cpu_seconds();
+      seconds = 0;
+      for (int r = 0; r < repeats; ++r) seconds += ranker.score(ctx, t.test).timings.score_s;
+      seconds /= repeats;
+      cpu_s = (cpu_seconds() - again) / repeats;
+    }
+    if (a == 6) {
+      expected = result.scores;
+      first_s = seconds;
+      first_cpu_s = cpu_s;
+    }
+    if (std::memcmp(expected.data(), result.scores.data(), 8 * expected.size()) != 0) {
+      fmt::print(stderr, "{}: not the scores of {}, not timed\n", argv[a], argv[6]);
+      return 1;
+    }
+    double const looked_up = static_cast<double>(result.cache_hits + result.cache_misses);
+    fmt::print(
+        "{{\"input\": \"{}\", \"documents\": {}, \"training\": {}, \"features\": {}, "
+        "\"rule_size\": {}, \"threads\": {}, \"engine\": \"{}\", \"seconds\": {:.4f}, "
+        "\"cpu_seconds\": {:.4f}, "
+        "\"cpu_ns_per_itemset\": {:.4f}, \"ratio_to_first\": {:.1f}, \"cpu_ratio_to_first\": "
+        "{:.1f}, \"hit_rate\": {:.4f}, "
+        "\"instruction_set\": \"{}\", \"commit\": \"{}\"}}\n",
+        argv[1], t.test.documents, t.training.documents, t.training.feature_count(),
+        options.rule_size, ctx.thread_count(), l2r::name_of(result.engine), seconds, cpu_s,
+        1e9 * cpu_s / itemsets, first_s / seconds, first_cpu_s / cpu_s,
+        looked_up == 0 ? 0.0 : static_cast<double>(result.cache_hits) / looked_up,
+        bitmaps::instruction_set(), commit());
+    std::fflush(stdout);
+  }
+  return 0;
+}
