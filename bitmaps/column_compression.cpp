@@ -1,6 +1,5 @@
 #include "bitmaps/column_compression.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #undef HWY_TARGET_INCLUDE
@@ -26,6 +25,41 @@ HWY_INLINE word packed_bits(word x, word mask) {
     packed |= (x >> std::countr_zero(mask) & 1) << to;
   return packed;
 #endif
+}
+
+/// The lowest `count` bits that x has; count is at least 1 and at most 64.
+HWY_INLINE word lowest_bits(word x, std::uint32_t count) {
+#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_BMI2_FMA)
+  return _pdep_u64(~word{0} >> (word_bits - count), x);
+#else
+  word left = x;
+  for (; count > 0 && left != 0; --count) left &= left - 1;
+  return x & ~left;
+#endif
+}
+
+void plan(column_compression& how, word const* mask, word_range const* classes,
+          std::size_t class_count) {
+  how.steps.clear();
+  how.ranges.clear();
+  how.words = 0;
+  for (std::size_t k = 0; k < class_count; ++k) {
+    std::uint32_t const begin = how.words;
+    std::uint32_t filled = word_bits;  // bits of the last target word that are taken
+    for (std::uint32_t w = classes[k].begin; w < classes[k].end; ++w) {
+      for (word left = mask[w]; left != 0;) {
+        if (filled == word_bits) {
+          ++how.words;
+          filled = 0;
+        }
+        word const taken = lowest_bits(left, static_cast<std::uint32_t>(word_bits) - filled);
+        how.steps.push_back({w, how.words - 1, filled, taken});
+        filled += static_cast<std::uint32_t>(hwy::PopCount(taken));
+        left &= ~taken;
+      }
+    }
+    how.ranges.push_back({begin, how.words});
+  }
 }
 
 void compress_columns(step const* steps, std::size_t step_count, word const* columns,
@@ -71,32 +105,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rulerank::bitmaps {
 
+HWY_EXPORT(plan);
 HWY_EXPORT(compress_columns);
 
 void column_compression::plan(std::span<word const> mask, std::span<word_range const> classes) {
-  steps.clear();
-  ranges.clear();
-  words = 0;
-  for (word_range const& range : classes) {
-    std::uint32_t const begin = words;
-    std::uint32_t filled = word_bits;  // bits of the last target word that are taken
-    for (std::uint32_t w = range.begin; w < range.end; ++w) {
-      for (word left = mask[w]; left != 0;) {
-        if (filled == word_bits) {
-          ++words;
-          filled = 0;
-        }
-        // The lowest bits of `left`, as many as there is room for.
-        word taken = left;
-        while (static_cast<std::uint32_t>(std::popcount(taken)) > word_bits - filled)
-          taken &= ~std::bit_floor(taken);
-        steps.push_back({w, words - 1, filled, taken});
-        filled += static_cast<std::uint32_t>(std::popcount(taken));
-        left &= ~taken;
-      }
-    }
-    ranges.push_back({begin, words});
-  }
+  HWY_DYNAMIC_DISPATCH(plan)(*this, mask.data(), classes.data(), classes.size());
 }
 
 void compress_columns(column_compression const& how, word const* columns, std::size_t stride,
