@@ -60,6 +60,38 @@ struct test_group {
   }
 };
 
+/// total + the cells of a row's lanes.
+template <class Sum>
+score_sums<Sum> sum_of_cells(score_sums<Sum> total, score_sums<Sum> const* cells, lane const* row,
+                             std::size_t count) {
+  for (std::size_t h = 0; h < count; ++h) total += cells[row[h]];
+  return total;
+}
+
+#if defined(__GNUC__)
+/// Both 64-bit sums of a cell in one vector.
+inline score_sums<std::uint64_t> sum_of_cells(score_sums<std::uint64_t> total,
+                                              score_sums<std::uint64_t> const* cells,
+                                              lane const* row, std::size_t count) {
+  using pair [[gnu::vector_size(16), gnu::may_alias]] = std::uint64_t;
+  auto const cell = [&](std::size_t h) {
+    pair loaded;
+    __builtin_memcpy(&loaded, cells + row[h], sizeof(pair));
+    return loaded;
+  };
+  pair a{total.num, total.den};
+  pair b{0, 0};
+  std::size_t h = 0;
+  for (; h + 4 <= count; h += 4) {
+    a += cell(h) + cell(h + 1);
+    b += cell(h + 2) + cell(h + 3);
+  }
+  for (; h < count; ++h) a += cell(h);
+  a += b;
+  return {a[0], a[1]};
+}
+#endif
+
 template <class Sum>
 struct walker {
   using sums = score_sums<Sum>;
@@ -122,10 +154,7 @@ struct walker {
   /// Adds to each document the cells of its lanes.
   static void add(test_group const& group, sums const* cells, sums* totals) {
     for (std::size_t d = 0; d < group.documents; ++d) {
-      lane const* const row = group.row(d);
-      sums total = totals[d];
-      for (std::size_t h = 0; h < group.features; ++h) total += cells[row[h]];
-      totals[d] = total;
+      totals[d] = sum_of_cells(totals[d], cells, group.row(d), group.features);
     }
   }
 
@@ -162,10 +191,7 @@ struct walker {
         lane const j = group.row(d)[g];
         if (j < from || j >= to || support[j] == 0) continue;
         sums const* const table = tables.data() + (j - from) * width - last;
-        lane const* const row = later.row(d);
-        sums total = totals[d];
-        for (std::size_t h = 0; h < later.features; ++h) total += table[row[h]];
-        totals[d] = total;
+        totals[d] = sum_of_cells(totals[d], table, later.row(d), later.features);
       }
     }
   }
