@@ -3,6 +3,8 @@
 #include "datasets/digits.hpp"
 #include "datasets/number.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -131,6 +133,15 @@ char const* read_qid(char const* at, char const* end, std::string_view& qid) {
   return after;
 }
 
+/// False: a feature is there twice.
+bool sort_features(feature_value* begin, feature_value* end) {
+  std::sort(begin, end,
+            [](feature_value const& a, feature_value const& b) { return a.feature < b.feature; });
+  return std::adjacent_find(begin, end, [](feature_value const& a, feature_value const& b) {
+           return a.feature == b.feature;
+         }) == end;
+}
+
 }  // namespace
 
 char const* read_regular_line(char const* at, char const* end, line_rules const& rules,
@@ -153,12 +164,15 @@ char const* read_regular_line(char const* at, char const* end, line_rules const&
       if (at == nullptr) return nullptr;
       at = skip_blanks(at, end);
     }
-    std::int64_t last = rules.zero_based ? -1 : 0;
+    std::uint64_t const smallest = rules.zero_based ? 0 : 1;
+    std::uint64_t next = smallest;
+    bool ascending = true;
     while (end - at >= margin && !ends_token(*at)) {
       std::uint64_t feature = 0;
       at = read_feature_number(at, feature);
-      if (at == nullptr || static_cast<std::int64_t>(feature) <= last) return nullptr;
-      last = static_cast<std::int64_t>(feature);
+      if (at == nullptr || feature < smallest) return nullptr;
+      ascending = ascending && feature >= next;
+      next = feature + 1;
       entry->feature = static_cast<std::uint32_t>(feature);
       at = read_value(at, end, entry->value);
       if (at == nullptr) return nullptr;
@@ -166,6 +180,7 @@ char const* read_regular_line(char const* at, char const* end, line_rules const&
       at = skip_blanks(at, end);
     }
     if (end - at < margin) return nullptr;
+    if (!ascending && !sort_features(entries, entry)) return nullptr;
   }
   auto const* feed = static_cast<char const*>(
       *at == '\n' ? at : std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
