@@ -1,0 +1,211 @@
+// Every engine against every other on real sets: the same documents in the same order, the same
+// bits of every score.
+//
+//   grid_bench [SETS [FOLDS [METHODS [SIZES [WORKERS]]]]]      each a list, a,b,c; - for all
+//
+// Needs $RULERANK_TEST_DATA. One TSV row a case on standard output, in a fixed order. A sampling
+// row holds |U| and the rules that lost their validity on the way: with neither it would be no
+// evidence. A ranking row holds the smallest and largest score. Ends with 1 when engines differ.
+
+#include "al/sampler.hpp"
+#include "core/random.hpp"
+#include "datasets/feature_order.hpp"
+#include "datasets/svmlight.hpp"
+#include "l2r/ranker.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace {
+
+using namespace rulerank;
+
+struct cell {
+  std::string set;
+  int fold = 1;
+  std::string method;
+  int rule_size = 3;
+};
+
+std::vector<std::string> list(int argc, char** argv, int at, std::string const& all) {
+  std::string text = argc > at && std::strcmp(argv[at], "-") != 0 ? argv[at] : all;
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    std::size_t const end = std::min(text.find(',', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+bool same(al::sample const& a, al::sample const& b) {
+  return a.documents == b.documents &&
+         std::equal(a.choices.begin(), a.choices.end(), b.choices.begin(), b.choices.end(),
+                    [](al::choice const& x, al::choice const& y) {
+                      return x.document == y.document && x.partition == y.partition &&
+                             x.iteration == y.iteration && x.rules == y.rules;
+                    });
+}
+
+struct outcome {
+  std::string rows;
+  int differences = 0;
+};
+
+void sampling_rows(cell const& c, datasets::binned_dataset const& train,
+                   std::vector<std::size_t> const& order, outcome& out) {
+  for (rules::thresholds const& t : {rules::thresholds{1, 0.001}, rules::thresholds{1, 0.2},
+                                     rules::thresholds{1, 0.5}, rules::thresholds{2, 0.01}}) {
+    al::sampler_options options;
+    options.rule_size = c.rule_size;
+    options.thresholds = t;
+    options.feature_order = order;
+    auto run = [&](al::engine which, int threads) {
+      context ctx;
+      ctx.threads = threads;
+      options.which = which;
+      return al::reduce(ctx, train, options);
+    };
+    al::sample const ours = run(al::engine::delta, 1);
+    bool const serial = same(ours, run(al::engine::ssarp, 1));
+    bool const parallel = same(ours, run(al::engine::pssarp, 2));
+    std::uint64_t lost = 0;
+    for (auto const& p : ours.partitions) lost += p.rules_lost;
+    out.differences += !serial + !parallel;
+    out.rows += fmt::format(
+        "reduce\t{}\t{}\t{}\t{}\t{}\t{}\t-\t-\t{}\t{}\t{}\tssarp {}, pssarp {}, delta\n", c.set,
+        c.fold, c.method, c.rule_size, t.min_support, t.min_confidence, train.documents,
+        ours.documents.size(), lost, serial ? "same" : "DIFFERS", parallel ? "same" : "DIFFERS");
+  }
+}
+
+void ranking_rows(cell const& c, std::string_view which, datasets::binned_dataset const& train,
+                  datasets::binned_dataset const& test, outcome& out) {
+  struct weighting {
+    double weight, smoothing;
+  };
+  for (rules::thresholds const& t :
+       {rules::thresholds{1, 0.001}, rules::thresholds{2, 0.01}, rules::thresholds{5, 0.2}}) {
+    for (weighting const w :
+         {weighting{0, 0}, weighting{-0.25, 0}, weighting{0, 5}, weighting{-0.25, 5}}) {
+      l2r::ranker_options options;
+      options.rule_size = static_cast<std::uint32_t>(c.rule_size);
+      options.thresholds = t;
+      options.support_weight = w.weight;
+      options.smoothing = w.smoothing;
+      options.cache_bytes = std::size_t{1} << 30;
+      auto run = [&](l2r::engine engine, int threads) {
+        context ctx;
+        ctx.threads = threads;
+        options.engine = engine;
+        return l2r::ranker(ctx, train, options).score(ctx, test).scores;
+      };
+      auto const published = run(l2r::engine::lrar, 1);
+      auto const ours = run(l2r::engine::project, 2);
+      bool const equal = published.size() == ours.size() &&
+                         std::memcmp(published.data(), ours.data(), 8 * ours.size()) == 0;
+      auto const [low, high] = std::minmax_element(ours.begin(), ours.end());
+      out.differences += !equal;
+      out.rows += fmt::format(
+          "rank {}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.6f}\t{:.6f}\tlrar {}, project\n", which,
+          c.set, c.fold, c.method, c.rule_size, t.min_support, t.min_confidence, w.weight,
+          w.smoothing, train.documents, *low, *high, equal ? "same bits" : "DIFFERS");
+    }
+  }
+}
+
+outcome run(cell const& c, std::string const& root) {
+  context ctx;
+  ctx.threads = 1;
+  std::string const folder = fmt::format("{}/letor/{}/Fold{}/", root, c.set, c.fold);
+  datasets::discretizer_options how;
+  how.method = datasets::binning_from(c.method);
+  auto const text = datasets::read_svmlight(ctx, folder + "train.txt");
+  auto const cuts = datasets::fit_discretizer(ctx, text, how);
+  auto const train = datasets::apply_discretizer(ctx, text, cuts);
+  auto const test =
+      datasets::apply_discretizer(ctx, datasets::read_svmlight(ctx, folder + "test.txt"), cuts);
+  auto const order = datasets::order_features(ctx, train, datasets::feature_order::chi2);
+  outcome out;
+  sampling_rows(c, train, order, out);
+  al::sampler_options options;
+  options.rule_size = c.rule_size;
+  options.feature_order = order;
+  auto const chosen = al::reduce(ctx, train, options).documents;
+  ranking_rows(c, "reduced", datasets::subset(train, chosen), test, out);
+  // All training documents: itemsets that more than 1 / theta_min documents hold. At size 4 the
+  // published engine takes minutes a row, so it ranks 200 documents drawn with a fixed seed.
+  auto some = test;
+  if (c.rule_size > 3 && test.documents > 200) {
+    std::vector<std::size_t> all(test.documents);
+    for (std::size_t d = 0; d < all.size(); ++d) all[d] = d;
+    random_engine engine(1);
+    shuffle(std::span(all), engine);
+    some = datasets::subset(test, std::span(all).first(200));
+  }
+  ranking_rows(c, "full", train, some, out);
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  char const* const root = std::getenv("RULERANK_TEST_DATA");
+  if (root == nullptr) {
+    fmt::print(stderr, "grid_bench: needs $RULERANK_TEST_DATA\n");
+    return 2;
+  }
+  std::vector<cell> cells;
+  for (auto const& set : list(argc, argv, 1, "OHSUMED,MQ2008,MQ2008-agg"))
+    for (auto const& fold : list(argc, argv, 2, "1,2,3,4,5"))
+      for (auto const& method : list(argc, argv, 3, "tube,width,frequency"))
+        for (auto const& size : list(argc, argv, 4, "2,3,4"))
+          cells.push_back({set, std::stoi(fold), method, std::stoi(size)});
+  auto const workers = static_cast<std::size_t>(
+      argc > 5 ? std::stoi(argv[5]) : static_cast<int>(std::thread::hardware_concurrency()));
+  std::vector<std::promise<outcome>> done(cells.size());
+  std::atomic<std::size_t> next{0};
+  // The longest first: they end last.
+  std::vector<std::size_t> order(cells.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return cells[a].rule_size > cells[b].rule_size;
+  });
+  std::vector<std::jthread> pool;
+  for (std::size_t w = 0; w < std::max<std::size_t>(workers, 1); ++w)
+    pool.emplace_back([&] {
+      for (std::size_t i = next++; i < cells.size(); i = next++) {
+        try {
+          done[order[i]].set_value(run(cells[order[i]], root));
+        } catch (...) {
+          done[order[i]].set_exception(std::current_exception());
+        }
+      }
+    });
+  fmt::print(
+      "what\tset\tfold\tmethod\trule_size\tmin_support\tmin_confidence\tsupport_weight\tsmoothing"
+      "\ttraining\t|U| or lowest score\trules lost or highest score\tresult\n");
+  int differences = 0;
+  for (auto& promise : done) {
+    try {
+      outcome const out = promise.get_future().get();
+      fmt::print("{}", out.rows);
+      differences += out.differences;
+    } catch (std::exception const& e) {
+      fmt::print("error\t{}\n", e.what());
+      ++differences;
+    }
+    std::fflush(stdout);
+  }
+  fmt::print(stderr, "grid_bench: {} cells, {} differences\n", cells.size(), differences);
+  return differences == 0 ? 0 : 1;
+}
