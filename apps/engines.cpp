@@ -1,8 +1,10 @@
+#include "al/sampler.hpp"
 #include "apps/verbs.hpp"
 #include "core/output_file.hpp"
+#include "l2r/options.hpp"
 
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,38 +19,51 @@ struct engine_line {
   bool is_default;
 };
 
-constexpr engine_line all_engines[] = {
-    {"reduce", "delta", "cpu", "keeps the rule counts up to date as documents are chosen", true},
-    {"reduce", "ssarp", "cpu", "SSARP as published, serial", false},
-    {"reduce", "pssarp", "cpu", "SSARP as published, documents in parallel", false},
-    {"rank", "project", "cpu", "projects the rows on each first item, documents in parallel", true},
-    {"rank", "lrar", "cpu", "LRAR as published, serial, with a cache of supports", false},
-};
+/// Adds what a room says about its engines.
+template <class Engines, class Engine>
+void add_lines(std::vector<engine_line>& lines, std::string_view verb, Engines const& engines,
+               Engine default_engine) {
+  for (auto const& e : engines)
+    lines.push_back({verb, e.name, e.runs_on, e.what, e.which == default_engine});
+}
+
+std::vector<engine_line> all_engines() {
+  std::vector<engine_line> lines;
+  add_lines(lines, "reduce", al::engines(), al::engine::delta);
+  add_lines(lines, "rank", l2r::engines(), l2r::engine::project);
+  return lines;
+}
+
+std::string as_json(std::vector<engine_line> const& lines) {
+  auto json = nlohmann::ordered_json::array();
+  for (engine_line const& e : lines)
+    json.push_back({{"verb", e.verb},
+                    {"engine", e.name},
+                    {"default", e.is_default},
+                    {"runs_on", e.runs_on},
+                    {"what", e.what}});
+  return json.dump(2) + "\n";
+}
+
+std::string as_table(std::vector<engine_line> const& lines) {
+  auto const row = [](auto... words) {
+    return fmt::format("{:<8}{:<10}{:<9}{:<17}{}\n", words...);
+  };
+  std::string text = row("verb", "engine", "default", "runs on", "what");
+  for (engine_line const& e : lines)
+    text += row(e.verb, e.name, e.is_default ? "yes" : "", e.runs_on, e.what);
+  return text;
+}
 
 }  // namespace
 
 void add_engines(CLI::App& program, session& owner) {
-  add_verb(
-      program, owner, "engines", "List the engines of each verb and what they run on",
-      "rulerank engines --json", [&owner] {
-        output_file out("-");
-        if (owner.run.json) {
-          auto json = nlohmann::ordered_json::array();
-          for (engine_line const& e : all_engines)
-            json.push_back({{"verb", e.verb},
-                            {"engine", e.name},
-                            {"runs_on", e.runs_on},
-                            {"default", e.is_default},
-                            {"what", e.what}});
-          out.write(json.dump(2) + "\n");
-        } else {
-          out.write(fmt::format("{:<8} {:<10} {:<8} {}\n", "verb", "engine", "runs on", "what"));
-          for (engine_line const& e : all_engines)
-            out.write(fmt::format("{:<8} {:<10} {:<8} {}{}\n", e.verb, e.name, e.runs_on, e.what,
-                                  e.is_default ? " (default)" : ""));
-        }
-        out.commit();
-      });
+  add_verb(program, owner, "engines", "List the engines of each verb and what they run on",
+           "rulerank engines --json", [&owner] {
+             output_file out("-");
+             out.write(owner.run.json ? as_json(all_engines()) : as_table(all_engines()));
+             out.commit();
+           });
 }
 
 }  // namespace rulerank::apps

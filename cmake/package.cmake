@@ -1,1 +1,29 @@
 # `cmake --install` and what find_package(rulerank) finds afterwards.
+include(CMakePackageConfigHelpers)
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/rulerank")
+
+get_property(rooms GLOBAL PROPERTY RULERANK_ROOMS)
+install(TARGETS ${rooms} EXPORT rulerank ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+foreach(room IN LISTS rooms)
+  get_target_property(folder ${room} SOURCE_DIR)
+  install(DIRECTORY "${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank"
+          FILES_MATCHING PATTERN "*.hpp"
+          PATTERN "*_reference.hpp" EXCLUDE
+          PATTERN "testing.hpp" EXCLUDE)
+endforeach()
+install(FILES "${PROJECT_BINARY_DIR}/generated/core/version.hpp"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank/core")
+install(TARGETS rulerank RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+install(EXPORT rulerank NAMESPACE rulerank:: FILE rulerank-targets.cmake
+        DESTINATION "${package_folder}")
+configure_package_config_file(cmake/rulerank-config.cmake.in
+  "${PROJECT_BINARY_DIR}/generated/rulerank-config.cmake" INSTALL_DESTINATION "${package_folder}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/rulerank-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/generated/rulerank-config.cmake"
+  "${PROJECT_BINARY_DIR}/generated/rulerank-config-version.cmake"
+  cmake/FindLIBSVM.cmake cmake/FindZSTD.cmake
+  DESTINATION "${package_folder}")

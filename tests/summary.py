@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+"""summary.py REPORT.xml: what a run of ctest passed, failed and skipped, and why it skipped."""
+
+import collections
+import re
+import sys
+import xml.etree.ElementTree
+
+
+def reason(output):
+    """What GTEST_SKIP or a test script said: the line behind `Skipped` or `skipped: `."""
+    found = re.search(r": Skipped\n(.*)|^skipped: (.*)", output, re.MULTILINE)
+    return (found[1] or found[2] or "").strip() if found else "no reason given"
+
+
+def main():
+    cases = list(xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"))
+    failed = [case for case in cases if case.find("failure") is not None]
+    skipped = [case for case in cases if case.find("skipped") is not None]
+    for case in failed:
+        print("failed:", case.get("name"))
+    passed = len(cases) - len(failed) - len(skipped)
+    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+    reasons = collections.Counter(reason(case.findtext("system-out") or "") for case in skipped)
+    print("skipped:", "; ".join(f"{n} x {why}" for why, n in reasons.most_common()) or "nothing")
+
+
+if __name__ == "__main__":
+    main()
