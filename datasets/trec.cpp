@@ -127,9 +127,7 @@ void write_run(dataset const& data, std::span<double const> scores, std::string_
     seen.clear();
     fmt::memory_buffer text;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      std::string docid = data.docid(order[i]);
-      std::replace_if(
-          docid.begin(), docid.end(), [](char c) { return c == ' ' || c == '\t'; }, '_');
+      std::string const docid = data.docid(order[i]);
       if (!seen.insert(docid).second)
         throw error({data.name, data.line_numbers[order[i]], 0},
                     fmt::format("found docid '{}' twice in query '{}', expected it once in a run",

@@ -1,0 +1,87 @@
+#include "datasets/scores.hpp"
+
+#include "core/error.hpp"
+#include "core/testing.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::datasets {
+namespace {
+
+class score_files : public ::testing::Test {
+ protected:
+  std::string file(std::string_view text) {
+    std::string const path = folder_ / "s.txt";
+    write_file(path, text);
+    return path;
+  }
+  /// What is said of a file, without its path.
+  std::string complaint(std::string_view text, dataset const* test = nullptr) {
+    std::string const path = file(text);
+    try {
+      test == nullptr ? void(read_scores(context{}, path))
+                      : void(read_scores_of(context{}, path, *test));
+    } catch (error const& e) {
+      std::string const what = e.what();
+      EXPECT_TRUE(what.starts_with(path)) << what;
+      return what.substr(path.size());
+    }
+    return "no complaint";
+  }
+  testing_tools::temporary_folder folder_;
+  dataset const test_ =
+      parse_svmlight(context{}, "1 qid:a 1:1\n0 qid:a 1:2\n0 qid:b 1:3\n", "test.txt");
+};
+
+TEST_F(score_files, are_read) {
+  EXPECT_EQ(read_scores(context{}, file("1\n-2.5e-3\r\n\n 0.1 \n7")).values,
+            (std::vector<double>{1, -2.5e-3, 0.1, 7}));
+  score_list const ranklib = read_scores(context{}, file("a\t0\t1.5\na\t1\t2\nb\t0\t-1\n"));
+  EXPECT_EQ(ranklib.values, (std::vector<double>{1.5, 2, -1}));
+  EXPECT_EQ(ranklib.qids, (std::vector<std::string>{"a", "a", "b"}));
+  EXPECT_EQ(ranklib.index, (std::vector<std::uint64_t>{0, 1, 0}));
+  EXPECT_EQ(read_scores_of(context{}, file("1\n2\n3\n"), test_), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(read_scores_of(context{}, file("a 0 1\na 1 2\nb 0 3\n"), test_),
+            (std::vector<double>{1, 2, 3}));
+}
+
+TEST_F(score_files, are_refused_where_they_are_wrong) {
+  EXPECT_EQ(complaint(""), ": found no scores, expected a number a line");
+  EXPECT_EQ(complaint("\n \n"), ": found no scores, expected a number a line");
+  EXPECT_EQ(complaint("1\n 2x\n"), ":2:2: found '2x', expected a finite number as score");
+  EXPECT_EQ(complaint("1\nnan\n"), ":2:1: found 'nan', expected a finite number as score");
+  EXPECT_EQ(complaint("-inf\n"), ":1:1: found '-inf', expected a finite number as score");
+  EXPECT_EQ(complaint("1e999\n"), ":1:1: found '1e999', expected a finite number as score");
+  EXPECT_EQ(complaint("1 2\n"), ":1:3: found 2 columns, expected a score, or qid, index and score");
+  EXPECT_EQ(complaint("1\n1 2 3\n"), ":2:3: found 3 columns, expected 1 as on the lines before");
+  EXPECT_EQ(complaint("a 0 3\n4\n"), ":2:1: found 1 columns, expected 3 as on the lines before");
+  EXPECT_EQ(complaint("a -1 3\n"),
+            ":1:3: found '-1', expected a document's index within its query");
+  EXPECT_THROW(read_scores(context{}, folder_ / "absent"), error);
+}
+
+TEST_F(score_files, belong_to_a_test_set) {
+  EXPECT_EQ(complaint("1\n2\n", &test_),
+            ":2: found 2 scores, expected 3, one for each document of test.txt");
+  EXPECT_EQ(complaint("1\n2\n3\n4\n5\n", &test_),
+            ":4: found 5 scores, expected 3, one for each document of test.txt");
+  EXPECT_EQ(complaint("a 0 1\nb 0 2\nb 1 3\n", &test_),
+            ":2:1: found qid 'b', expected 'a' as in test.txt");
+  EXPECT_EQ(complaint("a 1 1\na 0 2\nb 0 3\n", &test_),
+            ":1: found index 1, expected 0: scores in the order of test.txt");
+}
+
+TEST_F(score_files, come_back_the_same) {
+  std::vector<double> const scores{0.1, 1.0 / 3, -5e-324, 1.7976931348623157e308, 0, 42};
+  std::string const path = folder_ / "out.txt";
+  output_file out(path);
+  write_scores(scores, out);
+  out.commit();
+  EXPECT_EQ(read_scores(context{}, path).values, scores);
+}
+
+}  // namespace
+}  // namespace rulerank::datasets

@@ -1,0 +1,130 @@
+#include "datasets/trec.hpp"
+
+#include "core/error.hpp"
+#include "core/testing.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::datasets {
+namespace {
+
+class trec_files : public ::testing::Test {
+ protected:
+  std::string file(std::string_view text) {
+    std::string const path = folder_ / "f.txt";
+    write_file(path, text);
+    return path;
+  }
+  /// What is said of a file, without its path.
+  template <class Read>
+  std::string complaint(std::string_view text, Read&& read) {
+    std::string const path = file(text);
+    try {
+      read(context{}, path);
+    } catch (error const& e) {
+      std::string const what = e.what();
+      EXPECT_TRUE(what.starts_with(path)) << what;
+      return what.substr(path.size());
+    }
+    return "no complaint";
+  }
+  std::string written(dataset const& data, std::vector<double> const& scores, bool distinct) {
+    std::string const path = folder_ / "run.txt";
+    output_file out(path);
+    write_run(data, scores, "mine", out, distinct);
+    out.commit();
+    std::ifstream in(path);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  testing_tools::temporary_folder folder_;
+};
+
+TEST_F(trec_files, qrels_are_read) {
+  qrels const q = read_qrels(context{}, file("# judged\n2 0 b 1\n1\t0\ta\t-1\r\n\n2 0 a 3"));
+  ASSERT_EQ(q.queries.size(), 2U);
+  EXPECT_EQ(q.queries[0].qid, "2");
+  ASSERT_EQ(q.queries[0].documents.size(), 2U);
+  EXPECT_EQ(q.queries[0].documents[0].docno, "a");
+  EXPECT_EQ(q.queries[0].documents[0].label, 3);
+  EXPECT_EQ(q.queries[1].documents[0].label, -1);
+}
+
+TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
+  auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
+  EXPECT_EQ(complaint("", read), ": found no judgments, expected a line for each");
+  EXPECT_EQ(complaint("# none\n", read), ": found no judgments, expected a line for each");
+  EXPECT_EQ(complaint("1 0 a\n", read),
+            ":1:5: found 3 columns, expected 4: qid, iteration, docno, label");
+  EXPECT_EQ(complaint("1 0 a 1\n1 0 b 1 x\n", read),
+            ":2:9: found 5 columns, expected 4: qid, iteration, docno, label");
+  EXPECT_EQ(complaint("1 0 a 1.5\n", read), ":1:7: found '1.5', expected a whole number as label");
+  EXPECT_EQ(complaint("1 0 a 9999999999\n", read),
+            ":1:7: found '9999999999', expected a whole number as label");
+  EXPECT_EQ(complaint("1 0 a 1\n2 0 a 1\n1 0 a 1\n", read),
+            ":3:5: found document 'a' of query '1' again, expected it once");
+}
+
+TEST_F(trec_files, runs_are_read) {
+  run const r = read_run(
+      context{}, file("2 Q0 b 7 1.5 t1\n1\tQ0\ta\t1\t  -2e1\tt2 and more\n2 Q0 a 1 3 t3\n"));
+  EXPECT_EQ(r.tag, "t3");
+  ASSERT_EQ(r.queries.size(), 2U);
+  EXPECT_EQ(r.queries[0].qid, "2");
+  ASSERT_EQ(r.queries[0].documents.size(), 2U);
+  EXPECT_EQ(r.queries[0].documents[1].docno, "a");
+  EXPECT_EQ(r.queries[1].documents[0].score, -20);
+}
+
+TEST_F(trec_files, runs_are_refused_where_they_are_wrong) {
+  auto const read = [](context const& ctx, std::string const& path) { read_run(ctx, path); };
+  EXPECT_EQ(complaint("\n", read), ": found no documents, expected a line for each");
+  EXPECT_EQ(complaint("1 Q0 a 1 2\n", read),
+            ":1:10: found 5 columns, expected 6: qid, Q0, docno, rank, score, tag");
+  EXPECT_EQ(complaint("1 Q0 a 1 x t\n", read),
+            ":1:10: found 'x', expected a finite number as score");
+  EXPECT_EQ(complaint("1 Q0 a 1 nan t\n", read),
+            ":1:10: found 'nan', expected a finite number as score");
+  EXPECT_EQ(complaint("1 Q0 a 1 2 t\n1 Q0 b 1 2 t\n1 Q0 a 1 2 t\n", read),
+            ":3:6: found document 'a' of query '1' again, expected it once");
+}
+
+TEST_F(trec_files, a_ranking_becomes_a_run) {
+  dataset const data = parse_svmlight(context{},
+                                      "1 qid:a 1:1 # docid = x y\n"
+                                      "0 qid:a 1:2 #docid = z\n"
+                                      "0 qid:b 1:3\n"
+                                      "0 qid:a2 1:3\n"
+                                      "0 qid:a2 1:4\n",
+                                      "test.txt");
+  EXPECT_EQ(written(data, {0.1, 0.3, -1, 2, 2}, true),
+            "a Q0 z 1 2 mine\n"
+            "a Q0 x 2 1 mine\n"
+            "b Q0 b-3 1 1 mine\n"
+            "a2 Q0 a2-4 1 2 mine\n"
+            "a2 Q0 a2-5 2 1 mine\n");
+  EXPECT_EQ(written(data, {0.1, 0.3, -1, 2, 2}, false),
+            "a Q0 z 1 0.3 mine\n"
+            "a Q0 x 2 0.1 mine\n"
+            "b Q0 b-3 1 -1 mine\n"
+            "a2 Q0 a2-4 1 2 mine\n"
+            "a2 Q0 a2-5 2 2 mine\n");
+  run const back = read_run(context{}, folder_ / "run.txt");
+  EXPECT_EQ(back.tag, "mine");
+  EXPECT_EQ(back.queries[0].documents[0].score, 0.3);
+}
+
+TEST_F(trec_files, a_docid_twice_in_a_query_makes_no_run) {
+  dataset const data =
+      parse_svmlight(context{}, "1 qid:a 1:1 # docid = x\n0 qid:a 1:2 # docid = x\n", "test.txt");
+  EXPECT_THROW(written(data, {1, 2}, false), error);
+  EXPECT_THROW(written(data, {1}, false), usage_error);
+}
+
+}  // namespace
+}  // namespace rulerank::datasets

@@ -1,0 +1,224 @@
+#include "eval/table.hpp"
+
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::eval {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, table_format>, 5> formats{
+    {{"table", table_format::table},
+     {"tsv", table_format::tsv},
+     {"json", table_format::json},
+     {"markdown", table_format::markdown},
+     {"latex", table_format::latex}}};
+
+/// A cell as people read it.
+std::string shown(cell const& c, column const& in) {
+  if (auto const* text = std::get_if<std::string>(&c)) return *text;
+  if (auto const* whole = std::get_if<std::int64_t>(&c)) return fmt::format("{}", *whole);
+  double const value = std::get<double>(c);
+  return in.shown == column::style::fixed ? fmt::format("{:.{}f}", value, in.digits)
+                                          : fmt::format("{:.3g}", value);
+}
+
+/// A cell as programs read it.
+std::string exact(cell const& c) {
+  return std::visit([](auto const& value) { return fmt::format("{}", value); }, c);
+}
+
+/// Replaces characters by what `substitute` makes of them (empty: the character itself).
+template <class Substitute>
+std::string escape(std::string_view text, Substitute&& substitute) {
+  std::string result;
+  for (char c : text) {
+    std::string_view const other = substitute(c);
+    if (other.empty())
+      result += c;
+    else
+      result += other;
+  }
+  return result;
+}
+
+std::string escape_tsv(std::string_view text) {
+  return escape(text, [](char c) -> std::string_view {
+    return c == '\t' || c == '\n' || c == '\r' ? " " : "";
+  });
+}
+
+std::string escape_markdown(std::string_view text) {
+  return escape(text, [](char c) -> std::string_view {
+    switch (c) {
+      case '|':
+        return "\\|";
+      case '*':
+        return "\\*";
+      case '_':
+        return "\\_";
+      case '<':
+        return "&lt;";
+      case '\n':
+        return " ";
+      default:
+        return "";
+    }
+  });
+}
+
+std::string escape_latex(std::string_view text) {
+  return escape(text, [](char c) -> std::string_view {
+    switch (c) {
+      case '&':
+        return "\\&";
+      case '%':
+        return "\\%";
+      case '$':
+        return "\\$";
+      case '#':
+        return "\\#";
+      case '_':
+        return "\\_";
+      case '{':
+        return "\\{";
+      case '}':
+        return "\\}";
+      case '~':
+        return "\\textasciitilde{}";
+      case '^':
+        return "\\textasciicircum{}";
+      case '\\':
+        return "\\textbackslash{}";
+      case '<':
+        return "\\textless{}";
+      case '>':
+        return "\\textgreater{}";
+      default:
+        return "";
+    }
+  });
+}
+
+std::string render_text(table const& t) {
+  std::vector<std::size_t> width;
+  for (column const& c : t.columns) width.push_back(c.name.size());
+  std::vector<std::vector<std::string>> rows;
+  for (auto const& row : t.rows) {
+    rows.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      rows.back().push_back(shown(row[i], t.columns[i]));
+      width[i] = std::max(width[i], rows.back().back().size());
+    }
+  }
+  std::string text = t.title.empty() ? "" : t.title + "\n";
+  auto const add_line = [&](auto const& cell_of) {
+    std::string line;
+    for (std::size_t i = 0; i < t.columns.size(); ++i) {
+      if (i > 0) line += "  ";
+      line += t.columns[i].shown == column::style::text
+                  ? fmt::format("{:<{}}", cell_of(i), width[i])
+                  : fmt::format("{:>{}}", cell_of(i), width[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line;
+    text += '\n';
+  };
+  add_line([&](std::size_t i) { return t.columns[i].name; });
+  for (auto const& row : rows) add_line([&](std::size_t i) { return row[i]; });
+  return text;
+}
+
+std::string render_tsv(table const& t) {
+  std::string text = t.title.empty() ? "" : fmt::format("# {}\n", escape_tsv(t.title));
+  auto const add_line = [&](auto const& cell_of) {
+    for (std::size_t i = 0; i < t.columns.size(); ++i) {
+      if (i > 0) text += '\t';
+      text += escape_tsv(cell_of(i));
+    }
+    text += '\n';
+  };
+  add_line([&](std::size_t i) { return t.columns[i].name; });
+  for (auto const& row : t.rows) add_line([&](std::size_t i) { return exact(row[i]); });
+  return text;
+}
+
+std::string render_markdown(table const& t) {
+  std::string text = t.title.empty() ? "" : escape_markdown(t.title) + "\n\n";
+  auto const add_line = [&](auto const& cell_of) {
+    text += '|';
+    for (std::size_t i = 0; i < t.columns.size(); ++i) text += fmt::format(" {} |", cell_of(i));
+    text += '\n';
+  };
+  add_line([&](std::size_t i) { return escape_markdown(t.columns[i].name); });
+  add_line(
+      [&](std::size_t i) { return t.columns[i].shown == column::style::text ? ":--" : "--:"; });
+  for (auto const& row : t.rows)
+    add_line([&](std::size_t i) { return escape_markdown(shown(row[i], t.columns[i])); });
+  return text;
+}
+
+std::string render_latex(table const& t) {
+  std::string text = t.title.empty() ? "" : fmt::format("% {}\n", escape_tsv(t.title));
+  text += "\\begin{tabular}{";
+  for (column const& c : t.columns) text += c.shown == column::style::text ? 'l' : 'r';
+  text += "}\n\\hline\n";
+  auto const add_line = [&](auto const& cell_of) {
+    for (std::size_t i = 0; i < t.columns.size(); ++i) {
+      if (i > 0) text += " & ";
+      text += escape_latex(cell_of(i));
+    }
+    text += " \\\\\n";
+  };
+  add_line([&](std::size_t i) { return t.columns[i].name; });
+  text += "\\hline\n";
+  for (auto const& row : t.rows)
+    add_line([&](std::size_t i) { return shown(row[i], t.columns[i]); });
+  text += "\\hline\n\\end{tabular}\n";
+  return text;
+}
+
+}  // namespace
+
+table_format table_format_from(std::string_view word) {
+  std::string known;
+  for (auto const& [name, format] : formats) {
+    if (name == word) return format;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
+  }
+  throw usage_error(fmt::format("format: found '{}', expected one of {}", word, known));
+}
+
+std::string render(table const& t, table_format format) {
+  switch (format) {
+    case table_format::table:
+      return render_text(t);
+    case table_format::tsv:
+      return render_tsv(t);
+    case table_format::json:
+      return to_json(t).dump(2) + "\n";
+    case table_format::markdown:
+      return render_markdown(t);
+    case table_format::latex:
+      return render_latex(t);
+  }
+  return {};
+}
+
+nlohmann::ordered_json to_json(table const& t) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (auto const& row : t.rows) {
+    nlohmann::ordered_json object = nlohmann::ordered_json::object();
+    for (std::size_t i = 0; i < row.size(); ++i)
+      std::visit([&](auto const& value) { object[t.columns[i].name] = value; }, row[i]);
+    json.push_back(std::move(object));
+  }
+  return json;
+}
+
+}  // namespace rulerank::eval

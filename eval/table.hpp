@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace rulerank::eval {
+
+enum class table_format { table, tsv, json, markdown, latex };
+
+/// table, tsv, json, markdown or latex; `usage_error` for another word.
+table_format table_format_from(std::string_view word);
+
+/// A column: its name, and how numbers in it are shown to people.
+struct column {
+  enum class style {
+    text,     ///< to the left
+    fixed,    ///< to the right, `digits` after the point
+    general,  ///< to the right, three significant digits, for p values and the like
+  };
+  std::string name;
+  style shown = style::text;
+  int digits = 4;
+};
+
+using cell = std::variant<std::string, std::int64_t, double>;
+
+/// Rows of cells under named columns, to be shown in any format.
+struct table {
+  std::string title;  ///< one line, may be empty
+  std::vector<column> columns;
+  std::vector<std::vector<cell>> rows;  ///< each as long as `columns`
+};
+
+/// The table as text that ends with a line feed. `table`: aligned columns; `tsv`: a comment line
+/// `# title`, a line of names, numbers round-trip exact; `markdown`; `latex`: a tabular that needs
+/// no package; `json`: an array of objects, numbers round-trip exact.
+std::string render(table const& t, table_format format);
+
+/// The rows as an array of objects by column name; what is not finite becomes null.
+nlohmann::ordered_json to_json(table const& t);
+
+}  // namespace rulerank::eval
