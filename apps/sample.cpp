@@ -60,24 +60,33 @@ void add_sample(CLI::App& program, session& owner) {
   auto* const shape =
       verb->add_option("--shape", arguments->shape, "The sizes of a published set: " + names)
           ->type_name("NAME");
-  auto* const documents = verb->add_option("--documents", arguments->documents,
-                                           "Documents in all, at least one a query")
-                              ->type_name("N");
+  auto* const documents =
+      verb->add_option("--documents", arguments->documents,
+                       "Documents in all, at least one a query")
+          ->type_name("N")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""));
   auto* const features =
-      verb->add_option("--features", arguments->features, "Features a document")->type_name("M");
+      verb->add_option("--features", arguments->features, "Features a document")
+          ->type_name("M")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""));
   auto* const queries =
       verb->add_option("--queries", arguments->queries,
                        "Queries in all, at least one a part; 0: one for each hundred documents")
           ->type_name("K")
+          ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
           ->capture_default_str();
   auto* const labels =
       verb->add_option("--labels", arguments->labels,
-                       "Labels 0 to LABELS-1, each a quarter as frequent as the one before")
+                       "Labels 0 to L-1, each a quarter as frequent as the one before")
+          ->type_name("L")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
           ->capture_default_str();
   arguments->folds_option =
       verb->add_option("--folds", arguments->folds,
                        "Equal parts and rotations of them; 1: one split into 3/5, 1/5, 1/5; "
                        "a shape has its own (yahoo2: 1, else 5, and 1 writes the first alone)")
+          ->type_name("F")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
           ->capture_default_str();
   verb->add_option("--out-dir", arguments->out_dir,
                    "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")

@@ -2,7 +2,9 @@
 
 #include "apps/arguments.hpp"
 #include "apps/verbs.hpp"
+#include "core/error.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -27,6 +29,8 @@ void add_split(CLI::App& program, session& owner) {
                "(Fold1 trains on S1 S2 S3, validates on S4, tests on S5)",
                [arguments, &owner] {
                  split_arguments& given = *arguments;
+                 if (!given.reading.group_files.empty())
+                   throw usage_error("--group: lines without qid would lose their queries");
                  given.options.shuffle = !given.no_shuffle;
                  datasets::letor_rotation(0, given.options.folds);  // refuses wrong numbers first
                  datasets::dataset data;
@@ -42,6 +46,7 @@ void add_split(CLI::App& program, session& owner) {
       ->required();
   verb->add_option("--folds", arguments->options.folds, "Folds, at least 3")
       ->type_name("K")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
       ->capture_default_str();
   verb->add_option("--out-dir", arguments->out_dir,
                    "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")

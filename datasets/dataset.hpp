@@ -63,7 +63,7 @@ struct dataset {
   std::vector<query_group> queries;       ///< in file order; together they cover 0..N
   std::vector<std::size_t> row{0};        ///< [N + 1]
   entry_list entries;                     ///< all rows, one after the other
-  std::vector<std::string_view> lines;    ///< [N] each document's line without its LF or CRLF
+  std::vector<std::string_view> lines;    ///< [N] without LF or CRLF; empty for a set made in memory
   std::vector<std::uint64_t> line_numbers;///< [N] 1-based, in the file; empty likewise
   std::shared_ptr<text_source const> text;///< keeps `lines` alive; may be empty for drawn sets
 

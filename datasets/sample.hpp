@@ -23,7 +23,7 @@ struct part_size {
 /// The model. A query judges its documents by a latent relevance: the largest get the largest
 /// label, in shares that vary from query to query around `label_shares`. Features come as LETOR's
 /// do: a number of fields (body, anchor, title, URL, whole document; more where there are more
-/// than 120 features), each with the statistics tf, tf*idf, length, BM25, three language models
+/// than 143 features), each with the statistics tf, tf*idf, length, BM25, three language models
 /// and coverage, which share the field's latent match (relevance, topicality and a part of the
 /// field's own); after them one feature in six tells of the document alone (link rank, in-links,
 /// URL depth, out-links). A field that holds no query term is 0 in all its match features, most
@@ -31,7 +31,7 @@ struct part_size {
 /// where the query has one value) and rounded to six decimals.
 struct sample_options {
   std::uint32_t features = 0;        ///< 1 to 2^20; numbered from 1, all listed, zeros too
-  std::vector<double> label_shares;  ///< of the labels 0, 1, ...; 0 or more each, sum about 1
+  std::vector<double> label_shares;  ///< of the labels 0, 1, ...; 0 or more each, not all 0
   std::vector<part_size> parts;      ///< at least one
   std::size_t folds = 5;             ///< to write: the first of LETOR's rotations of the parts
 };
