@@ -133,11 +133,12 @@ TEST(cut_points, ends_of_the_exponent) {
           EXPECT_TRUE(std::isfinite(cuts[i]));
           EXPECT_TRUE(i == 0 || cuts[i] > cuts[i - 1]);
         }
-        auto const [lo, hi] = std::minmax_element(values.begin(), values.end());
+        double const lo = *std::min_element(values.begin(), values.end());
+        double const hi = *std::max_element(values.begin(), values.end());
         // A cut has to lie above the smallest value somewhere, up to the largest, to part them.
         EXPECT_TRUE(
-            std::any_of(cuts.begin(), cuts.end(), [&](double c) { return *lo < c && c <= *hi; }))
-            << name_of(method) << " " << bins << " bins of " << *lo << " .. " << *hi;
+            std::any_of(cuts.begin(), cuts.end(), [&](double c) { return lo < c && c <= hi; }))
+            << name_of(method) << " " << bins << " bins of " << lo << " .. " << hi;
       }
 }
 

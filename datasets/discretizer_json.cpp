@@ -211,10 +211,12 @@ discretizer read_discretizer(std::string const& path) {
   try {
     json = nlohmann::json::parse(text);
   } catch (nlohmann::json::parse_error const& e) {
+    // The library repeats the place before it says what it found.
+    std::string_view problem = e.what();
+    if (auto const at = problem.find("syntax error"); at != problem.npos) problem.remove_prefix(at);
     throw error(position_of(text, e.byte == 0 ? 0 : e.byte - 1, path),
-                text.empty()
-                    ? std::string("an empty file, expected a discretiser in JSON")
-                    : fmt::format("malformed JSON, expected a discretiser ({})", e.what()));
+                text.empty() ? std::string("an empty file, expected a discretiser in JSON")
+                             : fmt::format("malformed JSON, expected a discretiser ({})", problem));
   } catch (nlohmann::json::exception const& e) {
     throw error({path, 0, 0}, fmt::format("malformed JSON, expected a discretiser ({})", e.what()));
   }
