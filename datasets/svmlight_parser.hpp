@@ -6,10 +6,8 @@
 #include "datasets/svmlight.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,13 +25,5 @@ dataset parse_svmlight_pieces(context const& ctx, std::shared_ptr<text_source co
                               std::string name, svmlight_options const& options,
                               std::function<void(std::string const&)> const& warn,
                               std::size_t piece_bytes);
-
-// What is wrong with a text as a whole: found and expected.
-inline constexpr char no_documents[] =
-    "no documents found, expected lines <label> qid:<id> <feature>:<value> ...";
-std::string qid_not_on_all(std::optional<std::string_view> found);
-std::string qid_beside_groups(std::string_view found, std::string const& group_file);
-std::string groups_too_large(std::size_t documents, std::string const& name);
-std::string query_again(std::string_view qid, std::uint64_t last_line);
 
 }  // namespace rulerank::datasets

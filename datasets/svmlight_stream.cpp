@@ -1,6 +1,7 @@
 #include "core/error.hpp"
 #include "datasets/group_file.hpp"
 #include "datasets/svmlight.hpp"
+#include "datasets/svmlight_faults.hpp"
 #include "datasets/svmlight_lines.hpp"
 #include "datasets/svmlight_parser.hpp"
 #include "datasets/text_source.hpp"
