@@ -77,12 +77,13 @@ class answers {
 void rank(session& owner, rank_arguments const& arguments) {
   bool const fitted = !arguments.model.empty();
   if (fitted == !arguments.train.empty())
-    throw usage_error("found --train and --model both or neither, expected one of them");
+    throw usage_error("no training documents, expected --train or --model");
   if (arguments.out == "-" && arguments.run == "-")
     throw usage_error("--out and --run cannot both be standard output");
   if (arguments.train == "-" && arguments.test == "-")
     throw usage_error("--train and --test cannot both be standard input");
   l2r::ranker_options options = arguments.ranker.options();
+  answers out(owner, arguments);  // an output that cannot be written fails before the work
   l2r::model m;
   if (fitted) {
     auto const timer = owner.stage("read");
@@ -98,8 +99,6 @@ void rank(session& owner, rank_arguments const& arguments) {
     ranker.emplace(owner.ctx(), m.training, options);
   }
   note_ranker(owner, options, ranker->engine(), m.training);
-
-  answers out(owner, arguments);
   auto answer = [&](datasets::dataset const& test) {
     datasets::binned_dataset binned;
     {

@@ -115,7 +115,9 @@ model model_from_bytes(std::string_view bytes, std::string const& name) {
     fail(fmt::format("a model of version {}, expected {}", version, model_version));
   std::string_view const body = bytes.substr(line_end + 1);
   if (line.substr(std::min(version.size() + 1, line.size())) != sha256_hex(body))
-    fail("a damaged model: its bytes do not have the checksum of its first line");
+    fail(
+        "a model that is damaged or cut short: its bytes do not have the checksum of its first "
+        "line");
   std::size_t const header_end = body.find('\n');
   if (header_end == body.npos) fail("a model without a header");
   try {
