@@ -8,6 +8,7 @@ namespace rulerank::apps {
 void add_devices(CLI::App& program, session& owner);
 void add_discretize(CLI::App& program, session& owner);
 void add_engines(CLI::App& program, session& owner);
+void add_evaluate(CLI::App& program, session& owner);
 void add_reduce(CLI::App& program, session& owner);
 void add_fit(CLI::App& program, session& owner);
 void add_rank(CLI::App& program, session& owner);
