@@ -238,6 +238,31 @@ void session::finish() {
   state_->manifest->commit();
 }
 
+namespace {
+
+/// CLI11 lets strtoull read counts and seeds: "-1" would be a large number, "010" eight.
+void check_counts(std::vector<CLI::Option const*> const& options) {
+  for (CLI::Option const* option : options) {
+    if (!option->get_type_name().starts_with("UINT")) continue;
+    for (std::string const& word : option->results()) {
+      std::uint64_t value = 0;
+      auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
+      if (status != std::errc{} || end != word.data() + word.size() ||
+          (word.size() > 1 && word.front() == '0'))
+        throw usage_error(fmt::format("{}: found '{}', expected an integer of 0 or more",
+                                      option->get_name(), word));
+    }
+  }
+}
+
+bool has_engines(std::vector<CLI::Option const*> const& options) {
+  return std::any_of(options.begin(), options.end(), [](CLI::Option const* option) {
+    return option->get_name().ends_with("engine");
+  });
+}
+
+}  // namespace
+
 CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
                    std::string const& description, std::string const& example,
                    std::function<void()> body) {
@@ -260,9 +285,8 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
       ->group(group);
   verb->callback([body = std::move(body), &owner, verb] {
     auto const options = std::as_const(*verb).get_options();
-    owner.start(std::any_of(options.begin(), options.end(), [](CLI::Option const* option) {
-      return option->get_name().ends_with("engine");
-    }));
+    check_counts(options);
+    owner.start(has_engines(options));
     body();
     owner.finish();
   });

@@ -1,0 +1,207 @@
+"""What all verbs share: help, version, exit codes, the common options, outputs, manifests."""
+
+import hashlib
+import json
+import os
+
+import harness
+
+SAMPLE = ["sample", "--documents", "60", "--features", "3", "--queries", "6", "--folds", "1"]
+
+
+class Help(harness.CommandLine):
+    def test_every_verb_shows_an_example_and_defaults(self):
+        verbs = self.verbs()
+        self.assertIn("reduce", verbs)
+        for verb in verbs:
+            with self.subTest(verb):
+                text = self.expect(0, verb, "--help").stdout.decode()
+                self.assertRegex(text, rf"Example:\n +rulerank {verb}\b")
+                self.assertRegex(text, r"--device TEXT[ =\[]+auto")
+
+    def test_version(self):
+        text = self.expect(0, "--version").stdout.decode()
+        for line in (r"rulerank \d+\.\d+\.\d+", r"commit ([0-9a-f]{40,64}(-dirty)?|unknown)",
+                     r"compiler \w+ [\d.]+", r"CUDA (none|[\d.]+)", r"instruction set \w+"):
+            self.assertRegex(text, rf"(?m)^{line}$")
+
+
+class Usage(harness.CommandLine):
+    def test_wrong_lines(self):
+        for words, message in (
+                ([], "A subcommand is required"),
+                (["fly"], "found 'fly', expected a verb"),
+                (["engines", "--fly"], "--fly"),
+                (["engines", "extra"], "extra"),
+                (["devices", "--threads", "-1"], "--threads"),
+                (["devices", "--threads", "two"], "--threads"),
+                (["devices", "--seed", "x"], "--seed"),
+                (["devices", "--seed", "-1"], "--seed: found '-1', expected an integer"),
+                (["devices", "--seed", "010"], "--seed: found '010'"),
+                (["devices", "--seed", "99999999999999999999"], "--seed: found '9999"),
+                (["sample", "--documents", "-1", "--features", "2", "--out-dir", "d"], "-1"),
+                (["sample", "--documents", "9", "--features", "-1", "--out-dir", "d"], "-1"),
+                (["split", "--in", "x", "--folds", "-1", "--out-dir", "d"], "-1"),
+                (["devices", "--device", "tpu"], "--device: found 'tpu', expected auto, cpu"),
+                (["devices", "--device", "cuda:x"], "found 'x', expected a device number"),
+                (["devices", "--device", "cuda:0,0"], "device 0 twice"),
+                (["reduce"], "--train"),
+                (["reduce", "--train", "x"], "--out"),
+                (["rank", "--test", "x", "--out", "y"], "--train"),
+        ):
+            with self.subTest(words=words):
+                errors = self.expect(2, *words, message=message).stderr.decode()
+                self.assertRegex(errors, r"; see rulerank ?\w* --help\n$")
+
+    def test_engines_are_never_replaced_silently(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        reduce = ["reduce", "--train", train, "--out", self.folder / "r.txt"]
+        self.expect(2, *reduce, "--engine", "fastest", message="fastest")
+        rank = ["rank", "--train", train, "--test", train, "--out", self.folder / "s.txt"]
+        self.expect(2, *rank, "--engine", "fastest", message="fastest")
+        self.assertEqual(os.listdir(self.folder), ["train.txt"])
+
+    def test_missing_files(self):
+        self.expect(3, "reduce", "--train", "absent.txt", "--out", "r.txt",
+                    message="absent.txt: cannot be read")
+        self.expect(3, "reduce", "--train", self.folder, "--out", "r.txt",
+                    message=f"{self.folder}")
+
+
+class Engines(harness.CommandLine):
+    def test_table_and_json_name_the_same(self):
+        lines = self.expect(0, "engines").stdout.decode().splitlines()[1:]
+        listed = json.loads(self.expect(0, "engines", "--json").stdout)
+        self.assertEqual([line.split()[:2] for line in lines],
+                         [[e["verb"], e["engine"]] for e in listed])
+        for verb in {e["verb"] for e in listed}:
+            self.assertEqual(sum(e["default"] for e in listed if e["verb"] == verb), 1)
+
+    def test_each_listed_engine_runs_and_gives_the_same(self):
+        text = b"".join(b"%d qid:%d 1:%d 2:%d\n" % (d % 3, d // 8, d % 7, d % 5)
+                        for d in range(64))
+        train = self.file("train.txt", text)
+        lines = {"reduce": ["reduce", "--train", train],
+                 "rank": ["rank", "--train", train, "--test", train]}
+        outputs = {verb: set() for verb in lines}
+        for e in json.loads(self.expect(0, "engines", "--json").stdout):
+            if "cpu" not in e["runs_on"]:
+                continue
+            out = self.folder / f"{e['verb']}-{e['engine']}"
+            manifest = self.folder / "m.json"
+            self.expect(0, *lines[e["verb"]], "--out", out, "--engine", e["engine"],
+                        "--device", "cpu", "--manifest", manifest)
+            self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
+            outputs[e["verb"]].add(out.read_bytes())
+        self.assertEqual({verb: len(texts) for verb, texts in outputs.items()},
+                         {"reduce": 1, "rank": 1})
+
+
+class Devices(harness.CommandLine):
+    def test_cuda_without_a_device_is_device_trouble(self):
+        if json.loads(self.expect(0, "devices", "--json").stdout)["cuda"]:
+            self.skipTest("there is a CUDA device")
+        for device in ("cuda", "cuda:0", "cuda:0,1"):
+            self.expect(4, "devices", "--device", device, message=f"--device {device}: no CUDA")
+
+    def test_a_device_that_is_not_there(self):
+        self.expect(4, "devices", "--device", "cuda:4095", message="--device cuda:4095")
+
+    def test_auto_says_which(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        line = ["reduce", "--train", train, "--out", self.folder / "r.txt"]
+        self.expect(0, *line, message="rulerank: --device auto took c")
+        for quiet in (["--quiet"], ["--device", "cpu"]):
+            self.assertNotIn(b"--device", self.expect(0, *line, *quiet).stderr)
+
+
+class Outputs(harness.CommandLine):
+    def test_a_full_disk_is_an_error(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        self.expect(1, "reduce", "--train", train, "--out", "/dev/full",
+                    message="/dev/full: cannot be written: No space left on device")
+        with open("/dev/full", "wb") as full:
+            self.expect(1, "engines", stdout=full, message="standard output: cannot be written")
+        self.expect(1, "engines", "--manifest", "/dev/full", message="/dev/full")
+
+    def test_a_closed_standard_output_is_an_error(self):
+        closed = {"stdout": None, "preexec_fn": lambda: os.close(1)}
+        self.expect(1, "engines", message="standard output: cannot be written", **closed)
+
+    def test_a_folder_that_is_not_there(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        self.expect(1, "reduce", "--train", train, "--out", "absent/r.txt",
+                    message="absent/r.txt: cannot be written")
+
+    def test_the_old_file_keeps_its_mode(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        out = self.file("r.txt", harness.OLD)
+        out.chmod(0o640)
+        self.expect(0, "reduce", "--train", train, "--out", out)
+        self.assertEqual(out.stat().st_mode & 0o777, 0o640)
+        self.assertNotEqual(out.read_bytes(), harness.OLD)
+
+    def test_results_alone_go_to_standard_output(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        done = self.expect(0, "rank", "--train", train, "--test", train, "--out", "-")
+        self.assertEqual(len(done.stdout.split()), 2)
+
+
+class Manifest(harness.CommandLine):
+    def test_says_what_was_run(self):
+        text = b"1 qid:1 1:1\n0 qid:1 1:2\n"
+        train = self.file("train.txt", text)
+        manifest = self.folder / "m.json"
+        line = ["reduce", "--train", str(train), "--out", str(self.folder / "r.txt"),
+                "--device", "cpu", "--threads", "2", "--seed", "9", "--manifest", str(manifest)]
+        self.expect(0, *line)
+        m = json.loads(manifest.read_text())
+        self.assertEqual(m["command"][1:], line)
+        self.assertEqual([m["device"], m["threads"], m["seed"]], ["cpu", 2, 9])
+        self.assertEqual(m["inputs"],
+                         [{"path": str(train), "sha256": hashlib.sha256(text).hexdigest()}])
+        self.assertRegex(m["commit"], r"^[0-9a-f]{40}|^unknown$")
+        self.assertGreater(m["machine"]["cores"], 0)
+        self.assertGreater(m["machine"]["memory_bytes"], 0)
+        self.assertGreater(m["peak_memory_bytes"], 0)
+        stages = {name: s for name, s in m["seconds"].items() if name != "total"}
+        self.assertTrue(stages)
+        self.assertLessEqual(sum(stages.values()), m["seconds"]["total"])
+
+    def test_an_input_pipe_has_no_checksum(self):
+        pipe, end = os.pipe()
+        os.write(end, b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        os.close(end)
+        self.addCleanup(os.close, pipe)
+        manifest = self.folder / "m.json"
+        self.expect(0, "reduce", "--train", f"/dev/fd/{pipe}", "--out", self.folder / "r.txt",
+                    "--manifest", manifest, pass_fds=[pipe])
+        self.assertEqual(json.loads(manifest.read_text())["inputs"],
+                         [{"path": f"/dev/fd/{pipe}", "sha256": None}])
+
+    def test_one_that_cannot_be_written_is_told_before_the_work(self):
+        self.expect(1, "reduce", "--train", "absent", "--out", "r", "--manifest", "absent/m.json",
+                    message="absent/m.json: cannot be written")
+
+
+class Threads(harness.CommandLine):
+    def test_results_do_not_depend_on_threads(self):
+        self.expect(0, *SAMPLE, "--out-dir", self.folder / "drawn")
+        train = next((self.folder / "drawn").rglob("train.txt"))
+        texts = set()
+        for threads in ("1", "2", "5"):
+            out = self.folder / threads
+            self.expect(0, "reduce", "--train", train, "--out", out, "--threads", threads)
+            self.expect(0, "rank", "--train", out, "--test", train, "--out", f"{out}.scores",
+                        "--threads", threads)
+            texts.add(out.read_bytes() + (self.folder / f"{threads}.scores").read_bytes())
+        self.assertEqual(len(texts), 1)
+
+
+class Terminal(harness.CommandLine):
+    def test_no_bar_and_no_escapes_off_a_terminal(self):
+        self.assertNotIn(b"\033", self.expect(0, *SAMPLE, "--out-dir", "drawn").stderr)
+
+
+if __name__ == "__main__":
+    harness.main()

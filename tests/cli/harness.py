@@ -1,0 +1,111 @@
+"""Drives the program as a user's script would: lines in, exit code, streams and files out.
+
+A test is a subclass of CommandLine in a NAME_test.py, listed in CMakeLists.txt. Many bad inputs for
+one verb are rows of a table:
+
+    class Reduce(CommandLine):
+        def test_bad_input(self):
+            self.check_rows([
+                Row("empty file", b"", "reduce --train {in} --out {out}", 3, "{in}: no documents"),
+            ])
+
+In a row's line and message, {in} is a file that holds the row's bytes, {out} one that held old
+text before the run, {NAME} one that holds `files["NAME"]`. Whatever the row, the harness checks the
+exit code, that the message is part of standard error, that a failure says `rulerank: error:` once
+and leaves {out} as it was and no other file behind, and that a success says no error.
+"""
+
+import dataclasses
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+OLD = b"what was there before\n"
+
+
+@dataclasses.dataclass
+class Row:
+    name: str
+    data: bytes
+    line: str
+    code: int
+    message: str = ""
+    files: dict = dataclasses.field(default_factory=dict)
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="rulerank-cli-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, name, data=b""):
+        """The path of a file in the test's own folder, written with these bytes."""
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+    def rulerank(self, *arguments, **options):
+        """Runs the program to its end; standard input is empty unless `input` is given."""
+        options.setdefault("input", b"")
+        options.setdefault("timeout", 120)
+        if "stdout" not in options:
+            options["stdout"] = subprocess.PIPE
+        return subprocess.run([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE,
+                              cwd=self.folder, check=False, **options)
+
+    def start(self, *arguments, **options):
+        """Starts the program and does not wait."""
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def expect(self, code, *arguments, message="", **options):
+        """Runs the program, checks its exit code and a part of standard error, returns the rest."""
+        done = self.rulerank(*arguments, **options)
+        errors = done.stderr.decode(errors="replace")
+        self.assertEqual(done.returncode, code, errors)
+        self.assertIn(message, errors)
+        self.assertEqual(errors.count("rulerank: error: "), 0 if code == 0 else 1, errors)
+        return done
+
+    def check_rows(self, rows):
+        for row in rows:
+            with self.subTest(row.name):
+                self.check_row(row, pathlib.Path(tempfile.mkdtemp(dir=self.folder)))
+
+    def check_row(self, row, folder):
+        contents = {"in": row.data, "out": OLD, **row.files}
+        names = {}
+        for name, data in contents.items():
+            names[name] = folder / name
+            names[name].write_bytes(data)
+        words = [word.format(**names) for word in shlex.split(row.line)]
+        self.expect(row.code, *words, message=row.message.format(**names))
+        if row.code != 0:
+            self.assertEqual(names["out"].read_bytes(), OLD, "a failure harmed the old output")
+            files = [path.name for path in folder.rglob("*") if path.is_file()]
+            self.assertEqual(sorted(files), sorted(contents), "a file was left behind")
+        elif "{out}" in row.line:
+            self.assertNotEqual(names["out"].read_bytes(), OLD, "the output was not written")
+
+    def verbs(self):
+        """The verbs that the program lists in its help."""
+        lines = self.rulerank("--help").stdout.decode().partition("Subcommands:\n")[2].splitlines()
+        return [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+
+
+def main():
+    """To be called at a test script's end, whose first argument is the program."""
+    global PROGRAM
+    if len(sys.argv) < 2:
+        sys.exit(f"usage: {sys.argv[0]} PROGRAM [TEST...]")
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main(module="__main__")
