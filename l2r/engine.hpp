@@ -52,12 +52,17 @@ class known_items {
 
   std::size_t documents() const noexcept { return test_.documents; }
   std::size_t feature_count() const noexcept { return columns_.size(); }
+  /// The test set's codes in the training set's column f; null where it does not have the feature.
+  std::uint8_t const* codes(std::size_t f) const { return columns_[f]; }
+  /// The training item that a code of column f stands for, or `no_known_item`.
+  rules::item item_of(std::size_t f, std::uint8_t code) const {
+    if (code >= bins_[f]) return no_known_item;
+    rules::item const x = training_.item_begin[f] + code;
+    return training_.index.item_support(x) == 0 ? no_known_item : x;
+  }
   /// The training item of document d in the training set's column f, or `no_known_item`.
   rules::item at(std::size_t f, std::size_t d) const {
-    std::uint8_t const* const codes = columns_[f];
-    if (codes == nullptr || codes[d] >= bins_[f]) return no_known_item;
-    rules::item const x = training_.item_begin[f] + codes[d];
-    return training_.index.item_support(x) == 0 ? no_known_item : x;
+    return columns_[f] == nullptr ? no_known_item : item_of(f, columns_[f][d]);
   }
 
  private:

@@ -39,7 +39,8 @@ struct scoring_options {
 struct ranker_options : scoring_options {
   l2r::engine engine = engine::automatic;
   std::size_t cache_bytes = std::size_t{4} << 30;  ///< memory of lrar's cache of supports
-  bool wide_sums = false;  ///< 128-bit sums even where 64 bits suffice (for tests)
+  bool wide_sums = false;  ///< 128-bit sums (in `project` also 32-bit rows) even where less
+                           ///< suffices; for tests
 };
 
 /// Throws `usage_error` for what makes no sense.

@@ -144,6 +144,11 @@ TEST(ranker, engines_and_threads_agree) {
         ASSERT_EQ(bits_of(run(engine::project, training, test, options, threads).scores), expected)
             << words(options) << " threads " << threads;
     }
+    ranker_options wide;
+    wide.rule_size = 4;
+    wide.wide_sums = true;
+    EXPECT_EQ(bits_of(run(engine::project, training, test, wide, 2).scores),
+              bits_of(run(engine::lrar, training, test, wide).scores));
   }
 }
 

@@ -1,0 +1,133 @@
+#pragma once
+// The test documents that `project` walks at once; see project_cpu.cpp.
+
+#include "core/parallel.hpp"
+#include "l2r/project_walk.hpp"
+
+#include <array>
+#include <numeric>
+
+namespace rulerank::l2r::project_cpu {
+
+/// Items as lanes: features in the order of their items' mean support over the batch, rarer ones
+/// first; of each feature the items that training and batch both have.
+struct lane_plan {
+  lane_plan(context const& ctx, prepared_training const& training, known_items const& test,
+            std::size_t begin, std::size_t end) {
+    std::size_t const columns = test.feature_count();
+    std::vector<std::array<std::uint32_t, 256>> occurrences(columns);
+    std::vector<std::uint64_t> commonness(columns);
+    parallel_for(ctx, columns, 1, [&](std::size_t f, std::size_t, int) {
+      std::uint8_t const* const codes = test.codes(f);
+      occurrences[f].fill(0);
+      if (codes == nullptr) return;
+      for (std::size_t d = begin; d < end; ++d) ++occurrences[f][codes[d]];
+      for (std::size_t code = 0; code < 256; ++code) {
+        if (occurrences[f][code] == 0) continue;
+        rules::item const x = test.item_of(f, static_cast<std::uint8_t>(code));
+        if (x == no_known_item)
+          occurrences[f][code] = 0;
+        else
+          commonness[f] += std::uint64_t{occurrences[f][code]} * training.index.item_support(x);
+      }
+    });
+    for (std::size_t f = 0; f < columns; ++f)
+      if (commonness[f] > 0) order.push_back(f);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return commonness[a] < commonness[b]; });
+    member_begin.push_back(0);
+    for (std::size_t f : order) {
+      feature_begin.push_back(static_cast<lane>(items.size()));
+      lane_of.emplace_back().fill(none);
+      for (std::size_t code = 0; code < 256; ++code) {
+        if (occurrences[f][code] == 0) continue;
+        lane_of.back()[code] = static_cast<lane>(items.size());
+        items.push_back(test.item_of(f, static_cast<std::uint8_t>(code)));
+        member_begin.push_back(member_begin.back() + occurrences[f][code]);
+      }
+    }
+    feature_begin.push_back(lanes());
+    for (auto& row : lane_of) std::replace(row.begin(), row.end(), none, lanes());
+  }
+
+  static constexpr lane none = std::numeric_limits<lane>::max();
+  lane lanes() const { return static_cast<lane>(items.size()); }
+
+  std::vector<std::size_t> order;              // the training set's column of each feature
+  std::vector<lane> feature_begin;             // [features + 1]
+  std::vector<rules::item> items;              // [lanes]
+  std::vector<std::array<lane, 256>> lane_of;  // [features] by code; `lanes()`: no item
+  std::vector<std::size_t> member_begin;       // [lanes + 1] by prefix sums of occurrences
+};
+
+/// The rows of the batch, and the documents that hold each lane.
+template <class Entry>
+struct batch {
+  batch(context const& ctx, lane_plan const& plan, prepared_training const& training,
+        known_items const& test, std::size_t begin, std::size_t end)
+      : documents(end - begin), plan_(plan) {
+    std::size_t const features = plan.order.size();
+    rows.resize(documents * features);
+    parallel_for(ctx, documents, 512, [&](std::size_t from, std::size_t to, int) {
+      for (std::size_t h = 0; h < features; ++h) {
+        std::uint8_t const* const codes = test.codes(plan.order[h]) + begin;
+        for (std::size_t d = from; d < to; ++d)
+          rows[d * features + h] = static_cast<Entry>(plan.lane_of[h][codes[d]]);
+      }
+    });
+    members.resize(plan.member_begin.back());
+    parallel_for(ctx, features, 1, [&](std::size_t h, std::size_t, int) {
+      std::uint8_t const* const codes = test.codes(plan.order[h]) + begin;
+      lane const first = plan.feature_begin[h];
+      std::vector<std::size_t> next(plan.member_begin.begin() + first,
+                                    plan.member_begin.begin() + plan.feature_begin[h + 1]);
+      for (std::size_t d = 0; d < documents; ++d)
+        if (lane const l = plan.lane_of[h][codes[d]]; l != plan.lanes())
+          members[next[l - first]++] = static_cast<std::uint32_t>(d);
+    });
+    // Columns without the words that only pad a class.
+    rules::vertical_index const& index = training.index;
+    std::uint32_t words = 0;
+    for (std::size_t k = 0; k < index.class_count(); ++k) {
+      auto const size = static_cast<std::uint32_t>((index.class_size(k) + bitmaps::word_bits - 1) /
+                                                   bitmaps::word_bits);
+      ranges.push_back({words, words + size});
+      words += size;
+    }
+    stride = stride_for(plan.lanes());
+    columns.resize(stride * words);
+    parallel_for(ctx, plan.lanes(), 64, [&](std::size_t from, std::size_t to, int) {
+      for (std::size_t l = from; l < to; ++l)
+        for (std::size_t k = 0; k < ranges.size(); ++k) {
+          word const* in = index.row(plan.items[l]).data() + index.ranges()[k].begin;
+          for (std::uint32_t w = ranges[k].begin; w < ranges[k].end; ++w)
+            columns[w * stride + l] = *in++;
+        }
+    });
+    ones.assign(words, ~word{0});
+  }
+
+  bit_columns bits() const { return {columns.data(), stride, ones.size(), ranges}; }
+  test_group<Entry> group() const {
+    std::size_t const features = plan_.order.size();
+    return {documents, features, plan_.feature_begin.data(), plan_.lanes(), rows.data(), features};
+  }
+  /// The documents that hold lane l.
+  std::span<std::uint32_t const> holders(lane l) const {
+    std::size_t const from = plan_.member_begin[l];
+    return std::span(members).subspan(from, plan_.member_begin[l + std::size_t{1}] - from);
+  }
+
+  std::size_t documents;
+  std::vector<Entry> rows;
+  std::vector<std::uint32_t> members;
+  std::vector<word_range> ranges;
+  std::size_t stride = 0;
+  aligned_vector<word> columns;
+  std::vector<word> ones;  // the row of all training documents
+
+ private:
+  lane_plan const& plan_;
+};
+
+}  // namespace rulerank::l2r::project_cpu
