@@ -187,7 +187,7 @@ void session::say(std::string const& message) {
   if (!run.quiet) state_->screen.message(message);
 }
 
-void session::note(std::string const& key, nlohmann::json value) {
+void session::note(std::string const& key, nlohmann::ordered_json value) {
   state_->notes[key] = std::move(value);
 }
 

@@ -48,7 +48,7 @@ class session {
   /// `rulerank: ...` on standard error, unless --quiet.
   void say(std::string const& message);
   /// A field of the manifest, such as the engine that ran.
-  void note(std::string const& key, nlohmann::json value);
+  void note(std::string const& key, nlohmann::ordered_json value);
 
   /// Times a stage until it is destroyed.
   class stage_timer {
