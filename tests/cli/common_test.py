@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pty
 
 import harness
 
@@ -199,6 +200,32 @@ class Threads(harness.CommandLine):
 
 
 class Terminal(harness.CommandLine):
+    def on_a_terminal(self, *arguments):
+        """What the program writes to standard error where that is a terminal."""
+        mine, its = pty.openpty()
+        self.addCleanup(os.close, mine)
+        process = self.start(*arguments, errors=its)
+        os.close(its)
+        text = b""
+        try:
+            while piece := os.read(mine, 4096):
+                text += piece
+        except OSError:  # the other end was closed
+            pass
+        self.assertEqual(process.wait(), 0, text)
+        return text
+
+    def test_a_bar_on_a_terminal(self):
+        self.expect(0, "sample", "--documents", "4000", "--features", "40", "--queries", "20",
+                    "--folds", "1", "--out-dir", "drawn")
+        line = ["reduce", "--train", next((self.folder / "drawn").rglob("train.txt")),
+                "--out", "r.txt", "--device", "cpu", "--engine", "ssarp", "--rule-size", "4",
+                "--max-documents", "60"]
+        text = self.on_a_terminal(*line)
+        self.assertRegex(text, rb"\r\033\[K\[[#-]{30}\] \w+.*: \d+/\d+ \(\d+ %\)")
+        self.assertRegex(text, rb"\r\033\[Krulerank: chose", "the bar is not cleared")
+        self.assertEqual(self.on_a_terminal(*line, "--quiet"), b"")
+
     def test_no_bar_and_no_escapes_off_a_terminal(self):
         self.assertNotIn(b"\033", self.expect(0, *SAMPLE, "--out-dir", "drawn").stderr)
 

@@ -59,10 +59,10 @@ class CommandLine(unittest.TestCase):
         return subprocess.run([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE,
                               cwd=self.folder, check=False, **options)
 
-    def start(self, *arguments, **options):
+    def start(self, *arguments, errors=subprocess.PIPE):
         """Starts the program and does not wait."""
         process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+                                   stdout=subprocess.PIPE, stderr=errors)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         return process
