@@ -83,6 +83,7 @@ int run(int argc, char** argv) {
   add_discretize(program, owner);
   add_engines(program, owner);
   add_evaluate(program, owner);
+  add_experiment(program, owner);
   add_reduce(program, owner);
   add_fit(program, owner);
   add_rank(program, owner);

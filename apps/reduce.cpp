@@ -21,14 +21,6 @@ struct reduce_arguments {
   sampler_arguments sampler;
 };
 
-std::string ids_table(datasets::dataset const& train, al::sample const& sample) {
-  std::string text = "line\tdocid\tpartition\titeration\trules\n";
-  for (al::choice const& c : sample.choices)
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\n", c.document, train.docid(c.document), c.partition,
-                        c.iteration, c.rules);
-  return text;
-}
-
 nlohmann::ordered_json summary(datasets::dataset const& train,
                                datasets::binned_dataset const& binned, al::sample const& sample) {
   nlohmann::ordered_json json;

@@ -107,6 +107,14 @@ al::sample sampler_arguments::reduce(session& owner, datasets::dataset const& tr
   });
 }
 
+std::string ids_table(datasets::dataset const& train, al::sample const& sample) {
+  std::string text = "line\tdocid\tpartition\titeration\trules\n";
+  for (al::choice const& c : sample.choices)
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\n", c.document, train.docid(c.document), c.partition,
+                        c.iteration, c.rules);
+  return text;
+}
+
 void expect_items(datasets::dataset const& train, datasets::binned_dataset const& binned) {
   if (binned.feature_count() == 0)
     throw error({train.name, 0, 0},

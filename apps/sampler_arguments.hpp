@@ -32,6 +32,9 @@ struct sampler_arguments {
                     datasets::binned_dataset const& binned) const;
 };
 
+/// TSV with a header, a row for each choice: line, docid, partition, iteration, rules.
+std::string ids_table(datasets::dataset const& train, al::sample const& sample);
+
 /// Throws `error` that names the file when no feature has two bins.
 void expect_items(datasets::dataset const& train, datasets::binned_dataset const& binned);
 

@@ -9,6 +9,7 @@ void add_devices(CLI::App& program, session& owner);
 void add_discretize(CLI::App& program, session& owner);
 void add_engines(CLI::App& program, session& owner);
 void add_evaluate(CLI::App& program, session& owner);
+void add_experiment(CLI::App& program, session& owner);
 void add_reduce(CLI::App& program, session& owner);
 void add_fit(CLI::App& program, session& owner);
 void add_rank(CLI::App& program, session& owner);

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "apps/arguments.hpp"
+#include "apps/experiment/fold_files.hpp"
+#include "apps/experiment/fold_result.hpp"
+#include "apps/experiment/settings.hpp"
+#include "apps/sampler_arguments.hpp"
+#include "apps/session.hpp"
+#include "l2r/options.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace rulerank::experiment {
+
+/// How a fold is worked on.
+struct fold_work {
+  apps::reading_arguments reading;
+  apps::discretizer_arguments discretizer;
+  apps::sampler_arguments sampler;  ///< its rule size is not looked at
+  l2r::ranker_options ranker;       ///< likewise
+  std::string out_dir;
+};
+
+/// The parts of a fold as inputs of `reading_arguments`, for group files: three a fold.
+enum part : std::size_t { train_part, vali_part, test_part, parts_a_fold };
+
+/// Reads, discretises, reduces, ranks and evaluates one fold, the `index`-th. Writes under
+/// `out_dir` runs/, scores/ and reduced/, but not the result itself, whose inputs and fingerprint
+/// are the caller's.
+fold_result run_fold(apps::session& owner, settings const& s, fold_work const& work,
+                     fold_files const& files, std::size_t index);
+
+/// Makes a folder and its parents. Throws `output_error`.
+void make_folder(std::string const& path);
+
+}  // namespace rulerank::experiment
