@@ -1,0 +1,198 @@
+"""`experiment`: what it writes, the same bytes whatever happens to it, what it refuses."""
+
+import gzip
+import json
+import os
+import shutil
+import time
+
+import harness
+
+QUICK = ["--rank-size", "3", "--random-draws", "3", "--permutations", "1000"]
+
+
+class Experiment(harness.CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.expect(0, "sample", "--documents", "600", "--features", "13", "--queries", "30",
+                    "--folds", "3", "--out-dir", "data")
+
+    def experiment(self, out, *options, folds="data", code=0, message=""):
+        return self.expect(code, "experiment", "--folds", folds, "--out-dir", out, *QUICK,
+                           *options, message=message)
+
+    def outputs(self, out):
+        """Every file but the manifest, whose times differ, by name."""
+        root = self.folder / out
+        return {str(path.relative_to(root)): path.read_bytes()
+                for path in root.rglob("*") if path.is_file() and path.name != "manifest.json"}
+
+    def results(self, out):
+        return json.loads((self.folder / out / "results.json").read_text())
+
+    def test_layout(self):
+        shown = self.experiment("out").stdout
+        systems = ["full-rank-3", "reduced-3-rank-3", "reduced-4-rank-3", "feature"]
+        expected = {"results.json", "table.md", "table.tex"}
+        for n in (1, 2, 3):
+            expected |= {f"folds/Fold{n}.json", f"reduced/Fold{n}-cuts.json"}
+            expected |= {f"reduced/Fold{n}-size{a}.{end}" for a in (3, 4) for end in ("txt", "tsv")}
+            expected |= {f"scores/{s}/Fold{n}.txt" for s in systems}
+            expected |= {f"runs/{s}/Fold{n}.run" for s in systems}
+        self.assertEqual(set(self.outputs("out")), expected)
+        self.assertIn(b"reduced-4", shown)
+        manifest = json.loads((self.folder / "out" / "manifest.json").read_text())
+        self.assertEqual(len([i for i in manifest["inputs"] if i["sha256"]]), 9)
+        self.assertIn("rank", manifest["engine"])
+        self.assertNotIn("seconds", json.dumps(self.results("out")))
+
+    def test_agrees_with_the_other_verbs(self):
+        self.experiment("out", "--method", "frequency")
+        self.expect(0, "reduce", "--train", "data/Fold2/train.txt", "--rule-size", "4",
+                    "--method", "frequency", "--out", "r.txt", "--ids", "r.tsv", "--model",
+                    "cuts.json")
+        self.expect(0, "rank", "--train", "r.txt", "--test", "data/Fold2/test.txt",
+                    "--discretizer", "cuts.json", "--out", "s.txt")
+        for mine, theirs in (("reduced/Fold2-size4.txt", "r.txt"),
+                             ("reduced/Fold2-size4.tsv", "r.tsv"),
+                             ("reduced/Fold2-cuts.json", "cuts.json"),
+                             ("scores/reduced-4-rank-3/Fold2.txt", "s.txt")):
+            self.assertEqual((self.folder / "out" / mine).read_bytes(),
+                             (self.folder / theirs).read_bytes(), mine)
+        names = [s["name"] for s in self.results("out")["systems"] if "random" not in s["name"]]
+        judged = json.loads(self.expect(
+            0, "evaluate", "--folds", "data", "--json", "--metrics", "MAP,NDCG@1,NDCG@10,MeanNDCG",
+            "--scores", *(f"{name}=out/scores/{name}" for name in names)).stdout)
+        means = {s["name"]: s["means"] for s in self.results("out")["systems"]}
+        for system in judged["systems"]:
+            self.assertEqual(system["averages"], means[system["name"]])
+
+    def test_random_is_the_mean_of_its_draws(self):
+        self.experiment("out")
+        random = next(s for s in self.results("out")["systems"] if s["name"] == "random-4-rank-3")
+        reduced = next(s for s in self.results("out")["systems"] if s["name"] == "reduced-4-rank-3")
+        self.assertEqual([f["documents"] for f in random["folds"]],
+                         [f["documents"] for f in reduced["folds"]])
+        for fold in random["folds"]:
+            self.assertEqual(len(fold["draws"]), 3)
+            mean = sum(draw["MAP"] for draw in fold["draws"]) / 3
+            self.assertAlmostEqual(fold["means"]["MAP"], mean, 12)
+        means = [sum(f["draws"][d]["MAP"] for f in random["folds"]) / 3 for d in range(3)]
+        centre = sum(means) / 3
+        deviation = (sum((m - centre) ** 2 for m in means) / 2) ** .5
+        self.assertAlmostEqual(random["deviation_over_draws"]["MAP"], deviation, 12)
+
+    def test_threads_and_engines_do_not_matter(self):
+        self.experiment("one", "--threads", "1")
+        self.experiment("three", "--threads", "3")
+        self.experiment("lrar", "--engine", "lrar")
+        self.assertEqual(self.outputs("one"), self.outputs("three"))
+        self.assertEqual(self.outputs("one"), self.outputs("lrar"))
+
+    def test_killed_and_run_again_gives_the_same_bytes(self):
+        # Enough draws that a fold takes its time.
+        options = ["--rank-size", "4", "--random-draws", "40"]
+        line = ["experiment", "--folds", "data", "--permutations", "1000", *options, "--out-dir"]
+        whole = self.expect(0, *line, "whole")
+        process = self.start(*line, "killed")
+        first = self.folder / "killed" / "folds" / "Fold1.json"
+        deadline = time.monotonic() + 60
+        while not first.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(.002)
+        process.kill()
+        process.communicate(timeout=20)
+        self.assertEqual(process.returncode, -9, "done too early to be killed")
+        self.assertTrue(first.exists())
+        self.assertFalse((self.folder / "killed" / "results.json").exists())
+        written = first.stat().st_mtime_ns
+        resumed = self.expect(0, *line, "killed", message="Fold1: finished by an earlier run")
+        self.assertEqual(first.stat().st_mtime_ns, written)
+        self.assertEqual(resumed.stdout, whole.stdout)
+        self.assertEqual(self.outputs("killed"), self.outputs("whole"))
+
+    def test_a_fold_is_done_again_where_something_changed(self):
+        self.experiment("out")
+        before = self.outputs("out")
+        self.experiment("out", message="Fold3: finished by an earlier run")
+        self.assertEqual(self.outputs("out"), before)
+        (self.folder / "out" / "runs" / "feature" / "Fold2.run").unlink()
+        errors = self.experiment("out", message="Fold2: done again: runs/feature/Fold2.run")
+        self.assertIn(b"Fold1: finished by an earlier run", errors.stderr)
+        self.assertEqual(self.outputs("out"), before)
+        (self.folder / "out" / "folds" / "Fold1.json").write_bytes(b'{"name"')
+        self.experiment("out", message="Fold1: done again: ")
+        self.assertEqual(self.outputs("out"), before)
+        with open(self.folder / "data" / "Fold1" / "vali.txt", "ab") as file:
+            file.write(b"0 qid:more 1:0.5\n")
+        errors = self.experiment("out", message="Fold1: done again: other settings, inputs")
+        self.assertIn(b"Fold2: finished by an earlier run", errors.stderr)
+        self.experiment("out", "--seed", "2", message="Fold2: done again: other settings")
+
+    def test_compressed_parts_of_one_fold_in_any_place(self):
+        for part in ("train", "vali", "test"):
+            path = self.folder / "one" / "Fold12" / f"{part}.txt.gz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            plain = (self.folder / "data" / "Fold1" / f"{part}.txt").read_bytes()
+            path.write_bytes(gzip.compress(plain))
+        self.experiment("out", folds="one")
+        results = self.results("out")
+        self.assertEqual([fold["name"] for fold in results["folds"]], ["Fold12"])
+        self.experiment("plain")
+        first = self.results("plain")["systems"][0]
+        self.assertEqual(first["folds"][0]["means"], results["systems"][0]["folds"][0]["means"])
+
+    def test_scores_from_elsewhere(self):
+        self.experiment("out")
+        shutil.copytree(self.folder / "out" / "scores" / "full-rank-3", self.folder / "theirs")
+        self.experiment("again", "--scores", "theirs=theirs")
+        theirs = self.results("again")["systems"][-1]
+        self.assertEqual(theirs["name"], "theirs")
+        self.assertEqual(theirs["means"], self.results("out")["systems"][0]["means"])
+        same = [c for c in self.results("again")["comparisons"][0]["results"]
+                if c["system"] == "theirs"]
+        self.assertEqual({(c["difference"], c["paired-t"]["p"]) for c in same}, {(0, 1)})
+        (self.folder / "theirs" / "Fold3.txt").unlink()
+        self.experiment("none", "--scores", "theirs=theirs", code=3, message="theirs: found no "
+                        "Fold3.score, expected the scores of theirs for Fold3")
+        self.assertFalse(os.path.exists(self.folder / "none"))
+        (self.folder / "theirs" / "Fold3.txt").write_bytes(b"1\n2\n")
+        self.experiment("none", "--scores", "theirs=theirs", code=3, message="Fold3.txt")
+
+    def test_formats(self):
+        results = self.experiment("out", "--json").stdout
+        self.assertEqual(results, (self.folder / "out" / "results.json").read_bytes())
+        for name, file in (("markdown", "table.md"), ("latex", "table.tex")):
+            self.assertEqual(self.experiment("out", "--format", name).stdout,
+                             (self.folder / "out" / file).read_bytes())
+        self.assertTrue(self.experiment("out", "--format", "tsv").stdout.startswith(b"# tube"))
+
+    def test_wrong_lines(self):
+        for options in (["--reduce-size", "1"], ["--reduce-size", "3,3"], ["--baselines", "best"],
+                        ["--random-draws", "0"], ["--scores", "x"], ["--scores", "feature=d"],
+                        ["--metrics", "best"], ["--metrics", "MAP,MAP"], ["--profile", "x"],
+                        ["--engine", "x"], ["--rule-size", "3"], ["--format", "x"],
+                        ["--bins", "1"], ["--partitions", "0"], ["--group", "x"],
+                        ["--baselines", "none", "--reduce-size", "none"]):
+            with self.subTest(options):
+                line = ["experiment", "--folds", "data", "--out-dir", "none", *options]
+                code = 3 if options[0] == "--group" else 2
+                self.expect(code, *line)
+                self.assertFalse(os.path.exists(self.folder / "none"))
+
+    def test_bad_inputs(self):
+        self.experiment("none", folds="absent", code=3, message="absent: ")
+        os.mkdir(self.folder / "empty")
+        self.experiment("none", folds="empty", code=3, message="empty: found no folder Fold1")
+        (self.folder / "data" / "Fold2" / "vali.txt").unlink()
+        self.experiment("none", code=3, message="data/Fold2: found no vali.txt")
+        self.experiment("out", "--baselines", "full")
+        # The faults of the last test part are told before the first fold is worked on.
+        with open(self.folder / "data" / "Fold3" / "test.txt", "ab") as file:
+            file.write(b"1 qid:more 1:x\n")
+        done = self.experiment("none", "--baselines", "full", code=3,
+                               message="data/Fold3/test.txt:201:14: value")
+        self.assertNotIn(b"Fold1", done.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
