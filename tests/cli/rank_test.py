@@ -1,0 +1,157 @@
+"""The verbs fit and rank."""
+
+import json
+import subprocess
+
+import harness
+from harness import Row
+
+TRAIN = b"".join(b"%d qid:%d 1:%d 2:%d 3:%d # docid = D%d\n" % (d % 3, d // 6, d % 7, d % 5, d % 2, d)
+                 for d in range(60))
+TEST = b"".join(b"0 qid:%d 1:%d 2:%d 9:1 # docid = T%d\n" % (d // 4, d % 6, d % 4, d)
+                for d in range(16))
+CONSTANT = b"1 qid:1 1:5\n0 qid:1 1:5\n"
+
+
+class Rank(harness.CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.train = self.file("train.txt", TRAIN)
+        self.test = self.file("test.txt", TEST)
+        self.model = self.folder / "model"
+
+    def scores(self, *words, **options):
+        """What rank writes to standard output."""
+        return self.expect(0, "rank", *words, "--quiet", **options).stdout
+
+    def fit(self, *words):
+        self.expect(0, "fit", "--train", self.train, "--model", self.model, *words)
+
+    def test_engines_threads_and_ways_in_give_the_same_bytes(self):
+        for options in ([], ["--rule-size", 4], ["--rule-size", 2, "--min-support", 3],
+                        ["--support-weight", -0.25, "--smoothing", 5, "--method", "width"],
+                        ["--min-confidence", 0.3, "--bins", 3]):
+            with self.subTest(options=options):
+                whole = self.scores("--train", self.train, "--test", self.test, *options)
+                self.assertEqual(len(whole.splitlines()), 16)
+                for more in (["--engine", "lrar"], ["--engine", "lrar", "--cache-memory", "1KB"],
+                             ["--engine", "project", "--threads", 3]):
+                    self.assertEqual(whole, self.scores("--train", self.train, "--test", self.test,
+                                                        *options, *more))
+                self.fit(*options)
+                self.assertEqual(whole, self.scores("--model", self.model, "--test", self.test))
+                self.assertEqual(whole, self.scores("--model", self.model, "--test", "-",
+                                                    input=TEST))
+
+    def test_cuts_given_are_used(self):
+        self.expect(0, "discretize", "--train", self.train, "--bins", 3, "--out-dir", "d")
+        given = self.scores("--train", self.train, "--test", self.test, "--discretizer",
+                            "d/discretizer.json")
+        self.assertEqual(given, self.scores("--train", self.train, "--test", self.test,
+                                            "--bins", 3))
+        self.assertNotEqual(given, self.scores("--train", self.train, "--test", self.test))
+
+    def test_run(self):
+        scores = self.scores("--train", self.train, "--test", self.test, "--run", "run", "--tag",
+                             "mine").split()
+        lines = [line.split() for line in (self.folder / "run").read_text().splitlines()]
+        self.assertEqual(len(lines), 16)
+        by_document = {f"T{d}": score for d, score in enumerate(scores)}
+        for query in range(4):
+            mine = [line for line in lines if line[0] == str(query)]
+            wanted = sorted(range(4 * query, 4 * query + 4), key=lambda d: -float(scores[d]))
+            self.assertEqual([line[2] for line in mine], [f"T{d}" for d in wanted])
+            self.assertEqual([line[3] for line in mine], ["1", "2", "3", "4"])
+            for line in mine:
+                self.assertEqual(line[4].encode(), by_document[line[2]])
+                self.assertEqual((line[1], line[5]), ("Q0", "mine"))
+
+    def test_a_query_is_answered_when_it_is_complete(self):
+        self.fit()
+        expected = self.scores("--model", self.model, "--test", self.test).splitlines(True)
+        process = subprocess.Popen([harness.PROGRAM, "rank", "--model", str(self.model), "--test",
+                                    "-", "--quiet"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        lines = TEST.splitlines(True)
+        for query in range(3):
+            # Its four lines, and the next query's first, which says that it is complete.
+            process.stdin.write(b"".join(lines[4 * query + (query > 0):4 * query + 5]))
+            process.stdin.flush()
+            for d in range(4 * query, 4 * query + 4):
+                self.assertEqual(process.stdout.readline(), expected[d])
+        process.stdin.write(b"".join(lines[13:]))
+        process.stdin.close()
+        self.assertEqual(process.stdout.read(), b"".join(expected[12:]))
+        self.assertEqual(process.wait(), 0)
+
+    def test_manifest(self):
+        self.scores("--train", self.train, "--test", self.test, "--manifest", "m", "--engine",
+                    "lrar", "--min-support", 2)
+        manifest = json.loads((self.folder / "m").read_text())
+        self.assertEqual(manifest["engine"], "lrar")
+        self.assertEqual(manifest["training_documents"], 60)
+        self.assertEqual(manifest["rules"]["min_support"], 2)
+        self.assertEqual(manifest["queries"], 4)
+        self.assertGreater(manifest["cache"]["hits"], manifest["cache"]["misses"])
+        for stage in ("read", "discretise", "prepare", "rank", "write"):
+            self.assertIn(stage, manifest["seconds"])
+        summary = self.expect(0, "rank", "--train", self.train, "--test", self.test, "--out", "s",
+                              "--json").stdout
+        self.assertEqual(json.loads(summary)["documents"], 16)
+
+    def test_features_of_one_side_alone(self):
+        odd = self.file("odd.txt", b"0 qid:1 77:1\n0 qid:1 1:1 2:3 3:0\n")
+        self.assertEqual(len(self.scores("--train", self.train, "--test", odd).split()), 2)
+        # No item in common at all: the mean label, which is 1.
+        nothing = self.scores("--train", self.train, "--test", odd, "--unlisted", "missing",
+                              "--missing-values", "none").split()
+        self.assertEqual(nothing[0], b"1")
+
+    def test_a_model_and_options_that_contradict_it(self):
+        self.fit("--rule-size", 4)
+        ranking = ["rank", "--model", self.model, "--test", self.test]
+        self.expect(0, *ranking, "--rule-size", 4)
+        self.expect(2, *ranking, "--rule-size", 3, message="was fitted with 4")
+        self.expect(2, *ranking, "--smoothing", 1, message="was fitted with 0")
+        self.expect(2, *ranking, "--bins", 10, message="--bins")
+        self.expect(2, *ranking, "--train", self.train, message="--train")
+
+    def test_models_that_are_none(self):
+        self.fit()
+        whole = self.model.read_bytes()
+        for name, data in (("cut", whole[:-1]), ("longer", whole + b"\n"), ("empty", b""),
+                           ("foreign", TRAIN), ("flipped", whole[:-5] + b"\x7f" + whole[-4:]),
+                           ("later", whole.replace(b"model 1 ", b"model 2 ", 1))):
+            with self.subTest(name):
+                path = self.file(name, data)
+                self.expect(3, "rank", "--model", path, "--test", self.test, message=f"{path}: ")
+
+    def test_bad_input(self):
+        files = {"train": TRAIN, "test": TEST}
+        rank = "rank --train {train} --test {test} --out {out} "
+        self.check_rows([
+            Row("rank", b"", rank, 0, "", files),
+            Row("no training", b"", "rank --test {test} --out {out}", 2, "--train", files),
+            Row("rule size", b"", rank + "--rule-size 1", 2, "counts the consequent", files),
+            Row("confidence", b"", rank + "--min-confidence 1.5", 2, "1.5", files),
+            Row("smoothing", b"", rank + "--smoothing -1", 2, "-1", files),
+            Row("weight", b"", rank + "--support-weight nan", 2, "weight", files),
+            Row("engine", b"", rank + "--engine quick", 2, "found 'quick', expected auto", files),
+            Row("both outputs", b"", "rank --train {train} --test {test} --run -", 2, "", files),
+            Row("constant features", CONSTANT, "rank --train {in} --test {test} --out {out}", 3,
+                "{in}: no feature has two bins", files),
+            Row("constant features, fit", CONSTANT, "fit --train {in} --model {out}", 3,
+                "{in}: no feature has two bins"),
+            Row("no label", b"1 qid:1 1:1\n-1 qid:1 1:2\n",
+                "rank --train {in} --unlabelled -1 --test {test} --out {out}", 3, "{in}:2: ", files),
+            Row("bad test line", b"0 qid:1 1:x\n", "rank --train {train} --test {in} --out {out}", 3,
+                "{in}:1:", files),
+            Row("a docid twice", b"0 qid:1 1:1 # docid = A\n0 qid:1 1:2 # docid = A\n",
+                "rank --train {train} --test {in} --out {out} --run {out}.run", 3, "{in}:2: ", files),
+        ])
+
+
+if __name__ == "__main__":
+    harness.main()
