@@ -105,6 +105,9 @@ std::vector<experiment::fold_result> run_folds(session& owner, experiment_argume
   for (std::size_t i = 0; i < files.size(); ++i) {
     std::string const& name = files[i].name;
     auto const begin = std::chrono::steady_clock::now();
+    for (std::string const& path : {files[i].train, files[i].vali, files[i].test})
+      owner.input(path);
+    for (std::string const& path : files[i].outside) owner.input(path);
     auto const inputs = experiment::checksums_of(files[i], s);
     std::string const fingerprint = experiment::fingerprint_of(s, name, inputs);
     experiment::earlier found = experiment::find_finished(a.out_dir, name, fingerprint);

@@ -91,7 +91,7 @@ class Experiment(harness.CommandLine):
 
     def test_killed_and_run_again_gives_the_same_bytes(self):
         # Enough draws that a fold takes its time.
-        options = ["--rank-size", "4", "--random-draws", "40"]
+        options = ["--rank-size", "4", "--random-draws", "8"]
         line = ["experiment", "--folds", "data", "--permutations", "1000", *options, "--out-dir"]
         whole = self.expect(0, *line, "whole")
         process = self.start(*line, "killed")
