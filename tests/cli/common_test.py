@@ -215,15 +215,15 @@ class Terminal(harness.CommandLine):
         self.assertEqual(process.wait(), 0, text)
         return text
 
-    def test_a_bar_on_a_terminal(self):
+    def test_progress_on_a_terminal(self):
         self.expect(0, "sample", "--documents", "4000", "--features", "40", "--queries", "20",
                     "--folds", "1", "--out-dir", "drawn")
         line = ["reduce", "--train", next((self.folder / "drawn").rglob("train.txt")),
                 "--out", "r.txt", "--device", "cpu", "--engine", "ssarp", "--rule-size", "4",
                 "--max-documents", "60"]
         text = self.on_a_terminal(*line)
-        self.assertRegex(text, rb"\r\033\[K\[[#-]{30}\] \w+.*: \d+/\d+ \(\d+ %\)")
-        self.assertRegex(text, rb"\r\033\[Krulerank: chose", "the bar is not cleared")
+        self.assertRegex(text, rb"\r\033\[K(\[[#-]{30}\] )?[\w ]+: \d+")
+        self.assertRegex(text, rb"\r\033\[Krulerank: chose", "the progress is not cleared")
         self.assertEqual(self.on_a_terminal(*line, "--quiet"), b"")
 
     def test_no_bar_and_no_escapes_off_a_terminal(self):
