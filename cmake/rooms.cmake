@@ -29,6 +29,6 @@ function(rulerank_test room)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${room}_test ${ARG_SOURCES})
   target_link_libraries(${room}_test PRIVATE ${ARG_LINKS} GTest::gtest_main)
-  gtest_discover_tests(${room}_test TEST_PREFIX "${room}." DISCOVERY_MODE PRE_TEST
+  gtest_discover_tests(${room}_test TEST_PREFIX "${room}." DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
                        PROPERTIES LABELS "${room}" TIMEOUT 1800)
 endfunction()

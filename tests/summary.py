@@ -8,9 +8,12 @@ import xml.etree.ElementTree
 
 
 def reason(output):
-    """What GTEST_SKIP or a test script said: the line behind `Skipped` or `skipped: `."""
-    found = re.search(r": Skipped\n(.*)|^skipped: (.*)", output, re.MULTILINE)
-    return (found[1] or found[2] or "").strip() if found else "no reason given"
+    """What GTEST_SKIP said, in the line behind `Skipped`; real data by their top folder."""
+    found = re.search(r": Skipped\n(.*)", output)
+    if not found:
+        return "no reason given"
+    data = re.match(r"needs (\w+[\w.-]*)\S* in \$RULERANK_TEST_DATA", found[1])
+    return f"real data {data[1]} not in $RULERANK_TEST_DATA" if data else found[1].strip()
 
 
 def main():
