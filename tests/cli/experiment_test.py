@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import pathlib
 import shutil
 import time
 
@@ -192,6 +193,40 @@ class Experiment(harness.CommandLine):
         done = self.experiment("none", "--baselines", "full", code=3,
                                message="data/Fold3/test.txt:201:14: value")
         self.assertNotIn(b"Fold1", done.stderr)
+
+
+class Published(harness.CommandLine):
+    """Real sets, all training documents, rule size 3: what an independent program reaches, and
+    the averages of a third party's scores."""
+
+    FIGURES = {
+        ("OHSUMED", "tube"): (.4431, .5416, .4410, .5279),
+        ("OHSUMED", "width"): (.4459, .5444, .4428, .5326),
+        ("OHSUMED", "frequency"): (.4404, .4944, .4275, .5226),
+        ("MQ2008", "tube"): (.4609, .3563, .2221, .4738),
+        ("MQ2008", "width"): (.4621, .3541, .2249, .4763),
+        ("MQ2008", "frequency"): (.4688, .3733, .2254, .4801),
+    }
+    ADARANK = (.4464, .5552, .4507)  # on OHSUMED
+
+    def test_effectiveness(self):
+        data = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"))
+        for name in ("OHSUMED", "MQ2008"):
+            if not (data / "letor" / name).exists():
+                self.skipTest(f"needs letor/{name} in $RULERANK_TEST_DATA")
+        for (name, method), figures in self.FIGURES.items():
+            with self.subTest(f"{name}, {method}"):
+                shown = self.expect(
+                    0, "experiment", "--folds", data / "letor" / name, "--method", method,
+                    "--out-dir", f"{name}-{method}", "--reduce-size", "none", "--rank-size", "3",
+                    "--baselines", "full", "--permutations", "1", "--json",
+                    "--scores", f"AdaRank={data / 'eval' / 'scores' / name / 'AdaRank'}").stdout
+                full, adarank = (list(s["means"].values()) for s in json.loads(shown)["systems"])
+                for mine, theirs in zip(full, figures):
+                    self.assertAlmostEqual(mine, theirs, delta=.0005)
+                if name == "OHSUMED":
+                    for mine, theirs in zip(adarank, self.ADARANK):
+                        self.assertAlmostEqual(mine, theirs, delta=.0005)
 
 
 if __name__ == "__main__":
