@@ -1,7 +1,7 @@
 // Sampling engines against each other (document 004, tables 5.3 and 5.5 in shape):
 //
 //   al_bench SHAPE|TRAIN SIZE THREADS PARTITIONS ITERATIONS ENGINE...
-//                                            e.g. td2003 4 1 0 0 ssarp delta
+//                                            default: td2003 3 1 0 0 ssarp delta
 //
 // On a shape, each partition chooses exactly ITERATIONS documents (0: the published mean number),
 // the stop rule off, so that a lucky draw proves nothing; where the rule would have stopped is
@@ -49,6 +49,11 @@ datasets::binned_dataset columns_of(datasets::binned_dataset const& data,
 }  // namespace
 
 int main(int argc, char** argv) {
+  char const* standard[] = {argv[0], "td2003", "3", "1", "0", "0", "ssarp", "delta"};
+  if (argc == 1) {
+    argv = const_cast<char**>(standard);
+    argc = static_cast<int>(std::size(standard));
+  }
   if (argc < 7) {
     fmt::print(stderr, "al_bench SHAPE|TRAIN SIZE THREADS PARTITIONS ITERATIONS ENGINE...\n");
     return 2;

@@ -108,6 +108,13 @@ def markdown(title, head, rows):
     return "\n".join(lines) + "\n"
 
 
+def build(bin_folder):
+    """Version, commit, compiler, instruction set of what was measured, as the program tells them."""
+    told = subprocess.run([str(bin_folder / "rulerank"), "--version"], capture_output=True, text=True,
+                          check=True).stdout
+    return dict(line.split(" ", 1) for line in told.splitlines() if " " in line)
+
+
 def machine():
     cpu = ""
     for line in open("/proc/cpuinfo"):
@@ -141,7 +148,8 @@ def main():
             parts.append(markdown("Ranking (CPU part of table 5.6 in shape)", *ranking(arguments, log)))
     (arguments.out / "tables.md").write_text("\n".join(parts))
     (arguments.out / "manifest.json").write_text(json.dumps(
-        {"command": " ".join(["tables.py", *sys.argv[3:]]), "started": started, "machine": machine(),
+        {"command": " ".join(["tables.py", *sys.argv[3:]]), "started": started, "build": build(arguments.bin),
+         "machine": machine(),
          "threads": arguments.threads, "seed": 1}, indent=2) + "\n")
     print("\n".join(parts))
 
