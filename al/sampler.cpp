@@ -104,12 +104,13 @@ sample reduce(context const& ctx, datasets::binned_dataset const& data,
   std::vector<std::vector<choice>> choices(count);
   result.partitions.resize(count);
 
-  // The published engines take the partitions one after the other; ours side by side. A budget of
-  // documents is reached within as many iterations, so no partition needs more.
+  // The published engines take the partitions one after the other; ours side by side, or one alone
+  // with all threads. A budget of documents is reached within as many iterations, so no partition
+  // needs more.
   context inner = ctx;
   context outer = ctx;
   if (result.ran == engine::delta) {
-    inner.threads = std::max(1, ctx.thread_count() / static_cast<int>(count));
+    if (count > 1) inner.threads = 1;
   } else {
     outer.threads = 1;
     if (result.ran == engine::ssarp) inner.threads = 1;
