@@ -1,0 +1,112 @@
+// libFuzzer: the readers of scores, judgments, runs, group sizes and cuts read any bytes or say
+// where they are wrong. The first byte picks the reader. See svmlight_fuzz.cpp for how to build;
+// bin/files_fuzz --seeds=DIR writes a corpus to start from.
+
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/discretizer.hpp"
+#include "datasets/scores.hpp"
+#include "datasets/svmlight.hpp"
+#include "datasets/trec.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <nlohmann/json.hpp>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace rulerank;
+using namespace rulerank::datasets;
+
+void require(bool good, char const* what) {
+  if (good) return;
+  std::fprintf(stderr, "files_fuzz: %s\n", what);
+  std::abort();
+}
+
+/// The bytes as a file of their own.
+class memory_file {
+ public:
+  memory_file(std::uint8_t const* bytes, std::size_t size)
+      : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+    require(descriptor_ >= 0 && ::write(descriptor_, bytes, size) == static_cast<ssize_t>(size),
+            "no memory file");
+  }
+  ~memory_file() { ::close(descriptor_); }
+  memory_file(memory_file const&) = delete;
+  memory_file& operator=(memory_file const&) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+void read(int which, std::string const& path) {
+  context const ctx;
+  switch (which) {
+    case 0: {
+      score_list const scores = read_scores(ctx, path);
+      require(!scores.values.empty(), "no score was read");
+      for (double s : scores.values) require(std::isfinite(s), "a score is not finite");
+      break;
+    }
+    case 1:
+      require(!read_qrels(ctx, path).queries.empty(), "no judgment was read");
+      break;
+    case 2:
+      require(!read_run(ctx, path).queries.empty(), "no run was read");
+      break;
+    case 3: {
+      discretizer const cuts = read_discretizer(path);
+      nlohmann::json const json = to_json(cuts);
+      require(to_json(discretizer_from_json(json, path)) == json, "cuts do not come back");
+      break;
+    }
+    default: {
+      svmlight_options options;
+      options.group_file = path;
+      parse_svmlight(ctx, "0 1:1\n1 1:2\n0 1:3\n", "text", options);
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t size) {
+  if (size == 0) return 0;
+  memory_file const file(bytes + 1, size - 1);
+  try {
+    read(bytes[0] % 5, file.path());
+  } catch (error const& e) {
+    require(!e.where().file.empty(), "an error names no file");
+  }
+  return 0;
+}
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  for (int i = 1; i < *argc; ++i) {
+    std::string const argument = (*argv)[i];
+    if (!argument.starts_with("--seeds=")) continue;
+    std::string const seeds[] = {
+        std::string("\0", 1) + "0.5\n-1e-3\n",
+        std::string("\0", 1) + "q1\t0\t0.5\nq1\t1\t0.25\n",
+        "\1q1 0 d1 1\nq1 0 d2 -1\n",
+        "\2q1 Q0 d1 1 0.5 tag\nq1 Q0 d2 2 0.25 tag\n",
+        "\3{\"format\":\"rulerank-discretizer\",\"version\":1,\"method\":\"tube\",\"bins\":10,"
+        "\"missing_values\":\"item\",\"unlisted\":\"zero\",\"norm\":\"none\",\"features\":"
+        "[{\"feature\":1,\"cuts\":[0.5,1.5]},{\"feature\":2,\"cuts\":[]}]}",
+        "\0042\n1\n",
+    };
+    int number = 0;
+    for (std::string const& seed : seeds)
+      write_file(argument.substr(8) + "/" + std::to_string(number++), seed);
+    std::exit(0);
+  }
+  return 0;
+}
