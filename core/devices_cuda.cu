@@ -1,6 +1,6 @@
-#include <cuda_runtime.h>
-
 #include "core/devices.hpp"
+
+#include <cuda_runtime.h>
 
 namespace rulerank {
 

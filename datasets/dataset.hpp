@@ -58,14 +58,14 @@ class text_source {
 /// Entry lists are rows in compressed form: those of document d are
 /// `entries[row[d] .. row[d + 1])`, features ascending and distinct.
 struct dataset {
-  std::string name;                       ///< the path, for messages
-  std::vector<std::int32_t> labels;       ///< [N] 0 or more, or `unlabelled`
-  std::vector<query_group> queries;       ///< in file order; together they cover 0..N
-  std::vector<std::size_t> row{0};        ///< [N + 1]
-  entry_list entries;                     ///< all rows, one after the other
-  std::vector<std::string_view> lines;    ///< [N] without LF or CRLF; empty for a set made in memory
-  std::vector<std::uint64_t> line_numbers;///< [N] 1-based, in the file; empty likewise
-  std::shared_ptr<text_source const> text;///< keeps `lines` alive; may be empty for drawn sets
+  std::string name;                     ///< the path, for messages
+  std::vector<std::int32_t> labels;     ///< [N] 0 or more, or `unlabelled`
+  std::vector<query_group> queries;     ///< in file order; together they cover 0..N
+  std::vector<std::size_t> row{0};      ///< [N + 1]
+  entry_list entries;                   ///< all rows, one after the other
+  std::vector<std::string_view> lines;  ///< [N] without LF or CRLF; empty for a set made in memory
+  std::vector<std::uint64_t> line_numbers;  ///< [N] 1-based, in the file; empty likewise
+  std::shared_ptr<text_source const> text;  ///< keeps `lines` alive; may be empty for drawn sets
 
   std::size_t size() const noexcept { return labels.size(); }
   std::span<feature_value const> document(std::size_t d) const {

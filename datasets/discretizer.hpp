@@ -1,5 +1,9 @@
 #pragma once
 
+#include "core/aligned.hpp"
+#include "core/context.hpp"
+#include "datasets/dataset.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,21 +11,17 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/aligned.hpp"
-#include "core/context.hpp"
-#include "datasets/dataset.hpp"
-
 namespace rulerank::datasets {
 
 enum class binning { tube, width, frequency };
-enum class missing_values { item, none, zero };   ///< what a listed NULL/nan becomes
-enum class unlisted_values { zero, missing };     ///< what a feature without an entry is
+enum class missing_values { item, none, zero };  ///< what a listed NULL/nan becomes
+enum class unlisted_values { zero, missing };    ///< what a feature without an entry is
 enum class normalization { none, query_minmax, query_zscore };
 
 /// How features become items (SYSTEMS.md, section 1).
 struct discretizer_options {
   binning method = binning::tube;
-  int bins = 10;         ///< at most this many a feature, 2..250; 0: by cross-validation
+  int bins = 10;  ///< at most this many a feature, 2..250; 0: by cross-validation
   missing_values missing = missing_values::item;
   unlisted_values unlisted = unlisted_values::zero;
   normalization norm = normalization::none;
@@ -49,12 +49,12 @@ inline constexpr std::uint8_t no_item = 255;
 /// Item ids: feature f's items are `item_begin[f] + code`, so ids run from 0 to `items()` - 1.
 struct binned_dataset {
   std::size_t documents = 0;
-  std::size_t stride = 0;                  ///< bytes from one column to the next
-  std::vector<std::uint32_t> features;     ///< [F] the file's numbers, ascending
-  std::vector<std::uint32_t> item_begin;   ///< [F + 1]
-  std::vector<bool> has_missing_item;      ///< [F]
-  aligned_vector<std::uint8_t> codes;      ///< [F x stride], the padding holds `no_item`
-  std::vector<std::int32_t> labels;        ///< [N] as in the data set
+  std::size_t stride = 0;                 ///< bytes from one column to the next
+  std::vector<std::uint32_t> features;    ///< [F] the file's numbers, ascending
+  std::vector<std::uint32_t> item_begin;  ///< [F + 1]
+  std::vector<bool> has_missing_item;     ///< [F]
+  aligned_vector<std::uint8_t> codes;     ///< [F x stride], the padding holds `no_item`
+  std::vector<std::int32_t> labels;       ///< [N] as in the data set
   std::int32_t max_label = 0;
 
   std::size_t feature_count() const noexcept { return features.size(); }

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "core/context.hpp"
+#include "datasets/discretizer.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "core/context.hpp"
-#include "datasets/discretizer.hpp"
 
 namespace rulerank::datasets {
 

@@ -1,23 +1,23 @@
 #pragma once
 
+#include "core/context.hpp"
+#include "core/output_file.hpp"
+#include "datasets/dataset.hpp"
+
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
-#include "core/context.hpp"
-#include "core/output_file.hpp"
-#include "datasets/dataset.hpp"
-
 namespace rulerank::datasets {
 
 /// How SVMlight/LETOR text is read.
 struct svmlight_options {
-  bool zero_based = false;                  ///< feature 0 is allowed
-  bool regroup = false;                     ///< gather a query's lines when they are apart
-  std::optional<std::int32_t> unlabelled;   ///< this (negative) label means "not labelled yet"
-  std::string group_file;                   ///< LightGBM's group sizes, for lines without qid
+  bool zero_based = false;                 ///< feature 0 is allowed
+  bool regroup = false;                    ///< gather a query's lines when they are apart
+  std::optional<std::int32_t> unlabelled;  ///< this (negative) label means "not labelled yet"
+  std::string group_file;                  ///< LightGBM's group sizes, for lines without qid
 };
 
 /// Reads `<label> qid:<id> <feature>:<value> ... # comment` (CLI.md, "Files") from a plain, .gz or
