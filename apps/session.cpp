@@ -1,5 +1,6 @@
 #include "apps/session.hpp"
 
+#include "al/sampler.hpp"
 #include "bitmaps/bit_kernels.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
@@ -7,6 +8,7 @@
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
+#include "l2r/options.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -110,6 +112,12 @@ std::vector<int> chosen_devices(std::string const& option) {
   return ordinals;
 }
 
+/// Whether any engine that can be chosen runs on a GPU.
+bool engines_on_gpu() {
+  auto const on_gpu = [](auto const& engine) { return engine.runs_on.starts_with("cuda"); };
+  return std::ranges::any_of(al::engines(), on_gpu) || std::ranges::any_of(l2r::engines(), on_gpu);
+}
+
 /// A pipe is gone once it was read: only what lies on disk has a checksum.
 nlohmann::ordered_json input_entry(std::string const& path) {
   nlohmann::ordered_json entry{{"path", path}, {"sha256", nullptr}};
@@ -163,12 +171,19 @@ context const& session::ctx() {
   if (run.device == "auto") {
     if (state_->engines) {
       device_list const list = list_devices();
-      for (device const& d : list.devices) ctx.devices.push_back(d.ordinal);
+      if (engines_on_gpu())
+        for (device const& d : list.devices) ctx.devices.push_back(d.ordinal);
       say(fmt::format("--device auto took {} ({})", device_name(ctx.devices),
-                      list.devices.empty() ? list.why_none : list.devices.front().name));
+                      list.devices.empty()  ? list.why_none
+                      : ctx.devices.empty() ? "no engine of this version runs on a GPU"
+                                            : list.devices.front().name));
     }
   } else {
     ctx.devices = chosen_devices(run.device);
+    if (state_->engines && !ctx.devices.empty() && !engines_on_gpu())
+      throw device_error(
+          fmt::format("--device {}: no engine of this version runs on a GPU, expected auto or cpu",
+                      run.device));
   }
   state_->ctx = std::move(ctx);
   return *state_->ctx;

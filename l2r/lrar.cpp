@@ -1,7 +1,6 @@
-#include "bitmaps/bit_kernels.hpp"
-#include "core/aligned.hpp"
 #include "l2r/engine.hpp"
 #include "rules/itemset_cache.hpp"
+#include "rules/vertical_index.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -13,8 +12,7 @@ namespace {
 /// LRAR as published (document 004, Algorithm 5 and section 3.3.1, after Veloso et al., SIGIR
 /// 2008): document by document, itemset by itemset. The class-wise supports of an itemset are
 /// looked up in a cache; where they are not there yet, its bitmaps are intersected and counted.
-/// The intersection of an itemset's first items is kept while its last item varies (the f_x of
-/// figure 3.6). Serial by definition.
+/// Serial by definition.
 template <class Sum>
 class lrar final : public scoring_engine {
  public:
@@ -25,12 +23,8 @@ class lrar final : public scoring_engine {
         max_size_(training.table.max_itemset_size()),
         cache_(static_cast<std::uint32_t>(index_.items()), std::max<std::size_t>(max_size_, 1),
                index_.class_count(), training.options.cache_bytes),
-        prefixes_(max_size_),
-        prefix_known_(max_size_ + 1),
-        last_(index_.rows().stride()),
-        counts_(index_.class_count()) {
-    for (auto& row : prefixes_) row.resize(index_.rows().stride());
-  }
+        counter_(index_),
+        counts_(index_.class_count()) {}
 
   void score(context const& ctx, known_items const& test, scored& result) override {
     std::uint64_t const hits = cache_.hits();
@@ -54,10 +48,9 @@ class lrar final : public scoring_engine {
   void extend(std::size_t from) {
     for (std::size_t i = from; i < items_.size(); ++i) {
       itemset_.push_back(items_[i]);
-      prefix_known_[itemset_.size()] = false;
       std::span<std::uint32_t const> counts = cache_.find(itemset_);
       if (counts.empty()) {
-        count();
+        counter_.supports(itemset_, counts_);
         cache_.insert(itemset_, counts_);
         counts = counts_;
       }
@@ -68,36 +61,12 @@ class lrar final : public scoring_engine {
     }
   }
 
-  /// The intersection of the current itemset's first `size` items.
-  std::span<bitmaps::word const> prefix(std::size_t size) {
-    if (size == 1) return index_.row(itemset_[0]);
-    auto& row = prefixes_[size - 1];
-    if (!prefix_known_[size]) {
-      bitmaps::and_words(prefix(size - 1), index_.row(itemset_[size - 1]), row);
-      prefix_known_[size] = true;
-    }
-    return row;
-  }
-
-  void count() {
-    std::size_t const size = itemset_.size();
-    if (size == 1) {
-      auto const known = index_.item_supports(itemset_[0]);
-      std::copy(known.begin(), known.end(), counts_.begin());
-      return;
-    }
-    bitmaps::and_words(prefix(size - 1), index_.row(itemset_[size - 1]), last_);
-    bitmaps::range_popcounts(last_, index_.ranges(), counts_);
-  }
-
   rules::vertical_index const& index_;
   score_view<Sum> view_;
   double mean_label_;
   std::size_t max_size_;
   rules::itemset_cache cache_;
-  std::vector<aligned_vector<bitmaps::word>> prefixes_;
-  std::vector<bool> prefix_known_;
-  aligned_vector<bitmaps::word> last_;
+  rules::vertical_counter counter_;
   std::vector<std::uint32_t> counts_;
   std::vector<rules::item> items_, itemset_;
   score_sums<Sum> sums_;

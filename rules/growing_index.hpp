@@ -74,4 +74,6 @@ class growing_index {
   std::vector<bool> held_;
 };
 
+static_assert(SupportSource<growing_index>);
+
 }  // namespace rulerank::rules

@@ -45,16 +45,24 @@ vertical_index::vertical_index(datasets::binned_dataset const& training)
   }
 }
 
-std::uint32_t vertical_index::supports(std::span<item const> x, std::span<bitmaps::word> scratch,
-                                       std::span<std::uint32_t> counts) const {
+std::uint32_t vertical_counter::supports(std::span<item const> x, std::span<std::uint32_t> counts) {
   if (x.size() == 1) {
-    auto const known = item_supports(x[0]);
+    auto const known = index_.item_supports(x[0]);
     std::copy(known.begin(), known.end(), counts.begin());
-    return item_totals_[x[0]];
+    return index_.item_support(x[0]);
   }
-  bitmaps::and_words(row(x[0]), row(x[1]), scratch);
-  for (std::size_t i = 2; i < x.size(); ++i) bitmaps::and_words(scratch, row(x[i]), scratch);
-  bitmaps::range_popcounts(scratch, ranges_, counts);
+  auto const first = x.first(x.size() - 1);
+  auto const common = std::mismatch(kept_.begin(), kept_.end(), first.begin(), first.end());
+  kept_.erase(common.first, kept_.end());
+  if (rows_.size() < first.size()) rows_.resize(first.size());
+  for (std::size_t k = kept_.size(); k < first.size(); ++k) {
+    kept_.push_back(first[k]);
+    if (k == 0) continue;
+    rows_[k].resize(index_.rows().stride());
+    bitmaps::and_words(prefix(k - 1), index_.row(first[k]), rows_[k]);
+  }
+  bitmaps::and_words(prefix(first.size() - 1), index_.row(x.back()), last_);
+  bitmaps::range_popcounts(last_, index_.ranges(), counts);
   return std::accumulate(counts.begin(), counts.end(), std::uint32_t{0});
 }
 
