@@ -4,8 +4,8 @@
 #include "l2r/project_walk.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
+#include <mutex>
 
 // The project's own engine on the CPU (SYSTEMS.md, section 4, `project`).
 //
@@ -117,7 +117,9 @@ class project final : public scoring_engine {
                        support.data(), cells.data());
     if (size > 1) {
       std::vector<piece> const pieces = pieces_of(documents, size, threads);
-      std::atomic<std::size_t> done{0};
+      std::size_t done = 0;
+      bool told_to_stop = false;
+      std::mutex reporting;  // guards the two
       parallel_for(ctx, pieces.size(), 1, [&](std::size_t p, std::size_t, int thread) {
         auto const t = static_cast<std::size_t>(thread);
         totals[t].resize(documents.documents);
@@ -129,9 +131,12 @@ class project final : public scoring_engine {
           walkers[t].child(bits, documents.ones.data(), support[now.j], group, now.feature, now.j,
                            documents.holders(now.j), size - 1, 0, now.part, now.parts,
                            totals[t].data());
-        std::size_t const finished = ++done;
-        if (thread == 0)
-          ctx.report("rank", before + documents.documents * finished / pieces.size(), of_all);
+        std::lock_guard const lock(reporting);
+        ++done;
+        if (told_to_stop) return;
+        told_to_stop = true;  // unless the report comes back
+        ctx.report("rank", before + documents.documents * done / pieces.size(), of_all);
+        told_to_stop = false;
       });
     }
     parallel_for(ctx, documents.documents, 1024, [&](std::size_t from, std::size_t to, int) {
