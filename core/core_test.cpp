@@ -105,6 +105,22 @@ TEST(output_file, appears_on_commit_alone) {
   EXPECT_EQ(read_all(path), "two");
 }
 
+TEST(output_file, a_link_stays_and_its_target_is_replaced) {
+  testing_tools::temporary_folder const folder;
+  std::string const target = folder / "target.txt";
+  std::string const link = folder / "link.txt";
+  write_file(target, "old");
+  std::filesystem::create_symlink(target, link);
+  {
+    output_file discarded(link);
+    discarded.write("lost");
+  }
+  EXPECT_EQ(read_all(target), "old");
+  write_file(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_all(target), "new");
+}
+
 TEST(output_file, full_disk_is_an_error) {
   output_file file("/dev/full");
   file.write("x");

@@ -40,8 +40,6 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
     descriptor_ = STDOUT_FILENO;
     return;
   }
-  std::filesystem::path const parent = std::filesystem::path(path_).parent_path();
-  std::string const folder = parent.empty() ? std::string(1, '.') : parent.string();
   if (std::filesystem::is_directory(path_)) {
     errno = EISDIR;
     fail(path_, "cannot be written");
@@ -54,6 +52,10 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
     standard_output_ = true;
     return;
   }
+  // A link stays: what it leads to is replaced.
+  if (std::filesystem::is_symlink(path_)) path_ = std::filesystem::weakly_canonical(path_).string();
+  std::filesystem::path const parent = std::filesystem::path(path_).parent_path();
+  std::string const folder = parent.empty() ? std::string(1, '.') : parent.string();
 #ifdef O_TMPFILE
   descriptor_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 #endif
