@@ -6,9 +6,11 @@
 #include "bitmaps/bit_kernels.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
+#include "core/output_file.hpp"
 #include "core/version.hpp"
 
 #include <new>
+#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -56,6 +58,24 @@ void occupy_standard_descriptors() {
       ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/// What --help and --version print is a result like any other: one that is not written is an error.
+int show(CLI::App const& program, CLI::Success const& what) {
+  std::ostringstream text;
+  int const code = program.exit(what, text);
+  write_file("-", text.str());
+  return code;
+}
+
+/// Does what the line says; everything that goes wrong is thrown.
+int obey(CLI::App& program, int argc, char** argv) {
+  try {
+    program.parse(argc, argv);
+    return 0;
+  } catch (CLI::Success const& help_or_version) {
+    return show(program, help_or_version);
+  }
+}
+
 std::string version_text() {
   return fmt::format("rulerank {}\ncommit {}\ncompiler {}\nbuild {}\nCUDA {}\ninstruction set {}",
                      version, commit(), compiler, build_type,
@@ -73,6 +93,8 @@ std::string usage_message(CLI::App const& program, std::string what) {
 
 int run(int argc, char** argv) {
   occupy_standard_descriptors();
+  // A file that may not grow further is an error where it is written, as a full disk is.
+  ::signal(SIGXFSZ, SIG_IGN);
   // Leaked on purpose: the signal thread may look at it until the process ends.
   session& owner = *new session(std::vector<std::string>(argv, argv + argc));
   stop_on_signal(owner);
@@ -90,10 +112,8 @@ int run(int argc, char** argv) {
   add_sample(program, owner);
   add_split(program, owner);
   try {
-    program.parse(argc, argv);
-    return 0;
+    return obey(program, argc, argv);
   } catch (CLI::ParseError const& e) {
-    if (e.get_exit_code() == 0) return program.exit(e);  // --help, --version
     return fail(2, usage_message(program, e.what()));
   } catch (interrupted const&) {
     return fail(interrupted_code, "interrupted");
