@@ -88,9 +88,10 @@ l2r::model make_model(session& owner, std::string const& train, reading_argument
   m.training = datasets::apply_discretizer(owner.ctx(), data, m.discretizer);
   m.options = options;
   if (m.training.feature_count() == 0)
-    throw error({data.name}, discretizer.fitted.empty()
-                                 ? "no feature has two bins, expected one that is not constant"
-                                 : "no feature has a cut in the discretiser given");
+    throw error({data.name, 1, 1},
+                discretizer.fitted.empty()
+                    ? "no feature has two bins, expected one that is not constant"
+                    : "no feature has a cut in the discretiser given");
   return m;
 }
 

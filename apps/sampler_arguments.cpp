@@ -117,7 +117,7 @@ std::string ids_table(datasets::dataset const& train, al::sample const& sample) 
 
 void expect_items(datasets::dataset const& train, datasets::binned_dataset const& binned) {
   if (binned.feature_count() == 0)
-    throw error({train.name, 0, 0},
+    throw error({train.name, 1, 1},
                 fmt::format("no feature of its {} documents has two bins, expected at least one "
                             "feature that varies",
                             train.size()));

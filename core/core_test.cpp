@@ -64,7 +64,7 @@ TEST(parallel_for, stops_on_request) {
 
 TEST(error, says_where) {
   EXPECT_STREQ(error({"a.txt", 3, 7}, "x").what(), "a.txt:3:7: x");
-  EXPECT_STREQ(error({"a.txt", 3, 0}, "x").what(), "a.txt:3: x");
+  EXPECT_STREQ(error({"a.txt", 3, 0}, "x").what(), "a.txt:3:1: x");
   EXPECT_STREQ(error({"a.txt", 0, 0}, "x").what(), "a.txt: x");
 }
 

@@ -1,5 +1,7 @@
 #include "core/error.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace rulerank {
@@ -7,8 +9,7 @@ namespace rulerank {
 namespace {
 std::string place(source_position const& where) {
   if (where.line == 0) return where.file;
-  if (where.column == 0) return fmt::format("{}:{}", where.file, where.line);
-  return fmt::format("{}:{}:{}", where.file, where.line, where.column);
+  return fmt::format("{}:{}:{}", where.file, where.line, std::max<std::uint64_t>(where.column, 1));
 }
 }  // namespace
 

@@ -7,14 +7,15 @@
 
 namespace rulerank {
 
-/// A place in an input: 1-based line and column (in bytes); 0 where it does not apply.
+/// A place in an input: 1-based line and column (in bytes). Line 0: nowhere in
+/// its bytes, as of a file that cannot be read. Column 0: the line as a whole, shown as column 1.
 struct source_position {
   std::string file;
   std::uint64_t line = 0;
   std::uint64_t column = 0;
 };
 
-/// Bad input data. `what()` is `FILE:LINE:COLUMN: found, expected`, parts that are 0 left out.
+/// Bad input data. `what()` is `FILE:LINE:COLUMN: found, expected`, or `FILE: ...` for line 0.
 class error : public std::runtime_error {
  public:
   error(source_position where, std::string_view found_and_expected);

@@ -321,8 +321,8 @@ TEST(stream, says_what_is_wrong_after_the_queries_before_it) {
     std::size_t answers;
     char const* expected;
   } const cases[] = {
-      {"", 0, "s: no documents found"},
-      {"# c\n\n", 0, "s: no documents found"},
+      {"", 0, "s:1:1: no documents found"},
+      {"# c\n\n", 0, "s:1:1: no documents found"},
       {"1 qid:1 1:1\n0 qid:2 1:1 1:2\n", 1, "s:2:13: feature 1 is listed twice"},
       {"1 qid:1\n1 qid:2\n1 qid:3\n1 qid:2\n", 3,
        "s:4:3: query \"2\" occurs again, expected its lines together (they ended on line 2)"},
@@ -379,9 +379,9 @@ TEST(stream, group_sizes_answer_at_once) {
     EXPECT_EQ(answers[1].queries[0].qid, "2");
   }
   for (auto const& [text, expected] :
-       {std::pair{"1 1:1\n0 1:1\n", ":2: the group sizes add up to more than 2 documents"},
-        std::pair{"1 1:1\n", ":1: the group sizes add up to more than 1 documents"},
-        std::pair{"1\n1\n1\n1\n", ":2: the group sizes add up to 3 documents"}}) {
+       {std::pair{"1 1:1\n0 1:1\n", ":2:1: the group sizes add up to more than 2 documents"},
+        std::pair{"1 1:1\n", ":1:1: the group sizes add up to more than 1 documents"},
+        std::pair{"1\n1\n1\n1\n", ":2:1: the group sizes add up to 3 documents"}}) {
     streamed stream(options);
     stream.write(text);
     stream.finish();
@@ -490,17 +490,17 @@ TEST(libsvm, trains_on_it) {
 
 TEST(libsvm, what_it_cannot_express_is_named) {
   EXPECT_EQ(complaint([] { libsvm_problem(parse("\n1 qid:1 3:NULL\n")); }),
-            "f:2: feature 3 is missing, expected a value: libsvm has no others");
+            "f:2:1: feature 3 is missing, expected a value: libsvm has no others");
   svm_node falling[] = {{2, 1}, {1, 1}, {-1, 0}};
   svm_node infinite[] = {{2, std::numeric_limits<double>::infinity()}, {-1, 0}};
   svm_node fine[] = {{-1, 0}};
   auto const said = [](double y, svm_node* x) {
     return complaint([&] { from_libsvm({1, &y, &x}, {}, "p"); });
   };
-  EXPECT_EQ(said(1, falling), "p:1: index 1 after 2, expected them ascending from 0");
-  EXPECT_EQ(said(1, infinite), "p:1: value inf of index 2, expected a finite one");
-  EXPECT_EQ(said(0.5, fine), "p:1: label 0.5, expected an integer of 0 or more");
-  EXPECT_EQ(said(std::nan(""), fine), "p:1: label nan, expected an integer of 0 or more");
+  EXPECT_EQ(said(1, falling), "p:1:1: index 1 after 2, expected them ascending from 0");
+  EXPECT_EQ(said(1, infinite), "p:1:1: value inf of index 2, expected a finite one");
+  EXPECT_EQ(said(0.5, fine), "p:1:1: label 0.5, expected an integer of 0 or more");
+  EXPECT_EQ(said(std::nan(""), fine), "p:1:1: label nan, expected an integer of 0 or more");
   EXPECT_EQ(said(-1, fine), "OK");
 }
 

@@ -76,7 +76,7 @@ class object_reader {
     try {
       return parse(text);
     } catch (usage_error const& e) {
-      throw error({name_, 0, 0}, place_ + e.what());
+      throw error({name_, 1, 1}, place_ + e.what());
     }
   }
   std::uint64_t integer(char const* key, std::uint64_t low, std::uint64_t high) const {
@@ -93,7 +93,7 @@ class object_reader {
     return value;
   }
   [[noreturn]] void fail(std::string_view key, std::string_view problem) const {
-    throw error({name_, 0, 0},
+    throw error({name_, 1, 1},
                 fmt::format("{}{}: {}", place_, key.empty() ? "JSON" : key, problem));
   }
 
@@ -218,7 +218,7 @@ discretizer read_discretizer(std::string const& path) {
                 text.empty() ? std::string("an empty file, expected a discretiser in JSON")
                              : fmt::format("malformed JSON, expected a discretiser ({})", problem));
   } catch (nlohmann::json::exception const& e) {
-    throw error({path, 0, 0}, fmt::format("malformed JSON, expected a discretiser ({})", e.what()));
+    throw error({path, 1, 1}, fmt::format("malformed JSON, expected a discretiser ({})", e.what()));
   }
   return discretizer_from_json(json, path);
 }

@@ -372,6 +372,7 @@ TEST(discretizer_json, says_where_it_is_wrong) {
       ADD_FAILURE() << "accepted " << f.to;
     } catch (error const& e) {
       EXPECT_EQ(e.where().file, path);
+      EXPECT_GT(e.where().line, 0U) << e.what();
       EXPECT_NE(std::string(e.what()).find(f.says), std::string::npos) << e.what();
     }
   }

@@ -224,7 +224,7 @@ std::vector<std::size_t> from_file(binned_dataset const& data, std::string const
     order.push_back(f);
   }
   if (in.bad()) throw error({path, 0, 0}, "cannot be read, expected feature numbers, one a line");
-  if (named.empty()) throw error({path, 0, 0}, "no feature number, expected one a line");
+  if (named.empty()) throw error({path, 1, 1}, "no feature number, expected one a line");
   for (std::size_t f = 0; f < data.feature_count(); ++f)
     if (!placed[f]) order.push_back(f);
   return order;

@@ -206,7 +206,7 @@ TEST(feature_order, from_a_file) {
                                            {"25\n\n25\n", 3, 1},
                                            {"99999999999\n", 1, 1},
                                            {"5 15\n", 1, 1},
-                                           {"# none\n", 0, 0}}) {
+                                           {"# none\n", 1, 1}}) {
     write_file(path, f.text);
     try {
       order_features({}, data, feature_order::file, path);

@@ -85,6 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
     read(bytes[0] % 5, file.path());
   } catch (error const& e) {
     require(!e.where().file.empty(), "an error names no file");
+    require(e.where().line > 0, "an error names no line");
   }
   return 0;
 }

@@ -61,7 +61,7 @@ score_list read_scores(context const& ctx, std::string const& path) {
     scores.line_numbers.push_back(number);
   });
   if (scores.values.empty())
-    throw error({scores.name, 0, 0}, "found no scores, expected a number a line");
+    throw error({scores.name, 1, 1}, "found no scores, expected a number a line");
   return scores;
 }
 

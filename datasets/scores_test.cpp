@@ -49,8 +49,8 @@ TEST_F(score_files, are_read) {
 }
 
 TEST_F(score_files, are_refused_where_they_are_wrong) {
-  EXPECT_EQ(complaint(""), ": found no scores, expected a number a line");
-  EXPECT_EQ(complaint("\n \n"), ": found no scores, expected a number a line");
+  EXPECT_EQ(complaint(""), ":1:1: found no scores, expected a number a line");
+  EXPECT_EQ(complaint("\n \n"), ":1:1: found no scores, expected a number a line");
   EXPECT_EQ(complaint("1\n 2x\n"), ":2:2: found '2x', expected a finite number as score");
   EXPECT_EQ(complaint("1\nnan\n"), ":2:1: found 'nan', expected a finite number as score");
   EXPECT_EQ(complaint("-inf\n"), ":1:1: found '-inf', expected a finite number as score");
@@ -65,13 +65,13 @@ TEST_F(score_files, are_refused_where_they_are_wrong) {
 
 TEST_F(score_files, belong_to_a_test_set) {
   EXPECT_EQ(complaint("1\n2\n", &test_),
-            ":2: found 2 scores, expected 3, one for each document of test.txt");
+            ":2:1: found 2 scores, expected 3, one for each document of test.txt");
   EXPECT_EQ(complaint("1\n2\n3\n4\n5\n", &test_),
-            ":4: found 5 scores, expected 3, one for each document of test.txt");
+            ":4:1: found 5 scores, expected 3, one for each document of test.txt");
   EXPECT_EQ(complaint("a 0 1\nb 0 2\nb 1 3\n", &test_),
             ":2:1: found qid 'b', expected 'a' as in test.txt");
   EXPECT_EQ(complaint("a 1 1\na 0 2\nb 0 3\n", &test_),
-            ":1: found index 1, expected 0: scores in the order of test.txt");
+            ":1:1: found index 1, expected 0: scores in the order of test.txt");
 }
 
 TEST_F(score_files, come_back_the_same) {

@@ -38,8 +38,8 @@ std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset 
   check_folds(options.folds);
   std::size_t const queries = data.queries.size();
   if (queries < options.folds)
-    throw error({data.name}, fmt::format("found {} queries, expected at least {}, one a fold",
-                                         queries, options.folds));
+    throw error({data.name, 1, 1}, fmt::format("found {} queries, expected at least {}, one a fold",
+                                               queries, options.folds));
   std::vector<std::size_t> order(queries);
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (options.shuffle) {

@@ -143,7 +143,7 @@ TEST(split_queries, refuses_what_cannot_be_split) {
     split_queries({}, data, {5, true});
     FAIL() << "five folds of four queries";
   } catch (error const& e) {
-    EXPECT_STREQ(e.what(), "few.txt: found 4 queries, expected at least 5, one a fold");
+    EXPECT_STREQ(e.what(), "few.txt:1:1: found 4 queries, expected at least 5, one a fold");
   }
 }
 

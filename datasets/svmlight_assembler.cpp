@@ -53,7 +53,7 @@ void svmlight_assembler::finish(context const& ctx,
   if (fault_)
     throw error({data_.name, fault_->place.line + 1, fault_->place.column},
                 fault_->found_and_expected);
-  if (data_.labels.empty()) throw error({data_.name, 0, 0}, no_documents);
+  if (data_.labels.empty()) throw error({data_.name, 1, 1}, no_documents);
   data_.entries.resize(data_.row.back());
   if (runs_.front().qid)
     together ? make_queries() : gather_queries();
@@ -146,7 +146,7 @@ void svmlight_assembler::take_groups(std::vector<group_size> const& sizes) {
     begin += group.documents;
   }
   if (begin != data_.size())
-    throw error({name, sizes.empty() ? 0 : sizes.back().line, 0},
+    throw error({name, sizes.empty() ? 1 : sizes.back().line, 0},
                 fmt::format("the group sizes add up to {} documents, expected the {} of {}", begin,
                             data_.size(), data_.name));
 }

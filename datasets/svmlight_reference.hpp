@@ -26,7 +26,7 @@ struct document {
 struct outcome {
   std::vector<document> documents;  ///< in file order
   bool with_qid = false;
-  std::uint64_t bad_line = 0;  ///< of the first fault; 0: none
+  std::uint64_t bad_line = 0;  ///< of the first fault, 1 of a text without documents; 0: none
 };
 
 /// A decimal number as a whole token; nothing for what is not one. NaN: missing.
@@ -121,6 +121,7 @@ inline outcome read(std::string const& text, svmlight_options const& options) {
     }
     if (d) result.documents.push_back(std::move(*d));
   }
+  if (result.documents.empty()) result.bad_line = 1;
   return result;
 }
 

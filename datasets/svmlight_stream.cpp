@@ -43,7 +43,7 @@ class query_collector {
   }
 
   void finish(std::function<void(std::string const&)> const& warn) {
-    if (documents_ == 0) throw error({name_, 0, 0}, no_documents);
+    if (documents_ == 0) throw error({name_, 1, 1}, no_documents);
     if (grouped_) {
       if (query_.size() > 0 || !sizes_.empty())
         throw error({display_name(options_.group_file),

@@ -82,7 +82,7 @@ qrels read_qrels(context const& ctx, std::string const& path) {
                   fmt::format("found '{}', expected a whole number as label", f[3].text));
     table.add(result.name, line, f[0], f[2]).documents.push_back({std::string(f[2].text), label});
   });
-  if (!any) throw error({result.name, 0, 0}, "found no judgments, expected a line for each");
+  if (!any) throw error({result.name, 1, 1}, "found no judgments, expected a line for each");
   for (judged_query& query : result.queries)
     std::sort(query.documents.begin(), query.documents.end(),
               [](judgment const& a, judgment const& b) { return a.docno < b.docno; });
@@ -108,7 +108,7 @@ run read_run(context const& ctx, std::string const& path) {
     table.add(result.name, line, f[0], f[2]).documents.push_back({std::string(f[2].text), score});
     tag = f[5].text;
   });
-  if (!any) throw error({result.name, 0, 0}, "found no documents, expected a line for each");
+  if (!any) throw error({result.name, 1, 1}, "found no documents, expected a line for each");
   result.tag = tag;
   return result;
 }

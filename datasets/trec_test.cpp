@@ -57,8 +57,8 @@ TEST_F(trec_files, qrels_are_read) {
 
 TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
   auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
-  EXPECT_EQ(complaint("", read), ": found no judgments, expected a line for each");
-  EXPECT_EQ(complaint("# none\n", read), ": found no judgments, expected a line for each");
+  EXPECT_EQ(complaint("", read), ":1:1: found no judgments, expected a line for each");
+  EXPECT_EQ(complaint("# none\n", read), ":1:1: found no judgments, expected a line for each");
   EXPECT_EQ(complaint("1 0 a\n", read),
             ":1:5: found 3 columns, expected 4: qid, iteration, docno, label");
   EXPECT_EQ(complaint("1 0 a 1\n1 0 b 1 x\n", read),
@@ -83,7 +83,7 @@ TEST_F(trec_files, runs_are_read) {
 
 TEST_F(trec_files, runs_are_refused_where_they_are_wrong) {
   auto const read = [](context const& ctx, std::string const& path) { read_run(ctx, path); };
-  EXPECT_EQ(complaint("\n", read), ": found no documents, expected a line for each");
+  EXPECT_EQ(complaint("\n", read), ":1:1: found no documents, expected a line for each");
   EXPECT_EQ(complaint("1 Q0 a 1 2\n", read),
             ":1:10: found 5 columns, expected 6: qid, Q0, docno, rank, score, tag");
   EXPECT_EQ(complaint("1 Q0 a 1 x t\n", read),

@@ -119,7 +119,7 @@ query_values evaluate(context const& ctx, datasets::qrels const& judgments,
   }
   if (!shared)
     throw error(
-        {retrieved.name, 0, 0},
+        {retrieved.name, 1, 1},
         fmt::format("found no query that {} judges, expected one at least", judgments.name));
   conventions const rules(p, largest, longest);
 

@@ -38,7 +38,7 @@ nlohmann::ordered_json column_json(datasets::binned_dataset const& data, std::si
 }
 
 model parse(nlohmann::json const& header, std::string_view payload, std::string const& name) {
-  auto fail = [&](std::string_view found) -> void { throw error({name}, found); };
+  auto fail = [&](std::string_view found) -> void { throw error({name, 1, 1}, found); };
   model m;
   m.discretizer = datasets::discretizer_from_json(header.at("discretizer"), name);
   nlohmann::json const& options = header.at("options");
@@ -105,7 +105,7 @@ std::string to_bytes(model const& m) {
 }
 
 model model_from_bytes(std::string_view bytes, std::string const& name) {
-  auto fail = [&](std::string_view found) -> void { throw error({name}, found); };
+  auto fail = [&](std::string_view found) -> void { throw error({name, 1, 1}, found); };
   std::size_t const line_end = bytes.substr(0, 256).find('\n');
   if (!bytes.starts_with(fmt::format("{} ", magic)) || line_end == bytes.npos)
     fail("not a model of rulerank, expected a file that `rulerank fit` wrote");
@@ -128,7 +128,7 @@ model model_from_bytes(std::string_view bytes, std::string const& name) {
   } catch (usage_error const& e) {
     fail(fmt::format("a model with options that are not understood: {}", e.what()));
   }
-  throw error({name}, "a model that is not understood");
+  throw error({name, 1, 1}, "a model that is not understood");
 }
 
 void write_model(model const& m, std::string const& path) {

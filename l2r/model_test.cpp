@@ -71,15 +71,15 @@ TEST(model, any_damaged_byte_is_noticed) {
   for (std::size_t at = 0; at < bytes.size(); at += 3) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
-    EXPECT_TRUE(message_of(damaged).starts_with("m.model: ")) << "byte " << at;
+    EXPECT_TRUE(message_of(damaged).starts_with("m.model:1:1: ")) << "byte " << at;
   }
 }
 
 TEST(model, any_missing_end_is_noticed) {
   std::string const bytes = to_bytes(small_model());
   for (std::size_t length = 0; length < bytes.size(); length += 7)
-    EXPECT_TRUE(message_of(bytes.substr(0, length)).starts_with("m.model: ")) << length;
-  EXPECT_TRUE(message_of(bytes + "x").starts_with("m.model: "));
+    EXPECT_TRUE(message_of(bytes.substr(0, length)).starts_with("m.model:1:1: ")) << length;
+  EXPECT_TRUE(message_of(bytes + "x").starts_with("m.model:1:1: "));
 }
 
 TEST(model, foreign_and_later_files) {
@@ -92,7 +92,7 @@ TEST(model, foreign_and_later_files) {
   // A right checksum over wrong contents.
   for (std::string const body : {"", "{}\n", "[1,2]\n", "no json\n", "{\"options\": 3}\n"}) {
     std::string const whole = "rulerank-model 1 " + sha256_hex(body) + "\n" + body;
-    EXPECT_TRUE(message_of(whole).starts_with("m.model: ")) << body;
+    EXPECT_TRUE(message_of(whole).starts_with("m.model:1:1: ")) << body;
   }
 }
 

@@ -35,7 +35,7 @@ ranking_feature best_feature(context const& ctx, datasets::dataset const& vali,
       if (value > best.value) best = {feature, ascending, value};
     }
   if (best.value == -std::numeric_limits<double>::infinity())
-    throw error({vali.name, 0, 0}, "no document lists a feature, expected one to rank by");
+    throw error({vali.name, 1, 1}, "no document lists a feature, expected one to rank by");
   return best;
 }
 
