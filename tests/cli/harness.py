@@ -6,18 +6,21 @@ one verb are rows of a table:
     class Reduce(CommandLine):
         def test_bad_input(self):
             self.check_rows([
-                Row("empty file", b"", "reduce --train {in} --out {out}", 3, "{in}: no documents"),
+                Row("empty file", b"", "reduce --train {in} --out {out}", 3,
+                    "{in}:1:1: no documents"),
             ])
 
 In a row's line and message, {in} is a file that holds the row's bytes, {out} one that held old
 text before the run, {NAME} one that holds `files["NAME"]`. Whatever the row, the harness checks the
-exit code, that the message is part of standard error, that a failure says `rulerank: error:` once
-and leaves {out} as it was and no other file behind, and that a success says no error.
+exit code, that the message is part of standard error, that bad data (3) is told with the file, the
+line and the column, that a failure says `rulerank: error:` once and leaves {out} as it was and no
+other file behind, and that a success says no error.
 """
 
 import dataclasses
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -88,7 +91,11 @@ class CommandLine(unittest.TestCase):
             names[name] = folder / name
             names[name].write_bytes(data)
         words = [word.format(**names) for word in shlex.split(row.line)]
-        self.expect(row.code, *words, message=row.message.format(**names))
+        done = self.expect(row.code, *words, message=row.message.format(**names))
+        if row.code == 3:
+            any_name = "|".join(re.escape(str(path)) for path in names.values())
+            self.assertRegex(done.stderr.decode(errors="replace"),
+                             rf"(?m)^rulerank: error: ({any_name}):[1-9]\d*:[1-9]\d*: \S")
         if row.code != 0:
             self.assertEqual(names["out"].read_bytes(), OLD, "a failure harmed the old output")
             files = [path.name for path in folder.rglob("*") if path.is_file()]

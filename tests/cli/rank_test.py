@@ -126,7 +126,8 @@ class Rank(harness.CommandLine):
                            ("later", whole.replace(b"model 1 ", b"model 2 ", 1))):
             with self.subTest(name):
                 path = self.file(name, data)
-                self.expect(3, "rank", "--model", path, "--test", self.test, message=f"{path}: ")
+                self.expect(3, "rank", "--model", path, "--test", self.test,
+                            message=f"{path}:1:1: ")
 
     def test_bad_input(self):
         files = {"train": TRAIN, "test": TEST}
@@ -141,15 +142,17 @@ class Rank(harness.CommandLine):
             Row("engine", b"", rank + "--engine quick", 2, "found 'quick', expected auto", files),
             Row("both outputs", b"", "rank --train {train} --test {test} --run -", 2, "", files),
             Row("constant features", CONSTANT, "rank --train {in} --test {test} --out {out}", 3,
-                "{in}: no feature has two bins", files),
+                "{in}:1:1: no feature has two bins", files),
             Row("constant features, fit", CONSTANT, "fit --train {in} --model {out}", 3,
-                "{in}: no feature has two bins"),
+                "{in}:1:1: no feature has two bins"),
             Row("no label", b"1 qid:1 1:1\n-1 qid:1 1:2\n",
-                "rank --train {in} --unlabelled -1 --test {test} --out {out}", 3, "{in}:2: ", files),
+                "rank --train {in} --unlabelled -1 --test {test} --out {out}", 3, "{in}:2:1: ",
+                files),
             Row("bad test line", b"0 qid:1 1:x\n", "rank --train {train} --test {in} --out {out}", 3,
                 "{in}:1:", files),
             Row("a docid twice", b"0 qid:1 1:1 # docid = A\n0 qid:1 1:2 # docid = A\n",
-                "rank --train {train} --test {in} --out {out} --run {out}.run", 3, "{in}:2: ", files),
+                "rank --train {train} --test {in} --out {out} --run {out}.run", 3, "{in}:2:1: ",
+                files),
         ])
 
 

@@ -8,7 +8,9 @@ from harness import Row
 
 REDUCE = "reduce --train {in} --out {out}"
 GOOD = b"1 qid:1 1:1 2:5\n0 qid:1 1:2 2:4\n2 qid:2 1:3 2:1\n0 qid:2 1:1 2:7\n"
-ZIPPED = gzip.compress(GOOD * 1, mtime=0)
+ZIPPED = gzip.compress(GOOD, mtime=0)
+# Its text lies in it as it is, behind 15 bytes; the cut comes behind "2 qi" of the third line.
+STORED_CUT = gzip.compress(GOOD, 0, mtime=0)[:15 + GOOD.index(b"d:2 1:3")]
 
 
 def bad(name, data, message, options=""):
@@ -57,23 +59,24 @@ BAD = [
     bad("a hexadecimal value", b"1 qid:1 1:0x1p3\n", "{in}:1:11: value"),
     bad("rubbish behind a value", b"1 qid:1 1:5kg\n", "{in}:1:11: value"),
     # Files.
-    bad("an empty file", b"", "{in}: no documents found"),
-    bad("blank lines alone", b"\n\n  \n", "{in}: no documents found"),
-    bad("comments alone", b"# nothing\n", "{in}: no documents found"),
+    bad("an empty file", b"", "{in}:1:1: no documents found"),
+    bad("blank lines alone", b"\n\n  \n", "{in}:1:1: no documents found"),
+    bad("comments alone", b"# nothing\n", "{in}:1:1: no documents found"),
     bad("binary rubbish", bytes(range(256)) * 4, "{in}:1:1: "),
     bad("NUL bytes", bytes(64), "{in}:1:1: "),
     bad("UTF-16", "1 qid:1 1:1\n".encode("utf-16"), "{in}:1:1: "),
     bad("a NUL in a value", b"1 qid:1 1:1\0\n", "{in}:1:11: "),
     bad("carriage returns for line ends", b"1 qid:1 1:1\r0 qid:1 1:2\r", "{in}:1:"),
     bad("truncated gzip", ZIPPED[:-12], "{in}:"),
-    bad("truncated gzip head", ZIPPED[:6], "{in}:"),
-    bad("damaged gzip", ZIPPED[:-8] + b"12345678", "{in}:"),
-    bad("rubbish behind gzip", ZIPPED + b"rubbish", "{in}:"),
-    bad("truncated zstd", b"\x28\xb5\x2f\xfd\x04", "{in}:"),
+    bad("truncated gzip, its text not compressed", STORED_CUT, "{in}:3:5: "),
+    bad("truncated gzip head", ZIPPED[:6], "{in}:1:1: "),
+    bad("damaged gzip", ZIPPED[:-8] + b"12345678", "{in}:5:1: "),
+    bad("rubbish behind gzip", ZIPPED + b"rubbish", "{in}:5:1: "),
+    bad("truncated zstd", b"\x28\xb5\x2f\xfd\x04", "{in}:1:1: "),
     bad("a fault in the text of a gzip file", gzip.compress(b"1 qid:1 1:x\n"), "{in}:1:11: value"),
-    bad("no feature with two bins", b"1 qid:1 1:5\n0 qid:1 1:5\n", "{in}:"),
-    bad("no feature at all", b"1 qid:1\n0 qid:1\n", "{in}:"),
-    bad("no label known", b"-1 qid:1 1:1\n-1 qid:1 1:2\n", "{in}", "--unlabelled -1"),
+    bad("no feature with two bins", b"1 qid:1 1:5\n0 qid:1 1:5\n", "{in}:1:1: "),
+    bad("no feature at all", b"1 qid:1\n0 qid:1\n", "{in}:1:1: "),
+    bad("no label known", b"-1 qid:1 1:1\n-1 qid:1 1:2\n", "{in}:2:1: ", "--unlabelled -1"),
 ]
 
 GOOD_ROWS = [
@@ -102,10 +105,16 @@ GOOD_ROWS = [
 
 class Reduce(harness.CommandLine):
     def test_bad_inputs(self):
+        """The harness checks that each is told as FILE:LINE:COLUMN, whatever the row says."""
         self.check_rows(BAD)
 
     def test_odd_and_valid(self):
         self.check_rows(GOOD_ROWS)
+
+    def test_there_are_enough_of_them(self):
+        self.assertEqual({row.code for row in BAD}, {3})
+        self.assertGreaterEqual(len({row.data for row in BAD}), 40)
+        self.assertGreaterEqual(len({row.data for row in GOOD_ROWS}), 15)
 
     def test_standard_input(self):
         for data in (GOOD, ZIPPED):
@@ -127,8 +136,9 @@ class Reduce(harness.CommandLine):
         line = f"{REDUCE} --group {{sizes}}"
         self.check_rows([
             Row("two groups", text, line, 0, files={"sizes": b"1\n2\n"}),
-            Row("too few", text, line, 3, "{sizes}:", files={"sizes": b"1\n1\n"}),
-            Row("too many", text, line, 3, "{sizes}:", files={"sizes": b"1\n3\n"}),
+            Row("too few", text, line, 3, "{sizes}:2:1: ", files={"sizes": b"1\n1\n"}),
+            Row("too many", text, line, 3, "{sizes}:2:1: ", files={"sizes": b"1\n3\n"}),
+            Row("none", text, line, 3, "{sizes}:1:1: ", files={"sizes": b""}),
             Row("a word", text, line, 3, "{sizes}:2:1: ", files={"sizes": b"1\ntwo\n"}),
         ])
 
@@ -161,8 +171,54 @@ class EveryReader(harness.CommandLine):
                 self.check_rows([
                     Row(f"{line}: value", b"1 qid:1 1:1\n0 qid:1 1:x\n", line, 3, "{in}:2:11: value",
                         files),
-                    Row(f"{line}: empty", b"", line, 3, "{in}: no documents found", files),
+                    Row(f"{line}: empty", b"", line, 3, "{in}:1:1: no documents found", files),
                     Row(f"{line}: cut", ZIPPED[:-12], line, 3, "{in}:", files)])
+
+
+class OtherFiles(harness.CommandLine):
+    """What is read beside documents: told with line and column, too."""
+
+    def check(self, line, *faults, **files):
+        self.check_rows([Row(f"{line}: {message}", data, line, 3, f"{{in}}:{message}", files)
+                         for data, message in faults])
+
+    def test_scores(self):
+        self.check("evaluate --test {test} --scores {in}",
+                   (b"", "1:1: found no scores"), (b"\n\n", "1:1: found no scores"),
+                   (b"1\n 2x\n3\n", "2:2: found '2x'"), (b"1\nnan\n", "2:1: found 'nan'"),
+                   (b"1\n2\n3\n", "3:1: found 3 scores, expected 4"),
+                   (b"1\n2\n3\n4\n5\n", "5:1: found 5 scores, expected 4"),
+                   (b"1 0 1\n1 0 2\n2 0 3\n2 1 4\n", "2:1: found index 0, expected 1"), test=GOOD)
+
+    def test_judgments_and_runs(self):
+        qrels, run = b"1 0 a 1\n1 0 b 0\n", b"1 Q0 a 1 0.5 t\n"
+        self.check("evaluate --qrels {in} --run {run}",
+                   (b"", "1:1: found no judgments"), (b"1 0 a\n", "1:5: found 3 columns"),
+                   (b"1 0 a good\n", "1:7: found 'good'"), run=run)
+        self.check("evaluate --qrels {qrels} --run {in}",
+                   (b"", "1:1: found no documents"), (b"1 Q0 a 1 x t\n", "1:10: found 'x'"),
+                   (run + run, "2:6: "), (b"7 Q0 a 1 0.5 t\n", "1:1: found no query that"),
+                   qrels=qrels)
+
+    def test_an_order_of_features(self):
+        self.check("reduce --train {train} --out {out} --feature-order file:{in}",
+                   (b"# none\n", "1:1: no feature number"), (b"1\ntwo\n", "2:1: found 'two'"),
+                   (b"1\n 1\n", "2:2: found feature 1 again"), train=GOOD)
+
+    def test_cuts(self):
+        head = b'{"format": "rulerank-discretizer",\n '
+        for line in ("reduce --train {train} --out {out} --discretizer {in}",
+                     "rank --train {train} --test {train} --out {out} --discretizer {in}"):
+            self.check(line, (b"", "1:1: an empty file"), (head + b"?}", "2:2: malformed JSON"),
+                       (b"{}", "1:1: format: not found"),
+                       (head + b'"version": 7}', "1:1: version: found 7"), train=GOOD)
+
+    def test_models(self):
+        self.check("rank --model {in} --test {test} --out {out}",
+                   (b"", "1:1: not a model"), (GOOD, "1:1: not a model"), test=GOOD)
+
+    def test_too_few_queries_to_split(self):
+        self.check("split --in {in} --folds 3 --out-dir {in}.d", (GOOD, "1:1: found 2 queries"))
 
 
 if __name__ == "__main__":
