@@ -52,6 +52,7 @@ class answers {
   }
   void commit() {
     auto const timer = owner_.stage("write");
+    flush();  // a disk that is full for one of them leaves neither in its place
     scores_.commit();
     if (run_) run_->commit();
   }

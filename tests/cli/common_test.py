@@ -121,13 +121,29 @@ class Outputs(harness.CommandLine):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         self.expect(1, "reduce", "--train", train, "--out", "/dev/full",
                     message="/dev/full: cannot be written: No space left on device")
-        with open("/dev/full", "wb") as full:
-            self.expect(1, "engines", stdout=full, message="standard output: cannot be written")
+        scores = self.file("scores.txt", b"1\n2\n")
+        discretize = ["discretize", "--train", train, "--out-dir", "d", "--json"]
+        self.expect(0, *discretize)
+        for line in (["--version"], ["--help"], ["engines"], ["engines", "--json"], ["devices"],
+                     ["reduce", "--train", train, "--out", "-"],
+                     ["reduce", "--train", train, "--out", "r.txt", "--json"],
+                     ["fit", "--train", train, "--model", "m", "--json"],
+                     ["rank", "--train", train, "--test", train],
+                     ["rank", "--train", train, "--test", train, "--out", "s", "--run", "-"],
+                     ["rank", "--train", train, "--test", train, "--out", "s", "--json"],
+                     ["evaluate", "--test", train, "--scores", scores], discretize,
+                     *([verb, "--help"] for verb in self.verbs())):
+            with self.subTest(line), open("/dev/full", "wb") as full:
+                self.expect(1, *line, stdout=full,
+                            message="standard output: cannot be written: No space left on device")
+        self.expect(1, "rank", "--train", train, "--test", train, "--out", "/dev/full",
+                    message="/dev/full: cannot be written: No space left on device")
         self.expect(1, "engines", "--manifest", "/dev/full", message="/dev/full")
 
     def test_a_closed_standard_output_is_an_error(self):
         closed = {"stdout": None, "preexec_fn": lambda: os.close(1)}
-        self.expect(1, "engines", message="standard output: cannot be written", **closed)
+        for line in (["engines"], ["--version"], ["--help"], ["rank", "--help"]):
+            self.expect(1, *line, message="standard output: cannot be written", **closed)
 
     def test_a_folder_that_is_not_there(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")

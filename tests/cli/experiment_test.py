@@ -4,7 +4,9 @@ import gzip
 import json
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import time
 
 import harness
@@ -90,26 +92,57 @@ class Experiment(harness.CommandLine):
         self.assertEqual(self.outputs("one"), self.outputs("three"))
         self.assertEqual(self.outputs("one"), self.outputs("lrar"))
 
-    def test_killed_and_run_again_gives_the_same_bytes(self):
+    def check_part(self, out, whole):
+        """What an experiment left that did not come to its end: some of the files, each whole."""
+        part, whole = self.outputs(out), self.outputs(whole)
+        self.assertEqual(part, {name: whole.get(name) for name in part})
+        self.assertNotIn("results.json", part)
+        self.assertFalse((self.folder / out / "manifest.json").exists())
+
+    def test_stopped_and_run_again_gives_the_same_bytes(self):
         # Enough draws that a fold takes its time.
         options = ["--rank-size", "4", "--random-draws", "8"]
         line = ["experiment", "--folds", "data", "--permutations", "1000", *options, "--out-dir"]
         whole = self.expect(0, *line, "whole")
-        process = self.start(*line, "killed")
-        first = self.folder / "killed" / "folds" / "Fold1.json"
-        deadline = time.monotonic() + 60
-        while not first.exists() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(.002)
-        process.kill()
-        process.communicate(timeout=20)
-        self.assertEqual(process.returncode, -9, "done too early to be killed")
-        self.assertTrue(first.exists())
-        self.assertFalse((self.folder / "killed" / "results.json").exists())
-        written = first.stat().st_mtime_ns
-        resumed = self.expect(0, *line, "killed", message="Fold1: finished by an earlier run")
-        self.assertEqual(first.stat().st_mtime_ns, written)
-        self.assertEqual(resumed.stdout, whole.stdout)
-        self.assertEqual(self.outputs("killed"), self.outputs("whole"))
+        for number, code in ((signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 130)):
+            with self.subTest(number):
+                out = number.name
+                process = self.start(*line, out)
+                first = self.folder / out / "folds" / "Fold1.json"
+                deadline = time.monotonic() + 60
+                while not first.exists() and process.poll() is None and time.monotonic() < deadline:
+                    time.sleep(.002)
+                process.send_signal(number)
+                begin = time.monotonic()
+                process.communicate(timeout=20)
+                self.assertLess(time.monotonic() - begin, 1.2)
+                self.assertEqual(process.returncode, code, "done too early to be stopped")
+                self.assertTrue(first.exists())
+                self.check_part(out, "whole")
+                written = first.stat().st_mtime_ns
+                resumed = self.expect(0, *line, out, message="Fold1: finished by an earlier run")
+                self.assertEqual(first.stat().st_mtime_ns, written)
+                self.assertEqual(resumed.stdout, whole.stdout)
+                self.assertEqual(self.outputs(out), self.outputs("whole"))
+
+    def test_a_full_disk_and_run_again_gives_the_same_bytes(self):
+        line = ["experiment", "--folds", "data", "--out-dir", "out", *QUICK]
+        whole = self.expect(0, *line[:4], "whole", *QUICK)
+        sizes = {name: len(data) for name, data in self.outputs("whole").items()}
+        # Full at the first file, at one in the middle of a fold, at the results.
+        for limit in (100, max(n for f, n in sizes.items() if f.startswith("runs/")) - 1,
+                      sizes["results.json"] - 1):
+            with self.subTest(limit):
+                self.expect(
+                    1, *line, message="cannot be written: File too large",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+                self.check_part("out", "whole")
+        with open("/dev/full", "wb") as full:
+            self.expect(1, *line, stdout=full, message="standard output: cannot be written: ")
+        self.assertEqual(self.expect(0, *line).stdout, whole.stdout)
+        self.assertEqual(self.outputs("out"), self.outputs("whole"))
+        self.expect(1, "experiment", "--folds", "data", "--out-dir", "/dev/full", *QUICK,
+                    message="/dev/full")
 
     def test_a_fold_is_done_again_where_something_changed(self):
         self.experiment("out")

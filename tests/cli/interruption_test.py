@@ -1,34 +1,57 @@
-"""Signals in the middle of the work: a second's patience, exit code 130, no half file."""
+"""Signals in the middle of the work and disks that fill up: exit codes, a second's patience, and
+no half file. What an experiment does after such an end is in experiment_test.py."""
 
 import os
+import pathlib
+import resource
 import signal
+import subprocess
 import time
 
 import harness
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes()
+            for path in pathlib.Path(folder).rglob("*") if path.is_file()}
 
 
 class Interruption(harness.CommandLine):
     def setUp(self):
         super().setUp()
         # So much that no machine is done before the signal comes.
-        self.rulerank("sample", "--documents", "60000", "--features", "60", "--queries", "60",
-                      "--folds", "1", "--out-dir", "drawn")
+        self.expect(0, "sample", "--documents", "60000", "--features", "60", "--queries", "60",
+                    "--folds", "1", "--out-dir", "drawn")
         train = next((self.folder / "drawn").rglob("train.txt"))
-        os.mkdir(self.folder / "out")
-        self.out = self.folder / "out" / "r.txt"
-        self.out.write_bytes(harness.OLD)
-        self.line = ["reduce", "--train", train, "--out", self.out, "--rule-size", "4",
-                     "--engine", "ssarp", "--device", "cpu"]
+        self.out = self.folder / "out"
+        os.mkdir(self.out)
+        for name in ("r.txt", "r.tsv", "r.run"):
+            (self.out / name).write_bytes(harness.OLD)
+        self.old = files(self.out)
+        out = ["--train", train, "--out", self.out / "r.txt", "--device", "cpu"]
+        rank = ["rank", *out, "--run", self.out / "r.run", "--test", train, "--rule-size", "6"]
+        self.lines = {
+            "reduce": ["reduce", *out, "--ids", self.out / "r.tsv", "--rule-size", "4",
+                       "--engine", "ssarp"],
+            "rank": [*rank, "--engine", "project"],
+            "rank, lrar": [*rank, "--engine", "lrar", "--cache-memory", "64MB"],
+            "experiment": ["experiment", "--folds", "drawn", "--out-dir", self.out / "e",
+                           "--reduce-size", "none", "--rank-size", "6", "--baselines", "full",
+                           "--device", "cpu"],
+        }
 
-    def started(self):
-        process = self.start(*self.line)
-        time.sleep(1)
+    def started(self, line):
+        process = self.start(*line)
+        time.sleep(.7)
         self.assertIsNone(process.poll(), "done too early to be interrupted")
         return process
 
     def check_output(self):
-        self.assertEqual(self.out.read_bytes(), harness.OLD)
-        self.assertEqual(os.listdir(self.out.parent), ["r.txt"])
+        """The old files are as they were. An experiment keeps what it has of a fold, whole."""
+        left = files(self.out)
+        self.assertEqual({name: left.get(name) for name in self.old}, self.old)
+        for name in set(left) - set(self.old):
+            self.assertRegex(name, r"^e/(reduced|scores|runs)/([^./][^/]*/)?[^./][^/]*$")
 
     def check_interrupted(self, process, patience):
         begin = time.monotonic()
@@ -39,23 +62,111 @@ class Interruption(harness.CommandLine):
         self.check_output()
 
     def test_signals_stop_within_a_second(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with self.subTest(number):
-                process = self.started()
-                process.send_signal(number)
-                self.check_interrupted(process, 1.2)
+        for name, line in self.lines.items():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with self.subTest(name, signal=number):
+                    process = self.started(line)
+                    process.send_signal(number)
+                    self.check_interrupted(process, 1.2)
 
     def test_a_second_signal_ends_it_at_once(self):
-        process = self.started()
+        process = self.started(self.lines["reduce"])
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGINT)
         self.check_interrupted(process, 1.0)
 
     def test_a_kill_leaves_no_half_file(self):
-        process = self.started()
-        process.kill()
-        process.communicate(timeout=20)
-        self.check_output()
+        for name, line in self.lines.items():
+            with self.subTest(name):
+                process = self.started(line)
+                process.kill()
+                process.communicate(timeout=20)
+                self.assertEqual(process.returncode, -signal.SIGKILL)
+                self.check_output()
+
+    def test_signals_while_it_waits_for_its_input(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                process = subprocess.Popen(
+                    [harness.PROGRAM, "rank", "--train", train, "--test", "-", "--out",
+                     self.out / "r.txt"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.addCleanup(process.communicate)
+                self.addCleanup(process.kill)
+                process.stdin.write(b"0 qid:1 1:1\n0 qid:2 1:2\n")
+                process.stdin.flush()
+                time.sleep(.5)
+                self.assertIsNone(process.poll())
+                process.send_signal(number)
+                begin = time.monotonic()
+                self.assertEqual(process.wait(timeout=20), 130)
+                self.assertLess(time.monotonic() - begin, 1.2)
+                self.assertIn(b"rulerank: error: interrupted\n", process.stderr.read())
+                self.check_output()
+
+
+class FullDisk(harness.CommandLine):
+    """No file of the program may grow beyond a limit, which is met where a disk would be full."""
+
+    TRAIN = b"".join(b"%d qid:%d 1:%d 2:%d 3:%d\n" % (d % 3, d // 8, d % 7, d % 5, d % 4)
+                     for d in range(200))
+
+    def fails(self, limit, *line):
+        return self.expect(
+            1, *line, message=": cannot be written: File too large",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+
+    def test_every_verb(self):
+        self.file("train.txt", self.TRAIN)
+        self.file("scores", b"1\n" * 200)
+        os.mkdir(self.folder / "d")
+        train = ["--train", "train.txt"]
+        lines = {
+            "reduce": ["reduce", *train, "--out", "d/o"],
+            "reduce, ids": ["reduce", *train, "--out", "/dev/null", "--ids", "d/o"],
+            "reduce, model": ["reduce", *train, "--out", "/dev/null", "--model", "d/o"],
+            "fit": ["fit", *train, "--model", "d/o"],
+            "rank": ["rank", *train, "--test", "train.txt", "--out", "d/o"],
+            "rank, run": ["rank", *train, "--test", "train.txt", "--out", "/dev/null", "--run",
+                          "d/o"],
+            "discretize": ["discretize", *train, "--out-dir", "d"],
+            "evaluate": ["evaluate", "--test", "train.txt", "--scores", "scores", "--per-query",
+                         "--out", "d/o"],
+            "split": ["split", "--in", "train.txt", "--folds", "3", "--out-dir", "d"],
+            "sample": ["sample", "--documents", "600", "--features", "9", "--queries", "30",
+                       "--folds", "1", "--out-dir", "d"],
+            "manifest": ["engines", "--manifest", "d/o"],
+        }
+        for name, line in lines.items():
+            for old in ({}, {"o": harness.OLD}):
+                with self.subTest(name, old=bool(old)):
+                    for file, data in old.items():
+                        (self.folder / "d" / file).write_bytes(data)
+                    self.fails(90, *line)
+                    self.assertEqual(files(self.folder / "d"), old)
+                    (self.folder / "d" / "o").unlink(missing_ok=True)
+
+    def test_rank_in_the_middle_of_its_output(self):
+        train = self.file("train.txt", self.TRAIN)
+        test = self.file("test.txt", b"".join(b"0 qid:%d 1:%d 2:%d 3:%d\n" %
+                                              (d // 9, d % 7, d % 5, d % 4) for d in range(30000)))
+        out = self.folder / "out"
+        line = ["rank", "--train", train, "--test", test, "--out", out / "s", "--run", out / "r"]
+        os.mkdir(out)
+        self.expect(0, *line)
+        whole = files(out)
+        self.assertGreater(len(whole["r"]), len(whole["s"]) + 1)
+        self.assertGreater(len(whole["s"]), 300_000)  # written piece by piece
+        for name in whole:
+            (out / name).write_bytes(harness.OLD)
+        old = files(out)
+        # In the scores; at their last byte; after them, in the run.
+        for limit in (300_000, len(whole["s"]) - 1, len(whole["s"]), len(whole["r"]) - 1):
+            with self.subTest(limit):
+                self.fails(limit, *line)
+                self.assertEqual(files(out), old)
+        self.expect(0, *line)
+        self.assertEqual(files(out), whole)
 
 
 if __name__ == "__main__":
