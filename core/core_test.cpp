@@ -14,7 +14,10 @@
 #include <numeric>
 #include <sstream>
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace rulerank {
 namespace {
@@ -119,6 +122,67 @@ TEST(output_file, a_link_stays_and_its_target_is_replaced) {
   write_file(link, "new");
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(read_all(target), "new");
+}
+
+TEST(output_file, a_link_to_nothing_yet_makes_its_target) {
+  testing_tools::temporary_folder const folder;
+  std::filesystem::create_directory(folder / "deep");
+  std::filesystem::create_symlink("deep/target.txt", folder / "link.txt");
+  write_file(folder / "link.txt", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.txt"));
+  EXPECT_EQ(read_all(folder / "deep/target.txt"), "new");
+  std::filesystem::create_symlink("loop", folder / "loop");
+  EXPECT_THROW(output_file(folder / "loop"), output_error);
+}
+
+TEST(output_file, an_open_descriptor_is_written_in_place) {
+  testing_tools::temporary_folder const folder;
+  std::string const path = folder / "out.txt";
+  int const descriptor = ::open(path.c_str(), O_CREAT | O_WRONLY, 0666);
+  ASSERT_GE(descriptor, 0);
+  std::filesystem::create_symlink(fmt::format("/dev/fd/{}", descriptor), folder / "link");
+  ASSERT_EQ(::write(descriptor, "0", 1), 1);
+  std::string expected = "0";
+  for (std::string const& name :
+       {fmt::format("/dev/fd/{}", descriptor), fmt::format("/proc/self/fd/{}", descriptor),
+        fmt::format("/proc/{}/fd/{}", ::getpid(), descriptor), folder / "link"}) {
+    write_file(name, name);
+    expected += name;
+    EXPECT_EQ(read_all(path), expected);
+  }
+  ASSERT_EQ(::write(descriptor, "1", 1), 1);  // still the caller's, still this file
+  EXPECT_EQ(read_all(path), expected + "1");
+  ::close(descriptor);
+  EXPECT_THROW(output_file(fmt::format("/dev/fd/{}", descriptor)), output_error);
+  int const read_only = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  EXPECT_THROW(output_file(fmt::format("/dev/fd/{}", read_only)), output_error);
+  ::close(read_only);
+}
+
+TEST(output_file, tells_which_outputs_meet) {
+  testing_tools::temporary_folder const folder;
+  std::string const path = folder / "out.txt";
+  std::filesystem::create_directory_symlink(folder.path(), folder / "again");
+  std::filesystem::create_symlink("out.txt", folder / "link");
+  for (bool const exists : {false, true}) {
+    if (exists) write_file(path, "x");
+    EXPECT_TRUE(same_output(path, path));
+    EXPECT_TRUE(same_output(path, folder / "./out.txt"));
+    EXPECT_TRUE(same_output(path, folder / "again/out.txt"));
+    EXPECT_TRUE(same_output(folder / "link", path));
+    EXPECT_FALSE(same_output(path, folder / "other.txt"));
+    EXPECT_FALSE(same_output(path, "-"));
+  }
+  std::filesystem::create_hard_link(path, folder / "second");
+  EXPECT_TRUE(same_output(folder / "second", path));
+  EXPECT_TRUE(same_output("-", "-"));
+  EXPECT_TRUE(same_output("-", "/dev/stdout"));
+  EXPECT_TRUE(same_output("/dev/fd/1", "/proc/self/fd/1"));
+  EXPECT_FALSE(same_output("/dev/null", "/dev/null"));
+  int const descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(descriptor, 0);
+  EXPECT_TRUE(same_output(fmt::format("/dev/fd/{}", descriptor), path));
+  ::close(descriptor);
 }
 
 TEST(output_file, full_disk_is_an_error) {

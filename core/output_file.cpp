@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -32,14 +34,84 @@ std::string partial_name(std::string const& path) {
       .string();
 }
 
+/// Where an output goes: to a descriptor that is open, or to a path that is no link.
+struct place {
+  int descriptor = -1;
+  std::string path;
+};
+
+/// The number of an entry of /proc/self/fd, under whatever name the folder was reached; else -1.
+int descriptor_named(std::filesystem::path const& path) {
+  std::error_code absent;
+  auto const folder = std::filesystem::canonical(
+      path.has_parent_path() ? path.parent_path() : std::filesystem::path("."), absent);
+  if (absent || folder != std::filesystem::canonical("/proc/self/fd", absent)) return -1;
+  std::string const name = path.filename().string();
+  int descriptor = -1;
+  auto const [end, status] = std::from_chars(name.data(), name.data() + name.size(), descriptor);
+  return status == std::errc{} && end == name.data() + name.size() ? descriptor : -1;
+}
+
+/// -1 and errno where there is no such descriptor or it is open for reading.
+int writable_copy(int descriptor) {
+  int const flags = ::fcntl(descriptor, F_GETFL);
+  if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY) return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  errno = EBADF;
+  return -1;
+}
+
+/// Follows the links of the path's last part, and stops at one to an open descriptor.
+place resolve(std::string const& path) {
+  if (path == "-") return {STDOUT_FILENO, path};
+  constexpr int most_links = 40;  // as the kernel has it
+  std::filesystem::path at = path;
+  for (int links = 0; links <= most_links; ++links) {
+    if (int const descriptor = descriptor_named(at); descriptor >= 0) return {descriptor, path};
+    std::error_code none;
+    std::filesystem::path const target = std::filesystem::read_symlink(at, none);
+    if (none) return {-1, at.string()};
+    at = at.parent_path() / target;
+  }
+  errno = ELOOP;
+  fail(path, "cannot be written");
+}
+
 }  // namespace
 
+bool same_output(std::string const& a, std::string const& b) {
+  place const at = resolve(a), other = resolve(b);
+  if (at.descriptor >= 0 && at.descriptor == other.descriptor) return true;
+  auto const look = [](place const& p, struct stat& found) {
+    return (p.descriptor >= 0 ? ::fstat(p.descriptor, &found) : ::stat(p.path.c_str(), &found)) ==
+           0;
+  };
+  struct stat found {};
+  struct stat other_found {};
+  bool const exists = look(at, found);
+  if (exists != look(other, other_found)) return false;
+  if (exists)
+    return found.st_dev == other_found.st_dev && found.st_ino == other_found.st_ino &&
+           !S_ISCHR(found.st_mode);
+  auto const absolute = [](place const& p) {
+    std::error_code unreadable;
+    auto const path = std::filesystem::absolute(p.path).lexically_normal();
+    auto const real = std::filesystem::weakly_canonical(p.path, unreadable);
+    return unreadable ? path : std::filesystem::absolute(real);
+  };
+  return at.descriptor < 0 && other.descriptor < 0 && absolute(at) == absolute(other);
+}
+
 output_file::output_file(std::string path) : path_(std::move(path)) {
-  if (path_ == "-") {
-    standard_output_ = true;
-    descriptor_ = STDOUT_FILENO;
+  place const to = resolve(path_);
+  if (to.descriptor >= 0) {
+    // The caller holds this one open, as a shell's redirection does: what it leads to is written
+    // where the caller stands, and not replaced.
+    in_place_ = true;
+    descriptor_ = path_ == "-" ? STDOUT_FILENO : writable_copy(to.descriptor);
+    if (descriptor_ < 0) fail(path_, "cannot be written");
     return;
   }
+  path_ = to.path;  // a link stays: what it leads to is replaced
   if (std::filesystem::is_directory(path_)) {
     errno = EISDIR;
     fail(path_, "cannot be written");
@@ -49,11 +121,9 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
     // A device or a pipe (/dev/null, /dev/full, process substitution) is written in place.
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) fail(path_, "cannot be written");
-    standard_output_ = true;
+    in_place_ = true;
     return;
   }
-  // A link stays: what it leads to is replaced.
-  if (std::filesystem::is_symlink(path_)) path_ = std::filesystem::weakly_canonical(path_).string();
   std::filesystem::path const parent = std::filesystem::path(path_).parent_path();
   std::string const folder = parent.empty() ? std::string(1, '.') : parent.string();
 #ifdef O_TMPFILE
@@ -78,7 +148,7 @@ output_file::output_file(output_file&& other) noexcept
       partial_(std::exchange(other.partial_, {})),
       buffer_(std::exchange(other.buffer_, {})),
       descriptor_(std::exchange(other.descriptor_, -1)),
-      standard_output_(std::exchange(other.standard_output_, false)) {}
+      in_place_(std::exchange(other.in_place_, false)) {}
 
 output_file& output_file::operator=(output_file&& other) noexcept {
   if (this != &other) {
@@ -87,7 +157,7 @@ output_file& output_file::operator=(output_file&& other) noexcept {
     partial_ = std::exchange(other.partial_, {});
     buffer_ = std::exchange(other.buffer_, {});
     descriptor_ = std::exchange(other.descriptor_, -1);
-    standard_output_ = std::exchange(other.standard_output_, false);
+    in_place_ = std::exchange(other.in_place_, false);
   }
   return *this;
 }
@@ -124,7 +194,7 @@ void output_file::flush_buffer() {
 
 void output_file::commit() {
   flush_buffer();
-  if (standard_output_) {
+  if (in_place_) {
     discard();
     return;
   }

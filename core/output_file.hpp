@@ -8,7 +8,9 @@ namespace rulerank {
 /// An output that appears whole or not at all. Bytes go to a nameless file in the target's folder
 /// (where the file system has them, else to `.NAME.partial-PID`), and `commit()` puts it in the
 /// place of `path` with one rename. Destroyed without a commit, it leaves the old file untouched.
-/// The path `-` is standard output, written as it comes.
+/// The path `-` is standard output, written as it comes; so are devices, pipes and what a link to
+/// an open descriptor (/dev/stdout, /dev/fd/N, /proc/self/fd/N) leads to, a file too: the shell
+/// that opened it keeps it. Another link stays, and what it leads to is replaced.
 class output_file {
  public:
   /// Throws `output_error` when the folder cannot be written.
@@ -32,8 +34,12 @@ class output_file {
   std::string partial_;  // the named partial file, empty for a nameless one
   std::string buffer_;
   int descriptor_ = -1;
-  bool standard_output_ = false;
+  bool in_place_ = false;  // nothing is renamed
 };
+
+/// Whether two outputs would meet: one descriptor, one file or pipe, or one path where nothing is
+/// yet. A device such as /dev/null takes any number of them.
+bool same_output(std::string const& a, std::string const& b);
 
 /// Writes a whole file at once, with the same promise.
 void write_file(std::string const& path, std::string_view bytes);

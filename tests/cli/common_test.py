@@ -158,6 +158,16 @@ class Outputs(harness.CommandLine):
         self.assertEqual(out.stat().st_mode & 0o777, 0o640)
         self.assertNotEqual(out.read_bytes(), harness.OLD)
 
+    def test_a_redirection_keeps_its_file(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "-"):
+            with self.subTest(name), open(self.folder / "out", "w+b") as out:
+                os.write(out.fileno(), b"before\n")
+                self.expect(0, "reduce", "--train", train, "--out", name, "--quiet", stdout=out)
+                os.write(out.fileno(), b"after\n")
+                self.assertEqual((self.folder / "out").read_bytes(),
+                                 b"before\n" + train.read_bytes() + b"after\n")
+
     def test_results_alone_go_to_standard_output(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         done = self.expect(0, "rank", "--train", train, "--test", train, "--out", "-")
