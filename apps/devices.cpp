@@ -11,6 +11,7 @@ void add_devices(CLI::App& program, session& owner) {
   add_verb(
       program, owner, "devices", "List the devices that engines can run on",
       "rulerank devices --json", [&owner] {
+        owner.outputs({{"the list", "-"}});
         device_list const list = list_devices();
         output_file out("-");
         if (owner.run.json) {

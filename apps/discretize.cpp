@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -43,27 +42,28 @@ std::string output_name(std::string const& input) {
 }
 
 /// Where every input goes; refuses outputs that meet each other or an input.
-std::vector<job> plan(discretize_arguments const& arguments, std::string const& model) {
+std::vector<job> plan(session& owner, discretize_arguments const& arguments,
+                      std::string const& model) {
   std::vector<std::string> inputs = arguments.apply;
   if (!arguments.train.empty()) inputs.insert(inputs.begin(), arguments.train);
   if (inputs.empty())
     throw usage_error("no input given, expected --train F, or --discretizer M.json and --apply F");
-  std::map<fs::path, std::string> taken{{fs::path(model).lexically_normal(), "the cut points"}};
+  std::vector<session::named_output> outputs{
+      {arguments.model.empty() ? "the cut points" : "--model", model}};
   std::vector<job> jobs;
   for (std::string const& input : inputs) {
     std::string const out = (fs::path(arguments.out_dir) / output_name(input)).string();
-    auto const [at, is_new] = taken.emplace(fs::path(out).lexically_normal(), input);
-    if (!is_new)
-      throw usage_error(
-          fmt::format("{} and {} would both be written to {}", at->second, input, out));
+    bool const train = jobs.empty() && !arguments.train.empty();
+    outputs.push_back({fmt::format("{} {}", train ? "--train" : "--apply", input), out});
     jobs.push_back({input, out});
   }
+  owner.outputs(outputs);
   for (std::string const& input : inputs)
-    for (auto const& [out, from] : taken) {
+    for (session::named_output const& output : outputs) {
       std::error_code absent;
-      if (fs::equivalent(input, out, absent))
+      if (fs::equivalent(input, output.path, absent))
         throw usage_error(fmt::format("--out-dir {}: {} would be written over the input {}",
-                                      arguments.out_dir, from, input));
+                                      arguments.out_dir, output.option, input));
     }
   return jobs;
 }
@@ -110,7 +110,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
   std::string const model = arguments.model.empty()
                                 ? (fs::path(arguments.out_dir) / "discretizer.json").string()
                                 : arguments.model;
-  std::vector<job> const jobs = plan(arguments, model);
+  std::vector<job> const jobs = plan(owner, arguments, model);
   std::error_code failed;
   fs::create_directories(arguments.out_dir, failed);
   if (failed)
@@ -144,7 +144,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
         {{"input", jobs[i].in}, {"output", jobs[i].out}, {"documents", data.size()}});
     write_binned(owner, arguments, std::move(data), fitted, jobs[i].out);
   }
-  if (owner.run.json) {
+  if (owner.prints_json()) {
     output_file out("-");
     out.write(summary.dump(2) + "\n");
     out.commit();

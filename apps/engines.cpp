@@ -60,6 +60,7 @@ std::string as_table(std::vector<engine_line> const& lines) {
 void add_engines(CLI::App& program, session& owner) {
   add_verb(program, owner, "engines", "List the engines of each verb and what they run on",
            "rulerank engines --json", [&owner] {
+             owner.outputs({{"the list", "-"}});
              output_file out("-");
              out.write(owner.run.json ? as_json(all_engines()) : as_table(all_engines()));
              out.commit();

@@ -312,6 +312,7 @@ std::string list_of_measures(eval::table_format format) {
 void run_evaluate(session& owner, evaluate_options const& o) {
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(o.format);
+  owner.outputs({{"--out", o.out}});
   output_file out(o.out);
   if (o.list_metrics) {
     out.write(list_of_measures(format));

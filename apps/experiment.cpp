@@ -137,6 +137,11 @@ std::vector<experiment::fold_result> run_folds(session& owner, experiment_argume
 void run_experiment(session& owner, experiment_arguments const& a) {
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(a.format);
+  std::filesystem::path const out = a.out_dir;
+  std::vector<session::named_output> outputs{{"the report", "-"}};
+  for (char const* const name : {"table.md", "table.tex", "results.json", "manifest.json"})
+    outputs.push_back({fmt::format("--out-dir's {}", name), (out / name).string()});
+  owner.outputs(outputs);
   experiment::settings s = settings_of(owner, a);
   experiment::systems_of(s);
   auto const files = experiment::find_folds(a.folds, s);
@@ -157,7 +162,6 @@ void run_experiment(session& owner, experiment_arguments const& a) {
   }
   auto const replace = nlohmann::ordered_json::error_handler_t::replace;
   std::string const json = experiment::to_json(report, s).dump(2, ' ', false, replace) + "\n";
-  std::filesystem::path const out = a.out_dir;
   write_file((out / "table.md").string(),
              experiment::render(report, s, eval::table_format::markdown));
   write_file((out / "table.tex").string(),

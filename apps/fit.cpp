@@ -22,6 +22,7 @@ struct fit_arguments {
 void fit(session& owner, fit_arguments const& arguments) {
   l2r::ranker_options const options = arguments.ranker.options();
   arguments.discretizer.options();  // refuses wrong words before anything is read
+  owner.outputs({{"--model", arguments.model}});
   l2r::model const m =
       make_model(owner, arguments.train, arguments.reading, arguments.discretizer, options);
   {
@@ -33,7 +34,7 @@ void fit(session& owner, fit_arguments const& arguments) {
   owner.say(fmt::format("{} documents, {} features with items, {} items, in {}",
                         m.training.documents, m.training.feature_count(), m.training.items(),
                         arguments.model));
-  if (owner.run.json && arguments.model != "-") {
+  if (owner.prints_json()) {
     nlohmann::ordered_json json;
     json["model"] = arguments.model;
     json["documents"] = m.training.documents;

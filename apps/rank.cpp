@@ -79,8 +79,7 @@ void rank(session& owner, rank_arguments const& arguments) {
   bool const fitted = !arguments.model.empty();
   if (fitted == !arguments.train.empty())
     throw usage_error("no training documents, expected --train or --model");
-  if (arguments.out == "-" && arguments.run == "-")
-    throw usage_error("--out and --run cannot both be standard output");
+  owner.outputs({{"--out", arguments.out}, {"--run", arguments.run}});
   if (arguments.train == "-" && arguments.test == "-")
     throw usage_error("--train and --test cannot both be standard input");
   l2r::ranker_options options = arguments.ranker.options();
@@ -135,7 +134,7 @@ void rank(session& owner, rank_arguments const& arguments) {
   out.commit();
   nlohmann::ordered_json const summary = out.summary();
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
-  if (owner.run.json && arguments.out != "-" && arguments.run != "-") {
+  if (owner.prints_json()) {
     nlohmann::ordered_json json;
     json["scores"] = arguments.out;
     json["engine"] = l2r::name_of(ranker->engine());

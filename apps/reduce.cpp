@@ -5,6 +5,7 @@
 #include "datasets/svmlight.hpp"
 
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -42,6 +43,12 @@ nlohmann::ordered_json summary(datasets::dataset const& train,
 
 void reduce(session& owner, reduce_arguments const& arguments) {
   arguments.sampler.check();
+  owner.outputs({{"--out", arguments.out}, {"--ids", arguments.ids}, {"--model", arguments.model}});
+  // An output that cannot be written fails before the work.
+  output_file out(arguments.out);
+  std::optional<output_file> model, ids;
+  if (!arguments.model.empty()) model.emplace(arguments.model);
+  if (!arguments.ids.empty()) ids.emplace(arguments.ids);
   datasets::dataset const train = [&] {
     auto const timer = owner.stage("read");
     return arguments.reading.read(owner, arguments.train);
@@ -60,13 +67,13 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   owner.note("sample", result);
 
   auto const timer = owner.stage("write");
-  output_file out(arguments.out);
   datasets::write_lines(train, sample.documents, out);
-  if (!arguments.model.empty())
-    write_file(arguments.model, datasets::to_json(fitted).dump(1) + "\n");
-  if (!arguments.ids.empty()) write_file(arguments.ids, ids_table(train, sample));
+  if (model) model->write(datasets::to_json(fitted).dump(1) + "\n");
+  if (ids) ids->write(ids_table(train, sample));
+  if (model) model->commit();
+  if (ids) ids->commit();
   out.commit();
-  if (owner.run.json && arguments.out != "-") {
+  if (owner.prints_json()) {
     write_file("-", result.dump(2) + "\n");
   } else {
     owner.say(fmt::format(

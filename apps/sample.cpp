@@ -51,6 +51,7 @@ void add_sample(CLI::App& program, session& owner) {
                "(drawn/Fold1/train.txt has 29,435 documents)",
                [arguments, &owner] {
                  datasets::sample_options const options = options_of(*arguments);
+                 expect_manifest_beside_folds(owner, arguments->out_dir, options.folds);
                  auto const timer = owner.stage("sample");
                  datasets::write_sample(owner.ctx(), options, arguments->out_dir);
                });

@@ -122,7 +122,8 @@ bool engines_on_gpu() {
 nlohmann::ordered_json input_entry(std::string const& path) {
   nlohmann::ordered_json entry{{"path", path}, {"sha256", nullptr}};
   std::error_code gone;
-  if (std::filesystem::is_regular_file(path, gone)) entry["sha256"] = sha256_of_file(path);
+  if (std::filesystem::is_regular_file(path, gone))
+    entry["sha256"] = sha256_of_file(path);
   return entry;
 }
 
@@ -137,6 +138,7 @@ struct session::state {
   std::optional<output_file> manifest;
   console screen;
   std::set<std::string> inputs;
+  bool prints = true;  // no output goes to standard output
   nlohmann::ordered_json notes = nlohmann::ordered_json::object();
   nlohmann::ordered_json timings = nlohmann::ordered_json::object();
 };
@@ -192,6 +194,30 @@ context const& session::ctx() {
 std::string const& session::input(std::string const& path) {
   if (!path.empty() && path != "-") state_->inputs.insert(path);
   return path;
+}
+
+void session::outputs(std::vector<named_output> const& all) {
+  std::vector<named_output> seen;
+  if (!run.manifest.empty()) seen.push_back({"--manifest", run.manifest});
+  for (named_output const& output : all) {
+    if (output.path.empty()) continue;
+    for (named_output const& other : seen)
+      if (same_output(output.path, other.path))
+        throw usage_error(
+            output.path == other.path
+                ? fmt::format("{} and {} are both {}, expected different files", other.option,
+                              output.option, output.path == "-" ? "standard output" : output.path)
+                : fmt::format("{} {} and {} {} are the same, expected different files",
+                              other.option, other.path, output.option, output.path));
+    seen.push_back(output);
+  }
+  state_->prints = std::none_of(seen.begin(), seen.end(), [](named_output const& output) {
+    return same_output(output.path, "-");
+  });
+}
+
+bool session::prints_json() const {
+  return run.json && state_->prints;
 }
 
 void session::warn(std::string const& message) {
@@ -306,6 +332,15 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
     owner.finish();
   });
   return verb;
+}
+
+void expect_manifest_beside_folds(session& owner, std::string const& out_dir, std::size_t folds) {
+  for (std::size_t fold = 1; fold <= folds; ++fold)
+    for (char const* const part : {"train", "vali", "test"}) {
+      std::string const name = fmt::format("Fold{}/{}.txt", fold, part);
+      owner.outputs({{fmt::format("--out-dir's {}", name),
+                      (std::filesystem::path(out_dir) / name).string()}});
+    }
 }
 
 std::vector<std::string> split_list(std::string const& text, char separator) {

@@ -43,6 +43,17 @@ class session {
 
   /// Names an input (for the manifest's checksum; "-" and "" are left out) and gives it back.
   std::string const& input(std::string const& path);
+  /// An output that an option, or what it stands for, names.
+  struct named_output {
+    std::string option;
+    std::string path;  ///< empty: not asked for
+  };
+  /// The outputs of the verb, before any is written. Throws `usage_error` naming both when two of
+  /// them, or one and --manifest, would be the same file or both standard output.
+  void outputs(std::vector<named_output> const& all);
+  /// Whether --json has standard output to itself: none of the outputs goes there.
+  bool prints_json() const;
+
   /// `rulerank: warning: ...` on standard error, unless --quiet.
   void warn(std::string const& message);
   /// `rulerank: ...` on standard error, unless --quiet.
@@ -86,6 +97,9 @@ class session {
 CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
                    std::string const& description, std::string const& example,
                    std::function<void()> body);
+
+/// For what is written as LETOR's folds: refuses a --manifest that is one of their files.
+void expect_manifest_beside_folds(session& owner, std::string const& out_dir, std::size_t folds);
 
 /// Splits "a,b,c".
 std::vector<std::string> split_list(std::string const& text, char separator = ',');

@@ -33,6 +33,7 @@ void add_split(CLI::App& program, session& owner) {
                    throw usage_error("--group: lines without qid would lose their queries");
                  given.options.shuffle = !given.no_shuffle;
                  datasets::letor_rotation(0, given.options.folds);  // refuses wrong numbers first
+                 expect_manifest_beside_folds(owner, given.out_dir, given.options.folds);
                  datasets::dataset data;
                  {
                    auto const timer = owner.stage("read");

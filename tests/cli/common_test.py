@@ -145,10 +145,15 @@ class Outputs(harness.CommandLine):
         for line in (["engines"], ["--version"], ["--help"], ["rank", "--help"]):
             self.expect(1, *line, message="standard output: cannot be written", **closed)
 
-    def test_a_folder_that_is_not_there(self):
-        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
-        self.expect(1, "reduce", "--train", train, "--out", "absent/r.txt",
-                    message="absent/r.txt: cannot be written")
+    def test_one_that_cannot_be_written_is_told_before_the_work(self):
+        reduce = ["reduce", "--train", "not-read-yet", "--out"]
+        for line, path in (([*reduce, "absent/r.txt"], "absent/r.txt"),
+                           ([*reduce, "r.txt", "--ids", "absent/i.tsv"], "absent/i.tsv"),
+                           ([*reduce, "r.txt", "--model", "absent/m.json"], "absent/m.json"),
+                           (["rank", "--train", "not-read-yet", "--test", "t", "--out", "absent/s"],
+                            "absent/s")):
+            self.expect(1, *line, message=f"{path}: cannot be written")
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_the_old_file_keeps_its_mode(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
@@ -167,6 +172,68 @@ class Outputs(harness.CommandLine):
                 os.write(out.fileno(), b"after\n")
                 self.assertEqual((self.folder / "out").read_bytes(),
                                  b"before\n" + train.read_bytes() + b"after\n")
+
+    def test_no_two_outputs_are_one(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        one = self.file("one", harness.OLD)
+        (self.folder / "link").symlink_to("one")
+        os.link(one, self.folder / "hard")
+        (self.folder / "again").symlink_to(self.folder)
+        reduce = ["reduce", "--train", train, "--out"]
+        rank = ["rank", "--train", train, "--test", train, "--out"]
+        for line, options, found in (
+                ([*reduce, "new", "--ids", "new"], "--out and --ids", "new"),
+                ([*reduce, "new", "--model", "./new"], "--out new and --model ./new", "the same"),
+                ([*reduce, "a", "--ids", "new", "--model", self.folder / "again" / "new"],
+                 "--ids new and --model", "the same"),
+                ([*reduce, "one", "--ids", "link"], "--out one and --ids link", "the same"),
+                ([*reduce, "one", "--ids", "hard"], "--out one and --ids hard", "the same"),
+                ([*reduce, "-", "--ids", "-"], "--out and --ids", "standard output"),
+                ([*reduce, "/dev/stdout", "--ids", "-"], "--out /dev/stdout and --ids -", "same"),
+                ([*reduce, "new", "--manifest", "new"], "--manifest and --out", "new"),
+                ([*rank, "new", "--run", "new"], "--out and --run", "new"),
+                ([*rank, "-", "--run", "-"], "--out and --run", "standard output"),
+                ([*rank, "new", "--run", "r", "--manifest", "r"], "--manifest and --run", "r"),
+                (["fit", "--train", train, "--model", "m", "--manifest", "m"],
+                 "--manifest and --model", "m"),
+                (["evaluate", "--list-metrics", "--out", "new", "--manifest", "new"],
+                 "--manifest and --out", "new"),
+                (["evaluate", "--list-metrics", "--manifest", "-"],
+                 "--manifest and --out", "standard output"),
+                (["engines", "--manifest", "-"], "--manifest and the list", "standard output"),
+                (["devices", "--manifest", "-"], "--manifest and the list", "standard output"),
+                (["discretize", "--train", train, "--apply", train, "--out-dir", "d"],
+                 f"--train {train} and --apply {train} are both", "d/train.txt"),
+                (["discretize", "--train", train, "--out-dir", "d", "--model", "d/train.txt"],
+                 f"--model and --train {train} are both", "d/train.txt"),
+                (["experiment", "--folds", ".", "--out-dir", ".", "--manifest", "results.json"],
+                 "--out-dir's results.json", "the same"),
+                ([*SAMPLE, "--out-dir", ".", "--manifest", "one"], "", None),
+                ([*SAMPLE, "--out-dir", "again", "--manifest", "Fold1/test.txt"],
+                 "--out-dir's Fold1/test.txt", "the same"),
+                (["split", "--in", train, "--out-dir", ".", "--manifest", "./Fold1/vali.txt"],
+                 "--out-dir's Fold1/vali.txt", "./Fold1/vali.txt"),
+        ):
+            with self.subTest(line=line):
+                if found is None:  # as long as they differ
+                    self.expect(0, *line)
+                    one.write_bytes(harness.OLD)
+                    continue
+                errors = self.expect(2, *line, message=options).stderr.decode()
+                self.assertIn(found, errors)
+                self.assertEqual(one.read_bytes(), harness.OLD)
+                self.assertFalse((self.folder / "new").exists())
+        self.expect(0, *reduce, "/dev/null", "--ids", "/dev/null", "--manifest", "/dev/null")
+        with open("/dev/null", "wb") as null:
+            self.expect(2, *reduce, "-", "--ids", "-", message="--out and --ids", stdout=null)
+            self.expect(0, *reduce, "-", "--ids", "/dev/null", stdout=null)
+
+    def test_json_leaves_standard_output_to_an_output(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        reduce = ["reduce", "--train", train, "--json", "--quiet", "--out"]
+        self.assertEqual(self.expect(0, *reduce, "/dev/stdout").stdout, train.read_bytes())
+        self.assertTrue(self.expect(0, *reduce, "r", "--ids", "-").stdout.startswith(b"line\t"))
+        self.assertEqual(json.loads(self.expect(0, *reduce, "r").stdout)["chosen"], 2)
 
     def test_results_alone_go_to_standard_output(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
