@@ -116,6 +116,7 @@ void rank(session& owner, rank_arguments const& arguments) {
   if (arguments.test == "-") {
     auto const how = arguments.reading.options(test_input);
     owner.input(how.group_file);
+    owner.input(arguments.test);
     datasets::stream_svmlight(
         owner.ctx(), STDIN_FILENO, "standard input", how,
         [&](datasets::dataset const& query) {

@@ -118,11 +118,11 @@ bool engines_on_gpu() {
   return std::ranges::any_of(al::engines(), on_gpu) || std::ranges::any_of(l2r::engines(), on_gpu);
 }
 
-/// A pipe is gone once it was read: only what lies on disk has a checksum.
+/// A pipe or standard input is gone once it was read: only what lies on disk has a checksum.
 nlohmann::ordered_json input_entry(std::string const& path) {
   nlohmann::ordered_json entry{{"path", path}, {"sha256", nullptr}};
   std::error_code gone;
-  if (std::filesystem::is_regular_file(path, gone))
+  if (path != "-" && std::filesystem::is_regular_file(path, gone))
     entry["sha256"] = sha256_of_file(path);
   return entry;
 }
@@ -192,7 +192,7 @@ context const& session::ctx() {
 }
 
 std::string const& session::input(std::string const& path) {
-  if (!path.empty() && path != "-") state_->inputs.insert(path);
+  if (!path.empty()) state_->inputs.insert(path);
   return path;
 }
 

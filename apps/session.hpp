@@ -41,7 +41,7 @@ class session {
   /// Requests that the work stops; safe from any thread.
   void request_stop();
 
-  /// Names an input (for the manifest's checksum; "-" and "" are left out) and gives it back.
+  /// Names an input (for the manifest's checksum; "" is left out) and gives it back.
   std::string const& input(std::string const& path);
   /// An output that an option, or what it stands for, names.
   struct named_output {

@@ -273,6 +273,19 @@ class Manifest(harness.CommandLine):
         self.assertEqual(json.loads(manifest.read_text())["inputs"],
                          [{"path": f"/dev/fd/{pipe}", "sha256": None}])
 
+    def test_standard_input_has_no_checksum(self):
+        text = b"1 qid:1 1:1\n0 qid:1 1:2\n"
+        train = self.file("train.txt", text)
+        self.file("-", b"no input")
+        manifest = self.folder / "m.json"
+        for line, others in ((["reduce", "--train", "-", "--out", "r"], []),
+                             (["rank", "--train", train, "--test", "-", "--out", "s"], [train])):
+            self.expect(0, *line, "--manifest", manifest, input=text)
+            sums = {entry["path"]: entry["sha256"]
+                    for entry in json.loads(manifest.read_text())["inputs"]}
+            self.assertEqual(sums, {"-": None, **{str(path): hashlib.sha256(text).hexdigest()
+                                                  for path in others}})
+
     def test_one_that_cannot_be_written_is_told_before_the_work(self):
         self.expect(1, "reduce", "--train", "absent", "--out", "r", "--manifest", "absent/m.json",
                     message="absent/m.json: cannot be written")
