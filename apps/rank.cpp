@@ -40,7 +40,12 @@ class answers {
   void write(datasets::dataset const& test, l2r::scored const& result) {
     auto const timer = owner_.stage("write");
     datasets::write_scores(result.scores, scores_);
-    if (run_) datasets::write_run(test, result.scores, tag_, *run_);
+    if (run_) {
+      // A stream tells its queries one by one: from the first repeated docid on, lines name them.
+      if (ids_ == datasets::run_ids::docid)
+        ids_ = datasets::distinct_ids(test, [&](std::string const& what) { owner_.warn(what); });
+      datasets::write_run(test, result.scores, tag_, *run_, {.ids = ids_});
+    }
     documents_ += test.size();
     queries_ += test.queries.size();
     hits_ += result.cache_hits;
@@ -69,6 +74,7 @@ class answers {
   output_file scores_;
   std::optional<output_file> run_;
   std::string tag_;
+  datasets::run_ids ids_ = datasets::run_ids::docid;
   std::size_t documents_ = 0;
   std::size_t queries_ = 0;
   std::uint64_t hits_ = 0;

@@ -70,6 +70,10 @@ std::string_view dataset::comment(std::size_t d) const {
 std::string dataset::docid(std::size_t d) const {
   if (std::string_view const found = docid_of(comment(d)); !found.empty())
     return std::string(found);
+  return line_id(d);
+}
+
+std::string dataset::line_id(std::size_t d) const {
   auto const after = std::partition_point(queries.begin(), queries.end(),
                                           [d](query_group const& q) { return q.end <= d; });
   std::string id = after == queries.end() ? std::string() : after->qid;

@@ -75,9 +75,11 @@ struct dataset {
   std::int32_t max_label() const noexcept;
   /// What follows the first `#` of the document's line, blanks trimmed; empty without one.
   std::string_view comment(std::size_t d) const;
-  /// LETOR's `docid = X` or `#docid = X` of the comment, else `<qid>-<line number>`; a set made in
-  /// memory counts its documents as lines.
+  /// LETOR's `docid = X` or `#docid = X` of the comment, else `line_id`.
   std::string docid(std::size_t d) const;
+  /// `<qid>-<line number>`, no other document's; a set made in memory counts its documents as
+  /// lines.
+  std::string line_id(std::size_t d) const;
 };
 
 /// The distinct features that any document lists, ascending.

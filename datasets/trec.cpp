@@ -113,8 +113,26 @@ run read_run(context const& ctx, std::string const& path) {
   return result;
 }
 
+run_ids distinct_ids(dataset const& data, std::function<void(std::string const&)> const& warn) {
+  std::unordered_set<std::string> seen;
+  for (query_group const& query : data.queries) {
+    seen.clear();
+    for (std::size_t d = query.begin; d < query.end; ++d) {
+      std::string const docid = data.docid(d);
+      if (seen.insert(docid).second) continue;
+      error const what({data.name, d < data.line_numbers.size() ? data.line_numbers[d] : d + 1},
+                       fmt::format("found docid '{}' of query '{}' again, the run names documents "
+                                   "by query and line instead",
+                                   docid, query.qid));
+      if (warn) warn(what.what());
+      return run_ids::line;
+    }
+  }
+  return run_ids::docid;
+}
+
 void write_run(dataset const& data, std::span<double const> scores, std::string_view tag,
-               output_file& out, bool distinct_scores) {
+               output_file& out, run_form const& form) {
   if (scores.size() != data.size())
     throw usage_error(fmt::format("{} scores for {} documents", scores.size(), data.size()));
   std::vector<std::size_t> order;
@@ -127,13 +145,14 @@ void write_run(dataset const& data, std::span<double const> scores, std::string_
     seen.clear();
     fmt::memory_buffer text;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      std::string const docid = data.docid(order[i]);
+      std::string const docid =
+          form.ids == run_ids::docid ? data.docid(order[i]) : data.line_id(order[i]);
       if (!seen.insert(docid).second)
         throw error({data.name, data.line_numbers[order[i]], 0},
                     fmt::format("found docid '{}' twice in query '{}', expected it once in a run",
                                 docid, query.qid));
       double const score =
-          distinct_scores ? static_cast<double>(order.size() - i) : scores[order[i]];
+          form.distinct_scores ? static_cast<double>(order.size() - i) : scores[order[i]];
       fmt::format_to(std::back_inserter(text), "{} Q0 {} {} {} {}\n", query.qid, docid, i + 1,
                      score, tag);
     }

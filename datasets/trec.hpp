@@ -5,6 +5,7 @@
 #include "datasets/dataset.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,12 +63,27 @@ qrels read_qrels(context const& ctx, std::string const& path);
 /// document retrieved twice for a query, and a file without lines.
 run read_run(context const& ctx, std::string const& path);
 
+/// What a run calls the documents of a test set.
+enum class run_ids {
+  docid,  ///< `dataset::docid`
+  line,   ///< `dataset::line_id`
+};
+
+/// A run names a document once a query: `docid` where docids are distinct within each query of the
+/// set, else `line`, and `warn` is told of the first docid that comes again and of its line.
+run_ids distinct_ids(dataset const& data, std::function<void(std::string const&)> const& warn);
+
+struct run_form {
+  run_ids ids = run_ids::docid;
+  /// Readers such as trec_eval break ties by docno, not by rank; with this the score column is
+  /// n, n - 1, ..., 1 instead, so that they see the very order.
+  bool distinct_scores = false;
+};
+
 /// Writes a test set's ranking as a run: queries in their order, documents by score descending
-/// (ties in input order), ranks from 1, docids as `dataset::docid` has them. Scores are round-trip
-/// exact. Readers such as trec_eval break ties by docno, not by rank; for `distinct_scores` the
-/// score column is n, n - 1, ..., 1 instead, so that they see this very order.
-/// Throws `error` when two documents of a query have the same docid.
+/// (ties in input order), ranks from 1. Scores are round-trip exact. Throws `error` when two
+/// documents of a query have the same id.
 void write_run(dataset const& data, std::span<double const> scores, std::string_view tag,
-               output_file& out, bool distinct_scores = false);
+               output_file& out, run_form const& form = {});
 
 }  // namespace rulerank::datasets

@@ -32,10 +32,11 @@ class trec_files : public ::testing::Test {
     }
     return "no complaint";
   }
-  std::string written(dataset const& data, std::vector<double> const& scores, bool distinct) {
+  std::string written(dataset const& data, std::vector<double> const& scores,
+                      run_form const& form = {}) {
     std::string const path = folder_ / "run.txt";
     output_file out(path);
-    write_run(data, scores, "mine", out, distinct);
+    write_run(data, scores, "mine", out, form);
     out.commit();
     std::ifstream in(path);
     std::ostringstream text;
@@ -102,13 +103,13 @@ TEST_F(trec_files, a_ranking_becomes_a_run) {
                                       "0 qid:a2 1:3\n"
                                       "0 qid:a2 1:4\n",
                                       "test.txt");
-  EXPECT_EQ(written(data, {0.1, 0.3, -1, 2, 2}, true),
+  EXPECT_EQ(written(data, {0.1, 0.3, -1, 2, 2}, {.distinct_scores = true}),
             "a Q0 z 1 2 mine\n"
             "a Q0 x 2 1 mine\n"
             "b Q0 b-3 1 1 mine\n"
             "a2 Q0 a2-4 1 2 mine\n"
             "a2 Q0 a2-5 2 1 mine\n");
-  EXPECT_EQ(written(data, {0.1, 0.3, -1, 2, 2}, false),
+  EXPECT_EQ(written(data, {0.1, 0.3, -1, 2, 2}),
             "a Q0 z 1 0.3 mine\n"
             "a Q0 x 2 0.1 mine\n"
             "b Q0 b-3 1 -1 mine\n"
@@ -119,11 +120,43 @@ TEST_F(trec_files, a_ranking_becomes_a_run) {
   EXPECT_EQ(back.queries[0].documents[0].score, 0.3);
 }
 
-TEST_F(trec_files, a_docid_twice_in_a_query_makes_no_run) {
-  dataset const data =
-      parse_svmlight(context{}, "1 qid:a 1:1 # docid = x\n0 qid:a 1:2 # docid = x\n", "test.txt");
-  EXPECT_THROW(written(data, {1, 2}, false), error);
-  EXPECT_THROW(written(data, {1}, false), usage_error);
+TEST_F(trec_files, a_docid_twice_in_a_query_gives_way_to_lines) {
+  dataset const data = parse_svmlight(context{},
+                                      "1 qid:a 1:1 # docid = x\n"
+                                      "# a comment\n"
+                                      "1 qid:b 1:1 # docid = x\n"
+                                      "0 qid:b 1:2 # docid = y\n"
+                                      "0 qid:b 1:2 # docid = x\n"
+                                      "0 qid:b 1:2 # docid = y\n",
+                                      "test.txt");
+  std::vector<double> const scores{1, 2, 3, 4, 5};
+  EXPECT_THROW(written(data, scores), error);
+  EXPECT_THROW(written(data, {1}), usage_error);
+  std::vector<std::string> warnings;
+  run_ids const ids =
+      distinct_ids(data, [&](std::string const& what) { warnings.push_back(what); });
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(
+      warnings[0],
+      "test.txt:5:1: found docid 'x' of query 'b' again, the run names documents by query and "
+      "line instead");
+  EXPECT_EQ(written(data, scores, {.ids = ids}),
+            "a Q0 a-1 1 1 mine\n"
+            "b Q0 b-6 1 5 mine\n"
+            "b Q0 b-5 2 4 mine\n"
+            "b Q0 b-4 3 3 mine\n"
+            "b Q0 b-3 4 2 mine\n");
+}
+
+TEST_F(trec_files, docids_stay_where_they_are_distinct_in_each_query) {
+  auto const ids = [](char const* text) {
+    return distinct_ids(parse_svmlight(context{}, text, "test.txt"),
+                        [](std::string const& what) { ADD_FAILURE() << what; });
+  };
+  EXPECT_EQ(ids("1 qid:a 1:1 # docid = x\n1 qid:b 1:1 # docid = x\n0 qid:b 1:1\n"), run_ids::docid);
+  // What stands for an absent docid may be another document's.
+  dataset const odd = parse_svmlight(context{}, "1 qid:a 1:1 # docid = a-2\n0 qid:a 1:1\n", "t");
+  EXPECT_EQ(distinct_ids(odd, {}), run_ids::line);
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ class fold_runner {
     expect_labels(train_);
     if (!files_.vali.empty()) vali_ = read_part(files_.vali, vali_part);
     test_ = read_part(files_.test, test_part);
+    ids_ = datasets::distinct_ids(test_, [&](std::string const& what) { owner_.warn(what); });
     result_.train_documents = train_.size();
     result_.test_documents = test_.size();
   }
@@ -159,8 +160,9 @@ class fold_runner {
     result_.systems.push_back({what.name, documents, evaluate(scores), {}});
     write(fmt::format("scores/{}/{}.txt", what.name, files_.name),
           [&](output_file& out) { datasets::write_scores(scores, out); });
-    write(fmt::format("runs/{}/{}.run", what.name, files_.name),
-          [&](output_file& out) { datasets::write_run(test_, scores, what.name, out); });
+    write(fmt::format("runs/{}/{}.run", what.name, files_.name), [&](output_file& out) {
+      datasets::write_run(test_, scores, what.name, out, {.ids = ids_});
+    });
   }
 
   void write(std::string const& name, std::function<void(output_file&)> const& content) {
@@ -178,6 +180,7 @@ class fold_runner {
   fold_work const& work_;
   fold_files const& files_;
   datasets::dataset train_, vali_, test_;
+  datasets::run_ids ids_ = datasets::run_ids::docid;
   datasets::binned_dataset binned_train_, binned_test_;
   std::map<std::uint32_t, std::vector<std::size_t>> chosen_;
   std::map<std::string, std::set<std::string>> engines_;

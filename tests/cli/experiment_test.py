@@ -192,6 +192,17 @@ class Experiment(harness.CommandLine):
         (self.folder / "theirs" / "Fold3.txt").write_bytes(b"1\n2\n")
         self.experiment("none", "--scores", "theirs=theirs", code=3, message="Fold3.txt")
 
+    def test_a_docid_twice_in_a_query(self):
+        path = self.folder / "data" / "Fold2" / "test.txt"
+        first, second, rest = path.read_bytes().split(b"\n", 2)
+        lines = [line.partition(b"#")[0] + b"# docid = same" for line in (first, second)]
+        path.write_bytes(b"\n".join([*lines, rest]))
+        errors = self.experiment("out", message="Fold2/test.txt:2:1: found docid 'same'").stderr
+        self.assertEqual(errors.count(b"warning"), 1)
+        runs = self.folder / "out" / "runs" / "full-rank-3"
+        names = [row.split() for row in (runs / "Fold2.run").read_text().splitlines()]
+        self.assertTrue(all(name.rpartition("-")[0] == qid for qid, _, name, *_ in names))
+
     def test_formats(self):
         results = self.experiment("out", "--json").stdout
         self.assertEqual(results, (self.folder / "out" / "results.json").read_bytes())
