@@ -7,8 +7,10 @@
 #include "datasets/feature_order.hpp"
 #include "datasets/svmlight.hpp"
 
+#include <array>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -118,6 +120,17 @@ TEST_P(every_engine, agrees_with_ssarp_on_wide_partitions) {
                   reduce(ctx, data, options_for(engine::ssarp, rule_size, t, 1)));
     }
   }
+}
+
+TEST_P(every_engine, labels_are_names_however_large) {
+  auto const small = random_data(31, 200, 12, 4, 2);
+  auto large = small;
+  std::array<std::int32_t, 3> const as{0, 2'000'000'000, std::numeric_limits<std::int32_t>::max()};
+  for (std::int32_t& label : large.labels) label = as[static_cast<std::size_t>(label)];
+  large.max_label = as.back();
+  context const ctx;
+  expect_same(reduce(ctx, large, options_for(GetParam(), 4, {1, 0.2}, 1)),
+              reduce(ctx, small, options_for(GetParam(), 4, {1, 0.2}, 1)));
 }
 
 TEST_P(every_engine, does_not_depend_on_threads) {

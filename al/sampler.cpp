@@ -43,10 +43,17 @@ std::vector<std::size_t> checked_order(datasets::binned_dataset const& data,
   return order;
 }
 
+/// Distinct labels of the documents that have one, at least 1.
+std::uint64_t classes_of(datasets::binned_dataset const& data) {
+  std::unordered_set<std::int32_t> labels(data.labels.begin(), data.labels.end());
+  labels.erase(datasets::unlabelled);
+  return std::max<std::uint64_t>(labels.size(), 1);
+}
+
 void check_widths(datasets::binned_dataset const& data, sampler_options const& options,
                   std::size_t partitions) {
   std::size_t const width = (data.feature_count() + partitions - 1) / partitions;
-  auto const classes = static_cast<std::uint64_t>(data.max_label) + 1;
+  std::uint64_t const classes = classes_of(data);
   std::uint64_t itemsets = most_rules;
   try {
     itemsets = rules::itemset_count(width, static_cast<std::uint64_t>(options.rule_size) - 1);

@@ -98,6 +98,31 @@ class Engines(harness.CommandLine):
                          {"reduce": 1, "rank": 1})
 
 
+    def test_labels_are_names_however_large(self):
+        names = {"small": [0, 1], "large": [0, 2_000_000_000]}
+        chosen, scores = {}, {}
+        for size, labels in names.items():
+            text = b"".join(b"%d qid:%d 1:%d 2:%d\n" % (labels[d % 3 == 0], d // 8, d % 7, d % 5)
+                            for d in range(64))
+            train = self.file(size, text)
+            for e in json.loads(self.expect(0, "engines", "--json").stdout):
+                if "cpu" not in e["runs_on"]:
+                    continue
+                line = [e["verb"], "--train", train, "--engine", e["engine"], "--device", "cpu",
+                        "--out", "out"]
+                if e["verb"] == "reduce":
+                    self.expect(0, *line, "--ids", "ids")
+                    chosen.setdefault(size, set()).add((self.folder / "ids").read_bytes())
+                else:
+                    self.expect(0, *line, "--test", train)
+                    scores.setdefault(size, set()).add((self.folder / "out").read_bytes())
+        self.assertEqual(chosen["small"], chosen["large"])
+        self.assertEqual([len(chosen["large"]), len(scores["large"])], [1, 1])
+        small, large = (map(float, next(iter(scores[size])).split()) for size in names)
+        for a, b in zip(small, large):
+            self.assertAlmostEqual(a, b / 2e9, 6)
+
+
 class Devices(harness.CommandLine):
     def test_cuda_without_a_device_is_device_trouble(self):
         if json.loads(self.expect(0, "devices", "--json").stdout)["cuda"]:
