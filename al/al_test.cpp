@@ -12,6 +12,7 @@
 #include <iostream>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -150,13 +151,25 @@ TEST_P(every_engine, keeps_to_a_budget_in_iteration_then_partition_order) {
   context ctx;
   ctx.threads = 2;
   auto const all = reduce(ctx, data, options_for(GetParam(), 3, {}, 3));
-  for (std::size_t budget : {std::size_t{1}, std::size_t{2}, std::size_t{7}, all.documents.size(),
-                             all.documents.size() + 5}) {
+  for (std::size_t budget = 1; budget < all.documents.size() + 5; ++budget) {
     auto options = options_for(GetParam(), 3, {}, 3);
     options.max_documents = budget;
-    auto const some = reduce(ctx, data, options);
+    std::set<std::size_t> asked;
+    auto const some = reduce(ctx, data, options, [&](std::size_t d) {
+      asked.insert(d);
+      return data.labels[d];
+    });
     EXPECT_EQ(some.documents.size(), std::min(budget, all.documents.size()));
+    EXPECT_TRUE(std::ranges::equal(asked, some.documents)) << "a label was asked for in vain";
+    std::size_t iterations = 0;
+    for (partition_report const& part : some.partitions) iterations += part.iterations;
+    EXPECT_EQ(iterations, some.choices.size());
     ASSERT_LE(some.choices.size(), all.choices.size());
+    if (some.choices.size() < all.choices.size()) {
+      std::size_t const next = all.choices[some.choices.size()].document;
+      EXPECT_EQ(some.documents.size(), budget);
+      EXPECT_FALSE(asked.contains(next)) << "it could have gone on";
+    }
     for (std::size_t i = 0; i < some.choices.size(); ++i) {
       EXPECT_EQ(some.choices[i].document, all.choices[i].document);
       EXPECT_EQ(some.choices[i].partition, all.choices[i].partition);
@@ -176,6 +189,10 @@ TEST_P(every_engine, fixed_iterations_go_past_the_stop_rule) {
   for (std::size_t i = 0; i < stopped.choices.size(); ++i)
     EXPECT_EQ(fixed.choices[i].document, stopped.choices[i].document);
   options.which = engine::ssarp;
+  expect_same(fixed, reduce(ctx, data, options));
+  options.max_documents = 40;
+  EXPECT_EQ(reduce(ctx, data, options).documents.size(), 40U);
+  options.max_documents = 190;
   expect_same(fixed, reduce(ctx, data, options));
 }
 

@@ -57,31 +57,57 @@ class rule_counter {
 };
 
 /// The loop of Algorithm 3: first the most representative document, then whichever has the fewest
-/// rules, until that is one already chosen. `chosen(position, rules)` gives the label.
-template <class Chosen>
-partition_report run_partition(context const& ctx, partition const& part, rule_counter& counter,
-                               std::size_t max_iterations, bool stop_rule, Chosen&& chosen) {
-  partition_report report;
-  report.features = part.features();
-  report.documents = part.size();
-  std::vector<bool> in_sample(part.size());
-  rule_counter::smallest next{0, part.first};
-  while (report.iterations < part.size() &&
-         (max_iterations == 0 || report.iterations < max_iterations)) {
-    ctx.check_stop();
-    std::int32_t const label = chosen(next.position, report.iterations, next.rules);
-    in_sample[next.position] = true;
-    ++report.iterations;
-    counter.add(ctx, next.position, label);
-    next = counter.fewest();
-    if (!in_sample[next.position]) continue;
-    if (report.stopped_after == 0) report.stopped_after = report.iterations;
-    if (stop_rule || report.iterations == part.size()) break;
-    next = counter.fewest_unchosen();
+/// rules, until that is one already chosen. It can be left and gone on with.
+class partition_run {
+ public:
+  /// What is referred to outlives it. `stop_rule` off: the minimum is taken over documents not yet
+  /// chosen.
+  partition_run(partition const& part, rule_counter& counter, bool stop_rule)
+      : part_(part),
+        counter_(counter),
+        stop_rule_(stop_rule),
+        in_sample_(part.size()),
+        next_{0, part.first} {
+    report_.features = part.features();
+    report_.documents = part.size();
+    done_ = part.size() == 0;
   }
-  report.rules_lost = counter.rules_lost();
-  return report;
-}
+
+  /// Whether the stop rule, or the lack of documents, has ended it.
+  bool done() const noexcept { return done_; }
+  /// The position of the document that would be chosen next, unless it is done.
+  std::size_t next() const noexcept { return next_.position; }
+
+  /// Goes on until `iterations` documents are chosen in all (0: no such limit) or it is done.
+  /// `chosen(position, iteration, rules)` gives the label.
+  template <class Chosen>
+  void advance(context const& ctx, std::size_t iterations, Chosen&& chosen) {
+    while (!done_ && (iterations == 0 || report_.iterations < iterations)) {
+      ctx.check_stop();
+      std::int32_t const label = chosen(next_.position, report_.iterations, next_.rules);
+      in_sample_[next_.position] = true;
+      ++report_.iterations;
+      counter_.add(ctx, next_.position, label);
+      next_ = counter_.fewest();
+      bool const stops = in_sample_[next_.position];
+      if (stops && report_.stopped_after == 0) report_.stopped_after = report_.iterations;
+      done_ = (stops && stop_rule_) || report_.iterations == part_.size();
+      if (stops && !done_) next_ = counter_.fewest_unchosen();
+    }
+    report_.rules_lost = counter_.rules_lost();
+  }
+
+  partition_report const& report() const noexcept { return report_; }
+
+ private:
+  partition const& part_;
+  rule_counter& counter_;
+  bool stop_rule_;
+  bool done_ = false;
+  std::vector<bool> in_sample_;
+  rule_counter::smallest next_;
+  partition_report report_;
+};
 
 /// Engines. `max_items` is the largest itemset, rule_size - 1.
 std::unique_ptr<rule_counter> make_recount(partition const& part, std::size_t max_items,

@@ -1,14 +1,11 @@
 #include "al/sampler.hpp"
 
-#include "al/partition.hpp"
+#include "al/sampling.hpp"
 #include "core/error.hpp"
-#include "core/parallel.hpp"
 #include "rules/combinadic.hpp"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <mutex>
 #include <numeric>
 #include <unordered_set>
 
@@ -103,70 +100,12 @@ sample reduce(context const& ctx, datasets::binned_dataset const& data,
                                   count, order.size(), order.size()));
   check_widths(data, options, count);
 
-  sample result;
-  result.ran = options.which == engine::automatic ? engine::delta : options.which;
-  auto const max_items = static_cast<std::size_t>(options.rule_size) - 1;
-  rules::validity const valid(options.thresholds, static_cast<std::uint32_t>(data.documents));
-  auto const features = deal_features(order, count);
-  std::vector<std::vector<choice>> choices(count);
-  result.partitions.resize(count);
-
-  // The published engines take the partitions one after the other; ours side by side, or one alone
-  // with all threads. A budget of documents is reached within as many iterations, so no partition
-  // needs more.
-  context inner = ctx;
-  context outer = ctx;
-  if (result.ran == engine::delta) {
-    if (count > 1) inner.threads = 1;
-  } else {
-    outer.threads = 1;
-    if (result.ran == engine::ssarp) inner.threads = 1;
-  }
-  bool const stop_rule = options.fixed_iterations == 0;
-  std::size_t const max_iterations = stop_rule ? options.max_documents : options.fixed_iterations;
-
-  std::mutex mutex;  // for the oracle and the progress
-  std::size_t chosen_in_all = 0;
-  parallel_for(outer, count, 1, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t q = begin; q < end; ++q) {
-      auto const started = std::chrono::steady_clock::now();
-      partition const part = make_partition(data, features[q]);
-      auto const counter = result.ran == engine::delta ? make_delta(part, max_items, valid)
-                                                       : make_recount(part, max_items, valid);
-      result.partitions[q] = run_partition(
-          inner, part, *counter, max_iterations, stop_rule,
-          [&](std::size_t position, std::size_t iteration, std::uint64_t rules) {
-            std::size_t const document = part.documents[position];
-            choices[q].push_back({document, q, iteration, rules});
-            std::lock_guard const lock(mutex);
-            ctx.report("documents chosen", ++chosen_in_all, 0);
-            std::int32_t const label = label_of ? label_of(document) : data.labels[document];
-            if (label < 0)
-              throw usage_error(fmt::format("document {} was chosen and has no label", document));
-            return label;
-          });
-      result.partitions[q].seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-    }
-  });
-
-  for (auto const& of_partition : choices)
-    result.choices.insert(result.choices.end(), of_partition.begin(), of_partition.end());
-  std::stable_sort(result.choices.begin(), result.choices.end(),
-                   [](choice const& a, choice const& b) { return a.iteration < b.iteration; });
-  std::unordered_set<std::size_t> distinct;
-  std::size_t kept = 0;
-  for (choice const& c : result.choices) {
-    if (options.max_documents != 0 && distinct.size() == options.max_documents &&
-        !distinct.contains(c.document))
-      break;
-    distinct.insert(c.document);
-    ++kept;
-  }
-  result.choices.resize(kept);
-  result.documents.assign(distinct.begin(), distinct.end());
-  std::sort(result.documents.begin(), result.documents.end());
-  return result;
+  sampling work(ctx, data, options, label_of, deal_features(order, count));
+  if (options.max_documents == 0)
+    work.advance(0);
+  else
+    work.advance_within(options.max_documents);
+  return work.take();
 }
 
 }  // namespace rulerank::al

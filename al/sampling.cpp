@@ -1,0 +1,134 @@
+#include "al/sampling.hpp"
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::al {
+
+sampling::work::work(sampling const& owner, std::size_t q)
+    : part(make_partition(owner.data_, owner.features_[q])),
+      counter((owner.engine_ == engine::delta ? make_delta : make_recount)(
+          part, static_cast<std::size_t>(owner.options_.rule_size) - 1, owner.valid_)),
+      run(part, *counter, owner.options_.fixed_iterations == 0) {}
+
+sampling::sampling(context const& ctx, datasets::binned_dataset const& data,
+                   sampler_options const& options, oracle const& label_of,
+                   std::vector<std::vector<std::size_t>> features)
+    : ctx_(ctx),
+      data_(data),
+      options_(options),
+      label_of_(label_of),
+      engine_(options.which == engine::automatic ? engine::delta : options.which),
+      valid_(options.thresholds, static_cast<std::uint32_t>(data.documents)),
+      features_(std::move(features)),
+      lanes_(features_.size()) {}
+
+void sampling::advance(std::size_t iterations) {
+  context inner = ctx_;
+  context outer = ctx_;
+  if (engine_ == engine::delta) {
+    if (lanes_.size() > 1) inner.threads = 1;
+  } else {
+    outer.threads = 1;
+    if (engine_ == engine::ssarp) inner.threads = 1;
+  }
+  parallel_for(outer, lanes_.size(), 1, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t q = begin; q < end; ++q) advance_one(inner, q, iterations);
+  });
+}
+
+void sampling::advance_within(std::size_t budget) {
+  // While all partitions together cannot exceed the budget, they go on side by side.
+  std::size_t iterations = 0;
+  while (std::size_t const safe = (budget - documents().size()) / lanes_.size()) {
+    iterations += safe;
+    advance(iterations);
+    if (finished()) return;
+  }
+  context inner = ctx_;
+  if (engine_ == engine::ssarp) inner.threads = 1;
+  std::unordered_set<std::size_t> kept = documents();
+  for (; !finished(); ++iterations)
+    for (std::size_t q = 0; q < lanes_.size(); ++q) {
+      if (lanes_[q].finished) continue;
+      work const& going = start(q);
+      if (!going.run.done()) {
+        std::size_t const next = going.part.documents[going.run.next()];
+        if (kept.size() == budget && !kept.contains(next)) return;
+        kept.insert(next);
+      }
+      advance_one(inner, q, iterations + 1);
+    }
+}
+
+sample sampling::take() const {
+  sample result;
+  result.ran = engine_;
+  for (lane const& l : lanes_) {
+    result.partitions.push_back(l.report);
+    result.choices.insert(result.choices.end(), l.choices.begin(), l.choices.end());
+  }
+  std::stable_sort(result.choices.begin(), result.choices.end(),
+                   [](choice const& a, choice const& b) { return a.iteration < b.iteration; });
+  auto const distinct = documents();
+  result.documents.assign(distinct.begin(), distinct.end());
+  std::sort(result.documents.begin(), result.documents.end());
+  return result;
+}
+
+sampling::work const& sampling::start(std::size_t q) {
+  if (!lanes_[q].going) {
+    lanes_[q].going = std::make_unique<work>(*this, q);
+    lanes_[q].report = lanes_[q].going->run.report();
+  }
+  return *lanes_[q].going;
+}
+
+void sampling::advance_one(context const& ctx, std::size_t q, std::size_t iterations) {
+  lane& l = lanes_[q];
+  if (l.finished) return;
+  auto const started = std::chrono::steady_clock::now();
+  start(q);
+  std::size_t const fixed = options_.fixed_iterations;
+  if (fixed != 0) iterations = iterations == 0 ? fixed : std::min(iterations, fixed);
+  l.going->run.advance(ctx, iterations,
+                       [&](std::size_t position, std::size_t iteration, std::uint64_t rules) {
+                         std::size_t const document = l.going->part.documents[position];
+                         l.choices.push_back({document, q, iteration, rules});
+                         return ask(document);
+                       });
+  std::chrono::duration<double> const took = std::chrono::steady_clock::now() - started;
+  double const before = l.report.seconds;
+  l.report = l.going->run.report();
+  l.report.seconds = before + took.count();
+  l.finished = l.going->run.done() || (fixed != 0 && l.report.iterations == fixed);
+  if (l.finished) l.going.reset();
+}
+
+std::int32_t sampling::ask(std::size_t document) {
+  std::lock_guard const lock(mutex_);
+  ctx_.report("documents chosen", ++chosen_in_all_, 0);
+  std::int32_t const label = label_of_ ? label_of_(document) : data_.labels[document];
+  if (label < 0)
+    throw usage_error(fmt::format("document {} was chosen and has no label", document));
+  return label;
+}
+
+bool sampling::finished() const {
+  return std::all_of(lanes_.begin(), lanes_.end(), [](lane const& l) { return l.finished; });
+}
+
+std::unordered_set<std::size_t> sampling::documents() const {
+  std::unordered_set<std::size_t> distinct;
+  for (lane const& l : lanes_)
+    for (choice const& c : l.choices) distinct.insert(c.document);
+  return distinct;
+}
+
+}  // namespace rulerank::al
