@@ -11,6 +11,7 @@
 #include <memory>
 #include <numeric>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -225,8 +226,20 @@ std::vector<std::size_t> from_file(binned_dataset const& data, std::string const
   }
   if (in.bad()) throw error({path, 0, 0}, "cannot be read, expected feature numbers, one a line");
   if (named.empty()) throw error({path, 1, 1}, "no feature number, expected one a line");
+  std::vector<std::uint32_t> missing;
   for (std::size_t f = 0; f < data.feature_count(); ++f)
-    if (!placed[f]) order.push_back(f);
+    if (!placed[f]) missing.push_back(data.features[f]);
+  if (!missing.empty()) {
+    constexpr std::size_t shown = 10;
+    bool const all = missing.size() <= shown;
+    throw error(
+        {path, 1, 1},
+        fmt::format("found {} of the {} features with items, expected all: {}{} not named",
+                    order.size(), data.feature_count(),
+                    fmt::join(std::span(missing).first(std::min(shown, missing.size())), ", "),
+                    all ? (missing.size() == 1 ? " is" : " are")
+                        : fmt::format(" and {} more are", missing.size() - shown)));
+  }
   return order;
 }
 

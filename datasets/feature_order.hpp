@@ -20,8 +20,8 @@ enum class feature_order {
 
 /// A permutation of 0..F-1 (columns of `data`), ties by index. `path` is read for
 /// `feature_order::file`: blank lines and what follows a `#` are skipped, a feature that is not a
-/// column (it has no cuts) is passed over, columns it does not name follow in their order. Throws
-/// `error` for a malformed or repeated number and for a file that names none.
+/// column (it has no cuts) is passed over. Throws `error` for a malformed or repeated number, for a
+/// file that names none, and for one that does not name every column.
 std::vector<std::size_t> order_features(context const& ctx, binned_dataset const& data,
                                         feature_order order, std::string const& path = {});
 

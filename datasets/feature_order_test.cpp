@@ -193,7 +193,7 @@ TEST(feature_order, from_a_file) {
   binned_dataset const data = make({{0}, {1}, {0}, {1}}, 2, false);  // features 5 15 25 35
   testing_tools::temporary_folder folder;
   std::string const path = folder / "order";
-  write_file(path, "# mine\n25\r\n\n  5 # BM25\n999\n");
+  write_file(path, "# mine\n25\r\n\n  5 # BM25\n999\n15\n35");
   EXPECT_EQ(order_features({}, data, feature_order::file, path),
             (std::vector<std::size_t>{2, 0, 1, 3}));
   struct fault {
@@ -206,7 +206,8 @@ TEST(feature_order, from_a_file) {
                                            {"25\n\n25\n", 3, 1},
                                            {"99999999999\n", 1, 1},
                                            {"5 15\n", 1, 1},
-                                           {"# none\n", 1, 1}}) {
+                                           {"# none\n", 1, 1},
+                                           {"25\n5\n35\n999\n", 1, 1}}) {
     write_file(path, f.text);
     try {
       order_features({}, data, feature_order::file, path);
@@ -218,6 +219,21 @@ TEST(feature_order, from_a_file) {
     }
   }
   EXPECT_THROW(order_features({}, data, feature_order::file, folder / "absent"), error);
+  auto const complaint = [&](binned_dataset const& of) {
+    try {
+      order_features({}, of, feature_order::file, path);
+    } catch (error const& e) {
+      return std::string(e.what()).substr(path.size());
+    }
+    return std::string();
+  };
+  write_file(path, "25\n5\n35\n");
+  EXPECT_EQ(complaint(data),
+            ":1:1: found 3 of the 4 features with items, expected all: 15 is not named");
+  binned_dataset const wide = make(std::vector<std::vector<std::uint8_t>>(15, {0, 1}), 2, false);
+  EXPECT_EQ(complaint(wide),
+            ":1:1: found 3 of the 15 features with items, expected all: 15, 45, 55, 65, 75, 85, "
+            "95, 105, 115, 125 and 2 more are not named");
 }
 
 TEST(feature_order, words) {
