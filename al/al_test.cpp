@@ -7,6 +7,7 @@
 #include "datasets/feature_order.hpp"
 #include "datasets/svmlight.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <iostream>
@@ -259,6 +260,9 @@ TEST(delta, counts_the_rules_that_lost_their_validity) {
 TEST(engines, are_named) {
   for (auto const& info : engines()) EXPECT_EQ(engine_from(info.name), info.which);
   EXPECT_THROW(engine_from("nosuch"), usage_error);
+  ASSERT_EQ(std::ranges::count_if(engines(), &engine_info::is_default), 1);
+  auto const found = reduce({}, random_data(1, 20, 4, 3, 1), {});
+  EXPECT_EQ(found.ran, std::ranges::find_if(engines(), &engine_info::is_default)->which);
 }
 
 struct golden {

@@ -19,8 +19,8 @@ constexpr std::array engine_list{
     engine_info{engine::ssarp, "ssarp", "cpu, one thread",
                 "SSARP as published: all rules recounted each iteration"},
     engine_info{engine::pssarp, "pssarp", "cpu", "SSARP with the documents in parallel (OpenMP)"},
-    engine_info{engine::delta, "delta", "cpu",
-                "default; counts only what the chosen document changed"},
+    engine_info{engine::delta, "delta", "cpu", "counts only what the chosen document changed",
+                true},
 };
 
 /// Features that a partition has by default.
@@ -100,7 +100,10 @@ sample reduce(context const& ctx, datasets::binned_dataset const& data,
                                   count, order.size(), order.size()));
   check_widths(data, options, count);
 
-  sampling work(ctx, data, options, label_of, deal_features(order, count));
+  sampler_options chosen = options;
+  if (chosen.which == engine::automatic)
+    chosen.which = std::ranges::find_if(engine_list, &engine_info::is_default)->which;
+  sampling work(ctx, data, chosen, label_of, deal_features(order, count));
   if (options.max_documents == 0)
     work.advance(0);
   else

@@ -24,7 +24,7 @@ sampling::sampling(context const& ctx, datasets::binned_dataset const& data,
       data_(data),
       options_(options),
       label_of_(label_of),
-      engine_(options.which == engine::automatic ? engine::delta : options.which),
+      engine_(options.which),
       valid_(options.thresholds, static_cast<std::uint32_t>(data.documents)),
       features_(std::move(features)),
       lanes_(features_.size()) {}

@@ -14,7 +14,8 @@ namespace rulerank::al {
 /// which order each partition does, depends on neither the threads nor how far a call goes.
 class sampling {
  public:
-  /// `features`: those of each partition. What is referred to outlives it; the options are checked.
+  /// `features`: those of each partition. What is referred to outlives it; the options are checked
+  /// and name an engine.
   sampling(context const& ctx, datasets::binned_dataset const& data, sampler_options const& options,
            oracle const& label_of, std::vector<std::vector<std::size_t>> features);
 

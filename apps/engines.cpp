@@ -20,17 +20,15 @@ struct engine_line {
 };
 
 /// Adds what a room says about its engines.
-template <class Engines, class Engine>
-void add_lines(std::vector<engine_line>& lines, std::string_view verb, Engines const& engines,
-               Engine default_engine) {
-  for (auto const& e : engines)
-    lines.push_back({verb, e.name, e.runs_on, e.what, e.which == default_engine});
+template <class Engines>
+void add_lines(std::vector<engine_line>& lines, std::string_view verb, Engines const& engines) {
+  for (auto const& e : engines) lines.push_back({verb, e.name, e.runs_on, e.what, e.is_default});
 }
 
 std::vector<engine_line> all_engines() {
   std::vector<engine_line> lines;
-  add_lines(lines, "reduce", al::engines(), al::engine::delta);
-  add_lines(lines, "rank", l2r::engines(), l2r::engine::project);
+  add_lines(lines, "reduce", al::engines());
+  add_lines(lines, "rank", l2r::engines());
   return lines;
 }
 

@@ -18,9 +18,10 @@ struct engine_description {
   std::string_view name;
   std::string_view runs_on;  ///< "cpu" or "cuda"
   std::string_view what;
+  bool is_default = false;  ///< what `automatic` stands for; one of them
 };
 
-/// Every engine that can be asked for, the default first.
+/// Every engine that can be asked for.
 std::span<engine_description const> engines();
 
 /// The word of the command line ("auto" for `automatic`); engine_from throws `usage_error`.

@@ -23,7 +23,8 @@ double seconds_since(clock::time_point begin) {
 constexpr std::array descriptions{
     engine_description{engine::project, "project", "cpu",
                        "bit rows compressed to the documents that hold an itemset's first items, "
-                       "shared by the test documents that hold them too"},
+                       "shared by the test documents that hold them too",
+                       true},
     engine_description{
         engine::lrar, "lrar", "cpu",
         "as published (document 004, Algorithm 5): serial, with a cache of supports"},
@@ -96,7 +97,9 @@ ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
                ranker_options const& options) {
   auto const begin = clock::now();
   ctx.check_stop();
-  which_ = options.engine == engine::automatic ? engine::project : options.engine;
+  which_ = options.engine == engine::automatic
+               ? std::ranges::find_if(descriptions, &engine_description::is_default)->which
+               : options.engine;
   prepared_ = std::make_unique<prepared_training const>(training, options);
   switch (which_) {
     case engine::lrar:

@@ -5,6 +5,7 @@
 #include "datasets/svmlight.hpp"
 #include "l2r/test_sets.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <fstream>
 #include <numeric>
@@ -316,6 +317,9 @@ TEST(ranker, engine_names) {
   EXPECT_EQ(engine_from("auto"), engine::automatic);
   EXPECT_EQ(name_of(engine::automatic), "auto");
   EXPECT_THROW(engine_from("fast"), usage_error);
+  ASSERT_EQ(std::ranges::count_if(engines(), &engine_description::is_default), 1);
+  EXPECT_EQ(ranker({}, drawn_set({20, 3, 2}, 1), {}).engine(),
+            std::ranges::find_if(engines(), &engine_description::is_default)->which);
 }
 
 TEST(ranker, ties_keep_input_order) {
