@@ -104,6 +104,13 @@ void write_binned(session& owner, discretize_arguments const& arguments, dataset
   out.commit();
 }
 
+void make_out_dir(std::string const& path) {
+  std::error_code failed;
+  fs::create_directories(path, failed);
+  if (failed)
+    throw output_error(fmt::format("{}: cannot be made a folder ({})", path, failed.message()));
+}
+
 void discretize(session& owner, discretize_arguments const& arguments) {
   discretizer_arguments const& how = arguments.discretizer;
   how.options();  // refuses wrong words before anything is read
@@ -111,11 +118,6 @@ void discretize(session& owner, discretize_arguments const& arguments) {
                                 ? (fs::path(arguments.out_dir) / "discretizer.json").string()
                                 : arguments.model;
   std::vector<job> const jobs = plan(owner, arguments, model);
-  std::error_code failed;
-  fs::create_directories(arguments.out_dir, failed);
-  if (failed)
-    throw output_error(
-        fmt::format("{}: cannot be made a folder ({})", arguments.out_dir, failed.message()));
 
   auto summary = nlohmann::ordered_json::object();
   datasets::discretizer fitted;
@@ -130,6 +132,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
         auto const timer = owner.stage("fit");
         fitted = how.fit_or_read(owner, data);
       }
+      make_out_dir(arguments.out_dir);  // the first that is written: a fault before leaves nothing
       write_file(model, datasets::to_json(fitted).dump(1) + "\n");
       auto const cut = std::count_if(fitted.features.begin(), fitted.features.end(),
                                      [](auto const& f) { return !f.cuts.empty(); });

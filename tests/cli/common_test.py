@@ -94,6 +94,10 @@ class Engines(harness.CommandLine):
                         "--device", "cpu", "--manifest", manifest)
             self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
             outputs[e["verb"]].add(out.read_bytes())
+        for e in json.loads(self.expect(0, "engines", "--json").stdout):
+            if e["default"]:
+                self.expect(0, *lines[e["verb"]], "--out", "auto", "--manifest", manifest)
+                self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
         self.assertEqual({verb: len(texts) for verb, texts in outputs.items()},
                          {"reduce": 1, "rank": 1})
 
@@ -259,6 +263,12 @@ class Outputs(harness.CommandLine):
         self.assertEqual(self.expect(0, *reduce, "/dev/stdout").stdout, train.read_bytes())
         self.assertTrue(self.expect(0, *reduce, "r", "--ids", "-").stdout.startswith(b"line\t"))
         self.assertEqual(json.loads(self.expect(0, *reduce, "r").stdout)["chosen"], 2)
+
+    def test_a_fault_leaves_no_folder(self):
+        bad = self.file("bad.txt", b"1 qid:1 1:x\n")
+        for line in (["discretize", "--train", bad], ["split", "--in", bad]):
+            self.expect(3, *line, "--out-dir", "deep/d", message=f"{bad}:1:")
+        self.assertEqual(os.listdir(self.folder), ["bad.txt"])
 
     def test_results_alone_go_to_standard_output(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
