@@ -2,6 +2,7 @@
 
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
+#include "core/output_file.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -20,6 +21,7 @@ struct sample_arguments {
   std::uint32_t labels = 3;
   std::size_t folds = 5;
   std::string out_dir;
+  bool list_shapes = false;
   CLI::Option* documents_option = nullptr;
   CLI::Option* folds_option = nullptr;
 };
@@ -41,20 +43,50 @@ datasets::sample_options options_of(sample_arguments const& arguments) {
   return options;
 }
 
+nlohmann::ordered_json shapes_as_json() {
+  auto json = nlohmann::ordered_json::array();
+  for (datasets::shape const& s : datasets::shapes())
+    json.push_back({{"shape", s.name},
+                    {"documents", {s.train_documents, s.vali_documents, s.test_documents}},
+                    {"queries", {s.train_queries, s.vali_queries, s.test_queries}},
+                    {"features", s.features},
+                    {"folds", s.folds},
+                    {"partitions", s.partitions},
+                    {"reduced", {{"3", s.reduced_3}, {"4", s.reduced_4}}},
+                    {"iterations", {{"3", s.iterations_3}, {"4", s.iterations_4}}}});
+  return json;
+}
+
+std::string shapes_as_table() {
+  auto const row = [](auto... words) {
+    return fmt::format("{:<8}{:>9}{:>9}{:>9}{:>10}{:>7}\n", words...);
+  };
+  std::string text = row("shape", "train", "vali", "test", "features", "folds");
+  for (datasets::shape const& s : datasets::shapes())
+    text += row(s.name, s.train_documents, s.vali_documents, s.test_documents, s.features, s.folds);
+  return text;
+}
+
+void sample(session& owner, sample_arguments const& arguments) {
+  if (arguments.list_shapes) {
+    owner.outputs({{"the list", "-"}});
+    return write_file("-", owner.run.json ? shapes_as_json().dump(2) + "\n" : shapes_as_table());
+  }
+  if (arguments.out_dir.empty()) throw usage_error("--out-dir is required");
+  datasets::sample_options const options = options_of(arguments);
+  expect_manifest_beside_folds(owner, arguments.out_dir, options.folds);
+  auto const timer = owner.stage("sample");
+  datasets::write_sample(owner.ctx(), options, arguments.out_dir);
+}
+
 }  // namespace
 
 void add_sample(CLI::App& program, session& owner) {
   auto const arguments = std::make_shared<sample_arguments>();
-  CLI::App* const verb =
-      add_verb(program, owner, "sample", "Draw a data set in LETOR form, seeded",
-               "rulerank sample --shape td2003 --seed 7 --out-dir drawn   "
-               "(drawn/Fold1/train.txt has 29,435 documents)",
-               [arguments, &owner] {
-                 datasets::sample_options const options = options_of(*arguments);
-                 expect_manifest_beside_folds(owner, arguments->out_dir, options.folds);
-                 auto const timer = owner.stage("sample");
-                 datasets::write_sample(owner.ctx(), options, arguments->out_dir);
-               });
+  CLI::App* const verb = add_verb(program, owner, "sample", "Draw a data set in LETOR form, seeded",
+                                  "rulerank sample --shape td2003 --seed 7 --out-dir drawn   "
+                                  "(drawn/Fold1/train.txt has 29,435 documents)",
+                                  [arguments, &owner] { sample(owner, *arguments); });
   std::string names;
   for (datasets::shape const& s : datasets::shapes())
     names += fmt::format("{}{}", names.empty() ? "" : ", ", s.name);
@@ -91,8 +123,9 @@ void add_sample(CLI::App& program, session& owner) {
           ->capture_default_str();
   verb->add_option("--out-dir", arguments->out_dir,
                    "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
-      ->type_name("D")
-      ->required();
+      ->type_name("D");
+  verb->add_flag("--list-shapes", arguments->list_shapes,
+                 "List the shapes; with --json also what was published of their reduction");
   arguments->documents_option = documents;
   documents->needs(features)->excludes(shape);
   features->needs(documents)->excludes(shape);

@@ -19,17 +19,12 @@ import platform
 import subprocess
 import sys
 
-# |train|, iterations a partition at sizes 3 and 4, partitions, |test|, |U| at 3 and 4, features
-SHAPES = {
-    "td2003": (29435, (146, 548), 5, 9812, (671, 2082), 59),
-    "hp2003": (88564, (222, 1214), 5, 29521, (1091, 4936), 59),
-    "np2003": (89195, (197, 1146), 5, 29731, (995, 4545), 59),
-    "td2004": (44488, (133, 515), 5, 14834, (593, 2115), 64),
-    "hp2004": (44646, (186, 858), 5, 14882, (859, 3499), 64),
-    "np2004": (44301, (173, 827), 5, 14767, (658, 3262), 64),
-    "web10k": (720116, (170, 635), 13, 240039, (2101, 7337), 131),
-    "yahoo2": (34815, (50, 106), 40, 103174, (1514, 3039), 449),
-}
+
+def shapes(bin_folder):
+    """The published sizes by name, as the program has them."""
+    told = subprocess.run([str(bin_folder / "rulerank"), "sample", "--list-shapes", "--json"],
+                          capture_output=True, text=True, check=True).stdout
+    return {shape["shape"]: shape for shape in json.loads(told)}
 
 
 def run(command, log):
@@ -46,8 +41,8 @@ def run(command, log):
 
 def sampling_sample(shape, size, seconds):
     """Partitions and iterations that the serial published engine does in about that time."""
-    documents, iterations, partitions, *_ = SHAPES[shape]
-    planned = iterations[size - 3]
+    documents, partitions = shape["documents"][0], shape["partitions"]
+    planned = shape["iterations"][str(size)]
     # Seconds of one iteration of one partition, from 12 items a document and 4 ns an itemset.
     each = documents * {3: 78, 4: 298}[size] * 1e-8
     if planned * each <= seconds:
@@ -58,14 +53,15 @@ def sampling_sample(shape, size, seconds):
 def sampling(arguments, log):
     rows = []
     for shape in arguments.shapes:
+        published = arguments.published[shape]
         for size in arguments.sizes:
-            partitions, iterations = sampling_sample(shape, size, arguments.seconds)
+            partitions, iterations = sampling_sample(published, size, arguments.seconds)
             program = str(arguments.bin / "al_bench")
             one = run([program, shape, str(size), "1", str(partitions), str(iterations), "ssarp", "delta"], log)
             many = run([program, shape, str(size), str(arguments.threads), str(partitions),
                         str(iterations), "delta", "pssarp"], log)
             whole = run([program, shape, str(size), str(arguments.threads), "0", "0", "delta"], log)
-            of, planned = SHAPES[shape][2], SHAPES[shape][1][size - 3]
+            of, planned = published["partitions"], published["iterations"][str(size)]
             rows.append([shape, size, f"{partitions} of {of} x {iterations} of {planned}",
                          one[0]["seconds"], many[1]["seconds"], one[1]["seconds"],
                          one[0]["seconds"] / one[1]["seconds"],
@@ -80,10 +76,11 @@ def sampling(arguments, log):
 def ranking(arguments, log):
     rows = []
     for shape in arguments.shapes:
-        *_, test, reduced, features = SHAPES[shape]
+        published = arguments.published[shape]
+        test, features = published["documents"][2], published["features"]
         for size in arguments.sizes:
             for trained_at in (3, 4):
-                documents = reduced[trained_at - 3]
+                documents = published["reduced"][str(trained_at)]
                 itemsets = features * (features - 1) / 2
                 if size == 4:
                     itemsets *= (features - 2) / 3
@@ -130,13 +127,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("bin", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--shapes", default=",".join(SHAPES))
+    parser.add_argument("--shapes", help="all there are, unless told")
     parser.add_argument("--sizes", default="3,4")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--only", choices=["sampling", "ranking"])
     arguments = parser.parse_args()
-    arguments.shapes = arguments.shapes.split(",")
+    arguments.published = shapes(arguments.bin)
+    arguments.shapes = arguments.shapes.split(",") if arguments.shapes else list(arguments.published)
     arguments.sizes = [int(s) for s in arguments.sizes.split(",")]
     arguments.out.mkdir(parents=True, exist_ok=True)
     started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")

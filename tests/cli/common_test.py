@@ -127,6 +127,22 @@ class Engines(harness.CommandLine):
             self.assertAlmostEqual(a, b / 2e9, 6)
 
 
+class Shapes(harness.CommandLine):
+    def test_table_and_json_name_the_same(self):
+        rows = [line.split() for line in
+                self.expect(0, "sample", "--list-shapes").stdout.decode().splitlines()[1:]]
+        shapes = json.loads(self.expect(0, "sample", "--list-shapes", "--json").stdout)
+        self.assertEqual(rows, [[s["shape"], *map(str, s["documents"]), str(s["features"]),
+                                 str(s["folds"])] for s in shapes])
+        hp2003 = next(s for s in shapes if s["shape"] == "hp2003")
+        self.assertEqual([hp2003["partitions"], hp2003["reduced"]["4"], hp2003["iterations"]["3"]],
+                         [5, 4936, 222])
+        for words, message in ((["--shape", "td2003"], "--out-dir is required"),
+                               (["--list-shapes", "--manifest", "-"], "--manifest and the list")):
+            self.expect(2, "sample", *words, message=message)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
 class Devices(harness.CommandLine):
     def test_cuda_without_a_device_is_device_trouble(self):
         if json.loads(self.expect(0, "devices", "--json").stdout)["cuda"]:
