@@ -16,7 +16,7 @@ namespace rulerank::al {
 enum class engine {
   automatic,
   ssarp,   ///< as published, serial: every rule of every document recounted each iteration
-           ///< (document 004, Algorithms 3 and 4)
+           ///< (Freitas 2017, Algorithms 3 and 4)
   pssarp,  ///< the same with the documents in parallel (Algorithms 10 and 11)
   delta,   ///< ours: only what the chosen document changed
 };
@@ -76,9 +76,9 @@ struct sample {
   engine ran = engine::automatic;
 };
 
-/// Reduces a training set to the documents that bring new rules (SYSTEMS, section 3; document 004,
-/// Algorithms 3 and 4). `label_of` empty: the labels of `data`. Throws `usage_error` for options
-/// that make no sense and for a chosen document without a label.
+/// Reduces a training set to the documents that bring new rules (docs/definitions.md, Sampling;
+/// Freitas 2017, Algorithms 3 and 4). `label_of` empty: the labels of `data`. Throws `usage_error`
+/// for options that make no sense and for a chosen document without a label.
 sample reduce(context const& ctx, datasets::binned_dataset const& data,
               sampler_options const& options, oracle const& label_of = {});
 

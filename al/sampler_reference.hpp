@@ -1,6 +1,6 @@
 #pragma once
-// Selective sampling straight from its definition (SYSTEMS, section 3), slow and obviously right;
-// for tests.
+// Selective sampling straight from its definition (docs/definitions.md, Sampling), slow and
+// obviously right; for tests.
 
 #include "al/sampler.hpp"
 #include "rules/rules_reference.hpp"

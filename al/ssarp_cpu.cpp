@@ -1,4 +1,4 @@
-// SSAR and PSSAR as published (document 004, Algorithms 3 and 10): after each document added, the
+// SSAR and PSSAR as published (Freitas 2017, Algorithms 3 and 10): after each document added, the
 // rules of all documents are counted anew with bitmaps, from the items that the sample holds.
 // Serial or parallel is the context's number of threads.
 #include "al/partition.hpp"

@@ -1,4 +1,4 @@
-// Sampling engines against each other (document 004, tables 5.3 and 5.5 in shape):
+// Sampling engines against each other (Freitas 2017, tables 5.3 and 5.5 in shape):
 //
 //   al_bench SHAPE|TRAIN SIZE THREADS PARTITIONS ITERATIONS ENGINE...
 //                                            default: td2003 3 1 0 0 ssarp delta

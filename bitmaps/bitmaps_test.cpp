@@ -170,7 +170,7 @@ TEST_P(every_instruction_set, overlap_gains_agree_with_a_loop) {
   }
 }
 
-// Document 004, figure 3.6.
+// Freitas 2017, figure 3.6.
 TEST(bitmaps, golden_case) {
   auto bits = [](std::string_view text) {
     bit_matrix m(1, 16);

@@ -18,7 +18,7 @@ enum class missing_values { item, none, zero };  ///< what a listed NULL/nan bec
 enum class unlisted_values { zero, missing };    ///< what a feature without an entry is
 enum class normalization { none, query_minmax, query_zscore };
 
-/// How features become items (SYSTEMS.md, section 1).
+/// How features become items (docs/definitions.md, Items).
 struct discretizer_options {
   binning method = binning::tube;
   int bins = 10;  ///< at most this many a feature, 2..250; 0: by cross-validation

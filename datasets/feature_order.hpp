@@ -10,7 +10,7 @@
 
 namespace rulerank::datasets {
 
-/// In which order features are dealt into partitions (SYSTEMS.md, section 3).
+/// In which order features are dealt into partitions (docs/definitions.md, Sampling).
 enum class feature_order {
   chi2,   ///< mean Cramer's V with the other features, descending
   label,  ///< chi2 against the label, descending

@@ -8,7 +8,7 @@
 namespace rulerank::datasets {
 
 /// The published size of a learning-to-rank set, one fold of it, and of its reduction
-/// (document 004, tables 5.1 and 5.2; Yahoo's and the label shares from the sets' own
+/// (Freitas 2017, tables 5.1 and 5.2; Yahoo's and the label shares from the sets' own
 /// descriptions). The features are those that make items, so a drawn set has no constant one.
 struct shape {
   std::string_view name;

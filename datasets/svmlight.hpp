@@ -20,8 +20,8 @@ struct svmlight_options {
   std::string group_file;                  ///< LightGBM's group sizes, for lines without qid
 };
 
-/// Reads `<label> qid:<id> <feature>:<value> ... # comment` (CLI.md, "Files") from a plain, .gz or
-/// .zst file, or from standard input for "-", in parallel. The compression is told from the
+/// Reads `<label> qid:<id> <feature>:<value> ... # comment` (docs/command-line.md) from a plain,
+/// .gz or .zst file, or from standard input for "-", in parallel. The compression is told from the
 /// file's first bytes. Throws `error` with line and column for bad input (the first bad place of
 /// the file whatever the number of threads), with the position in the decompressed text for a
 /// truncated archive. `warn` (may be empty) is told of what is odd but valid.

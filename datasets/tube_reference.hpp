@@ -1,5 +1,5 @@
 #pragma once
-// Cuts straight from their definition (SYSTEMS.md's words, Schmidberger & Frank 2005): every
+// Cuts straight from their definition (docs/definitions.md, Items): every
 // candidate counts the documents anew. For tests and benches.
 
 #include <algorithm>

@@ -9,7 +9,7 @@ namespace rulerank::l2r {
 
 namespace {
 
-/// LRAR as published (document 004, Algorithm 5 and section 3.3.1, after Veloso et al., SIGIR
+/// LRAR as published (Freitas 2017, Algorithm 5 and section 3.3.1, after Veloso et al., SIGIR
 /// 2008): document by document, itemset by itemset. The class-wise supports of an itemset are
 /// looked up in a cache; where they are not there yet, its bitmaps are intersected and counted.
 /// Serial by definition.

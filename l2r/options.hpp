@@ -9,7 +9,7 @@
 
 namespace rulerank::l2r {
 
-/// The engines of the score (SYSTEMS.md, section 4). All give the same bits.
+/// The engines of the score (docs/definitions.md, Ranking). All give the same bits.
 enum class engine { automatic, lrar, project };
 
 /// An engine as the program lists it.

@@ -27,7 +27,7 @@ constexpr std::array descriptions{
                        true},
     engine_description{
         engine::lrar, "lrar", "cpu",
-        "as published (document 004, Algorithm 5): serial, with a cache of supports"},
+        "as published (Freitas 2017, Algorithm 5): serial, with a cache of supports"},
 };
 
 }  // namespace

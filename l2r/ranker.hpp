@@ -8,10 +8,10 @@
 
 namespace rulerank::l2r {
 
-/// Ranks documents by the association rules of a training set (document 004, Algorithm 5;
-/// SYSTEMS.md, section 4). Prepared once, it scores any number of test sets, down to one document.
-/// Scores are a function of the training set, the document and the options: engines and threads
-/// give the same bits.
+/// Ranks documents by the association rules of a training set (Freitas 2017, Algorithm 5;
+/// docs/definitions.md, Ranking). Prepared once, it scores any number of test sets, down to one
+/// document. Scores are a function of the training set, the document and the options: engines and
+/// threads give the same bits.
 class ranker {
  public:
   /// Throws `usage_error` for options that make no sense, an engine that cannot run where the

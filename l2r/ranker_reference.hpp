@@ -1,5 +1,5 @@
 #pragma once
-// Slow and obviously right, straight from SYSTEMS.md, section 4; for tests and benches.
+// Slow and obviously right, straight from docs/definitions.md, Ranking; for tests and benches.
 
 #include "l2r/options.hpp"
 #include "rules/rules_reference.hpp"

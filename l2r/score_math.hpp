@@ -9,8 +9,8 @@
 #define RULERANK_HOST_DEVICE
 #endif
 
-// What one itemset adds to the score of a document that holds it (SYSTEMS.md, section 4, "One
-// score"), for host and device alike. All sums are integers: their order does not matter.
+// What one itemset adds to the score of a document that holds it (docs/definitions.md, Ranking),
+// for host and device alike. All sums are integers: their order does not matter.
 namespace rulerank::l2r {
 
 __extension__ using wide_sum = unsigned __int128;

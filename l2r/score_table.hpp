@@ -10,7 +10,7 @@
 namespace rulerank::l2r {
 
 /// The fixed-point tables of one training set and one set of options, made once and shared by all
-/// engines (SYSTEMS.md, section 4, "One score").
+/// engines (docs/definitions.md, Ranking).
 ///
 /// With I the itemsets that a document can hold and c the largest label, a sum stays below
 /// 2^s x max(c, 1) x I x M, where M = max(1, n_max^w) bounds an itemset's weight and n_max is the

@@ -9,7 +9,7 @@
 
 namespace rulerank::rules {
 
-/// The fingerprint of an itemset (document 004, equation 4-1, after Atreas and Karanikas): the sum
+/// The fingerprint of an itemset (Freitas 2017, equation 4-1, after Atreas and Karanikas): the sum
 /// of f_i / p_i, f_i its i-th item and p_i the i-th prime above the largest item index. Different
 /// itemsets can share a value, so a table must compare the items too.
 class fingerprint {

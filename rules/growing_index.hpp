@@ -11,7 +11,7 @@
 namespace rulerank::rules {
 
 /// The bitmaps of a sample that grows by one document at a time, as the published samplers keep
-/// them (document 004, section 4.2.1): one bit row per item and one per class, bit N for the N-th
+/// them (Freitas 2017, section 4.2.1): one bit row per item and one per class, bit N for the N-th
 /// document added. A class-wise support is the popcount of an AND with the class's row.
 class growing_index {
  public:
@@ -38,7 +38,7 @@ class growing_index {
 
   /// Visits every itemset with 1 to max_size of the given items once: visit(counts) with its
   /// class-wise supports. The intersection of an itemset's first items is kept while its last
-  /// ones vary (the f_x of document 004, figure 3.6).
+  /// ones vary (the f_x of Freitas 2017, figure 3.6).
   template <class Visit>
   void walk_itemsets(std::span<item const> items, std::size_t max_size, scratch& s,
                      Visit&& visit) const {

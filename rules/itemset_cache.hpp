@@ -10,7 +10,7 @@
 
 namespace rulerank::rules {
 
-/// A hash table from itemsets to their class-wise supports (document 004, section 4.3.3): the slot
+/// A hash table from itemsets to their class-wise supports (Freitas 2017, section 4.3.3): the slot
 /// is the fingerprint's 64 bits modulo the table's size, then linear probing. The items themselves
 /// are compared before an answer, so a shared fingerprint costs time, never a wrong count. The
 /// table doubles while the memory allowed lasts; then new itemsets are no longer kept.

@@ -50,7 +50,7 @@ class vertical_index {
 };
 
 /// The supports of itemsets in a vertical index, for one thread: a SupportSource. The intersections
-/// of an itemset's first items are kept for the next one (the f_x of document 004, figure 3.6), so
+/// of an itemset's first items are kept for the next one (the f_x of Freitas 2017, figure 3.6), so
 /// asking in the order of a walk costs one AND an itemset.
 class vertical_counter {
  public:
