@@ -39,7 +39,7 @@ class answers {
 
   void write(datasets::dataset const& test, l2r::scored const& result) {
     auto const timer = owner_.stage("write");
-    datasets::write_scores(result.scores, scores_);
+    datasets::write_scores(test, result.scores, scores_);
     if (run_) {
       // A stream tells its queries one by one: from the first repeated docid on, lines name them.
       if (ids_ == datasets::run_ids::docid)

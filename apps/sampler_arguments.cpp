@@ -109,9 +109,10 @@ al::sample sampler_arguments::reduce(session& owner, datasets::dataset const& tr
 
 std::string ids_table(datasets::dataset const& train, al::sample const& sample) {
   std::string text = "line\tdocid\tpartition\titeration\trules\n";
+  std::vector<std::size_t> const lines = datasets::input_places(train);
   for (al::choice const& c : sample.choices)
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\n", c.document, train.docid(c.document), c.partition,
-                        c.iteration, c.rules);
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\n", lines[c.document], train.docid(c.document),
+                        c.partition, c.iteration, c.rules);
   return text;
 }
 

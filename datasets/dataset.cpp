@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <unordered_set>
 
 #include <sys/mman.h>
@@ -100,6 +101,18 @@ std::vector<std::uint32_t> listed_features(dataset const& data) {
   features.insert(features.end(), large.begin(), large.end());
   std::sort(features.begin() + middle, features.end());
   return features;
+}
+
+std::vector<std::size_t> input_places(dataset const& data) {
+  std::vector<std::size_t> by_line(data.size());
+  std::iota(by_line.begin(), by_line.end(), std::size_t{0});
+  auto const& lines = data.line_numbers;
+  if (lines.empty() || std::is_sorted(lines.begin(), lines.end())) return by_line;
+  std::sort(by_line.begin(), by_line.end(),
+            [&](std::size_t a, std::size_t b) { return lines[a] < lines[b]; });
+  std::vector<std::size_t> places(data.size());
+  for (std::size_t place = 0; place < places.size(); ++place) places[by_line[place]] = place;
+  return places;
 }
 
 dataset subset(dataset const& data, std::span<std::size_t const> chosen) {

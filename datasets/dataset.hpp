@@ -85,6 +85,10 @@ struct dataset {
 /// The distinct features that any document lists, ascending.
 std::vector<std::uint32_t> listed_features(dataset const& data);
 
+/// Where each document stands among those of its input, 0 to N - 1: d itself, but for a set whose
+/// lines were regrouped. Files with a line or a score for each document keep the input's order.
+std::vector<std::size_t> input_places(dataset const& data);
+
 /// The documents `chosen` (ascending, distinct) as a data set of their own; groups that lose all
 /// their documents go, the others keep their order.
 dataset subset(dataset const& data, std::span<std::size_t const> chosen);

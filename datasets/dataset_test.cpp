@@ -445,6 +445,18 @@ TEST(write_lines, is_verbatim) {
   EXPECT_THROW(write_lines(data, std::vector<std::size_t>{3}, out), usage_error);
 }
 
+TEST(write_lines, keeps_the_order_of_the_file) {
+  testing_tools::temporary_folder const folder;
+  write_file(folder / "r", "1 qid:a 1:1\n0 qid:b 1:2\n2 qid:a 1:3\n");
+  svmlight_options options;
+  options.regroup = true;
+  dataset const data = read_svmlight(context{}, folder / "r", options);
+  output_file out(folder / "w");
+  write_lines(data, std::vector<std::size_t>{0, 1, 2}, out);
+  out.commit();
+  EXPECT_EQ(read_all(folder / "w"), read_all(folder / "r"));
+}
+
 // libsvm.
 
 TEST(libsvm, there_and_back) {

@@ -75,24 +75,31 @@ std::vector<double> read_scores_of(context const& ctx, std::string const& path,
                 fmt::format("found {} scores, expected {}, one for each document of {}", found,
                             test.size(), test.name));
   }
-  if (scores.qids.empty()) return std::move(scores.values);
-  for (query_group const& query : test.queries)
-    for (std::size_t d = query.begin; d < query.end; ++d) {
-      if (scores.qids[d] != query.qid)
-        throw error({scores.name, scores.line_numbers[d], 1},
-                    fmt::format("found qid '{}', expected '{}' as in {}", scores.qids[d], query.qid,
-                                test.name));
-      if (scores.index[d] != d - query.begin)
-        throw error({scores.name, scores.line_numbers[d], 0},
-                    fmt::format("found index {}, expected {}: scores in the order of {}",
-                                scores.index[d], d - query.begin, test.name));
-    }
-  return std::move(scores.values);
+  std::vector<std::size_t> const places = input_places(test);
+  if (!scores.qids.empty())
+    for (query_group const& query : test.queries)
+      for (std::size_t d = query.begin; d < query.end; ++d) {
+        std::size_t const at = places[d];
+        if (scores.qids[at] != query.qid)
+          throw error({scores.name, scores.line_numbers[at], 1},
+                      fmt::format("found qid '{}', expected '{}' as in {}", scores.qids[at],
+                                  query.qid, test.name));
+        if (scores.index[at] != d - query.begin)
+          throw error({scores.name, scores.line_numbers[at], 0},
+                      fmt::format("found index {}, expected {}: scores in the order of {}",
+                                  scores.index[at], d - query.begin, test.name));
+      }
+  std::vector<double> values(test.size());
+  for (std::size_t d = 0; d < test.size(); ++d) values[d] = scores.values[places[d]];
+  return values;
 }
 
-void write_scores(std::span<double const> scores, output_file& out) {
+void write_scores(dataset const& test, std::span<double const> scores, output_file& out) {
+  std::vector<std::size_t> const places = input_places(test);
+  std::vector<double> in_input_order(scores.size());
+  for (std::size_t d = 0; d < scores.size(); ++d) in_input_order[places[d]] = scores[d];
   fmt::memory_buffer text;
-  for (double score : scores) fmt::format_to(std::back_inserter(text), "{}\n", score);
+  for (double score : in_input_order) fmt::format_to(std::back_inserter(text), "{}\n", score);
   out.write({text.data(), text.size()});
 }
 

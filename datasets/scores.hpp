@@ -26,13 +26,15 @@ struct score_list {
 /// and infinity, and for a file without scores.
 score_list read_scores(context const& ctx, std::string const& path);
 
-/// The scores of a test set's documents, in its order. Beyond `read_scores`, throws `error` when
+/// The scores of a test set's documents, in its order; the file has them in the order of the test
+/// file's lines. Beyond `read_scores`, throws `error` when
 /// there are fewer or more scores than documents, and when RankLib's qids or indices are not those
 /// of the documents.
 std::vector<double> read_scores_of(context const& ctx, std::string const& path,
                                    dataset const& test);
 
-/// Writes one number a line, the shortest that reads back as the same double.
-void write_scores(std::span<double const> scores, output_file& out);
+/// Writes a test set's scores in the order of its file's lines, one number a line, the shortest
+/// that reads back as the same double.
+void write_scores(dataset const& test, std::span<double const> scores, output_file& out);
 
 }  // namespace rulerank::datasets

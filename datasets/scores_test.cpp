@@ -78,9 +78,33 @@ TEST_F(score_files, come_back_the_same) {
   std::vector<double> const scores{0.1, 1.0 / 3, -5e-324, 1.7976931348623157e308, 0, 42};
   std::string const path = folder_ / "out.txt";
   output_file out(path);
-  write_scores(scores, out);
+  dataset test;
+  test.labels.resize(scores.size());
+  write_scores(test, scores, out);
   out.commit();
   EXPECT_EQ(read_scores(context{}, path).values, scores);
+  EXPECT_EQ(read_scores_of(context{}, path, test), scores);
+}
+
+TEST_F(score_files, keep_the_order_of_the_lines_when_queries_were_gathered) {
+  svmlight_options options;
+  options.regroup = true;
+  write_file(folder_ / "test.txt", "1 qid:a 1:1\n0 qid:b 1:2\n\n2 qid:a 1:3\n1 qid:b 1:4\n");
+  dataset const test = read_svmlight(context{}, folder_ / "test.txt", options);
+  EXPECT_EQ(test.labels, (std::vector<std::int32_t>{1, 2, 0, 1}));
+  EXPECT_EQ(input_places(test), (std::vector<std::size_t>{0, 2, 1, 3}));
+  EXPECT_EQ(input_places(subset(test, std::vector<std::size_t>{1, 2, 3})),
+            (std::vector<std::size_t>{1, 0, 2}));
+  std::string const path = folder_ / "scores.txt";
+  output_file out(path);
+  write_scores(test, std::vector<double>{.1, .2, .3, .4}, out);
+  out.commit();
+  EXPECT_EQ(read_scores(context{}, path).values, (std::vector<double>{.1, .3, .2, .4}));
+  EXPECT_EQ(read_scores_of(context{}, path, test), (std::vector<double>{.1, .2, .3, .4}));
+  write_file(path, "a 0 1\nb 0 2\na 1 3\nb 1 4\n");  // RankLib's columns
+  EXPECT_EQ(read_scores_of(context{}, path, test), (std::vector<double>{1, 3, 2, 4}));
+  write_file(path, "a 0 1\na 1 3\nb 0 2\nb 1 4\n");
+  EXPECT_THROW(read_scores_of(context{}, path, test), error);
 }
 
 }  // namespace

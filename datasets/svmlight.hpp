@@ -49,7 +49,8 @@ void stream_svmlight(context const& ctx, int descriptor, std::string name,
 /// `NaN`, the spelling that C, Python and Java all read; comments kept.
 void write_svmlight(dataset const& data, output_file& out);
 
-/// Writes the lines of `chosen` documents verbatim, each ended with a line feed.
+/// Writes the lines of `chosen` documents verbatim in the order of the file, each ended with a line
+/// feed.
 void write_lines(dataset const& data, std::span<std::size_t const> chosen, output_file& out);
 
 }  // namespace rulerank::datasets

@@ -1,9 +1,11 @@
 #include "core/error.hpp"
 #include "datasets/svmlight.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -32,9 +34,14 @@ void write_svmlight(dataset const& data, output_file& out) {
 }
 
 void write_lines(dataset const& data, std::span<std::size_t const> chosen, output_file& out) {
-  for (std::size_t const d : chosen) {
+  for (std::size_t const d : chosen)
     if (d >= data.lines.size())
       throw usage_error("write_lines: the data set has no line for one of the documents");
+  std::vector<std::size_t> in_input_order(chosen.begin(), chosen.end());
+  std::sort(in_input_order.begin(), in_input_order.end(), [&](std::size_t a, std::size_t b) {
+    return data.line_numbers[a] < data.line_numbers[b];
+  });
+  for (std::size_t const d : in_input_order) {
     out.write(data.lines[d]);
     out.write("\n");
   }

@@ -159,7 +159,7 @@ class fold_runner {
               std::optional<std::size_t> documents = {}) {
     result_.systems.push_back({what.name, documents, evaluate(scores), {}});
     write(fmt::format("scores/{}/{}.txt", what.name, files_.name),
-          [&](output_file& out) { datasets::write_scores(scores, out); });
+          [&](output_file& out) { datasets::write_scores(test_, scores, out); });
     write(fmt::format("runs/{}/{}.run", what.name, files_.name), [&](output_file& out) {
       datasets::write_run(test_, scores, what.name, out, {.ids = ids_});
     });

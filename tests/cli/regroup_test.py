@@ -1,0 +1,103 @@
+"""--regroup: what has a line for each document keeps the order of the input's lines."""
+
+import json
+import random
+
+import harness
+
+
+def interleaved(text, seed):
+    """The lines, those of a query in their order but among those of the others, and their places."""
+    lines = text.splitlines(keepends=True)
+    queries = {}
+    for place, line in enumerate(lines):
+        queries.setdefault(line.split()[1], []).append(place)
+    # Queries still begin in their order, so that the data set is the same.
+    waiting = list(queries.values())
+    open_queries, order = [], []
+    draw = random.Random(seed)
+    while waiting or open_queries:
+        if waiting and (not open_queries or draw.random() < 0.2):
+            open_queries.append(waiting.pop(0))
+            order.append(open_queries[-1].pop(0))
+        else:
+            order.append(draw.choice(open_queries).pop(0))
+        open_queries = [query for query in open_queries if query]
+    return b"".join(lines[place] for place in order), order
+
+
+class Regroup(harness.CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.expect(0, "sample", "--documents", "400", "--features", "13", "--queries", "25",
+                    "--folds", "3", "--out-dir", "sorted")
+        self.order = {}
+        for fold in (1, 2, 3):
+            (self.folder / f"mixed/Fold{fold}").mkdir(parents=True)
+            for part in ("train", "vali", "test"):
+                name = f"Fold{fold}/{part}.txt"
+                text, self.order[name] = interleaved(self.read("sorted", name), fold)
+                (self.folder / "mixed" / name).write_bytes(text)
+
+    def read(self, *names):
+        return self.folder.joinpath(*names).read_bytes()
+
+    def mixed(self, text, name):
+        """Lines in the order of the sorted file, as the mixed file has them."""
+        lines = text.splitlines(keepends=True)
+        return b"".join(lines[place] for place in self.order[name])
+
+    def test_is_needed(self):
+        self.expect(3, "rank", "--train", "mixed/Fold1/train.txt", "--test",
+                    "sorted/Fold1/test.txt", message="expected its lines together")
+
+    def test_rank_and_evaluate(self):
+        train, test = "Fold1/train.txt", "Fold1/test.txt"
+        for folder, more in (("sorted", []), ("mixed", ["--regroup"])):
+            self.expect(0, "rank", "--train", f"{folder}/{train}", "--test", f"{folder}/{test}",
+                        "--out", f"{folder}.scores", *more)
+        scores = self.read("sorted.scores")
+        self.assertGreater(len(set(scores.split())), 50)
+        self.assertNotEqual(self.read("mixed.scores"), scores)
+        self.assertEqual(self.read("mixed.scores"), self.mixed(scores, test))
+        tables = [self.expect(0, "evaluate", "--test", f"{folder}/{test}", "--scores",
+                              f"s={folder}.scores", "--per-query", *more).stdout
+                  for folder, more in (("sorted", []), ("mixed", ["--regroup"]))]
+        self.assertEqual(tables[0].replace(b"sorted", b"mixed"), tables[1])
+
+    def test_reduce(self):
+        train = "Fold2/train.txt"
+        for folder, more in (("sorted", []), ("mixed", ["--regroup"])):
+            self.expect(0, "reduce", "--train", f"{folder}/{train}", "--out", f"{folder}.txt",
+                        "--ids", f"{folder}.tsv", *more)
+        kept = set(self.read("sorted.txt").splitlines())
+        self.assertGreater(len(kept), 5)
+        expected = [line for line in self.read("mixed", train).splitlines() if line in kept]
+        self.assertEqual(self.read("mixed.txt").splitlines(), expected)
+        lines = self.read("mixed", train).splitlines()
+        for mine, theirs in zip(self.read("mixed.tsv").splitlines()[1:],
+                                self.read("sorted.tsv").splitlines()[1:], strict=True):
+            place, docid, *choice = mine.split(b"\t")
+            self.assertIn(docid, lines[int(place)])
+            self.assertEqual([docid, *choice], theirs.split(b"\t")[1:])
+
+    def test_experiment(self):
+        for folder, more in (("sorted", []), ("mixed", ["--regroup"])):
+            self.expect(0, "experiment", "--folds", folder, "--out-dir", f"{folder}-out",
+                        "--rank-size", "3", "--random-draws", "2", "--permutations", "200", *more)
+        self.assertEqual(self.read("sorted-out/table.md"), self.read("mixed-out/table.md"))
+        for system in ("full-rank-3", "reduced-3-rank-3"):
+            scores = self.read("sorted-out/scores", system, "Fold3.txt")
+            self.assertEqual(self.read("mixed-out/scores", system, "Fold3.txt"),
+                             self.mixed(scores, "Fold3/test.txt"))
+        # And back in, beside them.
+        self.expect(0, "experiment", "--folds", "mixed", "--out-dir", "again", "--rank-size", "3",
+                    "--random-draws", "2", "--permutations", "200", "--regroup", "--scores",
+                    "copy=mixed-out/scores/full-rank-3")
+        results = json.loads(self.read("again/results.json"))
+        means = {system["name"]: system["means"] for system in results["systems"]}
+        self.assertEqual(means["copy"], means["full-rank-3"])
+
+
+if __name__ == "__main__":
+    harness.main()
