@@ -31,6 +31,30 @@ std::uint64_t read_index(std::string const& name, std::uint64_t line, field cons
   return value;
 }
 
+/// RankLib's qids and indices, line by line, against those of the documents.
+void check_documents(score_list const& scores, dataset const& test,
+                     std::span<std::size_t const> places) {
+  struct document {
+    query_group const* query;
+    std::size_t index;
+  };
+  std::vector<document> expected(test.size());
+  for (query_group const& query : test.queries)
+    for (std::size_t d = query.begin; d < query.end; ++d)
+      expected[places[d]] = {&query, d - query.begin};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    auto const [query, index] = expected[i];
+    if (scores.qids[i] != query->qid)
+      throw error({scores.name, scores.line_numbers[i], 1},
+                  fmt::format("found qid '{}', expected '{}' as in {}", scores.qids[i], query->qid,
+                              test.name));
+    if (scores.index[i] != index)
+      throw error({scores.name, scores.line_numbers[i], 0},
+                  fmt::format("found index {}, expected {}: scores in the order of {}",
+                              scores.index[i], index, test.name));
+  }
+}
+
 }  // namespace
 
 score_list read_scores(context const& ctx, std::string const& path) {
@@ -76,25 +100,15 @@ std::vector<double> read_scores_of(context const& ctx, std::string const& path,
                             test.size(), test.name));
   }
   std::vector<std::size_t> const places = input_places(test);
-  if (!scores.qids.empty())
-    for (query_group const& query : test.queries)
-      for (std::size_t d = query.begin; d < query.end; ++d) {
-        std::size_t const at = places[d];
-        if (scores.qids[at] != query.qid)
-          throw error({scores.name, scores.line_numbers[at], 1},
-                      fmt::format("found qid '{}', expected '{}' as in {}", scores.qids[at],
-                                  query.qid, test.name));
-        if (scores.index[at] != d - query.begin)
-          throw error({scores.name, scores.line_numbers[at], 0},
-                      fmt::format("found index {}, expected {}: scores in the order of {}",
-                                  scores.index[at], d - query.begin, test.name));
-      }
+  if (!scores.qids.empty()) check_documents(scores, test, places);
   std::vector<double> values(test.size());
   for (std::size_t d = 0; d < test.size(); ++d) values[d] = scores.values[places[d]];
   return values;
 }
 
 void write_scores(dataset const& test, std::span<double const> scores, output_file& out) {
+  if (scores.size() != test.size())
+    throw usage_error(fmt::format("{} scores for {} documents", scores.size(), test.size()));
   std::vector<std::size_t> const places = input_places(test);
   std::vector<double> in_input_order(scores.size());
   for (std::size_t d = 0; d < scores.size(); ++d) in_input_order[places[d]] = scores[d];

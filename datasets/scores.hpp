@@ -34,7 +34,8 @@ std::vector<double> read_scores_of(context const& ctx, std::string const& path,
                                    dataset const& test);
 
 /// Writes a test set's scores in the order of its file's lines, one number a line, the shortest
-/// that reads back as the same double.
+/// that reads back as the same double. Throws `usage_error` when there are not as many scores as
+/// documents.
 void write_scores(dataset const& test, std::span<double const> scores, output_file& out);
 
 }  // namespace rulerank::datasets

@@ -105,6 +105,13 @@ TEST_F(score_files, keep_the_order_of_the_lines_when_queries_were_gathered) {
   EXPECT_EQ(read_scores_of(context{}, path, test), (std::vector<double>{1, 3, 2, 4}));
   write_file(path, "a 0 1\na 1 3\nb 0 2\nb 1 4\n");
   EXPECT_THROW(read_scores_of(context{}, path, test), error);
+  // The first line that is wrong is named, not the first document's.
+  EXPECT_EQ(complaint("a 0 1\na 1 3\nb 0 2\nb 1 4\n", &test).substr(0, 33),
+            ":2:1: found qid 'a', expected 'b'");
+  EXPECT_EQ(complaint("a 0 1\nb 7 2\na 7 3\nb 1 4\n", &test).substr(0, 31),
+            ":2:1: found index 7, expected 0");
+  output_file more(path);
+  EXPECT_THROW(write_scores(test, std::vector<double>(5), more), usage_error);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 """--regroup: what has a line for each document keeps the order of the input's lines."""
 
 import json
+import pathlib
 import random
 
 import harness
@@ -64,6 +65,46 @@ class Regroup(harness.CommandLine):
                               f"s={folder}.scores", "--per-query", *more).stdout
                   for folder, more in (("sorted", []), ("mixed", ["--regroup"]))]
         self.assertEqual(tables[0].replace(b"sorted", b"mixed"), tables[1])
+
+    def test_lines_without_documents_take_no_place(self):
+        train, test = "Fold1/train.txt", "Fold1/test.txt"
+        for name in (train, test):
+            lines = self.read("mixed", name).splitlines(keepends=True)
+            self.file(pathlib.Path(name).name, b"".join([b"# c\n", *lines[:5], b"\n", *lines[5:]]))
+        self.expect(0, "rank", "--train", f"sorted/{train}", "--test", f"sorted/{test}", "--norm",
+                    "query-minmax", "--out", "sorted.scores")
+        self.expect(0, "rank", "--train", "train.txt", "--test", "test.txt", "--norm",
+                    "query-minmax", "--out", "mixed.scores", "--regroup")
+        self.expect(0, "fit", "--train", "train.txt", "--norm", "query-minmax", "--model", "model",
+                    "--regroup")
+        self.expect(0, "rank", "--model", "model", "--test", "test.txt", "--out", "fitted.scores",
+                    "--regroup")
+        expected = self.mixed(self.read("sorted.scores"), test)
+        self.assertEqual(self.read("mixed.scores"), expected)
+        self.assertEqual(self.read("fitted.scores"), expected)
+        self.expect(0, "reduce", "--train", "train.txt", "--out", "r.txt", "--ids", "r.tsv",
+                    "--regroup")
+        self.expect(0, "reduce", "--train", f"mixed/{train}", "--out", "m.txt", "--ids", "m.tsv",
+                    "--regroup")
+        self.assertEqual(self.read("r.txt"), self.read("m.txt"))
+        self.assertEqual([row.split(b"\t")[0] for row in self.read("r.tsv").splitlines()],
+                         [row.split(b"\t")[0] for row in self.read("m.tsv").splitlines()])
+
+    def test_scores_in_three_columns(self):
+        test = "Fold1/test.txt"
+        seen, lines = {}, []
+        for d, line in enumerate(self.read("sorted", test).splitlines()):
+            query = line.split()[1][len(b"qid:"):]
+            seen[query] = seen.get(query, -1) + 1
+            lines.append(b"%s\t%d\t%d\n" % (query, seen[query], d * 7 % 31))
+        self.file("sorted.scores", b"".join(lines))
+        self.file("mixed.scores", self.mixed(b"".join(lines), test))
+        tables = [self.expect(0, "evaluate", "--test", f"{folder}/{test}", "--scores",
+                              f"s={folder}.scores", "--per-query", *more).stdout
+                  for folder, more in (("sorted", []), ("mixed", ["--regroup"]))]
+        self.assertEqual(tables[0].replace(b"sorted", b"mixed"), tables[1])
+        self.expect(3, "evaluate", "--test", f"mixed/{test}", "--regroup", "--scores",
+                    "sorted.scores", message="sorted.scores:")
 
     def test_reduce(self):
         train = "Fold2/train.txt"
