@@ -43,6 +43,18 @@ class Rank(harness.CommandLine):
                 self.assertEqual(whole, self.scores("--model", self.model, "--test", "-",
                                                     input=TEST))
 
+    def test_group_sizes_for_one_of_the_files(self):
+        bare = self.file("bare.txt", b"".join(b" ".join([label, *rest]) + b"\n" for label, _, *rest
+                                              in map(bytes.split, TEST.splitlines())))
+        sizes = self.file("sizes", b"4\n" * 4)
+        options = ["--train", self.train, "--norm", "query-minmax"]  # so that queries matter
+        whole = self.scores(*options, "--test", self.test)
+        self.assertNotEqual(whole, self.scores(*options, "--test", bare))
+        self.assertEqual(whole, self.scores(*options, "--test", bare, "--group", "", "--group",
+                                            sizes))
+        self.expect(3, "rank", *options, "--test", bare, "--group", sizes,
+                    message="expected none since")
+
     def test_cuts_given_are_used(self):
         self.expect(0, "discretize", "--train", self.train, "--bins", 3, "--out-dir", "d")
         given = self.scores("--train", self.train, "--test", self.test, "--discretizer",
