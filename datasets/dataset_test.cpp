@@ -455,6 +455,21 @@ TEST(write_lines, keeps_the_order_of_the_file) {
   write_lines(data, std::vector<std::size_t>{0, 1, 2}, out);
   out.commit();
   EXPECT_EQ(read_all(folder / "w"), read_all(folder / "r"));
+  // Of a part, too: documents 1 and 2 are the third line and the second.
+  output_file part(folder / "p");
+  write_lines(subset(data, std::vector<std::size_t>{1, 2}), std::vector<std::size_t>{0, 1}, part);
+  part.commit();
+  EXPECT_EQ(read_all(folder / "p"), "0 qid:b 1:2\n2 qid:a 1:3\n");
+}
+
+TEST(write_lines, counts_documents_where_lines_have_no_numbers) {
+  testing_tools::temporary_folder const folder;
+  dataset data = parse("1 qid:1 1:1\n0 qid:1 1:2\n");
+  data.line_numbers.clear();
+  output_file out(folder / "w");
+  write_lines(data, std::vector<std::size_t>{1, 0}, out);
+  out.commit();
+  EXPECT_EQ(read_all(folder / "w"), "1 qid:1 1:1\n0 qid:1 1:2\n");
 }
 
 // libsvm.

@@ -38,9 +38,10 @@ void write_lines(dataset const& data, std::span<std::size_t const> chosen, outpu
     if (d >= data.lines.size())
       throw usage_error("write_lines: the data set has no line for one of the documents");
   std::vector<std::size_t> in_input_order(chosen.begin(), chosen.end());
-  std::sort(in_input_order.begin(), in_input_order.end(), [&](std::size_t a, std::size_t b) {
-    return data.line_numbers[a] < data.line_numbers[b];
-  });
+  auto const& numbers = data.line_numbers;
+  auto const place = [&](std::size_t d) { return d < numbers.size() ? numbers[d] : d + 1; };
+  std::sort(in_input_order.begin(), in_input_order.end(),
+            [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
   for (std::size_t const d : in_input_order) {
     out.write(data.lines[d]);
     out.write("\n");

@@ -56,7 +56,8 @@ class Regroup(harness.CommandLine):
         train, test = "Fold1/train.txt", "Fold1/test.txt"
         for folder, more in (("sorted", []), ("mixed", ["--regroup"])):
             self.expect(0, "rank", "--train", f"{folder}/{train}", "--test", f"{folder}/{test}",
-                        "--out", f"{folder}.scores", *more)
+                        "--out", f"{folder}.scores", "--run", f"{folder}.run", *more)
+        self.assertEqual(self.read("sorted.run"), self.read("mixed.run"))
         scores = self.read("sorted.scores")
         self.assertGreater(len(set(scores.split())), 50)
         self.assertNotEqual(self.read("mixed.scores"), scores)
@@ -65,6 +66,10 @@ class Regroup(harness.CommandLine):
                               f"s={folder}.scores", "--per-query", *more).stdout
                   for folder, more in (("sorted", []), ("mixed", ["--regroup"]))]
         self.assertEqual(tables[0].replace(b"sorted", b"mixed"), tables[1])
+        self.expect(0, "fit", "--train", f"mixed/{train}", "--model", "model", "--regroup")
+        self.expect(0, "rank", "--model", "model", "--test", f"mixed/{test}", "--out", "again",
+                    "--regroup")
+        self.assertEqual(self.read("again"), self.read("mixed.scores"))
 
     def test_lines_without_documents_take_no_place(self):
         train, test = "Fold1/train.txt", "Fold1/test.txt"
@@ -121,6 +126,27 @@ class Regroup(harness.CommandLine):
             place, docid, *choice = mine.split(b"\t")
             self.assertIn(docid, lines[int(place)])
             self.assertEqual([docid, *choice], theirs.split(b"\t")[1:])
+        # What was apart stays apart, so the reduced set is read as its source was.
+        test = "sorted/Fold2/test.txt"
+        self.expect(0, "rank", "--train", "sorted.txt", "--test", test, "--out", "sorted.scores")
+        self.expect(3, "rank", "--train", "mixed.txt", "--test", test, "--out", "mixed.scores",
+                    message="expected its lines together")
+        self.expect(0, "rank", "--train", "mixed.txt", "--test", test, "--out", "mixed.scores",
+                    "--regroup")
+        self.assertEqual(self.read("mixed.scores"), self.read("sorted.scores"))
+
+    def test_split_and_discretize_gather(self):
+        train = "Fold1/train.txt"
+        for folder, more in (("sorted", []), ("mixed", ["--regroup"])):
+            self.expect(0, "split", "--in", f"{folder}/{train}", "--folds", "3", "--out-dir",
+                        f"{folder}-folds", *more)
+            self.expect(0, "discretize", "--train", f"{folder}/{train}", "--out-dir",
+                        f"{folder}-bins", *more)
+        self.assertEqual(self.read("mixed-bins/train.txt"), self.read("sorted-bins/train.txt"))
+        for fold in (1, 2, 3):
+            for part in ("train", "vali", "test"):
+                name = f"Fold{fold}/{part}.txt"
+                self.assertEqual(self.read("mixed-folds", name), self.read("sorted-folds", name))
 
     def test_experiment(self):
         for folder, more in (("sorted", []), ("mixed", ["--regroup"])):
