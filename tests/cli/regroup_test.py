@@ -66,10 +66,6 @@ class Regroup(harness.CommandLine):
                               f"s={folder}.scores", "--per-query", *more).stdout
                   for folder, more in (("sorted", []), ("mixed", ["--regroup"]))]
         self.assertEqual(tables[0].replace(b"sorted", b"mixed"), tables[1])
-        self.expect(0, "fit", "--train", f"mixed/{train}", "--model", "model", "--regroup")
-        self.expect(0, "rank", "--model", "model", "--test", f"mixed/{test}", "--out", "again",
-                    "--regroup")
-        self.assertEqual(self.read("again"), self.read("mixed.scores"))
 
     def test_lines_without_documents_take_no_place(self):
         train, test = "Fold1/train.txt", "Fold1/test.txt"
