@@ -1,7 +1,9 @@
 // Ranking engines against each other, on a drawn set of a published shape or on files:
 //
-//   l2r_bench SHAPE DOCUMENTS U SIZE THREADS ENGINE...       e.g. hp2003 29521 1091 4 1 lrar
-//   project l2r_bench TRAIN TEST DOCUMENTS SIZE THREADS ENGINE...    DOCUMENTS 0: all of TEST
+//   l2r_bench SHAPE DOCUMENTS U SIZE THREADS ENGINE[@GPUS]...
+//   l2r_bench TRAIN TEST DOCUMENTS SIZE THREADS ENGINE[@GPUS]...    DOCUMENTS 0: all of TEST
+//   e.g. l2r_bench hp2003 29521 1091 4 1 lrar project
+//        l2r_bench web10k 240039 2101 4 16 project tensor@1 tensor@4
 //
 // U documents drawn evenly from a training part stand for a reduced set; cuts are fitted on the
 // whole part (frequency, 10 bins). The first engine named is the one the others are held against:
@@ -113,20 +115,33 @@ int main(int argc, char** argv) {
   std::vector<double> expected;
   double first_s = 0, first_cpu_s = 0;
   for (int a = 6; a < argc; ++a) {
-    options.engine = l2r::engine_from(argv[a]);
+    std::string const argument = argv[a];
+    auto const at = std::min(argument.find('@'), argument.size());
+    options.engine = l2r::engine_from(argument.substr(0, at));
+    ctx.devices.clear();
+    if (at < argument.size()) {
+      ctx.devices.resize(std::stoul(argument.substr(at + 1)));
+      std::iota(ctx.devices.begin(), ctx.devices.end(), 0);
+    }
     l2r::ranker ranker(ctx, t.training, options);
     double const before = cpu_seconds();
     l2r::scored const result = ranker.score(ctx, t.test);
     double cpu_s = cpu_seconds() - before;
     double seconds = result.timings.score_s;
+    double device_s = result.timings.device_s;
+    std::vector<double> times;  // of single calls, for their distribution
     // A short run is repeated, unless a cache would make the next one another thing.
-    if (result.cache_misses == 0 && cpu_s < 0.2) {
-      int const repeats = static_cast<int>(0.4 / std::max(cpu_s, 1e-5));
+    if (result.cache_misses == 0 && seconds < 0.2) {
+      int const repeats = std::clamp(static_cast<int>(0.4 / std::max(seconds, 1e-5)), 5, 1000);
       double const again = cpu_seconds();
-      seconds = 0;
-      for (int r = 0; r < repeats; ++r) seconds += ranker.score(ctx, t.test).timings.score_s;
-      seconds /= repeats;
+      for (int r = 0; r < repeats; ++r) {
+        l2r::ranking_timings const one = ranker.score(ctx, t.test).timings;
+        times.push_back(one.score_s);
+        device_s = std::min(device_s, one.device_s);
+      }
       cpu_s = (cpu_seconds() - again) / repeats;
+      std::sort(times.begin(), times.end());
+      seconds = times[times.size() / 2];
     }
     if (a == 6) {
       expected = result.scores;
@@ -137,16 +152,23 @@ int main(int argc, char** argv) {
       fmt::print(stderr, "{}: not the scores of {}, not timed\n", argv[a], argv[6]);
       return 1;
     }
+    auto const quantile = [&](double q) {
+      return times.empty() ? seconds
+                           : times[static_cast<std::size_t>(q * static_cast<double>(times.size()))];
+    };
     double const looked_up = static_cast<double>(result.cache_hits + result.cache_misses);
     fmt::print(
         "{{\"input\": \"{}\", \"documents\": {}, \"training\": {}, \"features\": {}, "
-        "\"rule_size\": {}, \"threads\": {}, \"engine\": \"{}\", \"seconds\": {:.4f}, "
+        "\"rule_size\": {}, \"threads\": {}, \"engine\": \"{}\", \"seconds\": {:.6f}, "
+        "\"calls\": {}, \"p10_s\": {:.6f}, \"p90_s\": {:.6f}, \"p99_s\": {:.6f}, "
+        "\"prepare_s\": {:.4f}, \"device_s\": {:.6f}, \"device_itemsets_per_s\": {:.4g}, "
         "\"cpu_seconds\": {:.4f}, "
         "\"cpu_ns_per_itemset\": {:.4f}, \"ratio_to_first\": {:.1f}, \"cpu_ratio_to_first\": "
         "{:.1f}, \"hit_rate\": {:.4f}, "
         "\"instruction_set\": \"{}\", \"commit\": \"{}\"}}\n",
         argv[1], t.test.documents, t.training.documents, t.training.feature_count(),
-        options.rule_size, ctx.thread_count(), l2r::name_of(result.engine), seconds, cpu_s,
+        options.rule_size, ctx.thread_count(), argument, seconds, times.size() + 1, quantile(.1), quantile(.9), quantile(.99),
+        result.timings.prepare_s, device_s, device_s == 0 ? 0.0 : itemsets / device_s, cpu_s,
         1e9 * cpu_s / itemsets, first_s / seconds, first_cpu_s / cpu_s,
         looked_up == 0 ? 0.0 : static_cast<double>(result.cache_hits) / looked_up,
         bitmaps::instruction_set(), commit());

@@ -1,12 +1,14 @@
 #pragma once
 // What the tests of several rooms use; not installed.
 
+#include "core/devices.hpp"
 #include "core/error.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace rulerank::testing_tools {
 
@@ -33,6 +35,13 @@ class temporary_folder {
   std::filesystem::path path_;
 };
 
+/// The GPUs of this machine, none in a build without CUDA.
+inline std::vector<int> gpus() {
+  std::vector<int> ordinals;
+  for (device const& d : list_devices().devices) ordinals.push_back(d.ordinal);
+  return ordinals;
+}
+
 /// A file or folder of the real data sets, under $RULERANK_TEST_DATA; empty when it is not there.
 inline std::optional<std::string> real_data(std::string const& name) {
   char const* root = std::getenv("RULERANK_TEST_DATA");
@@ -49,3 +58,7 @@ inline std::optional<std::string> real_data(std::string const& name) {
   auto const path##_found = ::rulerank::testing_tools::real_data(name);               \
   if (!path##_found) GTEST_SKIP() << "needs " << (name) << " in $RULERANK_TEST_DATA"; \
   std::string const path = *path##_found
+
+/// Skips a test of GPUs on a machine without one, saying why there is none.
+#define RULERANK_NEEDS_GPU() \
+  if (::rulerank::testing_tools::gpus().empty()) GTEST_SKIP() << ::rulerank::list_devices().why_none

@@ -19,6 +19,8 @@ namespace rulerank::l2r {
 struct ranking_timings {
   double prepare_s = 0;  ///< index, tables, engine: once a ranker
   double score_s = 0;    ///< this call
+  /// On GPUs: from the first kernel's start to the last one's end, of the slowest device.
+  double device_s = 0;
 };
 
 struct scored {
@@ -83,5 +85,8 @@ class scoring_engine {
 /// The engines, each in its own file. They keep a reference to `training`.
 std::unique_ptr<scoring_engine> make_lrar(prepared_training const& training);
 std::unique_ptr<scoring_engine> make_project(prepared_training const& training);
+
+/// Engines on the GPUs of the context; in builds with CUDA.
+std::unique_ptr<scoring_engine> make_tensor(context const& ctx, prepared_training const& training);
 
 }  // namespace rulerank::l2r

@@ -10,7 +10,7 @@
 namespace rulerank::l2r {
 
 /// The engines of the score (docs/definitions.md, Ranking). All give the same bits.
-enum class engine { automatic, lrar, project };
+enum class engine { automatic, lrar, project, tensor };
 
 /// An engine as the program lists it.
 struct engine_description {

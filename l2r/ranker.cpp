@@ -28,7 +28,27 @@ constexpr std::array descriptions{
     engine_description{
         engine::lrar, "lrar", "cpu",
         "as published (Freitas 2017, Algorithm 5): serial, with a cache of supports"},
+#if RULERANK_HAS_CUDA
+    engine_description{engine::tensor, "tensor", "cuda",
+                       "bit rows multiplied on the tensor cores; for many documents, what they share "
+                       "computed once",
+                       true},
+#endif
 };
+
+bool runs_on_gpu(engine which) {
+  for (engine_description const& d : descriptions)
+    if (d.which == which) return d.runs_on.starts_with("cuda");
+  return false;
+}
+
+/// The default engine for GPUs where there are some to run on and the build has it.
+engine default_engine(bool gpus) {
+  engine best = engine::project;
+  for (engine_description const& d : descriptions)
+    if (d.is_default && (gpus || !d.runs_on.starts_with("cuda"))) best = d.which;
+  return best;
+}
 
 }  // namespace
 
@@ -97,9 +117,11 @@ ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
                ranker_options const& options) {
   auto const begin = clock::now();
   ctx.check_stop();
-  which_ = options.engine == engine::automatic
-               ? std::ranges::find_if(descriptions, &engine_description::is_default)->which
-               : options.engine;
+  which_ = options.engine == engine::automatic ? default_engine(!ctx.devices.empty())
+                                               : options.engine;
+  if (runs_on_gpu(which_) && ctx.devices.empty())
+    throw device_error(
+        fmt::format("engine {} runs on GPUs, and there is none to run on", name_of(which_)));
   prepared_ = std::make_unique<prepared_training const>(training, options);
   switch (which_) {
     case engine::lrar:
@@ -108,6 +130,11 @@ ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
     case engine::project:
     case engine::automatic:
       engine_ = make_project(*prepared_);
+      break;
+    case engine::tensor:
+#if RULERANK_HAS_CUDA
+      engine_ = make_tensor(ctx, *prepared_);
+#endif
       break;
   }
   prepare_s_ = seconds_since(begin);
@@ -123,7 +150,8 @@ scored ranker::score(context const& ctx, datasets::binned_dataset const& test) {
   result.engine = which_;
   result.scores.resize(test.documents);
   engine_->score(ctx, known_items(*prepared_, test), result);
-  result.timings = {prepare_s_, seconds_since(begin)};
+  result.timings.prepare_s = prepare_s_;
+  result.timings.score_s = seconds_since(begin);
   return result;
 }
 

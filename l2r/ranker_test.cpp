@@ -31,10 +31,32 @@ std::vector<std::uint64_t> bits_of(std::vector<double> const& scores) {
   return bits;
 }
 
-scored run(engine which, binned_dataset const& training, binned_dataset const& test,
-           ranker_options options, int threads = 1) {
+bool runs_on_gpu(engine which) {
+  for (engine_description const& d : engines())
+    if (d.which == which) return d.runs_on.starts_with("cuda");
+  return false;
+}
+
+/// The engines that this machine can run.
+std::vector<engine> engines_here() {
+  std::vector<engine> here;
+  for (engine_description const& d : engines())
+    if (!runs_on_gpu(d.which) || !rulerank::testing_tools::gpus().empty()) here.push_back(d.which);
+  return here;
+}
+
+/// Where an engine runs: for GPUs the first one, or with `threads` above 1 all of them.
+context context_for(engine which, int threads = 1) {
   context ctx;
   ctx.threads = threads;
+  if (runs_on_gpu(which)) ctx.devices = rulerank::testing_tools::gpus();
+  if (threads == 1 && !ctx.devices.empty()) ctx.devices = {ctx.devices.front()};
+  return ctx;
+}
+
+scored run(engine which, binned_dataset const& training, binned_dataset const& test,
+           ranker_options options, int threads = 1) {
+  context const ctx = context_for(which, threads);
   options.engine = which;
   return ranker(ctx, training, options).score(ctx, test);
 }
@@ -87,7 +109,7 @@ TEST_P(against_reference, bit_for_bit) {
           double const plain = reference::plain_score(documents, items, options);
           EXPECT_NEAR(expected.back(), plain, 2e-6 * (1 + plain)) << words(options);
         }
-        for (engine which : {engine::lrar, engine::project})
+        for (engine which : engines_here())
           EXPECT_EQ(bits_of(run(which, training, test, options).scores), bits_of(expected))
               << name_of(which) << " " << words(options);
       }
@@ -121,7 +143,7 @@ TEST(ranker, larger_rules) {
     std::vector<double> expected;
     for (std::size_t d = 0; d < test.documents; ++d)
       expected.push_back(reference::score(documents, 8, items_of(test, d), options));
-    for (engine which : {engine::lrar, engine::project})
+    for (engine which : engines_here())
       for (int threads : {1, 3})
         EXPECT_EQ(bits_of(run(which, training, test, options, threads).scores), bits_of(expected))
             << name_of(which) << " size " << size;
@@ -141,15 +163,19 @@ TEST(ranker, engines_and_threads_agree) {
     binned_dataset const test = drawn_set(test_shape, 4);
     for (ranker_options const& options : option_sets({2, 3, 4})) {
       auto const expected = bits_of(run(engine::lrar, training, test, options).scores);
-      for (int threads : {1, 2, 5})
-        ASSERT_EQ(bits_of(run(engine::project, training, test, options, threads).scores), expected)
-            << words(options) << " threads " << threads;
+      for (engine which : engines_here())
+        for (int threads : {1, 2, 5}) {
+          if (which == engine::lrar) continue;
+          ASSERT_EQ(bits_of(run(which, training, test, options, threads).scores), expected)
+              << name_of(which) << " " << words(options) << " threads " << threads;
+        }
     }
     ranker_options wide;
     wide.rule_size = 4;
     wide.wide_sums = true;
-    EXPECT_EQ(bits_of(run(engine::project, training, test, wide, 2).scores),
-              bits_of(run(engine::lrar, training, test, wide).scores));
+    auto const expected = bits_of(run(engine::lrar, training, test, wide).scores);
+    for (engine which : engines_here())
+      EXPECT_EQ(bits_of(run(which, training, test, wide, 2).scores), expected) << name_of(which);
   }
 }
 
@@ -161,7 +187,7 @@ TEST(ranker, a_class_that_fails_a_threshold_counts_no_more) {
   training.max_label = 1;
   binned_dataset const test = drawn_set({1, 1, 1, {0}}, 1);
   ranker_options options;
-  for (engine which : {engine::lrar, engine::project}) {
+  for (engine which : engines_here()) {
     EXPECT_EQ(run(which, training, test, options).scores, std::vector{0.0});
     options.thresholds.min_confidence = 0;
     EXPECT_NEAR(run(which, training, test, options).scores[0], 1 / 1500.0, 1e-12);
@@ -176,16 +202,16 @@ TEST(ranker, labels_too_large_for_folded_counts) {
   training.max_label = 2'000'000'000;
   binned_dataset const test = drawn_set({5, 4, 2}, 2);
   auto const scores = run(engine::lrar, training, test, {}).scores;
-  EXPECT_EQ(bits_of(run(engine::project, training, test, {}).scores), bits_of(scores));
+  for (engine which : engines_here())
+    EXPECT_EQ(bits_of(run(which, training, test, {}).scores), bits_of(scores)) << name_of(which);
   EXPECT_GT(scores[0], 1e8);
 }
 
 TEST(ranker, query_by_query_is_the_same) {
   binned_dataset const training = drawn_set({400, 12, 6}, 7);
   binned_dataset const test = drawn_set({50, 12, 6}, 8);
-  context ctx;
-  ctx.threads = 2;
-  for (engine which : {engine::lrar, engine::project}) {
+  for (engine which : engines_here()) {
+    context const ctx = context_for(which, 2);
     ranker_options options;
     options.rule_size = 4;
     options.engine = which;
@@ -232,7 +258,7 @@ TEST(ranker, features_are_matched_by_number) {
     expected.codes[3 * test.stride + d] = test.code(3, d);
     expected.codes[4 * test.stride + d] = datasets::no_item;
   }
-  for (engine which : {engine::lrar, engine::project})
+  for (engine which : engines_here())
     EXPECT_EQ(bits_of(run(which, training, other, {}).scores),
               bits_of(run(which, training, expected, {}).scores));
   EXPECT_THROW(run(engine::project, training, drawn_set({20, 5, 6}, 2), {}), usage_error);
@@ -243,17 +269,17 @@ TEST(ranker, documents_without_rules_get_the_mean_label) {
   binned_dataset test = drawn_set({3, 4, 3}, 2);
   std::fill(test.codes.begin(), test.codes.end(), datasets::no_item);
   double const mean = std::accumulate(training.labels.begin(), training.labels.end(), 0.) / 50;
-  for (engine which : {engine::lrar, engine::project})
+  for (engine which : engines_here())
     EXPECT_EQ(run(which, training, test, {}).scores, std::vector(3, mean));
   ranker_options strict;
   strict.thresholds.min_support = 1000;
-  for (engine which : {engine::lrar, engine::project})
+  for (engine which : engines_here())
     EXPECT_EQ(run(which, training, drawn_set({3, 4, 3}, 2), strict).scores, std::vector(3, mean));
 }
 
 TEST(ranker, no_documents) {
   binned_dataset const training = drawn_set({50, 4, 3}, 1);
-  for (engine which : {engine::lrar, engine::project})
+  for (engine which : engines_here())
     EXPECT_TRUE(run(which, training, drawn_set({0, 4, 3}, 2), {}).scores.empty());
 }
 
@@ -279,13 +305,13 @@ TEST(ranker, wrong_arguments) {
 
 TEST(ranker, stops_when_asked) {
   binned_dataset const training = drawn_set({400, 12, 6}, 7);
-  std::stop_source stop;
-  context ctx;
-  ctx.stop = stop.get_token();
-  for (engine which : {engine::lrar, engine::project}) {
+  for (engine which : engines_here()) {
+    std::stop_source stop;
+    context ctx = context_for(which);
     ranker_options options;
     options.engine = which;
-    ranker r(context{}, training, options);
+    ranker r(ctx, training, options);
+    ctx.stop = stop.get_token();
     stop.request_stop();
     EXPECT_THROW(r.score(ctx, training), interrupted);
   }
@@ -293,10 +319,10 @@ TEST(ranker, stops_when_asked) {
 
 TEST(ranker, progress_is_told_and_may_stop) {
   binned_dataset const training = drawn_set({400, 12, 6}, 7);
-  for (engine which : {engine::lrar, engine::project}) {
+  for (engine which : engines_here()) {
+    if (runs_on_gpu(which)) continue;  // a whole batch is one step
     std::size_t calls = 0;
-    context ctx;
-    ctx.threads = 2;
+    context ctx = context_for(which, 2);
     ctx.progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
       EXPECT_LE(done, total);
       return ++calls < 3;
@@ -306,6 +332,40 @@ TEST(ranker, progress_is_told_and_may_stop) {
     options.rule_size = 4;
     EXPECT_THROW(ranker(ctx, training, options).score(ctx, training), interrupted);
     EXPECT_EQ(calls, 3U);
+  }
+}
+
+TEST(ranker, gpus_report_every_batch) {
+  RULERANK_NEEDS_GPU();
+  binned_dataset const training = drawn_set({400, 5, 6}, 7);
+  binned_dataset const test = drawn_set({300'000, 5, 6}, 8);
+  for (engine which : engines_here()) {
+    if (!runs_on_gpu(which)) continue;
+    std::size_t calls = 0;
+    context ctx = context_for(which);
+    ctx.progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
+      EXPECT_LE(done, total);
+      return ++calls < 2;
+    };
+    ranker_options options;
+    options.engine = which;
+    ranker r(ctx, training, options);
+    EXPECT_THROW(r.score(ctx, test), interrupted) << name_of(which);
+    EXPECT_EQ(calls, 2U);
+    ctx.progress = {};
+    EXPECT_EQ(bits_of(r.score(ctx, test).scores),
+              bits_of(run(engine::project, training, test, options).scores))
+        << name_of(which) << " after a call that was stopped";
+  }
+}
+
+TEST(ranker, engines_for_gpus_need_one) {
+  binned_dataset const training = drawn_set({50, 4, 3}, 1);
+  for (engine which : engines_here()) {
+    if (!runs_on_gpu(which)) continue;
+    ranker_options options;
+    options.engine = which;
+    EXPECT_THROW(ranker(context{}, training, options), device_error);
   }
 }
 
@@ -402,9 +462,11 @@ TEST_P(real_folds, engines_and_threads_agree) {
     for (ranker_options const& options : option_sets(sizes)) {
       auto const expected = bits_of(run(engine::lrar, fold.training, test, options).scores);
       threads = threads == 1 ? 2 : threads == 2 ? 5 : 1;
-      ASSERT_EQ(bits_of(run(engine::project, fold.training, test, options, threads).scores),
-                expected)
-          << words(options) << " threads " << threads;
+      for (engine which : engines_here()) {
+        if (which == engine::lrar) continue;
+        ASSERT_EQ(bits_of(run(which, fold.training, test, options, threads).scores), expected)
+            << name_of(which) << " " << words(options) << " threads " << threads;
+      }
     }
   };
   check_sizes({2, 3}, 400);
@@ -434,7 +496,7 @@ TEST_P(golden_scores, within_1e_6) {
   std::vector<double> expected;
   for (double score; file >> score;) expected.push_back(score);
   ASSERT_EQ(expected.size(), fold.test.documents);
-  for (engine which : {engine::project, engine::lrar}) {
+  for (engine which : engines_here()) {
     ranker_options options;
     options.rule_size = static_cast<std::uint32_t>(size);
     auto const scores = run(which, fold.training, fold.test, options).scores;

@@ -55,26 +55,50 @@ struct score_view {
 
   /// From the class-wise supports `counts[k * stride]`, n their sum.
   RULERANK_HOST_DEVICE score_sums<Sum> classwise(std::uint32_t n, std::uint32_t const* counts,
-                                                 std::size_t stride) const {
-    std::uint32_t const least = min_valid[n];
-    std::uint64_t weighted = 0;
-    std::uint64_t valid = 0;
-    score_sums<Sum> smoothed;
-    for (std::uint32_t k = 0; k < classes; ++k) {
-      std::uint32_t const sigma = counts[k * stride];
-      if (sigma < least) continue;
-      auto const label = static_cast<std::uint64_t>(labels[k]);
-      valid += sigma;
-      weighted += label * sigma;
-      if (extra != nullptr) {
-        Sum const more = extra[std::size_t{k} * size + n];
-        smoothed += {more * label, more};
-      }
-    }
-    score_sums<Sum> sums{factor[n] * weighted,
-                         extra == nullptr && valid == n ? unit[n] : factor[n] * valid};
-    return sums += smoothed;
-  }
+                                                 std::size_t stride) const;
 };
+
+/// What an itemset adds, its classes given one by one.
+template <class Sum>
+class class_sums {
+ public:
+  RULERANK_HOST_DEVICE class_sums(score_view<Sum> const& table, std::uint32_t n)
+      : n_(n), least_(table.min_valid[n]) {}
+
+  /// The support of class k, each class at most once; those left out have none.
+  RULERANK_HOST_DEVICE void add(score_view<Sum> const& table, std::uint32_t k,
+                                std::uint32_t sigma) {
+    if (sigma < least_) return;
+    auto const label = static_cast<std::uint64_t>(table.labels[k]);
+    valid_ += sigma;
+    weighted_ += label * sigma;
+    if (table.extra != nullptr) {
+      Sum const more = table.extra[std::size_t{k} * table.size + n_];
+      smoothed_ += {more * label, more};
+    }
+  }
+  RULERANK_HOST_DEVICE score_sums<Sum> sums(score_view<Sum> const& table) const {
+    Sum const factor = table.factor[n_];
+    score_sums<Sum> all{factor * weighted_,
+                        table.extra == nullptr && valid_ == n_ ? table.unit[n_] : factor * valid_};
+    return all += smoothed_;
+  }
+
+ private:
+  std::uint32_t n_;
+  std::uint32_t least_;
+  std::uint32_t valid_ = 0;
+  std::uint64_t weighted_ = 0;
+  score_sums<Sum> smoothed_;
+};
+
+template <class Sum>
+RULERANK_HOST_DEVICE inline score_sums<Sum> score_view<Sum>::classwise(std::uint32_t n,
+                                                                       std::uint32_t const* counts,
+                                                                       std::size_t stride) const {
+  class_sums<Sum> itemset(*this, n);
+  for (std::uint32_t k = 0; k < classes; ++k) itemset.add(*this, k, counts[k * stride]);
+  return itemset.sums(*this);
+}
 
 }  // namespace rulerank::l2r

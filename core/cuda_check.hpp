@@ -1,0 +1,36 @@
+#pragma once
+
+#include "core/error.hpp"
+
+#include <source_location>
+#include <string>
+
+#include <cuda_runtime_api.h>
+
+// For sources that are compiled with CUDA.
+namespace rulerank {
+
+/// Throws `device_error` that names the failure, the device and the place in the source.
+[[noreturn]] inline void throw_device_error(cudaError_t status, std::source_location where) {
+  int device = -1;
+  cudaGetDevice(&device);
+  std::string const file = where.file_name();
+  throw device_error("CUDA device " + std::to_string(device) + ": " + cudaGetErrorString(status) +
+                     " (" + file.substr(file.find_last_of('/') + 1) + ":" +
+                     std::to_string(where.line()) + ")");
+}
+
+/// Every call of the CUDA runtime goes through here.
+inline void check_cuda(cudaError_t status,
+                       std::source_location where = std::source_location::current()) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // an error that is not sticky is forgotten
+  throw_device_error(status, where);
+}
+
+/// After a kernel launch: throws when it could not be started.
+inline void check_launch(std::source_location where = std::source_location::current()) {
+  check_cuda(cudaGetLastError(), where);
+}
+
+}  // namespace rulerank

@@ -1,0 +1,171 @@
+#include "l2r/cuda_engine.cuh"
+
+#include "core/for_each_device.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace rulerank::l2r {
+
+namespace {
+
+/// Documents that are on their way to a device, on it, or on their way back.
+struct batch_in_flight {
+  stream copies;
+  event sent, computed;
+  pinned_buffer<std::uint8_t> host_codes;
+  device_buffer<std::uint8_t> codes;
+  device_buffer<double> scores;
+  pinned_buffer<double> host_scores;
+  share documents;  // of the call's, waiting to be taken; empty: free
+};
+
+/// One device.
+struct place {
+  std::optional<device_training> training;
+  std::unique_ptr<device_scorer> scorer;
+  stream compute;  // the batches' kernels one after the other: they share the scorer's memory
+  batch_in_flight batches[2];
+  event first_kernel, last_kernel;  // before the first and after the last of a call
+};
+
+class engine_on_devices final : public scoring_engine {
+ public:
+  engine_on_devices(std::span<int const> devices, prepared_training const& training,
+                    make_scorer const& make)
+      : devices_(devices.begin(), devices.end()), training_(training), places_(devices.size()) {
+    if (devices_.empty()) throw device_error("an engine for GPUs, and no device to run on");
+    for_each_device(devices_, [&](std::size_t i) {
+      places_[i] = std::make_unique<place>();
+      places_[i]->training.emplace(training);
+      places_[i]->scorer = make(training, *places_[i]->training);
+    });
+  }
+  ~engine_on_devices() override {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      int before = 0;
+      cudaGetDevice(&before);
+      cudaSetDevice(devices_[i]);
+      places_[i].reset();
+      cudaSetDevice(before);
+    }
+  }
+
+  void score(context const& ctx, known_items const& test, scored& result) override {
+    std::atomic<std::size_t> done{0};
+    for_each_device(devices_, [&](std::size_t i) {
+      place& here = *places_[i];
+      share const mine = share_of(test.documents(), devices_.size(), i);
+      if (mine.size() == 0) return;
+      std::size_t const at_once = batch_size(here, mine.size());
+      here.scorer->reserve(at_once);
+      for (batch_in_flight& batch : here.batches) {  // a call before this one may have been stopped
+        batch.copies.synchronize();
+        batch.documents = {};
+      }
+      std::size_t next = 0;
+      for (std::size_t begin = mine.begin; begin < mine.end; begin += at_once, next ^= 1) {
+        ctx.check_stop();
+        batch_in_flight& batch = here.batches[next];
+        done += take(batch, result.scores);
+        if (i == 0) ctx.report("rank", done, test.documents());
+        send(here, batch, test, mine, {begin, std::min(mine.end, begin + at_once)});
+      }
+      done += take(here.batches[next], result.scores);
+      done += take(here.batches[next ^ 1], result.scores);
+    });
+    for_each_device(devices_, [&](std::size_t i) {
+      if (share_of(test.documents(), devices_.size(), i).size() == 0) return;
+      place& here = *places_[i];
+      std::lock_guard const lock(counting_);
+      here.scorer->add_counts(result);
+      result.timings.device_s =
+          std::max(result.timings.device_s, here.last_kernel.seconds_since(here.first_kernel));
+    });
+  }
+
+ private:
+  /// Documents a batch: few enough for the memory, and so many batches that copies hide.
+  std::size_t batch_size(place& here, std::size_t documents) const {
+    std::size_t const features = std::max<std::size_t>(training_.features.size(), 1);
+    std::size_t const each =
+        2 * (features + sizeof(double)) + here.scorer->bytes_per_document();
+    std::size_t const held = here.batches[0].codes.bytes() + here.batches[1].codes.bytes();
+    std::size_t const fit = (memory_budget() + held) / each;
+    if (fit < alignment)
+      throw device_error("not even one batch of documents fits the device's free memory");
+    std::size_t const wanted =
+        documents <= smallest_batch ? documents : std::max(smallest_batch, documents / 2 + 1);
+    return std::min({round_up(wanted, alignment), fit / alignment * alignment, largest_batch});
+  }
+
+  void send(place& here, batch_in_flight& batch, known_items const& test, share const& all,
+            share const& documents) {
+    std::size_t const features = training_.features.size();
+    std::size_t const stride = round_up(documents.size(), alignment);
+    batch.host_codes.reserve(features * stride);
+    batch.codes.reserve(features * stride);
+    batch.scores.reserve(documents.size());
+    batch.host_scores.reserve(documents.size());
+    for (std::size_t f = 0; f < features; ++f) {
+      std::uint8_t* const to = batch.host_codes.data() + f * stride;
+      std::uint8_t const* const from = test.codes(f);
+      if (from == nullptr)
+        std::memset(to, datasets::no_item, documents.size());
+      else
+        std::memcpy(to, from + documents.begin, documents.size());
+    }
+    check_cuda(cudaMemcpyAsync(batch.codes.data(), batch.host_codes.data(), features * stride,
+                               cudaMemcpyHostToDevice, batch.copies.get()));
+    batch.sent.record(batch.copies);
+    batch.sent.hold(here.compute);
+    document_view view;
+    view.documents = static_cast<std::uint32_t>(documents.size());
+    view.features = static_cast<std::uint32_t>(features);
+    view.codes = batch.codes.data();
+    view.stride = stride;
+    view.rows = here.training->row_of_code();
+    if (documents.begin == all.begin) here.first_kernel.record(here.compute);
+    here.scorer->score(view, batch.scores.data(), here.compute);
+    if (documents.end == all.end) here.last_kernel.record(here.compute);
+    batch.computed.record(here.compute);
+    batch.computed.hold(batch.copies);
+    check_cuda(cudaMemcpyAsync(batch.host_scores.data(), batch.scores.data(),
+                               documents.size() * sizeof(double), cudaMemcpyDeviceToHost,
+                               batch.copies.get()));
+    batch.documents = documents;
+  }
+
+  /// Waits for a batch and takes its scores; the number of documents.
+  static std::size_t take(batch_in_flight& batch, std::vector<double>& scores) {
+    std::size_t const n = batch.documents.size();
+    if (n == 0) return 0;
+    batch.copies.synchronize();
+    std::copy_n(batch.host_scores.data(), n,
+                scores.begin() + static_cast<std::ptrdiff_t>(batch.documents.begin));
+    batch.documents = {};
+    return n;
+  }
+
+  static constexpr std::size_t smallest_batch = std::size_t{1} << 16;
+  static constexpr std::size_t largest_batch = std::size_t{1} << 18;
+
+  std::vector<int> devices_;
+  prepared_training const& training_;
+  std::vector<std::unique_ptr<place>> places_;
+  std::mutex counting_;
+};
+
+}  // namespace
+
+std::unique_ptr<scoring_engine> on_devices(std::span<int const> devices,
+                                           prepared_training const& training,
+                                           make_scorer const& make) {
+  return std::make_unique<engine_on_devices>(devices, training, make);
+}
+
+}  // namespace rulerank::l2r

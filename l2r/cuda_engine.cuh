@@ -1,0 +1,36 @@
+#pragma once
+
+#include "core/stream.hpp"
+#include "l2r/device_training.cuh"
+
+#include <functional>
+#include <memory>
+#include <span>
+
+// What the engines on GPUs share: a copy of the training set on each device, the documents split
+// evenly over the devices, sent in batches while the batch before is scored.
+namespace rulerank::l2r {
+
+/// One engine on one device, the one that was current when it was made. Calls are queued on a
+/// stream and do not wait.
+class device_scorer {
+ public:
+  virtual ~device_scorer() = default;
+  /// Bytes of device memory that a document of a batch takes besides its codes and score.
+  virtual std::size_t bytes_per_document() const { return 0; }
+  /// Before the first batch of a call, with the largest number of documents that will come.
+  virtual void reserve(std::size_t documents) { static_cast<void>(documents); }
+  virtual void score(document_view const& documents, double* scores, stream const& on) = 0;
+  /// Adds what the engine counted since the last call (cache hits and misses); waits.
+  virtual void add_counts(scored& result) { static_cast<void>(result); }
+};
+
+using make_scorer = std::function<std::unique_ptr<device_scorer>(prepared_training const&,
+                                                                 device_training const&)>;
+
+/// The engine whose work on each of `devices` is done by what `make` makes.
+std::unique_ptr<scoring_engine> on_devices(std::span<int const> devices,
+                                           prepared_training const& training,
+                                           make_scorer const& make);
+
+}  // namespace rulerank::l2r

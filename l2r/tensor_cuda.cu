@@ -1,0 +1,47 @@
+#include "l2r/tensor.cuh"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace rulerank::l2r {
+
+namespace {
+
+/// Few documents one by one, many item by item.
+class tensor final : public device_scorer {
+ public:
+  tensor(prepared_training const& training, device_training const& on_device)
+      : by_document_(make_tensor_by_document(training, on_device)),
+        by_item_(make_tensor_by_item(training, on_device)) {}
+
+  std::size_t bytes_per_document() const override {
+    return std::max(by_document_->bytes_per_document(),
+                    by_item_ == nullptr ? 0 : by_item_->bytes_per_document());
+  }
+  void reserve(std::size_t documents) override { chosen(documents).reserve(documents); }
+  void score(document_view const& documents, double* scores, stream const& on) override {
+    chosen(documents.documents).score(documents, scores, on);
+  }
+
+ private:
+  device_scorer& chosen(std::size_t documents) {
+    static std::size_t const from = std::getenv("ITEMS_FROM") ? std::atol(std::getenv("ITEMS_FROM")) : many;
+    return by_item_ != nullptr && documents >= from ? *by_item_ : *by_document_;
+  }
+  static constexpr std::size_t many = 4096;
+
+  std::unique_ptr<device_scorer> by_document_;
+  std::unique_ptr<device_scorer> by_item_;
+};
+
+}  // namespace
+
+std::unique_ptr<scoring_engine> make_tensor(context const& ctx, prepared_training const& training) {
+  return on_devices(ctx.devices, training,
+                    [](prepared_training const& prepared,
+                       device_training const& on_device) -> std::unique_ptr<device_scorer> {
+                      return std::make_unique<tensor>(prepared, on_device);
+                    });
+}
+
+}  // namespace rulerank::l2r
