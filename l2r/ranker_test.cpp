@@ -377,9 +377,16 @@ TEST(ranker, engine_names) {
   EXPECT_EQ(engine_from("auto"), engine::automatic);
   EXPECT_EQ(name_of(engine::automatic), "auto");
   EXPECT_THROW(engine_from("fast"), usage_error);
-  ASSERT_EQ(std::ranges::count_if(engines(), &engine_description::is_default), 1);
-  EXPECT_EQ(ranker({}, drawn_set({20, 3, 2}, 1), {}).engine(),
-            std::ranges::find_if(engines(), &engine_description::is_default)->which);
+  // One default engine for the CPU, one for GPUs, and it is what runs.
+  for (bool gpu : {false, true}) {
+    std::vector<engine> defaults;
+    for (engine_description const& d : engines())
+      if (d.is_default && runs_on_gpu(d.which) == gpu) defaults.push_back(d.which);
+    if (gpu && defaults.empty()) break;  // a build without CUDA
+    ASSERT_EQ(defaults.size(), 1U);
+    if (gpu && rulerank::testing_tools::gpus().empty()) break;
+    EXPECT_EQ(ranker(context_for(defaults[0]), drawn_set({20, 3, 2}, 1), {}).engine(), defaults[0]);
+  }
 }
 
 TEST(ranker, ties_keep_input_order) {
