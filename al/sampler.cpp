@@ -19,8 +19,13 @@ constexpr std::array engine_list{
     engine_info{engine::ssarp, "ssarp", "cpu, one thread",
                 "SSARP as published: all rules recounted each iteration"},
     engine_info{engine::pssarp, "pssarp", "cpu", "SSARP with the documents in parallel (OpenMP)"},
-    engine_info{engine::delta, "delta", "cpu", "counts only what the chosen document changed",
-                true},
+    engine_info{engine::delta, "delta",
+#if RULERANK_HAS_CUDA
+                "cpu, cuda",
+#else
+                "cpu",
+#endif
+                "counts only what the chosen document changed", true},
 };
 
 /// Features that a partition has by default.

@@ -27,9 +27,21 @@ sampling::sampling(context const& ctx, datasets::binned_dataset const& data,
       engine_(options.which),
       valid_(options.thresholds, static_cast<std::uint32_t>(data.documents)),
       features_(std::move(features)),
-      lanes_(features_.size()) {}
+      lanes_(features_.size()) {
+#if RULERANK_HAS_CUDA
+  if (engine_ != engine::delta || ctx_.devices.empty()) return;
+  std::vector<partition> parts(features_.size());
+  parallel_for(ctx_, parts.size(), 1, [&](std::size_t q, std::size_t, int) {
+    parts[q] = make_partition(data_, features_[q]);
+  });
+  on_devices_ = make_delta_on_devices(
+      ctx_, std::move(parts), static_cast<std::size_t>(options_.rule_size) - 1, valid_,
+      options_.fixed_iterations == 0, label_of_ ? std::vector<std::int32_t>{} : data_.labels);
+#endif
+}
 
 void sampling::advance(std::size_t iterations) {
+  if (on_devices_) return choose_on_devices(iterations, {});
   context inner = ctx_;
   context outer = ctx_;
   if (engine_ == engine::delta) {
@@ -57,9 +69,8 @@ void sampling::advance_within(std::size_t budget) {
   for (; !finished(); ++iterations)
     for (std::size_t q = 0; q < lanes_.size(); ++q) {
       if (lanes_[q].finished) continue;
-      work const& going = start(q);
-      if (!going.run.done()) {
-        std::size_t const next = going.part.documents[going.run.next()];
+      if (!done(q)) {
+        std::size_t const next = next_document(q);
         if (kept.size() == budget && !kept.contains(next)) return;
         kept.insert(next);
       }
@@ -90,7 +101,44 @@ sampling::work const& sampling::start(std::size_t q) {
   return *lanes_[q].going;
 }
 
+bool sampling::done(std::size_t q) {
+  if (on_devices_) return on_devices_->done(q);
+  return start(q).run.done();
+}
+
+std::size_t sampling::next_document(std::size_t q) {
+  if (on_devices_) return on_devices_->next_document(q);
+  work const& going = start(q);
+  return going.part.documents[going.run.next()];
+}
+
+/// All partitions, or one of them, go on; device_delta keeps how far each is.
+void sampling::choose_on_devices(std::size_t iterations, std::optional<std::size_t> one) {
+  auto const started = std::chrono::steady_clock::now();
+  std::size_t const fixed = options_.fixed_iterations;
+  if (fixed != 0) iterations = iterations == 0 ? fixed : std::min(iterations, fixed);
+  auto const chosen = [&](std::size_t q, std::size_t document, std::size_t iteration,
+                          std::uint64_t rules) {
+    lanes_[q].choices.push_back({document, q, iteration, rules});
+    return ask(document);
+  };
+  if (one)
+    on_devices_->advance(ctx_, *one, iterations, chosen);
+  else
+    on_devices_->advance(ctx_, iterations, chosen);
+  std::chrono::duration<double> const took = std::chrono::steady_clock::now() - started;
+  for (std::size_t q = 0; q < lanes_.size(); ++q) {
+    double const before = lanes_[q].report.seconds;
+    lanes_[q].report = on_devices_->report(q);
+    // Partitions run side by side: each is given the time of all.
+    lanes_[q].report.seconds = before + took.count();
+    lanes_[q].finished =
+        on_devices_->done(q) || (fixed != 0 && lanes_[q].report.iterations == fixed);
+  }
+}
+
 void sampling::advance_one(context const& ctx, std::size_t q, std::size_t iterations) {
+  if (on_devices_) return choose_on_devices(iterations, q);
   lane& l = lanes_[q];
   if (l.finished) return;
   auto const started = std::chrono::steady_clock::now();

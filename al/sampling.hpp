@@ -1,10 +1,12 @@
 #pragma once
 
+#include "al/device_delta.hpp"
 #include "al/partition.hpp"
 
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -45,6 +47,10 @@ class sampling {
   };
 
   work const& start(std::size_t q);
+  /// Starts partition q where it has not; whether it is done, and the document it chooses next.
+  bool done(std::size_t q);
+  std::size_t next_document(std::size_t q);
+  void choose_on_devices(std::size_t iterations, std::optional<std::size_t> one);
   void advance_one(context const& ctx, std::size_t q, std::size_t iterations);
   std::int32_t ask(std::size_t document);
   bool finished() const;
@@ -58,6 +64,7 @@ class sampling {
   rules::validity valid_;
   std::vector<std::vector<std::size_t>> features_;
   std::vector<lane> lanes_;
+  std::unique_ptr<sampler_on_devices> on_devices_;  // instead of the lanes' own work
   std::mutex mutex_;  // for the oracle and the progress
   std::size_t chosen_in_all_ = 0;
 };

@@ -78,6 +78,12 @@ class device_buffer {
   std::size_t size_ = 0;
 };
 
+/// A copy of a host vector on the current device.
+template <class T>
+device_buffer<T> copy_to_device(std::vector<T> const& from) {
+  return device_buffer<T>(std::span<T const>(from.data(), from.size()));
+}
+
 /// n elements of host memory that any device copies from and to at full speed, and can read.
 template <class T>
 class pinned_buffer {

@@ -116,9 +116,9 @@ class device_training {
       std::fill_n(words.begin() + static_cast<std::ptrdiff_t>((chunk * rows + items) *
                                                               bitmaps::product_words),
                   bitmaps::product_words, ~0U);
-    words_ = device_buffer<std::uint32_t>(std::span<std::uint32_t const>(words));
-    class_end_ = device_buffer<std::uint32_t>(std::span<std::uint32_t const>(class_end));
-    step_ = device_buffer<std::uint32_t>(std::span<std::uint32_t const>(step));
+    words_ = copy_to_device(words);
+    class_end_ = copy_to_device(class_end);
+    step_ = copy_to_device(step);
     rows_ = {words_.data(), items,           chunks, static_cast<std::uint32_t>(class_end.size()),
              class_end_.data(), step_.data()};
 
@@ -127,7 +127,7 @@ class device_training {
     for (std::size_t f = 0; f < features; ++f)
       for (std::uint32_t x = training.item_begin[f]; x < training.item_begin[f + 1]; ++x)
         if (index.item_support(x) > 0) row_of[f * 256 + x - training.item_begin[f]] = x;
-    row_of_ = device_buffer<std::uint32_t>(std::span<std::uint32_t const>(row_of));
+    row_of_ = copy_to_device(row_of);
   }
 
   row_view const& rows() const noexcept { return rows_; }

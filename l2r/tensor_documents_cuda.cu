@@ -449,7 +449,7 @@ class tensor_by_document final : public device_scorer {
       singles[x] = host.classwise(index.item_support(x), index.item_supports(x).data(), 1);
       most = std::max(most, index.item_support(x));
     }
-    singles_ = device_buffer<score_sums<Sum>>(std::span<score_sums<Sum> const>(singles));
+    singles_ = copy_to_device(singles);
 
     int device = 0;
     int shared_memory = 0;

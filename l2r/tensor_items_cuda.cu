@@ -422,8 +422,8 @@ class tensor_by_item final : public device_scorer {
     std::vector<sums> singles(index.items());
     for (std::uint32_t x = 0; x < index.items(); ++x)
       singles[x] = host.classwise(index.item_support(x), index.item_supports(x).data(), 1);
-    singles_ = device_buffer<sums>(std::span<sums const>(singles));
-    item_begin_ = device_buffer<std::uint32_t>(std::span<std::uint32_t const>(training.item_begin));
+    singles_ = copy_to_device(singles);
+    item_begin_ = copy_to_device(training.item_begin);
     for (std::size_t f = 0; f < training.features.size(); ++f)
       most_bins_ = std::max(most_bins_, training.item_begin[f + 1] - training.item_begin[f]);
     arguments_.rows = on_device.rows();

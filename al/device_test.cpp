@@ -1,0 +1,187 @@
+#include "al/sampler.hpp"
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "core/testing.hpp"
+
+#include <gtest/gtest.h>
+
+// The samplers that keep their loop on GPUs, against the same on the CPU.
+namespace rulerank::al {
+namespace {
+
+datasets::binned_dataset drawn(std::uint64_t seed, std::size_t documents, std::size_t features,
+                               std::uint32_t bins, std::vector<std::int32_t> const& labels,
+                               std::uint64_t absent = 10) {
+  random_engine engine(seed);
+  datasets::binned_dataset data;
+  data.documents = documents;
+  data.stride = round_up(documents, 64);
+  data.codes.assign(features * data.stride, datasets::no_item);
+  data.item_begin = {0};
+  for (std::size_t f = 0; f < features; ++f) {
+    data.features.push_back(static_cast<std::uint32_t>(f + 1));
+    data.has_missing_item.push_back(false);
+    data.item_begin.push_back(data.item_begin.back() + bins);
+    for (std::size_t d = 0; d < documents; ++d)
+      if (uniform_below(engine, absent) != 0)
+        data.codes[f * data.stride + d] =
+            static_cast<std::uint8_t>(uniform_below(engine, 1 + uniform_below(engine, bins)));
+  }
+  for (std::size_t d = 0; d < documents; ++d) {
+    data.labels.push_back(labels[uniform_below(engine, 1 + uniform_below(engine, labels.size()))]);
+    data.max_label = std::max(data.max_label, data.labels.back());
+  }
+  return data;
+}
+
+/// Contexts with the first GPU, and with all of them.
+std::vector<context> with_gpus() {
+  std::vector<context> contexts;
+  auto const all = testing_tools::gpus();
+  for (std::size_t n = 1; n <= all.size(); n *= 2) {
+    context ctx;
+    ctx.devices.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+    contexts.push_back(ctx);
+  }
+  return contexts;
+}
+
+void expect_same(sample const& found, sample const& expected, std::string const& what) {
+  ASSERT_EQ(found.documents, expected.documents) << what;
+  ASSERT_EQ(found.choices.size(), expected.choices.size()) << what;
+  for (std::size_t i = 0; i < found.choices.size(); ++i) {
+    choice const& a = found.choices[i];
+    choice const& b = expected.choices[i];
+    ASSERT_TRUE(a.document == b.document && a.partition == b.partition &&
+                a.iteration == b.iteration && a.rules == b.rules)
+        << what << ", choice " << i;
+  }
+  for (std::size_t q = 0; q < found.partitions.size(); ++q) {
+    EXPECT_EQ(found.partitions[q].iterations, expected.partitions[q].iterations) << what;
+    EXPECT_EQ(found.partitions[q].stopped_after, expected.partitions[q].stopped_after) << what;
+    EXPECT_EQ(found.partitions[q].rules_lost, expected.partitions[q].rules_lost) << what;
+    EXPECT_EQ(found.partitions[q].documents, expected.partitions[q].documents) << what;
+  }
+}
+
+struct a_case {
+  std::size_t documents, features;
+  std::uint32_t bins;
+  std::vector<std::int32_t> labels;
+  std::size_t partitions;
+  std::uint64_t absent = 10;
+};
+
+TEST(delta_on_gpus, selects_as_on_the_cpu) {
+  RULERANK_NEEDS_GPU();
+  std::vector<a_case> const cases{
+      {1, 3, 2, {0}, 1},
+      {5, 4, 3, {0, 1}, 2},
+      {255, 9, 4, {0, 1, 2}, 1},
+      {256, 9, 4, {0, 1, 2}, 3},
+      {257, 12, 5, {2, 7}, 1},
+      {4000, 26, 10, {0, 1, 2}, 0},
+      {3000, 12, 10, {0, 1, 2, 3, 4}, 1, 2},
+      {20000, 13, 10, {0, 1}, 1},
+      {1500, 17, 3, {0, 1, 2}, 1},
+      {600, 64, 2, {0, 1}, 2, 4},
+      {500, 40, 3, {0, 1, 2000000000}, 40},
+  };
+  context const cpu;
+  int seed = 0;
+  for (a_case const& c : cases) {
+    auto const data = drawn(static_cast<std::uint64_t>(++seed), c.documents, c.features, c.bins,
+                            c.labels, c.absent);
+    for (int rule_size : {2, 3, 4, 5})
+      for (rules::thresholds t : {rules::thresholds{1, .001}, {1, .2}, {1, .5}, {2, .01}}) {
+        if (rule_size == 5 && c.features > 30 && c.partitions < 3) continue;
+        sampler_options options;
+        options.rule_size = rule_size;
+        options.thresholds = t;
+        options.partitions = c.partitions;
+        options.which = engine::delta;
+        auto const expected = reduce(cpu, data, options);
+        for (context const& ctx : with_gpus())
+          expect_same(reduce(ctx, data, options), expected,
+                      "case " + std::to_string(seed) + " size " + std::to_string(rule_size) +
+                          " support " + std::to_string(t.min_support) + " confidence " +
+                          std::to_string(t.min_confidence) + " gpus " +
+                          std::to_string(ctx.devices.size()));
+      }
+  }
+}
+
+TEST(delta_on_gpus, budgets_fixed_iterations_and_oracles) {
+  RULERANK_NEEDS_GPU();
+  auto const data = drawn(99, 3000, 30, 8, {0, 1, 2});
+  context const cpu;
+  sampler_options options;
+  options.rule_size = 4;
+  options.which = engine::delta;
+  for (std::size_t budget : {std::size_t{1}, std::size_t{7}, std::size_t{50}, std::size_t{100000}}) {
+    options.max_documents = budget;
+    std::vector<std::size_t> asked_there;
+    auto const expected = reduce(cpu, data, options, [&](std::size_t d) {
+      asked_there.push_back(d);
+      return data.labels[d];
+    });
+    std::sort(asked_there.begin(), asked_there.end());
+    for (context const& ctx : with_gpus()) {
+      expect_same(reduce(ctx, data, options), expected, "budget " + std::to_string(budget));
+      if (budget > 1000) continue;
+      std::vector<std::size_t> asked;
+      auto const found = reduce(ctx, data, options, [&](std::size_t d) {
+        asked.push_back(d);
+        return data.labels[d];
+      });
+      expect_same(found, expected, "oracle, budget " + std::to_string(budget));
+      std::sort(asked.begin(), asked.end());
+      EXPECT_EQ(asked, asked_there);
+    }
+  }
+  options.max_documents = 0;
+  options.fixed_iterations = 700;  // more than one launch
+  auto const expected = reduce(cpu, data, options);
+  for (context const& ctx : with_gpus())
+    expect_same(reduce(ctx, data, options), expected, "fixed iterations");
+}
+
+TEST(delta_on_gpus, labels_that_an_oracle_brings_in_late) {
+  RULERANK_NEEDS_GPU();
+  auto data = drawn(5, 400, 12, 5, {0});
+  sampler_options options;
+  options.which = engine::delta;
+  options.fixed_iterations = 60;
+  auto const label_of = [](std::size_t d) { return static_cast<std::int32_t>(d % 29); };
+  auto const expected = reduce(context{}, data, options, label_of);
+  for (context const& ctx : with_gpus())
+    expect_same(reduce(ctx, data, options, label_of), expected, "29 classes");
+}
+
+TEST(delta_on_gpus, stops_when_asked) {
+  RULERANK_NEEDS_GPU();
+  auto const data = drawn(5, 4000, 12, 8, {0, 1, 2});
+  context ctx = with_gpus().front();
+  std::stop_source stop;
+  ctx.stop = stop.get_token();
+  stop.request_stop();
+  sampler_options options;
+  options.which = engine::delta;
+  EXPECT_THROW(reduce(ctx, data, options), interrupted);
+  context told = with_gpus().front();
+  told.progress = [](std::string_view, std::uint64_t done, std::uint64_t) { return done < 5; };
+  EXPECT_THROW(reduce(told, data, options), interrupted);
+}
+
+TEST(delta_on_gpus, refuses_what_it_cannot_hold) {
+  RULERANK_NEEDS_GPU();
+  context const ctx = with_gpus().front();
+  sampler_options options;
+  options.which = engine::delta;
+  options.partitions = 1;
+  options.rule_size = 2;
+  EXPECT_THROW(reduce(ctx, drawn(1, 50, 65, 2, {0, 1}), options), usage_error);
+}
+
+}  // namespace
+}  // namespace rulerank::al
