@@ -1,6 +1,6 @@
 // Sampling engines against each other (Freitas 2017, tables 5.3 and 5.5 in shape):
 //
-//   al_bench SHAPE|TRAIN SIZE THREADS PARTITIONS ITERATIONS ENGINE...
+//   al_bench SHAPE|TRAIN SIZE THREADS PARTITIONS ITERATIONS ENGINE[@GPUS]...
 //                                            default: td2003 3 1 0 0 ssarp delta
 //
 // On a shape, each partition chooses exactly ITERATIONS documents (0: the published mean number),
@@ -17,9 +17,11 @@
 #include "datasets/sample.hpp"
 #include "datasets/svmlight.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,12 @@ datasets::binned_dataset columns_of(datasets::binned_dataset const& data,
     out.codes.insert(out.codes.end(), data.column(f), data.column(f) + data.stride);
   }
   return out;
+}
+
+/// The same, ended after the first choice.
+al::sampler_options one_choice(al::sampler_options options) {
+  options.fixed_iterations = 1;
+  return options;
 }
 
 }  // namespace
@@ -89,7 +97,15 @@ int main(int argc, char** argv) {
   std::vector<std::size_t> expected;
   double first_s = 0;
   for (int a = 6; a < argc; ++a) {
-    options.which = al::engine_from(argv[a]);
+    std::string const argument = argv[a];
+    auto const at = std::min(argument.find('@'), argument.size());
+    options.which = al::engine_from(argument.substr(0, at));
+    ctx.devices.clear();
+    if (at < argument.size()) {
+      ctx.devices.resize(std::stoul(argument.substr(at + 1)));
+      std::iota(ctx.devices.begin(), ctx.devices.end(), 0);
+      al::reduce(ctx, data, one_choice(options));  // the devices' own start is not the engine's
+    }
     auto const begin = std::chrono::steady_clock::now();
     al::sample const found = al::reduce(ctx, data, options);
     double const seconds =
@@ -117,7 +133,7 @@ int main(int argc, char** argv) {
         "\"us_per_iteration\": {:.1f}, \"ratio_to_first\": {:.1f}, \"instruction_set\": \"{}\", "
         "\"commit\": \"{}\"}}\n",
         argv[1], data.documents, binned.feature_count(), options.rule_size, run, partitions,
-        iterations, found.documents.size(), stopped, ctx.thread_count(), al::name_of(found.ran),
+        iterations, found.documents.size(), stopped, ctx.thread_count(), argument,
         seconds, 1e6 * seconds / static_cast<double>(iterations), first_s / seconds,
         bitmaps::instruction_set(), commit());
     std::fflush(stdout);
