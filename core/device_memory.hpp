@@ -78,10 +78,14 @@ class device_buffer {
   std::size_t size_ = 0;
 };
 
-/// A copy of a host vector on the current device.
+/// A copy of host memory on the current device; empty for a null pointer.
+template <class T>
+device_buffer<T> copy_to_device(T const* from, std::size_t n) {
+  return from == nullptr ? device_buffer<T>() : device_buffer<T>(std::span<T const>(from, n));
+}
 template <class T>
 device_buffer<T> copy_to_device(std::vector<T> const& from) {
-  return device_buffer<T>(std::span<T const>(from.data(), from.size()));
+  return copy_to_device(from.data(), from.size());
 }
 
 /// n elements of host memory that any device copies from and to at full speed, and can read.

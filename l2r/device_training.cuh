@@ -49,11 +49,6 @@ struct document_view {
   }
 };
 
-template <class T>
-device_buffer<T> copy_to_device(T const* from, std::size_t n) {
-  return from == nullptr ? device_buffer<T>() : device_buffer<T>(std::span<T const>(from, n));
-}
-
 /// The tables of a score_view.
 template <class Sum>
 class device_score_table {

@@ -11,9 +11,14 @@
 // Documents that hold the same items x and y need the same numbers: what {x, y, z} adds to a score,
 // for every item z. So a block takes an item x of feature f and a piece of the documents that hold
 // it. For each later feature g it sorts them by their item y of g; multiplies the rows x AND y, for
-// all y of g, with the rows of 16 later features on the tensor cores; turns the counts into what
-// they add, a table in shared memory; and then each document adds its 16 entries of the table. An
+// all y of g, with the rows of some later features on the tensor cores; turns the counts into what
+// they add, a table in shared memory; and then each document adds its entries of the table. An
 // entry is found by the document's bins: [y][feature][bin].
+//
+// While all labels of an itemset are valid it adds factor[n] w to num and the same unit to den, and
+// 32 such entries fit a sum of 64 bits: the lower bits for num, the upper ones count for den. Where
+// a label may fail, for {x, y} held by more documents than `folded_up_to`, and with weights or
+// smoothing, an entry is the two numbers.
 namespace rulerank::l2r {
 
 namespace {
@@ -29,9 +34,12 @@ constexpr std::uint32_t threads = 512;
 /// Places for the items of a feature; the last one is "no item", and adds nothing.
 constexpr std::uint32_t slots = 16;
 constexpr std::uint32_t no_slot = slots - 1;
-/// Later features whose table is in shared memory at a time: their slots are one 16-byte read.
-constexpr std::uint32_t group = 16;
-static_assert(threads / 32 == slots && slots == group, "a warp for each");
+/// Later features whose table is in shared memory at a time: packed entries, and pairs of sums.
+constexpr std::uint32_t packed_group = 32;
+constexpr std::uint32_t full_group = 16;
+static_assert(threads / 32 == slots, "a warp for each");
+/// Bits of a packed entry for num; above them is the count.
+constexpr int num_bits = 58;
 constexpr std::uint32_t piece = 2048;  ///< documents of a block
 constexpr std::uint32_t per_thread = piece / threads;
 constexpr std::uint32_t most_chunks = 64;
@@ -44,17 +52,19 @@ struct arguments {
   std::uint32_t features;
   std::uint32_t max_items;           ///< 1, 2 or 3
   std::uint32_t documents;
-  std::uint8_t const* slots_of;      ///< [documents][stride] slots, a document's features together
-  std::uint32_t stride;              ///< a multiple of `group`
+  std::uint32_t const* slots_of;     ///< [documents][stride] eight slots a word, 4 bits each
+  std::uint32_t stride;              ///< words, a multiple of 4
+  bool packs;                        ///< entries may be packed
   std::uint32_t const* order;        ///< [features][documents] by slot
   std::uint32_t const* slot_begin;   ///< [features][slots + 1] into `order`
   std::uint32_t most_bins;           ///< items of a feature
   unsigned long long* totals;        ///< [documents][2] num, den
 };
 
-/// Writes each document's slots, features together, from codes that lie feature by feature.
+/// Writes each document's slots, features together, from codes that lie feature by feature. A block
+/// takes 32 features of 32 documents.
 __global__ void transpose_kernel(document_view const from, std::uint32_t const* item_begin,
-                                 std::uint8_t* slots_of, std::uint32_t stride) {
+                                 std::uint32_t* slots_of, std::uint32_t stride) {
   __shared__ std::uint8_t tile[32][33];
   std::uint32_t const d0 = blockIdx.x * 32;
   std::uint32_t const f0 = blockIdx.y * 32;
@@ -69,11 +79,14 @@ __global__ void transpose_kernel(document_view const from, std::uint32_t const* 
     tile[r][threadIdx.x] = static_cast<std::uint8_t>(slot);
   }
   __syncthreads();
-  for (std::uint32_t r = threadIdx.y; r < 32; r += blockDim.y) {
-    std::uint32_t const d = d0 + r;
-    std::uint32_t const f = f0 + threadIdx.x;
-    if (d < from.documents && f < stride) slots_of[std::size_t{d} * stride + f] = tile[threadIdx.x][r];
-  }
+  std::uint32_t const at = threadIdx.y * blockDim.x + threadIdx.x;
+  if (at >= 32 * 4) return;
+  std::uint32_t const d = d0 + at / 4;
+  std::uint32_t const w = at % 4;
+  if (d >= from.documents) return;
+  std::uint32_t word = 0;
+  for (std::uint32_t i = 0; i < 8; ++i) word |= std::uint32_t{tile[w * 8 + i][at / 4]} << (4 * i);
+  slots_of[std::size_t{d} * stride + f0 / 8 + w] = word;
 }
 
 /// The rank of this lane's slot among the equal ones before it, counted in `counts`; all lanes of
@@ -132,9 +145,11 @@ __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
   }
 }
 
+static_assert(packed_group * sizeof(std::uint64_t) == full_group * sizeof(sums));
+
 /// A block's shared memory.
 struct layout {
-  sums* table;               ///< [bins of g][group][slots]
+  void* table;               ///< [bins of g][packed_group][slots] or [bins of g][full_group][slots]
   sums* of_pair;             ///< [slots] what {x, y} adds
   unsigned long long* num;   ///< [piece]
   unsigned long long* den;   ///< [piece]
@@ -143,8 +158,8 @@ struct layout {
   std::uint32_t* sorted;     ///< [piece] place in `documents`, slot << 16
 
   __device__ layout(void* memory, std::uint32_t most_bins, std::uint32_t chunks) {
-    table = static_cast<sums*>(memory);
-    of_pair = table + most_bins * group * slots;
+    table = memory;
+    of_pair = static_cast<sums*>(memory) + most_bins * full_group * slots;
     num = reinterpret_cast<unsigned long long*>(of_pair + slots);
     den = num + piece;
     rows = reinterpret_cast<std::uint32_t*>(den + piece);
@@ -152,7 +167,7 @@ struct layout {
     sorted = documents + piece;
   }
   static std::size_t bytes(std::uint32_t most_bins, std::uint32_t chunks) {
-    return (std::size_t{most_bins} * group * slots + slots) * sizeof(sums) +
+    return (std::size_t{most_bins} * full_group * slots + slots) * sizeof(sums) +
            2 * piece * sizeof(unsigned long long) + chunks * product_rows_a * product_words * 4 +
            2 * piece * 4;
   }
@@ -172,7 +187,8 @@ __device__ void make_rows(arguments const& a, layout const& s, std::uint32_t x, 
   }
 }
 
-__device__ void make_pairs(arguments const& a, layout const& s, std::uint32_t bins) {
+/// Whether a label of an itemset with x and an item of g may fail a threshold goes to `deep`.
+__device__ void make_pairs(arguments const& a, layout const& s, std::uint32_t bins, bool& deep) {
   std::uint32_t const y = threadIdx.x / 32;
   std::uint32_t const lane = threadIdx.x % 32;
   if (y >= slots) return;
@@ -197,6 +213,7 @@ __device__ void make_pairs(arguments const& a, layout const& s, std::uint32_t bi
     add = pair.sums(a.table);
   }
   if (lane == 0) s.of_pair[y] = add;
+  if (lane == 0 && n > a.table.folded_up_to) deep = true;
 }
 
 /// The rows {x, y} times a feature's slots: its 16 slots are two tiles of columns.
@@ -226,22 +243,62 @@ struct product {
   }
 };
 
-/// This lane's entries of the table: of slots 8 half + 2 t + (e & 1) and items y = g + 8 (e >> 1).
+/// This lane's entries of the table, of feature k: slots 8 half + 2 t + (e & 1) of items
+/// y = g + 8 (e >> 1).
+template <class Entry, std::uint32_t Group>
 struct entries {
-  sums* first;
+  Entry* first;
   std::uint32_t bins;
 
   __device__ entries(layout const& s, std::uint32_t k, std::uint32_t items_y)
-      : first(s.table + (threadIdx.x % 32 / 4 * group + k) * slots + threadIdx.x % 4 * 2),
+      : first(static_cast<Entry*>(s.table) + (threadIdx.x % 32 / 4 * Group + k) * slots +
+              threadIdx.x % 4 * 2),
         bins(items_y) {}
   __device__ bool has(int e) const { return threadIdx.x % 32 / 4 + (e >> 1) * 8 < bins; }
-  __device__ sums& operator()(int half, int e) const {
-    return first[(e >> 1) * 8 * group * slots + half * product_rows_b + (e & 1)];
+  __device__ Entry& operator()(int half, int e) const {
+    return first[(e >> 1) * 8 * Group * slots + half * product_rows_b + (e & 1)];
   }
 };
 
-/// The entries of one feature, each label held against the thresholds; seldom needed.
-__device__ __noinline__ void make_entries_by_class(arguments const& a, product of, entries to) {
+/// What {x, y, z} adds, for the items y of a feature and z of the features v .. after g, packed.
+__device__ void make_packed_table(arguments const& a, layout const& s, std::uint32_t g,
+                                  std::uint32_t bins, std::uint32_t v) {
+  for (std::uint32_t k = threadIdx.x / 32; k < packed_group; k += threads / 32) {
+    std::uint32_t const h = v + k;
+    if (h <= g || h >= a.features) continue;
+    product const of(a, s, h);
+    std::uint32_t n[2][4] = {};
+    std::uint32_t w[2][4] = {};
+#pragma unroll 4
+    for (std::uint32_t chunk = 0; chunk < a.rows.chunks; ++chunk) {
+      of.add(chunk, n);
+      std::uint32_t const step = __ldg(a.rows.step + chunk);
+      if (step != 0) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) w[half][e] += step * n[half][e];
+      }
+    }
+    entries<std::uint64_t, packed_group> const to(s, k, bins);
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        if (to.has(e))
+          to(half, e) = a.table.factor[n[half][e]] * w[half][e] |
+                        std::uint64_t{n[half][e] != 0} << num_bits;
+  }
+}
+
+/// The same as pairs of sums, each label held against the thresholds.
+__device__ __noinline__ void make_full_table(arguments const& a, layout const& s, std::uint32_t g,
+                                             std::uint32_t bins, std::uint32_t v) {
+  std::uint32_t const k = threadIdx.x / 32;
+  std::uint32_t const h = v + k;
+  if (h <= g || h >= a.features) return;
+  product const of(a, s, h);
+  entries<sums, full_group> const to(s, k, bins);
   std::uint32_t n[2][4] = {};
   for (std::uint32_t chunk = 0; chunk < a.rows.chunks; ++chunk) of.add(chunk, n);
   for (int half = 0; half < 2; ++half) {
@@ -263,62 +320,49 @@ __device__ __noinline__ void make_entries_by_class(arguments const& a, product o
   }
 }
 
-/// What {x, y, z} adds, for the items y of a feature and z of the features v .. v + 15 after g.
-__device__ void make_table(arguments const& a, layout const& s, std::uint32_t g, std::uint32_t bins,
-                           std::uint32_t v) {
-  std::uint32_t const k = threadIdx.x / 32;
-  std::uint32_t const h = v + k;
-  if (h <= g || h >= a.features) return;
-  product const of(a, s, h);
-  entries const to(s, k, bins);
-  std::uint32_t n[2][4] = {};
-  std::uint32_t w[2][4] = {};
-#pragma unroll 4
-  for (std::uint32_t chunk = 0; chunk < a.rows.chunks; ++chunk) {
-    of.add(chunk, n);
-    std::uint32_t const step = __ldg(a.rows.step + chunk);
-    if (step != 0) {
+/// Each document adds its entries of the table, for the features v + first_k .. v + last_k - 1.
+__device__ void add_packed(arguments const& a, layout const& s, std::uint32_t documents,
+                           std::uint32_t v, std::uint32_t first_k, std::uint32_t last_k) {
+  for (std::uint32_t p = threadIdx.x; p < documents; p += threads) {
+    std::uint32_t const entry = s.sorted[p];
+    std::uint32_t const here = entry & 0xFFFFU;
+    uint4 const mine = __ldg(reinterpret_cast<uint4 const*>(
+        a.slots_of + std::size_t{s.documents[here]} * a.stride + v / 8));
+    std::uint32_t const words[4] = {mine.x, mine.y, mine.z, mine.w};
+    auto const* const table =
+        static_cast<std::uint64_t const*>(s.table) + (entry >> 16) * (packed_group * slots);
+    std::uint64_t sum = 0;
 #pragma unroll
-      for (int half = 0; half < 2; ++half)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) w[half][e] += step * n[half][e];
+    for (std::uint32_t k = 0; k < packed_group; ++k) {
+      if (k < first_k || k >= last_k) continue;
+      sum += table[k * slots + (words[k / 8] >> (k % 8 * 4) & 15U)];
     }
+    s.num[here] += sum & ((std::uint64_t{1} << num_bits) - 1);
+    s.den[here] += (sum >> num_bits) * a.table.unit[1];
   }
-  std::uint32_t most = 0;
-#pragma unroll
-  for (int half = 0; half < 2; ++half)
-#pragma unroll
-    for (int e = 0; e < 4; ++e) most = max(most, n[half][e]);
-  if (__any_sync(~0U, most > a.table.folded_up_to)) {
-    make_entries_by_class(a, of, to);
-    return;
-  }
-#pragma unroll
-  for (int half = 0; half < 2; ++half)
-#pragma unroll
-    for (int e = 0; e < 4; ++e)
-      if (to.has(e)) to(half, e) = a.table.folded(n[half][e], w[half][e]);
 }
 
-__device__ inline std::uint32_t byte_of(uint4 const& v, int k) {
-  std::uint32_t const word = k < 4 ? v.x : k < 8 ? v.y : k < 12 ? v.z : v.w;
-  return __byte_perm(word, 0, 0x4440U | static_cast<std::uint32_t>(k % 4));
-}
-
-/// A document adds its entries of the table, for the features v + first_k .. v + last_k - 1.
-__device__ void add_entries(arguments const& a, layout const& s, std::uint32_t entry,
-                            std::uint32_t v, std::uint32_t first_k, std::uint32_t last_k,
-                            sums& total) {
-  uint4 const mine = __ldg(reinterpret_cast<uint4 const*>(
-      a.slots_of + std::size_t{s.documents[entry & 0xFFFFU]} * a.stride + v));
-  ulonglong2 const* const table =
-      reinterpret_cast<ulonglong2 const*>(s.table + (entry >> 16) * (group * slots));
+__device__ void add_full(arguments const& a, layout const& s, std::uint32_t documents,
+                         std::uint32_t v, std::uint32_t first_k, std::uint32_t last_k) {
+  for (std::uint32_t p = threadIdx.x; p < documents; p += threads) {
+    std::uint32_t const entry = s.sorted[p];
+    std::uint32_t const here = entry & 0xFFFFU;
+    uint2 const mine = __ldg(reinterpret_cast<uint2 const*>(
+        a.slots_of + std::size_t{s.documents[here]} * a.stride + v / 8));
+    std::uint32_t const words[2] = {mine.x, mine.y};
+    auto const* const table =
+        static_cast<ulonglong2 const*>(s.table) + (entry >> 16) * (full_group * slots);
+    unsigned long long num = 0;
+    unsigned long long den = 0;
 #pragma unroll
-  for (int k = 0; k < static_cast<int>(group); ++k) {
-    if (k < first_k || k >= last_k) continue;
-    ulonglong2 const add = table[static_cast<std::uint32_t>(k) * slots + byte_of(mine, k)];
-    total.num += add.x;
-    total.den += add.y;
+    for (std::uint32_t k = 0; k < full_group; ++k) {
+      if (k < first_k || k >= last_k) continue;
+      ulonglong2 const add = table[k * slots + (words[k / 8] >> (k % 8 * 4) & 15U)];
+      num += add.x;
+      den += add.y;
+    }
+    s.num[here] += num;
+    s.den[here] += den;
   }
 }
 
@@ -327,6 +371,7 @@ __global__ __launch_bounds__(threads, 2) void items_kernel(__grid_constant__ arg
   extern __shared__ uint4 shared[];
   __shared__ std::uint32_t counts[slots];
   __shared__ std::uint32_t begin[slots + 1];
+  __shared__ bool deep;
   std::uint32_t const x = blockIdx.x;
   // The feature of x.
   std::uint32_t f = 0;
@@ -360,6 +405,7 @@ __global__ __launch_bounds__(threads, 2) void items_kernel(__grid_constant__ arg
     for (std::uint32_t g = f + 1 + blockIdx.z; g < a.features; g += gridDim.z) {
       std::uint32_t const bins = a.item_begin[g + 1] - a.item_begin[g];
       if (threadIdx.x < slots) counts[threadIdx.x] = 0;
+      if (threadIdx.x == 0) deep = !a.packs;
       __syncthreads();
       make_rows(a, s, x, g);
       std::uint32_t slot[per_thread];
@@ -368,12 +414,15 @@ __global__ __launch_bounds__(threads, 2) void items_kernel(__grid_constant__ arg
       for (std::uint32_t r = 0; r < per_thread; ++r) {
         if (r >= rounds) continue;
         std::uint32_t const p = r * threads + threadIdx.x;
-        slot[r] = p < documents ? a.slots_of[std::size_t{s.documents[p]} * a.stride + g] : no_slot;
+        slot[r] = p < documents ? a.slots_of[std::size_t{s.documents[p]} * a.stride + g / 8] >>
+                                          (g % 8 * 4) &
+                                      15U
+                                : no_slot;
         rank[r] = take_rank(slot[r], counts);
       }
       __syncthreads();
       scan_slots(counts, begin);
-      make_pairs(a, s, bins);
+      make_pairs(a, s, bins, deep);
       __syncthreads();
 #pragma unroll
       for (std::uint32_t r = 0; r < per_thread; ++r) {
@@ -385,16 +434,19 @@ __global__ __launch_bounds__(threads, 2) void items_kernel(__grid_constant__ arg
       }
       if (a.max_items == 2) continue;
       std::uint32_t const sorted = begin[no_slot];
+      std::uint32_t const group = deep ? full_group : packed_group;
       for (std::uint32_t v = (g + 1) / group * group; v < a.features; v += group) {
-        make_table(a, s, g, bins, v);
+        std::uint32_t const first_k = g + 1 > v ? g + 1 - v : 0;
+        std::uint32_t const last_k = min(group, a.features - v);
+        if (deep)
+          make_full_table(a, s, g, bins, v);
+        else
+          make_packed_table(a, s, g, bins, v);
         __syncthreads();
-        for (std::uint32_t p = threadIdx.x; p < sorted; p += threads) {
-          std::uint32_t const entry = s.sorted[p];
-          sums total;
-          add_entries(a, s, entry, v, g + 1 > v ? g + 1 - v : 0, min(group, a.features - v), total);
-          s.num[entry & 0xFFFFU] += total.num;
-          s.den[entry & 0xFFFFU] += total.den;
-        }
+        if (deep)
+          add_full(a, s, sorted, v, first_k, last_k);
+        else
+          add_packed(a, s, sorted, v, first_k, last_k);
         __syncthreads();
       }
     }
@@ -432,7 +484,12 @@ class tensor_by_item final : public device_scorer {
     arguments_.item_begin = item_begin_.data();
     arguments_.features = static_cast<std::uint32_t>(training.features.size());
     arguments_.max_items = static_cast<std::uint32_t>(training.table.max_itemset_size());
-    arguments_.stride = static_cast<std::uint32_t>(round_up(training.features.size(), 32));
+    arguments_.stride = static_cast<std::uint32_t>(round_up(training.features.size(), 32) / 8);
+    // The largest entry is that of a single document with the largest label.
+    std::uint64_t const largest =
+        host.factor[1] * static_cast<std::uint64_t>(std::max(host.labels[0], 1));
+    arguments_.packs = training.options.support_weight == 0 && training.options.smoothing == 0 &&
+                       largest < (std::uint64_t{1} << num_bits) / packed_group;
     arguments_.most_bins = most_bins_;
     shared_ = layout::bytes(most_bins_, arguments_.rows.chunks);
     check_cuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(items_kernel),
@@ -441,7 +498,7 @@ class tensor_by_item final : public device_scorer {
   }
 
   std::size_t bytes_per_document() const override {
-    return arguments_.stride + 4 * std::size_t{arguments_.features} + 16;
+    return 4 * std::size_t{arguments_.stride} + 4 * std::size_t{arguments_.features} + 16;
   }
   void reserve(std::size_t documents) override {
     slots_.reserve(documents * arguments_.stride);
@@ -459,7 +516,7 @@ class tensor_by_item final : public device_scorer {
     a.totals = totals_.data();
     auto const n = documents.documents;
     check_cuda(cudaMemsetAsync(totals_.data(), 0, 16 * std::size_t{n}, on.get()));
-    transpose_kernel<<<dim3((n + 31) / 32, a.stride / 32), dim3(32, 8), 0, on.get()>>>(
+    transpose_kernel<<<dim3((n + 31) / 32, a.stride / 4), dim3(32, 8), 0, on.get()>>>(
         documents, a.item_begin, slots_.data(), a.stride);
     order_kernel<<<a.features, 1024, 0, on.get()>>>(documents, a.item_begin, order_.data(),
                                                     slot_begin_.data());
@@ -479,8 +536,7 @@ class tensor_by_item final : public device_scorer {
   std::uint32_t most_bins_ = 0;
   std::size_t shared_ = 0;
   arguments arguments_{};
-  device_buffer<std::uint8_t> slots_;
-  device_buffer<std::uint32_t> order_, slot_begin_;
+  device_buffer<std::uint32_t> slots_, order_, slot_begin_;
   device_buffer<unsigned long long> totals_;
 };
 
