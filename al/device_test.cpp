@@ -60,8 +60,9 @@ void expect_same(sample const& found, sample const& expected, std::string const&
     EXPECT_EQ(found.partitions[q].iterations, expected.partitions[q].iterations) << what;
     EXPECT_EQ(found.partitions[q].stopped_after, expected.partitions[q].stopped_after) << what;
     EXPECT_EQ(found.partitions[q].rules_lost, expected.partitions[q].rules_lost) << what;
-    if (expected.partitions[q].iterations > 0)  // else it was not looked at
+    if (expected.partitions[q].iterations > 0) {  // else it was not looked at
       EXPECT_EQ(found.partitions[q].documents, expected.partitions[q].documents) << what;
+    }
   }
 }
 

@@ -40,6 +40,8 @@ struct scoring_options {
 struct ranker_options : scoring_options {
   l2r::engine engine = engine::automatic;
   std::size_t cache_bytes = std::size_t{4} << 30;  ///< memory of lrar's cache of supports
+  /// tensor scores so many documents or more of a call together, item by item.
+  std::size_t shared_from = 6000;
   bool wide_sums = false;  ///< 128-bit sums (in `project` also 32-bit rows) even where less
                            ///< suffices; for tests
 };

@@ -57,6 +57,7 @@ context context_for(engine which, int threads = 1) {
 scored run(engine which, binned_dataset const& training, binned_dataset const& test,
            ranker_options options, int threads = 1) {
   context const ctx = context_for(which, threads);
+  options.shared_from = threads % 2 == 1 ? 0 : 1'000'000;  // either form of tensor
   options.engine = which;
   return ranker(ctx, training, options).score(ctx, test);
 }

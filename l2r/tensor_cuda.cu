@@ -1,7 +1,6 @@
 #include "l2r/tensor.cuh"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace rulerank::l2r {
 
@@ -12,7 +11,8 @@ class tensor final : public device_scorer {
  public:
   tensor(prepared_training const& training, device_training const& on_device)
       : by_document_(make_tensor_by_document(training, on_device)),
-        by_item_(make_tensor_by_item(training, on_device)) {}
+        by_item_(make_tensor_by_item(training, on_device)),
+        many_(training.options.shared_from) {}
 
   std::size_t bytes_per_document() const override {
     return std::max(by_document_->bytes_per_document(),
@@ -25,10 +25,10 @@ class tensor final : public device_scorer {
 
  private:
   device_scorer& chosen(std::size_t documents) {
-    static std::size_t const from = std::getenv("ITEMS_FROM") ? std::atol(std::getenv("ITEMS_FROM")) : many;
-    return by_item_ != nullptr && documents >= from ? *by_item_ : *by_document_;
+    return by_item_ != nullptr && documents >= many_ ? *by_item_ : *by_document_;
   }
-  static constexpr std::size_t many = 4096;
+  /// Documents from which on scoring them together is faster.
+  std::size_t many_;
 
   std::unique_ptr<device_scorer> by_document_;
   std::unique_ptr<device_scorer> by_item_;

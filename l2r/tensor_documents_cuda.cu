@@ -16,10 +16,6 @@
 // n({i, j, l}); because columns lie by label, highest first, adding the running count to w after
 // each label gives w = sum of r n_r. Itemsets of more than three items go through the same with the
 // rows of their first items ANDed into a row of their own.
-#ifndef TILES
-#define TILES 6
-#define BLOCKS 2
-#endif
 namespace rulerank::l2r {
 
 namespace {
@@ -257,7 +253,7 @@ __device__ void add_tile(document<Sum, Rows> const& d, tile_rows<Rows> const& ti
     for (; left > 0; --left, l0 += product_rows_b)
       add_by_class<Masked>(d, tile, l0, after, sums);
   } else {
-    constexpr std::uint32_t most = TILES;
+    constexpr std::uint32_t most = 6;  // what the registers hold
     for (std::uint32_t passes = (left + most - 1) / most; passes > 0; --passes) {
       std::uint32_t const count = (left + passes - 1) / passes;
       switch (count) {
@@ -265,14 +261,8 @@ __device__ void add_tile(document<Sum, Rows> const& d, tile_rows<Rows> const& ti
         case 2: add_folded<2, Masked>(d, tile, l0, after, sums); break;
         case 3: add_folded<3, Masked>(d, tile, l0, after, sums); break;
         case 4: add_folded<4, Masked>(d, tile, l0, after, sums); break;
-#if TILES > 4
         case 5: add_folded<5, Masked>(d, tile, l0, after, sums); break;
         case 6: add_folded<6, Masked>(d, tile, l0, after, sums); break;
-#endif
-#if TILES > 6
-        case 7: add_folded<7, Masked>(d, tile, l0, after, sums); break;
-        case 8: add_folded<8, Masked>(d, tile, l0, after, sums); break;
-#endif
       }
       left -= count;
       l0 += count * product_rows_b;
@@ -321,7 +311,7 @@ __device__ void add_triples(document<Sum, Rows> const& d, std::uint32_t const* f
 }
 
 template <class Sum, bool Plain, bool Classwise, bool Shared, bool FactorShared>
-__global__ __launch_bounds__(threads, BLOCKS) void tensor_kernel(arguments<Sum> const a) {
+__global__ __launch_bounds__(threads, 2) void tensor_kernel(arguments<Sum> const a) {
   using Rows = std::conditional_t<Shared, rows_in_shared, rows_in_memory>;
   using reduce = cub::BlockReduce<Sum, threads>;
   using scan = cub::BlockScan<std::uint32_t, threads>;

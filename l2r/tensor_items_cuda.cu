@@ -1,8 +1,6 @@
 #include "core/aligned.hpp"
 #include "l2r/tensor.cuh"
 
-#include <cub/block/block_scan.cuh>
-
 #include <algorithm>
 #include <vector>
 
@@ -10,10 +8,11 @@
 //
 // Documents that hold the same items x and y need the same numbers: what {x, y, z} adds to a score,
 // for every item z. So a block takes an item x of feature f and a piece of the documents that hold
-// it. For each later feature g it sorts them by their item y of g; multiplies the rows x AND y, for
-// all y of g, with the rows of some later features on the tensor cores; turns the counts into what
-// they add, a table in shared memory; and then each document adds its entries of the table. An
-// entry is found by the document's bins: [y][feature][bin].
+// it. For each later feature g it multiplies the rows x AND y, for all y of g, with the rows of some
+// later features on the tensor cores; turns the counts into what they add, a table in shared memory;
+// and then each document adds its entries of the table. An entry is found by the document's bins:
+// [y][feature][bin]. While one table is read, the next is made. What {x, y} adds is in a table of all
+// pairs.
 //
 // While all labels of an itemset are valid it adds factor[n] w to num and the same unit to den, and
 // 32 such entries fit a sum of 64 bits: the lower bits for num, the upper ones count for den. Where
@@ -37,17 +36,18 @@ constexpr std::uint32_t no_slot = slots - 1;
 /// Later features whose table is in shared memory at a time: packed entries, and pairs of sums.
 constexpr std::uint32_t packed_group = 32;
 constexpr std::uint32_t full_group = 16;
-static_assert(threads / 32 == slots, "a warp for each");
 /// Bits of a packed entry for num; above them is the count.
 constexpr int num_bits = 58;
-constexpr std::uint32_t piece = 2048;  ///< documents of a block
-constexpr std::uint32_t per_thread = piece / threads;
-constexpr std::uint32_t most_chunks = 64;
+constexpr std::uint32_t per_thread = 8;
+constexpr std::uint32_t piece = per_thread * threads;  ///< documents of a block
+constexpr std::uint32_t most_chunks = 32;
 
 struct arguments {
   row_view rows;
   score_view<std::uint64_t> table;
   sums const* singles;               ///< [items] what an itemset of one item adds
+  sums const* pairs;                 ///< [items][items] and of two
+  std::uint8_t const* deep;          ///< [items][features] whether a label may fail, see above
   std::uint32_t const* item_begin;   ///< [features + 1]
   std::uint32_t features;
   std::uint32_t max_items;           ///< 1, 2 or 3
@@ -146,74 +146,98 @@ __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
 }
 
 static_assert(packed_group * sizeof(std::uint64_t) == full_group * sizeof(sums));
+constexpr std::uint32_t bytes_of_y = packed_group * slots * sizeof(std::uint64_t);
 
-/// A block's shared memory.
+/// What all pairs of items of different features add; a block an item x, a warp an item y.
+__global__ void pairs_kernel(row_view const rows, score_view<std::uint64_t> const table,
+                             std::uint32_t const* item_begin, std::uint32_t features, sums* pairs,
+                             std::uint8_t* deep) {
+  std::uint32_t const x = blockIdx.x;
+  std::uint32_t const lane = threadIdx.x % 32;
+  for (std::uint32_t g = 0; g < features; ++g)
+    for (std::uint32_t y = item_begin[g] + threadIdx.x / 32; y < item_begin[g + 1];
+         y += blockDim.x / 32) {
+      auto const count = [&](std::uint32_t from, std::uint32_t to) {
+        std::uint32_t n = 0;
+        for (std::uint32_t w = from * product_words + lane; w < to * product_words; w += 32)
+          n += static_cast<std::uint32_t>(__popc(rows.word(x, w) & rows.word(y, w)));
+        return __reduce_add_sync(~0U, n);
+      };
+      std::uint32_t const n = count(0, rows.chunks);
+      sums add;
+      if (n != 0) {
+        class_sums<std::uint64_t> pair(table, n);
+        std::uint32_t begin = 0;
+        for (std::uint32_t k = 0; k < rows.classes; ++k) {
+          std::uint32_t const end = rows.class_end[k];
+          pair.add(table, k, count(begin, end));
+          begin = end;
+        }
+        add = pair.sums(table);
+      }
+      if (lane == 0) pairs[std::size_t{x} * rows.items + y] = add;
+      if (lane == 0 && n > table.folded_up_to) deep[std::size_t{x} * features + g] = 1;
+    }
+}
+
+/// A block's shared memory: two tables, one read while the other is made, and the rows of two
+/// features g.
 struct layout {
-  void* table;               ///< [bins of g][packed_group][slots] or [bins of g][full_group][slots]
-  sums* of_pair;             ///< [slots] what {x, y} adds
-  unsigned long long* num;   ///< [piece]
-  unsigned long long* den;   ///< [piece]
-  std::uint32_t* rows;       ///< [chunks][16][8] x AND y
-  std::uint32_t* documents;  ///< [piece]
-  std::uint32_t* sorted;     ///< [piece] place in `documents`, slot << 16
+  unsigned char* tables;  ///< [2][bins of g][bytes_of_y]
+  std::uint32_t* rows;    ///< [2][chunks][16][8] x AND y
+  std::uint32_t most_bins;
+  std::uint32_t chunks;
 
-  __device__ layout(void* memory, std::uint32_t most_bins, std::uint32_t chunks) {
-    table = memory;
-    of_pair = static_cast<sums*>(memory) + most_bins * full_group * slots;
-    num = reinterpret_cast<unsigned long long*>(of_pair + slots);
-    den = num + piece;
-    rows = reinterpret_cast<std::uint32_t*>(den + piece);
-    documents = rows + chunks * product_rows_a * product_words;
-    sorted = documents + piece;
+  __device__ layout(void* memory, std::uint32_t bins, std::uint32_t row_chunks)
+      : tables(static_cast<unsigned char*>(memory)),
+        rows(reinterpret_cast<std::uint32_t*>(tables + 2 * bins * bytes_of_y)),
+        most_bins(bins),
+        chunks(row_chunks) {}
+  __device__ void* table(std::uint32_t which) const {
+    return tables + (which % 2) * most_bins * bytes_of_y;
   }
-  static std::size_t bytes(std::uint32_t most_bins, std::uint32_t chunks) {
-    return (std::size_t{most_bins} * full_group * slots + slots) * sizeof(sums) +
-           2 * piece * sizeof(unsigned long long) + chunks * product_rows_a * product_words * 4 +
-           2 * piece * 4;
+  __device__ std::uint32_t* rows_of(std::uint32_t which) const {
+    return rows + (which % 2) * chunks * product_rows_a * product_words;
+  }
+  static std::size_t bytes(std::uint32_t bins, std::uint32_t row_chunks) {
+    return 2 * std::size_t{bins} * bytes_of_y +
+           2 * row_chunks * product_rows_a * product_words * sizeof(std::uint32_t);
   }
 };
 
-/// The rows x AND y of feature g's items, and what the pairs {x, y} add.
-__device__ void make_rows(arguments const& a, layout const& s, std::uint32_t x, std::uint32_t g) {
-  std::uint32_t const first = a.item_begin[g];
-  std::uint32_t const bins = a.item_begin[g + 1] - first;
-  std::uint32_t const words = a.rows.chunks * product_words;
-  for (std::uint32_t at = threadIdx.x; at < product_rows_a * words; at += threads) {
-    std::uint32_t const y = at / words;
-    std::uint32_t const w = at % words;
-    std::uint32_t const both =
-        y < bins ? a.rows.word(x, w) & a.rows.word(first + y, w) : 0;
-    s.rows[(w / product_words * product_rows_a + y) * product_words + w % product_words] = both;
-  }
+/// A table: of the later features v .. of a feature g.
+struct step {
+  std::uint32_t g;
+  std::uint32_t v;
+  std::uint32_t ordinal;  ///< of g among the block's
+  bool deep;
+};
+
+__device__ step first_of(arguments const& a, std::uint32_t x, std::uint32_t g,
+                         std::uint32_t ordinal) {
+  bool const deep =
+      !a.packs || (g < a.features && a.deep[std::size_t{x} * a.features + g] != 0);
+  std::uint32_t const group = deep ? full_group : packed_group;
+  return {g, (g + 1) / group * group, ordinal, deep};
 }
 
-/// Whether a label of an itemset with x and an item of g may fail a threshold goes to `deep`.
-__device__ void make_pairs(arguments const& a, layout const& s, std::uint32_t bins, bool& deep) {
-  std::uint32_t const y = threadIdx.x / 32;
-  std::uint32_t const lane = threadIdx.x % 32;
-  if (y >= slots) return;
-  std::uint32_t const rows_y = y * product_words + lane % product_words;
-  auto count = [&](std::uint32_t from, std::uint32_t to) {
-    std::uint32_t n = 0;
-    for (std::uint32_t chunk = from + lane / product_words; chunk < to; chunk += 32 / product_words)
-      n += static_cast<std::uint32_t>(
-          __popc(s.rows[chunk * product_rows_a * product_words + rows_y]));
-    return __reduce_add_sync(~0U, n);
-  };
-  std::uint32_t const n = y < bins ? count(0, a.rows.chunks) : 0;
-  sums add;
-  if (n != 0) {
-    class_sums<std::uint64_t> pair(a.table, n);
-    std::uint32_t begin = 0;
-    for (std::uint32_t k = 0; k < a.rows.classes; ++k) {
-      std::uint32_t const end = a.rows.class_end[k];
-      pair.add(a.table, k, count(begin, end));
-      begin = end;
-    }
-    add = pair.sums(a.table);
+/// The step after; g + 1 >= features when there is none.
+__device__ step after(arguments const& a, std::uint32_t x, step const& now) {
+  std::uint32_t const v = now.v + (now.deep ? full_group : packed_group);
+  if (v < a.features) return {now.g, v, now.ordinal, now.deep};
+  return first_of(a, x, now.g + gridDim.z, now.ordinal + 1);
+}
+
+/// The rows x AND y of feature g's items.
+__device__ void make_rows(arguments const& a, std::uint32_t* to, std::uint32_t x, std::uint32_t g) {
+  std::uint32_t const first = a.item_begin[g];
+  std::uint32_t const bins = a.item_begin[g + 1] - first;
+  for (std::uint32_t at = threadIdx.x; at < product_rows_a * product_words * a.rows.chunks;
+       at += threads) {
+    std::uint32_t const y = at / product_words % product_rows_a;
+    std::uint32_t const w = at / (product_words * product_rows_a) * product_words + at % product_words;
+    to[at] = y < bins ? a.rows.word(x, w) & a.rows.word(first + y, w) : 0;
   }
-  if (lane == 0) s.of_pair[y] = add;
-  if (lane == 0 && n > a.table.folded_up_to) deep = true;
 }
 
 /// The rows {x, y} times a feature's slots: its 16 slots are two tiles of columns.
@@ -222,11 +246,11 @@ struct product {
   std::uint32_t const* rows_b[2];  ///< the same of the feature's items, or of the empty row
   std::size_t stride_b;
 
-  __device__ product(arguments const& a, layout const& s, std::uint32_t h) {
+  __device__ product(arguments const& a, std::uint32_t const* rows, std::uint32_t h) {
     std::uint32_t const column = threadIdx.x % 32 / 4;
     std::uint32_t const first = a.item_begin[h];
     std::uint32_t const bins = a.item_begin[h + 1] - first;
-    rows_a = s.rows + column * product_words + product_word();
+    rows_a = rows + column * product_words + product_word();
     for (std::uint32_t half = 0; half < 2; ++half) {
       std::uint32_t const slot = half * product_rows_b + column;
       rows_b[half] = a.rows.piece(slot < bins ? first + slot : a.rows.items + 1, 0) + product_word();
@@ -243,30 +267,41 @@ struct product {
   }
 };
 
-/// This lane's entries of the table, of feature k: slots 8 half + 2 t + (e & 1) of items
-/// y = g + 8 (e >> 1).
+/// This lane's entries of a table, of feature k: slots 8 half + 2 t + (e & 1) of items
+/// y = g + 8 (e >> 1). The slots of y are turned by y, so that documents of one bin z and different
+/// y do not meet in one bank.
 template <class Entry, std::uint32_t Group>
 struct entries {
-  Entry* first;
+  Entry* table;
+  std::uint32_t k;
   std::uint32_t bins;
 
-  __device__ entries(layout const& s, std::uint32_t k, std::uint32_t items_y)
-      : first(static_cast<Entry*>(s.table) + (threadIdx.x % 32 / 4 * Group + k) * slots +
-              threadIdx.x % 4 * 2),
-        bins(items_y) {}
-  __device__ bool has(int e) const { return threadIdx.x % 32 / 4 + (e >> 1) * 8 < bins; }
+  __device__ std::uint32_t item(int e) const { return threadIdx.x % 32 / 4 + (e >> 1) * 8U; }
+  __device__ bool has(int e) const { return item(e) < bins; }
   __device__ Entry& operator()(int half, int e) const {
-    return first[(e >> 1) * 8 * Group * slots + half * product_rows_b + (e & 1)];
+    std::uint32_t const slot = half * product_rows_b + threadIdx.x % 4 * 2 + (e & 1);
+    return table[(item(e) * Group + k) * slots + (slot + item(e)) % slots];
+  }
+  /// A feature that is not there adds nothing.
+  __device__ void clear() const {
+    for (int half = 0; half < 2; ++half)
+      for (int e = 0; e < 4; ++e)
+        if (has(e)) (*this)(half, e) = Entry{};
   }
 };
 
 /// What {x, y, z} adds, for the items y of a feature and z of the features v .. after g, packed.
-__device__ void make_packed_table(arguments const& a, layout const& s, std::uint32_t g,
-                                  std::uint32_t bins, std::uint32_t v) {
+__device__ void make_packed_table(arguments const& a, layout const& s, step const& at,
+                                  void* table) {
   for (std::uint32_t k = threadIdx.x / 32; k < packed_group; k += threads / 32) {
-    std::uint32_t const h = v + k;
-    if (h <= g || h >= a.features) continue;
-    product const of(a, s, h);
+    std::uint32_t const h = at.v + k;
+    entries<std::uint64_t, packed_group> const to{static_cast<std::uint64_t*>(table), k,
+                                                  a.item_begin[at.g + 1] - a.item_begin[at.g]};
+    if (h <= at.g || h >= a.features) {
+      to.clear();
+      continue;
+    }
+    product const of(a, s.rows_of(at.ordinal), h);
     std::uint32_t n[2][4] = {};
     std::uint32_t w[2][4] = {};
 #pragma unroll 4
@@ -280,7 +315,6 @@ __device__ void make_packed_table(arguments const& a, layout const& s, std::uint
           for (int e = 0; e < 4; ++e) w[half][e] += step * n[half][e];
       }
     }
-    entries<std::uint64_t, packed_group> const to(s, k, bins);
 #pragma unroll
     for (int half = 0; half < 2; ++half)
 #pragma unroll
@@ -292,86 +326,85 @@ __device__ void make_packed_table(arguments const& a, layout const& s, std::uint
 }
 
 /// The same as pairs of sums, each label held against the thresholds.
-__device__ __noinline__ void make_full_table(arguments const& a, layout const& s, std::uint32_t g,
-                                             std::uint32_t bins, std::uint32_t v) {
-  std::uint32_t const k = threadIdx.x / 32;
-  std::uint32_t const h = v + k;
-  if (h <= g || h >= a.features) return;
-  product const of(a, s, h);
-  entries<sums, full_group> const to(s, k, bins);
-  std::uint32_t n[2][4] = {};
-  for (std::uint32_t chunk = 0; chunk < a.rows.chunks; ++chunk) of.add(chunk, n);
-  for (int half = 0; half < 2; ++half) {
-    class_sums<std::uint64_t> itemsets[4] = {
-        {a.table, n[half][0]}, {a.table, n[half][1]}, {a.table, n[half][2]}, {a.table, n[half][3]}};
-    std::uint32_t chunk = 0;
-    for (std::uint32_t c = 0; c < a.rows.classes; ++c) {
-      std::uint32_t sigma[2][4] = {};
-      for (; chunk < a.rows.class_end[c]; ++chunk) of.add(chunk, sigma);
+__device__ __noinline__ void make_full_table(arguments const& a, layout const s, step const at,
+                                             void* table) {
+  for (std::uint32_t k = threadIdx.x / 32; k < full_group; k += threads / 32) {
+    std::uint32_t const h = at.v + k;
+    entries<sums, full_group> const to{static_cast<sums*>(table), k,
+                                       a.item_begin[at.g + 1] - a.item_begin[at.g]};
+    if (h <= at.g || h >= a.features) {
+      to.clear();
+      continue;
+    }
+    product const of(a, s.rows_of(at.ordinal), h);
+    std::uint32_t n[2][4] = {};
+    for (std::uint32_t chunk = 0; chunk < a.rows.chunks; ++chunk) of.add(chunk, n);
+    for (int half = 0; half < 2; ++half) {
+      class_sums<std::uint64_t> itemsets[4] = {{a.table, n[half][0]}, {a.table, n[half][1]},
+                                               {a.table, n[half][2]}, {a.table, n[half][3]}};
+      std::uint32_t chunk = 0;
+      for (std::uint32_t c = 0; c < a.rows.classes; ++c) {
+        std::uint32_t sigma[2][4] = {};
+        for (; chunk < a.rows.class_end[c]; ++chunk) of.add(chunk, sigma);
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        std::uint32_t const here = half == 0 ? sigma[0][e] : sigma[1][e];
-        if (n[half][e] != 0) itemsets[e].add(a.table, c, here);
+        for (int e = 0; e < 4; ++e) {
+          std::uint32_t const here = half == 0 ? sigma[0][e] : sigma[1][e];
+          if (n[half][e] != 0) itemsets[e].add(a.table, c, here);
+        }
       }
-    }
 #pragma unroll
-    for (int e = 0; e < 4; ++e)
-      if (to.has(e)) to(half, e) = n[half][e] == 0 ? sums{} : itemsets[e].sums(a.table);
+      for (int e = 0; e < 4; ++e)
+        if (to.has(e)) to(half, e) = n[half][e] == 0 ? sums{} : itemsets[e].sums(a.table);
+    }
   }
 }
 
-/// Each document adds its entries of the table, for the features v + first_k .. v + last_k - 1.
-__device__ void add_packed(arguments const& a, layout const& s, std::uint32_t documents,
-                           std::uint32_t v, std::uint32_t first_k, std::uint32_t last_k) {
-  for (std::uint32_t p = threadIdx.x; p < documents; p += threads) {
-    std::uint32_t const entry = s.sorted[p];
-    std::uint32_t const here = entry & 0xFFFFU;
-    uint4 const mine = __ldg(reinterpret_cast<uint4 const*>(
-        a.slots_of + std::size_t{s.documents[here]} * a.stride + v / 8));
-    std::uint32_t const words[4] = {mine.x, mine.y, mine.z, mine.w};
-    auto const* const table =
-        static_cast<std::uint64_t const*>(s.table) + (entry >> 16) * (packed_group * slots);
-    std::uint64_t sum = 0;
-#pragma unroll
-    for (std::uint32_t k = 0; k < packed_group; ++k) {
-      if (k < first_k || k >= last_k) continue;
-      sum += table[k * slots + (words[k / 8] >> (k % 8 * 4) & 15U)];
-    }
-    s.num[here] += sum & ((std::uint64_t{1} << num_bits) - 1);
-    s.den[here] += (sum >> num_bits) * a.table.unit[1];
-  }
+/// Eight slots, each turned by y.
+__device__ inline std::uint32_t turned(std::uint32_t eight, std::uint32_t y) {
+  std::uint32_t const by = y * 0x11111111U;
+  return ((eight & 0x77777777U) + (by & 0x77777777U)) ^ ((eight ^ by) & 0x88888888U);
 }
 
-__device__ void add_full(arguments const& a, layout const& s, std::uint32_t documents,
-                         std::uint32_t v, std::uint32_t first_k, std::uint32_t last_k) {
-  for (std::uint32_t p = threadIdx.x; p < documents; p += threads) {
-    std::uint32_t const entry = s.sorted[p];
-    std::uint32_t const here = entry & 0xFFFFU;
-    uint2 const mine = __ldg(reinterpret_cast<uint2 const*>(
-        a.slots_of + std::size_t{s.documents[here]} * a.stride + v / 8));
-    std::uint32_t const words[2] = {mine.x, mine.y};
-    auto const* const table =
-        static_cast<ulonglong2 const*>(s.table) + (entry >> 16) * (full_group * slots);
-    unsigned long long num = 0;
-    unsigned long long den = 0;
+/// A document adds its entries of a table: slots_of are its slots, y its item of g.
+__device__ void add_packed(arguments const& a, std::uint32_t const* slots_of, step const& at,
+                           std::uint32_t y, void const* made, sums& total) {
+  uint4 const mine = __ldg(reinterpret_cast<uint4 const*>(slots_of + at.v / 8));
+  std::uint32_t const words[4] = {turned(mine.x, y), turned(mine.y, y), turned(mine.z, y),
+                                  turned(mine.w, y)};
+  auto const* const table =
+      static_cast<std::uint64_t const*>(made) + y * (packed_group * slots);
+  std::uint64_t sum = 0;
 #pragma unroll
-    for (std::uint32_t k = 0; k < full_group; ++k) {
-      if (k < first_k || k >= last_k) continue;
-      ulonglong2 const add = table[k * slots + (words[k / 8] >> (k % 8 * 4) & 15U)];
-      num += add.x;
-      den += add.y;
+  for (std::uint32_t w = 0; w < packed_group / 8; ++w) {
+    if (at.v + w * 8 + 7 <= at.g || at.v + w * 8 >= a.features) continue;
+#pragma unroll
+    for (std::uint32_t k = 0; k < 8; ++k)
+      sum += table[(w * 8 + k) * slots + (words[w] >> (k * 4) & 15U)];
+  }
+  total.num += sum & ((std::uint64_t{1} << num_bits) - 1);
+  total.den += (sum >> num_bits) * a.table.unit[1];
+}
+
+__device__ void add_full(arguments const& a, std::uint32_t const* slots_of, step const& at,
+                         std::uint32_t y, void const* made, sums& total) {
+  uint2 const mine = __ldg(reinterpret_cast<uint2 const*>(slots_of + at.v / 8));
+  std::uint32_t const words[2] = {turned(mine.x, y), turned(mine.y, y)};
+  auto const* const table = static_cast<ulonglong2 const*>(made) + y * (full_group * slots);
+#pragma unroll
+  for (std::uint32_t w = 0; w < full_group / 8; ++w) {
+    if (at.v + w * 8 + 7 <= at.g || at.v + w * 8 >= a.features) continue;
+#pragma unroll
+    for (std::uint32_t k = 0; k < 8; ++k) {
+      ulonglong2 const add = table[(w * 8 + k) * slots + (words[w] >> (k * 4) & 15U)];
+      total.num += add.x;
+      total.den += add.y;
     }
-    s.num[here] += num;
-    s.den[here] += den;
   }
 }
 
 /// Block (item x, piece of its documents, part of the later features).
-__global__ __launch_bounds__(threads, 2) void items_kernel(__grid_constant__ arguments const a) {
+__global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arguments const a) {
   extern __shared__ uint4 shared[];
-  __shared__ std::uint32_t counts[slots];
-  __shared__ std::uint32_t begin[slots + 1];
-  __shared__ bool deep;
   std::uint32_t const x = blockIdx.x;
   // The feature of x.
   std::uint32_t f = 0;
@@ -385,76 +418,78 @@ __global__ __launch_bounds__(threads, 2) void items_kernel(__grid_constant__ arg
   }
   std::uint32_t const* const own = a.slot_begin + f * (slots + 1) + (x - a.item_begin[f]);
   std::uint32_t const holders = own[1] - own[0];
-  // Even pieces.
+  // Even pieces; a thread has the documents threadIdx.x, threadIdx.x + threads, ... of its block's.
   std::uint32_t const pieces = (holders + piece - 1) / piece;
   if (blockIdx.y >= pieces) return;
   std::uint32_t const from = static_cast<std::uint32_t>(std::uint64_t{holders} * blockIdx.y / pieces);
   std::uint32_t const documents =
       static_cast<std::uint32_t>(std::uint64_t{holders} * (blockIdx.y + 1) / pieces) - from;
   std::uint32_t const* const order = a.order + std::size_t{f} * a.documents + own[0] + from;
-
-  layout const s(shared, a.most_bins, a.rows.chunks);
-  sums const single = blockIdx.z == 0 ? a.singles[x] : sums{};
-  for (std::uint32_t p = threadIdx.x; p < documents; p += threads) {
-    s.documents[p] = order[p];
-    s.num[p] = single.num;
-    s.den[p] = single.den;
-  }
-  std::uint32_t const rounds = (documents + threads - 1) / threads;
-  if (a.max_items > 1)
+  std::uint32_t document[per_thread] = {};
+  sums total[per_thread];
+  auto const has = [&](std::uint32_t r) { return r * threads + threadIdx.x < documents; };
+  auto const slots_of = [&](std::uint32_t r) {
+    return a.slots_of + std::size_t{document[r]} * a.stride;
+  };
+  auto const slot = [&](std::uint32_t r, std::uint32_t g) {
+    return __ldg(slots_of(r) + g / 8) >> (g % 8 * 4) & 15U;
+  };
+#pragma unroll
+  for (std::uint32_t r = 0; r < per_thread; ++r) {
+    document[r] = has(r) ? order[r * threads + threadIdx.x] : 0;
+    if (blockIdx.z == 0) total[r] = a.singles[x];
+    if (!has(r) || a.max_items < 2) continue;
     for (std::uint32_t g = f + 1 + blockIdx.z; g < a.features; g += gridDim.z) {
-      std::uint32_t const bins = a.item_begin[g + 1] - a.item_begin[g];
-      if (threadIdx.x < slots) counts[threadIdx.x] = 0;
-      if (threadIdx.x == 0) deep = !a.packs;
-      __syncthreads();
-      make_rows(a, s, x, g);
-      std::uint32_t slot[per_thread];
-      std::uint32_t rank[per_thread];
-#pragma unroll
-      for (std::uint32_t r = 0; r < per_thread; ++r) {
-        if (r >= rounds) continue;
-        std::uint32_t const p = r * threads + threadIdx.x;
-        slot[r] = p < documents ? a.slots_of[std::size_t{s.documents[p]} * a.stride + g / 8] >>
-                                          (g % 8 * 4) &
-                                      15U
-                                : no_slot;
-        rank[r] = take_rank(slot[r], counts);
-      }
-      __syncthreads();
-      scan_slots(counts, begin);
-      make_pairs(a, s, bins, deep);
-      __syncthreads();
-#pragma unroll
-      for (std::uint32_t r = 0; r < per_thread; ++r) {
-        if (r >= rounds || slot[r] == no_slot) continue;
-        std::uint32_t const p = r * threads + threadIdx.x;
-        s.sorted[begin[slot[r]] + rank[r]] = p | slot[r] << 16;
-        s.num[p] += s.of_pair[slot[r]].num;
-        s.den[p] += s.of_pair[slot[r]].den;
-      }
-      if (a.max_items == 2) continue;
-      std::uint32_t const sorted = begin[no_slot];
-      std::uint32_t const group = deep ? full_group : packed_group;
-      for (std::uint32_t v = (g + 1) / group * group; v < a.features; v += group) {
-        std::uint32_t const first_k = g + 1 > v ? g + 1 - v : 0;
-        std::uint32_t const last_k = min(group, a.features - v);
-        if (deep)
-          make_full_table(a, s, g, bins, v);
-        else
-          make_packed_table(a, s, g, bins, v);
-        __syncthreads();
-        if (deep)
-          add_full(a, s, sorted, v, first_k, last_k);
-        else
-          add_packed(a, s, sorted, v, first_k, last_k);
-        __syncthreads();
-      }
+      std::uint32_t const y = slot(r, g);
+      if (y != no_slot) total[r] += a.pairs[std::size_t{x} * a.rows.items + a.item_begin[g] + y];
     }
-  __syncthreads();
-  for (std::uint32_t p = threadIdx.x; p < documents; p += threads) {
-    unsigned long long* const total = a.totals + 2 * std::size_t{s.documents[p]};
-    atomicAdd(total, s.num[p]);
-    atomicAdd(total + 1, s.den[p]);
+  }
+  layout const s(shared, a.most_bins, a.rows.chunks);
+  step now = first_of(a, x, f + 1 + blockIdx.z, 0);
+  auto const is_there = [&](step const& which) { return which.g + 1 < a.features; };
+  if (a.max_items > 2 && is_there(now)) {
+    auto const make = [&](step const& at, std::uint32_t which) {
+      if (at.deep)
+        make_full_table(a, s, at, s.table(which));
+      else
+        make_packed_table(a, s, at, s.table(which));
+    };
+    auto const make_rows_before = [&](step const& at, step const& before) {
+      if (is_there(at) && at.ordinal != before.ordinal) make_rows(a, s.rows_of(at.ordinal), x, at.g);
+    };
+    make_rows(a, s.rows_of(now.ordinal), x, now.g);
+    step next = after(a, x, now);
+    __syncthreads();
+    make(now, 0);
+    make_rows_before(next, now);
+    __syncthreads();
+    for (std::uint32_t t = 0; is_there(now); ++t) {
+      step const later = is_there(next) ? after(a, x, next) : next;
+      if (is_there(next)) {
+        make(next, t + 1);
+        make_rows_before(later, next);
+      }
+#pragma unroll
+      for (std::uint32_t r = 0; r < per_thread; ++r) {
+        if (!has(r)) continue;
+        std::uint32_t const y = slot(r, now.g);
+        if (y == no_slot) continue;
+        if (now.deep)
+          add_full(a, slots_of(r), now, y, s.table(t), total[r]);
+        else
+          add_packed(a, slots_of(r), now, y, s.table(t), total[r]);
+      }
+      __syncthreads();
+      now = next;
+      next = later;
+    }
+  }
+#pragma unroll
+  for (std::uint32_t r = 0; r < per_thread; ++r) {
+    if (!has(r)) continue;
+    unsigned long long* const to = a.totals + 2 * std::size_t{document[r]};
+    atomicAdd(to, static_cast<unsigned long long>(total[r].num));
+    atomicAdd(to + 1, static_cast<unsigned long long>(total[r].den));
   }
 }
 
@@ -491,6 +526,17 @@ class tensor_by_item final : public device_scorer {
     arguments_.packs = training.options.support_weight == 0 && training.options.smoothing == 0 &&
                        largest < (std::uint64_t{1} << num_bits) / packed_group;
     arguments_.most_bins = most_bins_;
+    std::size_t const items = index.items();
+    pairs_ = device_buffer<sums>(items * items);
+    deep_ = device_buffer<std::uint8_t>(items * arguments_.features);
+    deep_.fill_bytes(0);
+    pairs_kernel<<<static_cast<unsigned>(items), 256>>>(arguments_.rows, arguments_.table,
+                                                        item_begin_.data(), arguments_.features,
+                                                        pairs_.data(), deep_.data());
+    check_launch();
+    check_cuda(cudaDeviceSynchronize());
+    arguments_.pairs = pairs_.data();
+    arguments_.deep = deep_.data();
     shared_ = layout::bytes(most_bins_, arguments_.rows.chunks);
     check_cuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(items_kernel),
                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -530,7 +576,8 @@ class tensor_by_item final : public device_scorer {
 
  private:
   device_score_table<std::uint64_t> table_;
-  device_buffer<sums> singles_;
+  device_buffer<sums> singles_, pairs_;
+  device_buffer<std::uint8_t> deep_;
   device_buffer<std::uint32_t> item_begin_;
   double mean_label_;
   std::uint32_t most_bins_ = 0;
