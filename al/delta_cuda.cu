@@ -514,6 +514,7 @@ class device_delta final : public sampler_on_devices {
   device_buffer<letter> mail_with_peers_;
   pinned_buffer<letter> mail_on_host_;
   letter* mail_ = nullptr;
+  std::vector<int> peers_;  // that were given access to the first device here
   pinned_buffer<std::uint32_t> abort_;
   std::uint32_t all_valid_up_to_;
   bool stop_rule_;
@@ -664,6 +665,13 @@ device_delta::~device_delta() {
     places_[i] = place{};
     cudaSetDevice(before);
   }
+  for (int const device : peers_) {
+    int before = 0;
+    cudaGetDevice(&before);
+    cudaSetDevice(device);
+    cudaDeviceDisablePeerAccess(devices_[0]);
+    cudaSetDevice(before);
+  }
 }
 
 void device_delta::make_mailbox(std::size_t letters) {
@@ -684,10 +692,12 @@ void device_delta::make_mailbox(std::size_t letters) {
     if (device == devices_[0]) continue;
     current_device const guard(device);
     cudaError_t const status = cudaDeviceEnablePeerAccess(devices_[0], 0);
-    if (status == cudaErrorPeerAccessAlreadyEnabled)
+    if (status == cudaErrorPeerAccessAlreadyEnabled) {
       cudaGetLastError();
-    else
+    } else {
       check_cuda(status);
+      peers_.push_back(device);
+    }
   }
   current_device const guard(devices_[0]);
   mail_with_peers_ = device_buffer<letter>(letters);

@@ -26,7 +26,7 @@ struct engine_info {
   std::string_view name;
   std::string_view runs_on;
   std::string_view what;
-  bool is_default = false;  ///< what `automatic` stands for; one of them
+  bool is_default = false;  ///< what `automatic` stands for, on the CPU or on GPUs
 };
 std::span<engine_info const> engines();
 std::string_view name_of(engine e);

@@ -97,6 +97,8 @@ l2r::model make_model(session& owner, std::string const& train, reading_argument
 
 void note_ranker(session& owner, l2r::scoring_options const& options, l2r::engine engine,
                  datasets::binned_dataset const& training) {
+  for (l2r::engine_description const& e : l2r::engines())
+    if (e.which == engine) owner.expect_device_for(e.name, e.runs_on);
   owner.note("engine", l2r::name_of(engine));
   owner.note("training_documents", training.documents);
   owner.note("features", training.feature_count());

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "datasets/feature_order.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -93,12 +94,17 @@ al::sample sampler_arguments::reduce(session& owner, datasets::dataset const& tr
   options.partitions = partitions_from(partitions);
   options.max_documents = max_documents;
   options.which = al::engine_from(engine);
+  for (al::engine_info const& e : al::engines())
+    if (e.which == options.which) owner.expect_device_for(e.name, e.runs_on);
   {
     auto const timer = owner.stage("order features");
     options.feature_order =
         datasets::order_features(owner.ctx(), binned, choice.order, choice.path);
   }
   auto const timer = owner.stage("reduce");
+  // Where all labels are there, engines need not ask for them one by one.
+  if (std::ranges::find(train.labels, datasets::unlabelled) == train.labels.end())
+    return al::reduce(owner.ctx(), binned, options);
   return al::reduce(owner.ctx(), binned, options, [&](std::size_t d) {
     if (train.labels[d] == datasets::unlabelled)
       throw error({train.name, train.line_numbers[d], 1},

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -38,6 +39,8 @@ class session {
   /// Threads, devices, seed, stop token and progress as the options say; made on the first call.
   /// Throws `usage_error` for a malformed --device, `device_error` for one that is not there.
   context const& ctx();
+  /// Throws `device_error` when --device names GPUs and the engine runs on none.
+  void expect_device_for(std::string_view engine, std::string_view runs_on) const;
   /// Requests that the work stops; safe from any thread.
   void request_stop();
 

@@ -89,7 +89,7 @@ class engine_on_devices final : public scoring_engine {
   }
 
  private:
-  /// Documents a batch: few enough for the memory, and so many batches that copies hide.
+  /// Documents a batch: as many as fit the memory, since what they share is computed once.
   std::size_t batch_size(place& here, std::size_t documents) const {
     std::size_t const features = std::max<std::size_t>(training_.features.size(), 1);
     std::size_t const each =
@@ -98,9 +98,7 @@ class engine_on_devices final : public scoring_engine {
     std::size_t const fit = (memory_budget() + held) / each;
     if (fit < alignment)
       throw device_error("not even one batch of documents fits the device's free memory");
-    std::size_t const wanted =
-        documents <= smallest_batch ? documents : std::max(smallest_batch, documents / 2 + 1);
-    return std::min({round_up(wanted, alignment), fit / alignment * alignment, largest_batch});
+    return std::min({round_up(documents, alignment), fit / alignment * alignment, largest_batch});
   }
 
   void send(place& here, batch_in_flight& batch, known_items const& test, share const& all,
@@ -151,7 +149,6 @@ class engine_on_devices final : public scoring_engine {
     return n;
   }
 
-  static constexpr std::size_t smallest_batch = std::size_t{1} << 16;
   static constexpr std::size_t largest_batch = std::size_t{1} << 18;
 
   std::vector<int> devices_;

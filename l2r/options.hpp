@@ -18,7 +18,7 @@ struct engine_description {
   std::string_view name;
   std::string_view runs_on;  ///< "cpu" or "cuda"
   std::string_view what;
-  bool is_default = false;  ///< what `automatic` stands for; one of them
+  bool is_default = false;  ///< what `automatic` stands for, on the CPU or on GPUs
 };
 
 /// Every engine that can be asked for.

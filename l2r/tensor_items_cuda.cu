@@ -38,8 +38,9 @@ constexpr std::uint32_t packed_group = 32;
 constexpr std::uint32_t full_group = 16;
 /// Bits of a packed entry for num; above them is the count.
 constexpr int num_bits = 58;
-constexpr std::uint32_t per_thread = 8;
-constexpr std::uint32_t piece = per_thread * threads;  ///< documents of a block
+/// Documents of a thread, whose sums it keeps: the more, the seldomer a table is made.
+constexpr std::uint32_t few_a_thread = 8;
+constexpr std::uint32_t many_a_thread = 12;
 constexpr std::uint32_t most_chunks = 32;
 
 struct arguments {
@@ -304,7 +305,7 @@ __device__ void make_packed_table(arguments const& a, layout const& s, step cons
     product const of(a, s.rows_of(at.ordinal), h);
     std::uint32_t n[2][4] = {};
     std::uint32_t w[2][4] = {};
-#pragma unroll 4
+#pragma unroll 2
     for (std::uint32_t chunk = 0; chunk < a.rows.chunks; ++chunk) {
       of.add(chunk, n);
       std::uint32_t const step = __ldg(a.rows.step + chunk);
@@ -403,6 +404,7 @@ __device__ void add_full(arguments const& a, std::uint32_t const* slots_of, step
 }
 
 /// Block (item x, piece of its documents, part of the later features).
+template <std::uint32_t per_thread>
 __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arguments const a) {
   extern __shared__ uint4 shared[];
   std::uint32_t const x = blockIdx.x;
@@ -418,6 +420,7 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
   }
   std::uint32_t const* const own = a.slot_begin + f * (slots + 1) + (x - a.item_begin[f]);
   std::uint32_t const holders = own[1] - own[0];
+  constexpr std::uint32_t piece = per_thread * threads;
   // Even pieces; a thread has the documents threadIdx.x, threadIdx.x + threads, ... of its block's.
   std::uint32_t const pieces = (holders + piece - 1) / piece;
   if (blockIdx.y >= pieces) return;
@@ -538,9 +541,10 @@ class tensor_by_item final : public device_scorer {
     arguments_.pairs = pairs_.data();
     arguments_.deep = deep_.data();
     shared_ = layout::bytes(most_bins_, arguments_.rows.chunks);
-    check_cuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(items_kernel),
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared_)));
+    for (auto const kernel : {items_kernel<few_a_thread>, items_kernel<many_a_thread>})
+      check_cuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel),
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(shared_)));
   }
 
   std::size_t bytes_per_document() const override {
@@ -568,8 +572,11 @@ class tensor_by_item final : public device_scorer {
                                                     slot_begin_.data());
     // Few documents: the features after x are shared out, so that there are enough blocks.
     std::uint32_t const parts = n < 100'000 ? 4 : 1;
-    items_kernel<<<dim3(a.rows.items, (n + piece - 1) / piece, parts), threads, shared_, on.get()>>>(
-        a);
+    std::size_t const holders = std::size_t{n} * a.features / a.rows.items;  // of an item, on average
+    bool const many = holders > 2 * few_a_thread * threads;
+    auto const kernel = many ? items_kernel<many_a_thread> : items_kernel<few_a_thread>;
+    std::uint32_t const piece = (many ? many_a_thread : few_a_thread) * threads;
+    kernel<<<dim3(a.rows.items, (n + piece - 1) / piece, parts), threads, shared_, on.get()>>>(a);
     finish_kernel<<<(n + 255) / 256, 256, 0, on.get()>>>(totals_.data(), n, mean_label_, scores);
     check_launch();
   }

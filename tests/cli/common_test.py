@@ -76,7 +76,12 @@ class Engines(harness.CommandLine):
         self.assertEqual([line.split()[:2] for line in lines],
                          [[e["verb"], e["engine"]] for e in listed])
         for verb in {e["verb"] for e in listed}:
-            self.assertEqual(sum(e["default"] for e in listed if e["verb"] == verb), 1)
+            defaults = [e["runs_on"] for e in listed if e["verb"] == verb and e["default"]]
+            self.assertEqual(sum("cpu" in runs_on for runs_on in defaults), 1)
+            self.assertLessEqual(sum("cuda" in runs_on for runs_on in defaults), 1)
+
+    def has_gpu(self):
+        return b"cuda:" in self.expect(0, "devices").stdout
 
     def test_each_listed_engine_runs_and_gives_the_same(self):
         text = b"".join(b"%d qid:%d 1:%d 2:%d\n" % (d % 3, d // 8, d % 7, d % 5)
@@ -94,13 +99,26 @@ class Engines(harness.CommandLine):
                         "--device", "cpu", "--manifest", manifest)
             self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
             outputs[e["verb"]].add(out.read_bytes())
+        where = "cuda" if self.has_gpu() else "cpu"
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
-            if e["default"]:
+            if e["default"] and where in e["runs_on"]:
                 self.expect(0, *lines[e["verb"]], "--out", "auto", "--manifest", manifest)
                 self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
         self.assertEqual({verb: len(texts) for verb, texts in outputs.items()},
                          {"reduce": 1, "rank": 1})
 
+    def test_an_engine_on_a_device_it_cannot_run_on(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        lines = {"reduce": ["reduce", "--train", train],
+                 "rank": ["rank", "--train", train, "--test", train]}
+        for e in json.loads(self.expect(0, "engines", "--json").stdout):
+            line = [*lines[e["verb"]], "--out", "out", "--engine", e["engine"]]
+            if "cuda" not in e["runs_on"]:
+                self.expect(4, *line, "--device", "cuda", message=e["engine"] if self.has_gpu()
+                            else "no CUDA device")
+            if "cpu" not in e["runs_on"]:
+                self.expect(4, *line, "--device", "cpu", message=e["engine"])
+        self.assertFalse((self.folder / "out").exists())
 
     def test_labels_are_names_however_large(self):
         names = {"small": [0, 1], "large": [0, 2_000_000_000]}
