@@ -8,8 +8,8 @@
 #include <chrono>
 #include <limits>
 #include <optional>
-#include <unordered_map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 // `delta` on GPUs (docs/modules/al.md, "delta"): the loop of a partition runs in one kernel.
@@ -73,7 +73,7 @@ struct lane {
   // The documents here: positions first .. first + documents - 1.
   std::uint32_t first = 0;
   std::uint32_t documents = 0;
-  std::uint32_t stride = 0;       ///< a multiple of 64
+  std::uint32_t stride = 0;             ///< a multiple of 64
   std::uint8_t const* codes = nullptr;  ///< [features][stride]
   std::int32_t* totals = nullptr;       ///< [stride] the padding holds the largest number
   std::uint32_t* chosen = nullptr;      ///< [stride / 32] bits
@@ -85,9 +85,9 @@ struct lane {
   std::uint32_t set_count = 0;
   std::uint32_t* supports = nullptr;  ///< [itemsets][class_count + 1] n, and by class
   std::uint32_t class_count = 0;
-  std::int32_t* gains = nullptr;      ///< [2^features] up to widest_mask features
-  gain* changes = nullptr;            ///< [set_count] beyond
-  recorded* choices = nullptr;        ///< [all_documents]
+  std::int32_t* gains = nullptr;  ///< [2^features] up to widest_mask features
+  gain* changes = nullptr;        ///< [set_count] beyond
+  recorded* choices = nullptr;    ///< [all_documents]
   // Between the blocks.
   key* smallest = nullptr;  ///< [2] of all documents, of those not chosen
   std::uint32_t* arrived = nullptr;
@@ -151,29 +151,27 @@ __device__ std::int32_t count_in(std::uint32_t* support, std::uint32_t classes, 
 
 /// The smallest of a block's values, for thread 0.
 __device__ key block_min(key value, key* scratch) {
-  for (int step = 16; step > 0; step /= 2)
-    value = min(value, __shfl_down_sync(~0U, value, step));
+  for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_down_sync(~0U, value, step));
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value;
   __syncthreads();
   if (threadIdx.x < 32) {
     value = threadIdx.x < threads / 32 ? scratch[threadIdx.x] : no_key;
-    for (int step = 16; step > 0; step /= 2)
-      value = min(value, __shfl_down_sync(~0U, value, step));
+    for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_down_sync(~0U, value, step));
   }
   __syncthreads();
   return value;
 }
 
 /// Keeps the smallest keys of the documents p .. p + 3.
-__device__ void take_smallest(lane const& l, std::uint32_t p, int4 const& totals,
-                              key (&best)[2]) {
+__device__ void take_smallest(lane const& l, std::uint32_t p, int4 const& totals, key (&best)[2]) {
   std::uint32_t const bits = l.chosen[p / 32] >> (p % 32);
   std::int32_t const all[4] = {totals.x, totals.y, totals.z, totals.w};
 #pragma unroll
   for (std::uint32_t e = 0; e < 4; ++e) {
     if (p + e >= l.documents) break;
     std::uint32_t const taken = bits >> e & 1;
-    key const mine = key{static_cast<std::uint32_t>(all[e])} << 32 | key{l.first + p + e} << 1 | taken;
+    key const mine =
+        key{static_cast<std::uint32_t>(all[e])} << 32 | key{l.first + p + e} << 1 | taken;
     best[0] = min(best[0], mine);
     if (taken == 0) best[1] = min(best[1], mine);
   }
@@ -201,7 +199,8 @@ __device__ void pass_by_mask(lane const& l, std::uint8_t const* wanted, std::int
     int4 now = *totals;
     if ((low | high) != 0) {
       auto const of = [&](int e) {
-        return gains[__byte_perm(low, high, static_cast<std::uint32_t>(e | (4 + e) << 4)) & 0xFFFFU];
+        return gains[__byte_perm(low, high, static_cast<std::uint32_t>(e | (4 + e) << 4)) &
+                     0xFFFFU];
       };
       now.x += of(0);
       now.y += of(1);
@@ -264,7 +263,7 @@ __device__ bool exchange(arguments const& a, lane const& l, std::uint32_t q, key
   mine.sequence = sequence;
   for (std::uint32_t other = 0; other < a.devices; ++other) {
     if (other == a.device) continue;
-    letter volatile const& theirs = box[other];
+    letter const volatile& theirs = box[other];
     while (theirs.sequence != sequence)
       if (*a.abort != 0) return false;
     __threadfence_system();
@@ -327,9 +326,8 @@ __device__ void count_choice(arguments const& a, lane const& l, progress& state,
       itemset += std::uint64_t{code} * set.stride[i];
     }
     if (!whole) continue;
-    std::int32_t const change =
-        count_in(l.supports + itemset * (l.class_count + 1), l.class_count,
-                 static_cast<std::uint32_t>(state.next_class), a, &lost);
+    std::int32_t const change = count_in(l.supports + itemset * (l.class_count + 1), l.class_count,
+                                         static_cast<std::uint32_t>(state.next_class), a, &lost);
     if (change == 0) continue;
     if (by_mask)
       gains[set.mask] = change;
@@ -370,8 +368,8 @@ __device__ void between_passes(arguments const& a, lane const& l, std::uint32_t 
   if (goes_on) count_choice(a, l, state, gains);
 }
 
-__global__ __launch_bounds__(threads, blocks_per_multiprocessor) void delta_kernel(
-    arguments const a) {
+__global__ __launch_bounds__(threads,
+                             blocks_per_multiprocessor) void delta_kernel(arguments const a) {
   extern __shared__ std::int32_t gains[];
   __shared__ key scratch[threads / 32];
   __shared__ bool last;
@@ -409,8 +407,7 @@ __global__ __launch_bounds__(threads, blocks_per_multiprocessor) void delta_kern
     __syncthreads();
     if (load_volatile(&state.leave) != 0) return;
     first = false;
-    if (threadIdx.x < l.features)
-      wanted[threadIdx.x] = code_of(state.next_codes, threadIdx.x);
+    if (threadIdx.x < l.features) wanted[threadIdx.x] = code_of(state.next_codes, threadIdx.x);
     std::uint32_t const size = l.features <= widest_mask ? 1U << l.features : 0;
     if (!last)
       for (std::uint32_t m = threadIdx.x; m < size; m += threads) gains[m] = __ldcg(l.gains + m);
@@ -463,8 +460,9 @@ std::uint64_t list_sets(partition const& part, std::size_t max_items,
         set.mask |= std::uint64_t{1} << chosen[i];
         count *= part.item_begin[chosen[i] + 1] - part.item_begin[chosen[i]];
         if (count > std::numeric_limits<std::uint32_t>::max())
-          throw device_error("the itemsets of a partition are too many to count on a GPU: use "
-                             "smaller rules or fewer bins");
+          throw device_error(
+              "the itemsets of a partition are too many to count on a GPU: use "
+              "smaller rules or fewer bins");
       }
       itemsets += count;
       sets.push_back(set);
@@ -572,10 +570,9 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
     now_[q].next = {static_cast<std::uint32_t>(part.first), 0};
     for (std::size_t f = 0; f < part.features(); ++f)
       now_[q].next_codes[f / 8] |= key{part.column(f)[part.first]} << (f % 8 * 8);
-    now_[q].next_class =
-        labels_known_ && labels[part.documents[part.first]] >= 0
-            ? class_of_.at(labels[part.documents[part.first]])
-            : -1;
+    now_[q].next_class = labels_known_ && labels[part.documents[part.first]] >= 0
+                             ? class_of_.at(labels[part.documents[part.first]])
+                             : -1;
   }
   places_.resize(devices_.size());
   for_each_device(devices_, [&](std::size_t i) {
@@ -648,10 +645,10 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
                                     static_cast<int>(shared_)));
     int multiprocessors = 0;
     int blocks = 0;
-    check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
-                                      devices_[i]));
-    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, delta_kernel, threads,
-                                                             shared_));
+    check_cuda(
+        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, devices_[i]));
+    check_cuda(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, delta_kernel, threads, shared_));
     here.blocks = static_cast<std::uint32_t>(multiprocessors * blocks);
     check_cuda(cudaDeviceSynchronize());
   });
@@ -707,8 +704,7 @@ void device_delta::make_mailbox(std::size_t letters) {
 }
 
 /// Starts the kernel on every device; they run side by side, since they wait for each other.
-void device_delta::launch(std::uint32_t lane_begin, std::uint32_t lane_end,
-                                 std::uint32_t until) {
+void device_delta::launch(std::uint32_t lane_begin, std::uint32_t lane_end, std::uint32_t until) {
   std::uint32_t const lanes = lane_end - lane_begin;
   std::size_t most_documents = 1;
   for (std::uint32_t q = lane_begin; q < lane_end; ++q)
@@ -786,8 +782,8 @@ void device_delta::set_class(std::size_t q, std::uint32_t position, std::int32_t
   now_[q].next_class = found->second;
   for_each_device(devices_, [&](std::size_t i) {
     place& here = places_[i];
-    check_cuda(cudaMemcpy(here.states.data() + q, &now_[q], sizeof(progress),
-                          cudaMemcpyHostToDevice));
+    check_cuda(
+        cudaMemcpy(here.states.data() + q, &now_[q], sizeof(progress), cudaMemcpyHostToDevice));
     lane const& l = here.host_lanes[q];
     if (position >= l.first && position - l.first < l.documents)
       check_cuda(cudaMemcpy(l.classes + (position - l.first), &found->second, sizeof(std::int32_t),
@@ -796,7 +792,7 @@ void device_delta::set_class(std::size_t q, std::uint32_t position, std::int32_t
 }
 
 void device_delta::run(context const& ctx, std::uint32_t begin, std::uint32_t end,
-                              std::size_t iterations, chosen_fn const& chosen) {
+                       std::size_t iterations, chosen_fn const& chosen) {
   auto const left = [&](std::uint32_t q) {
     return now_[q].done == 0 && (iterations == 0 || now_[q].iterations < iterations);
   };
@@ -824,8 +820,7 @@ void device_delta::run(context const& ctx, std::uint32_t begin, std::uint32_t en
             check_cuda(cudaMemcpy(news.data(), places_[0].choices[q].data() + told_[q],
                                   news.size() * sizeof(recorded), cudaMemcpyDeviceToHost));
           }
-          for (recorded const& choice : news)
-            {
+          for (recorded const& choice : news) {
             std::size_t const iteration = told_[q]++;
             static_cast<void>(
                 chosen(q, parts_[q].documents[choice.position], iteration, choice.rules));
@@ -847,12 +842,9 @@ void device_delta::run(context const& ctx, std::uint32_t begin, std::uint32_t en
 
 }  // namespace
 
-std::unique_ptr<sampler_on_devices> make_delta_on_devices(context const& ctx,
-                                                          std::vector<partition> parts,
-                                                          std::size_t max_items,
-                                                          rules::validity const& valid,
-                                                          bool stop_rule,
-                                                          std::vector<std::int32_t> const& labels) {
+std::unique_ptr<sampler_on_devices> make_delta_on_devices(
+    context const& ctx, std::vector<partition> parts, std::size_t max_items,
+    rules::validity const& valid, bool stop_rule, std::vector<std::int32_t> const& labels) {
   return std::make_unique<device_delta>(ctx, std::move(parts), max_items, valid, stop_rule, labels);
 }
 

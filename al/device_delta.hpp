@@ -36,11 +36,8 @@ class sampler_on_devices {
 /// known beforehand; empty: every label is asked for when its document is chosen. Throws
 /// `device_error` when the supports of a partition's itemsets do not fit, `usage_error` for
 /// partitions of more than 64 features and itemsets of more than 8 items.
-std::unique_ptr<sampler_on_devices> make_delta_on_devices(context const& ctx,
-                                                          std::vector<partition> parts,
-                                                          std::size_t max_items,
-                                                          rules::validity const& valid,
-                                                          bool stop_rule,
-                                                          std::vector<std::int32_t> const& labels);
+std::unique_ptr<sampler_on_devices> make_delta_on_devices(
+    context const& ctx, std::vector<partition> parts, std::size_t max_items,
+    rules::validity const& valid, bool stop_rule, std::vector<std::int32_t> const& labels);
 
 }  // namespace rulerank::al

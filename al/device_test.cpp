@@ -120,7 +120,8 @@ TEST(delta_on_gpus, budgets_fixed_iterations_and_oracles) {
   sampler_options options;
   options.rule_size = 4;
   options.which = engine::delta;
-  for (std::size_t budget : {std::size_t{1}, std::size_t{7}, std::size_t{50}, std::size_t{100000}}) {
+  for (std::size_t budget :
+       {std::size_t{1}, std::size_t{7}, std::size_t{50}, std::size_t{100000}}) {
     options.max_documents = budget;
     std::vector<std::size_t> asked_there;
     auto const expected = reduce(cpu, data, options, [&](std::size_t d) {

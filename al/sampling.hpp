@@ -65,7 +65,7 @@ class sampling {
   std::vector<std::vector<std::size_t>> features_;
   std::vector<lane> lanes_;
   std::unique_ptr<sampler_on_devices> on_devices_;  // instead of the lanes' own work
-  std::mutex mutex_;  // for the oracle and the progress
+  std::mutex mutex_;                                // for the oracle and the progress
   std::size_t chosen_in_all_ = 0;
 };
 

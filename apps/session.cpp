@@ -114,7 +114,9 @@ std::vector<int> chosen_devices(std::string const& option) {
 
 /// Whether any engine that can be chosen runs on a GPU.
 bool engines_on_gpu() {
-  auto const on_gpu = [](auto const& engine) { return engine.runs_on.find("cuda") != engine.runs_on.npos; };
+  auto const on_gpu = [](auto const& engine) {
+    return engine.runs_on.find("cuda") != engine.runs_on.npos;
+  };
   return std::ranges::any_of(al::engines(), on_gpu) || std::ranges::any_of(l2r::engines(), on_gpu);
 }
 
@@ -230,7 +232,8 @@ void session::say(std::string const& message) {
 
 void session::expect_device_for(std::string_view engine, std::string_view runs_on) const {
   if (run.device.starts_with("cuda") && runs_on.find("cuda") == runs_on.npos)
-    throw device_error(fmt::format("--device {}: engine {} runs on {}", run.device, engine, runs_on));
+    throw device_error(
+        fmt::format("--device {}: engine {} runs on {}", run.device, engine, runs_on));
 }
 
 void session::note(std::string const& key, nlohmann::ordered_json value) {

@@ -133,8 +133,8 @@ int main(int argc, char** argv) {
         "\"us_per_iteration\": {:.1f}, \"ratio_to_first\": {:.1f}, \"instruction_set\": \"{}\", "
         "\"commit\": \"{}\"}}\n",
         argv[1], data.documents, binned.feature_count(), options.rule_size, run, partitions,
-        iterations, found.documents.size(), stopped, ctx.thread_count(), argument,
-        seconds, 1e6 * seconds / static_cast<double>(iterations), first_s / seconds,
+        iterations, found.documents.size(), stopped, ctx.thread_count(), argument, seconds,
+        1e6 * seconds / static_cast<double>(iterations), first_s / seconds,
         bitmaps::instruction_set(), commit());
     std::fflush(stdout);
   }

@@ -167,9 +167,10 @@ int main(int argc, char** argv) {
         "{:.1f}, \"hit_rate\": {:.4f}, "
         "\"instruction_set\": \"{}\", \"commit\": \"{}\"}}\n",
         argv[1], t.test.documents, t.training.documents, t.training.feature_count(),
-        options.rule_size, ctx.thread_count(), argument, seconds, times.size() + 1, quantile(.1), quantile(.9), quantile(.99),
-        result.timings.prepare_s, device_s, device_s == 0 ? 0.0 : itemsets / device_s, cpu_s,
-        1e9 * cpu_s / itemsets, first_s / seconds, first_cpu_s / cpu_s,
+        options.rule_size, ctx.thread_count(), argument, seconds, times.size() + 1, quantile(.1),
+        quantile(.9), quantile(.99), result.timings.prepare_s, device_s,
+        device_s == 0 ? 0.0 : itemsets / device_s, cpu_s, 1e9 * cpu_s / itemsets, first_s / seconds,
+        first_cpu_s / cpu_s,
         looked_up == 0 ? 0.0 : static_cast<double>(result.cache_hits) / looked_up,
         bitmaps::instruction_set(), commit());
     std::fflush(stdout);

@@ -1,6 +1,5 @@
-#include "l2r/cuda_engine.cuh"
-
 #include "core/for_each_device.hpp"
+#include "l2r/cuda_engine.cuh"
 
 #include <algorithm>
 #include <atomic>
@@ -92,8 +91,7 @@ class engine_on_devices final : public scoring_engine {
   /// Documents a batch: as many as fit the memory, since what they share is computed once.
   std::size_t batch_size(place& here, std::size_t documents) const {
     std::size_t const features = std::max<std::size_t>(training_.features.size(), 1);
-    std::size_t const each =
-        2 * (features + sizeof(double)) + here.scorer->bytes_per_document();
+    std::size_t const each = 2 * (features + sizeof(double)) + here.scorer->bytes_per_document();
     std::size_t const held = here.batches[0].codes.bytes() + here.batches[1].codes.bytes();
     std::size_t const fit = (memory_budget() + held) / each;
     if (fit < alignment)

@@ -25,8 +25,8 @@ class device_scorer {
   virtual void add_counts(scored& result) { static_cast<void>(result); }
 };
 
-using make_scorer = std::function<std::unique_ptr<device_scorer>(prepared_training const&,
-                                                                 device_training const&)>;
+using make_scorer =
+    std::function<std::unique_ptr<device_scorer>(prepared_training const&, device_training const&)>;
 
 /// The engine whose work on each of `devices` is done by what `make` makes.
 std::unique_ptr<scoring_engine> on_devices(std::span<int const> devices,

@@ -83,8 +83,7 @@ class device_training {
     std::vector<std::uint32_t> class_end;
     std::vector<std::uint32_t> step;
     for (std::size_t k = 0; k < index.class_count(); ++k) {
-      auto const pieces =
-          (index.class_size(k) + bitmaps::product_bits - 1) / bitmaps::product_bits;
+      auto const pieces = (index.class_size(k) + bitmaps::product_bits - 1) / bitmaps::product_bits;
       step.resize(step.size() + pieces);
       std::int32_t const next = k + 1 < index.class_count() ? index.class_label(k + 1) : 0;
       step.back() = static_cast<std::uint32_t>(index.class_label(k) - next);
@@ -108,13 +107,13 @@ class device_training {
       }
     }
     for (std::uint32_t chunk = 0; chunk < chunks; ++chunk)
-      std::fill_n(words.begin() + static_cast<std::ptrdiff_t>((chunk * rows + items) *
-                                                              bitmaps::product_words),
+      std::fill_n(words.begin() +
+                      static_cast<std::ptrdiff_t>((chunk * rows + items) * bitmaps::product_words),
                   bitmaps::product_words, ~0U);
     words_ = copy_to_device(words);
     class_end_ = copy_to_device(class_end);
     step_ = copy_to_device(step);
-    rows_ = {words_.data(), items,           chunks, static_cast<std::uint32_t>(class_end.size()),
+    rows_ = {words_.data(),     items,       chunks, static_cast<std::uint32_t>(class_end.size()),
              class_end_.data(), step_.data()};
 
     std::size_t const features = training.features.size();

@@ -20,19 +20,20 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-constexpr std::array descriptions{
-    engine_description{engine::project, "project", "cpu",
-                       "bit rows compressed to the documents that hold an itemset's first items, "
-                       "shared by the test documents that hold them too",
-                       true},
-    engine_description{
-        engine::lrar, "lrar", "cpu",
-        "as published (Freitas 2017, Algorithm 5): serial, with a cache of supports"},
+constexpr std::array descriptions {
+  engine_description{engine::project, "project", "cpu",
+                     "bit rows compressed to the documents that hold an itemset's first items, "
+                     "shared by the test documents that hold them too",
+                     true},
+      engine_description{
+          engine::lrar, "lrar", "cpu",
+          "as published (Freitas 2017, Algorithm 5): serial, with a cache of supports"},
 #if RULERANK_HAS_CUDA
-    engine_description{engine::tensor, "tensor", "cuda",
-                       "bit rows multiplied on the tensor cores; for many documents, what they share "
-                       "computed once",
-                       true},
+      engine_description{
+          engine::tensor, "tensor", "cuda",
+          "bit rows multiplied on the tensor cores; for many documents, what they share "
+          "computed once",
+          true},
 #endif
 };
 
@@ -117,8 +118,8 @@ ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
                ranker_options const& options) {
   auto const begin = clock::now();
   ctx.check_stop();
-  which_ = options.engine == engine::automatic ? default_engine(!ctx.devices.empty())
-                                               : options.engine;
+  which_ =
+      options.engine == engine::automatic ? default_engine(!ctx.devices.empty()) : options.engine;
   if (runs_on_gpu(which_) && ctx.devices.empty())
     throw device_error(
         fmt::format("engine {} runs on GPUs, and there is none to run on", name_of(which_)));

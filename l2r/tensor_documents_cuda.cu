@@ -1,11 +1,11 @@
 #include "core/aligned.hpp"
 #include "l2r/tensor.cuh"
 
-#include <cub/block/block_reduce.cuh>
-#include <cub/block/block_scan.cuh>
-
 #include <algorithm>
 #include <vector>
+
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
 
 // The project's own engine on GPUs (docs/modules/l2r.md, "tensor").
 //
@@ -38,8 +38,8 @@ struct arguments {
   score_view<Sum> table;
   score_sums<Sum> const* singles;  ///< [items] what an itemset of one item adds
   double mean_label;
-  std::uint32_t max_items;         ///< rule size - 1
-  std::uint32_t most_rows;         ///< rows of a document in shared memory, at most
+  std::uint32_t max_items;  ///< rule size - 1
+  std::uint32_t most_rows;  ///< rows of a document in shared memory, at most
   double* scores;
   /// With several blocks a document: its sums so far, and how many blocks have added to them.
   unsigned long long* partial;  ///< [documents][2]
@@ -65,9 +65,7 @@ struct rows_in_memory {
   row_view training;
   std::uint32_t const* row_of;  ///< the document's rows, in shared memory
   using place = std::uint32_t;
-  __device__ place at(std::uint32_t r) const {
-    return row_of[r] * product_words + product_word();
-  }
+  __device__ place at(std::uint32_t r) const { return row_of[r] * product_words + product_word(); }
   __device__ uint2 load(place row, std::uint32_t chunk) const {
     return __ldg(reinterpret_cast<uint2 const*>(
         training.words + std::size_t{chunk} * (training.items + 2) * product_words + row));
@@ -156,8 +154,9 @@ __device__ __noinline__ score_sums<Sum> seldom_classwise_sums(document<Sum, Rows
   return classwise_sums(d, tile, l0, counts);
 }
 
-/// Adds the itemsets of a tile with the rows l0 .. l0 + 8 Count - 1. As long as all their labels are
-/// valid, n and w say everything. Masked: only with rows l > after[h], for row g + 8 h of the tile.
+/// Adds the itemsets of a tile with the rows l0 .. l0 + 8 Count - 1. As long as all their labels
+/// are valid, n and w say everything. Masked: only with rows l > after[h], for row g + 8 h of the
+/// tile.
 template <int Count, bool Masked, bool Plain, class Sum, class Rows>
 __device__ __forceinline__ void add_folded(document<Sum, Rows> const& d,
                                            tile_rows<Rows> const& tile, std::uint32_t l0,
@@ -204,8 +203,7 @@ __device__ __forceinline__ void add_folded(document<Sum, Rows> const& d,
           n[b][e] = 0;
         }
       if (__any_sync(~0U, (many[0] | many[1] | many[2] | many[3]) != 0))
-        sums.add(seldom_classwise_sums(d, tile,
-                                       l0 + static_cast<std::uint32_t>(b) * product_rows_b,
+        sums.add(seldom_classwise_sums(d, tile, l0 + static_cast<std::uint32_t>(b) * product_rows_b,
                                        uint4{many[0], many[1], many[2], many[3]}));
     }
   }
@@ -239,8 +237,7 @@ __device__ void add_by_class(document<Sum, Rows> const& d, tile_rows<Rows> const
     for (int e = 0; e < 4; ++e)
       if (l0 + lane % 4 * 2 + (e & 1) <= after[e >> 1]) n[e] = 0;
   }
-  if (__any_sync(~0U, (n[0] | n[1] | n[2] | n[3]) != 0))
-    sums.add(classwise_sums(d, tile, l0, n));
+  if (__any_sync(~0U, (n[0] | n[1] | n[2] | n[3]) != 0)) sums.add(classwise_sums(d, tile, l0, n));
 }
 
 /// Adds the itemsets of a tile with the rows l0 .. used - 1.
@@ -250,19 +247,30 @@ __device__ void add_tile(document<Sum, Rows> const& d, tile_rows<Rows> const& ti
                          total<Sum, Plain>& sums) {
   std::uint32_t left = (d.used - l0 + product_rows_b - 1) / product_rows_b;
   if constexpr (Classwise) {
-    for (; left > 0; --left, l0 += product_rows_b)
-      add_by_class<Masked>(d, tile, l0, after, sums);
+    for (; left > 0; --left, l0 += product_rows_b) add_by_class<Masked>(d, tile, l0, after, sums);
   } else {
     constexpr std::uint32_t most = 6;  // what the registers hold
     for (std::uint32_t passes = (left + most - 1) / most; passes > 0; --passes) {
       std::uint32_t const count = (left + passes - 1) / passes;
       switch (count) {
-        case 1: add_folded<1, Masked>(d, tile, l0, after, sums); break;
-        case 2: add_folded<2, Masked>(d, tile, l0, after, sums); break;
-        case 3: add_folded<3, Masked>(d, tile, l0, after, sums); break;
-        case 4: add_folded<4, Masked>(d, tile, l0, after, sums); break;
-        case 5: add_folded<5, Masked>(d, tile, l0, after, sums); break;
-        case 6: add_folded<6, Masked>(d, tile, l0, after, sums); break;
+        case 1:
+          add_folded<1, Masked>(d, tile, l0, after, sums);
+          break;
+        case 2:
+          add_folded<2, Masked>(d, tile, l0, after, sums);
+          break;
+        case 3:
+          add_folded<3, Masked>(d, tile, l0, after, sums);
+          break;
+        case 4:
+          add_folded<4, Masked>(d, tile, l0, after, sums);
+          break;
+        case 5:
+          add_folded<5, Masked>(d, tile, l0, after, sums);
+          break;
+        case 6:
+          add_folded<6, Masked>(d, tile, l0, after, sums);
+          break;
       }
       left -= count;
       l0 += count * product_rows_b;
@@ -274,8 +282,8 @@ __device__ void add_tile(document<Sum, Rows> const& d, tile_rows<Rows> const& ti
 template <bool Plain, bool Classwise, class Sum, class Rows>
 __device__ void add_pairs(document<Sum, Rows> const& d, total<Sum, Plain>& sums) {
   std::uint32_t const g = threadIdx.x % 32 / 4;
-  for (std::uint32_t j0 = (blockIdx.y * warps + threadIdx.x / 32) * product_rows_a;
-       j0 + 1 < d.used; j0 += gridDim.y * warps * product_rows_a) {
+  for (std::uint32_t j0 = (blockIdx.y * warps + threadIdx.x / 32) * product_rows_a; j0 + 1 < d.used;
+       j0 += gridDim.y * warps * product_rows_a) {
     tile_rows<Rows> tile;
     std::uint32_t const j[2] = {j0 + g, j0 + g + 8};
     for (int h = 0; h < 2; ++h) tile.row[h] = d.rows.at(min(j[h], d.used));
@@ -335,8 +343,7 @@ __global__ __launch_bounds__(threads, 2) void tensor_kernel(arguments<Sum> const
   std::uint32_t used = 0;
   for (std::uint32_t begin = 0; begin < a.documents.features; begin += threads) {
     std::uint32_t const f = begin + threadIdx.x;
-    std::uint32_t const row =
-        f < a.documents.features ? a.documents.row_of(f, doc) : no_row;
+    std::uint32_t const row = f < a.documents.features ? a.documents.row_of(f, doc) : no_row;
     std::uint32_t at = 0;
     std::uint32_t more = 0;
     scan(storage.scan).ExclusiveSum(row == no_row ? 0U : 1U, at, more);
@@ -444,8 +451,8 @@ class tensor_by_document final : public device_scorer {
     int device = 0;
     int shared_memory = 0;
     check_cuda(cudaGetDevice(&device));
-    check_cuda(cudaDeviceGetAttribute(&shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                      device));
+    check_cuda(
+        cudaDeviceGetAttribute(&shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     check_cuda(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device));
     auto const largest = static_cast<std::size_t>(shared_memory) - 4096;  // of its own variables
     row_view const& rows = on_device.rows();
@@ -535,7 +542,8 @@ class tensor_by_document final : public device_scorer {
 
 std::unique_ptr<device_scorer> make_tensor_by_document(prepared_training const& training,
                                                        device_training const& on_device) {
-  if (training.table.is_wide()) return std::make_unique<tensor_by_document<wide_sum>>(training, on_device);
+  if (training.table.is_wide())
+    return std::make_unique<tensor_by_document<wide_sum>>(training, on_device);
   return std::make_unique<tensor_by_document<std::uint64_t>>(training, on_device);
 }
 

@@ -8,11 +8,11 @@
 //
 // Documents that hold the same items x and y need the same numbers: what {x, y, z} adds to a score,
 // for every item z. So a block takes an item x of feature f and a piece of the documents that hold
-// it. For each later feature g it multiplies the rows x AND y, for all y of g, with the rows of some
-// later features on the tensor cores; turns the counts into what they add, a table in shared memory;
-// and then each document adds its entries of the table. An entry is found by the document's bins:
-// [y][feature][bin]. While one table is read, the next is made. What {x, y} adds is in a table of all
-// pairs.
+// it. For each later feature g it multiplies the rows x AND y, for all y of g, with the rows of
+// some later features on the tensor cores; turns the counts into what they add, a table in shared
+// memory; and then each document adds its entries of the table. An entry is found by the document's
+// bins: [y][feature][bin]. While one table is read, the next is made. What {x, y} adds is in a
+// table of all pairs.
 //
 // While all labels of an itemset are valid it adds factor[n] w to num and the same unit to den, and
 // 32 such entries fit a sum of 64 bits: the lower bits for num, the upper ones count for den. Where
@@ -46,20 +46,20 @@ constexpr std::uint32_t most_chunks = 32;
 struct arguments {
   row_view rows;
   score_view<std::uint64_t> table;
-  sums const* singles;               ///< [items] what an itemset of one item adds
-  sums const* pairs;                 ///< [items][items] and of two
-  std::uint8_t const* deep;          ///< [items][features] whether a label may fail, see above
-  std::uint32_t const* item_begin;   ///< [features + 1]
+  sums const* singles;              ///< [items] what an itemset of one item adds
+  sums const* pairs;                ///< [items][items] and of two
+  std::uint8_t const* deep;         ///< [items][features] whether a label may fail, see above
+  std::uint32_t const* item_begin;  ///< [features + 1]
   std::uint32_t features;
-  std::uint32_t max_items;           ///< 1, 2 or 3
+  std::uint32_t max_items;  ///< 1, 2 or 3
   std::uint32_t documents;
-  std::uint32_t const* slots_of;     ///< [documents][stride] eight slots a word, 4 bits each
-  std::uint32_t stride;              ///< words, a multiple of 4
-  bool packs;                        ///< entries may be packed
-  std::uint32_t const* order;        ///< [features][documents] by slot
-  std::uint32_t const* slot_begin;   ///< [features][slots + 1] into `order`
-  std::uint32_t most_bins;           ///< items of a feature
-  unsigned long long* totals;        ///< [documents][2] num, den
+  std::uint32_t const* slots_of;    ///< [documents][stride] eight slots a word, 4 bits each
+  std::uint32_t stride;             ///< words, a multiple of 4
+  bool packs;                       ///< entries may be packed
+  std::uint32_t const* order;       ///< [features][documents] by slot
+  std::uint32_t const* slot_begin;  ///< [features][slots + 1] into `order`
+  std::uint32_t most_bins;          ///< items of a feature
+  unsigned long long* totals;       ///< [documents][2] num, den
 };
 
 /// Writes each document's slots, features together, from codes that lie feature by feature. A block
@@ -131,7 +131,8 @@ __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
   };
   if (threadIdx.x < slots) counts[threadIdx.x] = 0;
   __syncthreads();
-  for (std::uint32_t r = 0; r < rounds; ++r) take_rank(slot_of(r * blockDim.x + threadIdx.x), counts);
+  for (std::uint32_t r = 0; r < rounds; ++r)
+    take_rank(slot_of(r * blockDim.x + threadIdx.x), counts);
   __syncthreads();
   scan_slots(counts, begin);
   __syncthreads();
@@ -216,8 +217,7 @@ struct step {
 
 __device__ step first_of(arguments const& a, std::uint32_t x, std::uint32_t g,
                          std::uint32_t ordinal) {
-  bool const deep =
-      !a.packs || (g < a.features && a.deep[std::size_t{x} * a.features + g] != 0);
+  bool const deep = !a.packs || (g < a.features && a.deep[std::size_t{x} * a.features + g] != 0);
   std::uint32_t const group = deep ? full_group : packed_group;
   return {g, (g + 1) / group * group, ordinal, deep};
 }
@@ -236,7 +236,8 @@ __device__ void make_rows(arguments const& a, std::uint32_t* to, std::uint32_t x
   for (std::uint32_t at = threadIdx.x; at < product_rows_a * product_words * a.rows.chunks;
        at += threads) {
     std::uint32_t const y = at / product_words % product_rows_a;
-    std::uint32_t const w = at / (product_words * product_rows_a) * product_words + at % product_words;
+    std::uint32_t const w =
+        at / (product_words * product_rows_a) * product_words + at % product_words;
     to[at] = y < bins ? a.rows.word(x, w) & a.rows.word(first + y, w) : 0;
   }
 }
@@ -254,7 +255,8 @@ struct product {
     rows_a = rows + column * product_words + product_word();
     for (std::uint32_t half = 0; half < 2; ++half) {
       std::uint32_t const slot = half * product_rows_b + column;
-      rows_b[half] = a.rows.piece(slot < bins ? first + slot : a.rows.items + 1, 0) + product_word();
+      rows_b[half] =
+          a.rows.piece(slot < bins ? first + slot : a.rows.items + 1, 0) + product_word();
     }
     stride_b = (a.rows.items + std::size_t{2}) * product_words;
   }
@@ -321,8 +323,8 @@ __device__ void make_packed_table(arguments const& a, layout const& s, step cons
 #pragma unroll
       for (int e = 0; e < 4; ++e)
         if (to.has(e))
-          to(half, e) = a.table.factor[n[half][e]] * w[half][e] |
-                        std::uint64_t{n[half][e] != 0} << num_bits;
+          to(half, e) = a.table.factor[n[half][e]] * w[half][e] | std::uint64_t{n[half][e] != 0}
+                                                                      << num_bits;
   }
 }
 
@@ -341,8 +343,10 @@ __device__ __noinline__ void make_full_table(arguments const& a, layout const s,
     std::uint32_t n[2][4] = {};
     for (std::uint32_t chunk = 0; chunk < a.rows.chunks; ++chunk) of.add(chunk, n);
     for (int half = 0; half < 2; ++half) {
-      class_sums<std::uint64_t> itemsets[4] = {{a.table, n[half][0]}, {a.table, n[half][1]},
-                                               {a.table, n[half][2]}, {a.table, n[half][3]}};
+      class_sums<std::uint64_t> itemsets[4] = {{a.table, n[half][0]},
+                                               {a.table, n[half][1]},
+                                               {a.table, n[half][2]},
+                                               {a.table, n[half][3]}};
       std::uint32_t chunk = 0;
       for (std::uint32_t c = 0; c < a.rows.classes; ++c) {
         std::uint32_t sigma[2][4] = {};
@@ -372,8 +376,7 @@ __device__ void add_packed(arguments const& a, std::uint32_t const* slots_of, st
   uint4 const mine = __ldg(reinterpret_cast<uint4 const*>(slots_of + at.v / 8));
   std::uint32_t const words[4] = {turned(mine.x, y), turned(mine.y, y), turned(mine.z, y),
                                   turned(mine.w, y)};
-  auto const* const table =
-      static_cast<std::uint64_t const*>(made) + y * (packed_group * slots);
+  auto const* const table = static_cast<std::uint64_t const*>(made) + y * (packed_group * slots);
   std::uint64_t sum = 0;
 #pragma unroll
   for (std::uint32_t w = 0; w < packed_group / 8; ++w) {
@@ -424,7 +427,8 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
   // Even pieces; a thread has the documents threadIdx.x, threadIdx.x + threads, ... of its block's.
   std::uint32_t const pieces = (holders + piece - 1) / piece;
   if (blockIdx.y >= pieces) return;
-  std::uint32_t const from = static_cast<std::uint32_t>(std::uint64_t{holders} * blockIdx.y / pieces);
+  std::uint32_t const from =
+      static_cast<std::uint32_t>(std::uint64_t{holders} * blockIdx.y / pieces);
   std::uint32_t const documents =
       static_cast<std::uint32_t>(std::uint64_t{holders} * (blockIdx.y + 1) / pieces) - from;
   std::uint32_t const* const order = a.order + std::size_t{f} * a.documents + own[0] + from;
@@ -458,7 +462,8 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
         make_packed_table(a, s, at, s.table(which));
     };
     auto const make_rows_before = [&](step const& at, step const& before) {
-      if (is_there(at) && at.ordinal != before.ordinal) make_rows(a, s.rows_of(at.ordinal), x, at.g);
+      if (is_there(at) && at.ordinal != before.ordinal)
+        make_rows(a, s.rows_of(at.ordinal), x, at.g);
     };
     make_rows(a, s.rows_of(now.ordinal), x, now.g);
     step next = after(a, x, now);
@@ -500,7 +505,8 @@ __global__ void finish_kernel(unsigned long long const* totals, std::uint32_t do
                               double mean_label, double* scores) {
   std::uint32_t const d = blockIdx.x * blockDim.x + threadIdx.x;
   if (d < documents)
-    scores[d] = score_of(sums{totals[2 * std::size_t{d}], totals[2 * std::size_t{d} + 1]}, mean_label);
+    scores[d] =
+        score_of(sums{totals[2 * std::size_t{d}], totals[2 * std::size_t{d} + 1]}, mean_label);
 }
 
 class tensor_by_item final : public device_scorer {
@@ -572,7 +578,8 @@ class tensor_by_item final : public device_scorer {
                                                     slot_begin_.data());
     // Few documents: the features after x are shared out, so that there are enough blocks.
     std::uint32_t const parts = n < 100'000 ? 4 : 1;
-    std::size_t const holders = std::size_t{n} * a.features / a.rows.items;  // of an item, on average
+    std::size_t const holders =
+        std::size_t{n} * a.features / a.rows.items;  // of an item, on average
     bool const many = holders > 2 * few_a_thread * threads;
     auto const kernel = many ? items_kernel<many_a_thread> : items_kernel<few_a_thread>;
     std::uint32_t const piece = (many ? many_a_thread : few_a_thread) * threads;
