@@ -140,6 +140,7 @@ struct session::state {
   std::optional<output_file> manifest;
   console screen;
   std::set<std::string> inputs;
+  std::vector<named_output> outputs;
   bool prints = true;  // no output goes to standard output
   nlohmann::ordered_json notes = nlohmann::ordered_json::object();
   nlohmann::ordered_json timings = nlohmann::ordered_json::object();
@@ -194,8 +195,19 @@ context const& session::ctx() {
 }
 
 std::string const& session::input(std::string const& path) {
-  if (!path.empty()) state_->inputs.insert(path);
+  if (path.empty()) return path;
+  state_->inputs.insert(path);
+  for (named_output const& output : state_->outputs) expect_apart(path, output);
+  if (state_->outputs.empty()) expect_apart(path, {"--manifest", run.manifest});
   return path;
+}
+
+void session::expect_apart(std::string const& input, named_output const& output) {
+  std::error_code gone;  // what is no file cannot be overwritten
+  if (output.path.empty() || input == "-" || !std::filesystem::is_regular_file(input, gone)) return;
+  if (same_output(input, output.path))
+    throw usage_error(
+        fmt::format("{} {} is an input too, expected another file", output.option, output.path));
 }
 
 void session::outputs(std::vector<named_output> const& all) {
@@ -213,6 +225,9 @@ void session::outputs(std::vector<named_output> const& all) {
                               other.option, other.path, output.option, output.path));
     seen.push_back(output);
   }
+  for (std::string const& input : state_->inputs)
+    for (named_output const& output : seen) expect_apart(input, output);
+  state_->outputs = seen;
   state_->prints = std::none_of(seen.begin(), seen.end(), [](named_output const& output) {
     return same_output(output.path, "-");
   });

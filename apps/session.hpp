@@ -91,6 +91,9 @@ class session {
   void finish();
 
  private:
+  /// Throws `usage_error` where an output would take an input's place.
+  static void expect_apart(std::string const& input, named_output const& output);
+
   struct state;
   std::unique_ptr<state> state_;
 };

@@ -62,6 +62,19 @@ class Usage(harness.CommandLine):
         self.expect(2, *rank, "--engine", "fastest", message="fastest")
         self.assertEqual(os.listdir(self.folder), ["train.txt"])
 
+    def test_an_output_never_takes_an_inputs_place(self):
+        text = b"".join(b"%d qid:1 1:%d\n" % (d % 2, d % 5) for d in range(20))
+        a = self.file("a.txt", text)
+        (self.folder / "link").symlink_to(a)
+        rank = ["rank", "--train", "link", "--test", "link"]
+        for words in (["reduce", "--train", a, "--out", a], ["reduce", "--train", a, "--out", "r",
+                      "--manifest", "a.txt"], ["fit", "--train", a, "--model", "link"],
+                      [*rank, "--out", a], [*rank, "--out", "s", "--run", "a.txt"],
+                      ["evaluate", "--test", a, "--feature", "1", "--out", "a.txt"]):
+            with self.subTest(words=words):
+                self.expect(2, *words, message="is an input too, expected another file")
+                self.assertEqual(a.read_bytes(), text)
+
     def test_missing_files(self):
         self.expect(3, "reduce", "--train", "absent.txt", "--out", "r.txt",
                     message="absent.txt: cannot be read")

@@ -63,6 +63,11 @@ class Rank(harness.CommandLine):
                                             "--bins", 3))
         self.assertNotEqual(given, self.scores("--train", self.train, "--test", self.test))
 
+    def test_a_tag_is_one_word(self):
+        for tag in ("", "my tag", "a\nb"):
+            self.expect(2, "rank", "--train", self.train, "--test", self.test, "--run", "run",
+                        "--tag", tag, message="--tag: found")
+
     def test_run(self):
         scores = self.scores("--train", self.train, "--test", self.test, "--run", "run", "--tag",
                              "mine").split()
