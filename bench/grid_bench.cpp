@@ -5,9 +5,11 @@
 //
 // Needs $RULERANK_TEST_DATA. One TSV row a case on standard output, in a fixed order. A sampling
 // row holds |U| and the rules that lost their validity on the way: with neither it would be no
-// evidence. A ranking row holds the smallest and largest score. Ends with 1 when engines differ.
+// evidence. A ranking row holds the smallest and largest score. Where there are GPUs, their engines
+// are in every row too, the workers sharing them out. Ends with 1 when engines differ.
 
 #include "al/sampler.hpp"
+#include "core/devices.hpp"
 #include "core/random.hpp"
 #include "datasets/feature_order.hpp"
 #include "datasets/svmlight.hpp"
@@ -34,6 +36,7 @@ struct cell {
   int fold = 1;
   std::string method;
   int rule_size = 3;
+  std::vector<int> gpu;  ///< none or one
 };
 
 std::vector<std::string> list(int argc, char** argv, int at, std::string const& all) {
@@ -45,6 +48,13 @@ std::vector<std::string> list(int argc, char** argv, int at, std::string const& 
     begin = end + 1;
   }
   return words;
+}
+
+/// The GPU of this worker's cells, where there is one.
+std::vector<int> gpu_of_cell(std::size_t number) {
+  auto const devices = list_devices().devices;
+  if (devices.empty()) return {};
+  return {devices[number % devices.size()].ordinal};
 }
 
 bool same(al::sample const& a, al::sample const& b) {
@@ -69,9 +79,10 @@ void sampling_rows(cell const& c, datasets::binned_dataset const& train,
     options.rule_size = c.rule_size;
     options.thresholds = t;
     options.feature_order = order;
-    auto run = [&](al::engine which, int threads) {
+    auto run = [&](al::engine which, int threads, std::vector<int> const& devices = {}) {
       context ctx;
       ctx.threads = threads;
+      ctx.devices = devices;
       options.which = which;
       return al::reduce(ctx, train, options);
     };
@@ -80,11 +91,21 @@ void sampling_rows(cell const& c, datasets::binned_dataset const& train,
     bool const parallel = same(ours, run(al::engine::pssarp, 2));
     std::uint64_t lost = 0;
     for (auto const& p : ours.partitions) lost += p.rules_lost;
+    std::string on_gpu;
+    if (!c.gpu.empty()) {
+      al::sample const there = run(al::engine::delta, 1, c.gpu);
+      std::uint64_t lost_there = 0;
+      for (auto const& p : there.partitions) lost_there += p.rules_lost;
+      bool const equal = same(ours, there) && lost == lost_there;
+      out.differences += !equal;
+      on_gpu = fmt::format(", delta on a GPU {}", equal ? "same" : "DIFFERS");
+    }
     out.differences += !serial + !parallel;
-    out.rows += fmt::format(
-        "reduce\t{}\t{}\t{}\t{}\t{}\t{}\t-\t-\t{}\t{}\t{}\tssarp {}, pssarp {}, delta\n", c.set,
-        c.fold, c.method, c.rule_size, t.min_support, t.min_confidence, train.documents,
-        ours.documents.size(), lost, serial ? "same" : "DIFFERS", parallel ? "same" : "DIFFERS");
+    out.rows +=
+        fmt::format("reduce\t{}\t{}\t{}\t{}\t{}\t{}\t-\t-\t{}\t{}\t{}\tssarp {}, pssarp {}{}\n",
+                    c.set, c.fold, c.method, c.rule_size, t.min_support, t.min_confidence,
+                    train.documents, ours.documents.size(), lost, serial ? "same" : "DIFFERS",
+                    parallel ? "same" : "DIFFERS", on_gpu);
   }
 }
 
@@ -103,9 +124,10 @@ void ranking_rows(cell const& c, std::string_view which, datasets::binned_datase
       options.support_weight = w.weight;
       options.smoothing = w.smoothing;
       options.cache_bytes = std::size_t{1} << 30;
-      auto run = [&](l2r::engine engine, int threads) {
+      auto run = [&](l2r::engine engine, int threads, std::vector<int> const& devices = {}) {
         context ctx;
         ctx.threads = threads;
+        ctx.devices = devices;
         options.engine = engine;
         return l2r::ranker(ctx, train, options).score(ctx, test).scores;
       };
@@ -113,12 +135,21 @@ void ranking_rows(cell const& c, std::string_view which, datasets::binned_datase
       auto const ours = run(l2r::engine::project, 2);
       bool const equal = published.size() == ours.size() &&
                          std::memcmp(published.data(), ours.data(), 8 * ours.size()) == 0;
+      std::string on_gpu;
+      for (std::size_t shared_from : {std::size_t{0}, std::size_t{1} << 40}) {
+        if (c.gpu.empty()) break;
+        options.shared_from = shared_from;  // either form of tensor
+        auto const there = run(l2r::engine::automatic, 1, c.gpu);
+        bool const as_well = std::memcmp(published.data(), there.data(), 8 * there.size()) == 0;
+        out.differences += !as_well;
+        on_gpu += fmt::format(", tensor {}", as_well ? "same bits" : "DIFFERS");
+      }
       auto const [low, high] = std::minmax_element(ours.begin(), ours.end());
       out.differences += !equal;
       out.rows += fmt::format(
-          "rank {}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.6f}\t{:.6f}\tlrar {}, project\n", which,
-          c.set, c.fold, c.method, c.rule_size, t.min_support, t.min_confidence, w.weight,
-          w.smoothing, train.documents, *low, *high, equal ? "same bits" : "DIFFERS");
+          "rank {}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.6f}\t{:.6f}\tlrar {}{}\n", which, c.set,
+          c.fold, c.method, c.rule_size, t.min_support, t.min_confidence, w.weight, w.smoothing,
+          train.documents, *low, *high, equal ? "same bits" : "DIFFERS", on_gpu);
     }
   }
 }
@@ -169,7 +200,8 @@ int main(int argc, char** argv) {
     for (auto const& fold : list(argc, argv, 2, "1,2,3,4,5"))
       for (auto const& method : list(argc, argv, 3, "tube,width,frequency"))
         for (auto const& size : list(argc, argv, 4, "2,3,4"))
-          cells.push_back({set, std::stoi(fold), method, std::stoi(size)});
+          cells.push_back(
+              {set, std::stoi(fold), method, std::stoi(size), gpu_of_cell(cells.size())});
   auto const workers = static_cast<std::size_t>(
       argc > 5 ? std::stoi(argv[5]) : static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<std::promise<outcome>> done(cells.size());
