@@ -655,20 +655,10 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
 }
 
 device_delta::~device_delta() {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    int before = 0;
-    cudaGetDevice(&before);
-    cudaSetDevice(devices_[i]);
-    places_[i] = place{};
-    cudaSetDevice(before);
-  }
-  for (int const device : peers_) {
-    int before = 0;
-    cudaGetDevice(&before);
-    cudaSetDevice(device);
-    cudaDeviceDisablePeerAccess(devices_[0]);
-    cudaSetDevice(before);
-  }
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    release_on_device(devices_[i], [&] { places_[i] = place{}; });
+  for (int const device : peers_)
+    release_on_device(device, [&] { cudaDeviceDisablePeerAccess(devices_[0]); });
 }
 
 void device_delta::make_mailbox(std::size_t letters) {

@@ -26,6 +26,16 @@ class current_device {
   int before_ = 0;
 };
 
+/// Calls work() with a device current; for destructors, what fails is let go.
+template <class Work>
+void release_on_device(int ordinal, Work&& work) noexcept {
+  int before = 0;
+  cudaGetDevice(&before);
+  cudaSetDevice(ordinal);
+  work();
+  cudaSetDevice(before);
+}
+
 /// n elements in the memory of the device that was current when it was made. Not initialised.
 template <class T>
 class device_buffer {

@@ -45,13 +45,8 @@ class engine_on_devices final : public scoring_engine {
     });
   }
   ~engine_on_devices() override {
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      int before = 0;
-      cudaGetDevice(&before);
-      cudaSetDevice(devices_[i]);
-      places_[i].reset();
-      cudaSetDevice(before);
-    }
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      release_on_device(devices_[i], [&] { places_[i].reset(); });
   }
 
   void score(context const& ctx, known_items const& test, scored& result) override {

@@ -75,6 +75,17 @@ class device_score_table {
   score_view<Sum> view_;
 };
 
+/// [items] What an itemset of one item adds.
+template <class Sum>
+std::vector<score_sums<Sum>> sums_of_single_items(prepared_training const& training) {
+  rules::vertical_index const& index = training.index;
+  std::vector<score_sums<Sum>> sums(index.items());
+  for (rules::item x = 0; x < index.items(); ++x)
+    sums[x] = training.table.view<Sum>().classwise(index.item_support(x),
+                                                   index.item_supports(x).data(), 1);
+  return sums;
+}
+
 class device_training {
  public:
   explicit device_training(prepared_training const& training) {

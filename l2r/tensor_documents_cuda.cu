@@ -7,15 +7,15 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-// The project's own engine on GPUs (docs/modules/l2r.md, "tensor").
+// `tensor` document by document (docs/modules/l2r.md, "tensor").
 //
-// A block scores one document, or a part of its itemsets. The document's m bit rows lie in shared
-// memory behind a row of ones, so that a pair {j, l} is the triple {ones, j, l}. All pairs i < j of
-// rows, ordered by j, are cut into tiles of 16; the rows of such a tile are ANDed as they are read,
-// and multiplied with the rows l > j, 8 at a time, on the tensor cores. The products are
-// n({i, j, l}); because columns lie by label, highest first, adding the running count to w after
-// each label gives w = sum of r n_r. Itemsets of more than three items go through the same with the
-// rows of their first items ANDed into a row of their own.
+// A block scores one document, or a part of its itemsets; its bit rows lie in shared memory where
+// they fit. Triples {i, j, l}, i < j < l: for each j, tiles of 16 rows i are ANDed with row j as
+// they are read, and multiplied with the rows l, 8 at a time, on the tensor cores. Pairs {j, l} are
+// the same with tiles of 16 rows j and a row of ones. The products are the supports n; because
+// columns lie by label, highest first, adding the running count to w after each label gives w = sum
+// of r n_r. Itemsets of more than three items go through the same with the rows of their first
+// items ANDed into a row of their own.
 namespace rulerank::l2r {
 
 namespace {
@@ -440,13 +440,9 @@ class tensor_by_document final : public device_scorer {
         max_rows_(static_cast<std::uint32_t>(training.features.size() + more_rows)) {
     score_view<Sum> const host = training.table.view<Sum>();
     rules::vertical_index const& index = training.index;
-    std::vector<score_sums<Sum>> singles(index.items());
     std::uint32_t most = 0;
-    for (std::uint32_t x = 0; x < index.items(); ++x) {
-      singles[x] = host.classwise(index.item_support(x), index.item_supports(x).data(), 1);
-      most = std::max(most, index.item_support(x));
-    }
-    singles_ = copy_to_device(singles);
+    for (std::uint32_t x = 0; x < index.items(); ++x) most = std::max(most, index.item_support(x));
+    singles_ = copy_to_device(sums_of_single_items<Sum>(training));
 
     int device = 0;
     int shared_memory = 0;

@@ -515,10 +515,7 @@ class tensor_by_item final : public device_scorer {
       : table_(training.table.narrow()), mean_label_(training.table.mean_label()) {
     score_view<std::uint64_t> const host = training.table.narrow();
     rules::vertical_index const& index = training.index;
-    std::vector<sums> singles(index.items());
-    for (std::uint32_t x = 0; x < index.items(); ++x)
-      singles[x] = host.classwise(index.item_support(x), index.item_supports(x).data(), 1);
-    singles_ = copy_to_device(singles);
+    singles_ = copy_to_device(sums_of_single_items<std::uint64_t>(training));
     item_begin_ = copy_to_device(training.item_begin);
     for (std::size_t f = 0; f < training.features.size(); ++f)
       most_bins_ = std::max(most_bins_, training.item_begin[f + 1] - training.item_begin[f]);
