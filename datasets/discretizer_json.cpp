@@ -1,5 +1,6 @@
 #include "core/error.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -103,16 +104,6 @@ class object_reader {
   std::string place_;  // "features[3]." or empty
 };
 
-/// 1-based line and column of the byte at `offset`.
-source_position position_of(std::string const& text, std::size_t offset, std::string const& name) {
-  offset = std::min(offset, text.size());
-  auto const end = text.begin() + static_cast<std::ptrdiff_t>(offset);
-  auto const line = 1 + std::count(text.begin(), end, '\n');
-  std::size_t const before = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
-  std::size_t const begin = before == std::string::npos ? 0 : before + 1;
-  return {name, static_cast<std::uint64_t>(line), offset - begin + 1};
-}
-
 }  // namespace
 
 std::string_view name_of(binning value) {
@@ -207,20 +198,7 @@ discretizer read_discretizer(std::string const& path) {
   if (!in) throw error({path, 0, 0}, "cannot be read, expected a discretiser in JSON");
   std::string const text{std::istreambuf_iterator<char>(in), {}};
   if (in.bad()) throw error({path, 0, 0}, "cannot be read, expected a discretiser in JSON");
-  nlohmann::json json;
-  try {
-    json = nlohmann::json::parse(text);
-  } catch (nlohmann::json::parse_error const& e) {
-    // The library repeats the place before it says what it found.
-    std::string_view problem = e.what();
-    if (auto const at = problem.find("syntax error"); at != problem.npos) problem.remove_prefix(at);
-    throw error(position_of(text, e.byte == 0 ? 0 : e.byte - 1, path),
-                text.empty() ? std::string("an empty file, expected a discretiser in JSON")
-                             : fmt::format("malformed JSON, expected a discretiser ({})", problem));
-  } catch (nlohmann::json::exception const& e) {
-    throw error({path, 1, 1}, fmt::format("malformed JSON, expected a discretiser ({})", e.what()));
-  }
-  return discretizer_from_json(json, path);
+  return discretizer_from_json(parse_json(text, path, "a discretiser"), path);
 }
 
 }  // namespace rulerank::datasets

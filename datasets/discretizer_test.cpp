@@ -355,7 +355,7 @@ TEST(discretizer_json, says_where_it_is_wrong) {
       {"[0.5,1]", R"(["1"])", "features[0].cuts: found \"1\""},
       {"[0.5,1]", "{}", "features[0].cuts: found object, expected an array"},
       {"[0.5,1]", "[0.5,1", "m.json:1:"},
-      {"[0.5,1]", "[1e999]", "m.json"},
+      {"[0.5,1]", "[0.5,1e999]", ": found 1e999, expected a number that a double holds"},
       {R"({"feature":3,"cuts":[]})", "3", "features[1].JSON: found number, expected an object"},
   };
   testing_tools::temporary_folder folder;
@@ -383,15 +383,24 @@ TEST(discretizer_json, says_where_it_is_wrong) {
   EXPECT_THROW(read_discretizer(folder / "absent.json"), error);
 }
 
-TEST(discretizer_json, syntax_errors_have_line_and_column) {
+TEST(discretizer_json, faults_of_the_text_have_line_and_column) {
   testing_tools::temporary_folder folder;
-  write_file(folder / "m.json", "{\n  \"format\": ?\n}\n");
-  try {
-    read_discretizer(folder / "m.json");
-    FAIL();
-  } catch (error const& e) {
-    EXPECT_EQ(e.where().line, 2U);
-    EXPECT_EQ(e.where().column, 13U);
+  struct fault {
+    std::string text;
+    std::uint64_t line, column;
+  };
+  for (auto const& [text, line, column] :
+       {fault{"{\n  \"format\": ?\n}\n", 2, 13}, fault{"1e999", 1, 1},
+        fault{"{\n  \"a\": 1,\n  \"b\": [2.5, -1e999, 3]\n}\n", 3, 14},
+        fault{"[0,\n1\n,\n 1e400\n]", 4, 2}, fault{"", 1, 1}}) {
+    write_file(folder / "m.json", text);
+    try {
+      read_discretizer(folder / "m.json");
+      ADD_FAILURE() << text;
+    } catch (error const& e) {
+      EXPECT_EQ(e.where().line, line) << text;
+      EXPECT_EQ(e.where().column, column) << text;
+    }
   }
 }
 

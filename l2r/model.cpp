@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
+#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -19,6 +20,7 @@ namespace rulerank::l2r {
 namespace {
 
 constexpr std::string_view magic = "rulerank-model";
+constexpr std::uint64_t header_line = 2;
 
 void append_little_endian(std::string& to, std::uint32_t value) {
   for (int shift = 0; shift < 32; shift += 8) to += static_cast<char>(value >> shift & 0xff);
@@ -121,8 +123,9 @@ model model_from_bytes(std::string_view bytes, std::string const& name) {
   std::size_t const header_end = body.find('\n');
   if (header_end == body.npos) fail("a model without a header");
   try {
-    return parse(nlohmann::json::parse(body.substr(0, header_end)), body.substr(header_end + 1),
-                 name);
+    return parse(
+        datasets::parse_json(body.substr(0, header_end), name, "a model's header", header_line),
+        body.substr(header_end + 1), name);
   } catch (nlohmann::json::exception const& e) {
     fail(fmt::format("a model with a header that is not understood: {}", e.what()));
   } catch (usage_error const& e) {

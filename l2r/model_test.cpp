@@ -90,9 +90,15 @@ TEST(model, foreign_and_later_files) {
   EXPECT_NE(message_of(later).find("version 2, expected 1"), std::string::npos);
   EXPECT_THROW(read_model("/nonexistent/model"), error);
   // A right checksum over wrong contents.
-  for (std::string const body : {"", "{}\n", "[1,2]\n", "no json\n", "{\"options\": 3}\n"}) {
+  for (std::string const body : {"", "{}\n", "[1,2]\n", "{\"options\": 3}\n"}) {
     std::string const whole = "rulerank-model 1 " + sha256_hex(body) + "\n" + body;
     EXPECT_TRUE(message_of(whole).starts_with("m.model:1:1: ")) << body;
+  }
+  for (auto const& [body, place] : {std::pair{"{\"a\": b}\n", "m.model:2:7: malformed"},
+                                    {"{\"a\": [1, 1e999]}\n", "m.model:2:11: found 1e999, "}}) {
+    std::string const whole =
+        "rulerank-model 1 " + sha256_hex(std::string_view(body)) + "\n" + body;
+    EXPECT_TRUE(message_of(whole).starts_with(place)) << message_of(whole);
   }
 }
 
