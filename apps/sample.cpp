@@ -1,5 +1,6 @@
 #include "datasets/sample.hpp"
 
+#include "apps/fold_summary.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -75,8 +77,12 @@ void sample(session& owner, sample_arguments const& arguments) {
   if (arguments.out_dir.empty()) throw usage_error("--out-dir is required");
   datasets::sample_options const options = options_of(arguments);
   expect_manifest_beside_folds(owner, arguments.out_dir, options.folds);
-  auto const timer = owner.stage("sample");
-  datasets::write_sample(owner.ctx(), options, arguments.out_dir);
+  std::vector<datasets::written_fold> folds;
+  {
+    auto const timer = owner.stage("sample");
+    folds = datasets::write_sample(owner.ctx(), options, arguments.out_dir);
+  }
+  print_folds(owner, arguments.out_dir, folds);
 }
 
 }  // namespace

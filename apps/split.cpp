@@ -1,12 +1,14 @@
 #include "datasets/split.hpp"
 
 #include "apps/arguments.hpp"
+#include "apps/fold_summary.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace rulerank::apps {
 namespace {
@@ -39,8 +41,12 @@ void add_split(CLI::App& program, session& owner) {
                    auto const timer = owner.stage("read");
                    data = given.reading.read(owner, given.in);
                  }
-                 auto const timer = owner.stage("split");
-                 datasets::write_split(owner.ctx(), data, given.options, given.out_dir);
+                 std::vector<datasets::written_fold> folds;
+                 {
+                   auto const timer = owner.stage("split");
+                   folds = datasets::write_split(owner.ctx(), data, given.options, given.out_dir);
+                 }
+                 print_folds(owner, given.out_dir, folds);
                });
   verb->add_option("--in", arguments->in, "SVMlight file with qid; - is standard input")
       ->type_name("FILE")

@@ -463,7 +463,8 @@ sampled_fold sample_fold(context const& ctx, shape const& which) {
           sample_parts(ctx, options, std::array{roles.test})};
 }
 
-void write_sample(context const& ctx, sample_options const& options, std::string const& folder) {
+std::vector<written_fold> write_sample(context const& ctx, sample_options const& options,
+                                       std::string const& folder) {
   check(options);
   if (options.folds < 1 || options.folds > options.parts.size())
     throw usage_error(
@@ -473,6 +474,11 @@ void write_sample(context const& ctx, sample_options const& options, std::string
   for (part_size const& part : options.parts) total += part.documents * options.folds;
   std::vector<std::string> texts;
   auto const write_parts = [&](std::span<std::size_t const> parts, output_file& out) {
+    part_size size;
+    for (std::size_t const part : parts) {
+      size.documents += options.parts[part].documents;
+      size.queries += options.parts[part].queries;
+    }
     std::vector<plan> const queries = plan_parts(ctx, options, parts);
     std::span<plan const> rest = queries;
     while (!rest.empty()) {
@@ -494,18 +500,22 @@ void write_sample(context const& ctx, sample_options const& options, std::string
       done += data.size();
       ctx.report("sample", done, total);
     }
+    return size;
   };
+  std::vector<written_fold> written;
   for (std::size_t fold = 0; fold < options.folds; ++fold) {
     fold_parts const roles = letor_rotation(fold, options.parts.size());
     std::string const place = make_fold_folder(folder, fold);
     output_file train(place + "/train.txt"), vali(place + "/vali.txt"), test(place + "/test.txt");
-    write_parts(roles.train, train);
-    write_parts(std::array{roles.vali}, vali);
-    write_parts(std::array{roles.test}, test);
+    written_fold& sizes = written.emplace_back(written_fold{place, {}, {}, {}});
+    sizes.train = write_parts(roles.train, train);
+    sizes.vali = write_parts(std::array{roles.vali}, vali);
+    sizes.test = write_parts(std::array{roles.test}, test);
     train.commit();
     vali.commit();
     test.commit();
   }
+  return written;
 }
 
 }  // namespace rulerank::datasets

@@ -3,6 +3,7 @@
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/shape.hpp"
+#include "datasets/split.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +12,6 @@
 #include <vector>
 
 namespace rulerank::datasets {
-
-/// How much of a drawn set makes one part (LETOR's S1, S2, ...).
-struct part_size {
-  std::size_t documents = 0;  ///< at least `queries`
-  std::size_t queries = 0;    ///< at least 1
-};
 
 /// What is drawn: parts, one after the other, of one collection.
 ///
@@ -32,7 +27,7 @@ struct part_size {
 struct sample_options {
   std::uint32_t features = 0;        ///< 1 to 2^20; numbered from 1, all listed, zeros too
   std::vector<double> label_shares;  ///< of the labels 0, 1, ...; 0 or more each, not all 0
-  std::vector<part_size> parts;      ///< at least one
+  std::vector<part_size> parts;      ///< S1, S2, ...: at least one, each of a query or more
   std::size_t folds = 5;             ///< to write: the first of LETOR's rotations of the parts
 };
 
@@ -69,8 +64,9 @@ sampled_fold sample_fold(context const& ctx, shape const& which);
 
 /// Writes `folder`/FoldN/{train,vali,test}.txt as LETOR does, values with six decimals, each line
 /// with the comment `#docid = QUERY-POSITION`. A fold's files appear together when they are
-/// complete. Takes memory for about a million entries, or one query, at a time. Throws as above
-/// and `output_error`.
-void write_sample(context const& ctx, sample_options const& options, std::string const& folder);
+/// complete. Takes memory for about a million entries, or one query, at a time. Returns what the
+/// folds hold. Throws as above and `output_error`.
+std::vector<written_fold> write_sample(context const& ctx, sample_options const& options,
+                                       std::string const& folder);
 
 }  // namespace rulerank::datasets

@@ -59,32 +59,37 @@ std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset 
   return parts;
 }
 
-void write_split(context const& ctx, dataset const& data, split_options const& options,
-                 std::string const& folder) {
+std::vector<written_fold> write_split(context const& ctx, dataset const& data,
+                                      split_options const& options, std::string const& folder) {
   auto const parts = split_queries(ctx, data, options);
   std::uint64_t const total = data.size() * options.folds;
   std::uint64_t done = 0;
   std::vector<std::size_t> documents;
-  auto const write_part = [&](std::size_t part, output_file& out) {
+  auto const write_part = [&](std::size_t part, output_file& out, part_size& size) {
     for (std::size_t const q : parts[part]) {
       documents.resize(data.queries[q].size());
       std::iota(documents.begin(), documents.end(), data.queries[q].begin);
       write_lines(data, documents, out);
       done += documents.size();
+      size.documents += documents.size();
       ctx.report("split", done, total);
     }
+    size.queries += parts[part].size();
   };
+  std::vector<written_fold> written;
   for (std::size_t fold = 0; fold < options.folds; ++fold) {
     fold_parts const roles = letor_rotation(fold, options.folds);
     std::string const place = make_fold_folder(folder, fold);
     output_file train(place + "/train.txt"), vali(place + "/vali.txt"), test(place + "/test.txt");
-    for (std::size_t const part : roles.train) write_part(part, train);
-    write_part(roles.vali, vali);
-    write_part(roles.test, test);
+    written_fold& sizes = written.emplace_back(written_fold{place, {}, {}, {}});
+    for (std::size_t const part : roles.train) write_part(part, train, sizes.train);
+    write_part(roles.vali, vali, sizes.vali);
+    write_part(roles.test, test, sizes.test);
     train.commit();
     vali.commit();
     test.commit();
   }
+  return written;
 }
 
 std::string make_fold_folder(std::string const& folder, std::size_t fold) {

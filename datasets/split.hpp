@@ -22,6 +22,18 @@ struct fold_parts {
 /// counts from 0. Throws `usage_error` for fewer than 3 folds.
 fold_parts letor_rotation(std::size_t fold, std::size_t folds);
 
+/// How much a part holds.
+struct part_size {
+  std::size_t documents = 0;  ///< at least `queries`
+  std::size_t queries = 0;
+};
+
+/// What was written of one fold.
+struct written_fold {
+  std::string folder;
+  part_size train, vali, test;
+};
+
 struct split_options {
   std::size_t folds = 5;  ///< at least 3
   bool shuffle = true;    ///< false: parts are runs of queries in the order of the file
@@ -35,9 +47,9 @@ std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset 
 
 /// Writes `folder`/FoldN/{train,vali,test}.txt for N = 1..folds, lines verbatim and, within a
 /// part, in the order of the file. The folders are made. A fold's files appear together when they
-/// are complete. Throws as above and `output_error`.
-void write_split(context const& ctx, dataset const& data, split_options const& options,
-                 std::string const& folder);
+/// are complete. Returns what the folds hold. Throws as above and `output_error`.
+std::vector<written_fold> write_split(context const& ctx, dataset const& data,
+                                      split_options const& options, std::string const& folder);
 
 /// Makes `folder`/FoldN with its parents and returns its path; `fold` counts from 0.
 std::string make_fold_folder(std::string const& folder, std::size_t fold);

@@ -311,6 +311,33 @@ class Outputs(harness.CommandLine):
         self.assertTrue(self.expect(0, *reduce, "r", "--ids", "-").stdout.startswith(b"line\t"))
         self.assertEqual(json.loads(self.expect(0, *reduce, "r").stdout)["chosen"], 2)
 
+    def test_json_tells_what_split_and_sample_wrote(self):
+        def parts(out, folds):
+            told = []
+            for n in range(1, folds + 1):
+                folder = f"{out}/Fold{n}"
+                fold = {"folder": folder}
+                for part in ("train", "vali", "test"):
+                    lines = (self.folder / folder / f"{part}.txt").read_bytes().splitlines()
+                    fold[part] = {"documents": len(lines),
+                                  "queries": len({line.split()[1] for line in lines})}
+                told.append(fold)
+            return {"out_dir": out, "folds": told}
+
+        for words, folds in ((["--documents", "61", "--features", "3", "--queries", "7"], 5),
+                             (["--documents", "61", "--features", "3", "--folds", "1"], 1)):
+            done = self.expect(0, "sample", *words, "--out-dir", f"drawn{folds}", "--json")
+            self.assertEqual(json.loads(done.stdout), parts(f"drawn{folds}", folds))
+        drawn = ["split", "--in", "drawn5/Fold1/train.txt", "--folds", "3", "--out-dir"]
+        self.assertEqual(json.loads(self.expect(0, *drawn, "out", "--json").stdout),
+                         parts("out", 3))
+        self.assertEqual(self.expect(0, *drawn, "again").stdout, b"")
+        with open("/dev/full", "wb") as full:
+            self.expect(1, *drawn, "out", "--json", stdout=full,
+                        message="standard output: cannot be written")
+        manifest = self.expect(0, *drawn, "again", "--json", "--manifest", "-").stdout
+        self.assertEqual(json.loads(manifest)["command"][1], "split")
+
     def test_a_fault_leaves_no_folder(self):
         bad = self.file("bad.txt", b"1 qid:1 1:x\n")
         for line in (["discretize", "--train", bad], ["split", "--in", bad]):
