@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "l2r/ranker.hpp"
+#include "l2r/score_table.hpp"
 
 #include <algorithm>
 
@@ -92,6 +93,7 @@ l2r::model make_model(session& owner, std::string const& train, reading_argument
                 discretizer.fitted.empty()
                     ? "no feature has two bins, expected one that is not constant"
                     : "no feature has a cut in the discretiser given");
+  l2r::itemsets_a_document(options, m.training.feature_count());  // refuses too many
   return m;
 }
 

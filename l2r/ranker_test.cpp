@@ -295,6 +295,10 @@ TEST(ranker, wrong_arguments) {
   EXPECT_EQ(with([](ranker_options&) {}), engine::project);
   EXPECT_THROW(with([](ranker_options& o) { o.rule_size = 1; }), usage_error);
   EXPECT_THROW(with([](ranker_options& o) { o.rule_size = 0; }), usage_error);
+  scoring_options size_8;
+  size_8.rule_size = 8;
+  EXPECT_EQ(itemsets_a_document(size_8, 8), 254U);
+  EXPECT_THROW(itemsets_a_document(size_8, 2000), usage_error);
   EXPECT_THROW(with([](ranker_options& o) { o.thresholds.min_confidence = 1.5; }), usage_error);
   EXPECT_THROW(with([](ranker_options& o) { o.smoothing = -1; }), usage_error);
   EXPECT_THROW(with([](ranker_options& o) { o.support_weight = std::nan(""); }), usage_error);

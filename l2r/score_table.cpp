@@ -24,6 +24,17 @@ int ceil_log2(wide_sum x) {
 
 }  // namespace
 
+std::uint64_t itemsets_a_document(scoring_options const& options, std::size_t features) {
+  try {
+    return rules::itemset_count(features, options.rule_size - std::uint64_t{1});
+  } catch (usage_error const&) {
+    throw usage_error(
+        fmt::format("rule size {} with {} features gives a document more itemsets than 64 bits "
+                    "count, expected smaller rules or fewer features",
+                    options.rule_size, features));
+  }
+}
+
 score_table::score_table(rules::vertical_index const& index, std::size_t features,
                          scoring_options const& options, bool wide_sums)
     : max_itemset_size_(std::min<std::size_t>(options.rule_size - std::size_t{1}, features)) {
@@ -48,8 +59,7 @@ score_table::score_table(rules::vertical_index const& index, std::size_t feature
         valid.all_valid_up_to(), std::numeric_limits<std::uint32_t>::max() / max_label));
 
   bool const plain = options.support_weight == 0 && options.smoothing == 0;
-  std::uint64_t const itemsets =
-      std::max<std::uint64_t>(rules::itemset_count(features, max_itemset_size_), 1);
+  std::uint64_t const itemsets = std::max<std::uint64_t>(itemsets_a_document(options, features), 1);
   double const top_weight = std::pow(static_cast<double>(max_n), options.support_weight);
   int const weight_bits = std::max(
       0,

@@ -9,6 +9,10 @@
 
 namespace rulerank::l2r {
 
+/// The itemsets that a document can hold: of at most rule_size - 1 of so many features. Throws
+/// `usage_error` that names both where they are more than 64 bits count.
+std::uint64_t itemsets_a_document(scoring_options const& options, std::size_t features);
+
 /// The fixed-point tables of one training set and one set of options, made once and shared by all
 /// engines (docs/definitions.md, Ranking).
 ///
@@ -22,7 +26,8 @@ namespace rulerank::l2r {
 class score_table {
  public:
   /// `features`: feature columns of the training set. Throws `usage_error` for options that make
-  /// no sense, and for a support weight whose terms do not fit even 128 bits.
+  /// no sense, for more itemsets than itemsets_a_document counts, and for a support weight whose
+  /// terms do not fit even 128 bits.
   score_table(rules::vertical_index const& index, std::size_t features,
               scoring_options const& options, bool wide_sums = false);
 

@@ -75,6 +75,26 @@ class Usage(harness.CommandLine):
                 self.expect(2, *words, message="is an input too, expected another file")
                 self.assertEqual(a.read_bytes(), text)
 
+    def test_rules_too_many_to_count(self):
+        text = b"".join(b"%d qid:1 %s\n" % (d, b" ".join(b"%d:%d" % (f, (f >> d) & 1)
+                                                         for f in range(1, 2001)))
+                        for d in range(2))
+        a = self.file("a.txt", text)
+        self.file("b.txt", b"".join(b"%d qid:1 %s\n" % (d, b" ".join(b"%d:%d" % (f, d)
+                                                                      for f in range(1, 2001)))
+                                    for d in range(2)))
+        found = "rule size 8 with 2000 features"
+        for words in (["fit", "--train", "b.txt", "--model", "o"],
+                      ["rank", "--train", "b.txt", "--test", a, "--out", "o"],
+                      *(["rank", "--train", "b.txt", "--test", a, "--out", "o", "--engine", e]
+                        for e in ("lrar", "project")),
+                      *(["reduce", "--train", "b.txt", "--out", "o", "--partitions", "1",
+                         "--engine", e] for e in ("delta", "ssarp"))):
+            with self.subTest(words=words):
+                self.expect(2, *words, "--rule-size", "8", "--device", "cpu", "--method", "width",
+                            "--bins", "2", message=found)
+        self.assertFalse((self.folder / "o").exists())
+
     def test_missing_files(self):
         self.expect(3, "reduce", "--train", "absent.txt", "--out", "r.txt",
                     message="absent.txt: cannot be read")
