@@ -1,6 +1,7 @@
 #include "al/partition.hpp"
 #include "al/sampler.hpp"
 #include "al/sampler_reference.hpp"
+#include "al/support_table.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
@@ -254,6 +255,26 @@ TEST(delta, counts_the_rules_that_lost_their_validity) {
       EXPECT_EQ(lost, 0U);
     else
       EXPECT_GT(lost, 0U);
+  }
+}
+
+TEST(support_table, tells_what_it_will_take) {
+  rules::validity const valid({}, 100);
+  support_table<std::uint64_t> narrow(valid);
+  support_table<key128> wide(valid);
+  narrow.need_class(0);
+  wide.need_class(2);
+  std::uint64_t before = 0;
+  for (std::uint64_t n = 1; n < 3'000'000'000; n += 1 + n / 3) {
+    std::uint64_t const held = narrow.capacity(n);
+    EXPECT_GE(held, n);
+    EXPECT_GE(held, before);
+    EXPECT_EQ(narrow.capacity(held), held);
+    // A key and two counts; a key and four.
+    EXPECT_GE(narrow.bytes(held), held * (8 + 4 + 2 * 4));
+    EXPECT_GE(wide.bytes(held), held * (16 + 4 + 4 * 4));
+    EXPECT_LE(wide.bytes(held), n < 13 ? 5000 : n * 2 * 100);
+    before = held;
   }
 }
 

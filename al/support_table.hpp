@@ -3,7 +3,10 @@
 #include "rules/thresholds.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -47,6 +50,20 @@ class support_table {
     classes_ = classes;
   }
 
+  /// Itemsets that a table of so many holds once it has grown to them.
+  static std::uint64_t capacity(std::uint64_t itemsets) {
+    std::uint64_t const groups = std::bit_ceil((itemsets * 8 + group * 7 - 1) / (group * 7));
+    return groups * group * 7 / 8;
+  }
+  /// Bytes that growing to such a capacity takes, at most.
+  std::uint64_t bytes(std::uint64_t capacity) const {
+    std::uint64_t const slot = sizeof(std::pair<Key, std::uint32_t>) + 2;
+    return capacity * 8 / 7 * slot + capacity * 2 * sizeof(std::uint32_t) * (classes_ + 1);
+  }
+  std::uint64_t size() const { return slots_.size(); }
+  /// More than these have no number.
+  static constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+
   /// Counts one more document of class k (known to need_class) that holds the itemset.
   rule_change add(Key key, std::size_t k) {
     auto const [found, is_new] = slots_.try_emplace(key, static_cast<std::uint32_t>(slots_.size()));
@@ -69,6 +86,8 @@ class support_table {
   }
 
  private:
+  static constexpr std::uint64_t group = 15;  // slots that the map fills to 7/8 at most
+
   rules::validity const& valid_;
   std::size_t classes_ = 0;
   boost::unordered_flat_map<Key, std::uint32_t, key_hash> slots_;

@@ -196,6 +196,11 @@ TEST(devices, answers_without_a_driver) {
   EXPECT_EQ(list.devices.empty(), !list.why_none.empty());
 }
 
+TEST(machine, free_memory_is_part_of_what_there_is) {
+  EXPECT_GT(free_memory(), 0U);
+  EXPECT_LT(free_memory(), this_machine().memory);
+}
+
 TEST(machine, tells_what_a_manifest_needs) {
   machine const here = this_machine();
   EXPECT_GE(here.cores, 1);

@@ -18,4 +18,9 @@ struct machine {
 
 machine this_machine();
 
+/// Bytes that the process can still take: what the machine has free or can free, no more than the
+/// limits on the process (address space) and on its control group leave. The largest number where
+/// nothing of that can be told.
+std::uint64_t free_memory();
+
 }  // namespace rulerank

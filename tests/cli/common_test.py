@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pty
+import resource
 
 import harness
 
@@ -94,6 +95,23 @@ class Usage(harness.CommandLine):
                 self.expect(2, *words, "--rule-size", "8", "--device", "cpu", "--method", "width",
                             "--bins", "2", message=found)
         self.assertFalse((self.folder / "o").exists())
+
+    def test_itemsets_that_memory_does_not_hold(self):
+        limit = 1 << 29
+        limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
+        if self.rulerank("engines", **limited).returncode != 0:
+            self.skipTest("the program does not start in 512 MB of addresses (a sanitizer's does not)")
+        a = self.file("a.txt", b"".join(
+            b"%d qid:1 %s\n" % (d % 2, b" ".join(b"%d:%d" % (f, (d >> f % 5) & 1)
+                                                 for f in range(1, 41))) for d in range(32)))
+        line = ["reduce", "--train", a, "--out", "o", "--partitions", "1", "--engine", "delta",
+                "--device", "cpu", "--threads", "1", "--method", "width", "--bins", "2"]
+        done = self.expect(2, *line, "--rule-size", "8", **limited,
+                           message="rule size 8 with 40 features in a partition: ")
+        self.assertRegex(done.stderr.decode(), r"bring 23242038 more, which takes [1-9]\.\d+ GB of "
+                                               r"memory, expected no more than the 0\.\d+ GB")
+        self.assertEqual(os.listdir(self.folder), ["a.txt"])
+        self.expect(0, *line, "--rule-size", "4", **limited)
 
     def test_missing_files(self):
         self.expect(3, "reduce", "--train", "absent.txt", "--out", "r.txt",
