@@ -32,6 +32,12 @@ datasets::svmlight_options reading_arguments::options(std::size_t input) const {
   return options;
 }
 
+void reading_arguments::check_inputs(session const& owner,
+                                     std::vector<session::named_input> files) const {
+  for (std::string const& path : group_files) files.push_back({"--group", path});
+  owner.inputs(files);
+}
+
 datasets::dataset reading_arguments::read(session& owner, std::string const& path,
                                           std::size_t input) const {
   datasets::svmlight_options const how = options(input);

@@ -23,6 +23,8 @@ struct reading_arguments {
 
   void add_to(CLI::App& verb);
   datasets::svmlight_options options(std::size_t input = 0) const;
+  /// session::inputs of the verb's files and of --group's.
+  void check_inputs(session const& owner, std::vector<session::named_input> files) const;
   /// Reads the verb's `input`-th file; warnings go to the session, checksums to its manifest.
   datasets::dataset read(session& owner, std::string const& path, std::size_t input = 0) const;
 };

@@ -58,6 +58,10 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
     jobs.push_back({input, out});
   }
   owner.outputs(outputs);
+  std::vector<session::named_input> read;
+  for (std::string const& input : inputs)
+    read.push_back({read.empty() && !arguments.train.empty() ? "--train" : "--apply", input});
+  arguments.reading.check_inputs(owner, read);
   for (std::string const& input : inputs)
     for (session::named_output const& output : outputs) {
       std::error_code absent;

@@ -107,10 +107,12 @@ struct evaluate_options {
   std::string average = "folds";
   bool per_fold = false;
   bool per_query = false;
-  std::string compare;
-  std::string reference;
+  std::optional<std::string> compare;
+  std::optional<std::string> reference;
   std::uint64_t permutations = 100'000;
   std::string holm = "measure";
+  CLI::Option* permutations_option = nullptr;
+  CLI::Option* holm_option = nullptr;
   std::string format = "table";
   int digits = 4;
   std::string out = "-";
@@ -124,6 +126,18 @@ std::pair<std::string, std::string> named(std::string const& argument) {
   fs::path path = argument;
   if (!path.has_filename()) path = path.parent_path();
   return {argument == "-" ? "standard input" : path.stem().string(), argument};
+}
+
+/// The files behind a system's name: with several test sets one for each, separated by commas.
+std::vector<std::string> files_of(std::string_view option, std::string const& argument,
+                                  std::size_t tests) {
+  std::string const rest = named(argument).second;
+  std::vector<std::string> files = tests == 1 ? std::vector{rest} : split_list(rest);
+  for (std::string const& path : files)
+    if (path.empty())
+      throw usage_error(
+          fmt::format("{} {}: a path is empty, expected the name of a file", option, argument));
+  return files;
 }
 
 /// Systems with the same name take their whole arguments as names.
@@ -180,7 +194,7 @@ std::set<std::uint32_t> parse_features(std::string const& text,
   return features;
 }
 
-void check_inputs(evaluate_options const& o) {
+void check_inputs(session const& owner, evaluate_options const& o) {
   bool const judged = !o.qrels.empty();
   int const sources = (o.tests.empty() ? 0 : 1) + (o.folds.empty() ? 0 : 1) + (judged ? 1 : 0);
   if (sources != 1)
@@ -194,6 +208,15 @@ void check_inputs(evaluate_options const& o) {
     if (o.scores.empty() && o.features.empty())
       throw usage_error("--test and --folds need --scores or --feature");
   }
+  // What may be a stream; folders are none, though an empty name is wrong for them too.
+  std::vector<session::named_input> inputs{{"--qrels", o.qrels}};
+  for (std::string const& path : o.tests) inputs.push_back({"--test", path});
+  for (std::string const& argument : o.scores)
+    for (std::string& path : files_of("--scores", argument, o.folds.empty() ? o.tests.size() : 1))
+      inputs.push_back({"--scores", std::move(path)});
+  for (std::string const& argument : o.runs)
+    inputs.push_back({"--run", files_of("--run", argument, 1).front()});
+  o.reading.check_inputs(owner, std::move(inputs));
   if (o.ascending && o.descending)
     throw usage_error("--ascending and --descending exclude each other");
 }
@@ -201,8 +224,8 @@ void check_inputs(evaluate_options const& o) {
 eval::comparison_options comparison_options_of(evaluate_options const& o) {
   eval::comparison_options options;
   options.paired_t = options.fisher = false;
-  if (!o.compare.empty())
-    for (std::string const& test : split_list(o.compare)) {
+  if (o.compare)
+    for (std::string const& test : split_list(*o.compare)) {
       if (test == "paired-t")
         options.paired_t = true;
       else if (test == "fisher")
@@ -211,6 +234,13 @@ eval::comparison_options comparison_options_of(evaluate_options const& o) {
         throw usage_error(
             fmt::format("--compare: found '{}', expected paired-t, fisher or both", test));
     }
+  auto const needs = [](bool there, bool given, char const* option, char const* compare) {
+    if (given && !there) throw usage_error(fmt::format("{} needs --compare {}", option, compare));
+  };
+  bool const compares = o.compare.has_value();
+  needs(compares, o.reference.has_value(), "--reference", "paired-t, fisher or both");
+  needs(compares, o.holm_option->count() > 0, "--holm", "paired-t, fisher or both");
+  needs(options.fisher, o.permutations_option->count() > 0, "--permutations", "fisher");
   options.permutations = o.permutations;
   if (o.holm != "measure" && o.holm != "report")
     throw usage_error(fmt::format("--holm: found '{}', expected measure or report", o.holm));
@@ -246,12 +276,10 @@ void evaluate_scores(session& owner, evaluate_options const& o,
   for (std::string const& argument : o.scores) {
     auto const [name, rest] = named(argument);
     std::vector<std::string> files;
-    if (!o.folds.empty())
-      for (std::string const& fold : report.folds) files.push_back(fold_scores(rest, fold));
-    else if (tests.size() == 1)
-      files = {rest};
+    if (o.folds.empty())
+      files = files_of("--scores", argument, tests.size());
     else
-      files = split_list(rest);
+      for (std::string const& fold : report.folds) files.push_back(fold_scores(rest, fold));
     if (files.size() != tests.size())
       throw usage_error(
           fmt::format("--scores {}: found {} files, expected {}, one for each --test "
@@ -318,7 +346,7 @@ void run_evaluate(session& owner, evaluate_options const& o) {
     out.write(list_of_measures(format));
     return out.commit();
   }
-  check_inputs(o);
+  check_inputs(owner, o);
   eval::report report;
   report.rules = o.profile.make();
   report.compared = comparison_options_of(o);
@@ -337,14 +365,14 @@ void run_evaluate(session& owner, evaluate_options const& o) {
 
   if (report.compared.paired_t || report.compared.fisher) {
     std::size_t reference = 0;
-    if (!o.reference.empty()) {
+    if (o.reference) {
       auto const at = std::find_if(
           report.systems.begin(), report.systems.end(),
-          [&](eval::system_values const& system) { return system.name == o.reference; });
+          [&](eval::system_values const& system) { return system.name == *o.reference; });
       if (at == report.systems.end()) {
         std::vector<std::string> names;
         for (eval::system_values const& system : report.systems) names.push_back(system.name);
-        throw usage_error(fmt::format("--reference: found '{}', expected one of {}", o.reference,
+        throw usage_error(fmt::format("--reference: found '{}', expected one of {}", *o.reference,
                                       fmt::join(names, ", ")));
       }
       reference = static_cast<std::size_t>(at - report.systems.begin());
@@ -411,16 +439,18 @@ void add_evaluate(CLI::App& program, session& owner) {
                    "The system the others are compared with [the first]")
       ->type_name("NAME")
       ->group(comparing);
-  verb->add_option("--permutations", o.permutations, "Of the randomisation test")
-      ->check(CLI::Range(std::uint64_t{100'000}, std::numeric_limits<std::uint64_t>::max() / 2)
-                  .description(">= 100000"))
-      ->capture_default_str()
-      ->group(comparing);
-  verb->add_option("--holm", o.holm,
-                   "Corrects over the systems on each measure, or over the whole report")
-      ->type_name("measure|report")
-      ->capture_default_str()
-      ->group(comparing);
+  o.permutations_option =
+      verb->add_option("--permutations", o.permutations, "Of the randomisation test")
+          ->check(CLI::Range(std::uint64_t{100'000}, std::numeric_limits<std::uint64_t>::max() / 2)
+                      .description(">= 100000"))
+          ->capture_default_str()
+          ->group(comparing);
+  o.holm_option =
+      verb->add_option("--holm", o.holm,
+                       "Corrects over the systems on each measure, or over the whole report")
+          ->type_name("measure|report")
+          ->capture_default_str()
+          ->group(comparing);
 
   std::string const output = "Output";
   verb->add_flag("--per-fold", o.per_fold, "A row for each fold")->group(output);

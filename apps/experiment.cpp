@@ -142,6 +142,7 @@ void run_experiment(session& owner, experiment_arguments const& a) {
   for (char const* const name : {"table.md", "table.tex", "results.json", "manifest.json"})
     outputs.push_back({fmt::format("--out-dir's {}", name), (out / name).string()});
   owner.outputs(outputs);
+  a.reading.check_inputs(owner, {});
   experiment::settings s = settings_of(owner, a);
   experiment::systems_of(s);
   auto const files = experiment::find_folds(a.folds, s);

@@ -22,6 +22,7 @@ struct order_choice {
 };
 
 order_choice order_from(std::string const& text) {
+  if (text == file_prefix) throw usage_error("--feature-order: the path is empty, expected file:P");
   if (text.starts_with(file_prefix))
     return {datasets::feature_order::file, text.substr(file_prefix.size())};
   return {datasets::feature_order_from(text), {}};

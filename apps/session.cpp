@@ -11,6 +11,7 @@
 #include "l2r/options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -20,6 +21,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace rulerank::apps {
@@ -129,6 +131,19 @@ nlohmann::ordered_json input_entry(std::string const& path) {
   return entry;
 }
 
+/// Whether two inputs are one stream, which can be read once.
+bool same_stream(std::string const& a, std::string const& b) {
+  if (a == "-" && b == "-") return true;
+  auto const stream = [](std::string const& path, struct stat& status) {
+    int const failed = path == "-" ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status);
+    return failed == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+  };
+  struct stat first {
+  }, second{};
+  return stream(a, first) && stream(b, second) && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
 }  // namespace
 
 struct session::state {
@@ -208,6 +223,18 @@ void session::expect_apart(std::string const& input, named_output const& output)
   if (same_output(input, output.path))
     throw usage_error(
         fmt::format("{} {} is an input too, expected another file", output.option, output.path));
+}
+
+void session::inputs(std::vector<named_input> const& all) const {
+  for (auto one = all.begin(); one != all.end(); ++one)
+    for (auto other = all.begin(); other != one; ++other)
+      if (same_stream(other->path, one->path)) {
+        std::string const what = one->path == "-" ? "standard input" : one->path;
+        throw usage_error(one->option == other->option
+                              ? fmt::format("{} is {} twice, expected it once", one->option, what)
+                              : fmt::format("{} and {} cannot both be {}, expected a file",
+                                            other->option, one->option, what));
+      }
 }
 
 void session::outputs(std::vector<named_output> const& all) {
@@ -319,6 +346,21 @@ void check_counts(std::vector<CLI::Option const*> const& options) {
   }
 }
 
+/// Options that name files and folders, whatever the verb. An empty --group is none for its input.
+constexpr std::array path_options{"--train",       "--test",   "--apply",   "--in",      "--qrels",
+                                  "--run",         "--scores", "--folds",   "--model",   "--ids",
+                                  "--discretizer", "--out",    "--out-dir", "--manifest"};
+
+void check_paths(std::vector<CLI::Option const*> const& options) {
+  for (CLI::Option const* option : options) {
+    if (std::ranges::find(path_options, option->get_name()) == path_options.end()) continue;
+    for (std::string const& path : option->results())
+      if (path.empty())
+        throw usage_error(fmt::format(
+            "{}: the path is empty, expected the name of a file or folder", option->get_name()));
+  }
+}
+
 bool has_engines(std::vector<CLI::Option const*> const& options) {
   return std::any_of(options.begin(), options.end(), [](CLI::Option const* option) {
     return option->get_name().ends_with("engine");
@@ -350,6 +392,7 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
   verb->callback([body = std::move(body), &owner, verb] {
     auto const options = std::as_const(*verb).get_options();
     check_counts(options);
+    check_paths(options);
     owner.start(has_engines(options));
     body();
     owner.finish();

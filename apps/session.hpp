@@ -46,6 +46,14 @@ class session {
 
   /// Names an input (for the manifest's checksum; "" is left out) and gives it back.
   std::string const& input(std::string const& path);
+  /// An input that an option names.
+  struct named_input {
+    std::string option;
+    std::string path;  ///< empty: not given
+  };
+  /// The inputs of the verb that may be streams, before any is read. Throws `usage_error` naming
+  /// both where two of them are standard input or the same pipe: the first would leave nothing.
+  void inputs(std::vector<named_input> const& all) const;
   /// An output that an option, or what it stands for, names.
   struct named_output {
     std::string option;

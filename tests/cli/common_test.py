@@ -76,6 +76,85 @@ class Usage(harness.CommandLine):
                 self.expect(2, *words, message="is an input too, expected another file")
                 self.assertEqual(a.read_bytes(), text)
 
+    def test_two_inputs_are_not_one_stream(self):
+        text = b"1 qid:1 1:1\n0 qid:1 1:2\n"
+        a = self.file("a.txt", text)
+        rank = ["rank", "--train", "-", "--test", a, "--out", "out"]
+        for words, one, other in (
+                (["evaluate", "--test", "-", "--scores", "-"], "--test", "--scores"),
+                (["evaluate", "--test", "-", "--scores", "new=-"], "--test", "--scores"),
+                (["evaluate", "--test", a, "-", "--scores", "s,-"], "--test", "--scores"),
+                (["evaluate", "--qrels", "-", "--run", "-"], "--qrels", "--run"),
+                (["evaluate", "--test", "-", "--feature", "1", "--group", "-"], "--test",
+                 "--group"),
+                (["reduce", "--train", "-", "--group", "-", "--out", "out"], "--train", "--group"),
+                (["fit", "--train", "-", "--group", "-", "--model", "out"], "--train", "--group"),
+                (["rank", "--train", "-", "--test", "-", "--out", "out"], "--train", "--test"),
+                ([*rank, "--group", "-"], "--train", "--group"),
+                (["discretize", "--train", "-", "--apply", a, "--group", "-", "--out-dir", "out"],
+                 "--train", "--group")):
+            with self.subTest(words=words):
+                self.expect(2, *words, input=text,
+                            message=f"{one} and {other} cannot both be standard input")
+        for words, option in ((["evaluate", "--test", a, "--scores", "a=-", "b=-"], "--scores"),
+                              (["evaluate", "--qrels", a, "--run", "a=-", "b=-"], "--run")):
+            self.expect(2, *words, message=f"{option} is standard input twice")
+        self.expect(2, "rank", "--train", "/dev/stdin", "--test", "-", "--out", "out", input=text,
+                    message="--train and --test cannot both be")
+        self.expect(0, *rank, input=text)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.txt", "out"])
+        self.expect(0, "evaluate", "--test", a, "--scores", "-", input=b"2\n1\n")
+
+    def test_an_empty_path(self):
+        a = self.file("a.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        train, test = ["--train", a], ["--test", a]
+        lines = {
+            "reduce": ({"--train": a, "--out": "o"}, ["--ids", "--model", "--discretizer"]),
+            "fit": ({"--train": a, "--model": "o"}, ["--discretizer"]),
+            "rank": ({"--train": a, "--test": a, "--out": "o"}, ["--run", "--discretizer"]),
+            "discretize": ({"--train": a, "--out-dir": "o"}, ["--apply", "--model"]),
+            "evaluate": ({"--test": a, "--scores": "s", "--out": "o"},
+                         ["--qrels", "--run", "--folds"]),
+            "experiment": ({"--folds": ".", "--out-dir": "o"}, []),
+            "split": ({"--in": a, "--out-dir": "o"}, []),
+            "sample": ({"--out-dir": "o"}, []),
+            "engines": ({}, []),
+            "devices": ({}, []),
+        }
+        self.assertEqual(sorted(lines), sorted(self.verbs()))
+        for verb, (needed, others) in lines.items():
+            for option in [*needed, *others, "--manifest"]:
+                with self.subTest(verb=verb, option=option):
+                    words = {**needed, option: ""}
+                    self.expect(2, verb, *(word for pair in words.items() for word in pair),
+                                message=f"{option}: the path is empty")
+        for words, message in (
+                (["evaluate", *test, "--scores", "new="], "--scores new=: a path is empty"),
+                (["evaluate", *test, a, "--scores", "s,"], "--scores s,: a path is empty"),
+                (["evaluate", "--qrels", a, "--run", "new="], "--run new=: a path is empty"),
+                (["reduce", *train, "--out", "o", "--feature-order", "file:"],
+                 "--feature-order: the path is empty")):
+            self.expect(2, *words, message=message)
+        self.assertEqual(os.listdir(self.folder), ["a.txt"])
+
+    def test_options_of_a_comparison_need_one(self):
+        a = self.file("a.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        line = ["evaluate", "--test", a, "--scores", "x=s", "y=s"]
+        self.file("s", b"2\n1\n")
+        for words, message in (
+                (["--reference", "y"], "--reference needs --compare paired-t, fisher or both"),
+                (["--holm", "report"], "--holm needs --compare paired-t, fisher or both"),
+                (["--holm", "measure"], "--holm needs --compare"),
+                (["--permutations", "100000"], "--permutations needs --compare fisher"),
+                (["--permutations", "100000", "--compare", "paired-t"],
+                 "--permutations needs --compare fisher"),
+                (["--compare", ""], "--compare: found ''"),
+                (["--compare", "fisher", "--reference", "z"], "--reference: found 'z'")):
+            with self.subTest(words=words):
+                self.expect(2, *line, *words, message=message)
+        self.expect(0, *line, "--compare", "paired-t", "--reference", "y", "--holm", "report")
+        self.expect(0, *line, "--compare", "fisher", "--permutations", "100000")
+
     def test_rules_too_many_to_count(self):
         text = b"".join(b"%d qid:1 %s\n" % (d, b" ".join(b"%d:%d" % (f, (f >> d) & 1)
                                                          for f in range(1, 2001)))
