@@ -1,0 +1,10 @@
+# Runs PROGRAM as the README says to: it must end well and print what EXPECTED matches.
+execute_process(COMMAND "${PROGRAM}" drawn/Fold1/train.txt drawn/Fold1/test.txt
+  RESULT_VARIABLE code OUTPUT_VARIABLE shown)
+message(STATUS "${shown}")
+if(NOT code STREQUAL "0")
+  message(FATAL_ERROR "the example ended with ${code}, expected 0")
+endif()
+if(NOT shown MATCHES "${EXPECTED}")
+  message(FATAL_ERROR "found '${shown}', expected ${EXPECTED}")
+endif()
