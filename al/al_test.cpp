@@ -57,6 +57,34 @@ sampler_options options_for(engine which, int rule_size, rules::thresholds t,
   return options;
 }
 
+std::string_view where_it_runs(engine which) {
+  for (engine_info const& e : engines())
+    if (e.which == which) return e.runs_on;
+  return "";
+}
+
+/// Needs a GPU.
+bool runs_on_gpu(engine which) {
+  return where_it_runs(which).starts_with("cuda");
+}
+
+/// The engines that this machine can run.
+std::vector<engine> engines_here() {
+  std::vector<engine> here;
+  for (engine_info const& e : engines())
+    if (!runs_on_gpu(e.which) || !testing_tools::gpus().empty()) here.push_back(e.which);
+  return here;
+}
+
+/// Where an engine runs: with one thread on the first GPU, else on all, where it needs one.
+context context_for(engine which, int threads = 0) {
+  context ctx;
+  ctx.threads = threads;
+  if (runs_on_gpu(which)) ctx.devices = testing_tools::gpus();
+  if (threads == 1 && !ctx.devices.empty()) ctx.devices = {ctx.devices.front()};
+  return ctx;
+}
+
 void expect_same(sample const& a, sample const& b) {
   ASSERT_EQ(a.documents, b.documents);
   ASSERT_EQ(a.choices.size(), b.choices.size());
@@ -70,8 +98,7 @@ void expect_same(sample const& a, sample const& b) {
 
 class every_engine : public testing::TestWithParam<engine> {};
 
-INSTANTIATE_TEST_SUITE_P(al, every_engine,
-                         testing::Values(engine::ssarp, engine::pssarp, engine::delta),
+INSTANTIATE_TEST_SUITE_P(al, every_engine, testing::ValuesIn(engines_here()),
                          [](auto const& i) { return std::string(name_of(i.param)); });
 
 std::vector<rules::thresholds> const grid{{1, 0.001}, {1, 0.2}, {1, 0.5}, {2, 0.01}, {1, 0.0}};
@@ -80,11 +107,10 @@ TEST_P(every_engine, selects_as_the_definition_says) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     std::size_t const documents = 1 + seed * 9;
     auto const data = random_data(seed, documents, 6, 4, static_cast<std::int32_t>(seed % 4));
-    for (int rule_size : {2, 3, 4}) {
+    for (int rule_size : {2, 3, 4, 5}) {
       for (auto const& t : grid) {
         for (std::size_t partitions : {1, 2}) {
-          context ctx;
-          ctx.threads = 1 + static_cast<int>(seed % 3);
+          context const ctx = context_for(GetParam(), 1 + static_cast<int>(seed % 3));
           auto const found = reduce(ctx, data, options_for(GetParam(), rule_size, t, partitions));
           EXPECT_EQ(found.ran, GetParam());
           std::vector<std::size_t> order(6);
@@ -117,8 +143,7 @@ TEST_P(every_engine, agrees_with_ssarp_on_wide_partitions) {
   auto const data = random_data(77, 150, 20, 3, 2);
   for (int rule_size : {2, 3, 4}) {
     for (auto const& t : grid) {
-      context ctx;
-      ctx.threads = 2;
+      context const ctx = context_for(GetParam(), 2);
       expect_same(reduce(ctx, data, options_for(GetParam(), rule_size, t, 1)),
                   reduce(ctx, data, options_for(engine::ssarp, rule_size, t, 1)));
     }
@@ -131,27 +156,24 @@ TEST_P(every_engine, labels_are_names_however_large) {
   std::array<std::int32_t, 3> const as{0, 2'000'000'000, std::numeric_limits<std::int32_t>::max()};
   for (std::int32_t& label : large.labels) label = as[static_cast<std::size_t>(label)];
   large.max_label = as.back();
-  context const ctx;
+  context const ctx = context_for(GetParam());
   expect_same(reduce(ctx, large, options_for(GetParam(), 4, {1, 0.2}, 1)),
               reduce(ctx, small, options_for(GetParam(), 4, {1, 0.2}, 1)));
 }
 
 TEST_P(every_engine, does_not_depend_on_threads) {
   auto const data = random_data(5, 700, 24, 5, 4);
-  context one;
-  one.threads = 1;
+  context const one = context_for(GetParam(), 1);
   auto const expected = reduce(one, data, options_for(GetParam(), 3, {1, 0.2}, 2));
   for (int threads : {2, 3, 8}) {
-    context ctx;
-    ctx.threads = threads;
+    context const ctx = context_for(GetParam(), threads);
     expect_same(reduce(ctx, data, options_for(GetParam(), 3, {1, 0.2}, 2)), expected);
   }
 }
 
 TEST_P(every_engine, keeps_to_a_budget_in_iteration_then_partition_order) {
   auto const data = random_data(6, 300, 12, 5, 2);
-  context ctx;
-  ctx.threads = 2;
+  context const ctx = context_for(GetParam(), 2);
   auto const all = reduce(ctx, data, options_for(GetParam(), 3, {}, 3));
   for (std::size_t budget = 1; budget < all.documents.size() + 5; ++budget) {
     auto options = options_for(GetParam(), 3, {}, 3);
@@ -181,7 +203,7 @@ TEST_P(every_engine, keeps_to_a_budget_in_iteration_then_partition_order) {
 
 TEST_P(every_engine, fixed_iterations_go_past_the_stop_rule) {
   auto const data = random_data(8, 200, 6, 4, 2);
-  context ctx;
+  context const ctx = context_for(GetParam());
   auto const stopped = reduce(ctx, data, options_for(GetParam(), 3, {}, 1));
   auto options = options_for(GetParam(), 3, {}, 1);
   options.fixed_iterations = 150;
@@ -200,14 +222,14 @@ TEST_P(every_engine, fixed_iterations_go_past_the_stop_rule) {
 
 TEST_P(every_engine, a_large_support_stops_after_two_documents) {
   auto const data = random_data(9, 100, 6, 4, 2, 1000);
-  context ctx;
+  context const ctx = context_for(GetParam());
   auto const found = reduce(ctx, data, options_for(GetParam(), 3, {50, 0.0}, 1));
   EXPECT_EQ(found.choices.size(), 2U);
 }
 
 TEST_P(every_engine, asks_for_a_label_only_when_it_chooses) {
   auto data = random_data(10, 120, 12, 4, 2);
-  context ctx;
+  context const ctx = context_for(GetParam());
   auto const expected = reduce(ctx, data, options_for(GetParam(), 3, {}, 2));
   auto const labels = data.labels;
   std::fill(data.labels.begin(), data.labels.end(), datasets::unlabelled);
@@ -225,7 +247,7 @@ TEST_P(every_engine, asks_for_a_label_only_when_it_chooses) {
 
 TEST_P(every_engine, stops_on_request) {
   auto const data = random_data(11, 500, 12, 5, 2);
-  context ctx;
+  context ctx = context_for(GetParam());
   std::size_t reports = 0;
   ctx.progress = [&](std::string_view, std::uint64_t, std::uint64_t) { return ++reports < 3; };
   EXPECT_THROW(reduce(ctx, data, options_for(GetParam(), 3, {}, 1)), interrupted);
@@ -233,7 +255,7 @@ TEST_P(every_engine, stops_on_request) {
 
 TEST_P(every_engine, refuses_what_makes_no_sense) {
   auto const data = random_data(12, 20, 4, 3, 1);
-  context const ctx;
+  context const ctx = context_for(GetParam());
   EXPECT_THROW(reduce(ctx, data, options_for(GetParam(), 1, {}, 1)), usage_error);
   EXPECT_THROW(reduce(ctx, data, options_for(GetParam(), 3, {}, 5)), usage_error);
   EXPECT_THROW(reduce(ctx, data, options_for(GetParam(), 3, {1, 2.0}, 1)), usage_error);
@@ -242,6 +264,71 @@ TEST_P(every_engine, refuses_what_makes_no_sense) {
   EXPECT_THROW(reduce(ctx, data, options), usage_error);
   auto const none = random_data(12, 20, 0, 3, 1);
   EXPECT_THROW(reduce(ctx, none, options_for(GetParam(), 3, {}, 0)), usage_error);
+}
+
+/// A sample of more than one word of 128 documents, sets at the ends of a block of documents.
+TEST_P(every_engine, agrees_with_ssarp_at_every_size) {
+  struct size_case {
+    std::size_t documents, chosen;
+    int rule_size;
+    std::int32_t max_label;
+  };
+  int seed = 100;
+  for (size_case const& c : {size_case{127, 0, 3, 0},
+                             {128, 0, 4, 1},
+                             {129, 129, 5, 2},
+                             {255, 130, 3, 3},
+                             {256, 0, 4, 4},
+                             {257, 257, 3, 5},
+                             {1024, 1024, 2, 8},
+                             {1025, 520, 3, 30}}) {
+    auto data = random_data(static_cast<std::uint64_t>(++seed), c.documents, 6, 4, c.max_label, 5);
+    for (std::int32_t& label : data.labels)
+      if (label % 4 == 1) ++label;  // labels that are absent
+    data.max_label = *std::ranges::max_element(data.labels);
+    for (auto const& t : grid) {
+      if (c.documents > 500 && t.min_confidence != 0.2) continue;  // for time's sake
+      auto options = options_for(engine::ssarp, c.rule_size, t, 2);
+      options.fixed_iterations = c.chosen;
+      auto const expected = reduce(context_for(engine::ssarp), data, options);
+      options.which = GetParam();
+      expect_same(reduce(context_for(GetParam(), 1), data, options), expected);
+      if (runs_on_gpu(GetParam()))
+        expect_same(reduce(context_for(GetParam()), data, options), expected);
+    }
+  }
+}
+
+TEST_P(every_engine, itemsets_of_many_items) {
+  auto const data = random_data(14, 60, 9, 2, 2);
+  for (int rule_size : {6, 8, 11, 40})
+    expect_same(
+        reduce(context_for(GetParam()), data, options_for(GetParam(), rule_size, {1, 0.2}, 1)),
+        reduce({}, data, options_for(engine::ssarp, rule_size, {1, 0.2}, 1)));
+}
+
+TEST(prss, has_class_bitmaps_that_shared_memory_does_not_hold) {
+  RULERANK_NEEDS_GPU();
+  auto data = random_data(15, 1500, 3, 4, 0);
+  std::iota(data.labels.begin(), data.labels.end(), 0);
+  data.max_label = 1499;
+  auto options = options_for(engine::delta, 2, {1, 0.01}, 1);
+  options.fixed_iterations = 1450;  // 1,450 classes of 12 words: 272 KiB
+  auto const expected = reduce({}, data, options);
+  options.which = engine::prss;
+  expect_same(reduce(context_for(engine::prss), data, options), expected);
+}
+
+TEST(prss, refuses_itemsets_of_more_items_than_it_keeps) {
+  RULERANK_NEEDS_GPU();
+  auto const data = random_data(16, 30, 18, 2, 1);
+  EXPECT_THROW(reduce(context_for(engine::prss), data, options_for(engine::prss, 18, {}, 1)),
+               usage_error);
+}
+
+TEST(prss, needs_a_gpu) {
+  auto const data = random_data(17, 30, 4, 2, 1);
+  EXPECT_THROW(reduce({}, data, options_for(engine::prss, 3, {}, 1)), device_error);
 }
 
 TEST(delta, counts_the_rules_that_lost_their_validity) {
@@ -281,9 +368,22 @@ TEST(support_table, tells_what_it_will_take) {
 TEST(engines, are_named) {
   for (auto const& info : engines()) EXPECT_EQ(engine_from(info.name), info.which);
   EXPECT_THROW(engine_from("nosuch"), usage_error);
-  ASSERT_EQ(std::ranges::count_if(engines(), &engine_info::is_default), 1);
-  auto const found = reduce({}, random_data(1, 20, 4, 3, 1), {});
-  EXPECT_EQ(found.ran, std::ranges::find_if(engines(), &engine_info::is_default)->which);
+  // One default engine for the CPU, one for GPUs, and it is what runs.
+  for (std::string_view const kind : {"cpu", "cuda"}) {
+    std::vector<engine> defaults;
+    bool any = false;
+    for (auto const& info : engines()) {
+      if (info.runs_on.find(kind) == std::string_view::npos) continue;
+      any = true;
+      if (info.is_default) defaults.push_back(info.which);
+    }
+    if (!any) continue;  // a build without CUDA
+    ASSERT_EQ(defaults.size(), 1U) << kind;
+    context ctx;
+    if (kind == "cuda") ctx.devices = testing_tools::gpus();
+    if (kind == "cuda" && ctx.devices.empty()) continue;
+    EXPECT_EQ(reduce(ctx, random_data(1, 20, 4, 3, 1), {}).ran, defaults[0]) << kind;
+  }
 }
 
 struct golden {
@@ -365,9 +465,10 @@ TEST_P(real_sets, engines_agree) {
     for (auto const& part : ours.partitions) lost += part.rules_lost;
     std::cout << "support " << t.min_support << ", confidence " << t.min_confidence << ": |U| "
               << ours.documents.size() << ", rules lost " << lost << "\n";
-    for (engine published : {engine::ssarp, engine::pssarp}) {
+    for (engine published : engines_here()) {
+      if (published == engine::delta) continue;
       options.which = published;
-      expect_same(ours, reduce(ctx, binned, options));
+      expect_same(ours, reduce(context_for(published), binned, options));
     }
   }
 }

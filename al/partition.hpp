@@ -114,5 +114,10 @@ std::unique_ptr<rule_counter> make_recount(partition const& part, std::size_t ma
                                            rules::validity const& valid);  // ssarp_cpu.cpp
 std::unique_ptr<rule_counter> make_delta(partition const& part, std::size_t max_items,
                                          rules::validity const& valid);  // delta_cpu.cpp
+/// On the context's devices, of which there is one. Throws `device_error` when there is none or one
+/// has not the memory, `usage_error` for itemsets of more than 16 items.
+std::unique_ptr<rule_counter> make_prss(context const& ctx, partition const& part,
+                                        std::size_t max_items,
+                                        rules::validity const& valid);  // prss_cuda.cu
 
 }  // namespace rulerank::al

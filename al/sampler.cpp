@@ -15,17 +15,22 @@ namespace rulerank::al {
 
 namespace {
 
+#if RULERANK_HAS_CUDA
+constexpr std::string_view delta_runs_on = "cpu, cuda";
+#else
+constexpr std::string_view delta_runs_on = "cpu";
+#endif
+
 constexpr std::array engine_list{
     engine_info{engine::ssarp, "ssarp", "cpu, one thread",
                 "SSARP as published: all rules recounted each iteration"},
     engine_info{engine::pssarp, "pssarp", "cpu", "SSARP with the documents in parallel (OpenMP)"},
-    engine_info{engine::delta, "delta",
-#if RULERANK_HAS_CUDA
-                "cpu, cuda",
-#else
-                "cpu",
-#endif
+    engine_info{engine::delta, "delta", delta_runs_on,
                 "counts only what the chosen document changed", true},
+#if RULERANK_HAS_CUDA
+    engine_info{engine::prss, "prss", "cuda",
+                "SSARP with a document a thread of the GPU, as published"},
+#endif
 };
 
 /// Features that a partition has by default.
@@ -108,6 +113,8 @@ sample reduce(context const& ctx, datasets::binned_dataset const& data,
   sampler_options chosen = options;
   if (chosen.which == engine::automatic)
     chosen.which = std::ranges::find_if(engine_list, &engine_info::is_default)->which;
+  if (chosen.which == engine::prss && ctx.devices.empty())
+    throw device_error("engine prss runs on GPUs, and there is none to run on");
   sampling work(ctx, data, chosen, label_of, deal_features(order, count));
   if (options.max_documents == 0)
     work.advance(0);

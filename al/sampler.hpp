@@ -18,6 +18,7 @@ enum class engine {
   ssarp,   ///< as published, serial: every rule of every document recounted each iteration
            ///< (Freitas 2017, Algorithms 3 and 4)
   pssarp,  ///< the same with the documents in parallel (Algorithms 10 and 11)
+  prss,    ///< the same on GPUs, a document a thread (Algorithms 12 to 14); in builds with CUDA
   delta,   ///< ours: only what the chosen document changed
 };
 

@@ -11,10 +11,26 @@
 
 namespace rulerank::al {
 
+namespace {
+
+std::unique_ptr<rule_counter> make_counter(context const& ctx, engine which, partition const& part,
+                                           std::size_t max_items, rules::validity const& valid) {
+  if (which == engine::delta) return make_delta(part, max_items, valid);
+  if (which != engine::prss) return make_recount(part, max_items, valid);
+#if RULERANK_HAS_CUDA
+  return make_prss(ctx, part, max_items, valid);
+#else
+  static_cast<void>(ctx);
+  throw device_error("engine prss needs a build with CUDA");
+#endif
+}
+
+}  // namespace
+
 sampling::work::work(sampling const& owner, std::size_t q)
     : part(make_partition(owner.data_, owner.features_[q])),
-      counter((owner.engine_ == engine::delta ? make_delta : make_recount)(
-          part, static_cast<std::size_t>(owner.options_.rule_size) - 1, owner.valid_)),
+      counter(make_counter(owner.ctx_, owner.engine_, part,
+                           static_cast<std::size_t>(owner.options_.rule_size) - 1, owner.valid_)),
       run(part, *counter, owner.options_.fixed_iterations == 0) {}
 
 sampling::sampling(context const& ctx, datasets::binned_dataset const& data,
