@@ -50,6 +50,7 @@ class answers {
     queries_ += test.queries.size();
     hits_ += result.cache_hits;
     misses_ += result.cache_misses;
+    prefix_lookups_ += result.prefix_lookups;
   }
   void flush() {
     scores_.flush();
@@ -66,6 +67,7 @@ class answers {
     json["documents"] = documents_;
     json["queries"] = queries_;
     if (hits_ + misses_ > 0) json["cache"] = {{"hits", hits_}, {"misses", misses_}};
+    if (prefix_lookups_ > 0) json["cache"]["prefix_lookups"] = prefix_lookups_;
     return json;
   }
 
@@ -79,6 +81,7 @@ class answers {
   std::size_t queries_ = 0;
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;
+  std::uint64_t prefix_lookups_ = 0;
 };
 
 void rank(session& owner, rank_arguments const& arguments) {

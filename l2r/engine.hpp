@@ -26,8 +26,12 @@ struct ranking_timings {
 struct scored {
   std::vector<double> scores;                   ///< [documents], in the order given
   l2r::engine engine = l2r::engine::automatic;  ///< the one that ran
-  std::uint64_t cache_hits = 0;  ///< this call's, where the engine has a cache of itemsets
+  /// This call's look-ups, where the engine has a cache of itemsets. lrar: of all itemsets. profl,
+  /// profl-t: of those of the largest size, from two items on; the sum is documents x C(m, size),
+  /// with m a document's known items. Itemsets that no cache was there for are misses.
+  std::uint64_t cache_hits = 0;
   std::uint64_t cache_misses = 0;
+  std::uint64_t prefix_lookups = 0;  ///< profl, profl-t: for the first items of what was missed
   ranking_timings timings;
 };
 
@@ -88,5 +92,8 @@ std::unique_ptr<scoring_engine> make_project(prepared_training const& training);
 
 /// Engines on the GPUs of the context; in builds with CUDA.
 std::unique_ptr<scoring_engine> make_tensor(context const& ctx, prepared_training const& training);
+std::unique_ptr<scoring_engine> make_plrar(context const& ctx, prepared_training const& training);
+std::unique_ptr<scoring_engine> make_profl_t(context const& ctx, prepared_training const& training);
+std::unique_ptr<scoring_engine> make_profl(context const& ctx, prepared_training const& training);
 
 }  // namespace rulerank::l2r

@@ -10,7 +10,7 @@
 namespace rulerank::l2r {
 
 /// The engines of the score (docs/definitions.md, Ranking). All give the same bits.
-enum class engine { automatic, lrar, project, tensor };
+enum class engine { automatic, lrar, project, tensor, plrar, profl_t, profl };
 
 /// An engine as the program lists it.
 struct engine_description {
@@ -39,7 +39,8 @@ struct scoring_options {
 /// How to rank.
 struct ranker_options : scoring_options {
   l2r::engine engine = engine::automatic;
-  std::size_t cache_bytes = std::size_t{4} << 30;  ///< memory of lrar's cache of supports
+  /// Memory of lrar's cache of supports, or of profl's cache of itemsets on each GPU.
+  std::size_t cache_bytes = std::size_t{4} << 30;
   /// tensor scores so many documents or more of a call together, item by item.
   std::size_t shared_from = 6000;
   bool wide_sums = false;  ///< 128-bit sums (in `project` also 32-bit rows) even where less

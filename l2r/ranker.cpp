@@ -34,6 +34,15 @@ constexpr std::array descriptions {
           "bit rows multiplied on the tensor cores; for many documents, what they share "
           "computed once",
           true},
+      engine_description{engine::plrar, "plrar", "cuda",
+                         "as published (Freitas 2017, Algorithm 6): a document a thread, no cache"},
+      engine_description{engine::profl_t, "profl-t", "cuda",
+                         "as published (Freitas 2017, section 4.3.6): a document a thread, with a "
+                         "cache of itemsets"},
+      engine_description{
+          engine::profl, "profl", "cuda",
+          "as published (Freitas 2017, Algorithms 16 and 17): a document a block, with "
+          "a cache of itemsets on each GPU"},
 #endif
 };
 
@@ -132,11 +141,23 @@ ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
     case engine::automatic:
       engine_ = make_project(*prepared_);
       break;
-    case engine::tensor:
 #if RULERANK_HAS_CUDA
+    case engine::tensor:
       engine_ = make_tensor(ctx, *prepared_);
-#endif
       break;
+    case engine::plrar:
+      engine_ = make_plrar(ctx, *prepared_);
+      break;
+    case engine::profl_t:
+      engine_ = make_profl_t(ctx, *prepared_);
+      break;
+    case engine::profl:
+      engine_ = make_profl(ctx, *prepared_);
+      break;
+#else
+    default:
+      throw device_error("this build has no engines for GPUs");
+#endif
   }
   prepare_s_ = seconds_since(begin);
 }

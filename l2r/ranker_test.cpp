@@ -3,7 +3,9 @@
 #include "core/error.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
+#include "l2r/itemset_cache_math.hpp"
 #include "l2r/test_sets.hpp"
+#include "rules/combinadic.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -244,6 +246,98 @@ TEST(ranker, lrar_looks_every_itemset_up) {
   ranker_options tiny;
   tiny.cache_bytes = 0;
   EXPECT_EQ(bits_of(run(engine::lrar, training, test, tiny).scores), bits_of(result.scores));
+}
+
+TEST(ranker, profl_looks_every_itemset_of_the_largest_size_up) {
+  RULERANK_NEEDS_GPU();
+  binned_dataset const training = drawn_set({400, 12, 4, {0, 1, 2}, .05, .1}, 1);
+  binned_dataset const test = drawn_set({300, 12, 4, {0, 1, 2}, .05, .1}, 2);
+  for (std::uint32_t size : {2U, 3U, 4U, 5U}) {
+    ranker_options options;
+    options.rule_size = size;
+    prepared_training const prepared(training, options);
+    known_items const known(prepared, test);
+    std::uint64_t itemsets = 0;
+    for (std::size_t d = 0; d < test.documents && size > 2; ++d) {
+      std::uint64_t m = 0;
+      for (std::size_t f = 0; f < known.feature_count(); ++f) m += known.at(f, d) != no_known_item;
+      itemsets += rules::binomial(m, size - 1);
+    }
+    auto const expected = bits_of(run(engine::lrar, training, test, options).scores);
+    for (engine_description const& d : engines()) {
+      if (d.name != "profl" && d.name != "profl-t") continue;
+      for (std::size_t bytes : {std::size_t{0}, std::size_t{100}, std::size_t{4000},
+                                std::size_t{1} << 16, std::size_t{1} << 30}) {
+        options.cache_bytes = bytes;
+        options.engine = d.which;
+        context const ctx = context_for(d.which);
+        ranker r(ctx, training, options);
+        for (int call = 0; call < 2; ++call) {
+          scored const result = r.score(ctx, test);
+          std::string const what = fmt::format("{} size {} cache {}", d.name, size, bytes);
+          EXPECT_EQ(bits_of(result.scores), expected) << what;
+          EXPECT_EQ(result.cache_hits + result.cache_misses, itemsets) << what;
+          if (size == 3 || bytes == 0) EXPECT_EQ(result.prefix_lookups, 0U) << what;
+          if (size > 3 && bytes >= 4000)
+            EXPECT_GE(result.prefix_lookups, result.cache_misses) << what;
+          if (bytes == 0) EXPECT_EQ(result.cache_hits, 0U) << what;
+          if (size > 2 && bytes == std::size_t{1} << 30 && call == 1)
+            EXPECT_GT(result.cache_hits, 4 * result.cache_misses) << what << ": it is kept";
+        }
+      }
+    }
+  }
+}
+
+TEST(ranker, published_engines_on_gpus_take_16_items) {
+  RULERANK_NEEDS_GPU();
+  binned_dataset const training = drawn_set({30, 18, 2}, 1);
+  for (engine_description const& d : engines()) {
+    if (d.name != "plrar" && d.name != "profl" && d.name != "profl-t") continue;
+    ranker_options options;
+    options.rule_size = 18;
+    EXPECT_THROW(run(d.which, training, training, options), usage_error) << d.name;
+  }
+}
+
+TEST(itemset_cache_shape, possible_itemsets) {
+  std::vector<std::uint32_t> const bins{2, 3, 4};
+  EXPECT_EQ(possible_itemsets(bins, 1), 0);
+  EXPECT_EQ(possible_itemsets(bins, 2), 6 + 8 + 12);
+  EXPECT_EQ(possible_itemsets(bins, 3), 6 + 8 + 12 + 24);
+  EXPECT_EQ(possible_itemsets({}, 3), 0);
+}
+
+TEST(itemset_cache_shape, is_bounded_by_memory_and_by_need) {
+  std::vector<std::uint32_t> const bins(59, 10);
+  // State, 3 items and 2 counts: 8 words; 160 bytes of bitmap.
+  itemset_cache_shape const large = shape_of_cache(bins, 3, 2, 40, std::size_t{4} << 30);
+  EXPECT_EQ(large.slot_bytes(), 192U);
+  EXPECT_EQ(large.slots, (std::uint64_t{4} << 30) / 192);
+  itemset_cache_shape const pairs = shape_of_cache(bins, 2, 2, 40, std::size_t{4} << 30);
+  EXPECT_EQ(pairs.slot_bytes(), 32U);
+  EXPECT_EQ(pairs.slots, 2U * 1711 * 100);
+  EXPECT_EQ(shape_of_cache(bins, 3, 2, 40, 0).slots, 0U);
+  EXPECT_EQ(shape_of_cache(bins, 3, 2, 40, 191).slots, 0U);
+  EXPECT_EQ(shape_of_cache(bins, 3, 2, 40, 192).slots, 1U);
+  EXPECT_EQ(shape_of_cache(bins, 1, 2, 40, 1 << 20).slots, 0U) << "rows need no cache";
+}
+
+TEST(itemset_cache_shape, slot_is_the_bits_modulo_the_size) {
+  random_engine draw(1);
+  for (std::uint64_t slots :
+       {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{22369621},
+        std::uint64_t{1} << 32, (std::uint64_t{1} << 63) + 1, ~std::uint64_t{0}}) {
+    itemset_cache_shape shape;
+    shape.slots = slots;
+    shape.reciprocal = ~std::uint64_t{0} / slots;
+    for (std::uint64_t bits : {std::uint64_t{0}, slots - 1, slots, ~std::uint64_t{0}})
+      EXPECT_EQ(slot_of(bits, shape), bits % slots) << bits << " of " << slots;
+    for (int i = 0; i < 1000; ++i) {
+      auto const bits = static_cast<std::uint64_t>(draw());
+      EXPECT_EQ(slot_of(bits, shape), bits % slots) << bits << " of " << slots;
+    }
+  }
 }
 
 TEST(ranker, features_are_matched_by_number) {

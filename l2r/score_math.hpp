@@ -1,13 +1,9 @@
 #pragma once
 
+#include "core/host_device.hpp"
+
 #include <cstddef>
 #include <cstdint>
-
-#if defined(__CUDACC__)
-#define RULERANK_HOST_DEVICE __host__ __device__
-#else
-#define RULERANK_HOST_DEVICE
-#endif
 
 // What one itemset adds to the score of a document that holds it (docs/definitions.md, Ranking),
 // for host and device alike. All sums are integers: their order does not matter.

@@ -27,6 +27,8 @@ class fingerprint {
     return std::bit_cast<std::uint64_t>((*this)(x));
   }
   std::span<std::uint32_t const> primes() const noexcept { return primes_; }
+  /// [max_size x max(items, 1)] f / p_i, for those who add them up themselves.
+  std::span<double const> terms() const noexcept { return terms_; }
 
  private:
   std::size_t items_;

@@ -1,6 +1,7 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "rules/combinadic.hpp"
+#include "rules/combinadic_math.hpp"
 #include "rules/fingerprint.hpp"
 #include "rules/growing_index.hpp"
 #include "rules/itemset_cache.hpp"
@@ -29,6 +30,35 @@ TEST(combinadic, gives_every_combination_once_and_back) {
         EXPECT_EQ(combination_index(c), z);
       }
       EXPECT_EQ(seen.size(), binomial(n, k));
+    }
+  }
+}
+
+TEST(combinadic, with_binomials_looked_up_is_the_same) {
+  constexpr std::uint32_t most = 9;
+  constexpr std::uint32_t stride = most + 1;
+  std::vector<std::uint64_t> binomials;
+  for (std::uint32_t y = 0; y <= most; ++y)
+    for (std::uint32_t k = 0; k < stride; ++k) binomials.push_back(binomial(y, k));
+  for (std::uint32_t n = 1; n <= most; ++n) {
+    for (std::uint32_t k = 1; k <= n; ++k) {
+      std::vector<std::uint32_t> expected(k), c(k), next(k);
+      for (std::uint64_t z = 0; z < binomial(n, k); ++z) {
+        combination_at(z, n, expected);
+        combination_at(z, n, k, binomials.data(), stride, c.data());
+        EXPECT_EQ(c, expected);
+        if (z == 0) {
+          next = c;
+          continue;
+        }
+        std::vector<std::uint32_t> const before = next;
+        std::uint32_t const changed = next_combination(next.data(), k);
+        EXPECT_EQ(next, c);
+        EXPECT_TRUE(std::equal(c.begin(), c.begin() + changed, before.begin()));
+        EXPECT_NE(c[changed], before[changed]);
+      }
+      next_combination(c.data(), k);
+      EXPECT_EQ(c[0], n) << "after the last one";
     }
   }
 }

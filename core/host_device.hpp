@@ -1,0 +1,8 @@
+#pragma once
+
+/// Marks functions for host and device alike; nothing where the compiler is not CUDA's.
+#if defined(__CUDACC__)
+#define RULERANK_HOST_DEVICE __host__ __device__
+#else
+#define RULERANK_HOST_DEVICE
+#endif

@@ -1,0 +1,148 @@
+#pragma once
+
+#include "core/stream.hpp"
+#include "l2r/itemset_cache_math.hpp"
+#include "l2r/itemset_rows.cuh"
+#include "rules/fingerprint.hpp"
+
+#include <cstdint>
+#include <vector>
+
+// The published cache of itemsets (Freitas 2017, section 4.3.3): a hash table in global memory with
+// open addressing and linear probing, the slot being the fingerprint's 64 bits modulo the table's
+// size. A slot holds the itemset, its class-wise supports and its bitmap. The items are compared
+// before an answer, so a shared fingerprint costs time, never a wrong count.
+//
+// Threads look up and insert at the same time. A slot goes from empty to claimed to ready, and
+// never changes again. Items and counts are stored plus one: a word that is still 0 has not arrived
+// yet, and the look-up is a miss. Nobody waits for anybody.
+namespace rulerank::l2r {
+
+/// Reads and writes that bypass the caches of one multiprocessor.
+__device__ inline std::uint32_t load_shared_word(std::uint32_t const* from) {
+  std::uint32_t word;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+               : "=r"(word)
+               : "l"(__cvta_generic_to_global(from))
+               : "memory");
+  return word;
+}
+__device__ inline uint4 load_four_shared_words(std::uint32_t const* from) {
+  uint4 words;
+  asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+               : "l"(__cvta_generic_to_global(from))
+               : "memory");
+  return words;
+}
+__device__ inline void store_shared_word(std::uint32_t* to, std::uint32_t word) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "r"(word)
+               : "memory");
+}
+
+/// What kernels see of a cache. Itemsets have 2 to max_size items.
+struct itemset_cache_view {
+  itemset_cache_shape shape;
+  std::uint32_t* heads = nullptr;    ///< [slots][head_words]
+  std::uint32_t* bitmaps = nullptr;  ///< [slots][bitmap_words]
+  double const* terms = nullptr;     ///< [max_size][items] of the fingerprint
+  std::uint32_t items = 0;
+
+  enum class answer { found, absent, unknown };
+  /// found: the itemset's slot; absent: the empty slot where it belongs; unknown: neither.
+  struct place {
+    answer what = answer::unknown;
+    std::uint64_t slot = 0;
+  };
+  static constexpr std::uint32_t empty = 0;
+  static constexpr std::uint32_t claimed = 1;
+  static constexpr std::uint32_t most_probes = 64;
+
+  __device__ bool enabled() const { return shape.slots > 0; }
+  __device__ std::uint32_t* head(std::uint64_t slot) const {
+    return heads + slot * shape.head_words;
+  }
+  __device__ piecewise_bits bits(std::uint64_t slot) const {
+    return {bitmaps + slot * shape.bitmap_words, bitmaps::product_words};
+  }
+
+  /// Looks an itemset of at least two items up; the same items always in the same order.
+  __device__ place find(std::uint32_t const* x, std::uint32_t size) const {
+    double fingerprint = 0;
+    for (std::uint32_t i = 0; i < size; ++i)
+      fingerprint += __ldg(terms + std::size_t{i} * items + x[i]);
+    std::uint64_t slot =
+        slot_of(static_cast<std::uint64_t>(__double_as_longlong(fingerprint)), shape);
+    for (std::uint32_t probe = 0; probe < most_probes; ++probe) {
+      std::uint32_t const* const h = head(slot);
+      uint4 const start = load_four_shared_words(h);
+      if (start.x == empty) return {answer::absent, slot};
+      if (start.x == claimed) return {};
+      if (start.x == ready(size) && start.y == x[0] + 1 && start.z == x[1] + 1) {
+        bool same = size == 2 || start.w == x[2] + 1;
+        for (std::uint32_t i = 3; i < size && same; ++i)
+          same = load_shared_word(h + 1 + i) == x[i] + 1;
+        if (same) return {answer::found, slot};
+      }
+      if (++slot == shape.slots) slot = 0;
+    }
+    return {};
+  }
+
+  /// The support of class k in a slot that find() found, plus one; 0 when it has not arrived yet.
+  __device__ std::uint32_t count_plus_one(std::uint64_t slot, std::uint32_t k) const {
+    return load_shared_word(head(slot) + 1 + shape.max_size + k);
+  }
+
+  /// Takes an empty slot for this thread; false when another was faster.
+  __device__ bool claim(std::uint64_t slot) const {
+    return atomicCAS(head(slot), empty, claimed) == empty;
+  }
+  /// What goes into a claimed slot before publish(): each class's count, and the bitmap.
+  __device__ void set_count(std::uint64_t slot, std::uint32_t k, std::uint32_t sigma) const {
+    store_shared_word(head(slot) + 1 + shape.max_size + k, sigma + 1);
+  }
+  __device__ void publish(std::uint64_t slot, std::uint32_t const* x, std::uint32_t size) const {
+    std::uint32_t* const h = head(slot);
+    for (std::uint32_t i = 0; i < size; ++i) store_shared_word(h + 1 + i, x[i] + 1);
+    __threadfence();
+    store_shared_word(h, ready(size));
+  }
+
+ private:
+  __device__ static std::uint32_t ready(std::uint32_t size) { return claimed + size; }
+};
+
+/// A cache on the device that was current when it was made. It lives as long as the ranker.
+class itemset_cache_on_device {
+ public:
+  /// At most `training.options.cache_bytes`, and of the free memory no more than seven eighths.
+  itemset_cache_on_device(prepared_training const& training, row_view const& rows) {
+    std::vector<std::uint32_t> bins(training.features.size());
+    for (std::size_t f = 0; f < bins.size(); ++f)
+      bins[f] = training.item_begin[f + 1] - training.item_begin[f];
+    auto const max_size = static_cast<std::uint32_t>(training.table.max_itemset_size());
+    view_.shape = shape_of_cache(bins, max_size, rows.classes,
+                                 std::size_t{rows.chunks} * bitmaps::product_words,
+                                 std::min(training.options.cache_bytes, memory_budget() / 8 * 7));
+    if (view_.shape.slots == 0) return;
+    rules::fingerprint const fingerprint(rows.items, max_size);
+    terms_ = device_buffer<double>(fingerprint.terms());
+    heads_ = device_buffer<std::uint32_t>(view_.shape.slots * view_.shape.head_words);
+    bitmaps_ = device_buffer<std::uint32_t>(view_.shape.slots * view_.shape.bitmap_words);
+    heads_.fill_bytes(0);
+    check_cuda(cudaStreamSynchronize(nullptr));
+    view_.heads = heads_.data();
+    view_.bitmaps = bitmaps_.data();
+    view_.terms = terms_.data();
+    view_.items = rows.items;
+  }
+  itemset_cache_view const& view() const noexcept { return view_; }
+
+ private:
+  device_buffer<std::uint32_t> heads_, bitmaps_;
+  device_buffer<double> terms_;
+  itemset_cache_view view_;
+};
+
+}  // namespace rulerank::l2r

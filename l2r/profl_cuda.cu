@@ -1,0 +1,332 @@
+#include "l2r/cuda_engine.cuh"
+#include "l2r/document_threads.cuh"
+#include "l2r/itemset_cache.cuh"
+#include "rules/combinadic.hpp"
+#include "rules/combinadic_math.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+
+// PROFL as published (Freitas 2017, section 4.3): the bitmaps of LRAR's rules ANDed 128 bits at a
+// time, and a cache of itemsets that all threads of a device share. `profl` (Algorithm 16) takes
+// one test document a block and deals its itemsets to the threads by their combinadic numbers;
+// `profl-t` (section 4.3.6) takes one document a thread. Several GPUs (Algorithm 17) split the
+// documents and have a cache each.
+namespace rulerank::l2r {
+
+namespace {
+
+using bitmaps::product_words;
+using number = unsigned long long;
+
+constexpr std::uint32_t block_threads = 256;
+
+/// What a call counts on a device.
+struct counters {
+  number hits = 0;    ///< look-ups of itemsets of the largest size that were answered
+  number misses = 0;  ///< and that were not
+  number prefix_lookups = 0;
+};
+
+template <class Sum>
+struct arguments {
+  document_view documents;
+  row_view rows;
+  score_view<Sum> table;
+  itemset_cache_view cache;
+  score_sums<Sum> const* singles;  ///< [items] what an itemset of one item adds
+  double mean_label;
+  std::uint32_t max_items;
+  counters* counts;
+  double* scores;
+  std::uint64_t const* binomials;  ///< profl: [features + 1][max_items + 1]
+  std::uint32_t* lists;            ///< profl-t: [features][documents] the documents' rows
+};
+
+/// What a thread adds up.
+template <class Sum>
+struct total {
+  score_sums<Sum> sums;
+  number hits = 0;
+  number misses = 0;
+  number prefix_lookups = 0;
+};
+
+/// Where a new itemset begins: the bitmap of its first `items` items.
+struct prefix {
+  piecewise_bits bits;
+  std::uint32_t items;
+};
+
+/// Algorithm 16, lines 10 to 15: the longest prefix in the cache, at worst the first item's row.
+template <class Sum>
+__device__ prefix longest_prefix(arguments<Sum> const& a, std::uint32_t const* x,
+                                 std::uint32_t size, number& lookups) {
+  if (a.cache.enabled())
+    for (std::uint32_t s = size - 1; s > 1; --s) {
+      ++lookups;
+      auto const place = a.cache.find(x, s);
+      if (place.what != itemset_cache_view::answer::found) continue;
+      __threadfence();  // the bitmap was written before the slot became ready
+      return {a.cache.bits(place.slot), s};
+    }
+  return {row_bits(a.rows, x[0]), 1};
+}
+
+/// Algorithm 16, lines 5 to 19, for one itemset of at least two items.
+template <class Sum>
+__device__ void add_itemset(arguments<Sum> const& a, std::uint32_t const* x, std::uint32_t size,
+                            total<Sum>& all) {
+  using answer = itemset_cache_view::answer;
+  std::uint32_t kept[kept_classes];
+  itemset_cache_view::place place;
+  if (a.cache.enabled()) place = a.cache.find(x, size);
+  if (place.what == answer::found) {
+    std::uint32_t n = 0;
+    bool arrived = true;
+    for (std::uint32_t k = 0; k < a.rows.classes; ++k) {
+      std::uint32_t const more = a.cache.count_plus_one(place.slot, k);
+      arrived = arrived && more != 0;
+      n += more - 1;
+      if (k < kept_classes) kept[k] = more - 1;
+    }
+    if (arrived) {
+      if (size == a.max_items) ++all.hits;
+      all.sums += sums_of_counts(a.table, n, kept, [&](auto const& each) {
+        for (std::uint32_t k = 0; k < a.rows.classes; ++k)
+          each(k, a.cache.count_plus_one(place.slot, k) - 1);
+      });
+      return;
+    }
+  }
+  if (size == a.max_items) ++all.misses;
+  prefix const begin = longest_prefix(a, x, size, all.prefix_lookups);
+  bool const insert = place.what == answer::absent && a.cache.claim(place.slot);
+  // The bitmaps of the largest itemsets are nobody's prefix.
+  auto* const bitmap =
+      insert && size < a.max_items
+          ? reinterpret_cast<uint4*>(a.cache.bitmaps + place.slot * a.cache.shape.bitmap_words)
+          : nullptr;
+  auto count = [&](auto const& keep, auto const& each) {
+    return count_classes<uint4>(a.rows, begin.bits, x + begin.items, size - begin.items, keep,
+                                each);
+  };
+  std::uint32_t const n = count(
+      [&](std::uint32_t i, uint4 word) {
+        if (bitmap != nullptr) bitmap[i] = word;
+      },
+      [&](std::uint32_t k, std::uint32_t sigma) {
+        if (k < kept_classes) kept[k] = sigma;
+        if (insert) a.cache.set_count(place.slot, k, sigma);
+      });
+  if (insert) a.cache.publish(place.slot, x, size);
+  all.sums +=
+      sums_of_counts(a.table, n, kept, [&](auto const& each) { count(keep_nothing{}, each); });
+}
+
+/// Adds a block's counts to the device's; all threads take part, the first one has the sums.
+template <int Threads, class Storage>
+__device__ void add_counts(Storage& storage, number hits, number misses, number prefix_lookups,
+                           counters* to) {
+  number const mine[3] = {hits, misses, prefix_lookups};
+  number* const total[3] = {&to->hits, &to->misses, &to->prefix_lookups};
+  for (int i = 0; i < 3; ++i) {
+    __syncthreads();
+    number const sum = cub::BlockReduce<number, Threads>(storage).Sum(mine[i]);
+    if (threadIdx.x == 0 && sum != 0) atomicAdd(total[i], sum);
+  }
+}
+
+template <class Sum>
+__global__ __launch_bounds__(block_threads) void profl_kernel(arguments<Sum> const a) {
+  using reduce = cub::BlockReduce<Sum, block_threads>;
+  using scan = cub::BlockScan<std::uint32_t, block_threads>;
+  using count = cub::BlockReduce<number, block_threads>;
+  extern __shared__ std::uint32_t row_of[];  // [features] the rows of the document's items
+  __shared__ union {
+    typename reduce::TempStorage reduce;
+    typename scan::TempStorage scan;
+    typename count::TempStorage count;
+  } storage;
+  std::uint32_t const d = blockIdx.x;
+  total<Sum> all;
+  std::uint32_t used = 0;
+  for (std::uint32_t begin = 0; begin < a.documents.features; begin += block_threads) {
+    std::uint32_t const f = begin + threadIdx.x;
+    std::uint32_t const row = f < a.documents.features ? a.documents.row_of(f, d) : no_row;
+    std::uint32_t at = 0;
+    std::uint32_t more = 0;
+    scan(storage.scan).ExclusiveSum(row == no_row ? 0U : 1U, at, more);
+    if (row != no_row) {
+      row_of[used + at] = row;
+      all.sums += a.singles[row];  // rules of one item are computed beforehand
+    }
+    used += more;
+    __syncthreads();
+  }
+
+  for (std::uint32_t size = 2; size <= a.max_items && size <= used; ++size) {
+    std::uint32_t const stride = a.max_items + 1;
+    std::uint64_t const itemsets = a.binomials[std::size_t{used} * stride + size];
+    std::uint64_t const share = (itemsets + block_threads - 1) / block_threads;
+    std::uint64_t const begin = threadIdx.x * share;
+    if (begin >= itemsets) continue;
+    std::uint64_t const end = itemsets - begin < share ? itemsets : begin + share;
+    std::uint32_t c[most_items];
+    std::uint32_t x[most_items];
+    rules::combination_at(begin, used, size, a.binomials, stride, c);
+    std::uint32_t changed = 0;
+    for (std::uint64_t z = begin;;) {
+      for (; changed < size; ++changed) x[changed] = row_of[c[changed]];
+      add_itemset(a, x, size, all);
+      if (++z == end) break;
+      changed = rules::next_combination(c, size);
+    }
+  }
+
+  __syncthreads();
+  Sum const num = reduce(storage.reduce).Sum(all.sums.num);
+  __syncthreads();
+  Sum const den = reduce(storage.reduce).Sum(all.sums.den);
+  if (threadIdx.x == 0) a.scores[d] = score_of(score_sums<Sum>{num, den}, a.mean_label);
+  add_counts<block_threads>(storage.count, all.hits, all.misses, all.prefix_lookups, a.counts);
+}
+
+template <class Sum>
+__global__ __launch_bounds__(document_threads) void profl_t_kernel(arguments<Sum> const a) {
+  __shared__ typename cub::BlockReduce<number, document_threads>::TempStorage storage;
+  std::uint32_t const d = blockIdx.x * document_threads + threadIdx.x;
+  total<Sum> all;
+  if (d < a.documents.documents) {
+    document_rows const list{a.lists + d, a.documents.documents};
+    std::uint32_t const used = gather_rows(a.documents, d, a.lists + d, a.documents.documents);
+    for (std::uint32_t i = 0; i < used; ++i) all.sums += a.singles[list[i]];
+    for (std::uint32_t size = 2; size <= a.max_items && size <= used; ++size)
+      for_each_itemset(list, used, size,
+                       [&](std::uint32_t const* x) { add_itemset(a, x, size, all); });
+    a.scores[d] = score_of(all.sums, a.mean_label);
+  }
+  add_counts<document_threads>(storage, all.hits, all.misses, all.prefix_lookups, a.counts);
+}
+
+/// Itemsets of one item, ready to be added.
+template <class Sum>
+std::vector<score_sums<Sum>> sums_of_items(prepared_training const& training) {
+  score_view<Sum> const table = training.table.view<Sum>();
+  rules::vertical_index const& index = training.index;
+  std::vector<score_sums<Sum>> singles(index.items());
+  for (std::uint32_t x = 0; x < index.items(); ++x)
+    singles[x] = table.classwise(index.item_support(x), index.item_supports(x).data(), 1);
+  return singles;
+}
+
+/// C(y, k) for y <= features, k <= max_items.
+std::vector<std::uint64_t> binomials_of(std::size_t features, std::size_t max_items) {
+  std::vector<std::uint64_t> all;
+  for (std::size_t y = 0; y <= features; ++y)
+    for (std::size_t k = 0; k <= max_items; ++k) all.push_back(rules::binomial(y, k));
+  return all;
+}
+
+template <class Sum>
+class profl final : public device_scorer {
+ public:
+  profl(prepared_training const& training, device_training const& on_device, bool by_thread)
+      : by_thread_(by_thread),
+        features_(training.features.size()),
+        table_(training.table.view<Sum>()),
+        singles_(std::span<score_sums<Sum> const>(sums_of_items<Sum>(training))),
+        counts_(1) {
+    check_itemset_size(by_thread ? "profl-t" : "profl", training);
+    arguments_.rows = on_device.rows();
+    arguments_.table = table_.view();
+    arguments_.singles = singles_.data();
+    arguments_.mean_label = training.table.mean_label();
+    arguments_.max_items = static_cast<std::uint32_t>(training.table.max_itemset_size());
+    arguments_.counts = counts_.data();
+    if (!by_thread_) {
+      binomials_ = device_buffer<std::uint64_t>(
+          std::span<std::uint64_t const>(binomials_of(features_, arguments_.max_items)));
+      arguments_.binomials = binomials_.data();
+      check_cuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(&profl_kernel<Sum>),
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(shared())));
+    }
+    cache_.emplace(training, on_device.rows());
+    arguments_.cache = cache_->view();
+  }
+
+  std::size_t bytes_per_document() const override {
+    return by_thread_ ? features_ * sizeof(std::uint32_t) : 0;
+  }
+  void reserve(std::size_t documents) override {
+    if (by_thread_) lists_.reserve(features_ * documents);
+    first_of_call_ = true;
+  }
+
+  void score(document_view const& documents, double* scores, stream const& on) override {
+    if (first_of_call_) counts_.fill_bytes(0, on.get());
+    first_of_call_ = false;
+    arguments<Sum> a = arguments_;
+    a.documents = documents;
+    a.scores = scores;
+    a.lists = lists_.data();
+    if (by_thread_)
+      profl_t_kernel<<<document_blocks(documents.documents), document_threads, 0, on.get()>>>(a);
+    else
+      profl_kernel<<<documents.documents, block_threads, shared(), on.get()>>>(a);
+    check_launch();
+  }
+
+  void add_counts(scored& result) override {
+    counters const counted = counts_.to_host().front();
+    result.cache_hits += counted.hits;
+    result.cache_misses += counted.misses;
+    result.prefix_lookups += counted.prefix_lookups;
+  }
+
+ private:
+  std::size_t shared() const { return std::max<std::size_t>(features_, 1) * 4; }
+
+  bool by_thread_;
+  std::size_t features_;
+  device_score_table<Sum> table_;
+  device_buffer<score_sums<Sum>> singles_;
+  device_buffer<std::uint64_t> binomials_;
+  device_buffer<std::uint32_t> lists_;
+  device_buffer<counters> counts_;
+  std::optional<itemset_cache_on_device> cache_;
+  arguments<Sum> arguments_{};
+  bool first_of_call_ = true;
+};
+
+std::unique_ptr<scoring_engine> make(context const& ctx, prepared_training const& training,
+                                     bool by_thread) {
+  return on_devices(
+      ctx.devices, training,
+      [by_thread](prepared_training const& prepared,
+                  device_training const& on_device) -> std::unique_ptr<device_scorer> {
+        if (prepared.table.is_wide())
+          return std::make_unique<profl<wide_sum>>(prepared, on_device, by_thread);
+        return std::make_unique<profl<std::uint64_t>>(prepared, on_device, by_thread);
+      });
+}
+
+}  // namespace
+
+std::unique_ptr<scoring_engine> make_profl(context const& ctx, prepared_training const& training) {
+  return make(ctx, training, false);
+}
+
+std::unique_ptr<scoring_engine> make_profl_t(context const& ctx,
+                                             prepared_training const& training) {
+  return make(ctx, training, true);
+}
+
+}  // namespace rulerank::l2r
