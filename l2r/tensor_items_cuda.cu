@@ -11,8 +11,9 @@
 // it. For each later feature g it multiplies the rows x AND y, for all y of g, with the rows of
 // some later features on the tensor cores; turns the counts into what they add, a table in shared
 // memory; and then each document adds its entries of the table. An entry is found by the document's
-// bins: [y][feature][bin]. While one table is read, the next is made. What {x, y} adds is in a
-// table of all pairs.
+// bins: [y][feature][bin]. While one table is read, the next is made. The bins lie in the order of
+// the feature's items, so that a warp's documents are side by side. What {x, y} adds is in a table
+// of all pairs.
 //
 // While all labels of an itemset are valid it adds factor[n] w to num and the same unit to den, and
 // 32 such entries fit a sum of 64 bits: the lower bits for num, the upper ones count for den. Where
@@ -29,7 +30,6 @@ using bitmaps::product_word;
 using bitmaps::product_words;
 using sums = score_sums<std::uint64_t>;
 
-constexpr std::uint32_t threads = 512;
 /// Places for the items of a feature; the last one is "no item", and adds nothing.
 constexpr std::uint32_t slots = 16;
 constexpr std::uint32_t no_slot = slots - 1;
@@ -38,9 +38,11 @@ constexpr std::uint32_t packed_group = 32;
 constexpr std::uint32_t full_group = 16;
 /// Bits of a packed entry for num; above them is the count.
 constexpr int num_bits = 58;
-/// Documents of a thread, whose sums it keeps: the more, the seldomer a table is made.
-constexpr std::uint32_t few_a_thread = 8;
-constexpr std::uint32_t many_a_thread = 12;
+/// Documents of a thread, whose sums it keeps: the more, the seldomer a table is made. Where items
+/// have many documents, so has a block.
+constexpr std::uint32_t per_thread = 8;
+constexpr std::uint32_t few_threads = 512;
+constexpr std::uint32_t many_threads = 1024;
 constexpr std::uint32_t most_chunks = 32;
 
 struct arguments {
@@ -53,8 +55,8 @@ struct arguments {
   std::uint32_t features;
   std::uint32_t max_items;  ///< 1, 2 or 3
   std::uint32_t documents;
-  std::uint32_t const* slots_of;    ///< [documents][stride] eight slots a word, 4 bits each
-  std::uint32_t stride;             ///< words, a multiple of 4
+  uint4 const* slots_of;            ///< [features][quarters][documents] in `order`, see gather
+  std::uint32_t quarters;           ///< of 32 slots, 4 bits each
   bool packs;                       ///< entries may be packed
   std::uint32_t const* order;       ///< [features][documents] by slot
   std::uint32_t const* slot_begin;  ///< [features][slots + 1] into `order`
@@ -62,8 +64,8 @@ struct arguments {
   unsigned long long* totals;       ///< [documents][2] num, den
 };
 
-/// Writes each document's slots, features together, from codes that lie feature by feature. A block
-/// takes 32 features of 32 documents.
+/// Writes each document's slots, features together, from codes that lie feature by feature: eight
+/// slots a word, `stride` words a document. A block takes 32 features of 32 documents.
 __global__ void transpose_kernel(document_view const from, std::uint32_t const* item_begin,
                                  std::uint32_t* slots_of, std::uint32_t stride) {
   __shared__ std::uint8_t tile[32][33];
@@ -145,6 +147,19 @@ __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
     std::uint32_t const at = take_rank(slot, counts);
     if (slot != no_slot) order[std::size_t{f} * from.documents + at] = d;
   }
+}
+
+/// For each feature, the slots of the documents in its order: what blocks read again and again lies
+/// side by side. The slots before the feature are not read, nor written.
+__global__ void gather_kernel(std::uint32_t const* order, std::uint32_t const* slot_begin,
+                              uint4 const* from, std::uint32_t documents, std::uint32_t quarters,
+                              uint4* to) {
+  std::uint32_t const f = blockIdx.y;
+  std::uint32_t const p = blockIdx.x * blockDim.x + threadIdx.x;
+  if (p >= slot_begin[f * (slots + 1) + no_slot]) return;
+  uint4 const* const mine = from + std::size_t{order[std::size_t{f} * documents + p]} * quarters;
+  for (std::uint32_t q = f / 32; q < quarters; ++q)
+    to[(std::size_t{f} * quarters + q) * documents + p] = mine[q];
 }
 
 static_assert(packed_group * sizeof(std::uint64_t) == full_group * sizeof(sums));
@@ -230,6 +245,7 @@ __device__ step after(arguments const& a, std::uint32_t x, step const& now) {
 }
 
 /// The rows x AND y of feature g's items.
+template <std::uint32_t threads>
 __device__ void make_rows(arguments const& a, std::uint32_t* to, std::uint32_t x, std::uint32_t g) {
   std::uint32_t const first = a.item_begin[g];
   std::uint32_t const bins = a.item_begin[g + 1] - first;
@@ -294,6 +310,7 @@ struct entries {
 };
 
 /// What {x, y, z} adds, for the items y of a feature and z of the features v .. after g, packed.
+template <std::uint32_t threads>
 __device__ void make_packed_table(arguments const& a, layout const& s, step const& at,
                                   void* table) {
   for (std::uint32_t k = threadIdx.x / 32; k < packed_group; k += threads / 32) {
@@ -329,6 +346,7 @@ __device__ void make_packed_table(arguments const& a, layout const& s, step cons
 }
 
 /// The same as pairs of sums, each label held against the thresholds.
+template <std::uint32_t threads>
 __device__ __noinline__ void make_full_table(arguments const& a, layout const s, step const at,
                                              void* table) {
   for (std::uint32_t k = threadIdx.x / 32; k < full_group; k += threads / 32) {
@@ -370,10 +388,10 @@ __device__ inline std::uint32_t turned(std::uint32_t eight, std::uint32_t y) {
   return ((eight & 0x77777777U) + (by & 0x77777777U)) ^ ((eight ^ by) & 0x88888888U);
 }
 
-/// A document adds its entries of a table: slots_of are its slots, y its item of g.
-__device__ void add_packed(arguments const& a, std::uint32_t const* slots_of, step const& at,
-                           std::uint32_t y, void const* made, sums& total) {
-  uint4 const mine = __ldg(reinterpret_cast<uint4 const*>(slots_of + at.v / 8));
+/// A document adds its entries of a table: `mine` are its slots v / 32 * 32 and on, y its item of
+/// g.
+__device__ void add_packed(arguments const& a, uint4 const& mine, step const& at, std::uint32_t y,
+                           void const* made, sums& total) {
   std::uint32_t const words[4] = {turned(mine.x, y), turned(mine.y, y), turned(mine.z, y),
                                   turned(mine.w, y)};
   auto const* const table = static_cast<std::uint64_t const*>(made) + y * (packed_group * slots);
@@ -389,10 +407,11 @@ __device__ void add_packed(arguments const& a, std::uint32_t const* slots_of, st
   total.den += (sum >> num_bits) * a.table.unit[1];
 }
 
-__device__ void add_full(arguments const& a, std::uint32_t const* slots_of, step const& at,
-                         std::uint32_t y, void const* made, sums& total) {
-  uint2 const mine = __ldg(reinterpret_cast<uint2 const*>(slots_of + at.v / 8));
-  std::uint32_t const words[2] = {turned(mine.x, y), turned(mine.y, y)};
+__device__ void add_full(arguments const& a, uint4 const& mine, step const& at, std::uint32_t y,
+                         void const* made, sums& total) {
+  bool const upper = at.v % 32 != 0;
+  std::uint32_t const words[2] = {turned(upper ? mine.z : mine.x, y),
+                                  turned(upper ? mine.w : mine.y, y)};
   auto const* const table = static_cast<ulonglong2 const*>(made) + y * (full_group * slots);
 #pragma unroll
   for (std::uint32_t w = 0; w < full_group / 8; ++w) {
@@ -407,7 +426,7 @@ __device__ void add_full(arguments const& a, std::uint32_t const* slots_of, step
 }
 
 /// Block (item x, piece of its documents, part of the later features).
-template <std::uint32_t per_thread>
+template <std::uint32_t threads>
 __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arguments const a) {
   extern __shared__ uint4 shared[];
   std::uint32_t const x = blockIdx.x;
@@ -431,19 +450,20 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
       static_cast<std::uint32_t>(std::uint64_t{holders} * blockIdx.y / pieces);
   std::uint32_t const documents =
       static_cast<std::uint32_t>(std::uint64_t{holders} * (blockIdx.y + 1) / pieces) - from;
-  std::uint32_t const* const order = a.order + std::size_t{f} * a.documents + own[0] + from;
-  std::uint32_t document[per_thread] = {};
+  std::uint32_t const first = own[0] + from + threadIdx.x;  // this thread's, of f's order
+  uint4 const* const slots_of = a.slots_of + std::size_t{f} * a.quarters * a.documents + first;
   sums total[per_thread];
   auto const has = [&](std::uint32_t r) { return r * threads + threadIdx.x < documents; };
-  auto const slots_of = [&](std::uint32_t r) {
-    return a.slots_of + std::size_t{document[r]} * a.stride;
+  // Of the thread's r-th document: 32 slots, and one.
+  auto const quarter = [&](std::uint32_t r, std::uint32_t q) {
+    return slots_of + std::size_t{q} * a.documents + r * threads;
   };
   auto const slot = [&](std::uint32_t r, std::uint32_t g) {
-    return __ldg(slots_of(r) + g / 8) >> (g % 8 * 4) & 15U;
+    auto const* const words = reinterpret_cast<std::uint32_t const*>(quarter(r, g / 32));
+    return __ldg(words + g / 8 % 4) >> (g % 8 * 4) & 15U;
   };
 #pragma unroll
   for (std::uint32_t r = 0; r < per_thread; ++r) {
-    document[r] = has(r) ? order[r * threads + threadIdx.x] : 0;
     if (blockIdx.z == 0) total[r] = a.singles[x];
     if (!has(r) || a.max_items < 2) continue;
     for (std::uint32_t g = f + 1 + blockIdx.z; g < a.features; g += gridDim.z) {
@@ -457,15 +477,15 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
   if (a.max_items > 2 && is_there(now)) {
     auto const make = [&](step const& at, std::uint32_t which) {
       if (at.deep)
-        make_full_table(a, s, at, s.table(which));
+        make_full_table<threads>(a, s, at, s.table(which));
       else
-        make_packed_table(a, s, at, s.table(which));
+        make_packed_table<threads>(a, s, at, s.table(which));
     };
     auto const make_rows_before = [&](step const& at, step const& before) {
       if (is_there(at) && at.ordinal != before.ordinal)
-        make_rows(a, s.rows_of(at.ordinal), x, at.g);
+        make_rows<threads>(a, s.rows_of(at.ordinal), x, at.g);
     };
-    make_rows(a, s.rows_of(now.ordinal), x, now.g);
+    make_rows<threads>(a, s.rows_of(now.ordinal), x, now.g);
     step next = after(a, x, now);
     __syncthreads();
     make(now, 0);
@@ -482,10 +502,11 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
         if (!has(r)) continue;
         std::uint32_t const y = slot(r, now.g);
         if (y == no_slot) continue;
+        uint4 const mine = __ldg(quarter(r, now.v / 32));
         if (now.deep)
-          add_full(a, slots_of(r), now, y, s.table(t), total[r]);
+          add_full(a, mine, now, y, s.table(t), total[r]);
         else
-          add_packed(a, slots_of(r), now, y, s.table(t), total[r]);
+          add_packed(a, mine, now, y, s.table(t), total[r]);
       }
       __syncthreads();
       now = next;
@@ -495,7 +516,8 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
 #pragma unroll
   for (std::uint32_t r = 0; r < per_thread; ++r) {
     if (!has(r)) continue;
-    unsigned long long* const to = a.totals + 2 * std::size_t{document[r]};
+    std::uint32_t const document = a.order[std::size_t{f} * a.documents + first + r * threads];
+    unsigned long long* const to = a.totals + 2 * std::size_t{document};
     atomicAdd(to, static_cast<unsigned long long>(total[r].num));
     atomicAdd(to + 1, static_cast<unsigned long long>(total[r].den));
   }
@@ -525,7 +547,7 @@ class tensor_by_item final : public device_scorer {
     arguments_.item_begin = item_begin_.data();
     arguments_.features = static_cast<std::uint32_t>(training.features.size());
     arguments_.max_items = static_cast<std::uint32_t>(training.table.max_itemset_size());
-    arguments_.stride = static_cast<std::uint32_t>(round_up(training.features.size(), 32) / 8);
+    arguments_.quarters = static_cast<std::uint32_t>((training.features.size() + 31) / 32);
     // The largest entry is that of a single document with the largest label.
     std::uint64_t const largest =
         host.factor[1] * static_cast<std::uint64_t>(std::max(host.labels[0], 1));
@@ -544,17 +566,19 @@ class tensor_by_item final : public device_scorer {
     arguments_.pairs = pairs_.data();
     arguments_.deep = deep_.data();
     shared_ = layout::bytes(most_bins_, arguments_.rows.chunks);
-    for (auto const kernel : {items_kernel<few_a_thread>, items_kernel<many_a_thread>})
+    for (auto const kernel : {items_kernel<few_threads>, items_kernel<many_threads>})
       check_cuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel),
                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       static_cast<int>(shared_)));
   }
 
   std::size_t bytes_per_document() const override {
-    return 4 * std::size_t{arguments_.stride} + 4 * std::size_t{arguments_.features} + 16;
+    std::size_t const slot_bytes = arguments_.quarters * sizeof(uint4);
+    return (arguments_.features + 1) * slot_bytes + 4 * std::size_t{arguments_.features} + 16;
   }
   void reserve(std::size_t documents) override {
-    slots_.reserve(documents * arguments_.stride);
+    slots_.reserve(documents * arguments_.quarters);
+    ordered_slots_.reserve(documents * arguments_.quarters * arguments_.features);
     order_.reserve(documents * arguments_.features);
     slot_begin_.reserve(arguments_.features * (slots + std::size_t{1}));
     totals_.reserve(2 * documents);
@@ -563,23 +587,27 @@ class tensor_by_item final : public device_scorer {
   void score(document_view const& documents, double* scores, stream const& on) override {
     arguments a = arguments_;
     a.documents = documents.documents;
-    a.slots_of = slots_.data();
+    a.slots_of = ordered_slots_.data();
     a.order = order_.data();
     a.slot_begin = slot_begin_.data();
     a.totals = totals_.data();
     auto const n = documents.documents;
     check_cuda(cudaMemsetAsync(totals_.data(), 0, 16 * std::size_t{n}, on.get()));
-    transpose_kernel<<<dim3((n + 31) / 32, a.stride / 4), dim3(32, 8), 0, on.get()>>>(
-        documents, a.item_begin, slots_.data(), a.stride);
+    transpose_kernel<<<dim3((n + 31) / 32, a.quarters), dim3(32, 8), 0, on.get()>>>(
+        documents, a.item_begin, reinterpret_cast<std::uint32_t*>(slots_.data()), 4 * a.quarters);
     order_kernel<<<a.features, 1024, 0, on.get()>>>(documents, a.item_begin, order_.data(),
                                                     slot_begin_.data());
+    gather_kernel<<<dim3((n + 255) / 256, a.features), 256, 0, on.get()>>>(
+        order_.data(), slot_begin_.data(), slots_.data(), n, a.quarters, ordered_slots_.data());
     // Few documents: the features after x are shared out, so that there are enough blocks.
     std::uint32_t const parts = n < 100'000 ? 4 : 1;
     std::size_t const holders =
         std::size_t{n} * a.features / a.rows.items;  // of an item, on average
-    bool const many = holders > 2 * few_a_thread * threads;
-    auto const kernel = many ? items_kernel<many_a_thread> : items_kernel<few_a_thread>;
-    std::uint32_t const piece = (many ? many_a_thread : few_a_thread) * threads;
+    std::uint32_t const threads =
+        holders > 2 * per_thread * few_threads ? many_threads : few_threads;
+    auto const kernel =
+        threads == many_threads ? items_kernel<many_threads> : items_kernel<few_threads>;
+    std::uint32_t const piece = per_thread * threads;
     kernel<<<dim3(a.rows.items, (n + piece - 1) / piece, parts), threads, shared_, on.get()>>>(a);
     finish_kernel<<<(n + 255) / 256, 256, 0, on.get()>>>(totals_.data(), n, mean_label_, scores);
     check_launch();
@@ -594,7 +622,8 @@ class tensor_by_item final : public device_scorer {
   std::uint32_t most_bins_ = 0;
   std::size_t shared_ = 0;
   arguments arguments_{};
-  device_buffer<std::uint32_t> slots_, order_, slot_begin_;
+  device_buffer<uint4> slots_, ordered_slots_;
+  device_buffer<std::uint32_t> order_, slot_begin_;
   device_buffer<unsigned long long> totals_;
 };
 
