@@ -56,7 +56,7 @@ struct itemset_cache_view {
   };
   static constexpr std::uint32_t empty = 0;
   static constexpr std::uint32_t claimed = 1;
-  static constexpr std::uint32_t most_probes = 64;
+  static constexpr std::uint32_t most_probes = 8;
 
   __device__ bool enabled() const { return shape.slots > 0; }
   __device__ std::uint32_t* head(std::uint64_t slot) const {
