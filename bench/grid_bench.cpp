@@ -1,12 +1,13 @@
 // Every engine against every other on real sets: the same documents in the same order, the same
 // bits of every score.
 //
-//   grid_bench [SETS [FOLDS [METHODS [SIZES [WORKERS]]]]]      each a list, a,b,c; - for all
+//   grid_bench [SETS [FOLDS [METHODS [SIZES [WORKERS [ENGINES]]]]]]     lists a,b,c; - for all
 //
-// Needs $RULERANK_TEST_DATA. One TSV row a case on standard output, in a fixed order. A sampling
-// row holds |U| and the rules that lost their validity on the way: with neither it would be no
-// evidence. A ranking row holds the smallest and largest score. Where there are GPUs, their engines
-// are in every row too, the workers sharing them out. Ends with 1 when engines differ.
+// ENGINES is all, or gpus: the published ones on the CPU, which take most of the time, are left
+// out. Needs $RULERANK_TEST_DATA. One TSV row a case on standard output, in a fixed order. A
+// sampling row holds |U| and the rules that lost their validity on the way: with neither it would
+// be no evidence. A ranking row holds the smallest and largest score. Where there are GPUs, their
+// engines are in every row too, on 1, 2 and 4 of them in turn. Ends with 1 when engines differ.
 
 #include "al/sampler.hpp"
 #include "core/devices.hpp"
@@ -21,6 +22,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <future>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,12 +34,17 @@ namespace {
 
 using namespace rulerank;
 
+/// What a worker takes at a time: a binning of a fold, for one rule size, and what is done there.
+enum class kind { sampling, ranking_reduced, ranking_full };
+
 struct cell {
+  kind what = kind::sampling;
   std::string set;
   int fold = 1;
   std::string method;
   int rule_size = 3;
-  std::vector<int> gpu;  ///< none or one
+  std::vector<int> devices;  ///< GPUs, if any
+  bool published_on_cpu = true;
 };
 
 std::vector<std::string> list(int argc, char** argv, int at, std::string const& all) {
@@ -50,12 +58,35 @@ std::vector<std::string> list(int argc, char** argv, int at, std::string const& 
   return words;
 }
 
-/// The GPU of this worker's cells, where there is one.
-std::vector<int> gpu_of_cell(std::size_t number) {
-  auto const devices = list_devices().devices;
-  if (devices.empty()) return {};
-  return {devices[number % devices.size()].ordinal};
+/// 1, 2, 4 ... of the GPUs in turn, beginning with each in turn.
+std::vector<int> devices_of_cell(std::size_t number) {
+  auto const all = list_devices().devices;
+  std::vector<std::size_t> sizes;
+  for (std::size_t size = 1; size <= all.size(); size *= 2) sizes.push_back(size);
+  std::vector<int> devices;
+  if (all.empty()) return devices;
+  for (std::size_t i = 0; i < sizes[number % sizes.size()]; ++i)
+    devices.push_back(all[(number / sizes.size() + i) % all.size()].ordinal);
+  return devices;
 }
+
+/// A reduction on several GPUs has them alone: it waits inside its kernels for all of them.
+class turn_on_devices {
+ public:
+  explicit turn_on_devices(bool alone) {
+    std::lock_guard const next(door_);  // nobody overtakes who waits to be alone
+    if (alone)
+      alone_ = std::unique_lock(devices_);
+    else
+      shared_ = std::shared_lock(devices_);
+  }
+
+ private:
+  static inline std::mutex door_;
+  static inline std::shared_mutex devices_;
+  std::unique_lock<std::shared_mutex> alone_;
+  std::shared_lock<std::shared_mutex> shared_;
+};
 
 bool same(al::sample const& a, al::sample const& b) {
   return a.documents == b.documents &&
@@ -64,6 +95,13 @@ bool same(al::sample const& a, al::sample const& b) {
                       return x.document == y.document && x.partition == y.partition &&
                              x.iteration == y.iteration && x.rules == y.rules;
                     });
+}
+
+/// Rules that lost their validity; `delta` alone counts them.
+std::uint64_t rules_lost(al::sample const& of) {
+  std::uint64_t lost = 0;
+  for (auto const& p : of.partitions) lost += p.rules_lost;
+  return lost;
 }
 
 struct outcome {
@@ -87,25 +125,26 @@ void sampling_rows(cell const& c, datasets::binned_dataset const& train,
       return al::reduce(ctx, train, options);
     };
     al::sample const ours = run(al::engine::delta, 1);
-    bool const serial = same(ours, run(al::engine::ssarp, 1));
-    bool const parallel = same(ours, run(al::engine::pssarp, 2));
-    std::uint64_t lost = 0;
-    for (auto const& p : ours.partitions) lost += p.rules_lost;
-    std::string on_gpu;
-    if (!c.gpu.empty()) {
-      al::sample const there = run(al::engine::delta, 1, c.gpu);
-      std::uint64_t lost_there = 0;
-      for (auto const& p : there.partitions) lost_there += p.rules_lost;
-      bool const equal = same(ours, there) && lost == lost_there;
+    std::string told;
+    auto hold = [&](std::string_view name, al::sample const& other) {
+      bool const equal = same(ours, other) &&
+                         (other.ran != al::engine::delta || rules_lost(ours) == rules_lost(other));
       out.differences += !equal;
-      on_gpu = fmt::format(", delta on a GPU {}", equal ? "same" : "DIFFERS");
+      told += fmt::format("{}{} {}", told.empty() ? "" : ", ", name, equal ? "same" : "DIFFERS");
+    };
+    if (c.published_on_cpu) {
+      hold("ssarp", run(al::engine::ssarp, 1));
+      hold("pssarp", run(al::engine::pssarp, 2));
     }
-    out.differences += !serial + !parallel;
-    out.rows +=
-        fmt::format("reduce\t{}\t{}\t{}\t{}\t{}\t{}\t-\t-\t{}\t{}\t{}\tssarp {}, pssarp {}{}\n",
-                    c.set, c.fold, c.method, c.rule_size, t.min_support, t.min_confidence,
-                    train.documents, ours.documents.size(), lost, serial ? "same" : "DIFFERS",
-                    parallel ? "same" : "DIFFERS", on_gpu);
+    for (auto const* which : {"delta", "prss"}) {
+      if (c.devices.empty()) break;
+      turn_on_devices const turn(c.devices.size() > 1);
+      hold(fmt::format("{}@{}", which, c.devices.size()),
+           run(al::engine_from(which), 1, c.devices));
+    }
+    out.rows += fmt::format("reduce\t{}\t{}\t{}\t{}\t{}\t{}\t-\t-\t{}\t{}\t{}\t{}\n", c.set, c.fold,
+                            c.method, c.rule_size, t.min_support, t.min_confidence, train.documents,
+                            ours.documents.size(), rules_lost(ours), told);
   }
 }
 
@@ -131,25 +170,33 @@ void ranking_rows(cell const& c, std::string_view which, datasets::binned_datase
         options.engine = engine;
         return l2r::ranker(ctx, train, options).score(ctx, test).scores;
       };
-      auto const published = run(l2r::engine::lrar, 1);
       auto const ours = run(l2r::engine::project, 2);
-      bool const equal = published.size() == ours.size() &&
-                         std::memcmp(published.data(), ours.data(), 8 * ours.size()) == 0;
-      std::string on_gpu;
-      for (std::size_t shared_from : {std::size_t{0}, std::size_t{1} << 40}) {
-        if (c.gpu.empty()) break;
-        options.shared_from = shared_from;  // either form of tensor
-        auto const there = run(l2r::engine::automatic, 1, c.gpu);
-        bool const as_well = std::memcmp(published.data(), there.data(), 8 * there.size()) == 0;
-        out.differences += !as_well;
-        on_gpu += fmt::format(", tensor {}", as_well ? "same bits" : "DIFFERS");
-      }
+      std::string told;
+      auto hold = [&](std::string_view name, std::vector<double> const& other) {
+        bool const equal = ours.size() == other.size() &&
+                           std::memcmp(ours.data(), other.data(), 8 * ours.size()) == 0;
+        out.differences += !equal;
+        told +=
+            fmt::format("{}{} {}", told.empty() ? "" : ", ", name, equal ? "same bits" : "DIFFERS");
+      };
+      auto hold_on_gpus = [&](std::string_view name, l2r::engine engine) {
+        if (c.devices.empty()) return;
+        turn_on_devices const turn(false);
+        hold(fmt::format("{}@{}", name, c.devices.size()), run(engine, 1, c.devices));
+      };
+      if (c.published_on_cpu) hold("lrar", run(l2r::engine::lrar, 1));
+      options.shared_from = 0;
+      hold_on_gpus("tensor by item", l2r::engine::tensor);
+      options.shared_from = std::size_t{1} << 40;
+      hold_on_gpus("tensor by document", l2r::engine::tensor);
+      options.cache_bytes = std::size_t{64} << 20;  // it fills
+      for (auto const* name : {"plrar", "profl-t", "profl"})
+        hold_on_gpus(name, l2r::engine_from(name));
       auto const [low, high] = std::minmax_element(ours.begin(), ours.end());
-      out.differences += !equal;
-      out.rows += fmt::format(
-          "rank {}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.6f}\t{:.6f}\tlrar {}{}\n", which, c.set,
-          c.fold, c.method, c.rule_size, t.min_support, t.min_confidence, w.weight, w.smoothing,
-          train.documents, *low, *high, equal ? "same bits" : "DIFFERS", on_gpu);
+      out.rows +=
+          fmt::format("rank {}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.6f}\t{:.6f}\t{}\n", which,
+                      c.set, c.fold, c.method, c.rule_size, t.min_support, t.min_confidence,
+                      w.weight, w.smoothing, train.documents, *low, *high, told);
     }
   }
 }
@@ -167,12 +214,15 @@ outcome run(cell const& c, std::string const& root) {
       datasets::apply_discretizer(ctx, datasets::read_svmlight(ctx, folder + "test.txt"), cuts);
   auto const order = datasets::order_features(ctx, train, datasets::feature_order::chi2);
   outcome out;
-  sampling_rows(c, train, order, out);
-  al::sampler_options options;
-  options.rule_size = c.rule_size;
-  options.feature_order = order;
-  auto const chosen = al::reduce(ctx, train, options).documents;
-  ranking_rows(c, "reduced", datasets::subset(train, chosen), test, out);
+  if (c.what == kind::sampling) sampling_rows(c, train, order, out);
+  if (c.what == kind::ranking_reduced) {
+    al::sampler_options options;
+    options.rule_size = c.rule_size;
+    options.feature_order = order;
+    auto const chosen = al::reduce(ctx, train, options).documents;
+    ranking_rows(c, "reduced", datasets::subset(train, chosen), test, out);
+  }
+  if (c.what != kind::ranking_full) return out;
   // All training documents: itemsets that more than 1 / theta_min documents hold. At size 4 the
   // published engine takes minutes a row, so it ranks 200 documents drawn with a fixed seed.
   auto some = test;
@@ -195,13 +245,15 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "grid_bench: needs $RULERANK_TEST_DATA\n");
     return 2;
   }
+  bool const all_engines = argc <= 6 || std::string_view(argv[6]) != "gpus";
   std::vector<cell> cells;
   for (auto const& set : list(argc, argv, 1, "OHSUMED,MQ2008,MQ2008-agg"))
     for (auto const& fold : list(argc, argv, 2, "1,2,3,4,5"))
       for (auto const& method : list(argc, argv, 3, "tube,width,frequency"))
         for (auto const& size : list(argc, argv, 4, "2,3,4"))
-          cells.push_back(
-              {set, std::stoi(fold), method, std::stoi(size), gpu_of_cell(cells.size())});
+          for (kind const what : {kind::sampling, kind::ranking_reduced, kind::ranking_full})
+            cells.push_back({what, set, std::stoi(fold), method, std::stoi(size),
+                             devices_of_cell(cells.size()), all_engines});
   auto const workers = static_cast<std::size_t>(
       argc > 5 ? std::stoi(argv[5]) : static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<std::promise<outcome>> done(cells.size());
@@ -238,6 +290,6 @@ int main(int argc, char** argv) {
     }
     std::fflush(stdout);
   }
-  fmt::print(stderr, "grid_bench: {} cells, {} differences\n", cells.size(), differences);
+  fmt::print(stderr, "grid_bench: {} cells, {} differences\n", cells.size() / 3, differences);
   return differences == 0 ? 0 : 1;
 }

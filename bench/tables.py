@@ -99,6 +99,8 @@ def ranking(arguments, log):
 
 def markdown(title, head, rows):
     def text(value):
+        if value is None:
+            return ""
         return f"{value:.4g}" if isinstance(value, float) else str(value)
     lines = [f"## {title}", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(text(v) for v in row) + " |" for row in rows]

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""The dissertation's tables 5.3, 5.4, 5.6 to 5.11 and 5.13 in shape: the published engines and ours
+on one and several GPUs, side by side, answers compared before a time is taken.
+
+  gpu_tables.py BIN_FOLDER OUT_FOLDER [--gpus 1,2,4] [--shapes a,b] [--sizes 3,4] [--threads N]
+                [--data FOLDER] [--only headline|sampling|ranking|real|whole]
+
+Where the published engines would take long they run on a stated sample: the first partitions and
+iterations of a shape, or evenly chosen test documents. --data: where OHSUMED and MQ2008 are. Writes
+results.jsonl, manifest.json and tables.md into OUT_FOLDER.
+"""
+
+import argparse
+import datetime
+import json
+import math
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+
+from tables import build, machine, markdown, run, sampling_sample, shapes
+
+CACHE_GIB = 64  # of profl and profl-t: a small cache would flatter ours
+PUBLISHED_ITEMSETS = 2.5e9  # of the largest size that a published engine ranks in one run
+DEEP = 5e6  # itemsets a document, from which a document a thread is only run on one GPU
+
+
+def by_engine(rows):
+    return {row["engine"].split("/")[0]: row for row in rows}
+
+
+def seconds(rows, engine, field="seconds"):
+    return rows[engine][field] if engine in rows else None
+
+
+def over(a, b):
+    return a / b if a is not None and b else None
+
+
+def engines(arguments, *names):
+    return [f"{name}@{n}" for name in names for n in arguments.gpus]
+
+
+def cached(engine):
+    return f"{engine}/{CACHE_GIB}" if engine.startswith("profl") else engine
+
+
+def headline(arguments, log):
+    """The targets that name a shape."""
+    bench = str(arguments.bin / "l2r_bench")
+    threads = str(arguments.threads)
+    rows = []
+
+    def add(name, command):
+        result = by_engine(run([bench, *command], log))
+        tensors = [seconds(result, engine) for engine in engines(arguments, "tensor")]
+        one = result["tensor@1"]
+        rows.append([name, one["documents"], one["training"], seconds(result, "project"),
+                     seconds(result, "profl@1"), *tensors, one["device_s"],
+                     one["device_itemsets_per_s"], over(seconds(result, "profl@1"), tensors[0]),
+                     over(tensors[0], tensors[-1]),
+                     " / ".join(f"{1e3 * one[q]:.3f}" for q in ("p10_s", "seconds", "p90_s", "p99_s"))])
+
+    many = engines(arguments, "tensor")
+    profl = cached("profl@1")
+    for shape, documents, u, names in (
+            ("hp2003", 29521, 1091, ["project", *many, profl]),
+            ("web10k", 240039, 2101, ["project", *many, profl]),
+            ("web10k", 240039, 7337, many),
+            ("yahoo2", 103174, 1514, many),
+            ("hp2003", 1000, 1091, ["project", *many, profl])):
+        if shape in arguments.shapes:
+            add(shape, [shape, str(documents), str(u), "4", threads, *names])
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([str(arguments.bin / "rulerank"), "sample", "--documents", "5000", "--features",
+                        "64", "--queries", "50", "--folds", "1", "--out-dir", folder, "--quiet"],
+                       check=True)
+        fold = pathlib.Path(folder) / "Fold1"
+        lines = (fold / "train.txt").read_text().splitlines(keepends=True)
+        (fold / "train.txt").write_text("".join(lines[:1091]))
+        add("64 features", [str(fold / "train.txt"), str(fold / "test.txt"), "0", "4", threads,
+                            "project", *many])
+    head = ["input", "documents", "U", f"project s ({threads} threads)", "profl s",
+            *[f"tensor s, {n} GPUs" for n in arguments.gpus], "on the device s, 1 GPU", "itemsets/s",
+            "tensor over profl x", f"{arguments.gpus[-1]} GPUs over 1 x",
+            "1 GPU p10 / median / p90 / p99 ms"]
+    return [markdown("Targets: rule size 4, host to host", head, rows)]
+
+
+def sampling(arguments, log):
+    rows = []
+    bench = str(arguments.bin / "al_bench")
+    for shape in arguments.shapes:
+        published = arguments.published[shape]
+        for size in arguments.sizes:
+            result = by_engine(run([bench, shape, str(size), str(arguments.threads), "0", "0",
+                                    *engines(arguments, "delta", "prss")], log))
+            partitions, iterations = sampling_sample(published, size, arguments.seconds)
+            some = by_engine(run([bench, shape, str(size), "1", str(partitions), str(iterations),
+                                  "ssarp", "prss@1", "delta@1"], log))
+            prss = [seconds(result, engine) for engine in engines(arguments, "prss")]
+            delta = [seconds(result, engine) for engine in engines(arguments, "delta")]
+            of, planned = published["partitions"], published["iterations"][str(size)]
+            rows.append([shape, size, *prss, *[over(prss[0], s) for s in prss[1:]], *delta,
+                         over(prss[0], delta[0]),
+                         over(result["prss@1"]["loop_s"], result["delta@1"]["loop_s"]),
+                         f"{partitions} of {of} x {iterations} of {planned}", seconds(some, "ssarp"),
+                         over(seconds(some, "ssarp"), seconds(some, "prss@1")),
+                         over(seconds(some, "ssarp"), seconds(some, "delta@1"))])
+    gpus = arguments.gpus
+    head = ["shape", "rule size", *[f"prss s, {n} GPUs" for n in gpus],
+            *[f"prss {n} over 1 x" for n in gpus[1:]], *[f"delta s, {n} GPUs" for n in gpus],
+            "delta over prss, 1 GPU x", "the same, loops alone x", "sample: partitions x iterations",
+            "ssarp s there", "prss over ssarp x", "delta over ssarp x"]
+    return [markdown("Sampling (tables 5.3 and 5.4)", head, rows)]
+
+
+def ranked(arguments, log, name, command, size, queries_of, features):
+    """One input: rows for the tables of the times, of several GPUs, and of the cache."""
+    bench = str(arguments.bin / "l2r_bench")
+    each = math.comb(features, size - 1)
+    some = str(int(max(20, min(queries_of["documents"], arguments.seconds / (each * 2e-7)))))
+    lrar = run([bench, *command(some), str(size), "1", "lrar"], log)[0]
+    documents = int(max(200, min(queries_of["documents"], PUBLISHED_ITEMSETS / each)))
+    threads = engines(arguments, "profl-t") if each < DEEP else ["profl-t@1"]
+    result = by_engine(run(
+        [bench, *command(str(documents)), str(size), str(arguments.threads), "plrar@1",
+         *map(cached, engines(arguments, "profl")), *map(cached, threads),
+         *engines(arguments, "tensor")], log))
+    # Of a query of mean length.
+    share = queries_of["documents"] / queries_of["queries"]
+    query = {engine: row["seconds"] / row["documents"] * share for engine, row in result.items()}
+    serial = lrar["seconds"] / lrar["documents"] * share
+    u, gpus = lrar["training"], arguments.gpus
+    key = [name, u, size]
+    profl = [query[e] for e in engines(arguments, "profl")]
+    by_thread = [query.get(e) for e in engines(arguments, "profl-t")]
+    tensor = [query[e] for e in engines(arguments, "tensor")]
+    times = [*key, f"{documents} of {queries_of['documents']}", f"{lrar['documents']}", serial,
+             query["plrar@1"], by_thread[0], profl[0], tensor[0], over(query["plrar@1"], profl[0]),
+             over(serial, profl[0]), over(query["plrar@1"], by_thread[0]), over(serial, by_thread[0]),
+             over(profl[0], tensor[0]), over(serial, tensor[0])]
+    several = [*key]
+    for column in (profl, by_thread, tensor):
+        several += [*column[1:], *[over(column[0], s) for s in column[1:]]]
+    several += [over(query["plrar@1"], profl[-1]), over(serial, profl[-1]),
+                *[over(t, p) for t, p in zip(by_thread, profl)]]
+    row = result["profl@1"]
+    cache = [*key, row["documents"], row["hits"], row["misses"], row["prefix_lookups"],
+             row["hits"] + row["misses"], row["largest_itemsets"], row["seconds"], row["warm_s"]]
+    return times, several, cache
+
+
+def ranking_tables(arguments, title, rows):
+    gpus = arguments.gpus
+    times = ["input", "U", "rule size", "documents ranked", "by lrar", "lrar s a query",
+             "plrar s", "profl-t s", "profl s", "tensor s", "profl over plrar x", "profl over lrar x",
+             "profl-t over plrar x", "profl-t over lrar x", "tensor over profl x", "tensor over lrar x"]
+    several = ["input", "U", "rule size"]
+    for engine in ("profl", "profl-t", "tensor"):
+        several += [f"{engine} s, {n} GPUs" for n in gpus[1:]]
+        several += [f"{engine} {n} over 1 x" for n in gpus[1:]]
+    several += [f"profl on {gpus[-1]} over plrar x", f"profl on {gpus[-1]} over lrar x",
+                *[f"profl over profl-t, {n} GPUs x" for n in gpus]]
+    cache = ["input", "U", "rule size", "documents", "hits", "misses", "prefix look-ups",
+             "hits + misses", "documents x C(m, k)", "s, empty cache", "s, filled"]
+    return [markdown(f"{title}: one GPU (tables 5.6 and 5.9), times a query", times, [r[0] for r in rows]),
+            markdown(f"{title}: several GPUs (tables 5.7, 5.8, 5.10, 5.11)", several, [r[1] for r in rows]),
+            markdown(f"{title}: the cache of profl on one GPU (table 5.13), sizes k = rule size - 1", cache,
+                     [r[2] for r in rows])]
+
+
+def ranking(arguments, log):
+    rows = []
+    for shape in arguments.shapes:
+        published = arguments.published[shape]
+        part = {"documents": published["documents"][2], "queries": published["queries"][2]}
+        for trained_at in (3, 4):
+            u = str(published["reduced"][str(trained_at)])
+            for size in arguments.sizes:
+                rows.append(ranked(arguments, log, shape, lambda n, u=u, shape=shape: [shape, n, u], size,
+                                   part, published["features"]))
+    return ranking_tables(arguments, "Ranking", rows)
+
+
+def real(arguments, log):
+    """The same on the first folds of OHSUMED and MQ2008, trained on all training documents."""
+    if arguments.data is None:
+        return []
+    chosen, rows = [], []
+    for name in ("OHSUMED", "MQ2008"):
+        train, test = (str(arguments.data / "letor" / name / "Fold1" / f"{part}.txt") for part in ("train", "test"))
+        queries = [line.split()[1] for line in open(test)]
+        part = {"documents": len(queries), "queries": len(set(queries))}
+        for size in arguments.sizes:
+            result = by_engine(run([str(arguments.bin / "al_bench"), train, str(size), "1", "0", "0", "ssarp",
+                                    *engines(arguments, "prss", "delta")], log))
+            chosen.append([name, size, result["ssarp"]["chosen"], seconds(result, "ssarp"),
+                           *[seconds(result, e) for e in engines(arguments, "prss", "delta")],
+                           over(seconds(result, "ssarp"), seconds(result, "prss@1")),
+                           over(seconds(result, "ssarp"), seconds(result, "delta@1"))])
+            rows.append(ranked(arguments, log, name, lambda n, train=train, test=test: [train, test, n], size,
+                               part, 40))
+    gpus = arguments.gpus
+    head = ["fold 1 of", "rule size", "chosen", "ssarp s", *[f"prss s, {n} GPUs" for n in gpus],
+            *[f"delta s, {n} GPUs" for n in gpus], "prss over ssarp x", "delta over ssarp x"]
+    return [markdown("Real sets: sampling, until the stop rule ends it", head, chosen),
+            *ranking_tables(arguments, "Real sets: ranking", rows)]
+
+
+def whole(arguments, log):
+    """The program from files to files."""
+    rows = []
+    program = str(arguments.bin / "rulerank")
+    for shape in ("hp2003", "web10k"):
+        if shape not in arguments.shapes:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            fold = pathlib.Path(folder) / "Fold1"
+            subprocess.run([program, "sample", "--shape", shape, "--folds", "1", "--out-dir", folder, "--quiet"],
+                           check=True)
+            train, test = str(fold / "train.txt"), str(fold / "test.txt")
+            megabytes = [os.path.getsize(f) / 1e6 for f in (train, test)]
+            some = pathlib.Path(folder) / "some.txt"
+            devices = ["cpu", *["cuda:" + ",".join(map(str, range(n))) for n in arguments.gpus]]
+            for verb in ("reduce", "rank"):
+                answers = set()
+                for device in devices:
+                    out = pathlib.Path(folder) / "out.txt"
+                    options = ["--train", train] if verb == "reduce" else ["--train", str(some), "--test", test]
+                    command = [program, verb, *options, "--rule-size", "4", "--out", str(out), "--device",
+                               device, "--quiet"]
+                    begin = time.perf_counter()
+                    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+                    took = time.perf_counter() - begin
+                    answers.add(out.read_bytes())
+                    if verb == "reduce":
+                        some.write_bytes(out.read_bytes())
+                    log.write(json.dumps({"command": f"{verb} {shape} size 4", "device": device,
+                                          "wall_s": took}) + "\n")
+                    rows.append([shape, verb, sum(megabytes[:1] if verb == "reduce" else megabytes[1:]),
+                                 device, took])
+                if len(answers) != 1:
+                    raise SystemExit(f"gpu_tables.py: {verb} {shape}: not the same file on every device")
+    return [markdown("Whole commands, from text files to text files, rule size 4",
+                     ["shape", "verb", "MB read", "device", "s"], rows)]
+
+
+def gpu_names():
+    told = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+                          capture_output=True, text=True, check=True).stdout
+    return told.strip().splitlines()
+
+
+def main():
+    parts = {"headline": headline, "sampling": sampling, "ranking": ranking, "real": real, "whole": whole}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("bin", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--gpus", default="1")
+    parser.add_argument("--shapes", help="all there are, unless told")
+    parser.add_argument("--sizes", default="3,4")
+    parser.add_argument("--threads", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=3, help="of a serial published engine's sample")
+    parser.add_argument("--data", type=pathlib.Path)
+    parser.add_argument("--only", choices=list(parts), action="append")
+    arguments = parser.parse_args()
+    arguments.published = shapes(arguments.bin)
+    arguments.shapes = arguments.shapes.split(",") if arguments.shapes else list(arguments.published)
+    arguments.sizes = [int(s) for s in arguments.sizes.split(",")]
+    arguments.gpus = [int(n) for n in arguments.gpus.split(",")]
+    if arguments.gpus[0] != 1:
+        parser.error("--gpus begins with 1, which the others are held against")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    manifest = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+                "build": build(arguments.bin), "machine": machine(), "gpus": gpu_names(),
+                "threads": arguments.threads, "cache_gib": CACHE_GIB, "seed": 1}
+    (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    done = []
+    with open(arguments.out / "results.jsonl", "w") as log:
+        for name in arguments.only or parts:
+            done += parts[name](arguments, log)
+            (arguments.out / "tables.md").write_text("\n".join(done))
+    print("\n".join(done))
+
+
+if __name__ == "__main__":
+    main()
