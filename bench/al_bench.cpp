@@ -13,6 +13,7 @@
 
 #include "al/partition.hpp"
 #include "al/sampler.hpp"
+#include "bench/engine_argument.hpp"
 #include "bitmaps/bit_kernels.hpp"
 #include "core/machine.hpp"
 #include "datasets/feature_order.hpp"
@@ -23,7 +24,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -100,14 +100,11 @@ int main(int argc, char** argv) {
   double first_s = 0;
   for (int a = 6; a < argc; ++a) {
     std::string const argument = argv[a];
-    auto const at = std::min(argument.find('@'), argument.size());
-    options.which = al::engine_from(argument.substr(0, at));
-    ctx.devices.clear();
-    if (at < argument.size()) {
-      ctx.devices.resize(std::stoul(argument.substr(at + 1)));
-      std::iota(ctx.devices.begin(), ctx.devices.end(), 0);
+    engine_argument const asked(argument);
+    options.which = al::engine_from(asked.name);
+    ctx.devices = asked.devices;
+    if (!ctx.devices.empty())
       al::reduce(ctx, data, one_choice(options));  // the devices' own start is not the engine's
-    }
     auto const begin = std::chrono::steady_clock::now();
     al::sample const found = al::reduce(ctx, data, options);
     double const seconds =

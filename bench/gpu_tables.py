@@ -28,7 +28,7 @@ DEEP = 5e6  # itemsets a document, from which a document a thread is only run on
 
 
 def by_engine(rows):
-    return {row["engine"].split("/")[0]: row for row in rows}
+    return {row["engine"].split("/")[0].split(":")[0]: row for row in rows}
 
 
 def seconds(rows, engine, field="seconds"):
@@ -97,7 +97,7 @@ def sampling(arguments, log):
         for size in arguments.sizes:
             result = by_engine(run([bench, shape, str(size), str(arguments.threads), "0", "0",
                                     *engines(arguments, "delta", "prss")], log))
-            partitions, iterations = sampling_sample(published, size, arguments.seconds)
+            partitions, iterations = sampling_sample(published, size, arguments.seconds, least=5)
             some = by_engine(run([bench, shape, str(size), "1", str(partitions), str(iterations),
                                   "ssarp", "prss@1", "delta@1"], log))
             prss = [seconds(result, engine) for engine in engines(arguments, "prss")]
@@ -121,14 +121,14 @@ def ranked(arguments, log, name, command, size, queries_of, features):
     """One input: rows for the tables of the times, of several GPUs, and of the cache."""
     bench = str(arguments.bin / "l2r_bench")
     each = math.comb(features, size - 1)
-    some = str(int(max(20, min(queries_of["documents"], arguments.seconds / (each * 2e-7)))))
-    lrar = run([bench, *command(some), str(size), "1", "lrar"], log)[0]
     documents = int(max(200, min(queries_of["documents"], PUBLISHED_ITEMSETS / each)))
+    some = int(max(20, min(documents, arguments.seconds / (each * 2e-7))))
     threads = engines(arguments, "profl-t") if each < DEEP else ["profl-t@1"]
     result = by_engine(run(
-        [bench, *command(str(documents)), str(size), str(arguments.threads), "plrar@1",
+        [bench, *command(str(documents)), str(size), "1", "plrar@1", f"lrar:{some}",
          *map(cached, engines(arguments, "profl")), *map(cached, threads),
          *engines(arguments, "tensor")], log))
+    lrar = result.pop("lrar")
     # Of a query of mean length.
     share = queries_of["documents"] / queries_of["queries"]
     query = {engine: row["seconds"] / row["documents"] * share for engine, row in result.items()}

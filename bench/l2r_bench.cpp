@@ -1,16 +1,18 @@
 // Ranking engines against each other, on a drawn set of a published shape or on files:
 //
-//   l2r_bench SHAPE DOCUMENTS U SIZE THREADS ENGINE[@GPUS][/GIB]...
-//   l2r_bench TRAIN TEST DOCUMENTS SIZE THREADS ENGINE...      DOCUMENTS 0: all of TEST
-//   e.g. l2r_bench hp2003 29521 1091 4 1 lrar project
-//        l2r_bench web10k 240039 2101 4 16 project tensor@1 tensor@4
+//   l2r_bench SHAPE DOCUMENTS U SIZE THREADS ENGINE...
+//   l2r_bench TRAIN TEST DOCUMENTS SIZE THREADS ENGINE...    DOCUMENTS 0: all of TEST
+//   e.g. l2r_bench hp2003 29521 1091 4 1 lrar:300 project
+//        l2r_bench web10k 240039 2101 4 16 project tensor@1 tensor@4 profl@1/64
 //
-// U documents drawn evenly from a training part stand for a reduced set; cuts are fitted on the
-// whole part (frequency, 10 bins). The first engine named is the one the others are held against:
-// one whose scores are not the same bits is not timed. GIB: memory of its cache (4). One JSON line
-// an engine. An engine with a cache is timed on an empty one (`seconds`) and then on the filled one
-// (`warm_s`).
+// ENGINE is NAME[@GPUS][/GIB of its cache][:DOCUMENTS of those, evenly chosen]. U documents drawn
+// evenly from a training part stand for a reduced set; cuts are fitted on the whole part
+// (frequency, 10 bins). The first engine named ranks all documents and is the one the others are
+// held against: one whose scores are not the same bits is not timed. One JSON line an engine. Times
+// are medians of `calls`; but an engine with a cache is timed once on an empty one (`seconds`) and
+// once on the filled one (`warm_s`).
 
+#include "bench/engine_argument.hpp"
 #include "bitmaps/bit_kernels.hpp"
 #include "core/machine.hpp"
 #include "core/version.hpp"
@@ -24,7 +26,6 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -82,21 +83,66 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Itemsets of the test documents, occurring in training or not.
+/// Itemsets of the documents, occurring in training or not.
 struct itemset_counts {
   double all = 0;             ///< of 1 to rule_size - 1 items
   std::uint64_t largest = 0;  ///< of rule_size - 1 items
 };
-itemset_counts itemsets_of(task const& t, std::uint32_t rule_size) {
+itemset_counts itemsets_of(datasets::binned_dataset const& data, std::uint32_t rule_size) {
   itemset_counts total;
-  for (std::size_t d = 0; d < t.test.documents; ++d) {
+  for (std::size_t d = 0; d < data.documents; ++d) {
     std::uint64_t items = 0;
-    for (std::size_t f = 0; f < t.test.feature_count(); ++f)
-      items += t.test.code(f, d) != datasets::no_item;
+    for (std::size_t f = 0; f < data.feature_count(); ++f)
+      items += data.code(f, d) != datasets::no_item;
     total.all += static_cast<double>(rules::itemset_count(items, rule_size - 1));
     total.largest += rules::binomial(items, rule_size - 1);
   }
   return total;
+}
+
+/// Times of an engine's calls, in seconds.
+struct measured {
+  l2r::scored first;
+  std::vector<double> host, device;  ///< ascending, of the repeated calls, or of the first alone
+  double cpu_s = 0;                  ///< mean of the calls
+  double warm_s = 0;
+
+  static double quantile(std::vector<double> const& times, double q) {
+    return times[static_cast<std::size_t>(q * static_cast<double>(times.size()))];
+  }
+  double seconds() const { return quantile(host, .5); }
+};
+
+measured measure(context const& ctx, l2r::ranker& ranker, datasets::binned_dataset const& test) {
+  measured m;
+  double before = cpu_seconds();
+  m.first = ranker.score(ctx, test);
+  m.cpu_s = cpu_seconds() - before;
+  double const first_s = m.first.timings.score_s;
+  m.host = {first_s};
+  m.device = {m.first.timings.device_s};
+  // A cache makes the next call another thing.
+  if (m.first.cache_misses != 0) {
+    if (first_s < 3) m.warm_s = ranker.score(ctx, test).timings.score_s;
+    return m;
+  }
+  // On GPUs the first call also takes memory.
+  double const limit = ctx.devices.empty() ? 0.2 : 5;
+  if (first_s >= limit) return m;
+  int const repeats =
+      std::clamp(static_cast<int>(0.4 / std::max(first_s, 1e-5)), first_s < 0.2 ? 5 : 2, 1000);
+  m.host.clear();
+  m.device.clear();
+  before = cpu_seconds();
+  for (int r = 0; r < repeats; ++r) {
+    l2r::ranking_timings const one = ranker.score(ctx, test).timings;
+    m.host.push_back(one.score_s);
+    m.device.push_back(one.device_s);
+  }
+  m.cpu_s = (cpu_seconds() - before) / repeats;
+  std::sort(m.host.begin(), m.host.end());
+  std::sort(m.device.begin(), m.device.end());
+  return m;
 }
 
 }  // namespace
@@ -118,62 +164,36 @@ int main(int argc, char** argv) {
   l2r::ranker_options options;
   options.rule_size = static_cast<std::uint32_t>(std::stoul(argv[4]));
   ctx.threads = std::stoi(argv[5]);
-  itemset_counts const itemsets = itemsets_of(t, options.rule_size);
   std::vector<double> expected;
   double first_s = 0, first_cpu_s = 0;
   for (int a = 6; a < argc; ++a) {
-    std::string const argument = argv[a];
-    auto const slash = std::min(argument.find('/'), argument.size());
-    auto const at = std::min(argument.find('@'), slash);
-    options.engine = l2r::engine_from(argument.substr(0, at));
-    std::size_t const gib = slash < argument.size() ? std::stoul(argument.substr(slash + 1)) : 4;
-    options.cache_bytes = gib << 30;
-    ctx.devices.clear();
-    if (at < slash) {
-      ctx.devices.resize(std::stoul(argument.substr(at + 1, slash - at - 1)));
-      std::iota(ctx.devices.begin(), ctx.devices.end(), 0);
-    }
+    engine_argument const asked(argv[a]);
+    options.engine = l2r::engine_from(asked.name);
+    options.cache_bytes = asked.gib << 30;
+    ctx.devices = asked.devices;
+    std::vector<std::size_t> const some =
+        evenly(t.test.documents, asked.documents == 0 ? t.test.documents : asked.documents);
+    auto const test = some.size() == t.test.documents ? t.test : datasets::subset(t.test, some);
+    itemset_counts const itemsets = itemsets_of(test, options.rule_size);
     l2r::ranker ranker(ctx, t.training, options);
-    double const before = cpu_seconds();
-    l2r::scored const result = ranker.score(ctx, t.test);
-    double cpu_s = cpu_seconds() - before;
-    double seconds = result.timings.score_s;
-    double device_s = result.timings.device_s;
-    std::vector<double> times;  // of single calls, for their distribution
-    bool const cached = result.cache_misses != 0;
-    double warm_s = 0;
-    if (cached && seconds < 3) warm_s = ranker.score(ctx, t.test).timings.score_s;
-    // A short run is repeated, unless a cache makes the next one another thing.
-    if (!cached && seconds < 0.2) {
-      int const repeats = std::clamp(static_cast<int>(0.4 / std::max(seconds, 1e-5)), 5, 1000);
-      double const again = cpu_seconds();
-      for (int r = 0; r < repeats; ++r) {
-        l2r::ranking_timings const one = ranker.score(ctx, t.test).timings;
-        times.push_back(one.score_s);
-        device_s = std::min(device_s, one.device_s);
-      }
-      cpu_s = (cpu_seconds() - again) / repeats;
-      std::sort(times.begin(), times.end());
-      seconds = times[times.size() / 2];
-    }
+    measured const m = measure(ctx, ranker, test);
+    l2r::scored const& result = m.first;
     if (a == 6) {
       expected = result.scores;
-      first_s = seconds;
-      first_cpu_s = cpu_s;
+      first_s = m.seconds();
+      first_cpu_s = m.cpu_s;
     }
-    if (std::memcmp(expected.data(), result.scores.data(), 8 * expected.size()) != 0) {
-      fmt::print(stderr, "{}: not the scores of {}, not timed\n", argv[a], argv[6]);
-      return 1;
-    }
+    for (std::size_t i = 0; i < some.size(); ++i)
+      if (std::memcmp(&expected.at(some[i]), &result.scores[i], sizeof(double)) != 0) {
+        fmt::print(stderr, "{}: not the scores of {}, not timed\n", argv[a], argv[6]);
+        return 1;
+      }
     if (result.prefix_lookups != 0 && result.cache_hits + result.cache_misses != itemsets.largest) {
       fmt::print(stderr, "{}: {} hits and {} misses are not {} itemsets\n", argv[a],
                  result.cache_hits, result.cache_misses, itemsets.largest);
       return 1;
     }
-    auto const quantile = [&](double q) {
-      return times.empty() ? seconds
-                           : times[static_cast<std::size_t>(q * static_cast<double>(times.size()))];
-    };
+    double const device_s = measured::quantile(m.device, .5);
     double const looked_up = static_cast<double>(result.cache_hits + result.cache_misses);
     fmt::print(
         "{{\"input\": \"{}\", \"documents\": {}, \"training\": {}, \"features\": {}, "
@@ -185,13 +205,14 @@ int main(int argc, char** argv) {
         "{:.1f}, \"hit_rate\": {:.4f}, \"hits\": {}, \"misses\": {}, \"prefix_lookups\": {}, "
         "\"warm_s\": {:.6f}, \"largest_itemsets\": {}, "
         "\"instruction_set\": \"{}\", \"commit\": \"{}\"}}\n",
-        argv[1], t.test.documents, t.training.documents, t.training.feature_count(),
-        options.rule_size, ctx.thread_count(), argument, seconds, times.size() + 1, quantile(.1),
-        quantile(.9), quantile(.99), result.timings.prepare_s, device_s,
-        device_s == 0 ? 0.0 : itemsets.all / device_s, cpu_s, 1e9 * cpu_s / itemsets.all,
-        first_s / seconds, first_cpu_s / cpu_s,
+        argv[1], test.documents, t.training.documents, t.training.feature_count(),
+        options.rule_size, ctx.thread_count(), argv[a], m.seconds(), m.host.size(),
+        measured::quantile(m.host, .1), measured::quantile(m.host, .9),
+        measured::quantile(m.host, .99), result.timings.prepare_s, device_s,
+        device_s == 0 ? 0.0 : itemsets.all / device_s, m.cpu_s, 1e9 * m.cpu_s / itemsets.all,
+        first_s / m.seconds(), first_cpu_s / m.cpu_s,
         looked_up == 0 ? 0.0 : static_cast<double>(result.cache_hits) / looked_up,
-        result.cache_hits, result.cache_misses, result.prefix_lookups, warm_s, itemsets.largest,
+        result.cache_hits, result.cache_misses, result.prefix_lookups, m.warm_s, itemsets.largest,
         bitmaps::instruction_set(), commit());
     std::fflush(stdout);
   }

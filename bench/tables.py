@@ -39,7 +39,7 @@ def run(command, log):
     return rows
 
 
-def sampling_sample(shape, size, seconds):
+def sampling_sample(shape, size, seconds, least=20):
     """Partitions and iterations that the serial published engine does in about that time."""
     documents, partitions = shape["documents"][0], shape["partitions"]
     planned = shape["iterations"][str(size)]
@@ -47,7 +47,7 @@ def sampling_sample(shape, size, seconds):
     each = documents * {3: 78, 4: 298}[size] * 1e-8
     if planned * each <= seconds:
         return max(1, min(partitions, int(seconds / (planned * each)))), planned
-    return 1, max(20, int(seconds / each))
+    return 1, max(least, int(seconds / each))
 
 
 def sampling(arguments, log):

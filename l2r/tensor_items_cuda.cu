@@ -55,8 +55,8 @@ struct arguments {
   std::uint32_t features;
   std::uint32_t max_items;  ///< 1, 2 or 3
   std::uint32_t documents;
-  uint4 const* slots_of;            ///< [features][quarters][documents] in `order`, see gather
-  std::uint32_t quarters;           ///< of 32 slots, 4 bits each
+  std::uint32_t const* slots_of;    ///< [features][words][documents] in `order`, see gather_kernel
+  std::uint32_t words;              ///< of eight slots, 4 bits each
   bool packs;                       ///< entries may be packed
   std::uint32_t const* order;       ///< [features][documents] by slot
   std::uint32_t const* slot_begin;  ///< [features][slots + 1] into `order`
@@ -150,16 +150,18 @@ __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
 }
 
 /// For each feature, the slots of the documents in its order: what blocks read again and again lies
-/// side by side. The slots before the feature are not read, nor written.
+/// side by side. `from`: [documents][stride]. The slots before the feature are not read, nor
+/// written.
 __global__ void gather_kernel(std::uint32_t const* order, std::uint32_t const* slot_begin,
-                              uint4 const* from, std::uint32_t documents, std::uint32_t quarters,
-                              uint4* to) {
+                              std::uint32_t const* from, std::uint32_t stride,
+                              std::uint32_t documents, std::uint32_t words, std::uint32_t* to) {
   std::uint32_t const f = blockIdx.y;
   std::uint32_t const p = blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= slot_begin[f * (slots + 1) + no_slot]) return;
-  uint4 const* const mine = from + std::size_t{order[std::size_t{f} * documents + p]} * quarters;
-  for (std::uint32_t q = f / 32; q < quarters; ++q)
-    to[(std::size_t{f} * quarters + q) * documents + p] = mine[q];
+  std::uint32_t const* const mine =
+      from + std::size_t{order[std::size_t{f} * documents + p]} * stride;
+  for (std::uint32_t w = f / 8; w < words; ++w)
+    to[(std::size_t{f} * words + w) * documents + p] = mine[w];
 }
 
 static_assert(packed_group * sizeof(std::uint64_t) == full_group * sizeof(sums));
@@ -233,8 +235,7 @@ struct step {
 __device__ step first_of(arguments const& a, std::uint32_t x, std::uint32_t g,
                          std::uint32_t ordinal) {
   bool const deep = !a.packs || (g < a.features && a.deep[std::size_t{x} * a.features + g] != 0);
-  std::uint32_t const group = deep ? full_group : packed_group;
-  return {g, (g + 1) / group * group, ordinal, deep};
+  return {g, (g + 1) / 8 * 8, ordinal, deep};
 }
 
 /// The step after; g + 1 >= features when there is none.
@@ -317,6 +318,7 @@ __device__ void make_packed_table(arguments const& a, layout const& s, step cons
     std::uint32_t const h = at.v + k;
     entries<std::uint64_t, packed_group> const to{static_cast<std::uint64_t*>(table), k,
                                                   a.item_begin[at.g + 1] - a.item_begin[at.g]};
+    if (h >= 8 * a.words) break;  // nobody reads it
     if (h <= at.g || h >= a.features) {
       to.clear();
       continue;
@@ -353,6 +355,7 @@ __device__ __noinline__ void make_full_table(arguments const& a, layout const s,
     std::uint32_t const h = at.v + k;
     entries<sums, full_group> const to{static_cast<sums*>(table), k,
                                        a.item_begin[at.g + 1] - a.item_begin[at.g]};
+    if (h >= 8 * a.words) break;  // nobody reads it
     if (h <= at.g || h >= a.features) {
       to.clear();
       continue;
@@ -388,37 +391,40 @@ __device__ inline std::uint32_t turned(std::uint32_t eight, std::uint32_t y) {
   return ((eight & 0x77777777U) + (by & 0x77777777U)) ^ ((eight ^ by) & 0x88888888U);
 }
 
-/// A document adds its entries of a table: `mine` are its slots v / 32 * 32 and on, y its item of
-/// g.
-__device__ void add_packed(arguments const& a, uint4 const& mine, step const& at, std::uint32_t y,
-                           void const* made, sums& total) {
-  std::uint32_t const words[4] = {turned(mine.x, y), turned(mine.y, y), turned(mine.z, y),
-                                  turned(mine.w, y)};
+/// A document adds its entries of a table: y is its item of g, `slots_of` where its words begin,
+/// `documents` apart.
+__device__ void add_packed(arguments const& a, std::uint32_t const* slots_of, step const& at,
+                           std::uint32_t y, void const* made, sums& total) {
   auto const* const table = static_cast<std::uint64_t const*>(made) + y * (packed_group * slots);
+  std::uint32_t const first = at.v / 8;
+  std::uint32_t words[packed_group / 8];
+#pragma unroll
+  for (std::uint32_t w = 0; w < packed_group / 8; ++w)
+    words[w] = first + w < a.words ? __ldg(slots_of + std::size_t{first + w} * a.documents) : 0;
   std::uint64_t sum = 0;
 #pragma unroll
   for (std::uint32_t w = 0; w < packed_group / 8; ++w) {
-    if (at.v + w * 8 + 7 <= at.g || at.v + w * 8 >= a.features) continue;
+    if (first + w >= a.words) break;
+    std::uint32_t const eight = turned(words[w], y);
 #pragma unroll
     for (std::uint32_t k = 0; k < 8; ++k)
-      sum += table[(w * 8 + k) * slots + (words[w] >> (k * 4) & 15U)];
+      sum += table[(w * 8 + k) * slots + (eight >> (k * 4) & 15U)];
   }
   total.num += sum & ((std::uint64_t{1} << num_bits) - 1);
   total.den += (sum >> num_bits) * a.table.unit[1];
 }
 
-__device__ void add_full(arguments const& a, uint4 const& mine, step const& at, std::uint32_t y,
-                         void const* made, sums& total) {
-  bool const upper = at.v % 32 != 0;
-  std::uint32_t const words[2] = {turned(upper ? mine.z : mine.x, y),
-                                  turned(upper ? mine.w : mine.y, y)};
+__device__ void add_full(arguments const& a, std::uint32_t const* slots_of, step const& at,
+                         std::uint32_t y, void const* made, sums& total) {
   auto const* const table = static_cast<ulonglong2 const*>(made) + y * (full_group * slots);
+  std::uint32_t const first = at.v / 8;
 #pragma unroll
   for (std::uint32_t w = 0; w < full_group / 8; ++w) {
-    if (at.v + w * 8 + 7 <= at.g || at.v + w * 8 >= a.features) continue;
+    if (first + w >= a.words) break;
+    std::uint32_t const eight = turned(__ldg(slots_of + std::size_t{first + w} * a.documents), y);
 #pragma unroll
     for (std::uint32_t k = 0; k < 8; ++k) {
-      ulonglong2 const add = table[(w * 8 + k) * slots + (words[w] >> (k * 4) & 15U)];
+      ulonglong2 const add = table[(w * 8 + k) * slots + (eight >> (k * 4) & 15U)];
       total.num += add.x;
       total.den += add.y;
     }
@@ -451,16 +457,12 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
   std::uint32_t const documents =
       static_cast<std::uint32_t>(std::uint64_t{holders} * (blockIdx.y + 1) / pieces) - from;
   std::uint32_t const first = own[0] + from + threadIdx.x;  // this thread's, of f's order
-  uint4 const* const slots_of = a.slots_of + std::size_t{f} * a.quarters * a.documents + first;
+  std::uint32_t const* const words = a.slots_of + std::size_t{f} * a.words * a.documents + first;
   sums total[per_thread];
   auto const has = [&](std::uint32_t r) { return r * threads + threadIdx.x < documents; };
-  // Of the thread's r-th document: 32 slots, and one.
-  auto const quarter = [&](std::uint32_t r, std::uint32_t q) {
-    return slots_of + std::size_t{q} * a.documents + r * threads;
-  };
   auto const slot = [&](std::uint32_t r, std::uint32_t g) {
-    auto const* const words = reinterpret_cast<std::uint32_t const*>(quarter(r, g / 32));
-    return __ldg(words + g / 8 % 4) >> (g % 8 * 4) & 15U;
+    std::uint32_t const* const eight = words + std::size_t{g / 8} * a.documents + r * threads;
+    return __ldg(eight) >> (g % 8 * 4) & 15U;
   };
 #pragma unroll
   for (std::uint32_t r = 0; r < per_thread; ++r) {
@@ -502,11 +504,10 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
         if (!has(r)) continue;
         std::uint32_t const y = slot(r, now.g);
         if (y == no_slot) continue;
-        uint4 const mine = __ldg(quarter(r, now.v / 32));
         if (now.deep)
-          add_full(a, mine, now, y, s.table(t), total[r]);
+          add_full(a, words + r * threads, now, y, s.table(t), total[r]);
         else
-          add_packed(a, mine, now, y, s.table(t), total[r]);
+          add_packed(a, words + r * threads, now, y, s.table(t), total[r]);
       }
       __syncthreads();
       now = next;
@@ -547,7 +548,8 @@ class tensor_by_item final : public device_scorer {
     arguments_.item_begin = item_begin_.data();
     arguments_.features = static_cast<std::uint32_t>(training.features.size());
     arguments_.max_items = static_cast<std::uint32_t>(training.table.max_itemset_size());
-    arguments_.quarters = static_cast<std::uint32_t>((training.features.size() + 31) / 32);
+    arguments_.words = static_cast<std::uint32_t>((training.features.size() + 7) / 8);
+    stride_ = static_cast<std::uint32_t>(round_up(arguments_.words, 4));
     // The largest entry is that of a single document with the largest label.
     std::uint64_t const largest =
         host.factor[1] * static_cast<std::uint64_t>(std::max(host.labels[0], 1));
@@ -573,12 +575,12 @@ class tensor_by_item final : public device_scorer {
   }
 
   std::size_t bytes_per_document() const override {
-    std::size_t const slot_bytes = arguments_.quarters * sizeof(uint4);
-    return (arguments_.features + 1) * slot_bytes + 4 * std::size_t{arguments_.features} + 16;
+    std::size_t const words = stride_ + std::size_t{arguments_.features} * (arguments_.words + 1);
+    return 4 * words + 16;
   }
   void reserve(std::size_t documents) override {
-    slots_.reserve(documents * arguments_.quarters);
-    ordered_slots_.reserve(documents * arguments_.quarters * arguments_.features);
+    slots_.reserve(documents * stride_);
+    ordered_slots_.reserve(documents * arguments_.words * arguments_.features);
     order_.reserve(documents * arguments_.features);
     slot_begin_.reserve(arguments_.features * (slots + std::size_t{1}));
     totals_.reserve(2 * documents);
@@ -593,14 +595,15 @@ class tensor_by_item final : public device_scorer {
     a.totals = totals_.data();
     auto const n = documents.documents;
     check_cuda(cudaMemsetAsync(totals_.data(), 0, 16 * std::size_t{n}, on.get()));
-    transpose_kernel<<<dim3((n + 31) / 32, a.quarters), dim3(32, 8), 0, on.get()>>>(
-        documents, a.item_begin, reinterpret_cast<std::uint32_t*>(slots_.data()), 4 * a.quarters);
+    transpose_kernel<<<dim3((n + 31) / 32, stride_ / 4), dim3(32, 8), 0, on.get()>>>(
+        documents, a.item_begin, slots_.data(), stride_);
     order_kernel<<<a.features, 1024, 0, on.get()>>>(documents, a.item_begin, order_.data(),
                                                     slot_begin_.data());
     gather_kernel<<<dim3((n + 255) / 256, a.features), 256, 0, on.get()>>>(
-        order_.data(), slot_begin_.data(), slots_.data(), n, a.quarters, ordered_slots_.data());
+        order_.data(), slot_begin_.data(), slots_.data(), stride_, n, a.words,
+        ordered_slots_.data());
     // Few documents: the features after x are shared out, so that there are enough blocks.
-    std::uint32_t const parts = n < 100'000 ? 4 : 1;
+    std::uint32_t const parts = n < 100'000 ? 2 : 1;
     std::size_t const holders =
         std::size_t{n} * a.features / a.rows.items;  // of an item, on average
     std::uint32_t const threads =
@@ -622,8 +625,8 @@ class tensor_by_item final : public device_scorer {
   std::uint32_t most_bins_ = 0;
   std::size_t shared_ = 0;
   arguments arguments_{};
-  device_buffer<uint4> slots_, ordered_slots_;
-  device_buffer<std::uint32_t> order_, slot_begin_;
+  std::uint32_t stride_ = 0;  // words of a document in slots_
+  device_buffer<std::uint32_t> slots_, ordered_slots_, order_, slot_begin_;
   device_buffer<unsigned long long> totals_;
 };
 
