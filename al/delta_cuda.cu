@@ -1,6 +1,7 @@
 #include "al/device_delta.hpp"
 #include "core/device_memory.hpp"
 #include "core/for_each_device.hpp"
+#include "core/shared_memory.hpp"
 #include "core/stream.hpp"
 #include "rules/combinadic.hpp"
 
@@ -640,9 +641,7 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
     }
     here.lanes = copy_to_device(here.host_lanes);
     here.states = copy_to_device(now_);
-    check_cuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(delta_kernel),
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared_)));
+    allow_all_shared_memory(delta_kernel);
     int multiprocessors = 0;
     int blocks = 0;
     check_cuda(

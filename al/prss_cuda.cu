@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/for_each_device.hpp"
 #include "core/parallel.hpp"
+#include "core/shared_memory.hpp"
 #include "core/stream.hpp"
 
 #include <algorithm>
@@ -235,10 +236,7 @@ class place {
                                                      : kernel_for<most_items>(classes, fits);
     std::size_t const bytes = chosen.classes * view_.words * sizeof(uint4);
     view_.classes_fit = fits;
-    if (bytes > usual_shared_bytes)
-      check_cuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(chosen.kernel),
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(bytes)));
+    if (bytes > usual_shared_bytes) allow_all_shared_memory(chosen.kernel);
     auto const blocks = static_cast<unsigned>((documents_.size() + threads - 1) / threads);
     chosen.kernel<<<blocks, threads, bytes, queue_.get()>>>(view_);
     check_launch();

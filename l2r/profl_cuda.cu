@@ -1,3 +1,4 @@
+#include "core/shared_memory.hpp"
 #include "l2r/cuda_engine.cuh"
 #include "l2r/document_threads.cuh"
 #include "l2r/itemset_cache.cuh"
@@ -254,9 +255,7 @@ class profl final : public device_scorer {
       binomials_ = device_buffer<std::uint64_t>(
           std::span<std::uint64_t const>(binomials_of(features_, arguments_.max_items)));
       arguments_.binomials = binomials_.data();
-      check_cuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(&profl_kernel<Sum>),
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(shared())));
+      allow_all_shared_memory(profl_kernel<Sum>);
     }
     cache_.emplace(training, on_device.rows());
     arguments_.cache = cache_->view();

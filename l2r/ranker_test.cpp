@@ -461,6 +461,28 @@ TEST(ranker, gpus_report_every_batch) {
   }
 }
 
+TEST(ranker, a_smaller_one_beside_it_takes_nothing_away) {
+  RULERANK_NEEDS_GPU();
+  binned_dataset const wide = drawn_set({600, 60, 6}, 17);
+  binned_dataset const narrow = drawn_set({50, 3, 3}, 18);
+  for (engine which : engines_here())
+    for (std::size_t shared_from : {std::size_t{0}, std::size_t{1} << 40}) {
+      if (!runs_on_gpu(which)) continue;
+      context const ctx = context_for(which);
+      ranker_options options;
+      options.engine = which;
+      options.shared_from = shared_from;
+      ranker first(ctx, wide, options);
+      ranker second(ctx, narrow, options);
+      EXPECT_EQ(bits_of(first.score(ctx, wide).scores),
+                bits_of(run(engine::project, wide, wide, options).scores))
+          << name_of(which);
+      EXPECT_EQ(bits_of(second.score(ctx, narrow).scores),
+                bits_of(run(engine::project, narrow, narrow, options).scores))
+          << name_of(which);
+    }
+}
+
 TEST(ranker, engines_for_gpus_need_one) {
   binned_dataset const training = drawn_set({50, 4, 3}, 1);
   for (engine which : engines_here()) {

@@ -1,4 +1,5 @@
 #include "core/aligned.hpp"
+#include "core/shared_memory.hpp"
 #include "l2r/tensor.cuh"
 
 #include <algorithm>
@@ -473,9 +474,7 @@ class tensor_by_document final : public device_scorer {
     bool const plain = training.options.support_weight == 0 && training.options.smoothing == 0;
     bool const classwise = host.folded_up_to < most / 4;
     kernel_ = choose(plain, classwise, rows_fit, factors_fit);
-    check_cuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel_),
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared_)));
+    allow_all_shared_memory(kernel_);
   }
 
   void reserve(std::size_t documents) override {

@@ -1,4 +1,5 @@
 #include "core/aligned.hpp"
+#include "core/shared_memory.hpp"
 #include "l2r/tensor.cuh"
 
 #include <algorithm>
@@ -569,9 +570,7 @@ class tensor_by_item final : public device_scorer {
     arguments_.deep = deep_.data();
     shared_ = layout::bytes(most_bins_, arguments_.rows.chunks);
     for (auto const kernel : {items_kernel<few_threads>, items_kernel<many_threads>})
-      check_cuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel),
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(shared_)));
+      allow_all_shared_memory(kernel);
   }
 
   std::size_t bytes_per_document() const override {
