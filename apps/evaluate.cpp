@@ -219,6 +219,8 @@ void check_inputs(session const& owner, evaluate_options const& o) {
   o.reading.check_inputs(owner, std::move(inputs));
   if (o.ascending && o.descending)
     throw usage_error("--ascending and --descending exclude each other");
+  if ((o.ascending || o.descending) && o.features.empty())
+    throw usage_error("--ascending and --descending go with --feature");
 }
 
 eval::comparison_options comparison_options_of(evaluate_options const& o) {

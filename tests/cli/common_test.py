@@ -137,6 +137,13 @@ class Usage(harness.CommandLine):
             self.expect(2, *words, message=message)
         self.assertEqual(os.listdir(self.folder), ["a.txt"])
 
+    def test_a_direction_needs_a_feature(self):
+        a = self.file("a.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        self.file("s", b"2\n1\n")
+        for option in ("--ascending", "--descending"):
+            self.expect(2, "evaluate", "--test", a, "--scores", "s", option, message="go with --feature")
+            self.expect(0, "evaluate", "--test", a, "--feature", "1", option)
+
     def test_options_of_a_comparison_need_one(self):
         a = self.file("a.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         line = ["evaluate", "--test", a, "--scores", "x=s", "y=s"]
