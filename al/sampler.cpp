@@ -21,15 +21,15 @@ constexpr std::string_view delta_runs_on = "cpu, cuda";
 constexpr std::string_view delta_runs_on = "cpu";
 #endif
 
-constexpr std::array engine_list{
-    engine_info{engine::ssarp, "ssarp", "cpu, one thread",
-                "SSARP as published: all rules recounted each iteration"},
-    engine_info{engine::pssarp, "pssarp", "cpu", "SSARP with the documents in parallel (OpenMP)"},
-    engine_info{engine::delta, "delta", delta_runs_on,
-                "counts only what the chosen document changed", true},
+constexpr std::array engine_list {
+  engine_info{engine::ssarp, "ssarp", "cpu, one thread",
+              "SSARP as published: all rules recounted each iteration"},
+      engine_info{engine::pssarp, "pssarp", "cpu", "SSARP with the documents in parallel (OpenMP)"},
+      engine_info{engine::delta, "delta", delta_runs_on,
+                  "counts only what the chosen document changed", true},
 #if RULERANK_HAS_CUDA
-    engine_info{engine::prss, "prss", "cuda",
-                "SSARP with a document a thread of the GPU, as published"},
+      engine_info{engine::prss, "prss", "cuda",
+                  "SSARP with a document a thread of the GPU, as published"},
 #endif
 };
 
