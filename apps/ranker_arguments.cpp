@@ -32,7 +32,8 @@ void ranker_arguments::add_engine_to(CLI::App& verb) {
   std::string names = "auto";
   for (l2r::engine_description const& e : l2r::engines()) names += fmt::format(", {}", e.name);
   verb.add_option("--engine", engine, names)->capture_default_str()->group(group);
-  verb.add_option("--cache-memory", cache_memory, "Memory of the cache of lrar, profl and profl-t, such as 512MB")
+  verb.add_option("--cache-memory", cache_memory,
+                  "Memory of the cache of lrar, profl and profl-t, such as 512MB")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("4GB")
       ->group(group);
