@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import time
@@ -133,9 +132,7 @@ class Experiment(harness.CommandLine):
         for limit in (100, max(n for f, n in sizes.items() if f.startswith("runs/")) - 1,
                       sizes["results.json"] - 1):
             with self.subTest(limit):
-                self.expect(
-                    1, *line, message="cannot be written: File too large",
-                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+                self.expect_full_disk(limit, *line)
                 self.check_part("out", "whole")
         with open("/dev/full", "wb") as full:
             self.expect(1, *line, stdout=full, message="standard output: cannot be written: ")

@@ -4,7 +4,6 @@ no half file. What an experiment does after such an end is in experiment_test.py
 import functools
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import subprocess
@@ -134,11 +133,6 @@ class FullDisk(harness.CommandLine):
     TRAIN = b"".join(b"%d qid:%d 1:%d 2:%d 3:%d\n" % (d % 3, d // 8, d % 7, d % 5, d % 4)
                      for d in range(200))
 
-    def fails(self, limit, *line):
-        return self.expect(
-            1, *line, message=": cannot be written: File too large",
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
-
     def test_every_verb(self):
         self.file("train.txt", self.TRAIN)
         self.file("scores", b"1\n" * 200)
@@ -165,7 +159,7 @@ class FullDisk(harness.CommandLine):
                 with self.subTest(name, old=bool(old)):
                     for file, data in old.items():
                         (self.folder / "d" / file).write_bytes(data)
-                    self.fails(90, *line)
+                    self.expect_full_disk(90, *line)
                     self.assertEqual(files(self.folder / "d"), old)
                     (self.folder / "d" / "o").unlink(missing_ok=True)
 
@@ -186,7 +180,7 @@ class FullDisk(harness.CommandLine):
         # In the scores; at their last byte; after them, in the run.
         for limit in (300_000, len(whole["s"]) - 1, len(whole["s"]), len(whole["r"]) - 1):
             with self.subTest(limit):
-                self.fails(limit, *line)
+                self.expect_full_disk(limit, *line)
                 self.assertEqual(files(out), old)
         self.expect(0, *line)
         self.assertEqual(files(out), whole)
