@@ -345,24 +345,27 @@ TEST(delta, counts_the_rules_that_lost_their_validity) {
   }
 }
 
-TEST(support_table, tells_what_it_will_take) {
+TEST(support_table, takes_what_it_asks_for) {
   rules::validity const valid({}, 100);
-  support_table<std::uint64_t> narrow(valid);
-  support_table<key128> wide(valid);
-  narrow.need_class(0);
-  wide.need_class(2);
-  std::uint64_t before = 0;
-  for (std::uint64_t n = 1; n < 3'000'000'000; n += 1 + n / 3) {
-    std::uint64_t const held = narrow.capacity(n);
-    EXPECT_GE(held, n);
-    EXPECT_GE(held, before);
-    EXPECT_EQ(narrow.capacity(held), held);
-    // A key and two counts; a key and four.
-    EXPECT_GE(narrow.bytes(held), held * (8 + 4 + 2 * 4));
-    EXPECT_GE(wide.bytes(held), held * (16 + 4 + 4 * 4));
-    EXPECT_LE(wide.bytes(held), n < 13 ? 5000 : n * 2 * 100);
-    before = held;
+  support_table<std::uint64_t> table(valid, "");
+  std::uint64_t asked = 0;
+  for (std::uint64_t n = 0; n < 300'000; ++n) {
+    table.need_class(n % 3);
+    EXPECT_EQ(table.add(n, n % 3).gained, 1);
+    EXPECT_GE(table.bytes(), table.size() * (8 + 4 + 4 * std::min<std::uint64_t>(n + 2, 4)));
+    asked = std::max(asked, table.bytes());
   }
+  EXPECT_LT(asked, 300'000 * 100);
+  for (std::uint64_t n = 0; n < 300'000; ++n) EXPECT_EQ(table.add(n, (n + 1) % 3).gained, 1);
+  EXPECT_EQ(table.size(), 300'000U);
+}
+
+TEST(support_table, refuses_what_memory_does_not_hold) {
+  bool taken = false;
+  EXPECT_THROW(take_memory(~std::uint64_t{0}, "all of it", [&] { taken = true; }), usage_error);
+  EXPECT_FALSE(taken);
+  take_memory(1, "a byte", [&] { taken = true; });
+  EXPECT_TRUE(taken);
 }
 
 TEST(engines, are_named) {

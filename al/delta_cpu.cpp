@@ -6,7 +6,6 @@
 #include "al/support_table.hpp"
 #include "bitmaps/bit_kernels.hpp"
 #include "core/error.hpp"
-#include "core/machine.hpp"
 #include "core/parallel.hpp"
 #include "rules/combinadic.hpp"
 
@@ -22,8 +21,6 @@ namespace {
 
 /// Overlaps up to this many items are masks into one table of sums; wider ones are enumerated.
 constexpr std::size_t widest_mask = 13;
-/// Itemsets whose memory is not worth asking for.
-constexpr std::uint64_t least_room = 1 << 15;
 /// Documents a thread takes at least of one pass.
 constexpr std::size_t pass_grain = 1 << 16;
 /// Totals of padding; larger than any number of rules.
@@ -97,9 +94,10 @@ class delta final : public rule_counter {
  public:
   delta(partition const& part, std::size_t max_items, rules::validity const& valid)
       : part_(part),
-        rule_size_(max_items + 1),
+        what_(fmt::format("rule size {} with {} features in a partition", max_items + 1,
+                          part.features())),
         max_items_(std::min(max_items, part.features())),
-        table_(valid),
+        table_(valid, what_),
         totals_(part),
         chosen_(part.size()) {}
 
@@ -121,7 +119,6 @@ class delta final : public rule_counter {
       columns_.push_back(part_.column(f));
       wanted_.push_back(code);
     }
-    make_room();
     if (items_.size() <= widest_mask)
       add_by_mask(ctx);
     else
@@ -143,29 +140,6 @@ class delta final : public rule_counter {
   std::uint64_t rules_lost() const override { return lost_; }
 
  private:
-  /// Refuses, before any is taken, more memory than there is for the itemsets of the document.
-  void make_room() {
-    std::uint64_t const itemsets = rules::itemset_count(items_.size(), max_items_);
-    std::uint64_t const wanted = table_.size() + itemsets;
-    if (wanted <= room_) return;
-    std::uint64_t const room = std::min(table_.capacity(std::max(wanted, least_room)), table_.most);
-    std::uint64_t const gains = items_.size() <= widest_mask ? 0 : itemsets * sizeof(std::int32_t);
-    std::uint64_t const needed = table_.bytes(room) + gains;
-    std::uint64_t const there = free_memory();
-    auto const refuse = [&](std::string const& why) {
-      throw usage_error(fmt::format(
-          "rule size {} with {} features in a partition: after {} itemsets the next document may "
-          "bring {} more, {}; use more partitions or smaller rules",
-          rule_size_, part_.features(), table_.size(), itemsets, why));
-    };
-    if (wanted > table_.most) refuse(fmt::format("expected at most {} in all", table_.most));
-    if (needed > there)
-      refuse(fmt::format(
-          "which takes {:.2f} GB of memory, expected no more than the {:.2f} GB there are",
-          static_cast<double>(needed) / 1e9, static_cast<double>(there) / 1e9));
-    room_ = room;
-  }
-
   /// Counts u into every itemset inside its items, and calls note(depth, index, change) for each
   /// whose valid rules changed in number. `index` numbers the subsets of u's items as Numbering
   /// extends it, item by item.
@@ -206,8 +180,12 @@ class delta final : public rule_counter {
           binomials_[i * max_items_ + k] = rules::binomial(i, k + 1);
     }
     by_size_.resize(max_items_);
-    for (std::size_t k = 0; k < max_items_; ++k)
-      by_size_[k].assign(rules::binomial(width, k + 1), 0);
+    for (std::size_t k = 0; k < max_items_; ++k) {
+      std::uint64_t const itemsets = rules::binomial(width, k + 1);
+      if (itemsets > by_size_[k].capacity())
+        take_memory(itemsets * sizeof(std::int32_t), what_, [&] { by_size_[k].resize(itemsets); });
+      by_size_[k].assign(itemsets, 0);
+    }
     std::size_t deepest = 0;  // largest size with a change
     count_itemsets(
         0, 0, 0, 0,
@@ -235,10 +213,9 @@ class delta final : public rule_counter {
   }
 
   partition const& part_;
-  std::size_t rule_size_;
+  std::string what_;  // for messages
   std::size_t max_items_;
   support_table<Key> table_;
-  std::uint64_t room_ = 0;  // itemsets that there was memory for
   totals totals_;
   std::vector<bool> chosen_;
   std::vector<std::int32_t> labels_;  // of the classes, in order of appearance

@@ -22,7 +22,8 @@ struct fit_arguments {
 void fit(session& owner, fit_arguments const& arguments) {
   l2r::ranker_options const options = arguments.ranker.options();
   arguments.discretizer.options();  // refuses wrong words before anything is read
-  arguments.reading.check_inputs(owner, {{"--train", arguments.train}});
+  arguments.reading.check_inputs(
+      owner, {{"--train", arguments.train}, {"--discretizer", arguments.discretizer.fitted}});
   owner.outputs({{"--model", arguments.model}});
   l2r::model const m =
       make_model(owner, arguments.train, arguments.reading, arguments.discretizer, options);

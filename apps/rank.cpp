@@ -92,7 +92,10 @@ void rank(session& owner, rank_arguments const& arguments) {
     throw usage_error(
         fmt::format("--tag: found '{}', expected one word, a column of the run", arguments.tag));
   owner.outputs({{"--out", arguments.out}, {"--run", arguments.run}});
-  arguments.reading.check_inputs(owner, {{"--train", arguments.train}, {"--test", arguments.test}});
+  arguments.reading.check_inputs(owner, {{"--train", arguments.train},
+                                         {"--test", arguments.test},
+                                         {"--model", arguments.model},
+                                         {"--discretizer", arguments.discretizer.fitted}});
   l2r::ranker_options options = arguments.ranker.options();
   answers out(owner, arguments);  // an output that cannot be written fails before the work
   l2r::model m;

@@ -43,7 +43,10 @@ nlohmann::ordered_json summary(datasets::dataset const& train,
 
 void reduce(session& owner, reduce_arguments const& arguments) {
   arguments.sampler.check();
-  arguments.reading.check_inputs(owner, {{"--train", arguments.train}});
+  arguments.reading.check_inputs(owner,
+                                 {{"--train", arguments.train},
+                                  {"--discretizer", arguments.discretizer.fitted},
+                                  {"--feature-order", arguments.sampler.feature_order_file()}});
   owner.outputs({{"--out", arguments.out}, {"--ids", arguments.ids}, {"--model", arguments.model}});
   // An output that cannot be written fails before the work.
   output_file out(arguments.out);

@@ -79,6 +79,10 @@ void sampler_arguments::add_to(CLI::App& verb) {
       ->group(group);
 }
 
+std::string sampler_arguments::feature_order_file() const {
+  return order_from(feature_order).path;
+}
+
 void sampler_arguments::check() const {
   partitions_from(partitions);
   order_from(feature_order);

@@ -25,6 +25,8 @@ struct sampler_arguments {
   /// --partitions and --feature-order alone, for verbs that have the others for ranking.
   void add_partitioning_to(CLI::App& verb);
 
+  /// The file of --feature-order file:P, or empty.
+  std::string feature_order_file() const;
   /// Throws `usage_error` for a feature order or a number of partitions that is not known.
   void check() const;
   /// Orders the features of `binned` and reduces it; `train` names the lines in errors.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -194,6 +195,8 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
 }
 
 discretizer read_discretizer(std::string const& path) {
+  if (std::filesystem::is_directory(path))
+    throw error({path, 0, 0}, "a folder, expected a discretiser in JSON");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw error({path, 0, 0}, "cannot be read, expected a discretiser in JSON");
   std::string const text{std::istreambuf_iterator<char>(in), {}};

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -139,6 +140,7 @@ void write_model(model const& m, std::string const& path) {
 }
 
 model read_model(std::string const& path) {
+  if (std::filesystem::is_directory(path)) throw error({path}, "a folder, expected a model");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw error({path}, fmt::format("cannot be read: {}", std::strerror(errno)));
   std::string const bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
