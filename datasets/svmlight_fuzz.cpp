@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "datasets/decompress.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/svmlight_parser.hpp"
 #include "datasets/svmlight_reference.hpp"
@@ -93,9 +94,6 @@ void require_reference(outcome const& got, std::string const& text,
   }
 }
 
-constexpr char gzip_magic[] = "\x1f\x8b";
-constexpr char zstd_magic[] = "\x28\xb5\x2f\xfd";
-
 /// An archive must be read or refused, no more.
 void read_archive(std::string const& bytes) {
   int ends[2];
@@ -151,7 +149,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   options.regroup = (bytes[0] & 2) != 0;
   if ((bytes[0] & 4) != 0) options.unlabelled = -1;
   std::string const text(reinterpret_cast<char const*>(bytes) + 2, size - 2);
-  if (text.starts_with(gzip_magic) || text.starts_with(zstd_magic)) {
+  if (make_decompressor(std::string_view(text).substr(0, magic_size)) != nullptr) {
     read_archive(text);
     return 0;
   }
