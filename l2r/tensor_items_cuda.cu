@@ -45,6 +45,13 @@ constexpr std::uint32_t per_thread = 8;
 constexpr std::uint32_t few_threads = 512;
 constexpr std::uint32_t many_threads = 1024;
 constexpr std::uint32_t most_chunks = 32;
+/// A document's slots are read so many at a time, and a table begins at such a step.
+struct alignas(8) slot_words {
+  static constexpr std::uint32_t words = 2;  // of eight slots, 4 bits each
+  static constexpr std::uint32_t count = 8 * words;
+  std::uint32_t word[words];
+};
+static_assert(full_group % slot_words::count == 0 && packed_group % slot_words::count == 0);
 
 struct arguments {
   row_view rows;
@@ -56,8 +63,8 @@ struct arguments {
   std::uint32_t features;
   std::uint32_t max_items;  ///< 1, 2 or 3
   std::uint32_t documents;
-  std::uint32_t const* slots_of;    ///< [features][words][documents] in `order`, see gather_kernel
-  std::uint32_t words;              ///< of eight slots, 4 bits each
+  slot_words const* slots_of;       ///< [features][loads][documents] in `order`, see gather_kernel
+  std::uint32_t loads;              ///< of a document's slots
   bool packs;                       ///< entries may be packed
   std::uint32_t const* order;       ///< [features][documents] by slot
   std::uint32_t const* slot_begin;  ///< [features][slots + 1] into `order`
@@ -155,14 +162,14 @@ __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
 /// written.
 __global__ void gather_kernel(std::uint32_t const* order, std::uint32_t const* slot_begin,
                               std::uint32_t const* from, std::uint32_t stride,
-                              std::uint32_t documents, std::uint32_t words, std::uint32_t* to) {
+                              std::uint32_t documents, std::uint32_t loads, slot_words* to) {
   std::uint32_t const f = blockIdx.y;
   std::uint32_t const p = blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= slot_begin[f * (slots + 1) + no_slot]) return;
-  std::uint32_t const* const mine =
-      from + std::size_t{order[std::size_t{f} * documents + p]} * stride;
-  for (std::uint32_t w = f / 8; w < words; ++w)
-    to[(std::size_t{f} * words + w) * documents + p] = mine[w];
+  auto const* const mine = reinterpret_cast<slot_words const*>(
+      from + std::size_t{order[std::size_t{f} * documents + p]} * stride);
+  for (std::uint32_t i = f / slot_words::count; i < loads; ++i)
+    to[(std::size_t{f} * loads + i) * documents + p] = mine[i];
 }
 
 static_assert(packed_group * sizeof(std::uint64_t) == full_group * sizeof(sums));
@@ -236,7 +243,7 @@ struct step {
 __device__ step first_of(arguments const& a, std::uint32_t x, std::uint32_t g,
                          std::uint32_t ordinal) {
   bool const deep = !a.packs || (g < a.features && a.deep[std::size_t{x} * a.features + g] != 0);
-  return {g, (g + 1) / 8 * 8, ordinal, deep};
+  return {g, (g + 1) / slot_words::count * slot_words::count, ordinal, deep};
 }
 
 /// The step after; g + 1 >= features when there is none.
@@ -319,7 +326,7 @@ __device__ void make_packed_table(arguments const& a, layout const& s, step cons
     std::uint32_t const h = at.v + k;
     entries<std::uint64_t, packed_group> const to{static_cast<std::uint64_t*>(table), k,
                                                   a.item_begin[at.g + 1] - a.item_begin[at.g]};
-    if (h >= 8 * a.words) break;  // nobody reads it
+    if (h >= a.loads * slot_words::count) break;  // nobody reads it
     if (h <= at.g || h >= a.features) {
       to.clear();
       continue;
@@ -356,7 +363,7 @@ __device__ __noinline__ void make_full_table(arguments const& a, layout const s,
     std::uint32_t const h = at.v + k;
     entries<sums, full_group> const to{static_cast<sums*>(table), k,
                                        a.item_begin[at.g + 1] - a.item_begin[at.g]};
-    if (h >= 8 * a.words) break;  // nobody reads it
+    if (h >= a.loads * slot_words::count) break;  // nobody reads it
     if (h <= at.g || h >= a.features) {
       to.clear();
       continue;
@@ -392,21 +399,27 @@ __device__ inline std::uint32_t turned(std::uint32_t eight, std::uint32_t y) {
   return ((eight & 0x77777777U) + (by & 0x77777777U)) ^ ((eight ^ by) & 0x88888888U);
 }
 
-/// A document adds its entries of a table: y is its item of g, `slots_of` where its words begin,
-/// `documents` apart.
-__device__ void add_packed(arguments const& a, std::uint32_t const* slots_of, step const& at,
+/// A document's slots, the i-th that are read together; nothing behind the last.
+__device__ inline slot_words load_slots(arguments const& a, slot_words const* slots_of,
+                                        std::uint32_t i) {
+  if (i >= a.loads) return {};
+  uint2 const two = __ldg(reinterpret_cast<uint2 const*>(slots_of + std::size_t{i} * a.documents));
+  return {{two.x, two.y}};
+}
+
+/// A document adds its entries of a table: y is its item of g, `slots_of` where its slots begin.
+__device__ void add_packed(arguments const& a, slot_words const* slots_of, step const& at,
                            std::uint32_t y, void const* made, sums& total) {
   auto const* const table = static_cast<std::uint64_t const*>(made) + y * (packed_group * slots);
-  std::uint32_t const first = at.v / 8;
-  std::uint32_t words[packed_group / 8];
+  slot_words read[packed_group / slot_words::count];
 #pragma unroll
-  for (std::uint32_t w = 0; w < packed_group / 8; ++w)
-    words[w] = first + w < a.words ? __ldg(slots_of + std::size_t{first + w} * a.documents) : 0;
+  for (std::uint32_t i = 0; i < packed_group / slot_words::count; ++i)
+    read[i] = load_slots(a, slots_of, at.v / slot_words::count + i);
   std::uint64_t sum = 0;
 #pragma unroll
   for (std::uint32_t w = 0; w < packed_group / 8; ++w) {
-    if (first + w >= a.words) break;
-    std::uint32_t const eight = turned(words[w], y);
+    if (at.v + 8 * w >= a.features) break;
+    std::uint32_t const eight = turned(read[w / slot_words::words].word[w % slot_words::words], y);
 #pragma unroll
     for (std::uint32_t k = 0; k < 8; ++k)
       sum += table[(w * 8 + k) * slots + (eight >> (k * 4) & 15U)];
@@ -415,14 +428,15 @@ __device__ void add_packed(arguments const& a, std::uint32_t const* slots_of, st
   total.den += (sum >> num_bits) * a.table.unit[1];
 }
 
-__device__ void add_full(arguments const& a, std::uint32_t const* slots_of, step const& at,
+__device__ void add_full(arguments const& a, slot_words const* slots_of, step const& at,
                          std::uint32_t y, void const* made, sums& total) {
+  static_assert(full_group == slot_words::count);
   auto const* const table = static_cast<ulonglong2 const*>(made) + y * (full_group * slots);
-  std::uint32_t const first = at.v / 8;
+  slot_words const read = load_slots(a, slots_of, at.v / slot_words::count);
 #pragma unroll
-  for (std::uint32_t w = 0; w < full_group / 8; ++w) {
-    if (first + w >= a.words) break;
-    std::uint32_t const eight = turned(__ldg(slots_of + std::size_t{first + w} * a.documents), y);
+  for (std::uint32_t w = 0; w < slot_words::words; ++w) {
+    if (at.v + 8 * w >= a.features) break;
+    std::uint32_t const eight = turned(read.word[w], y);
 #pragma unroll
     for (std::uint32_t k = 0; k < 8; ++k) {
       ulonglong2 const add = table[(w * 8 + k) * slots + (eight >> (k * 4) & 15U)];
@@ -458,12 +472,13 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
   std::uint32_t const documents =
       static_cast<std::uint32_t>(std::uint64_t{holders} * (blockIdx.y + 1) / pieces) - from;
   std::uint32_t const first = own[0] + from + threadIdx.x;  // this thread's, of f's order
-  std::uint32_t const* const words = a.slots_of + std::size_t{f} * a.words * a.documents + first;
+  slot_words const* const slots_of = a.slots_of + std::size_t{f} * a.loads * a.documents + first;
   sums total[per_thread];
   auto const has = [&](std::uint32_t r) { return r * threads + threadIdx.x < documents; };
   auto const slot = [&](std::uint32_t r, std::uint32_t g) {
-    std::uint32_t const* const eight = words + std::size_t{g / 8} * a.documents + r * threads;
-    return __ldg(eight) >> (g % 8 * 4) & 15U;
+    slot_words const* const read =
+        slots_of + std::size_t{g / slot_words::count} * a.documents + r * threads;
+    return __ldg(read->word + g / 8 % slot_words::words) >> (g % 8 * 4) & 15U;
   };
 #pragma unroll
   for (std::uint32_t r = 0; r < per_thread; ++r) {
@@ -506,9 +521,9 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
         std::uint32_t const y = slot(r, now.g);
         if (y == no_slot) continue;
         if (now.deep)
-          add_full(a, words + r * threads, now, y, s.table(t), total[r]);
+          add_full(a, slots_of + r * threads, now, y, s.table(t), total[r]);
         else
-          add_packed(a, words + r * threads, now, y, s.table(t), total[r]);
+          add_packed(a, slots_of + r * threads, now, y, s.table(t), total[r]);
       }
       __syncthreads();
       now = next;
@@ -549,8 +564,10 @@ class tensor_by_item final : public device_scorer {
     arguments_.item_begin = item_begin_.data();
     arguments_.features = static_cast<std::uint32_t>(training.features.size());
     arguments_.max_items = static_cast<std::uint32_t>(training.table.max_itemset_size());
-    arguments_.words = static_cast<std::uint32_t>((training.features.size() + 7) / 8);
-    stride_ = static_cast<std::uint32_t>(round_up(arguments_.words, 4));
+    std::size_t const features = training.features.size();
+    stride_ = static_cast<std::uint32_t>(round_up(features, 32) / 8);
+    arguments_.loads =
+        static_cast<std::uint32_t>(round_up(features, slot_words::count) / slot_words::count);
     // The largest entry is that of a single document with the largest label.
     std::uint64_t const largest =
         host.factor[1] * static_cast<std::uint64_t>(std::max(host.labels[0], 1));
@@ -574,12 +591,12 @@ class tensor_by_item final : public device_scorer {
   }
 
   std::size_t bytes_per_document() const override {
-    std::size_t const words = stride_ + std::size_t{arguments_.features} * (arguments_.words + 1);
-    return 4 * words + 16;
+    std::size_t const features = arguments_.features;
+    return 4 * (stride_ + features) + features * arguments_.loads * sizeof(slot_words) + 16;
   }
   void reserve(std::size_t documents) override {
     slots_.reserve(documents * stride_);
-    ordered_slots_.reserve(documents * arguments_.words * arguments_.features);
+    ordered_slots_.reserve(documents * arguments_.loads * arguments_.features);
     order_.reserve(documents * arguments_.features);
     slot_begin_.reserve(arguments_.features * (slots + std::size_t{1}));
     totals_.reserve(2 * documents);
@@ -599,7 +616,7 @@ class tensor_by_item final : public device_scorer {
     order_kernel<<<a.features, 1024, 0, on.get()>>>(documents, a.item_begin, order_.data(),
                                                     slot_begin_.data());
     gather_kernel<<<dim3((n + 255) / 256, a.features), 256, 0, on.get()>>>(
-        order_.data(), slot_begin_.data(), slots_.data(), stride_, n, a.words,
+        order_.data(), slot_begin_.data(), slots_.data(), stride_, n, a.loads,
         ordered_slots_.data());
     // Few documents: the features after x are shared out, so that there are enough blocks.
     std::uint32_t const parts = n < 100'000 ? 2 : 1;
@@ -625,7 +642,8 @@ class tensor_by_item final : public device_scorer {
   std::size_t shared_ = 0;
   arguments arguments_{};
   std::uint32_t stride_ = 0;  // words of a document in slots_
-  device_buffer<std::uint32_t> slots_, ordered_slots_, order_, slot_begin_;
+  device_buffer<std::uint32_t> slots_, order_, slot_begin_;
+  device_buffer<slot_words> ordered_slots_;
   device_buffer<unsigned long long> totals_;
 };
 
