@@ -1,4 +1,5 @@
 #include "core/for_each_device.hpp"
+#include "core/parallel.hpp"
 #include "l2r/cuda_engine.cuh"
 
 #include <algorithm>
@@ -29,7 +30,9 @@ struct place {
   std::unique_ptr<device_scorer> scorer;
   stream compute;  // the batches' kernels one after the other: they share the scorer's memory
   batch_in_flight batches[2];
-  event first_kernel, last_kernel;  // before the first and after the last of a call
+  event first_kernel, last_kernel;                // before the first and after the last of a call
+  device_buffer<score_sums<std::uint64_t>> sums;  // where devices share the items
+  pinned_buffer<score_sums<std::uint64_t>> host_sums;
 };
 
 class engine_on_devices final : public scoring_engine {
@@ -50,6 +53,72 @@ class engine_on_devices final : public scoring_engine {
   }
 
   void score(context const& ctx, known_items const& test, scored& result) override {
+    if (shares_items(test.documents()))
+      score_by_items(ctx, test, result);
+    else
+      score_by_documents(ctx, test, result);
+  }
+
+ private:
+  /// Whether the scorers would rather have all documents, and every device has room for them.
+  bool shares_items(std::size_t documents) const {
+    if (devices_.size() < 2 || documents > largest_batch ||
+        !places_.front()->scorer->shares_items(documents))
+      return false;
+    std::atomic<bool> fits{true};
+    for_each_device(devices_, [&](std::size_t i) {
+      if (batch_size(*places_[i], documents) < documents) fits = false;
+    });
+    return fits;
+  }
+
+  void score_by_items(context const& ctx, known_items const& test, scored& result) {
+    std::size_t const documents = test.documents();
+    std::size_t const features = training_.features.size();
+    std::size_t const stride = round_up(documents, alignment);
+    ctx.check_stop();
+    shared_codes_.reserve(features * stride);
+    parallel_for(ctx, features, 1, [&](std::size_t f, std::size_t, int) {
+      copy_codes(test, f, {0, documents}, shared_codes_.data() + f * stride);
+    });
+    for_each_device(devices_, [&](std::size_t i) {
+      place& here = *places_[i];
+      batch_in_flight& batch = here.batches[0];
+      batch.copies.synchronize();  // a call before this one may have been stopped
+      here.scorer->reserve(documents);
+      batch.codes.reserve(features * stride);
+      here.sums.reserve(documents);
+      here.host_sums.reserve(documents);
+      check_cuda(cudaMemcpyAsync(batch.codes.data(), shared_codes_.data(), features * stride,
+                                 cudaMemcpyHostToDevice, here.compute.get()));
+      here.first_kernel.record(here.compute);
+      here.scorer->score_part(
+          view_of(here, batch, documents, stride),
+          {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(devices_.size())},
+          here.sums.data(), here.compute);
+      here.last_kernel.record(here.compute);
+      check_cuda(cudaMemcpyAsync(here.host_sums.data(), here.sums.data(),
+                                 documents * sizeof(score_sums<std::uint64_t>),
+                                 cudaMemcpyDeviceToHost, here.compute.get()));
+      here.compute.synchronize();
+    });
+    constexpr std::size_t grain = 1 << 14;
+    parallel_for(ctx, documents, grain, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t d = begin; d < end; ++d) {
+        score_sums<std::uint64_t> sums;
+        for (auto const& from : places_) sums += from->host_sums.data()[d];
+        result.scores[d] = score_of(sums, training_.table.mean_label());
+      }
+    });
+    ctx.report("rank", documents, documents);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      current_device const guard(devices_[i]);
+      result.timings.device_s = std::max(
+          result.timings.device_s, places_[i]->last_kernel.seconds_since(places_[i]->first_kernel));
+    }
+  }
+
+  void score_by_documents(context const& ctx, known_items const& test, scored& result) {
     std::atomic<std::size_t> done{0};
     for_each_device(devices_, [&](std::size_t i) {
       place& here = *places_[i];
@@ -82,7 +151,6 @@ class engine_on_devices final : public scoring_engine {
     });
   }
 
- private:
   /// Documents a batch: as many as fit the memory, since what they share is computed once.
   std::size_t batch_size(place& here, std::size_t documents) const {
     std::size_t const features = std::max<std::size_t>(training_.features.size(), 1);
@@ -102,26 +170,15 @@ class engine_on_devices final : public scoring_engine {
     batch.codes.reserve(features * stride);
     batch.scores.reserve(documents.size());
     batch.host_scores.reserve(documents.size());
-    for (std::size_t f = 0; f < features; ++f) {
-      std::uint8_t* const to = batch.host_codes.data() + f * stride;
-      std::uint8_t const* const from = test.codes(f);
-      if (from == nullptr)
-        std::memset(to, datasets::no_item, documents.size());
-      else
-        std::memcpy(to, from + documents.begin, documents.size());
-    }
+    for (std::size_t f = 0; f < features; ++f)
+      copy_codes(test, f, documents, batch.host_codes.data() + f * stride);
     check_cuda(cudaMemcpyAsync(batch.codes.data(), batch.host_codes.data(), features * stride,
                                cudaMemcpyHostToDevice, batch.copies.get()));
     batch.sent.record(batch.copies);
     batch.sent.hold(here.compute);
-    document_view view;
-    view.documents = static_cast<std::uint32_t>(documents.size());
-    view.features = static_cast<std::uint32_t>(features);
-    view.codes = batch.codes.data();
-    view.stride = stride;
-    view.rows = here.training->row_of_code();
     if (documents.begin == all.begin) here.first_kernel.record(here.compute);
-    here.scorer->score(view, batch.scores.data(), here.compute);
+    here.scorer->score(view_of(here, batch, documents.size(), stride), batch.scores.data(),
+                       here.compute);
     if (documents.end == all.end) here.last_kernel.record(here.compute);
     batch.computed.record(here.compute);
     batch.computed.hold(batch.copies);
@@ -129,6 +186,27 @@ class engine_on_devices final : public scoring_engine {
                                documents.size() * sizeof(double), cudaMemcpyDeviceToHost,
                                batch.copies.get()));
     batch.documents = documents;
+  }
+
+  document_view view_of(place const& here, batch_in_flight const& batch, std::size_t documents,
+                        std::size_t stride) const {
+    document_view view;
+    view.documents = static_cast<std::uint32_t>(documents);
+    view.features = static_cast<std::uint32_t>(training_.features.size());
+    view.codes = batch.codes.data();
+    view.stride = stride;
+    view.rows = here.training->row_of_code();
+    return view;
+  }
+
+  /// The codes of feature f.
+  static void copy_codes(known_items const& test, std::size_t f, share const& documents,
+                         std::uint8_t* to) {
+    std::uint8_t const* const from = test.codes(f);
+    if (from == nullptr)
+      std::memset(to, datasets::no_item, documents.size());
+    else
+      std::memcpy(to, from + documents.begin, documents.size());
   }
 
   /// Waits for a batch and takes its scores; the number of documents.
@@ -147,6 +225,7 @@ class engine_on_devices final : public scoring_engine {
   std::vector<int> devices_;
   prepared_training const& training_;
   std::vector<std::unique_ptr<place>> places_;
+  pinned_buffer<std::uint8_t> shared_codes_;  // of all documents, for all devices
   std::mutex counting_;
 };
 

@@ -70,6 +70,7 @@ struct arguments {
   std::uint32_t const* slot_begin;  ///< [features][slots + 1] into `order`
   std::uint32_t most_bins;          ///< items of a feature
   unsigned long long* totals;       ///< [documents][2] num, den
+  item_part part;                   ///< the items x of this launch
 };
 
 /// Writes each document's slots, features together, from codes that lie feature by feature: eight
@@ -450,7 +451,7 @@ __device__ void add_full(arguments const& a, slot_words const* slots_of, step co
 template <std::uint32_t threads>
 __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arguments const a) {
   extern __shared__ uint4 shared[];
-  std::uint32_t const x = blockIdx.x;
+  std::uint32_t const x = blockIdx.x * a.part.count + a.part.index;
   // The feature of x.
   std::uint32_t f = 0;
   for (std::uint32_t low = 0, high = a.features; low < high;) {
@@ -540,12 +541,10 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
   }
 }
 
-__global__ void finish_kernel(unsigned long long const* totals, std::uint32_t documents,
-                              double mean_label, double* scores) {
+__global__ void finish_kernel(sums const* totals, std::uint32_t documents, double mean_label,
+                              double* scores) {
   std::uint32_t const d = blockIdx.x * blockDim.x + threadIdx.x;
-  if (d < documents)
-    scores[d] =
-        score_of(sums{totals[2 * std::size_t{d}], totals[2 * std::size_t{d} + 1]}, mean_label);
+  if (d < documents) scores[d] = score_of(totals[d], mean_label);
 }
 
 class tensor_by_item final : public device_scorer {
@@ -599,18 +598,31 @@ class tensor_by_item final : public device_scorer {
     ordered_slots_.reserve(documents * arguments_.loads * arguments_.features);
     order_.reserve(documents * arguments_.features);
     slot_begin_.reserve(arguments_.features * (slots + std::size_t{1}));
-    totals_.reserve(2 * documents);
+    totals_.reserve(documents);
   }
 
   void score(document_view const& documents, double* scores, stream const& on) override {
+    score_part(documents, {}, totals_.data(), on);
+    finish_kernel<<<(documents.documents + 255) / 256, 256, 0, on.get()>>>(
+        totals_.data(), documents.documents, mean_label_, scores);
+    check_launch();
+  }
+
+  void score_part(document_view const& documents, item_part const& part, sums* to,
+                  stream const& on) override {
+    std::uint32_t const items = arguments_.rows.items;
+    std::uint32_t const mine =
+        part.index < items ? (items - part.index + part.count - 1) / part.count : 0;
     arguments a = arguments_;
+    a.part = part;
     a.documents = documents.documents;
     a.slots_of = ordered_slots_.data();
     a.order = order_.data();
     a.slot_begin = slot_begin_.data();
-    a.totals = totals_.data();
+    a.totals = reinterpret_cast<unsigned long long*>(to);
     auto const n = documents.documents;
-    check_cuda(cudaMemsetAsync(totals_.data(), 0, 16 * std::size_t{n}, on.get()));
+    check_cuda(cudaMemsetAsync(to, 0, n * sizeof(sums), on.get()));
+    if (mine == 0) return;
     transpose_kernel<<<dim3((n + 31) / 32, stride_ / 4), dim3(32, 8), 0, on.get()>>>(
         documents, a.item_begin, slots_.data(), stride_);
     order_kernel<<<a.features, 1024, 0, on.get()>>>(documents, a.item_begin, order_.data(),
@@ -618,8 +630,8 @@ class tensor_by_item final : public device_scorer {
     gather_kernel<<<dim3((n + 255) / 256, a.features), 256, 0, on.get()>>>(
         order_.data(), slot_begin_.data(), slots_.data(), stride_, n, a.loads,
         ordered_slots_.data());
-    // Few documents: the features after x are shared out, so that there are enough blocks.
-    std::uint32_t const parts = n < 100'000 ? 2 : 1;
+    // Few documents or items: the features after x are shared out, so that there are enough blocks.
+    std::uint32_t const parts = n < 100'000 || part.count > 1 ? 2 : 1;
     std::size_t const holders =
         std::size_t{n} * a.features / a.rows.items;  // of an item, on average
     std::uint32_t const threads =
@@ -627,8 +639,7 @@ class tensor_by_item final : public device_scorer {
     auto const kernel =
         threads == many_threads ? items_kernel<many_threads> : items_kernel<few_threads>;
     std::uint32_t const piece = per_thread * threads;
-    kernel<<<dim3(a.rows.items, (n + piece - 1) / piece, parts), threads, shared_, on.get()>>>(a);
-    finish_kernel<<<(n + 255) / 256, 256, 0, on.get()>>>(totals_.data(), n, mean_label_, scores);
+    kernel<<<dim3(mine, (n + piece - 1) / piece, parts), threads, shared_, on.get()>>>(a);
     check_launch();
   }
 
@@ -644,7 +655,7 @@ class tensor_by_item final : public device_scorer {
   std::uint32_t stride_ = 0;  // words of a document in slots_
   device_buffer<std::uint32_t> slots_, order_, slot_begin_;
   device_buffer<slot_words> ordered_slots_;
-  device_buffer<unsigned long long> totals_;
+  device_buffer<sums> totals_;
 };
 
 }  // namespace
