@@ -2,6 +2,7 @@
 #include "al/sampler.hpp"
 #include "al/sampler_reference.hpp"
 #include "al/support_table.hpp"
+#include "al/testing.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
@@ -21,26 +22,12 @@
 namespace rulerank::al {
 namespace {
 
-/// `bins` codes a feature, drawn with most mass on the first ones; one in `absent` has no item.
 datasets::binned_dataset random_data(std::uint64_t seed, std::size_t documents,
                                      std::size_t features, std::uint32_t bins,
                                      std::int32_t max_label, std::uint64_t absent = 10) {
   random_engine engine(seed);
-  datasets::binned_dataset data;
-  data.documents = documents;
-  data.stride = round_up(documents, 64);
-  data.codes.assign(features * data.stride, datasets::no_item);
-  data.item_begin = {0};
+  datasets::binned_dataset data = drawn_items(engine, documents, features, bins, absent);
   data.max_label = max_label;
-  for (std::size_t f = 0; f < features; ++f) {
-    data.features.push_back(static_cast<std::uint32_t>(f + 1));
-    data.has_missing_item.push_back(false);
-    data.item_begin.push_back(data.item_begin.back() + bins);
-    for (std::size_t d = 0; d < documents; ++d)
-      if (uniform_below(engine, absent) != 0)
-        data.codes[f * data.stride + d] =
-            static_cast<std::uint8_t>(uniform_below(engine, 1 + uniform_below(engine, bins)));
-  }
   for (std::size_t d = 0; d < documents; ++d)
     data.labels.push_back(static_cast<std::int32_t>(
         uniform_below(engine, static_cast<std::uint64_t>(max_label) + 1)));

@@ -1,6 +1,6 @@
 #include "al/sampler.hpp"
+#include "al/testing.hpp"
 #include "core/error.hpp"
-#include "core/random.hpp"
 #include "core/testing.hpp"
 
 #include <gtest/gtest.h>
@@ -13,20 +13,7 @@ datasets::binned_dataset drawn(std::uint64_t seed, std::size_t documents, std::s
                                std::uint32_t bins, std::vector<std::int32_t> const& labels,
                                std::uint64_t absent = 10) {
   random_engine engine(seed);
-  datasets::binned_dataset data;
-  data.documents = documents;
-  data.stride = round_up(documents, 64);
-  data.codes.assign(features * data.stride, datasets::no_item);
-  data.item_begin = {0};
-  for (std::size_t f = 0; f < features; ++f) {
-    data.features.push_back(static_cast<std::uint32_t>(f + 1));
-    data.has_missing_item.push_back(false);
-    data.item_begin.push_back(data.item_begin.back() + bins);
-    for (std::size_t d = 0; d < documents; ++d)
-      if (uniform_below(engine, absent) != 0)
-        data.codes[f * data.stride + d] =
-            static_cast<std::uint8_t>(uniform_below(engine, 1 + uniform_below(engine, bins)));
-  }
+  datasets::binned_dataset data = drawn_items(engine, documents, features, bins, absent);
   for (std::size_t d = 0; d < documents; ++d) {
     data.labels.push_back(labels[uniform_below(engine, 1 + uniform_below(engine, labels.size()))]);
     data.max_label = std::max(data.max_label, data.labels.back());

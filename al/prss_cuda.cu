@@ -303,13 +303,8 @@ class prss final : public rule_counter {
   }
 
   ~prss() override {
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      int before = 0;
-      cudaGetDevice(&before);
-      cudaSetDevice(devices_[i]);
-      places_[i].reset();
-      cudaSetDevice(before);
-    }
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      release_on_device(devices_[i], [&] { places_[i].reset(); });
   }
 
   void add(context const&, std::size_t position, std::int32_t label) override {

@@ -36,25 +36,22 @@ void release_on_device(int ordinal, Work&& work) noexcept {
   cudaSetDevice(before);
 }
 
-/// n elements in the memory of the device that was current when it was made. Not initialised.
-template <class T>
-class device_buffer {
+/// n elements of memory that Source takes and gives back. Not initialised.
+template <class T, class Source>
+class owned_array {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  device_buffer() = default;
-  explicit device_buffer(std::size_t n) : size_(n) {
-    if (n > 0) check_cuda(cudaMalloc(reinterpret_cast<void**>(&data_), n * sizeof(T)));
+  owned_array() = default;
+  explicit owned_array(std::size_t n) : size_(n) {
+    if (n > 0) data_ = static_cast<T*>(Source::take(n * sizeof(T)));
   }
-  /// A copy of host data, complete when the constructor returns.
-  explicit device_buffer(std::span<T const> from) : device_buffer(from.size()) {
-    if (size_ > 0)
-      check_cuda(cudaMemcpy(data_, from.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
+  ~owned_array() {
+    if (data_ != nullptr) Source::give_back(data_);
   }
-  ~device_buffer() { cudaFree(data_); }
-  device_buffer(device_buffer&& other) noexcept
+  owned_array(owned_array&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  device_buffer& operator=(device_buffer&& other) noexcept {
+  owned_array& operator=(owned_array&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     return *this;
@@ -66,26 +63,56 @@ class device_buffer {
   std::size_t bytes() const noexcept { return size_ * sizeof(T); }
   /// Room for at least n elements; what it held is lost when it grows.
   void reserve(std::size_t n) {
-    if (n > size_) *this = device_buffer(n);
+    if (n > size_) *this = owned_array(n);
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+struct device_source {
+  static void* take(std::size_t bytes) {
+    void* data = nullptr;
+    check_cuda(cudaMalloc(&data, bytes));
+    return data;
+  }
+  static void give_back(void* data) noexcept { cudaFree(data); }
+};
+struct pinned_source {
+  static void* take(std::size_t bytes) {
+    void* data = nullptr;
+    check_cuda(cudaHostAlloc(&data, bytes, cudaHostAllocPortable));
+    return data;
+  }
+  static void give_back(void* data) noexcept { cudaFreeHost(data); }
+};
+
+/// n elements in the memory of the device that was current when it was made.
+template <class T>
+class device_buffer : public owned_array<T, device_source> {
+ public:
+  using owned_array<T, device_source>::owned_array;
+  device_buffer() = default;
+  /// A copy of host data, complete when the constructor returns.
+  explicit device_buffer(std::span<T const> from) : device_buffer(from.size()) {
+    if (!from.empty())
+      check_cuda(cudaMemcpy(this->data(), from.data(), this->bytes(), cudaMemcpyHostToDevice));
   }
 
   void fill_bytes(int byte, cudaStream_t stream = nullptr) {
-    if (size_ > 0) check_cuda(cudaMemsetAsync(data_, byte, bytes(), stream));
+    if (this->size() > 0) check_cuda(cudaMemsetAsync(this->data(), byte, this->bytes(), stream));
   }
   /// The first n elements; waits for the stream.
   std::vector<T> to_host(std::size_t n, cudaStream_t stream = nullptr) const {
     std::vector<T> host(n);
     if (n > 0)
-      check_cuda(
-          cudaMemcpyAsync(host.data(), data_, n * sizeof(T), cudaMemcpyDeviceToHost, stream));
+      check_cuda(cudaMemcpyAsync(host.data(), this->data(), n * sizeof(T), cudaMemcpyDeviceToHost,
+                                 stream));
     check_cuda(cudaStreamSynchronize(stream));
     return host;
   }
-  std::vector<T> to_host() const { return to_host(size_); }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
+  std::vector<T> to_host() const { return to_host(this->size()); }
 };
 
 /// A copy of host memory on the current device; empty for a null pointer.
@@ -100,35 +127,10 @@ device_buffer<T> copy_to_device(std::vector<T> const& from) {
 
 /// n elements of host memory that any device copies from and to at full speed, and can read.
 template <class T>
-class pinned_buffer {
-  static_assert(std::is_trivially_copyable_v<T>);
-
+class pinned_buffer : public owned_array<T, pinned_source> {
  public:
-  pinned_buffer() = default;
-  explicit pinned_buffer(std::size_t n) : size_(n) {
-    if (n > 0)
-      check_cuda(
-          cudaHostAlloc(reinterpret_cast<void**>(&data_), n * sizeof(T), cudaHostAllocPortable));
-  }
-  ~pinned_buffer() { cudaFreeHost(data_); }
-  pinned_buffer(pinned_buffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  pinned_buffer& operator=(pinned_buffer&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-  T* data() noexcept { return data_; }
-  T const* data() const noexcept { return data_; }
-  std::size_t size() const noexcept { return size_; }
-  T& operator[](std::size_t i) { return data_[i]; }
-  void reserve(std::size_t n) {
-    if (n > size_) *this = pinned_buffer(n);
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
+  using owned_array<T, pinned_source>::owned_array;
+  T& operator[](std::size_t i) { return this->data()[i]; }
 };
 
 /// Bytes of the current device that one engine may take: what is free less a reserve of 5 %.
