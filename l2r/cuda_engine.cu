@@ -1,5 +1,4 @@
 #include "core/for_each_device.hpp"
-#include "core/parallel.hpp"
 #include "l2r/cuda_engine.cuh"
 
 #include <algorithm>
@@ -31,7 +30,7 @@ struct place {
   stream compute;  // the batches' kernels one after the other: they share the scorer's memory
   batch_in_flight batches[2];
   event first_kernel, last_kernel;                // before the first and after the last of a call
-  device_buffer<score_sums<std::uint64_t>> sums;  // where devices share the items
+  device_buffer<score_sums<std::uint64_t>> sums;  // where devices share the features
   pinned_buffer<score_sums<std::uint64_t>> host_sums;
 };
 
@@ -53,17 +52,17 @@ class engine_on_devices final : public scoring_engine {
   }
 
   void score(context const& ctx, known_items const& test, scored& result) override {
-    if (shares_items(test.documents()))
-      score_by_items(ctx, test, result);
+    if (shares_features(test.documents()))
+      score_by_features(ctx, test, result);
     else
       score_by_documents(ctx, test, result);
   }
 
  private:
   /// Whether the scorers would rather have all documents, and every device has room for them.
-  bool shares_items(std::size_t documents) const {
+  bool shares_features(std::size_t documents) const {
     if (devices_.size() < 2 || documents > largest_batch ||
-        !places_.front()->scorer->shares_items(documents))
+        !places_.front()->scorer->shares_features(documents))
       return false;
     std::atomic<bool> fits{true};
     for_each_device(devices_, [&](std::size_t i) {
@@ -72,14 +71,18 @@ class engine_on_devices final : public scoring_engine {
     return fits;
   }
 
-  void score_by_items(context const& ctx, known_items const& test, scored& result) {
+  /// The devices' host threads copy the codes and add up the sums, each a share.
+  void score_by_features(context const& ctx, known_items const& test, scored& result) {
     std::size_t const documents = test.documents();
     std::size_t const features = training_.features.size();
     std::size_t const stride = round_up(documents, alignment);
+    auto const count = static_cast<std::uint32_t>(devices_.size());
     ctx.check_stop();
     shared_codes_.reserve(features * stride);
-    parallel_for(ctx, features, 1, [&](std::size_t f, std::size_t, int) {
-      copy_codes(test, f, {0, documents}, shared_codes_.data() + f * stride);
+    for_each_device(devices_, [&](std::size_t i) {
+      share const mine = share_of(features, count, i);
+      for (std::size_t f = mine.begin; f < mine.end; ++f)
+        copy_codes(test, f, {0, documents}, shared_codes_.data() + f * stride);
     });
     for_each_device(devices_, [&](std::size_t i) {
       place& here = *places_[i];
@@ -92,30 +95,27 @@ class engine_on_devices final : public scoring_engine {
       check_cuda(cudaMemcpyAsync(batch.codes.data(), shared_codes_.data(), features * stride,
                                  cudaMemcpyHostToDevice, here.compute.get()));
       here.first_kernel.record(here.compute);
-      here.scorer->score_part(
-          view_of(here, batch, documents, stride),
-          {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(devices_.size())},
-          here.sums.data(), here.compute);
+      here.scorer->score_part(view_of(here, batch, documents, stride),
+                              {static_cast<std::uint32_t>(i), count}, here.sums.data(),
+                              here.compute);
       here.last_kernel.record(here.compute);
       check_cuda(cudaMemcpyAsync(here.host_sums.data(), here.sums.data(),
                                  documents * sizeof(score_sums<std::uint64_t>),
                                  cudaMemcpyDeviceToHost, here.compute.get()));
       here.compute.synchronize();
     });
-    constexpr std::size_t grain = 1 << 14;
-    parallel_for(ctx, documents, grain, [&](std::size_t begin, std::size_t end, int) {
-      for (std::size_t d = begin; d < end; ++d) {
+    for_each_device(devices_, [&](std::size_t i) {
+      share const mine = share_of(documents, count, i);
+      for (std::size_t d = mine.begin; d < mine.end; ++d) {
         score_sums<std::uint64_t> sums;
         for (auto const& from : places_) sums += from->host_sums.data()[d];
         result.scores[d] = score_of(sums, training_.table.mean_label());
       }
-    });
-    ctx.report("rank", documents, documents);
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      current_device const guard(devices_[i]);
+      std::lock_guard const lock(counting_);
       result.timings.device_s = std::max(
           result.timings.device_s, places_[i]->last_kernel.seconds_since(places_[i]->first_kernel));
-    }
+    });
+    ctx.report("rank", documents, documents);
   }
 
   void score_by_documents(context const& ctx, known_items const& test, scored& result) {

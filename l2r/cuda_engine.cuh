@@ -9,13 +9,18 @@
 
 // What the engines on GPUs share: a copy of the training set on each device, the documents split
 // evenly over the devices, sent in batches while the batch before is scored. Or each device has all
-// documents and does some of the items.
+// documents and does the itemsets that begin with some of the features.
 namespace rulerank::l2r {
 
-/// Some of the training items: those with x % count == index.
-struct item_part {
+/// Some of the training set's features. The work of an itemset's first feature falls with its
+/// number, so they are dealt out to and fro: 0 1 2 2 1 0 0 1 2 ...
+struct feature_part {
   std::uint32_t index = 0;
   std::uint32_t count = 1;
+  __host__ __device__ bool has(std::uint32_t feature) const {
+    std::uint32_t const at = feature % (2 * count);
+    return at == index || at == 2 * count - 1 - index;
+  }
 };
 
 /// One engine on one device, the one that was current when it was made. Calls are queued on a
@@ -28,13 +33,13 @@ class device_scorer {
   /// Before the first batch of a call, with the largest number of documents that will come.
   virtual void reserve(std::size_t documents) { static_cast<void>(documents); }
   virtual void score(document_view const& documents, double* scores, stream const& on) = 0;
-  /// Whether devices should do so many documents together, each some of the items.
-  virtual bool shares_items(std::size_t documents) const {
+  /// Whether devices should do so many documents together, each some of the features.
+  virtual bool shares_features(std::size_t documents) const {
     static_cast<void>(documents);
     return false;
   }
   /// What itemsets whose first item is of the part bring each document: sums [documents].
-  virtual void score_part(document_view const& documents, item_part const& part,
+  virtual void score_part(document_view const& documents, feature_part const& part,
                           score_sums<std::uint64_t>* sums, stream const& on) {
     static_cast<void>(documents), static_cast<void>(part), static_cast<void>(sums),
         static_cast<void>(on);

@@ -42,7 +42,7 @@ struct ranker_options : scoring_options {
   /// Memory of lrar's cache of supports, or of profl's cache of itemsets on each GPU.
   std::size_t cache_bytes = std::size_t{4} << 30;
   /// tensor scores so many documents or more of a call together, item by item.
-  std::size_t shared_from = 6000;
+  std::size_t shared_from = 1500;
   bool wide_sums = false;  ///< 128-bit sums (in `project` also 32-bit rows) even where less
                            ///< suffices; for tests
 };

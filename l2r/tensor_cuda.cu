@@ -22,17 +22,17 @@ class tensor final : public device_scorer {
   void score(document_view const& documents, double* scores, stream const& on) override {
     chosen(documents.documents).score(documents, scores, on);
   }
-  bool shares_items(std::size_t documents) const override {
+  bool shares_features(std::size_t documents) const override {
     return by_item_ != nullptr && documents >= many_;
   }
-  void score_part(document_view const& documents, item_part const& part,
+  void score_part(document_view const& documents, feature_part const& part,
                   score_sums<std::uint64_t>* sums, stream const& on) override {
     by_item_->score_part(documents, part, sums, on);
   }
 
  private:
   device_scorer& chosen(std::size_t documents) {
-    return shares_items(documents) ? *by_item_ : *by_document_;
+    return shares_features(documents) ? *by_item_ : *by_document_;
   }
   /// Documents from which on scoring them together is faster.
   std::size_t many_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <cub/block/block_scan.cuh>
+
 // `tensor` for many documents (docs/modules/l2r.md, "tensor").
 //
 // Documents that hold the same items x and y need the same numbers: what {x, y, z} adds to a score,
@@ -45,6 +47,8 @@ constexpr std::uint32_t per_thread = 8;
 constexpr std::uint32_t few_threads = 512;
 constexpr std::uint32_t many_threads = 1024;
 constexpr std::uint32_t most_chunks = 32;
+/// Items of which all pairs are kept: 4 GiB.
+constexpr std::uint32_t most_items = 1 << 14;
 /// A document's slots are read so many at a time, and a table begins at such a step.
 struct alignas(8) slot_words {
   static constexpr std::uint32_t words = 2;  // of eight slots, 4 bits each
@@ -52,6 +56,14 @@ struct alignas(8) slot_words {
   std::uint32_t word[words];
 };
 static_assert(full_group % slot_words::count == 0 && packed_group % slot_words::count == 0);
+
+/// What a block works on: an item x of a feature, and a run of the documents that hold it.
+struct alignas(16) piece {
+  std::uint32_t item;
+  std::uint32_t feature;
+  std::uint32_t begin;  ///< in the feature's order
+  std::uint32_t size;   ///< of the run; 0: nothing to do
+};
 
 struct arguments {
   row_view rows;
@@ -63,14 +75,14 @@ struct arguments {
   std::uint32_t features;
   std::uint32_t max_items;  ///< 1, 2 or 3
   std::uint32_t documents;
-  slot_words const* slots_of;       ///< [features][loads][documents] in `order`, see gather_kernel
-  std::uint32_t loads;              ///< of a document's slots
-  bool packs;                       ///< entries may be packed
-  std::uint32_t const* order;       ///< [features][documents] by slot
-  std::uint32_t const* slot_begin;  ///< [features][slots + 1] into `order`
-  std::uint32_t most_bins;          ///< items of a feature
-  unsigned long long* totals;       ///< [documents][2] num, den
-  item_part part;                   ///< the items x of this launch
+  slot_words const* slots_of;  ///< [features][loads][documents] in `order`, see gather_kernel
+  std::uint32_t loads;         ///< of a document's slots
+  bool packs;                  ///< entries may be packed
+  std::uint32_t const* order;  ///< [features][documents] by slot
+  std::uint32_t most_bins;     ///< items of a feature
+  unsigned long long* totals;  ///< [documents][2] num, den
+  piece const* pieces;         ///< [blocks / parts]
+  std::uint32_t parts;         ///< of the later features g, that blocks share out
 };
 
 /// Writes each document's slots, features together, from codes that lie feature by feature: eight
@@ -126,14 +138,15 @@ __device__ void scan_slots(std::uint32_t const* counts, std::uint32_t* begin) {
   if (lane == 0) begin[0] = 0;
 }
 
-/// Documents by slot, one block a feature.
+/// Documents by slot, one block a feature of the part.
 __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
                                                      std::uint32_t const* item_begin,
-                                                     std::uint32_t* order,
+                                                     feature_part const part, std::uint32_t* order,
                                                      std::uint32_t* slot_begin) {
   __shared__ std::uint32_t counts[slots];
   __shared__ std::uint32_t begin[slots + 1];
   std::uint32_t const f = blockIdx.x;
+  if (!part.has(f)) return;
   std::uint32_t const bins = item_begin[f + 1] - item_begin[f];
   std::uint32_t const rounds = (from.documents + blockDim.x - 1) / blockDim.x;
   auto slot_of = [&](std::uint32_t d) {
@@ -158,19 +171,54 @@ __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
   }
 }
 
-/// For each feature, the slots of the documents in its order: what blocks read again and again lies
-/// side by side. `from`: [documents][stride]. The slots before the feature are not read, nor
-/// written.
+/// For each feature of the part, the slots of the documents in its order: what blocks read again
+/// and again lies side by side. `from`: [documents][stride]. The slots before the feature are not
+/// read, nor written.
 __global__ void gather_kernel(std::uint32_t const* order, std::uint32_t const* slot_begin,
-                              std::uint32_t const* from, std::uint32_t stride,
-                              std::uint32_t documents, std::uint32_t loads, slot_words* to) {
+                              feature_part const part, std::uint32_t const* from,
+                              std::uint32_t stride, std::uint32_t documents, std::uint32_t loads,
+                              slot_words* to) {
   std::uint32_t const f = blockIdx.y;
+  if (!part.has(f)) return;
   std::uint32_t const p = blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= slot_begin[f * (slots + 1) + no_slot]) return;
   auto const* const mine = reinterpret_cast<slot_words const*>(
       from + std::size_t{order[std::size_t{f} * documents + p]} * stride);
   for (std::uint32_t i = f / slot_words::count; i < loads; ++i)
     to[(std::size_t{f} * loads + i) * documents + p] = mine[i];
+}
+
+/// Cuts the documents of each item of the part into even pieces of at most `largest`; the rest of
+/// the `count` pieces are empty. One block.
+__global__ __launch_bounds__(1024) void pieces_kernel(
+    std::uint32_t const* item_begin, std::uint32_t const* slot_begin, std::uint32_t features,
+    feature_part const part, std::uint32_t largest, std::uint32_t count, piece* pieces) {
+  using scan = cub::BlockScan<std::uint32_t, 1024>;
+  __shared__ scan::TempStorage storage;
+  std::uint32_t used = 0;
+  for (std::uint32_t at = threadIdx.x; at - threadIdx.x < features * slots; at += 1024) {
+    std::uint32_t const f = at / slots;
+    std::uint32_t const bin = at % slots;
+    std::uint32_t holders = 0;
+    std::uint32_t begin = 0;
+    if (f < features && part.has(f) && bin < item_begin[f + 1] - item_begin[f]) {
+      begin = slot_begin[f * (slots + 1) + bin];
+      holders = slot_begin[f * (slots + 1) + bin + 1] - begin;
+    }
+    std::uint32_t const mine = (holders + largest - 1) / largest;
+    std::uint32_t first = 0;
+    std::uint32_t more = 0;
+    scan(storage).ExclusiveSum(mine, first, more);
+    for (std::uint32_t i = 0; i < mine; ++i) {
+      auto const cut = [&](std::uint32_t n) {
+        return static_cast<std::uint32_t>(std::uint64_t{holders} * n / mine);
+      };
+      pieces[used + first + i] = {item_begin[f] + bin, f, begin + cut(i), cut(i + 1) - cut(i)};
+    }
+    used += more;
+    __syncthreads();
+  }
+  for (std::uint32_t i = used + threadIdx.x; i < count; i += 1024) pieces[i] = {};
 }
 
 static_assert(packed_group * sizeof(std::uint64_t) == full_group * sizeof(sums));
@@ -251,7 +299,7 @@ __device__ step first_of(arguments const& a, std::uint32_t x, std::uint32_t g,
 __device__ step after(arguments const& a, std::uint32_t x, step const& now) {
   std::uint32_t const v = now.v + (now.deep ? full_group : packed_group);
   if (v < a.features) return {now.g, v, now.ordinal, now.deep};
-  return first_of(a, x, now.g + gridDim.z, now.ordinal + 1);
+  return first_of(a, x, now.g + a.parts, now.ordinal + 1);
 }
 
 /// The rows x AND y of feature g's items.
@@ -447,35 +495,21 @@ __device__ void add_full(arguments const& a, slot_words const* slots_of, step co
   }
 }
 
-/// Block (item x, piece of its documents, part of the later features).
+/// A block does a part of the later features for a piece. The parts of a piece run side by side,
+/// since they read the same slots.
 template <std::uint32_t threads>
 __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arguments const a) {
   extern __shared__ uint4 shared[];
-  std::uint32_t const x = blockIdx.x * a.part.count + a.part.index;
-  // The feature of x.
-  std::uint32_t f = 0;
-  for (std::uint32_t low = 0, high = a.features; low < high;) {
-    std::uint32_t const middle = (low + high) / 2;
-    if (a.item_begin[middle + 1] <= x)
-      low = middle + 1;
-    else
-      high = middle;
-    f = low;
-  }
-  std::uint32_t const* const own = a.slot_begin + f * (slots + 1) + (x - a.item_begin[f]);
-  std::uint32_t const holders = own[1] - own[0];
-  constexpr std::uint32_t piece = per_thread * threads;
-  // Even pieces; a thread has the documents threadIdx.x, threadIdx.x + threads, ... of its block's.
-  std::uint32_t const pieces = (holders + piece - 1) / piece;
-  if (blockIdx.y >= pieces) return;
-  std::uint32_t const from =
-      static_cast<std::uint32_t>(std::uint64_t{holders} * blockIdx.y / pieces);
-  std::uint32_t const documents =
-      static_cast<std::uint32_t>(std::uint64_t{holders} * (blockIdx.y + 1) / pieces) - from;
-  std::uint32_t const first = own[0] + from + threadIdx.x;  // this thread's, of f's order
+  piece const own = a.pieces[blockIdx.x / a.parts];
+  std::uint32_t const part = blockIdx.x % a.parts;
+  if (own.size == 0) return;
+  std::uint32_t const x = own.item;
+  std::uint32_t const f = own.feature;
+  // A thread has the documents threadIdx.x, threadIdx.x + threads, ... of its block's.
+  std::uint32_t const first = own.begin + threadIdx.x;  // in f's order
   slot_words const* const slots_of = a.slots_of + std::size_t{f} * a.loads * a.documents + first;
   sums total[per_thread];
-  auto const has = [&](std::uint32_t r) { return r * threads + threadIdx.x < documents; };
+  auto const has = [&](std::uint32_t r) { return r * threads + threadIdx.x < own.size; };
   auto const slot = [&](std::uint32_t r, std::uint32_t g) {
     slot_words const* const read =
         slots_of + std::size_t{g / slot_words::count} * a.documents + r * threads;
@@ -483,15 +517,15 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
   };
 #pragma unroll
   for (std::uint32_t r = 0; r < per_thread; ++r) {
-    if (blockIdx.z == 0) total[r] = a.singles[x];
+    if (part == 0) total[r] = a.singles[x];
     if (!has(r) || a.max_items < 2) continue;
-    for (std::uint32_t g = f + 1 + blockIdx.z; g < a.features; g += gridDim.z) {
+    for (std::uint32_t g = f + 1 + part; g < a.features; g += a.parts) {
       std::uint32_t const y = slot(r, g);
       if (y != no_slot) total[r] += a.pairs[std::size_t{x} * a.rows.items + a.item_begin[g] + y];
     }
   }
   layout const s(shared, a.most_bins, a.rows.chunks);
-  step now = first_of(a, x, f + 1 + blockIdx.z, 0);
+  step now = first_of(a, x, f + 1 + part, 0);
   auto const is_there = [&](step const& which) { return which.g + 1 < a.features; };
   if (a.max_items > 2 && is_there(now)) {
     auto const make = [&](step const& at, std::uint32_t which) {
@@ -556,7 +590,8 @@ class tensor_by_item final : public device_scorer {
     singles_ = copy_to_device(sums_of_single_items<std::uint64_t>(training));
     item_begin_ = copy_to_device(training.item_begin);
     for (std::size_t f = 0; f < training.features.size(); ++f)
-      most_bins_ = std::max(most_bins_, training.item_begin[f + 1] - training.item_begin[f]);
+      bins_.push_back(training.item_begin[f + 1] - training.item_begin[f]);
+    most_bins_ = *std::max_element(bins_.begin(), bins_.end());
     arguments_.rows = on_device.rows();
     arguments_.table = table_.view();
     arguments_.singles = singles_.data();
@@ -599,6 +634,8 @@ class tensor_by_item final : public device_scorer {
     order_.reserve(documents * arguments_.features);
     slot_begin_.reserve(arguments_.features * (slots + std::size_t{1}));
     totals_.reserve(documents);
+    pieces_.reserve(
+        most_pieces(static_cast<std::uint32_t>(documents), {}, per_thread * few_threads));
   }
 
   void score(document_view const& documents, double* scores, stream const& on) override {
@@ -608,53 +645,66 @@ class tensor_by_item final : public device_scorer {
     check_launch();
   }
 
-  void score_part(document_view const& documents, item_part const& part, sums* to,
+  void score_part(document_view const& documents, feature_part const& part, sums* to,
                   stream const& on) override {
-    std::uint32_t const items = arguments_.rows.items;
-    std::uint32_t const mine =
-        part.index < items ? (items - part.index + part.count - 1) / part.count : 0;
     arguments a = arguments_;
-    a.part = part;
     a.documents = documents.documents;
     a.slots_of = ordered_slots_.data();
     a.order = order_.data();
-    a.slot_begin = slot_begin_.data();
     a.totals = reinterpret_cast<unsigned long long*>(to);
     auto const n = documents.documents;
     check_cuda(cudaMemsetAsync(to, 0, n * sizeof(sums), on.get()));
-    if (mine == 0) return;
-    transpose_kernel<<<dim3((n + 31) / 32, stride_ / 4), dim3(32, 8), 0, on.get()>>>(
-        documents, a.item_begin, slots_.data(), stride_);
-    order_kernel<<<a.features, 1024, 0, on.get()>>>(documents, a.item_begin, order_.data(),
-                                                    slot_begin_.data());
-    gather_kernel<<<dim3((n + 255) / 256, a.features), 256, 0, on.get()>>>(
-        order_.data(), slot_begin_.data(), slots_.data(), stride_, n, a.loads,
-        ordered_slots_.data());
-    // Few documents or items: the features after x are shared out, so that there are enough blocks.
-    std::uint32_t const parts = n < 100'000 || part.count > 1 ? 2 : 1;
     std::size_t const holders =
         std::size_t{n} * a.features / a.rows.items;  // of an item, on average
     std::uint32_t const threads =
         holders > 2 * per_thread * few_threads ? many_threads : few_threads;
+    std::uint32_t const largest = per_thread * threads;
+    std::uint32_t const pieces = most_pieces(n, part, largest);
+    if (pieces == 0) return;
+    a.pieces = pieces_.data();
+    transpose_kernel<<<dim3((n + 31) / 32, stride_ / 4), dim3(32, 8), 0, on.get()>>>(
+        documents, a.item_begin, slots_.data(), stride_);
+    order_kernel<<<a.features, 1024, 0, on.get()>>>(documents, a.item_begin, part, order_.data(),
+                                                    slot_begin_.data());
+    pieces_kernel<<<1, 1024, 0, on.get()>>>(a.item_begin, slot_begin_.data(), a.features, part,
+                                            largest, pieces, pieces_.data());
+    gather_kernel<<<dim3((n + 255) / 256, a.features), 256, 0, on.get()>>>(
+        order_.data(), slot_begin_.data(), part, slots_.data(), stride_, n, a.loads,
+        ordered_slots_.data());
+    a.parts = std::clamp(enough_blocks / pieces, threads == many_threads ? 4U : 2U, most_parts);
     auto const kernel =
         threads == many_threads ? items_kernel<many_threads> : items_kernel<few_threads>;
-    std::uint32_t const piece = per_thread * threads;
-    kernel<<<dim3(mine, (n + piece - 1) / piece, parts), threads, shared_, on.get()>>>(a);
+    kernel<<<pieces * a.parts, threads, shared_, on.get()>>>(a);
     check_launch();
   }
 
  private:
+  /// Few pieces are cut into more parts of the later features.
+  static constexpr std::uint32_t enough_blocks = 2048;
+  static constexpr std::uint32_t most_parts = 8;
+
+  /// Pieces of the part, at most: of every item one that is not full, and the full ones.
+  std::uint32_t most_pieces(std::uint32_t documents, feature_part const& part,
+                            std::uint32_t largest) const {
+    std::uint32_t pieces = 0;
+    for (std::uint32_t f = 0; f < arguments_.features; ++f)
+      if (part.has(f)) pieces += bins_[f] + documents / largest;
+    return pieces;
+  }
+
   device_score_table<std::uint64_t> table_;
   device_buffer<sums> singles_, pairs_;
   device_buffer<std::uint8_t> deep_;
   device_buffer<std::uint32_t> item_begin_;
   double mean_label_;
+  std::vector<std::uint32_t> bins_;  // of each feature
   std::uint32_t most_bins_ = 0;
   std::size_t shared_ = 0;
   arguments arguments_{};
   std::uint32_t stride_ = 0;  // words of a document in slots_
   device_buffer<std::uint32_t> slots_, order_, slot_begin_;
   device_buffer<slot_words> ordered_slots_;
+  device_buffer<piece> pieces_;
   device_buffer<sums> totals_;
 };
 
@@ -666,7 +716,8 @@ std::unique_ptr<device_scorer> make_tensor_by_item(prepared_training const& trai
   for (std::size_t f = 0; f < training.features.size(); ++f)
     most_bins = std::max(most_bins, training.item_begin[f + 1] - training.item_begin[f]);
   if (training.features.empty() || training.table.is_wide() || most_bins > no_slot ||
-      training.table.max_itemset_size() > 3 || on_device.rows().chunks > most_chunks)
+      training.table.max_itemset_size() > 3 || on_device.rows().chunks > most_chunks ||
+      on_device.rows().items > most_items)
     return nullptr;
   return std::make_unique<tensor_by_item>(training, on_device);
 }
