@@ -3,11 +3,12 @@
 on one and several GPUs, side by side, answers compared before a time is taken.
 
   gpu_tables.py BIN_FOLDER OUT_FOLDER [--gpus 1,2,4] [--shapes a,b] [--sizes 3,4] [--threads N]
-                [--data FOLDER] [--only headline|sampling|ranking|real|whole]
+                [--data FOLDER] [--only headline|sampling|ranking|real|whole] [--keep ROWS.jsonl]
 
 Where the published engines would take long they run on a stated sample: the first partitions and
-iterations of a shape, or evenly chosen test documents. --data: where OHSUMED and MQ2008 are. Writes
-results.jsonl, manifest.json and tables.md into OUT_FOLDER.
+iterations of a shape, or evenly chosen test documents. --data: where OHSUMED and MQ2008 are. --keep:
+the rows of a run that was broken off, to go on with. Writes results.jsonl, manifest.json and tables.md
+into OUT_FOLDER.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import subprocess
 import tempfile
 import time
 
-from tables import build, machine, markdown, run, sampling_sample, shapes
+from tables import build, keep, machine, markdown, run, sampling_sample, shapes
 
 CACHE_GIB = 64  # of profl and profl-t: a small cache would flatter ours
 PUBLISHED_ITEMSETS = 2.5e9  # of the largest size that a published engine ranks in one run
@@ -265,6 +266,7 @@ def main():
     parser.add_argument("--threads", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=3, help="of a serial published engine's sample")
     parser.add_argument("--data", type=pathlib.Path)
+    parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--only", choices=list(parts), action="append")
     arguments = parser.parse_args()
     arguments.published = shapes(arguments.bin)
@@ -273,6 +275,8 @@ def main():
     arguments.gpus = [int(n) for n in arguments.gpus.split(",")]
     if arguments.gpus[0] != 1:
         parser.error("--gpus begins with 1, which the others are held against")
+    if arguments.keep:
+        keep(arguments.keep)
     arguments.out.mkdir(parents=True, exist_ok=True)
     manifest = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                 "build": build(arguments.bin), "machine": machine(), "gpus": gpu_names(),

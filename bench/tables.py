@@ -27,14 +27,27 @@ def shapes(bin_folder):
     return {shape["shape"]: shape for shape in json.loads(told)}
 
 
+kept = {}  # rows of an earlier run, by command
+
+
+def keep(path):
+    """Commands whose rows are in that file are not run again."""
+    for line in open(path):
+        row = json.loads(line)
+        kept.setdefault(row["command"], []).append(row)
+
+
 def run(command, log):
-    print("+", *command[1:], file=sys.stderr, flush=True)
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"tables.py: {' '.join(command)}: {done.stderr.strip()}")
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    name = " ".join([pathlib.Path(command[0]).name, *command[1:]])
+    rows = kept.get(name)
+    if rows is None:
+        print("+", *command[1:], file=sys.stderr, flush=True)
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"tables.py: {' '.join(command)}: {done.stderr.strip()}")
+        rows = [{"command": name, **json.loads(line)} for line in done.stdout.splitlines() if line.startswith("{")]
     for row in rows:
-        log.write(json.dumps({"command": " ".join([pathlib.Path(command[0]).name, *command[1:]]), **row}) + "\n")
+        log.write(json.dumps(row) + "\n")
     log.flush()
     return rows
 
