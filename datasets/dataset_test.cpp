@@ -5,6 +5,7 @@
 #include "core/testing.hpp"
 #include "datasets/libsvm.hpp"
 #include "datasets/svmlight.hpp"
+#include "datasets/testing.hpp"
 #include "datasets/text_source.hpp"
 
 #include <cmath>
@@ -19,41 +20,19 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 namespace rulerank::datasets {
 namespace {
 
 using namespace std::chrono_literals;
+using testing_tools::gzip;
+using testing_tools::zstd;
 
 std::string read_all(std::string const& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
-}
-
-std::string gzip(std::string const& text) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-std::string zstd(std::string const& text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  std::size_t const size = ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3);
-  EXPECT_FALSE(ZSTD_isError(size));
-  out.resize(size);
-  return out;
 }
 
 template <class Work>

@@ -36,10 +36,9 @@ class number_finder final : public nlohmann::json_sax<nlohmann::json> {
   }
 };
 
-}  // namespace
-
-nlohmann::json parse_json(std::string_view text, std::string const& name, std::string_view expected,
-                          std::uint64_t first_line) {
+template <class Json>
+Json parse(std::string_view text, std::string const& name, std::string_view expected,
+           std::uint64_t first_line) {
   auto const position_of = [&](std::size_t offset) {
     std::string_view const before = text.substr(0, offset);
     std::size_t const line_begin = before.rfind('\n') + 1;  // 0 on the first line
@@ -49,20 +48,36 @@ nlohmann::json parse_json(std::string_view text, std::string const& name, std::s
         before.size() - line_begin + 1};
   };
   try {
-    return nlohmann::json::parse(text);
-  } catch (nlohmann::json::parse_error const& e) {
+    return Json::parse(text);
+  } catch (typename Json::parse_error const& e) {
     // The library repeats the place before it says what it found.
     std::string_view problem = e.what();
     if (auto const at = problem.find("syntax error"); at != problem.npos) problem.remove_prefix(at);
+    // Among it is all that was read of a string.
+    std::string_view const shown = problem.substr(0, 200);
+    std::string_view const more = shown.size() < problem.size() ? "..." : "";
     throw error(position_of(e.byte == 0 ? 0 : e.byte - 1),
-                text.empty() ? fmt::format("an empty file, expected {} in JSON", expected)
-                             : fmt::format("malformed JSON, expected {} ({})", expected, problem));
-  } catch (nlohmann::json::out_of_range const&) {
+                text.empty()
+                    ? fmt::format("an empty file, expected {} in JSON", expected)
+                    : fmt::format("malformed JSON, expected {} ({}{})", expected, shown, more));
+  } catch (typename Json::out_of_range const&) {
     number_finder finder;
     nlohmann::json::sax_parse(text, &finder);
     throw error(position_of(finder.offset),
                 fmt::format("found {}, expected a number that a double holds", finder.number));
   }
+}
+
+}  // namespace
+
+nlohmann::json parse_json(std::string_view text, std::string const& name, std::string_view expected,
+                          std::uint64_t first_line) {
+  return parse<nlohmann::json>(text, name, expected, first_line);
+}
+
+nlohmann::ordered_json parse_ordered_json(std::string_view text, std::string const& name,
+                                          std::string_view expected, std::uint64_t first_line) {
+  return parse<nlohmann::ordered_json>(text, name, expected, first_line);
 }
 
 }  // namespace rulerank::datasets

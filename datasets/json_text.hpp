@@ -14,4 +14,8 @@ namespace rulerank::datasets {
 nlohmann::json parse_json(std::string_view text, std::string const& name, std::string_view expected,
                           std::uint64_t first_line = 1);
 
+/// The same with the members of objects in the order in which they stand.
+nlohmann::ordered_json parse_ordered_json(std::string_view text, std::string const& name,
+                                          std::string_view expected, std::uint64_t first_line = 1);
+
 }  // namespace rulerank::datasets

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,18 @@ class descriptor_owner {
   throw error({name, 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
 }
 
+/// The descriptor of a path, and what the file is.
+struct opened_file {
+  explicit opened_file(std::string const& path)
+      : descriptor(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    std::string const name = display_name(path);
+    if (descriptor.get() < 0 || ::fstat(descriptor.get(), &about) != 0) cannot_read(name);
+    if (S_ISDIR(about.st_mode)) throw error({name, 0, 0}, "is a folder, expected a file");
+  }
+  descriptor_owner descriptor;
+  struct stat about {};
+};
+
 /// Counts lines and columns of a text that passes by.
 class text_position {
  public:
@@ -84,10 +97,11 @@ class text_position {
 
 struct text_stream::state {
   context ctx;
-  int descriptor;
+  int descriptor = -1;
   std::string name;
-  std::string raw;   // what was read last
-  std::string text;  // what it became, when compressed
+  std::optional<opened_file> file{};  // when it is the stream's own
+  std::string raw;                    // what was read last
+  std::string text;                   // what it became, when compressed
   std::unique_ptr<decompressor> archive;
   text_position reached;
   bool started = false;
@@ -135,6 +149,15 @@ text_stream::text_stream(context const& ctx, int descriptor, std::string name)
   state_->descriptor = descriptor;
   state_->name = std::move(name);
 }
+text_stream::text_stream(std::unique_ptr<state> begun) : state_(std::move(begun)) {}
+
+text_stream text_stream::open(context const& ctx, std::string const& path) {
+  auto begun = std::make_unique<state>();
+  begun->ctx = ctx;
+  begun->descriptor = begun->file.emplace(path).descriptor.get();
+  begun->name = display_name(path);
+  return text_stream(std::move(begun));
+}
 text_stream::~text_stream() = default;
 text_stream::text_stream(text_stream&&) noexcept = default;
 
@@ -176,24 +199,19 @@ std::string display_name(std::string const& path) {
 
 std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path) {
   std::string const name = display_name(path);
-  descriptor_owner const file(path == "-" ? STDIN_FILENO
-                                          : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) cannot_read(name);
-  struct stat about {};
-  if (::fstat(file.get(), &about) != 0) cannot_read(name);
-  if (S_ISDIR(about.st_mode)) throw error({name, 0, 0}, "is a folder, expected a file");
+  opened_file const file(path);
   char magic[magic_size];
-  if (path != "-" && S_ISREG(about.st_mode) && about.st_size > 0) {
-    ssize_t const got = ::pread(file.get(), magic, magic_size, 0);
+  if (path != "-" && S_ISREG(file.about.st_mode) && file.about.st_size > 0) {
+    ssize_t const got = ::pread(file.descriptor.get(), magic, magic_size, 0);
     if (got < 0) cannot_read(name);
     if (!make_decompressor({magic, static_cast<std::size_t>(got)})) {
-      auto const size = static_cast<std::size_t>(about.st_size);
-      void* const begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+      auto const size = static_cast<std::size_t>(file.about.st_size);
+      void* const begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
       if (begin == MAP_FAILED) cannot_read(name);
       return std::make_shared<mapped_text>(begin, size);
     }
   }
-  text_stream stream(ctx, file.get(), name);
+  text_stream stream(ctx, file.descriptor.get(), name);
   std::string text;
   for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) text += part;
   return make_text(std::move(text));

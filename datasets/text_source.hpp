@@ -28,6 +28,9 @@ class text_stream {
  public:
   /// The descriptor stays the caller's; `name` stands in messages.
   text_stream(context const& ctx, int descriptor, std::string name);
+  /// The text of a file, or of standard input for "-"; the file stays open as long as the stream.
+  /// Throws `error` for one that cannot be read.
+  static text_stream open(context const& ctx, std::string const& path);
   ~text_stream();
   text_stream(text_stream&&) noexcept;
 
@@ -37,6 +40,7 @@ class text_stream {
 
  private:
   struct state;
+  explicit text_stream(std::unique_ptr<state> begun);
   std::unique_ptr<state> state_;
 };
 

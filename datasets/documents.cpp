@@ -1,0 +1,258 @@
+#include "datasets/documents.hpp"
+
+#include "core/error.hpp"
+#include "datasets/json_text.hpp"
+#include "datasets/line_stream.hpp"
+#include "datasets/svmlight_line.hpp"
+#include "datasets/text_source.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
+
+namespace {
+
+constexpr std::size_t documents_a_report = 256;
+constexpr std::string_view blanks = " \t";
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(blanks) == line.npos;
+}
+
+/// Lines that become documents, each with an id of its own.
+class document_lines {
+ public:
+  document_lines(context const& ctx, std::string const& path,
+                 std::function<void(text_document&&)> const& take)
+      : ctx_(ctx), name_(display_name(path)), lines_(text_stream::open(ctx, path)), take_(take) {}
+
+  bool next() { return lines_.next(); }
+  std::string_view line() const { return lines_.line(); }
+  std::uint64_t number() const { return lines_.number(); }
+  std::string const& name() const { return name_; }
+
+  /// Column 0: the line as a whole.
+  [[noreturn]] void fail(std::uint64_t column, std::string const& found_and_expected) const {
+    throw error({name_, number(), column}, found_and_expected);
+  }
+
+  /// Takes down the id that stands on this line.
+  void claim(std::string const& id, std::uint64_t column) {
+    auto const [first, is_new] = ids_.try_emplace(id, number());
+    if (!is_new)
+      fail(column,
+           fmt::format("found id {} again, expected each once (it is that of line {} already)",
+                       datasets::quoted(id), first->second));
+  }
+
+  void give(text_document&& document) {
+    if (given_++ % documents_a_report == 0) ctx_.report("read", lines_.bytes(), 0);
+    take_(std::move(document));
+  }
+
+ private:
+  context const& ctx_;
+  std::string name_;
+  line_stream lines_;
+  std::function<void(text_document&&)> const& take_;
+  std::unordered_map<std::string, std::uint64_t> ids_;  // and their lines
+  std::size_t given_ = 0;
+};
+
+void read_tsv(document_lines& lines, bool labels) {
+  char const* const form = labels ? "id<TAB>label<TAB>text" : "id<TAB>text";
+  do {
+    std::string_view rest = lines.line();
+    if (rest.empty()) continue;
+    std::uint64_t column = 1;
+    auto const up_to_tab = [&]() {
+      std::size_t const tab = rest.find('\t');
+      if (tab == rest.npos)
+        lines.fail(column + rest.size(),
+                   fmt::format("found no tab after {}, expected {}", quoted(rest), form));
+      std::string const field(rest.substr(0, tab));
+      rest.remove_prefix(tab + 1);
+      column += tab + 1;
+      return field;
+    };
+    text_document document;
+    document.id = up_to_tab();
+    if (document.id.empty()) lines.fail(1, fmt::format("found an empty id, expected {}", form));
+    lines.claim(document.id, 1);
+    if (labels) document.label = up_to_tab();
+    document.fields.push_back({"", std::string(rest)});
+    lines.give(std::move(document));
+  } while (lines.next());
+}
+
+void read_jsonl(document_lines& lines) {
+  do {
+    if (is_blank(lines.line())) continue;
+    auto object = parse_ordered_json(lines.line(), lines.name(), "a document", lines.number());
+    if (!object.is_object())
+      lines.fail(0, fmt::format("found {}, expected an object with id and text",
+                                datasets::quoted(object.dump())));
+    auto const name_of = [&](std::string_view member, nlohmann::ordered_json& value) {
+      if (value.is_string()) return std::move(value.get_ref<std::string&>());
+      if (!value.is_number_integer())
+        lines.fail(0, fmt::format("found {} as {}, expected a string or an integer",
+                                  datasets::quoted(value.dump()), member));
+      return value.dump();
+    };
+    text_document document;
+    bool has_id = false;
+    for (auto& [key, value] : object.items()) {
+      if (key == "id") {
+        has_id = true;
+        document.id = name_of(key, value);
+        if (document.id.empty()) lines.fail(0, "found an empty id, expected text or a number");
+      } else if (key == "label") {
+        if (!value.is_null()) document.label = name_of(key, value);
+      } else if (value.is_string()) {
+        document.fields.push_back({key, std::move(value.get_ref<std::string&>())});
+      }
+    }
+    if (!has_id) lines.fail(0, "found no id, expected an object with id and text");
+    if (document.fields.empty())
+      lines.fail(0, "found no text, expected an object with id and text");
+    lines.claim(document.id, 0);
+    lines.give(std::move(document));
+  } while (lines.next());
+}
+
+/// The letter of a line that begins a section or, as `I`, a document; 0 for a line of text.
+char section_of(std::string_view line) {
+  if (line.size() < 2 || line[0] != '.' || line[1] < 'A' || line[1] > 'Z') return 0;
+  bool const more = line[1] == 'I' && line.size() > 2 && is_blank(line.substr(2, 1));
+  return more || is_blank(line.substr(2)) ? line[1] : '\0';
+}
+
+std::string field_name(char section) {
+  switch (section) {
+    case 'T':
+      return "title";
+    case 'A':
+      return "author";
+    case 'B':
+      return "bibliography";
+    case 'W':
+      return "text";
+    default:
+      return {section};
+  }
+}
+
+void read_cranfield(document_lines& lines, bool number_by_position) {
+  text_document document;
+  std::uint64_t position = 0;  // of the document, from 1; 0: none has begun
+  bool at_begin = false;       // of a field
+  do {
+    std::string_view const line = lines.line();
+    char const section = section_of(line);
+    if (section == 'I') {
+      if (position > 0) lines.give(std::exchange(document, {}));
+      std::size_t const begin = std::min(line.find_first_not_of(blanks, 2), line.size());
+      std::string_view const number = line.substr(begin, line.find_last_not_of(blanks) - begin + 1);
+      if (begin == line.size() || number.find_first_not_of("0123456789") != number.npos)
+        lines.fail(begin + 1, fmt::format("found {} after .I, expected a number",
+                                          begin == line.size() ? "nothing" : quoted(number)));
+      ++position;
+      document.id = number_by_position ? std::to_string(position) : std::string(number);
+      lines.claim(document.id, begin + 1);
+    } else if (is_blank(line) && document.fields.empty()) {
+      continue;
+    } else if (position == 0) {
+      lines.fail(1, fmt::format("found {} before the first document, expected .I and a number",
+                                quoted(line)));
+    } else if (section != 0) {
+      document.fields.push_back({field_name(section), ""});
+      at_begin = true;
+    } else if (document.fields.empty()) {
+      lines.fail(1, fmt::format("found {} right after .I, expected a section such as .T or .W",
+                                quoted(line)));
+    } else {
+      std::string& text = document.fields.back().text;
+      if (!std::exchange(at_begin, false)) text += '\n';
+      text += line;
+    }
+  } while (lines.next());
+  lines.give(std::move(document));
+}
+
+/// Paths of the regular files below a folder, within it, in byte order.
+std::vector<std::string> files_below(context const& ctx, std::filesystem::path const& folder) {
+  std::vector<std::string> files;
+  try {
+    for (auto const& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      ctx.check_stop();
+      if (entry.is_regular_file())
+        files.push_back(entry.path().native().substr(folder.native().size()));
+    }
+  } catch (std::filesystem::filesystem_error const& e) {
+    throw error({(e.path1().empty() ? folder : e.path1()).string(), 0, 0},
+                "cannot be read: " + e.code().message());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void read_folder(context const& ctx, std::string const& path,
+                 std::function<void(text_document&&)> const& take) {
+  std::filesystem::path const folder = std::filesystem::path(path) / "";
+  auto const files = files_below(ctx, folder);
+  if (files.empty()) throw error({path, 0, 0}, "found no files in the folder, expected documents");
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    if (f % documents_a_report == 0) ctx.report("read", f, files.size());
+    text_document document;
+    document.id = files[f];
+    document.label = std::filesystem::path(files[f]).parent_path().filename().native();
+    document.fields.push_back({"", std::string(open_text(ctx, folder / files[f])->bytes())});
+    take(std::move(document));
+  }
+}
+
+text_format format_of(std::string_view first_line) {
+  if (section_of(first_line) != 0) return text_format::cranfield;
+  first_line.remove_prefix(std::min(first_line.find_first_not_of(blanks), first_line.size()));
+  return first_line.starts_with('{') ? text_format::jsonl : text_format::tsv;
+}
+
+void check_options(text_format format, text_options const& options) {
+  auto const refuse = [format](bool given, text_format of, char const* what) {
+    if (given && format != of && format != text_format::automatic) throw usage_error(what);
+  };
+  refuse(options.labels, text_format::tsv,
+         "labels between tabs are asked for, and the format is not tsv");
+  refuse(options.number_by_position, text_format::cranfield,
+         "numbers by position are asked for, and the format is not cranfield");
+}
+
+}  // namespace
+
+void read_documents(context const& ctx, std::string const& path, text_format format,
+                    std::function<void(text_document&&)> const& take, text_options const& options) {
+  check_options(format, options);
+  std::error_code ignored;
+  if (format == text_format::automatic && path != "-" &&
+      std::filesystem::is_directory(path, ignored))
+    format = text_format::folder;
+  if (format == text_format::folder) return read_folder(ctx, path, take);
+
+  document_lines lines(ctx, path, take);
+  do {
+    if (!lines.next()) throw error({lines.name(), 1, 1}, "found no documents, expected some");
+  } while (lines.line().empty());
+  if (format == text_format::automatic) format = format_of(lines.line());
+  if (format == text_format::tsv) return read_tsv(lines, options.labels);
+  if (format == text_format::jsonl) return read_jsonl(lines);
+  read_cranfield(lines, options.number_by_position);
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "core/context.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rulerank::datasets {
+
+struct text_field {
+  std::string name;  ///< empty where the format has no names
+  std::string text;
+};
+
+/// A document of words. Its bytes are UTF-8 or not: who makes terms of them says how they are read.
+struct text_document {
+  std::string id;     ///< not empty, and no other document's
+  std::string label;  ///< empty: none
+  std::vector<text_field> fields;
+};
+
+enum class text_format {
+  automatic,  ///< folder, if it is one; else by the first line that is not empty: cranfield
+              ///< where it begins a section, jsonl where it begins with `{`, tsv otherwise
+  tsv,        ///< a line each: id, tab, text
+  jsonl,      ///< a JSON object a line
+  folder,     ///< a file each
+  cranfield,  ///< SMART's form of collections: `.I 1`, then `.T`, `.A`, `.B`, `.W` and lines of
+              ///< text
+};
+
+struct text_options {
+  bool labels = false;  ///< tsv: id, tab, label, tab, text
+  bool number_by_position =
+      false;  ///< cranfield: ids are 1, 2, ... instead of what stands after .I
+};
+
+/// Reads the documents of a file, of standard input ("-") or of a folder, and hands over one after
+/// the other. Files may be plain, gzip or zstd. Beside the document that is being read only the ids
+/// are kept; of a folder, the paths.
+///
+/// - tsv: the text is what stands behind the tab, further tabs included. Empty lines are passed
+/// over.
+/// - jsonl: `id` and `label` are strings or integers, a label may be null. Every other member that
+/// is
+///   a string is a field, in the order of the object, and there is one at least; members of other
+///   types are passed over, as are empty lines.
+/// - folder: every regular file below it, in byte order of its path within the folder. That path is
+///   the id, the name of the folder in which the file lies is the label, none at the top. Links to
+///   files are followed, links to folders are not.
+/// - cranfield: `.T` is the field title, `.A` author, `.B` bibliography, `.W` text; another capital
+///   letter is its own name. A section that comes again is another field of its name.
+///
+/// An empty text is a valid one. Throws `error` for anything else, with the place, for an id that
+/// comes again, and for an input without documents; `usage_error` for an option of another format
+/// than the one given.
+void read_documents(context const& ctx, std::string const& path, text_format format,
+                    std::function<void(text_document&&)> const& take,
+                    text_options const& options = {});
+
+}  // namespace rulerank::datasets

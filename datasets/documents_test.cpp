@@ -1,0 +1,353 @@
+#include "datasets/documents.hpp"
+
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "core/testing.hpp"
+#include "datasets/testing.hpp"
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace rulerank::datasets {
+
+bool operator==(text_field const& a, text_field const& b) {
+  return a.name == b.name && a.text == b.text;
+}
+bool operator==(text_document const& a, text_document const& b) {
+  return a.id == b.id && a.label == b.label && a.fields == b.fields;
+}
+void PrintTo(text_document const& d, std::ostream* out) {
+  *out << d.id << '|' << d.label;
+  for (auto const& [name, text] : d.fields) *out << '|' << name << '=' << text;
+}
+
+namespace {
+
+using testing_tools::gzip;
+using testing_tools::zstd;
+using documents = std::vector<text_document>;
+
+documents all(std::string const& path, text_format format = text_format::automatic,
+              text_options const& options = {}) {
+  documents result;
+  read_documents(
+      context{}, path, format, [&](text_document&& d) { result.push_back(std::move(d)); }, options);
+  return result;
+}
+
+class text_files : public ::testing::Test {
+ protected:
+  std::string file(std::string_view text) {
+    std::string const path = folder_ / "f";
+    write_file(path, text);
+    return path;
+  }
+  documents read(std::string_view text, text_format format = text_format::automatic,
+                 text_options const& options = {}) {
+    return all(file(text), format, options);
+  }
+  /// What is said of a file, without its path.
+  std::string complaint(std::string_view text, text_format format = text_format::automatic,
+                        text_options const& options = {}) {
+    std::string const path = file(text);
+    try {
+      all(path, format, options);
+    } catch (error const& e) {
+      std::string const what = e.what();
+      EXPECT_TRUE(what.starts_with(path)) << what;
+      return what.substr(path.size());
+    }
+    return "no complaint";
+  }
+  testing_tools::temporary_folder folder_;
+};
+
+constexpr text_options with_labels{.labels = true};
+constexpr text_options by_position{.number_by_position = true};
+
+// tsv
+
+TEST_F(text_files, tsv_is_an_id_a_tab_and_text) {
+  documents const expected{
+      {"a", "", {{"", "one two"}}}, {"b c", "", {{"", ""}}}, {"d", "", {{"", "with\ta tab "}}}};
+  EXPECT_EQ(read("a\tone two\nb c\t\nd\twith\ta tab \n"), expected);
+  EXPECT_EQ(read("a\tone two\r\nb c\t\r\n\r\nd\twith\ta tab "), expected);
+  EXPECT_EQ(read("\xef\xbb\xbf\n\na\tone two\nb c\t\nd\twith\ta tab "), expected);
+  EXPECT_EQ(read("\xef\xbb\xbf"
+                 "a\tx"),
+            (documents{{"a", "", {{"", "x"}}}}));
+}
+
+TEST_F(text_files, tsv_with_labels) {
+  EXPECT_EQ(read("1\tship\tTugs.\n2\t\tNo label\tand a tab\n", text_format::tsv, with_labels),
+            (documents{{"1", "ship", {{"", "Tugs."}}}, {"2", "", {{"", "No label\tand a tab"}}}}));
+}
+
+TEST_F(text_files, bytes_that_are_no_utf8_stay_as_they_are) {
+  EXPECT_EQ(read("1\tcaf\xe9 \xff"), (documents{{"1", "", {{"", "caf\xe9 \xff"}}}}));
+  std::string const zero("1\ta\0b\n", 6);
+  EXPECT_EQ(read(zero)[0].fields[0].text, std::string("a\0b", 3));
+}
+
+TEST_F(text_files, archives_and_long_lines) {
+  std::string text = "first\tx\n";
+  std::string const line(10 << 20, 'y');
+  text += "long\t" + line + "\n";
+  for (int d = 0; d < 5000; ++d) text += fmt::format("{}\ttext of {}\n", d, d);
+  documents const plain = read(text);
+  ASSERT_EQ(plain.size(), 5002U);
+  EXPECT_EQ(plain[1].fields[0].text, line);
+  EXPECT_EQ(plain[5001], (text_document{"4999", "", {{"", "text of 4999"}}}));
+  EXPECT_EQ(read(gzip(text)), plain);
+  EXPECT_EQ(read(zstd(text)), plain);
+}
+
+TEST_F(text_files, lines_that_end_where_the_pieces_of_a_stream_end) {
+  // The stream reads 256 KiB at a time.
+  constexpr std::size_t piece = 1 << 18;
+  for (std::size_t const size : {piece - 2, piece - 1, piece, piece + 1, 2 * piece}) {
+    for (std::string const end : {"\n", "\r\n"}) {
+      std::string const first = "a\t" + std::string(size - 2 - end.size(), 'x');
+      documents const d = read(first + end + "b\ty" + end);
+      ASSERT_EQ(d.size(), 2U) << size;
+      EXPECT_EQ(d[0].fields[0].text, first.substr(2));
+      EXPECT_EQ(d[1].fields[0].text, "y");
+    }
+  }
+}
+
+TEST_F(text_files, tsv_faults) {
+  EXPECT_EQ(complaint("a\tx\nbcd\n"), ":2:4: found no tab after \"bcd\", expected id<TAB>text");
+  EXPECT_EQ(complaint("a\tx\n\ty\n"), ":2:1: found an empty id, expected id<TAB>text");
+  EXPECT_EQ(complaint("a\tx\nb\ty\n\na\tz\n"),
+            ":4:1: found id \"a\" again, expected each once (it is that of line 1 already)");
+  EXPECT_EQ(complaint("a\tl\tx\na1\tbcd\n", text_format::tsv, with_labels),
+            ":2:7: found no tab after \"bcd\", expected id<TAB>label<TAB>text");
+  EXPECT_EQ(complaint("\t\tx\n", text_format::automatic, with_labels),
+            ":1:1: found an empty id, expected id<TAB>label<TAB>text");
+}
+
+// jsonl
+
+TEST_F(text_files, jsonl_is_an_object_a_line) {
+  documents const d = read(
+      "{\"text\": \"b\\u00e9\\n\", \"id\": \"x\", \"label\": \"l\", \"abstract\": \"a\"}\r\n"
+      "\n  \n"
+      " {\"id\": 12, \"label\": -3, \"year\": 1999, \"tags\": [\"t\"], \"title\": \"\"}\n"
+      "{\"id\": 18446744073709551615, \"label\": null, \"body\": \"z\"}");
+  EXPECT_EQ(d, (documents{{"x", "l", {{"text", "b\u00e9\n"}, {"abstract", "a"}}},
+                          {"12", "-3", {{"title", ""}}},
+                          {"18446744073709551615", "", {{"body", "z"}}}}));
+  EXPECT_EQ(read("  {\"id\":1,\"text\":\"\"}").size(), 1U);
+  EXPECT_EQ(read(gzip("\xef\xbb\xbf{\"id\":1,\"text\":\"\"}")).size(), 1U);
+}
+
+TEST_F(text_files, jsonl_faults) {
+  std::string const good = "{\"id\":1,\"text\":\"a\"}\n";
+  EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"b\"\n").substr(0, 49),
+            ":2:19: malformed JSON, expected a document (synta");
+  EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"\xff\"}\n").substr(0, 43),
+            ":2:17: malformed JSON, expected a document ");
+  EXPECT_EQ(complaint(good + "{\"id\":2,\"n\":1e999,\"text\":\"\"}\n"),
+            ":2:13: found 1e999, expected a number that a double holds");
+  EXPECT_LT(complaint("{\"id\":\"" + std::string(1 << 20, 'x') + "\n").size(), 400U);
+  EXPECT_EQ(complaint(good + "[1, 2]\n"),
+            ":2:1: found \"[1,2]\", expected an object with id and text");
+  EXPECT_EQ(complaint(good + "{\"text\":\"b\"}"),
+            ":2:1: found no id, expected an object with id and text");
+  EXPECT_EQ(complaint(good + "{\"id\":2, \"label\":\"b\", \"n\":1}"),
+            ":2:1: found no text, expected an object with id and text");
+  EXPECT_EQ(complaint("{\"id\":1.5,\"text\":\"\"}"),
+            ":1:1: found \"1.5\" as id, expected a string or an integer");
+  EXPECT_EQ(complaint("{\"id\":1,\"label\":true,\"text\":\"\"}"),
+            ":1:1: found \"true\" as label, expected a string or an integer");
+  EXPECT_EQ(complaint("{\"id\":\"\",\"text\":\"\"}"),
+            ":1:1: found an empty id, expected text or a number");
+  EXPECT_EQ(complaint(good + "\n{\"id\":\"1\",\"text\":\"b\"}\n"),
+            ":3:1: found id \"1\" again, expected each once (it is that of line 1 already)");
+  EXPECT_EQ(complaint("a\tb\n", text_format::jsonl).substr(0, 41),
+            ":1:1: malformed JSON, expected a document");
+}
+
+// cranfield
+
+TEST_F(text_files, cranfield_is_sections) {
+  std::string const text =
+      ".I 1\n.T\na title\nin two lines .\n.A\nan author\n.B\n.W\n .5 of\n\n.Xy is text\n"
+      ".I 007 \n.W \n.K\nkey\n.W\nmore\n.I 3\n";
+  documents const expected{{"1",
+                            "",
+                            {{"title", "a title\nin two lines ."},
+                             {"author", "an author"},
+                             {"bibliography", ""},
+                             {"text", " .5 of\n\n.Xy is text"}}},
+                           {"007", "", {{"text", ""}, {"K", "key"}, {"text", "more"}}},
+                           {"3", "", {}}};
+  EXPECT_EQ(read(text), expected);
+  std::string crlf = "\xef\xbb\xbf\r\n";
+  for (char const c : text.substr(0, text.size() - 1)) crlf += c == '\n' ? "\r\n" : std::string{c};
+  EXPECT_EQ(read(crlf), expected);
+  EXPECT_EQ(read(zstd(crlf), text_format::cranfield), expected);
+  documents const numbered = read(".I 9\n.W\nx\n.I 9\n.W\n\n", text_format::automatic, by_position);
+  EXPECT_EQ(numbered, (documents{{"1", "", {{"text", "x"}}}, {"2", "", {{"text", ""}}}}));
+}
+
+TEST_F(text_files, cranfield_faults) {
+  EXPECT_EQ(complaint(".T\nx\n"),
+            ":1:1: found \".T\" before the first document, expected .I and a number");
+  EXPECT_EQ(complaint("\nx\n.I 1\n", text_format::cranfield),
+            ":2:1: found \"x\" before the first document, expected .I and a number");
+  EXPECT_EQ(complaint(".I 1\n.W\nx\n.I\n"), ":4:3: found nothing after .I, expected a number");
+  EXPECT_EQ(complaint(".I  \n"), ":1:5: found nothing after .I, expected a number");
+  EXPECT_EQ(complaint(".I  1 a\n"), ":1:5: found \"1 a\" after .I, expected a number");
+  EXPECT_EQ(complaint(".I 1\n \nx\n"),
+            ":3:1: found \"x\" right after .I, expected a section such as .T or .W");
+  EXPECT_EQ(complaint(".I 1\n.W\nx\n.I 2\n.I\t1\n"),
+            ":5:4: found id \"1\" again, expected each once (it is that of line 1 already)");
+}
+
+// folders
+
+TEST_F(text_files, a_folder_is_its_files_in_byte_order) {
+  std::filesystem::create_directories(folder_.path() / "d/b/deep");
+  std::filesystem::create_directories(folder_.path() / "d/empty");
+  write_file(folder_ / "d/b/2", "two");
+  write_file(folder_ / "d/b/10", gzip("ten"));
+  write_file(folder_ / "d/b/deep/x", "caf\xe9\r\n");
+  write_file(folder_ / "d/b-", "");
+  write_file(folder_ / "d/\xc3\xa9", "top");
+  std::filesystem::create_symlink("2", folder_ / "d/b/link");
+  std::filesystem::create_directory_symlink("..", folder_ / "d/b/round");
+  documents const expected{
+      {"b-", "", {{"", ""}}},         {"b/10", "b", {{"", "ten"}}},
+      {"b/2", "b", {{"", "two"}}},    {"b/deep/x", "deep", {{"", "caf\xe9\r\n"}}},
+      {"b/link", "b", {{"", "two"}}}, {"\xc3\xa9", "", {{"", "top"}}}};
+  EXPECT_EQ(all(folder_ / "d"), expected);
+  EXPECT_EQ(all(folder_ / "d/", text_format::folder), expected);
+}
+
+TEST_F(text_files, folder_faults) {
+  auto const said = [](std::string const& path, text_format format) -> std::string {
+    try {
+      all(path, format);
+    } catch (error const& e) {
+      return e.what();
+    }
+    return "no complaint";
+  };
+  std::filesystem::create_directory(folder_.path() / "d");
+  std::string const d = folder_ / "d";
+  EXPECT_EQ(said(d, text_format::automatic),
+            d + ": found no files in the folder, expected documents");
+  EXPECT_EQ(said(d, text_format::tsv), d + ": is a folder, expected a file");
+  EXPECT_EQ(said(d + "/none", text_format::folder),
+            d + "/none/: cannot be read: No such file or directory");
+  EXPECT_EQ(said(d + "/none", text_format::automatic),
+            d + "/none: cannot be read: No such file or directory");
+  write_file(d + "/broken", gzip("text").substr(0, 10));
+  EXPECT_EQ(said(d, text_format::automatic),
+            d + "/broken:1:1: the gzip archive ends too early, expected the rest of the text");
+}
+
+// all
+
+TEST_F(text_files, inputs_without_documents) {
+  std::string const expected = ":1:1: found no documents, expected some";
+  for (text_format const format :
+       {text_format::automatic, text_format::tsv, text_format::jsonl, text_format::cranfield}) {
+    EXPECT_EQ(complaint("", format), expected);
+    EXPECT_EQ(complaint("\n\r\n", format), expected);
+    EXPECT_EQ(complaint(zstd(""), format), expected);
+  }
+}
+
+TEST_F(text_files, archives_cut_short_give_what_is_whole_and_then_fail) {
+  std::string text;
+  for (int d = 0; d < 60000; ++d) text += fmt::format("{}\ttext {}\n", d, d * 7919 % 10007);
+  for (std::string const& archive : {gzip(text), zstd(text)}) {
+    std::string const path = file(std::string_view(archive).substr(0, archive.size() * 3 / 4));
+    std::size_t given = 0;
+    try {
+      read_documents(context{}, path, text_format::automatic, [&](text_document&& d) {
+        ASSERT_EQ(d.id, std::to_string(given));
+        ++given;
+      });
+      FAIL() << "no complaint";
+    } catch (error const& e) {
+      EXPECT_NE(std::string(e.what()).find("archive ends too early"), std::string::npos);
+      EXPECT_GE(e.where().line, given);
+      EXPECT_GT(given, 0U);
+    }
+  }
+}
+
+TEST_F(text_files, options_of_another_format_are_refused) {
+  std::string const path = file("a\tb\n");
+  EXPECT_THROW(all(path, text_format::jsonl, with_labels), usage_error);
+  EXPECT_THROW(all(path, text_format::tsv, by_position), usage_error);
+  EXPECT_EQ(all(path, text_format::automatic, by_position).size(), 1U);
+}
+
+TEST_F(text_files, a_stop_ends_the_reading) {
+  std::string text;
+  for (int d = 0; d < 1000; ++d) text += fmt::format("{}\tx\n", d);
+  context ctx;
+  std::size_t given = 0;
+  ctx.progress = [&](std::string_view, std::uint64_t, std::uint64_t) { return given < 100; };
+  EXPECT_THROW(read_documents(ctx, file(text), text_format::tsv, [&](text_document&&) { ++given; }),
+               interrupted);
+  EXPECT_LT(given, 1000U);
+}
+
+TEST_F(text_files, what_the_taker_throws_comes_through) {
+  EXPECT_THROW(read_documents(context{}, file("a\tb\n"), text_format::tsv,
+                              [](text_document&&) { throw std::logic_error("enough"); }),
+               std::logic_error);
+}
+
+// real data
+
+TEST(real_text, cranfield) {
+  RULERANK_REAL_DATA(folder, "text/cranfield");
+  documents const d = all(folder + "/cran.all.1400");
+  ASSERT_EQ(d.size(), 1400U);
+  EXPECT_EQ(d.front().id, "1");
+  EXPECT_EQ(d.back().id, "1400");
+  ASSERT_EQ(d[0].fields.size(), 4U);
+  EXPECT_EQ(d[0].fields[0].name, "title");
+  EXPECT_EQ(d[0].fields[0].text,
+            "experimental investigation of the aerodynamics of a\nwing in a slipstream .");
+  EXPECT_EQ(d[0].fields[1].text, "brenckman,m.\t");
+  EXPECT_EQ(d[470].fields.size(), 4U);  // a document without text
+  EXPECT_EQ(d[470].fields[3].text, "");
+
+  documents const queries = all(folder + "/cran.qry", text_format::automatic, by_position);
+  ASSERT_EQ(queries.size(), 225U);
+  EXPECT_EQ(queries[2].id, "3");
+  EXPECT_EQ(queries[2].fields[0].text,
+            "what problems of heat conduction in composite slabs have been solved so\nfar .");
+  EXPECT_EQ(all(folder + "/cran.qry")[2].id, "004");
+}
+
+TEST(real_text, newsgroups) {
+  for (auto const& [part, size] : {std::pair{"train", 11314}, std::pair{"test", 7532}}) {
+    RULERANK_REAL_DATA(folder, fmt::format("text/20news-bydate/20news-bydate-{}", part));
+    std::map<std::string, int> labels;
+    std::set<std::string> ids;
+    read_documents(context{}, folder, text_format::automatic, [&](text_document&& d) {
+      ++labels[d.label];
+      EXPECT_EQ(d.id.substr(0, d.label.size() + 1), d.label + "/");
+      EXPECT_TRUE(ids.empty() || *ids.rbegin() < d.id);
+      ids.insert(d.id);
+    });
+    EXPECT_EQ(static_cast<int>(ids.size()), size);
+    EXPECT_EQ(labels.size(), 20U);
+  }
+}
+
+}  // namespace
+}  // namespace rulerank::datasets
