@@ -1,0 +1,46 @@
+#pragma once
+
+#include "knn/text/analyzer.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace rulerank::knn {
+
+/// What becomes of a single word under an analyzer's options. Not for two threads at once.
+class word_rules {
+ public:
+  /// Throws as `analyzer`'s constructor.
+  explicit word_rules(analyzer_options const& options);
+
+  analyzer_options const& options() const noexcept { return options_; }
+
+  /// The word folded as before the stop list, or as it is when words are not folded.
+  void fold(std::string_view word, std::string& out) const;
+  /// Whether a folded word is of a length and a kind that is kept.
+  bool admits(std::string_view word, bool has_letter) const noexcept;
+  /// The term of a folded word that is admitted; empty for a stop word.
+  void term_of(std::string_view word, std::string& term);
+
+ private:
+  analyzer_options options_;
+  bool accents_until_stem_;
+  std::shared_ptr<std::unordered_set<std::string> const> stop_words_;
+  stemmer stemmer_;
+};
+
+/// Folding can put blanks into a word (U+FDFA is four words in one character): calls take(piece)
+/// for what stands between them.
+template <class Take>
+void for_each_piece(std::string_view folded, Take&& take) {
+  while (!folded.empty()) {
+    std::size_t const end = std::min(folded.find(' '), folded.size());
+    if (end > 0) take(folded.substr(0, end));
+    folded.remove_prefix(std::min(end + 1, folded.size()));
+  }
+}
+
+}  // namespace rulerank::knn
