@@ -1,10 +1,11 @@
-// libFuzzer: the readers of scores, judgments, runs, group sizes and cuts read any bytes or say
-// where they are wrong. The first byte picks the reader. See svmlight_fuzz.cpp for how to build;
-// bin/files_fuzz --seeds=DIR writes a corpus to start from.
+// libFuzzer: the readers of scores, judgments, runs, group sizes, cuts and documents read any bytes
+// or say where they are wrong. The first byte picks the reader. See svmlight_fuzz.cpp for how to
+// build; bin/files_fuzz --seeds=DIR writes a corpus to start from.
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/documents.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/trec.hpp"
@@ -68,6 +69,15 @@ void read(int which, std::string const& path) {
       require(to_json(discretizer_from_json(json, path)) == json, "cuts do not come back");
       break;
     }
+    case 4: {
+      std::size_t documents = 0;
+      read_documents(ctx, path, text_format::automatic, [&](text_document&& document) {
+        require(!document.id.empty(), "a document has no id");
+        ++documents;
+      });
+      require(documents > 0, "no document was read");
+      break;
+    }
     default: {
       svmlight_options options;
       options.group_file = path;
@@ -82,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   if (size == 0) return 0;
   memory_file const file(bytes + 1, size - 1);
   try {
-    read(bytes[0] % 5, file.path());
+    read(bytes[0] % 6, file.path());
   } catch (error const& e) {
     require(!e.where().file.empty(), "an error names no file");
     require(e.where().line > 0, "an error names no line");
@@ -102,7 +112,12 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
         "\3{\"format\":\"rulerank-discretizer\",\"version\":1,\"method\":\"tube\",\"bins\":10,"
         "\"missing_values\":\"item\",\"unlisted\":\"zero\",\"norm\":\"none\",\"features\":"
         "[{\"feature\":1,\"cuts\":[0.5,1.5]},{\"feature\":2,\"cuts\":[]}]}",
-        "\0042\n1\n",
+        "\5"
+        "2\n1\n",
+        "\4"
+        "1\tone\n2\ttwo\r\n",
+        "\4{\"id\":1,\"label\":\"l\",\"text\":\"one\"}\n{\"id\":\"b\",\"title\":\"\"}\n",
+        "\4.I 1\n.T\na title\n.W\ntext\n.I 2\n.W\n",
     };
     int number = 0;
     for (std::string const& seed : seeds)

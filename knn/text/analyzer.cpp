@@ -78,7 +78,7 @@ class term_cache {
   }
 
  private:
-  static constexpr std::size_t size = 1 << 14;
+  static constexpr std::size_t size = 1 << 15;
   struct slot {
     std::string word;
     std::string term;

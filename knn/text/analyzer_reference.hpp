@@ -1,30 +1,43 @@
 #pragma once
-// The analyzer written plainly, for tests: ICU for every word, every stem anew.
+// The analyzer written plainly, for tests and benches: ICU for every word, every stem anew.
 
 #include "knn/text/unicode.hpp"
 #include "knn/text/word_rules.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace rulerank::knn {
 
+class plain_analyzer {
+ public:
+  explicit plain_analyzer(analyzer_options const& options) : rules_(options) {}
+
+  void analyze(std::string_view text, std::function<void(std::string_view)> const& take) {
+    breaker_.split(well_formed(text, repaired_), [&](std::string_view word, bool has_letter) {
+      rules_.fold(word, folded_);
+      for_each_piece(folded_, [&](std::string_view piece) {
+        if (!rules_.admits(piece, has_letter)) return;
+        rules_.term_of(piece, term_);
+        if (!term_.empty()) take(term_);
+      });
+    });
+  }
+
+ private:
+  word_rules rules_;
+  word_breaker breaker_;
+  std::string repaired_;
+  std::string folded_;
+  std::string term_;
+};
+
 inline std::vector<std::string> analyzed_plainly(analyzer_options const& options,
                                                  std::string_view text) {
   std::vector<std::string> terms;
-  word_rules rules(options);
-  word_breaker breaker;
-  std::string repaired;
-  breaker.split(well_formed(text, repaired), [&](std::string_view word, bool has_letter) {
-    std::string folded;
-    rules.fold(word, folded);
-    for_each_piece(folded, [&](std::string_view piece) {
-      std::string term;
-      if (rules.admits(piece, has_letter)) rules.term_of(piece, term);
-      if (!term.empty()) terms.push_back(term);
-    });
-  });
+  plain_analyzer(options).analyze(text, [&](std::string_view term) { terms.emplace_back(term); });
   return terms;
 }
 

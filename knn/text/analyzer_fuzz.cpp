@@ -1,0 +1,57 @@
+// libFuzzer: any bytes have the terms that the plain analyzer finds. The first byte picks the
+// options. See datasets/svmlight_fuzz.cpp for how to build; bin/analyzer_fuzz --seeds=DIR writes a
+// corpus to start from.
+
+#include "core/output_file.hpp"
+#include "knn/text/analyzer.hpp"
+#include "knn/text/analyzer_reference.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace rulerank;
+using namespace rulerank::knn;
+
+/// An analyzer that goes on from text to text, and what it is held against.
+struct candidate {
+  analyzer_options options;
+  analyzer fast{options};
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t size) {
+  static std::vector<candidate> candidates{
+      {{}},
+      {{.fold = false, .stop_words = "none", .stemmer = "none"}},
+      {{.stop_words = "none", .stemmer = "turkish", .max_length = 5, .keep_numbers = false}}};
+  if (size == 0) return 0;
+  candidate& c = candidates[bytes[0] % candidates.size()];
+  std::string_view const text(reinterpret_cast<char const*>(bytes + 1), size - 1);
+  std::vector<std::string> terms;
+  c.fast.analyze(text, [&](std::string_view term) { terms.emplace_back(term); });
+  if (terms == analyzed_plainly(c.options, text)) return 0;
+  std::fputs("analyzer_fuzz: other terms than the plain analyzer's\n", stderr);
+  std::abort();
+}
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  for (int i = 1; i < *argc; ++i) {
+    std::string const argument = (*argv)[i];
+    if (!argument.starts_with("--seeds=")) continue;
+    std::string const seeds[] = {
+        std::string(1, '\0') + "Isn't it U.S.A. 1,000.5 me@site.org a:b _x_ \r\n caf\xe9",
+        "\1Stra\u00dfe \u0130 e\u0301 \u6771\u4eac\u90fd \u0e2a\u0e27\u0e31 \ufdfa \ufb01 \u2019",
+        "\2aboard \u0663 2nd 42 \u30ab\u3099 \ud55c\uad6d \xff\xc3 \U0001f1e9\U0001f1ea"};
+    int number = 0;
+    for (std::string const& seed : seeds)
+      write_file(argument.substr(8) + "/" + std::to_string(number++), seed);
+    std::exit(0);
+  }
+  return 0;
+}
