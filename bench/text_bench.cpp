@@ -1,0 +1,120 @@
+// Sparse search engines against each other, on a drawn collection of a published shape:
+//
+//   text_bench SHAPE QUERIES K THREADS ENGINE...
+//   e.g. text_bench rcv1 500 30 1 mt:50 tiles
+//
+// ENGINE is NAME[@GPUS][:QUERIES of those, evenly chosen]. Queries are drawn from the collection
+// and removed from it; tf-idf weights, cosine. Every engine's neighbours are held against tiles on
+// the CPU before it is timed: the same documents and the same bits. One JSON line an engine; times
+// are medians of `calls`.
+
+#include "bench/engine_argument.hpp"
+#include "core/machine.hpp"
+#include "core/version.hpp"
+#include "knn/sparse/sample.hpp"
+#include "knn/sparse/search.hpp"
+#include "knn/sparse/weighting.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace {
+
+using namespace rulerank;
+
+/// Rows r x of / count of a matrix.
+knn::sparse_matrix evenly(knn::sparse_rows const& rows, std::size_t count) {
+  knn::sparse_matrix some;
+  some.terms = rows.terms;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto const row = rows[i * rows.size() / count];
+    some.push_row(row.term, row.weight);
+  }
+  return some;
+}
+
+bool same(knn::neighbours const& a, knn::neighbours const& b) {
+  return a.document == b.document &&
+         std::equal(a.score.begin(), a.score.end(), b.score.begin(), b.score.end(),
+                    [](double x, double y) {
+                      return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+                    });
+}
+
+int run(int argc, char** argv) {
+  if (argc < 6) {
+    fmt::print(stderr, "usage: text_bench SHAPE QUERIES K THREADS ENGINE...\n");
+    return 2;
+  }
+  knn::text_shape const& shape = knn::find_text_shape(argv[1]);
+  std::size_t const query_count = std::stoul(argv[2]);
+  knn::sparse_search_options options;
+  options.k = std::stoul(argv[3]);
+  context all_threads;
+  context ctx;
+  ctx.threads = std::stoi(argv[4]);
+  auto const drawn = knn::draw_queries(
+      knn::sample_text(all_threads, {shape.documents, shape.terms, shape.terms_a_document}),
+      query_count, 2);
+  auto const statistics = knn::statistics_of(drawn.documents);
+  knn::sparse_matrix const queries = knn::weigh_queries(drawn.queries, statistics, {});
+  knn::sparse_index const index(all_threads, knn::weigh_documents(drawn.documents, statistics, {}));
+  double lists = 0;
+  for (std::uint32_t const t : queries.term) lists += static_cast<double>(index.list(t).size());
+  fmt::print(stderr, "{} documents, {} postings, {:.0f} of them in the lists of a query\n",
+             index.size(), index.postings(), lists / static_cast<double>(queries.size()));
+  options.engine = knn::sparse_engine::tiles;
+  knn::sparse_searcher const reference(all_threads, index, options);
+  double first = 0;
+  for (int a = 5; a < argc; ++a) {
+    engine_argument const asked(argv[a]);
+    options.engine = knn::sparse_engine_from(asked.name);
+    ctx.devices = asked.devices;
+    knn::sparse_matrix const some = evenly(
+        queries, asked.documents == 0 ? queries.size() : std::min(asked.documents, queries.size()));
+    knn::sparse_searcher const searcher(ctx, index, options);
+    knn::neighbours found = searcher.search(ctx, some);
+    if (!same(found, reference.search(all_threads, some))) {
+      fmt::print(stderr, "text_bench: {}: not the neighbours that tiles finds\n", argv[a]);
+      return 1;
+    }
+    std::vector<double> seconds{found.search_s};
+    while (seconds.size() < 5 && seconds.front() * static_cast<double>(seconds.size()) < 3) {
+      found = searcher.search(ctx, some);
+      seconds.push_back(found.search_s);
+    }
+    std::sort(seconds.begin(), seconds.end());
+    double const each = seconds[seconds.size() / 2] / static_cast<double>(some.size());
+    if (a == 5) first = each;
+    auto const per_query = [&](std::uint64_t n) {
+      return static_cast<double>(n) / static_cast<double>(some.size());
+    };
+    fmt::print(
+        "{{\"input\": \"{}\", \"documents\": {}, \"terms\": {}, \"postings\": {}, "
+        "\"queries\": {}, \"k\": {}, \"threads\": {}, \"engine\": \"{}\", "
+        "\"seconds_a_query\": {:.4g}, \"calls\": {}, \"ratio_to_first\": {:.4g}, "
+        "\"postings_read_a_query\": {:.0f}, \"postings_of_a_query\": {:.0f}, "
+        "\"rescored_a_query\": {:.1f}, \"commit\": \"{}\"}}\n",
+        shape.name, index.size(), index.terms(), index.postings(), some.size(), options.k,
+        ctx.thread_count(), argv[a], each, seconds.size(), first / each,
+        per_query(found.postings_read), lists / static_cast<double>(queries.size()),
+        per_query(found.rescored), commit());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (std::exception const& e) {
+    fmt::print(stderr, "text_bench: {}\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "knn/sparse/search.hpp"
+
+#include <memory>
+
+namespace rulerank::knn {
+
+/// A document and what orders it: the inner product or the cosine, larger first.
+struct candidate {
+  double score;
+  std::uint32_t document;
+  /// Nearer, or as near and numbered lower.
+  friend bool operator<(candidate const& a, candidate const& b) noexcept {
+    return a.score != b.score ? a.score > b.score : a.document < b.document;
+  }
+};
+
+/// One way to search.
+class sparse_search_engine {
+ public:
+  virtual ~sparse_search_engine() = default;
+  /// Queries with terms that the index has, and their norms. `found` has its room; its scores are
+  /// what orders the documents, the caller makes distances of them.
+  virtual void search(context const& ctx, sparse_rows const& queries,
+                      std::span<double const> query_norms, neighbours& found) const = 0;
+};
+
+/// The engines, each in its own file. They keep a reference to `index`.
+std::unique_ptr<sparse_search_engine> make_mt(sparse_index const& index,
+                                              sparse_search_options const& options);
+std::unique_ptr<sparse_search_engine> make_tiles(context const& ctx, sparse_index const& index,
+                                                 sparse_search_options const& options);
+
+}  // namespace rulerank::knn

@@ -1,0 +1,115 @@
+#include "knn/sparse/search.hpp"
+
+#include "core/error.hpp"
+#include "knn/sparse/engine.hpp"
+#include "knn/sparse/similarity_math.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include <fmt/format.h>
+
+namespace rulerank::knn {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> metrics{"cosine", "ip", "l2"};
+
+constexpr std::array<sparse_engine_info, 2> engines{{
+    {sparse_engine::mt, "mt", "cpu", "as published: posting lists, a query a thread, a full sort"},
+    {sparse_engine::tiles, "tiles", "cpu",
+     "tiles of documents with integer sums, then what may be near exactly", true},
+}};
+
+/// Query rows without the terms that no document has.
+sparse_matrix known_terms(sparse_rows const& queries, sparse_index const& index) {
+  sparse_matrix known;
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    sparse_row const row = queries[q];
+    for (std::size_t i = 0; i < row.size() && row.term[i] < index.terms(); ++i) {
+      if (index.list(row.term[i]).size() == 0) continue;
+      known.term.push_back(row.term[i]);
+      known.weight.push_back(row.weight[i]);
+    }
+    known.begin.push_back(known.term.size());
+  }
+  known.terms = index.terms();
+  return known;
+}
+
+}  // namespace
+
+similarity similarity_from(std::string_view name) {
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    if (metrics[i] == name) return static_cast<similarity>(i);
+  throw usage_error(fmt::format("found metric '{}', expected {}", name, fmt::join(metrics, ", ")));
+}
+std::string_view name_of(similarity how) {
+  return metrics[static_cast<std::size_t>(how)];
+}
+
+std::span<sparse_engine_info const> sparse_engines() {
+  return engines;
+}
+std::string_view name_of(sparse_engine e) {
+  for (auto const& info : engines)
+    if (info.which == e) return info.name;
+  return "auto";
+}
+sparse_engine sparse_engine_from(std::string_view name) {
+  if (name == "auto") return sparse_engine::automatic;
+  std::string known = "auto";
+  for (auto const& info : engines) {
+    if (info.name == name) return info.which;
+    known += fmt::format(", {}", info.name);
+  }
+  throw usage_error(fmt::format("found engine '{}', expected one of {}", name, known));
+}
+
+struct sparse_searcher::implementation {
+  sparse_index const& index;
+  sparse_search_options options;
+  std::unique_ptr<sparse_search_engine> engine;
+};
+
+sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
+                                 sparse_search_options const& options)
+    : implementation_(new implementation{index, options, nullptr}) {
+  if (options.k == 0) throw usage_error("k: found 0, expected at least 1");
+  sparse_engine& chosen = implementation_->options.engine;
+  if (chosen == sparse_engine::automatic) chosen = sparse_engine::tiles;
+  implementation_->engine = chosen == sparse_engine::mt
+                                ? make_mt(index, implementation_->options)
+                                : make_tiles(ctx, index, implementation_->options);
+}
+sparse_searcher::~sparse_searcher() = default;
+sparse_searcher::sparse_searcher(sparse_searcher&&) noexcept = default;
+
+sparse_engine sparse_searcher::engine() const noexcept {
+  return implementation_->options.engine;
+}
+
+neighbours sparse_searcher::search(context const& ctx, sparse_rows const& queries) const {
+  auto const begin = std::chrono::steady_clock::now();
+  sparse_index const& index = implementation_->index;
+  check(queries, "queries");
+  sparse_matrix const known = known_terms(queries, index);
+  sparse_rows const rows = known;
+  std::vector<double> norms(rows.size());
+  for (std::size_t q = 0; q < rows.size(); ++q) norms[q] = norm_of(rows[q]);
+  neighbours found;
+  found.k = std::min(implementation_->options.k, index.size());
+  found.engine = engine();
+  found.document.resize(rows.size() * found.k);
+  found.score.resize(rows.size() * found.k);
+  if (found.k > 0) implementation_->engine->search(ctx, rows, norms, found);
+  if (implementation_->options.metric == similarity::l2)
+    for (std::size_t i = 0; i < found.score.size(); ++i)
+      found.score[i] =
+          distance_of(found.score[i], norms[i / found.k], index.norms()[found.document[i]]);
+  found.search_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return found;
+}
+
+}  // namespace rulerank::knn

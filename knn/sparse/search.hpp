@@ -1,0 +1,80 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "knn/sparse/sparse_index.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::knn {
+
+/// What makes documents near. Sums run over the terms of query and document in the order of the
+/// terms, in double precision.
+enum class similarity {
+  cosine,         ///< the inner product over the product of the norms; 0 where a norm is 0
+  inner_product,  ///< sum of products of weights
+  l2,             ///< Euclidean distance of the vectors divided by their norms
+};
+similarity similarity_from(std::string_view name);
+std::string_view name_of(similarity how);
+
+/// Who searches. `mt` and `tiles` give the same bits; the published engines for GPUs sum in single
+/// precision, as published.
+enum class sparse_engine {
+  automatic,
+  mt,     ///< as published: posting lists, a query a thread, a full sort (Freitas 2017,
+          ///< Algorithms 18 and 19)
+  tiles,  ///< ours: tiles of documents with integer sums, then what may be near exactly
+};
+struct sparse_engine_info {
+  sparse_engine which;
+  std::string_view name;
+  std::string_view runs_on;
+  std::string_view what;
+  bool is_default = false;
+};
+std::span<sparse_engine_info const> sparse_engines();
+std::string_view name_of(sparse_engine e);
+/// Throws `usage_error` that lists the names.
+sparse_engine sparse_engine_from(std::string_view name);
+
+struct sparse_search_options {
+  std::size_t k = 30;  ///< neighbours of a query; all documents where there are fewer
+  similarity metric = similarity::cosine;
+  sparse_engine engine = sparse_engine::automatic;
+};
+
+struct neighbours {
+  std::size_t k = 0;                    ///< of every query: min(options.k, documents)
+  std::vector<std::uint32_t> document;  ///< [queries][k], nearest first, equal ones in id order
+  std::vector<double> score;            ///< [queries][k] the similarity; for l2 the distance
+  sparse_engine engine = sparse_engine::automatic;  ///< the one that ran
+  double search_s = 0;
+  /// tiles: documents whose similarity was computed exactly, and postings that were read.
+  std::uint64_t rescored = 0;
+  std::uint64_t postings_read = 0;
+};
+
+/// An index made ready for one engine.
+class sparse_searcher {
+ public:
+  /// Keeps a reference to the index. Throws `usage_error` for options that make no sense.
+  sparse_searcher(context const& ctx, sparse_index const& index,
+                  sparse_search_options const& options);
+  ~sparse_searcher();
+  sparse_searcher(sparse_searcher&&) noexcept;
+
+  /// The k nearest documents of each query; terms that the index does not have are passed over, in
+  /// the norms too. Throws `usage_error` as `check(sparse_rows)` does.
+  neighbours search(context const& ctx, sparse_rows const& queries) const;
+  sparse_engine engine() const noexcept;
+
+ private:
+  struct implementation;
+  std::unique_ptr<implementation> implementation_;
+};
+
+}  // namespace rulerank::knn

@@ -1,0 +1,65 @@
+#pragma once
+// What the engines must find, slowly.
+
+#include "knn/sparse/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace rulerank::knn {
+
+/// Every document against every query by the definition.
+inline neighbours search_reference(sparse_rows const& documents, sparse_rows const& queries,
+                                   sparse_search_options const& options) {
+  std::vector<bool> known(std::max(documents.terms, queries.terms));
+  for (std::uint32_t const t : documents.term) known[t] = true;
+  auto const norm = [&](sparse_row const& row) {
+    double sum = 0;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (known[row.term[i]]) sum += row.weight[i] * row.weight[i];
+    return std::sqrt(sum);
+  };
+  neighbours found;
+  found.k = std::min(options.k, documents.size());
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    std::vector<double> key(documents.size()), shown(documents.size());
+    std::map<std::uint32_t, double> weights;
+    sparse_row const query = queries[q];
+    for (std::size_t i = 0; i < query.size(); ++i) weights[query.term[i]] = query.weight[i];
+    for (std::size_t d = 0; d < documents.size(); ++d) {
+      double product = 0;
+      sparse_row const row = documents[d];
+      for (std::size_t i = 0; i < row.size(); ++i)
+        if (auto const w = weights.find(row.term[i]); w != weights.end())
+          product += w->second * row.weight[i];
+      double const query_norm = norm(query), document_norm = norm(row);
+      if (options.metric == similarity::inner_product) {
+        key[d] = shown[d] = product;
+        continue;
+      }
+      double const cosine =
+          query_norm * document_norm == 0 ? 0 : product / (query_norm * document_norm);
+      key[d] = shown[d] = cosine;
+      if (options.metric == similarity::l2) {
+        double const squared =
+            (query_norm == 0 ? 0 : 1) + (document_norm == 0 ? 0 : 1) - 2 * cosine;
+        shown[d] = squared > 0 ? std::sqrt(squared) : 0;
+        // The order of the distances before the root, which can make different ones equal.
+        key[d] = document_norm == 0 ? 0.5 : cosine;
+      }
+    }
+    std::vector<std::uint32_t> order(documents.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return key[a] > key[b]; });
+    for (std::size_t i = 0; i < found.k; ++i) {
+      found.document.push_back(order[i]);
+      found.score.push_back(shown[order[i]]);
+    }
+  }
+  return found;
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,251 @@
+#include "knn/sparse/search.hpp"
+
+#include "core/error.hpp"
+#include "knn/sparse/search_reference.hpp"
+#include "knn/sparse/testing.hpp"
+#include "knn/sparse/tile_index.hpp"
+#include "knn/sparse/tile_kernels.hpp"
+#include "knn/sparse/weighting.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::knn {
+namespace {
+
+using testing_tools::drawn_rows;
+using testing_tools::drawn_shape;
+
+context on_threads(int threads) {
+  context ctx;
+  ctx.threads = threads;
+  return ctx;
+}
+
+std::vector<std::uint64_t> bits(std::vector<double> const& values) {
+  std::vector<std::uint64_t> out;
+  for (double const v : values) out.push_back(std::bit_cast<std::uint64_t>(v));
+  return out;
+}
+
+struct search_case {
+  std::string name;
+  drawn_shape documents;
+  drawn_shape queries;
+  std::vector<std::size_t> ks{1, 10};
+};
+void PrintTo(search_case const& c, std::ostream* out) {
+  *out << c.name;
+}
+
+std::vector<search_case> cases() {
+  std::vector<search_case> all;
+  all.push_back({"plain", {}, {.rows = 40}});
+  all.push_back({"one_document", {.rows = 1, .empty = 0}, {.rows = 5}});
+  all.push_back({"no_document", {.rows = 0}, {.rows = 3}});
+  all.push_back({"no_query", {}, {.rows = 0}});
+  all.push_back({"empty_rows", {.empty = 0.5}, {.rows = 30, .empty = 0.5}, {3, 200}});
+  all.push_back({"unknown_terms", {.terms = 20}, {.rows = 30, .terms = 90}});
+  all.push_back({"negative", {.negative = true}, {.rows = 30, .negative = true}, {5, 299}});
+  all.push_back({"negative_queries", {}, {.rows = 30, .negative = true}});
+  all.push_back({"all_documents", {.rows = 120}, {.rows = 10}, {119, 120, 1000}});
+  all.push_back({"few_weights", {.weights = 1}, {.rows = 30, .weights = 1}, {7, 50}});
+  all.push_back({"tile_boundary", {.rows = tile_size}, {.rows = 6}});
+  all.push_back({"several_tiles",
+                 {.rows = 3 * tile_size + 1, .terms = 400},
+                 {.rows = 40, .terms = 400},
+                 {1, 30, 300}});
+  all.push_back({"long_queries",
+                 {.rows = 2 * tile_size, .terms = 2000, .most_terms = 80},
+                 {.rows = 40, .terms = 2000, .most_terms = 120},
+                 {10, 100}});
+  return all;
+}
+
+class sparse_search : public ::testing::TestWithParam<search_case> {};
+
+TEST_P(sparse_search, engines_find_what_the_definition_says_bit_for_bit) {
+  search_case const& c = GetParam();
+  sparse_matrix const documents = drawn_rows(c.documents, 1);
+  sparse_matrix const queries = drawn_rows(c.queries, 2);
+  sparse_index const index(on_threads(3), documents);
+  for (similarity const metric : {similarity::cosine, similarity::inner_product, similarity::l2})
+    for (std::size_t const k : c.ks) {
+      sparse_search_options options{.k = k, .metric = metric};
+      neighbours const expected = search_reference(documents, queries, options);
+      for (auto const& engine : sparse_engines())
+        for (int const threads : {1, 4}) {
+          options.engine = engine.which;
+          sparse_searcher const searcher(on_threads(threads), index, options);
+          EXPECT_EQ(searcher.engine(), engine.which);
+          neighbours const found = searcher.search(on_threads(threads), queries);
+          std::string const which = std::string(engine.name) + " " + std::string(name_of(metric)) +
+                                    " " + std::to_string(k);
+          EXPECT_EQ(found.k, expected.k) << which;
+          EXPECT_EQ(found.document, expected.document) << which;
+          EXPECT_EQ(bits(found.score), bits(expected.score)) << which;
+          EXPECT_EQ(found.engine, engine.which);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(sets, sparse_search, ::testing::ValuesIn(cases()),
+                         [](auto const& of) { return of.param.name; });
+
+TEST(sparse_search_by_hand, cosine_and_ties) {
+  sparse_matrix documents;
+  auto const row = [](sparse_matrix& to, std::vector<std::uint32_t> terms,
+                      std::vector<double> weights) { to.push_row(terms, weights); };
+  row(documents, {0, 1}, {3, 4});
+  row(documents, {}, {});
+  row(documents, {0}, {2});
+  row(documents, {1}, {7});
+  row(documents, {0}, {5});
+  sparse_matrix queries;
+  row(queries, {0}, {10});
+  sparse_index const index({}, documents);
+  for (auto const& engine : sparse_engines()) {
+    sparse_searcher const searcher({}, index, {.k = 5, .engine = engine.which});
+    neighbours const found = searcher.search({}, queries);
+    EXPECT_EQ(found.document, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
+    EXPECT_EQ(found.score, (std::vector<double>{1, 1, 0.6, 0, 0})) << engine.name;
+    sparse_searcher const by_distance({}, index,
+                                      {.k = 5, .metric = similarity::l2, .engine = engine.which});
+    neighbours const near = by_distance.search({}, queries);
+    EXPECT_EQ(near.document, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
+    EXPECT_EQ(near.score, (std::vector<double>{0, 0, std::sqrt(0.8), 1, std::sqrt(2.0)}))
+        << engine.name;
+  }
+}
+
+// Long lists of frequent terms are left unread, and nothing is lost by it.
+TEST(tiles, reads_less_where_rare_terms_decide) {
+  drawn_shape shape{.rows = 4 * tile_size, .terms = 3000, .most_terms = 30};
+  sparse_matrix const counts = drawn_rows(shape, 3);
+  term_statistics const statistics = statistics_of(counts);
+  sparse_matrix const documents = weigh_documents(counts, statistics, {});
+  sparse_matrix queries;
+  sparse_rows const rows = documents;
+  for (std::size_t d = 0; d < 40; ++d) queries.push_row(rows[d * 100].term, rows[d * 100].weight);
+  sparse_index const index(on_threads(2), documents);
+  sparse_searcher const tiles(on_threads(2), index, {.k = 3, .engine = sparse_engine::tiles});
+  sparse_searcher const mt(on_threads(2), index, {.k = 3, .engine = sparse_engine::mt});
+  neighbours const ours = tiles.search(on_threads(2), queries);
+  neighbours const published = mt.search(on_threads(2), queries);
+  EXPECT_EQ(ours.document, published.document);
+  EXPECT_EQ(bits(ours.score), bits(published.score));
+  std::uint64_t all = 0;
+  for (std::uint32_t const t : queries.term) all += index.list(t).size();
+  EXPECT_LT(ours.postings_read, all);
+  EXPECT_GT(ours.rescored, 0U);
+  EXPECT_LT(ours.rescored, 40 * documents.size() / 20);
+}
+
+TEST(tiles, inner_products_of_very_different_sizes) {
+  random_engine draw(5);
+  sparse_matrix documents = drawn_rows({.rows = 500, .terms = 100, .most_terms = 40}, 6);
+  for (double& w : documents.weight)
+    w *= std::exp2(static_cast<double>(uniform_below(draw, 60)) - 30);
+  sparse_matrix queries = drawn_rows({.rows = 30, .terms = 100, .most_terms = 40}, 7);
+  for (double& w : queries.weight)
+    w *= std::exp2(static_cast<double>(uniform_below(draw, 60)) - 30);
+  sparse_index const index({}, documents);
+  for (similarity const metric : {similarity::cosine, similarity::inner_product}) {
+    sparse_searcher const tiles({}, index,
+                                {.k = 20, .metric = metric, .engine = sparse_engine::tiles});
+    sparse_searcher const mt({}, index, {.k = 20, .metric = metric, .engine = sparse_engine::mt});
+    neighbours const a = tiles.search({}, queries), b = mt.search({}, queries);
+    EXPECT_EQ(a.document, b.document);
+    EXPECT_EQ(bits(a.score), bits(b.score));
+  }
+}
+
+TEST(tiles, kernels_find_what_is_at_least_a_threshold) {
+  random_engine draw(8);
+  std::vector<std::int32_t> sums(5 * tile_padding);
+  for (auto& s : sums) s = static_cast<std::int32_t>(uniform_below(draw, 100)) - 5;
+  for (std::int32_t const threshold : {-10, 0, 1, 50, 94, 95}) {
+    std::vector<std::uint32_t> expected;
+    for (std::uint32_t i = 0; i < sums.size(); ++i)
+      if (sums[i] >= threshold) expected.push_back(i);
+    std::vector<std::uint32_t> places(sums.size());
+    places.resize(find_at_least(sums.data(), sums.size(), threshold, places.data()));
+    EXPECT_EQ(places, expected);
+    EXPECT_EQ(count_at_least(sums.data(), sums.size(), threshold), expected.size());
+  }
+}
+
+TEST(sparse_searcher, refuses_what_makes_no_sense) {
+  sparse_matrix rows;
+  rows.push_row(std::vector<std::uint32_t>{1, 3}, std::vector<double>{1, 2});
+  sparse_index const index({}, rows);
+  EXPECT_THROW(sparse_searcher({}, index, {.k = 0}), usage_error);
+  sparse_searcher const searcher({}, index, {});
+  sparse_matrix bad = rows;
+  bad.term = {3, 1};
+  EXPECT_THROW(searcher.search({}, bad), usage_error);
+  EXPECT_THROW(sparse_index({}, bad), usage_error);
+  bad.term = {1, 1};
+  EXPECT_THROW(searcher.search({}, bad), usage_error);
+  bad.term = {1, 4};
+  EXPECT_THROW(searcher.search({}, bad), usage_error);  // terms are below 4
+  bad = rows;
+  bad.weight[1] = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(searcher.search({}, bad), usage_error);
+  EXPECT_THROW(sparse_engine_from("mtt"), usage_error);
+  EXPECT_THROW(similarity_from("cos"), usage_error);
+  EXPECT_EQ(sparse_engine_from("tiles"), sparse_engine::tiles);
+}
+
+TEST(sparse_searcher, stops_when_asked) {
+  sparse_matrix const rows = drawn_rows({}, 9);
+  sparse_index const index({}, rows);
+  std::stop_source stop;
+  context ctx;
+  ctx.stop = stop.get_token();
+  for (auto const& engine : sparse_engines()) {
+    sparse_searcher const searcher({}, index, {.engine = engine.which});
+    EXPECT_EQ(searcher.search(ctx, rows).document.size(), 30 * rows.size());
+  }
+  stop.request_stop();
+  for (auto const& engine : sparse_engines()) {
+    sparse_searcher const searcher({}, index, {.engine = engine.which});
+    EXPECT_THROW(searcher.search(ctx, rows), interrupted);
+  }
+}
+
+TEST(weighting, by_hand) {
+  sparse_matrix counts;
+  counts.push_row(std::vector<std::uint32_t>{0, 1}, std::vector<double>{2, 1});
+  counts.push_row(std::vector<std::uint32_t>{0}, std::vector<double>{1});
+  counts.push_row(std::vector<std::uint32_t>{0, 2}, std::vector<double>{1, 3});
+  term_statistics const statistics = statistics_of(counts);
+  EXPECT_EQ(statistics.documents, 3U);
+  EXPECT_EQ(statistics.document_frequency, (std::vector<std::uint32_t>{3, 1, 1}));
+  EXPECT_DOUBLE_EQ(statistics.mean_length, 8.0 / 3);
+  // A term of every document weighs nothing and is dropped.
+  sparse_matrix const tf_idf = weigh_documents(counts, statistics, {});
+  EXPECT_EQ(tf_idf.begin, (std::vector<std::uint64_t>{0, 1, 1, 2}));
+  EXPECT_EQ(tf_idf.term, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(tf_idf.weight, (std::vector<double>{std::log(3.0), 3 * std::log(3.0)}));
+  sparse_matrix const bm25 = weigh_documents(counts, statistics, {.how = weighting::bm25});
+  ASSERT_EQ(bm25.weight.size(), 5U);
+  EXPECT_DOUBLE_EQ(bm25.weight[1],
+                   std::log(1 + 2.5 / 1.5) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 3 / (8.0 / 3))));
+  sparse_matrix queries;
+  queries.push_row(std::vector<std::uint32_t>{1, 7}, std::vector<double>{2, 1});
+  sparse_matrix const weighed = weigh_queries(queries, statistics, {.how = weighting::bm25});
+  EXPECT_EQ(weighed.term, (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(weighed.weight, (std::vector<double>{2}));
+  EXPECT_THROW(weigh_documents(counts, statistics, {.how = weighting::bm25, .b = 2}), usage_error);
+  EXPECT_THROW(weigh_documents(counts, statistics, {.k1 = -1}), usage_error);
+  EXPECT_EQ(weighting_from("tf-idf"), weighting::tf_idf);
+  EXPECT_THROW(weighting_from("tfidf"), usage_error);
+}
+
+}  // namespace
+}  // namespace rulerank::knn

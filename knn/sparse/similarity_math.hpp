@@ -1,0 +1,27 @@
+#pragma once
+
+#include "core/host_device.hpp"
+
+#include <cmath>
+
+// Formulas that all engines share, on the host and on devices.
+namespace rulerank::knn {
+
+/// What orders the documents under cosine and l2, larger first: the cosine. Under l2 a document
+/// whose norm is 0 is as far as one whose cosine is 1/2.
+RULERANK_HOST_DEVICE inline double cosine_of(double product, double query_norm,
+                                             double document_norm, bool l2) {
+  if (l2 && document_norm == 0) return 0.5;
+  double const norms = query_norm * document_norm;
+  return norms == 0 ? 0 : product / norms;
+}
+
+/// The Euclidean distance of the vectors over their norms, of what `cosine_of` gave for l2.
+inline double distance_of(double cosine, double query_norm, double document_norm) {
+  double const query = query_norm == 0 ? 0 : 1;
+  if (document_norm == 0) return query;
+  double const squared = query + 1 - 2 * cosine;
+  return squared > 0 ? std::sqrt(squared) : 0;
+}
+
+}  // namespace rulerank::knn

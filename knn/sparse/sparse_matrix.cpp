@@ -1,0 +1,29 @@
+#include "knn/sparse/sparse_matrix.hpp"
+
+#include "core/error.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace rulerank::knn {
+
+void check(sparse_rows const& rows, std::string_view what) {
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    sparse_row const row = rows[r];
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (row.term[i] >= rows.terms)
+        throw usage_error(fmt::format("{}, row {}: found term {}, expected one below {}", what, r,
+                                      row.term[i], rows.terms));
+      if (i > 0 && row.term[i] <= row.term[i - 1])
+        throw usage_error(
+            fmt::format("{}, row {}: found term {} after {}, expected ascending terms", what, r,
+                        row.term[i], row.term[i - 1]));
+      if (!std::isfinite(row.weight[i]))
+        throw usage_error(
+            fmt::format("{}, row {}: the weight of term {} is not finite", what, r, row.term[i]));
+    }
+  }
+}
+
+}  // namespace rulerank::knn

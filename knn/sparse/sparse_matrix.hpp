@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::knn {
+
+/// A row of a sparse matrix: its terms, ascending, and their weights.
+struct sparse_row {
+  std::span<std::uint32_t const> term;
+  std::span<double const> weight;
+  std::size_t size() const noexcept { return term.size(); }
+};
+
+/// Rows that somebody else owns: a sparse_matrix, or a mapped file.
+struct sparse_rows {
+  std::span<std::uint64_t const> begin{};  ///< [rows + 1] into term and weight
+  std::span<std::uint32_t const> term{};   ///< ascending within a row, below `terms`
+  std::span<double const> weight{};        ///< finite
+  std::uint32_t terms = 0;                 ///< columns
+
+  std::size_t size() const noexcept { return begin.empty() ? 0 : begin.size() - 1; }
+  sparse_row operator[](std::size_t r) const {
+    std::size_t const n = begin[r + 1] - begin[r];
+    return {term.subspan(begin[r], n), weight.subspan(begin[r], n)};
+  }
+};
+
+/// Documents or queries as rows of term weights.
+struct sparse_matrix {
+  std::vector<std::uint64_t> begin{0};  ///< [rows + 1]
+  std::vector<std::uint32_t> term;
+  std::vector<double> weight;
+  std::uint32_t terms = 0;
+
+  std::size_t size() const noexcept { return begin.size() - 1; }
+  /// Appends a row. Its terms ascend.
+  void push_row(std::span<std::uint32_t const> of, std::span<double const> weights) {
+    term.insert(term.end(), of.begin(), of.end());
+    weight.insert(weight.end(), weights.begin(), weights.end());
+    begin.push_back(term.size());
+    if (!of.empty() && of.back() >= terms) terms = of.back() + 1;
+  }
+  operator sparse_rows() const { return {begin, term, weight, terms}; }
+};
+
+/// Throws `usage_error` that names the row where terms do not ascend, a term is not below `terms`,
+/// or a weight is not finite. `what` stands in the message: documents, queries.
+void check(sparse_rows const& rows, std::string_view what);
+
+}  // namespace rulerank::knn

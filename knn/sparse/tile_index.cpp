@@ -1,0 +1,58 @@
+#include "knn/sparse/tile_index.hpp"
+
+#include "core/parallel.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rulerank::knn {
+
+tile_index::tile_index(context const& ctx, sparse_index const& index, similarity metric)
+    : documents_(index.size()), terms_(index.terms()) {
+  sparse_rows const rows = index.documents();
+  bool const by_norm = metric != similarity::inner_product;
+  if (!by_norm) {
+    largest_weight_ = 0;
+    for (double const w : rows.weight) largest_weight_ = std::max(largest_weight_, w);
+    double largest = 0;
+    for (double const n : index.norms()) largest = std::max(largest, n);
+    largest_norm_ = largest_weight_ > 0 ? largest / largest_weight_ : 0;
+  }
+  largest_norm_ *= 1 + 1e-9;
+
+  std::size_t const tiles = (documents_ + tile_size - 1) / tile_size;
+  base_.resize(tiles);
+  begin_.resize(tiles * (std::size_t{terms_} + 1));
+  auto const rows_of = [&](std::size_t tile) {
+    return std::pair(tile * tile_size, std::min(documents_, (tile + 1) * tile_size));
+  };
+  parallel_for(ctx, tiles, 1, [&](std::size_t tile, std::size_t, int) {
+    std::uint32_t* const begin = begin_.data() + tile * (std::size_t{terms_} + 1);
+    auto const [from, to] = rows_of(tile);
+    for (std::uint64_t i = rows.begin[from]; i < rows.begin[to]; ++i)
+      if (rows.weight[i] != 0) ++begin[rows.term[i] + 1];
+    for (std::uint32_t t = 0; t < terms_; ++t) begin[t + 1] += begin[t];
+  });
+  std::uint64_t all = 0;
+  for (std::size_t tile = 0; tile < tiles; ++tile) {
+    base_[tile] = all;
+    all += begin_[(tile + 1) * (std::size_t{terms_} + 1) - 1];
+  }
+  postings_.resize(all);
+  parallel_for(ctx, tiles, 1, [&](std::size_t tile, std::size_t, int) {
+    std::uint32_t const* const begin = begin_.data() + tile * (std::size_t{terms_} + 1);
+    std::vector<std::uint32_t> next(begin, begin + terms_);
+    auto const [from, to] = rows_of(tile);
+    for (std::size_t d = from; d < to; ++d) {
+      double const scale = unit / (by_norm ? index.norms()[d] : largest_weight_);
+      for (std::uint64_t i = rows.begin[d]; i < rows.begin[d + 1]; ++i) {
+        if (rows.weight[i] == 0) continue;
+        double const weight = std::clamp(std::nearbyint(rows.weight[i] * scale), 1.0, unit);
+        postings_[base_[tile] + next[rows.term[i]]++] = {static_cast<std::uint16_t>(d - from),
+                                                         static_cast<std::uint16_t>(weight)};
+      }
+    }
+  });
+}
+
+}  // namespace rulerank::knn

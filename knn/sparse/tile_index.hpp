@@ -1,0 +1,55 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "knn/sparse/search.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rulerank::knn {
+
+/// Documents of a tile: their sums fit a core's first cache.
+inline constexpr std::uint32_t tile_size = 1 << 13;
+
+/// A posting within a tile: the document's place in it, and its weight as an integer.
+struct tile_posting {
+  std::uint16_t place;
+  std::uint16_t weight;
+};
+
+/// Posting lists cut into tiles of documents, with integer weights. A weight of 1 is `unit`:
+/// weights are taken over the document's norm, or for inner products over the largest weight.
+/// Weights that are not 0 never become 0, so a sum is 0 exactly where query and document share no
+/// term. Only for weights of 0 or more.
+class tile_index {
+ public:
+  static constexpr double unit = 32767;
+
+  tile_index(context const& ctx, sparse_index const& index, similarity metric);
+
+  std::size_t tiles() const noexcept { return base_.size(); }
+  std::uint32_t documents_of(std::size_t tile) const {
+    return static_cast<std::uint32_t>(
+        std::min<std::size_t>(tile_size, documents_ - tile * tile_size));
+  }
+  std::span<tile_posting const> list(std::size_t tile, std::uint32_t term) const {
+    std::uint32_t const* const begin = begin_.data() + tile * (std::size_t{terms_} + 1) + term;
+    return {postings_.data() + base_[tile] + begin[0], begin[1] - begin[0]};
+  }
+  /// What weights were divided by besides the norm: 1, or the largest weight.
+  double largest_weight() const noexcept { return largest_weight_; }
+  /// The largest norm of a document's weights after the division, rounded up.
+  double largest_norm() const noexcept { return largest_norm_; }
+
+ private:
+  std::size_t documents_;
+  std::uint32_t terms_;
+  double largest_weight_ = 1;
+  double largest_norm_ = 1;
+  std::vector<std::uint64_t> base_;   // [tiles] into postings_
+  std::vector<std::uint32_t> begin_;  // [tiles][terms + 1] from there
+  std::vector<tile_posting> postings_;
+};
+
+}  // namespace rulerank::knn

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rulerank::knn {
+
+/// Sums of a tile are padded to a multiple of this.
+inline constexpr std::size_t tile_padding = 64;
+
+/// How many of sums[0 .. n - 1] are at least `threshold`. n: a multiple of tile_padding; threshold:
+/// above the least number of 32 bits.
+std::size_t count_at_least(std::int32_t const* sums, std::size_t n, std::int32_t threshold);
+/// Their places, ascending; `places` has room for n. Returns how many.
+std::size_t find_at_least(std::int32_t const* sums, std::size_t n, std::int32_t threshold,
+                          std::uint32_t* places);
+
+}  // namespace rulerank::knn

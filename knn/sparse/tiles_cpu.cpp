@@ -1,0 +1,290 @@
+#include "core/aligned.hpp"
+#include "core/parallel.hpp"
+#include "knn/sparse/engine.hpp"
+#include "knn/sparse/similarity_math.hpp"
+#include "knn/sparse/tile_index.hpp"
+#include "knn/sparse/tile_kernels.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+// `tiles` (docs/modules/knn.md): the sums of a tile of documents lie in a core's first cache. They
+// are integers, close enough to tell which documents may be among the k nearest; those are computed
+// exactly. Terms are taken by rising document frequency. Once what is left of a query cannot lift a
+// document that has no sum yet over the k-th best so far, and few documents can still come near it,
+// the long lists of the frequent terms are not read at all.
+namespace rulerank::knn {
+
+namespace {
+
+/// Queries that a thread takes through a tile one after the other, so that its lists stay in the
+/// caches.
+constexpr std::size_t queries_together = 32;
+/// What computing a document exactly costs, in postings.
+constexpr std::size_t postings_a_rescoring = 100;
+
+/// The k nearest so far.
+class nearest {
+ public:
+  explicit nearest(std::size_t k) : k_(k) { heap_.reserve(k + 1); }
+  bool full() const { return heap_.size() == k_; }
+  double last() const { return heap_.front().score; }
+  void add(candidate const& c) {
+    if (full() && !(c < heap_.front())) return;
+    heap_.push_back(c);
+    std::push_heap(heap_.begin(), heap_.end());
+    if (heap_.size() > k_) {
+      std::pop_heap(heap_.begin(), heap_.end());
+      heap_.pop_back();
+    }
+  }
+  std::vector<candidate>& sorted() {
+    std::sort(heap_.begin(), heap_.end());
+    return heap_;
+  }
+
+ private:
+  std::size_t k_;
+  std::vector<candidate> heap_;  // the farthest in front
+};
+
+/// A query made ready for the tiles.
+struct prepared_query {
+  std::vector<std::uint32_t> term;    // by rising document frequency
+  std::vector<std::uint32_t> weight;  // as integers
+  /// What the terms from the i-th on can add to a sum, at most.
+  std::vector<double> rest;
+  double error = 0;  ///< of a whole sum, at most
+  double units = 0;  ///< sums of a similarity of 1
+};
+
+struct scratch {
+  aligned_vector<std::int32_t> sums = aligned_vector<std::int32_t>(tile_size);
+  std::vector<std::uint32_t> places = std::vector<std::uint32_t>(tile_size);
+  std::vector<std::int32_t> kept;
+  std::vector<double> query;  // [terms] weights of the query at hand, else 0
+  std::vector<std::span<tile_posting const>> lists;
+  std::vector<double> all;  // [documents] exact sums, where tiles do not serve
+  std::uint64_t rescored = 0;
+  std::uint64_t postings = 0;
+};
+
+class tiles_on_cpu final : public sparse_search_engine {
+ public:
+  tiles_on_cpu(context const& ctx, sparse_index const& index, sparse_search_options const& options)
+      : index_(index), options_(options) {
+    if (!index.has_negative()) tiles_ = std::make_unique<tile_index>(ctx, index, options.metric);
+    for (std::size_t d = 0; d < index.size(); ++d)
+      if (options.metric == similarity::l2 && index.norms()[d] == 0)
+        zero_documents_.push_back(static_cast<std::uint32_t>(d));
+  }
+
+  void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
+              neighbours& found) const override {
+    auto const threads = static_cast<std::size_t>(ctx.thread_count());
+    std::vector<scratch> of_thread(threads);
+    std::size_t const together =
+        std::clamp<std::size_t>(queries.size() / (4 * threads), 1, queries_together);
+    parallel_for(ctx, queries.size(), together,
+                 [&](std::size_t begin, std::size_t end, int thread) {
+                   scratch& mine = of_thread[static_cast<std::size_t>(thread)];
+                   mine.query.resize(index_.terms());
+                   std::vector<prepared_query> prepared(end - begin);
+                   std::vector<nearest> best(end - begin, nearest(found.k));
+                   for (std::size_t q = begin; q < end; ++q)
+                     prepared[q - begin] = prepare(queries[q], query_norms[q], best[q - begin]);
+                   for (std::size_t tile = 0; tiles_ != nullptr && tile < tiles_->tiles(); ++tile)
+                     for (std::size_t q = begin; q < end; ++q) {
+                       if (prepared[q - begin].units == 0) continue;
+                       ctx.check_stop();
+                       search_tile(tile, queries[q], query_norms[q], prepared[q - begin],
+                                   best[q - begin], mine);
+                     }
+                   for (std::size_t q = begin; q < end; ++q) {
+                     std::vector<candidate>& sorted = best[q - begin].sorted();
+                     if (prepared[q - begin].units == 0)
+                       search_all(queries[q], query_norms[q], found.k, sorted, mine);
+                     else
+                       fill_up(sorted, found.k);
+                     for (std::size_t i = 0; i < found.k; ++i) {
+                       found.document[q * found.k + i] = sorted[i].document;
+                       found.score[q * found.k + i] = sorted[i].score;
+                     }
+                   }
+                 });
+    for (scratch const& one : of_thread) {
+      found.rescored += one.rescored;
+      found.postings_read += one.postings;
+    }
+  }
+
+ private:
+  /// The query as integers; `units` 0 where integers do not serve: weights below 0, or sums that
+  /// 31 bits do not hold.
+  prepared_query prepare(sparse_row const& query, double norm, nearest& best) const {
+    prepared_query p;
+    bool const negative =
+        std::any_of(query.weight.begin(), query.weight.end(), [](double w) { return w < 0; });
+    if (tiles_ == nullptr || negative || norm == 0 || !std::isfinite(norm)) return p;
+    double const largest = tiles_->largest_norm();
+    double const scale =
+        std::floor(std::min(tile_index::unit, std::ldexp(1, 30) / (tile_index::unit * largest)));
+    std::vector<std::size_t> order(query.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::erase_if(order, [&](std::size_t i) { return query.weight[i] == 0; });
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return index_.list(query.term[a]).size() < index_.list(query.term[b]).size();
+    });
+    double sum = 0;
+    for (std::size_t const i : order) {
+      p.term.push_back(query.term[i]);
+      p.weight.push_back(static_cast<std::uint32_t>(
+          std::max(1.0, std::nearbyint(query.weight[i] / norm * scale))));
+      sum += p.weight.back();
+    }
+    // Each factor is off by 1 at most: |XY - xy| <= Y + X + 1, and the sum of X over the query's
+    // terms is at most sqrt(terms) times its norm.
+    auto const terms = static_cast<double>(order.size());
+    p.error = sum + tile_index::unit * std::sqrt(terms) * largest + terms + 2;
+    double const most = tile_index::unit * scale * largest + p.error;
+    if (scale < 1 || most >= std::numeric_limits<std::int32_t>::max()) return {};
+    p.rest.resize(order.size() + 1);
+    double rest = 0;
+    for (std::size_t j = order.size(); j-- > 0;) {
+      double const y = query.weight[order[j]] / norm;
+      rest += y * y;
+      p.rest[j] = std::sqrt(rest) * (1 + 1e-9) * largest * tile_index::unit * scale;
+    }
+    // A similarity s is a sum of s units.
+    p.units = tile_index::unit * scale;
+    if (options_.metric == similarity::inner_product) p.units /= norm * tiles_->largest_weight();
+    for (std::uint32_t const d : zero_documents_) best.add({0.5, d});
+    return p;
+  }
+
+  void search_tile(std::size_t tile, sparse_row const& query, double query_norm,
+                   prepared_query const& p, nearest& best, scratch& mine) const {
+    std::size_t const n = round_up(tiles_->documents_of(tile), tile_padding);
+    std::fill_n(mine.sums.data(), n, 0);
+    mine.lists.clear();
+    std::size_t left = 0;
+    for (std::uint32_t const t : p.term) {
+      mine.lists.push_back(tiles_->list(tile, t));
+      left += mine.lists.back().size();
+    }
+    if (left == 0) return;
+    // A sum that is lower by more than what is yet to come and may be off is not among the nearest.
+    double const least = best.full() ? best.last() * p.units * (1 - 1e-9) : 0;
+    double below = p.error;
+    std::size_t check_at = left;
+    for (std::size_t j = 0; j < mine.lists.size(); ++j) {
+      double const rest = p.rest[j] + p.error;
+      if (rest < least && left <= check_at && left > n / 16) {
+        if (count_at_least(mine.sums.data(), n, to_sum(least - rest)) * postings_a_rescoring <
+            left) {
+          below = rest;
+          break;
+        }
+        check_at = left / 2;
+      }
+      std::uint32_t const weight = p.weight[j];
+      for (tile_posting const& posting : mine.lists[j])
+        mine.sums[posting.place] += static_cast<std::int32_t>(posting.weight * weight);
+      mine.postings += mine.lists[j].size();
+      left -= mine.lists[j].size();
+    }
+    std::size_t found =
+        find_at_least(mine.sums.data(), n, to_sum(least - below), mine.places.data());
+    if (found == 0) return;
+    std::size_t const k = options_.k;
+    if (found > 2 * k) {  // the k-th best sum of the tile tells more
+      mine.kept.clear();
+      for (std::size_t i = 0; i < found; ++i) mine.kept.push_back(mine.sums[mine.places[i]]);
+      auto const kth = mine.kept.begin() + static_cast<std::ptrdiff_t>(k - 1);
+      std::nth_element(mine.kept.begin(), kth, mine.kept.end(), std::greater<>());
+      std::int32_t const enough = to_sum(*kth - p.error - below);
+      found = static_cast<std::size_t>(
+          std::remove_if(mine.places.begin(),
+                         mine.places.begin() + static_cast<std::ptrdiff_t>(found),
+                         [&](std::uint32_t place) { return mine.sums[place] < enough; }) -
+          mine.places.begin());
+    }
+    for (std::size_t i = 0; i < query.size(); ++i) mine.query[query.term[i]] = query.weight[i];
+    for (std::size_t i = 0; i < found; ++i) {
+      auto const d = static_cast<std::uint32_t>(tile * tile_size + mine.places[i]);
+      best.add({exact(d, query_norm, mine.query), d});
+    }
+    for (std::uint32_t const t : query.term) mine.query[t] = 0;
+    mine.rescored += found;
+  }
+
+  /// A sum of 0 is a document that shares no term.
+  static std::int32_t to_sum(double least) {
+    return static_cast<std::int32_t>(std::max(1.0, std::floor(least)));
+  }
+
+  double similarity_of(double product, double query_norm, std::uint32_t d) const {
+    return options_.metric == similarity::inner_product
+               ? product
+               : cosine_of(product, query_norm, index_.norms()[d],
+                           options_.metric == similarity::l2);
+  }
+  /// The products of terms that the query does not have are 0 and change no bit of the sum.
+  double exact(std::uint32_t d, double query_norm, std::vector<double> const& query) const {
+    sparse_row const row = index_.documents()[d];
+    double sum = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) sum += query[row.term[i]] * row.weight[i];
+    return similarity_of(sum, query_norm, d);
+  }
+
+  void search_all(sparse_row const& query, double query_norm, std::size_t k,
+                  std::vector<candidate>& nearest, scratch& mine) const {
+    mine.all.assign(index_.size(), 0);
+    for (std::size_t i = 0; i < query.size(); ++i) {
+      posting_list const list = index_.list(query.term[i]);
+      for (std::size_t p = 0; p < list.size(); ++p)
+        mine.all[list.document[p]] += query.weight[i] * list.weight[p];
+      mine.postings += list.size();
+    }
+    nearest.clear();
+    for (std::uint32_t d = 0; d < index_.size(); ++d)
+      nearest.push_back({similarity_of(mine.all[d], query_norm, d), d});
+    std::partial_sort(nearest.begin(), nearest.begin() + static_cast<std::ptrdiff_t>(k),
+                      nearest.end());
+    mine.rescored += index_.size();
+  }
+
+  /// Documents that share no term have similarity 0 and follow by their number.
+  static void fill_up(std::vector<candidate>& sorted, std::size_t k) {
+    auto const zero = std::partition_point(sorted.begin(), sorted.end(),
+                                           [](candidate const& c) { return c.score > 0; });
+    std::vector<std::uint32_t> taken;
+    for (auto c = sorted.begin(); c != zero; ++c) taken.push_back(c->document);
+    std::sort(taken.begin(), taken.end());
+    sorted.erase(zero, sorted.end());
+    auto next = taken.begin();
+    for (std::uint32_t d = 0; sorted.size() < k; ++d) {
+      if (next != taken.end() && *next == d)
+        ++next;
+      else
+        sorted.push_back({0, d});
+    }
+  }
+
+  sparse_index const& index_;
+  sparse_search_options options_;
+  std::unique_ptr<tile_index> tiles_;  // null: weights below 0
+  std::vector<std::uint32_t> zero_documents_;
+};
+
+}  // namespace
+
+std::unique_ptr<sparse_search_engine> make_tiles(context const& ctx, sparse_index const& index,
+                                                 sparse_search_options const& options) {
+  return std::make_unique<tiles_on_cpu>(ctx, index, options);
+}
+
+}  // namespace rulerank::knn
