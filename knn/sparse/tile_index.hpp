@@ -10,7 +10,7 @@
 namespace rulerank::knn {
 
 /// Documents of a tile: their sums fit a core's first cache.
-inline constexpr std::uint32_t tile_size = 1 << 13;
+inline constexpr std::uint32_t tile_size = 1 << 14;
 
 /// A posting within a tile: the document's place in it, and its weight as an integer.
 struct tile_posting {

@@ -24,7 +24,7 @@ namespace {
 /// caches.
 constexpr std::size_t queries_together = 32;
 /// What computing a document exactly costs, in postings.
-constexpr std::size_t postings_a_rescoring = 100;
+constexpr std::size_t postings_a_rescoring = 1000;
 
 /// The k nearest so far.
 class nearest {
