@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,11 +128,11 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
   std::filesystem::path const parent = std::filesystem::path(path_).parent_path();
   std::string const folder = parent.empty() ? std::string(1, '.') : parent.string();
 #ifdef O_TMPFILE
-  descriptor_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  descriptor_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
 #endif
   if (descriptor_ < 0) {
     partial_ = partial_name(path_);
-    descriptor_ = ::open(partial_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    descriptor_ = ::open(partial_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
     if (descriptor_ < 0) {
       partial_.clear();
       fail(path_, "cannot be written");
@@ -147,6 +148,7 @@ output_file::output_file(output_file&& other) noexcept
     : path_(std::move(other.path_)),
       partial_(std::exchange(other.partial_, {})),
       buffer_(std::exchange(other.buffer_, {})),
+      mapped_(std::exchange(other.mapped_, {})),
       descriptor_(std::exchange(other.descriptor_, -1)),
       in_place_(std::exchange(other.in_place_, false)) {}
 
@@ -156,6 +158,7 @@ output_file& output_file::operator=(output_file&& other) noexcept {
     path_ = std::move(other.path_);
     partial_ = std::exchange(other.partial_, {});
     buffer_ = std::exchange(other.buffer_, {});
+    mapped_ = std::exchange(other.mapped_, {});
     descriptor_ = std::exchange(other.descriptor_, -1);
     in_place_ = std::exchange(other.in_place_, false);
   }
@@ -163,11 +166,32 @@ output_file& output_file::operator=(output_file&& other) noexcept {
 }
 
 void output_file::discard() noexcept {
+  unmap();
   if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) ::close(descriptor_);
   descriptor_ = -1;
   if (!partial_.empty()) ::unlink(partial_.c_str());
   partial_.clear();
   buffer_.clear();
+}
+
+void output_file::unmap() noexcept {
+  if (!mapped_.empty()) ::munmap(mapped_.data(), mapped_.size());
+  mapped_ = {};
+}
+
+std::span<std::byte> output_file::map(std::size_t bytes) {
+  if (in_place_)
+    throw usage_error(fmt::format("{}: expected a file, this output is written out of order",
+                                  path_ == "-" ? "standard output" : path_));
+  if (bytes == 0) return {};
+  if (int const status = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes))) {
+    errno = status;
+    fail(path_, "cannot be written");
+  }
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  if (at == MAP_FAILED) fail(path_, "cannot be written");
+  mapped_ = {static_cast<std::byte*>(at), bytes};
+  return mapped_;
 }
 
 void output_file::write(std::string_view bytes) {
@@ -194,6 +218,9 @@ void output_file::flush_buffer() {
 
 void output_file::commit() {
   flush_buffer();
+  if (!mapped_.empty() && ::msync(mapped_.data(), mapped_.size(), MS_SYNC) != 0)
+    fail(path_, "cannot be written");
+  unmap();
   if (in_place_) {
     discard();
     return;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,10 @@ class output_file {
 
   /// Throws `output_error` on a full disk and the like.
   void write(std::string_view bytes);
+  /// Instead of `write`: the file's bytes, all 0, to be filled before the commit; their room on the
+  /// disk is taken at once. Once, and of a file that is replaced: `usage_error` for standard
+  /// output, a device or a pipe, `output_error` on a full disk.
+  std::span<std::byte> map(std::size_t bytes);
   /// Hands what is buffered to the system (a reader of standard output sees it now).
   void flush();
   /// Flushes to the disk and renames; throws `output_error`. Nothing may be written afterwards.
@@ -29,10 +35,12 @@ class output_file {
 
  private:
   void discard() noexcept;
+  void unmap() noexcept;
   void flush_buffer();
   std::string path_;
   std::string partial_;  // the named partial file, empty for a nameless one
   std::string buffer_;
+  std::span<std::byte> mapped_;
   int descriptor_ = -1;
   bool in_place_ = false;  // nothing is renamed
 };

@@ -15,50 +15,75 @@ double norm_of(sparse_row const& row) {
   return std::sqrt(sum);
 }
 
-sparse_index::sparse_index(context const& ctx, sparse_matrix documents)
-    : rows_(std::move(documents)) {
-  if (rows_.size() >= std::numeric_limits<std::uint32_t>::max() - 1)
-    throw usage_error("more documents than 32 bits number");
-  check(rows_, "documents");
-  std::size_t const n = rows_.size();
-  sparse_rows const rows = rows_;
-  norms_.resize(n);
+void fill_lists(context const& ctx, sparse_rows const& rows, list_places const& to) {
+  std::size_t const n = rows.size();
   parallel_for(ctx, n, 4096, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t d = begin; d < end; ++d) norms_[d] = norm_of(rows[d]);
+    for (std::size_t d = begin; d < end; ++d) to.norms[d] = norm_of(rows[d]);
   });
-  has_negative_ =
-      std::any_of(rows_.weight.begin(), rows_.weight.end(), [](double w) { return w < 0; });
-
   // Count, scan, fill: each share of the documents has its own places in every list.
-  std::size_t const shares = std::clamp<std::size_t>(postings() / (std::size_t{rows_.terms} + 1), 1,
-                                                     static_cast<std::size_t>(ctx.thread_count()));
+  std::size_t const shares =
+      std::clamp<std::size_t>(rows.term.size() / (std::size_t{rows.terms} + 1), 1,
+                              static_cast<std::size_t>(ctx.thread_count()));
   auto const share_begin = [&](std::size_t s) { return n * s / shares; };
-  std::vector<std::uint64_t> next(shares * rows_.terms);
+  std::vector<std::uint64_t> next(shares * rows.terms);
   parallel_for(ctx, shares, 1, [&](std::size_t s, std::size_t, int) {
-    for (std::uint64_t i = rows.begin[share_begin(s)]; i < rows.begin[share_begin(s + 1)]; ++i)
-      ++next[s * rows_.terms + rows.term[i]];
+    for (std::size_t d = share_begin(s); d < share_begin(s + 1); ++d)
+      for (std::uint32_t const t : rows[d].term) ++next[s * rows.terms + t];
   });
-  list_begin_.resize(std::size_t{rows_.terms} + 1);
   std::uint64_t at = 0;
-  for (std::uint32_t t = 0; t < rows_.terms; ++t) {
-    list_begin_[t] = at;
+  for (std::uint32_t t = 0; t < rows.terms; ++t) {
+    to.list_begin[t] = at;
     for (std::size_t s = 0; s < shares; ++s) {
-      std::uint64_t const count = next[s * rows_.terms + t];
-      next[s * rows_.terms + t] = at;
+      std::uint64_t const count = next[s * rows.terms + t];
+      next[s * rows.terms + t] = at;
       at += count;
     }
   }
-  list_begin_[rows_.terms] = at;
-  document_.resize(postings());
-  weight_.resize(postings());
+  to.list_begin[rows.terms] = at;
   parallel_for(ctx, shares, 1, [&](std::size_t s, std::size_t, int) {
-    for (std::size_t d = share_begin(s); d < share_begin(s + 1); ++d)
-      for (std::uint64_t i = rows.begin[d]; i < rows.begin[d + 1]; ++i) {
-        std::uint64_t const to = next[s * rows_.terms + rows.term[i]]++;
-        document_[to] = static_cast<std::uint32_t>(d);
-        weight_[to] = rows.weight[i];
+    for (std::size_t d = share_begin(s); d < share_begin(s + 1); ++d) {
+      sparse_row const row = rows[d];
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        std::uint64_t const place = next[s * rows.terms + row.term[i]]++;
+        to.list_document[place] = static_cast<std::uint32_t>(d);
+        to.list_weight[place] = row.weight[i];
       }
+    }
   });
+}
+
+namespace {
+
+/// Everything of an index, in memory.
+struct index_storage {
+  sparse_matrix rows;
+  std::vector<double> norms;
+  std::vector<std::uint64_t> list_begin;
+  std::vector<std::uint32_t> list_document;
+  std::vector<double> list_weight;
+};
+
+}  // namespace
+
+sparse_index::sparse_index(context const& ctx, sparse_matrix documents) {
+  if (documents.size() >= std::numeric_limits<std::uint32_t>::max() - 1)
+    throw usage_error("more documents than 32 bits number");
+  check(documents, "documents");
+  auto const own = std::make_shared<index_storage>();
+  own->rows = std::move(documents);
+  own->norms.resize(own->rows.size());
+  own->list_begin.resize(std::size_t{own->rows.terms} + 1);
+  own->list_document.resize(own->rows.term.size());
+  own->list_weight.resize(own->rows.term.size());
+  fill_lists(ctx, own->rows, {own->norms, own->list_begin, own->list_document, own->list_weight});
+  *this = sparse_index(
+      {own->rows, own->norms, own->list_begin, own->list_document, own->list_weight}, own);
+}
+
+sparse_index::sparse_index(sparse_index_parts const& parts, std::shared_ptr<void const> owner)
+    : owner_(std::move(owner)), parts_(parts) {
+  auto const weights = parts.documents.weight;
+  has_negative_ = std::any_of(weights.begin(), weights.end(), [](double w) { return w < 0; });
 }
 
 }  // namespace rulerank::knn

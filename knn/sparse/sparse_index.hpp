@@ -4,6 +4,7 @@
 #include "knn/sparse/sparse_matrix.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,36 +17,53 @@ struct posting_list {
   std::size_t size() const noexcept { return document.size(); }
 };
 
+/// What an index is made of.
+struct sparse_index_parts {
+  sparse_rows documents;
+  std::span<double const> norms;              ///< [documents]
+  std::span<std::uint64_t const> list_begin;  ///< [terms + 1] into the two below
+  std::span<std::uint32_t const> list_document;
+  std::span<double const> list_weight;
+};
+
 /// Documents as rows, and as posting lists (Freitas 2017, Algorithm 7). Documents are numbered as
 /// they come; at most 2^32 - 2.
 class sparse_index {
  public:
   /// Throws `usage_error` as `check(sparse_rows)` does.
   sparse_index(context const& ctx, sparse_matrix documents);
+  /// Of parts that fit together, kept alive by `owner`: a mapped file.
+  sparse_index(sparse_index_parts const& parts, std::shared_ptr<void const> owner);
 
-  std::size_t size() const noexcept { return rows_.size(); }
-  std::uint32_t terms() const noexcept { return rows_.terms; }
-  std::size_t postings() const noexcept { return rows_.term.size(); }
-  sparse_rows documents() const noexcept { return rows_; }
+  std::size_t size() const noexcept { return parts_.documents.size(); }
+  std::uint32_t terms() const noexcept { return parts_.documents.terms; }
+  std::size_t postings() const noexcept { return parts_.documents.term.size(); }
+  sparse_rows documents() const noexcept { return parts_.documents; }
   /// Square roots of the sums of squared weights, added in the order of the terms.
-  std::span<double const> norms() const noexcept { return norms_; }
+  std::span<double const> norms() const noexcept { return parts_.norms; }
   posting_list list(std::uint32_t term) const {
-    std::size_t const begin = list_begin_[term];
-    std::size_t const n = list_begin_[term + 1] - begin;
-    return {{document_.data() + begin, n}, {weight_.data() + begin, n}};
+    std::size_t const begin = parts_.list_begin[term];
+    std::size_t const n = parts_.list_begin[term + 1] - begin;
+    return {parts_.list_document.subspan(begin, n), parts_.list_weight.subspan(begin, n)};
   }
-  std::span<std::uint64_t const> list_begin() const noexcept { return list_begin_; }
   /// Whether a weight is below 0.
   bool has_negative() const noexcept { return has_negative_; }
 
  private:
-  sparse_matrix rows_;
-  std::vector<double> norms_;
-  std::vector<std::uint64_t> list_begin_;  // [terms + 1]
-  std::vector<std::uint32_t> document_;    // [postings] by term
-  std::vector<double> weight_;
+  std::shared_ptr<void const> owner_;
+  sparse_index_parts parts_;
   bool has_negative_ = false;
 };
+
+/// Where `fill_lists` writes: the parts of an index besides the rows.
+struct list_places {
+  std::span<double> norms;              ///< [documents]
+  std::span<std::uint64_t> list_begin;  ///< [terms + 1]
+  std::span<std::uint32_t> list_document;
+  std::span<double> list_weight;
+};
+/// The posting lists and norms of rows.
+void fill_lists(context const& ctx, sparse_rows const& rows, list_places const& to);
 
 /// The norm of a row, see `sparse_index::norms`.
 double norm_of(sparse_row const& row);
