@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace rulerank::knn {
+
+/// A term of a document, and how often it comes there.
+struct term_count {
+  std::uint32_t term;
+  std::uint32_t count;
+};
+
+/// Rows of counts, appended and read again in order: in memory while they are few, else in a
+/// nameless file of the system's folder for temporary files.
+class count_spill {
+ public:
+  explicit count_spill(std::size_t most_in_memory = std::size_t{32} << 20);
+  ~count_spill();
+  count_spill(count_spill const&) = delete;
+  count_spill& operator=(count_spill const&) = delete;
+
+  /// Throws `output_error` on a full disk.
+  void append(std::span<term_count const> row);
+  /// Calls take(row) for each row. May be called again.
+  void read(std::function<void(std::span<term_count const>)> const& take);
+  std::size_t rows() const noexcept { return sizes_.size(); }
+
+ private:
+  void write_out();
+  std::size_t most_in_memory_;            // entries
+  std::vector<std::uint32_t> sizes_;      // of the rows
+  std::vector<term_count> in_memory_;     // those behind what is in the file
+  int descriptor_ = -1;
+  std::uint64_t written_ = 0;             // entries
+};
+
+}  // namespace rulerank::knn

@@ -1,0 +1,431 @@
+#include "knn/text/text_index.hpp"
+
+#include "core/aligned.hpp"
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "knn/text/count_spill.hpp"
+#include "knn/text/index_layout.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <ranges>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace rulerank::knn {
+
+namespace {
+
+/// Terms of a document in byte order, each once, with their counts.
+using counted_terms = std::vector<std::pair<std::string, std::uint32_t>>;
+
+counted_terms count_terms(analyzer& words, datasets::text_document const& document) {
+  std::vector<std::string> terms;
+  for (datasets::text_field const& field : document.fields)
+    words.analyze(field.text, [&](std::string_view term) { terms.emplace_back(term); });
+  std::sort(terms.begin(), terms.end());
+  counted_terms counted;
+  for (std::string& term : terms)
+    if (!counted.empty() && counted.back().first == term)
+      ++counted.back().second;
+    else
+      counted.emplace_back(std::move(term), 1);
+  return counted;
+}
+
+/// Analyzers of the threads.
+class analyzers {
+ public:
+  analyzers(context const& ctx, analyzer_options const& options)
+      : of_thread_(static_cast<std::size_t>(ctx.thread_count()), analyzer(options)) {}
+  std::vector<counted_terms> count(context const& ctx,
+                                   std::span<datasets::text_document const> documents) {
+    std::vector<counted_terms> counted(documents.size());
+    parallel_for(ctx, documents.size(), 16, [&](std::size_t begin, std::size_t end, int thread) {
+      for (std::size_t d = begin; d < end; ++d)
+        counted[d] = count_terms(of_thread_[static_cast<std::size_t>(thread)], documents[d]);
+    });
+    return counted;
+  }
+
+ private:
+  std::vector<analyzer> of_thread_;
+};
+
+struct string_hash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+};
+
+/// Strings one behind the other.
+struct string_store {
+  std::vector<char> bytes;
+  std::vector<std::uint64_t> begin{0};
+  void push(std::string_view s) {
+    bytes.insert(bytes.end(), s.begin(), s.end());
+    begin.push_back(bytes.size());
+  }
+};
+
+/// A collection that was read once: its terms in the order in which they came.
+struct read_collection {
+  boost::unordered_flat_map<std::string, std::uint32_t, string_hash, std::equal_to<>> number_of;
+  std::vector<std::uint32_t> document_frequency;
+  std::vector<std::uint64_t> collection_frequency;
+  string_store ids, label_names;
+  std::vector<std::uint32_t> label_of;
+  count_spill rows;
+
+  void add(datasets::text_document const& document, counted_terms& terms) {
+    if (rows.rows() >= std::numeric_limits<std::uint32_t>::max() - 2)
+      throw usage_error("more documents than 32 bits number");
+    ids.push(document.id);
+    auto const [label, is_new] =
+        labels_.emplace(document.label, static_cast<std::uint32_t>(labels_.size()));
+    if (is_new) label_names.push(document.label);
+    label_of.push_back(label->second);
+    row_.clear();
+    for (auto& [term, count] : terms) {
+      auto found = number_of.find(term);
+      if (found == number_of.end()) {
+        found = number_of.emplace(std::move(term), static_cast<std::uint32_t>(number_of.size())).first;
+        document_frequency.push_back(0);
+        collection_frequency.push_back(0);
+      }
+      ++document_frequency[found->second];
+      collection_frequency[found->second] += count;
+      row_.push_back({found->second, count});
+    }
+    rows.append(row_);
+  }
+
+ private:
+  std::map<std::string, std::uint32_t> labels_;
+  std::vector<term_count> row_;
+};
+
+/// Calls take(documents, their terms) for pieces of a collection, in order.
+void read_in_pieces(
+    context const& ctx, std::string const& path, text_index_options const& options,
+    std::function<void(std::span<datasets::text_document const>, std::span<counted_terms>)> const&
+        take) {
+  constexpr std::size_t most_documents = 1024;
+  constexpr std::size_t most_bytes = std::size_t{16} << 20;
+  analyzers words(ctx, options.analyzer);
+  std::vector<datasets::text_document> piece;
+  std::size_t bytes = 0;
+  auto const flush = [&] {
+    std::vector<counted_terms> counted = words.count(ctx, piece);
+    take(piece, counted);
+    piece.clear();
+    bytes = 0;
+  };
+  datasets::read_documents(
+      ctx, path, options.format,
+      [&](datasets::text_document&& document) {
+        for (auto const& field : document.fields) bytes += field.text.size();
+        piece.push_back(std::move(document));
+        if (piece.size() >= most_documents || bytes >= most_bytes) flush();
+      },
+      options.reading);
+  if (!piece.empty()) flush();
+}
+
+void check(text_index_options const& options) {
+  if (!(options.max_share > 0 && options.max_share <= 1))
+    throw usage_error(fmt::format("the largest share of documents that have a term: found {}, "
+                                  "expected above 0 and at most 1",
+                                  options.max_share));
+  analyzer const valid(options.analyzer);
+}
+
+nlohmann::ordered_json to_json(text_index_options const& options) {
+  analyzer_options const& words = options.analyzer;
+  return {{"analyzer",
+           {{"fold", words.fold},
+            {"stop_words", words.stop_words},
+            {"stemmer", words.stemmer},
+            {"min_length", words.min_length},
+            {"max_length", words.max_length},
+            {"keep_numbers", words.keep_numbers}}},
+          {"weighting",
+           {{"how", name_of(options.weighting.how)},
+            {"k1", options.weighting.k1},
+            {"b", options.weighting.b}}},
+          {"min_documents", options.min_documents},
+          {"max_share", options.max_share}};
+}
+
+text_index_options options_from(nlohmann::json const& json) {
+  text_index_options options;
+  nlohmann::json const& words = json.at("analyzer");
+  options.analyzer.fold = words.at("fold").get<bool>();
+  options.analyzer.stop_words = words.at("stop_words").get<std::string>();
+  options.analyzer.stemmer = words.at("stemmer").get<std::string>();
+  options.analyzer.min_length = words.at("min_length").get<std::size_t>();
+  options.analyzer.max_length = words.at("max_length").get<std::size_t>();
+  options.analyzer.keep_numbers = words.at("keep_numbers").get<bool>();
+  options.weighting.how = weighting_from(json.at("weighting").at("how").get<std::string>());
+  options.weighting.k1 = json.at("weighting").at("k1").get<double>();
+  options.weighting.b = json.at("weighting").at("b").get<double>();
+  options.min_documents = json.at("min_documents").get<std::size_t>();
+  options.max_share = json.at("max_share").get<double>();
+  return options;
+}
+
+/// Reads a collection and writes its index into the bytes that `room(size)` gives.
+void build_index(context const& ctx, std::string const& path, text_index_options const& options,
+                 std::function<std::span<std::byte>(std::size_t)> const& room) {
+  check(options);
+  read_collection read;
+  read_in_pieces(ctx, path, options, [&](auto documents, auto terms) {
+    for (std::size_t d = 0; d < documents.size(); ++d) read.add(documents[d], terms[d]);
+    ctx.report("read", read.rows.rows(), 0);
+  });
+  std::size_t const documents = read.rows.rows();
+
+  // The terms that stay, in byte order.
+  std::vector<std::string_view> text_of(read.number_of.size());
+  for (auto const& [text, number] : read.number_of) text_of[number] = text;
+  std::vector<std::uint32_t> kept;
+  auto const most = static_cast<std::uint64_t>(
+      std::floor(options.max_share * static_cast<double>(documents)));
+  for (std::uint32_t t = 0; t < text_of.size(); ++t)
+    if (read.document_frequency[t] >= options.min_documents && read.document_frequency[t] <= most)
+      kept.push_back(t);
+  std::sort(kept.begin(), kept.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return text_of[a] < text_of[b]; });
+  constexpr std::uint32_t dropped = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> number(text_of.size(), dropped);
+  term_statistics statistics;
+  statistics.documents = documents;
+  std::uint64_t words = 0, postings = 0;
+  string_store terms;
+  for (std::uint32_t const t : kept) {
+    number[t] = static_cast<std::uint32_t>(statistics.document_frequency.size());
+    statistics.document_frequency.push_back(read.document_frequency[t]);
+    words += read.collection_frequency[t];
+    terms.push(text_of[t]);
+    // A term of all documents weighs nothing under tf-idf.
+    if (options.weighting.how != weighting::tf_idf || read.document_frequency[t] != documents)
+      postings += read.document_frequency[t];
+  }
+  statistics.mean_length =
+      documents == 0 ? 0 : static_cast<double>(words) / static_cast<double>(documents);
+
+  nlohmann::ordered_json what{{"documents", documents},
+                              {"terms", kept.size()},
+                              {"postings", postings},
+                              {"mean_length", statistics.mean_length}};
+  what.update(to_json(options));
+  index_layout const layout({terms.bytes.size(), 8 * terms.begin.size(), read.ids.bytes.size(),
+                             8 * read.ids.begin.size(), read.label_names.bytes.size(),
+                             8 * read.label_names.begin.size(), 4 * documents, 4 * kept.size(),
+                             8 * (documents + 1), 4 * postings, 8 * postings, 8 * documents,
+                             8 * (kept.size() + 1), 4 * postings, 8 * postings});
+  // What the header may take, whatever its checksums will be.
+  std::size_t const header_room = round_up(what.dump().size() + 4096, alignment);
+  std::span<std::byte> const bytes = room(layout.end() + header_room);
+  auto const put = [&](section s, auto const& values) {
+    if (!values.empty())
+      std::memcpy(layout.of(bytes, s).data(), values.data(),
+                  values.size() * sizeof(values.front()));
+  };
+  put(section::terms, terms.bytes);
+  put(section::term_begin, terms.begin);
+  put(section::ids, read.ids.bytes);
+  put(section::id_begin, read.ids.begin);
+  put(section::label_names, read.label_names.bytes);
+  put(section::label_begin, read.label_names.begin);
+  put(section::label_of, read.label_of);
+  put(section::document_frequency, statistics.document_frequency);
+
+  // Rows, weighed piece by piece.
+  constexpr std::size_t together = 8192;
+  auto const row_begin = layout.of<std::uint64_t>(bytes, section::row_begin);
+  auto const row_term = layout.of<std::uint32_t>(bytes, section::row_term);
+  auto const row_weight = layout.of<double>(bytes, section::row_weight);
+  sparse_matrix counts;
+  counts.terms = static_cast<std::uint32_t>(kept.size());
+  std::size_t done = 0;
+  std::uint64_t at = 0;
+  auto const weigh = [&] {
+    sparse_matrix const weighed = weigh_documents(counts, statistics, options.weighting);
+    std::copy(weighed.term.begin(), weighed.term.end(), row_term.data() + at);
+    std::copy(weighed.weight.begin(), weighed.weight.end(), row_weight.data() + at);
+    for (std::size_t r = 0; r < weighed.size(); ++r)
+      row_begin[done + r + 1] = at + weighed.begin[r + 1];
+    at += weighed.term.size();
+    done += weighed.size();
+    counts.begin = {0};
+    counts.term.clear();
+    counts.weight.clear();
+    ctx.report("index", done, documents);
+  };
+  std::vector<term_count> row;
+  read.rows.read([&](std::span<term_count const> of) {
+    row.clear();
+    for (term_count const& c : of)
+      if (number[c.term] != dropped) row.push_back({number[c.term], c.count});
+    std::sort(row.begin(), row.end(),
+              [](term_count const& a, term_count const& b) { return a.term < b.term; });
+    for (term_count const& c : row) {
+      counts.term.push_back(c.term);
+      counts.weight.push_back(c.count);
+    }
+    counts.begin.push_back(counts.term.size());
+    if (counts.size() == together) weigh();
+  });
+  weigh();
+  fill_lists(ctx, {row_begin, row_term, row_weight, counts.terms},
+             {layout.of<double>(bytes, section::norms),
+              layout.of<std::uint64_t>(bytes, section::list_begin),
+              layout.of<std::uint32_t>(bytes, section::list_document),
+              layout.of<double>(bytes, section::list_weight)});
+  std::string header = index_header(ctx, layout, bytes, what);
+  header.resize(header_room, ' ');
+  finish_index(bytes, layout, header);
+}
+
+std::shared_ptr<std::byte> mapped(void* at, std::size_t bytes) {
+  return {static_cast<std::byte*>(at), [bytes](std::byte* p) { ::munmap(p, bytes); }};
+}
+
+/// Whether begins ascend from 0 to `end`.
+bool ascends(std::span<std::uint64_t const> begin, std::uint64_t end) {
+  return !begin.empty() && begin.front() == 0 && begin.back() == end &&
+         std::is_sorted(begin.begin(), begin.end());
+}
+
+}  // namespace
+
+text_index text_index::build(context const& ctx, std::string const& collection,
+                             text_index_options const& options) {
+  std::shared_ptr<std::byte> owner;
+  std::span<std::byte> bytes;
+  build_index(ctx, collection, options, [&](std::size_t size) {
+    void* const at =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
+    owner = mapped(at, size);
+    bytes = {owner.get(), size};
+    return bytes;
+  });
+  return of_bytes(ctx, bytes, owner, collection);
+}
+
+void text_index::build(context const& ctx, std::string const& collection,
+                       text_index_options const& options, output_file& file) {
+  build_index(ctx, collection, options, [&](std::size_t size) { return file.map(size); });
+}
+
+text_index text_index::open(context const& ctx, std::string const& path) {
+  auto const fail = [&](std::string const& what) { throw error({path, 0, 0}, what); };
+  int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
+  struct stat status {};
+  ::fstat(descriptor, &status);
+  auto const size = static_cast<std::size_t>(status.st_size);
+  if (!S_ISREG(status.st_mode) || size == 0) {
+    ::close(descriptor);
+    if (S_ISREG(status.st_mode)) throw error({path, 1, 1}, "found an empty file, expected an index");
+    fail("found no file, expected an index: it is mapped, not read");
+  }
+  void* const at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  int const reason = errno;
+  ::close(descriptor);
+  if (at == MAP_FAILED) fail(fmt::format("cannot be mapped: {}", std::strerror(reason)));
+  std::shared_ptr<std::byte> const owner = mapped(at, size);
+  return of_bytes(ctx, {owner.get(), size}, owner, path);
+}
+
+text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> bytes,
+                                std::shared_ptr<void const> owner, std::string const& name) {
+  read_index const read = check_index(ctx, bytes, name);
+  auto const characters = [&](section s) { return read.of<char>(s); };
+  auto const numbers = [&](section s) { return read.of<std::uint64_t>(s); };
+  sparse_index_parts parts;
+  parts.documents = {numbers(section::row_begin), read.of<std::uint32_t>(section::row_term),
+                     read.of<double>(section::row_weight), 0};
+  parts.norms = read.of<double>(section::norms);
+  parts.list_begin = numbers(section::list_begin);
+  parts.list_document = read.of<std::uint32_t>(section::list_document);
+  parts.list_weight = read.of<double>(section::list_weight);
+  text_index index{sparse_index(parts, nullptr)};
+  index.terms_ = {characters(section::terms), numbers(section::term_begin)};
+  index.ids_ = {characters(section::ids), numbers(section::id_begin)};
+  index.label_names_ = {characters(section::label_names), numbers(section::label_begin)};
+  index.label_of_ = read.of<std::uint32_t>(section::label_of);
+  auto const frequencies = read.of<std::uint32_t>(section::document_frequency);
+  std::size_t const documents = parts.documents.size();
+  std::size_t const terms = index.terms_.size();
+  try {
+    index.options_ = options_from(read.header);
+    index.statistics_.documents = read.header.at("documents").get<std::uint64_t>();
+    index.statistics_.mean_length = read.header.at("mean_length").get<double>();
+    index.statistics_.document_frequency.assign(frequencies.begin(), frequencies.end());
+    parts.documents.terms = static_cast<std::uint32_t>(terms);
+    // The checksums say that these are the bytes that were written; this, that they fit together.
+    bool const fits =
+        index.statistics_.documents == documents && frequencies.size() == terms &&
+        ascends(index.terms_.begin, index.terms_.bytes.size()) &&
+        ascends(index.ids_.begin, index.ids_.bytes.size()) &&
+        ascends(index.label_names_.begin, index.label_names_.bytes.size()) &&
+        index.ids_.size() == documents && index.label_of_.size() == documents &&
+        ascends(parts.documents.begin, parts.documents.term.size()) &&
+        parts.documents.weight.size() == parts.documents.term.size() &&
+        parts.norms.size() == documents && parts.list_begin.size() == terms + 1 &&
+        ascends(parts.list_begin, parts.documents.term.size()) &&
+        parts.list_document.size() == parts.documents.term.size() &&
+        parts.list_weight.size() == parts.documents.term.size() &&
+        std::all_of(parts.list_document.begin(), parts.list_document.end(),
+                    [&](std::uint32_t d) { return d < documents; }) &&
+        std::all_of(index.label_of_.begin(), index.label_of_.end(),
+                    [&](std::uint32_t l) { return l < index.label_names_.size(); });
+    if (!fits) throw error({name, 1, 1}, "the sections of this index do not fit together");
+    check(parts.documents, "documents of the index");
+  } catch (nlohmann::json::exception const& e) {
+    throw error({name, 1, 1}, fmt::format("the header of this index is not right: {}", e.what()));
+  } catch (usage_error const& e) {
+    throw error({name, 1, 1}, fmt::format("this index is not right: {}", e.what()));
+  }
+  index.index_ = sparse_index(parts, std::move(owner));
+  return index;
+}
+
+sparse_matrix text_index::counts(context const& ctx,
+                                 std::span<datasets::text_document const> documents) const {
+  std::vector<counted_terms> const counted = analyzers(ctx, options_.analyzer).count(ctx, documents);
+  sparse_matrix rows;
+  rows.terms = static_cast<std::uint32_t>(terms_.size());
+  auto const term_at = [&](std::size_t t) { return terms_[t]; };
+  for (counted_terms const& of : counted) {
+    for (auto const& [term, count] : of) {
+      auto const all = std::views::iota(std::size_t{0}, terms_.size());
+      auto const found = std::ranges::lower_bound(all, std::string_view(term), {}, term_at);
+      if (found == all.end() || terms_[*found] != term) continue;
+      rows.term.push_back(static_cast<std::uint32_t>(*found));
+      rows.weight.push_back(count);
+    }
+    rows.begin.push_back(rows.term.size());
+  }
+  return rows;
+}
+
+sparse_matrix text_index::queries(context const& ctx,
+                                  std::span<datasets::text_document const> documents) const {
+  return weigh_queries(counts(ctx, documents), statistics_, options_.weighting);
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,210 @@
+#include "knn/text/text_index.hpp"
+
+#include "core/error.hpp"
+#include "core/testing.hpp"
+#include "knn/sparse/search.hpp"
+#include "knn/text/count_spill.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::knn {
+namespace {
+
+using testing_tools::temporary_folder;
+
+context on_threads(int threads) {
+  context ctx;
+  ctx.threads = threads;
+  return ctx;
+}
+
+std::string written(temporary_folder const& folder, std::string const& name,
+                    std::string const& text) {
+  std::string const path = (folder.path() / name).string();
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+std::string bytes_of(std::string const& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string const collection =
+    "{\"id\": \"a\", \"label\": \"x\", \"title\": \"The flow\", \"text\": \"flows of air\"}\n"
+    "{\"id\": \"b\", \"label\": \"y\", \"text\": \"air and heat\"}\n"
+    "{\"id\": \"c\", \"label\": \"x\", \"text\": \"\"}\n"
+    "{\"id\": \"d\", \"text\": \"Heat! heat, and the flow\"}\n";
+
+text_index_options plain() {
+  text_index_options options;
+  options.weighting.how = weighting::none;
+  return options;
+}
+
+TEST(text_index, by_hand) {
+  temporary_folder const folder;
+  text_index const index =
+      text_index::build({}, written(folder, "c.jsonl", collection), plain());
+  ASSERT_EQ(index.terms().size(), 3U);  // air, flow, heat: in byte order
+  EXPECT_EQ(index.terms()[0], "air");
+  EXPECT_EQ(index.terms()[1], "flow");
+  EXPECT_EQ(index.terms()[2], "heat");
+  ASSERT_EQ(index.ids().size(), 4U);
+  EXPECT_EQ(index.ids()[3], "d");
+  EXPECT_EQ(index.label(0), "x");
+  EXPECT_EQ(index.label(1), "y");
+  EXPECT_EQ(index.label(2), "x");
+  EXPECT_EQ(index.label(3), "");
+  sparse_rows const rows = index.index().documents();
+  EXPECT_EQ(std::vector(rows.begin.begin(), rows.begin.end()),
+            (std::vector<std::uint64_t>{0, 2, 4, 4, 6}));
+  EXPECT_EQ(std::vector(rows.term.begin(), rows.term.end()),
+            (std::vector<std::uint32_t>{0, 1, 0, 2, 1, 2}));
+  EXPECT_EQ(std::vector(rows.weight.begin(), rows.weight.end()),
+            (std::vector<double>{1, 2, 1, 1, 1, 2}));
+  EXPECT_EQ(index.statistics().document_frequency, (std::vector<std::uint32_t>{2, 2, 2}));
+  EXPECT_EQ(index.statistics().mean_length, 2);
+  EXPECT_EQ(index.index().norms()[0], std::sqrt(5.0));
+  EXPECT_EQ(index.index().list(2).document[1], 3U);
+
+  datasets::text_document query;
+  query.id = "q";
+  query.fields = {{"", "flowing water, flows"}};
+  sparse_matrix const queries = index.queries({}, {&query, 1});
+  EXPECT_EQ(queries.term, (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(queries.weight, (std::vector<double>{2}));
+}
+
+TEST(text_index, cut_offs_and_weights) {
+  temporary_folder const folder;
+  std::string const path = written(folder, "c.tsv", "1\tred red fish\n2\tblue fish\n3\tred fish hook\n");
+  text_index_options options;
+  text_index const all = text_index::build({}, path, options);
+  EXPECT_EQ(all.terms().size(), 4U);
+  // Fish is in every document and weighs nothing.
+  EXPECT_EQ(all.index().postings(), 4U);
+  EXPECT_EQ(all.index().documents()[0].weight[0], 2 * std::log(3.0 / 2));
+  options.min_documents = 2;
+  EXPECT_EQ(text_index::build({}, path, options).terms().size(), 2U);
+  options.max_share = 0.7;
+  text_index const some = text_index::build({}, path, options);
+  ASSERT_EQ(some.terms().size(), 1U);
+  EXPECT_EQ(some.terms()[0], "red");
+  EXPECT_EQ(some.statistics().mean_length, 1);
+  options.max_share = 0;
+  EXPECT_THROW(text_index::build({}, path, options), usage_error);
+}
+
+TEST(text_index, a_file_gives_what_memory_gives) {
+  temporary_folder const folder;
+  std::string text;
+  for (int d = 0; d < 3000; ++d) {
+    text += std::to_string(d) + "\t";
+    for (int w = 0; w < d % 40; ++w) text += "word" + std::to_string(d * 7 % (w + 3) * w % 900) + " ";
+    text += "\n";
+  }
+  std::string const path = written(folder, "c.tsv", text);
+  text_index_options options;
+  options.weighting.how = weighting::bm25;
+  text_index const memory = text_index::build(on_threads(1), path, options);
+  std::vector<std::string> files;
+  for (int const threads : {1, 4}) {
+    std::string const to = (folder.path() / ("index" + std::to_string(threads))).string();
+    output_file file(to);
+    text_index::build(on_threads(threads), path, options, file);
+    EXPECT_FALSE(std::filesystem::exists(to));
+    file.commit();
+    files.push_back(bytes_of(to));
+  }
+  EXPECT_EQ(files[0], files[1]);
+  text_index const opened = text_index::open({}, (folder.path() / "index1").string());
+  EXPECT_EQ(opened.terms().size(), memory.terms().size());
+  EXPECT_EQ(opened.statistics().document_frequency, memory.statistics().document_frequency);
+  EXPECT_EQ(opened.options().weighting.how, weighting::bm25);
+  sparse_rows const a = opened.index().documents(), b = memory.index().documents();
+  EXPECT_TRUE(std::ranges::equal(a.begin, b.begin));
+  EXPECT_TRUE(std::ranges::equal(a.term, b.term));
+  EXPECT_TRUE(std::ranges::equal(a.weight, b.weight));
+  datasets::text_document query{"q", "", {{"", "word7 word21 word3"}}};
+  sparse_matrix const queries = opened.queries({}, {&query, 1});
+  EXPECT_EQ(queries.size(), 1U);
+  sparse_searcher const from_file({}, opened.index(), {.metric = similarity::inner_product});
+  sparse_searcher const from_memory({}, memory.index(), {.metric = similarity::inner_product});
+  EXPECT_EQ(from_file.search({}, queries).document, from_memory.search({}, queries).document);
+}
+
+TEST(text_index, damage_is_told) {
+  temporary_folder const folder;
+  std::string const good = (folder.path() / "good").string();
+  {
+    output_file file(good);
+    text_index::build({}, written(folder, "c.jsonl", collection), plain(), file);
+    file.commit();
+  }
+  std::string const bytes = bytes_of(good);
+  EXPECT_NO_THROW(text_index::open({}, good));
+  // Every byte that means something: padding between the sections is not covered.
+  std::size_t told = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += at < 64 ? 1 : 23) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x41);
+    std::string const path = written(folder, "damaged", damaged);
+    try {
+      text_index const opened = text_index::open({}, path);
+      EXPECT_TRUE(bytes[at] == 0 || bytes[at] == ' ') << at;
+    } catch (error const& e) {
+      EXPECT_TRUE(std::string(e.what()).starts_with(path + ":1:1: ")) << e.what();
+      ++told;
+    }
+  }
+  EXPECT_GT(told, 100U);
+  for (std::size_t const size : {std::size_t{1}, std::size_t{40}, std::size_t{100}, bytes.size() - 1})
+    EXPECT_THROW(text_index::open({}, written(folder, "cut", bytes.substr(0, size))), error);
+  EXPECT_THROW(text_index::open({}, written(folder, "longer", bytes + "x")), error);
+  EXPECT_THROW(text_index::open({}, written(folder, "empty", "")), error);
+  EXPECT_THROW(text_index::open({}, written(folder, "text", collection)), error);
+  EXPECT_THROW(text_index::open({}, (folder.path() / "absent").string()), error);
+  EXPECT_THROW(text_index::open({}, folder.path().string()), error);
+}
+
+TEST(text_index, standard_output_is_no_place_for_it) {
+  temporary_folder const folder;
+  output_file file("-");
+  EXPECT_THROW(text_index::build({}, written(folder, "c.jsonl", collection), plain(), file),
+               usage_error);
+}
+
+TEST(count_spill, reads_what_was_appended) {
+  for (std::size_t const most : {std::size_t{0}, std::size_t{5}, std::size_t{1} << 20}) {
+    count_spill spill(most);
+    std::vector<std::vector<term_count>> rows;
+    for (std::uint32_t r = 0; r < 200; ++r) {
+      rows.emplace_back();
+      for (std::uint32_t i = 0; i < r % 17; ++i) rows.back().push_back({r + i, i});
+      spill.append(rows.back());
+    }
+    for (int again = 0; again < 2; ++again) {
+      std::size_t r = 0;
+      spill.read([&](std::span<term_count const> row) {
+        ASSERT_EQ(row.size(), rows[r].size());
+        for (std::size_t i = 0; i < row.size(); ++i) {
+          EXPECT_EQ(row[i].term, rows[r][i].term);
+          EXPECT_EQ(row[i].count, rows[r][i].count);
+        }
+        ++r;
+      });
+      EXPECT_EQ(r, rows.size());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rulerank::knn
