@@ -1,6 +1,7 @@
 #include "al/sampler.hpp"
 #include "apps/verbs.hpp"
 #include "core/output_file.hpp"
+#include "knn/sparse/search.hpp"
 #include "l2r/options.hpp"
 
 #include <string_view>
@@ -29,6 +30,7 @@ std::vector<engine_line> all_engines() {
   std::vector<engine_line> lines;
   add_lines(lines, "reduce", al::engines());
   add_lines(lines, "rank", l2r::engines());
+  add_lines(lines, "search text", knn::sparse_engines());
   return lines;
 }
 
@@ -45,7 +47,7 @@ std::string as_json(std::vector<engine_line> const& lines) {
 
 std::string as_table(std::vector<engine_line> const& lines) {
   auto const row = [](auto... words) {
-    return fmt::format("{:<8}{:<10}{:<9}{:<17}{}\n", words...);
+    return fmt::format("{:<13}{:<10}{:<9}{:<17}{}\n", words...);
   };
   std::string text = row("verb", "engine", "default", "runs on", "what");
   for (engine_line const& e : lines)

@@ -110,6 +110,7 @@ int run(int argc, char** argv) {
   add_fit(program, owner);
   add_rank(program, owner);
   add_sample(program, owner);
+  add_search(program, owner);
   add_split(program, owner);
   try {
     return obey(program, argc, argv);

@@ -14,6 +14,7 @@ void add_reduce(CLI::App& program, session& owner);
 void add_fit(CLI::App& program, session& owner);
 void add_rank(CLI::App& program, session& owner);
 void add_sample(CLI::App& program, session& owner);
+void add_search(CLI::App& program, session& owner);
 void add_split(CLI::App& program, session& owner);
 
 }  // namespace rulerank::apps

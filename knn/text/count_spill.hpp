@@ -30,11 +30,11 @@ class count_spill {
 
  private:
   void write_out();
-  std::size_t most_in_memory_;            // entries
-  std::vector<std::uint32_t> sizes_;      // of the rows
-  std::vector<term_count> in_memory_;     // those behind what is in the file
+  std::size_t most_in_memory_;         // entries
+  std::vector<std::uint32_t> sizes_;   // of the rows
+  std::vector<term_count> in_memory_;  // those behind what is in the file
   int descriptor_ = -1;
-  std::uint64_t written_ = 0;             // entries
+  std::uint64_t written_ = 0;  // entries
 };
 
 }  // namespace rulerank::knn

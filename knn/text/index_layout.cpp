@@ -22,9 +22,9 @@ constexpr std::string_view format_name = "rulerank text index";
 constexpr int format_version = 1;
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(section::count)> names{
-    "terms",     "term_begin", "ids",        "id_begin",   "label_names",
-    "label_begin", "label_of", "document_frequency", "row_begin", "row_term",
-    "row_weight", "norms",     "list_begin", "list_document", "list_weight"};
+    "terms",      "term_begin",         "ids",        "id_begin", "label_names", "label_begin",
+    "label_of",   "document_frequency", "row_begin",  "row_term", "row_weight",  "norms",
+    "list_begin", "list_document",      "list_weight"};
 
 struct prefix {
   char magic[16];
@@ -40,8 +40,7 @@ constexpr std::size_t prefix_size = alignment;
 static_assert(sizeof(prefix) <= prefix_size);
 
 std::uint32_t crc_of(void const* bytes, std::size_t size) {
-  return static_cast<std::uint32_t>(
-      crc32_z(0, static_cast<unsigned char const*>(bytes), size));
+  return static_cast<std::uint32_t>(crc32_z(0, static_cast<unsigned char const*>(bytes), size));
 }
 
 /// By pieces, in parallel.

@@ -99,7 +99,8 @@ struct read_collection {
     for (auto& [term, count] : terms) {
       auto found = number_of.find(term);
       if (found == number_of.end()) {
-        found = number_of.emplace(std::move(term), static_cast<std::uint32_t>(number_of.size())).first;
+        found =
+            number_of.emplace(std::move(term), static_cast<std::uint32_t>(number_of.size())).first;
         document_frequency.push_back(0);
         collection_frequency.push_back(0);
       }
@@ -116,10 +117,9 @@ struct read_collection {
 };
 
 /// Calls take(documents, their terms) for pieces of a collection, in order.
-void read_in_pieces(
-    context const& ctx, std::string const& path, text_index_options const& options,
-    std::function<void(std::span<datasets::text_document const>, std::span<counted_terms>)> const&
-        take) {
+void read_in_pieces(context const& ctx, std::string const& path, text_index_options const& options,
+                    std::function<void(std::span<datasets::text_document const>,
+                                       std::span<counted_terms>)> const& take) {
   constexpr std::size_t most_documents = 1024;
   constexpr std::size_t most_bytes = std::size_t{16} << 20;
   analyzers words(ctx, options.analyzer);
@@ -144,9 +144,10 @@ void read_in_pieces(
 
 void check(text_index_options const& options) {
   if (!(options.max_share > 0 && options.max_share <= 1))
-    throw usage_error(fmt::format("the largest share of documents that have a term: found {}, "
-                                  "expected above 0 and at most 1",
-                                  options.max_share));
+    throw usage_error(
+        fmt::format("the largest share of documents that have a term: found {}, "
+                    "expected above 0 and at most 1",
+                    options.max_share));
   analyzer const valid(options.analyzer);
 }
 
@@ -199,8 +200,8 @@ void build_index(context const& ctx, std::string const& path, text_index_options
   std::vector<std::string_view> text_of(read.number_of.size());
   for (auto const& [text, number] : read.number_of) text_of[number] = text;
   std::vector<std::uint32_t> kept;
-  auto const most = static_cast<std::uint64_t>(
-      std::floor(options.max_share * static_cast<double>(documents)));
+  auto const most =
+      static_cast<std::uint64_t>(std::floor(options.max_share * static_cast<double>(documents)));
   for (std::uint32_t t = 0; t < text_of.size(); ++t)
     if (read.document_frequency[t] >= options.min_documents && read.document_frequency[t] <= most)
       kept.push_back(t);
@@ -339,7 +340,8 @@ text_index text_index::open(context const& ctx, std::string const& path) {
   auto const size = static_cast<std::size_t>(status.st_size);
   if (!S_ISREG(status.st_mode) || size == 0) {
     ::close(descriptor);
-    if (S_ISREG(status.st_mode)) throw error({path, 1, 1}, "found an empty file, expected an index");
+    if (S_ISREG(status.st_mode))
+      throw error({path, 1, 1}, "found an empty file, expected an index");
     fail("found no file, expected an index: it is mapped, not read");
   }
   void* const at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
@@ -377,22 +379,21 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
     index.statistics_.document_frequency.assign(frequencies.begin(), frequencies.end());
     parts.documents.terms = static_cast<std::uint32_t>(terms);
     // The checksums say that these are the bytes that were written; this, that they fit together.
-    bool const fits =
-        index.statistics_.documents == documents && frequencies.size() == terms &&
-        ascends(index.terms_.begin, index.terms_.bytes.size()) &&
-        ascends(index.ids_.begin, index.ids_.bytes.size()) &&
-        ascends(index.label_names_.begin, index.label_names_.bytes.size()) &&
-        index.ids_.size() == documents && index.label_of_.size() == documents &&
-        ascends(parts.documents.begin, parts.documents.term.size()) &&
-        parts.documents.weight.size() == parts.documents.term.size() &&
-        parts.norms.size() == documents && parts.list_begin.size() == terms + 1 &&
-        ascends(parts.list_begin, parts.documents.term.size()) &&
-        parts.list_document.size() == parts.documents.term.size() &&
-        parts.list_weight.size() == parts.documents.term.size() &&
-        std::all_of(parts.list_document.begin(), parts.list_document.end(),
-                    [&](std::uint32_t d) { return d < documents; }) &&
-        std::all_of(index.label_of_.begin(), index.label_of_.end(),
-                    [&](std::uint32_t l) { return l < index.label_names_.size(); });
+    bool const fits = index.statistics_.documents == documents && frequencies.size() == terms &&
+                      ascends(index.terms_.begin, index.terms_.bytes.size()) &&
+                      ascends(index.ids_.begin, index.ids_.bytes.size()) &&
+                      ascends(index.label_names_.begin, index.label_names_.bytes.size()) &&
+                      index.ids_.size() == documents && index.label_of_.size() == documents &&
+                      ascends(parts.documents.begin, parts.documents.term.size()) &&
+                      parts.documents.weight.size() == parts.documents.term.size() &&
+                      parts.norms.size() == documents && parts.list_begin.size() == terms + 1 &&
+                      ascends(parts.list_begin, parts.documents.term.size()) &&
+                      parts.list_document.size() == parts.documents.term.size() &&
+                      parts.list_weight.size() == parts.documents.term.size() &&
+                      std::all_of(parts.list_document.begin(), parts.list_document.end(),
+                                  [&](std::uint32_t d) { return d < documents; }) &&
+                      std::all_of(index.label_of_.begin(), index.label_of_.end(),
+                                  [&](std::uint32_t l) { return l < index.label_names_.size(); });
     if (!fits) throw error({name, 1, 1}, "the sections of this index do not fit together");
     check(parts.documents, "documents of the index");
   } catch (nlohmann::json::exception const& e) {
@@ -406,7 +407,8 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
 
 sparse_matrix text_index::counts(context const& ctx,
                                  std::span<datasets::text_document const> documents) const {
-  std::vector<counted_terms> const counted = analyzers(ctx, options_.analyzer).count(ctx, documents);
+  std::vector<counted_terms> const counted =
+      analyzers(ctx, options_.analyzer).count(ctx, documents);
   sparse_matrix rows;
   rows.terms = static_cast<std::uint32_t>(terms_.size());
   auto const term_at = [&](std::size_t t) { return terms_[t]; };

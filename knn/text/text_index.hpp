@@ -56,9 +56,7 @@ class text_index {
   string_table const& terms() const noexcept { return terms_; }
   string_table const& ids() const noexcept { return ids_; }
   /// The label of a document, empty for none.
-  std::string_view label(std::size_t document) const {
-    return label_names_[label_of_[document]];
-  }
+  std::string_view label(std::size_t document) const { return label_names_[label_of_[document]]; }
   term_statistics const& statistics() const noexcept { return statistics_; }
   text_index_options const& options() const noexcept { return options_; }
 

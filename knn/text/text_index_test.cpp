@@ -51,8 +51,7 @@ text_index_options plain() {
 
 TEST(text_index, by_hand) {
   temporary_folder const folder;
-  text_index const index =
-      text_index::build({}, written(folder, "c.jsonl", collection), plain());
+  text_index const index = text_index::build({}, written(folder, "c.jsonl", collection), plain());
   ASSERT_EQ(index.terms().size(), 3U);  // air, flow, heat: in byte order
   EXPECT_EQ(index.terms()[0], "air");
   EXPECT_EQ(index.terms()[1], "flow");
@@ -85,7 +84,8 @@ TEST(text_index, by_hand) {
 
 TEST(text_index, cut_offs_and_weights) {
   temporary_folder const folder;
-  std::string const path = written(folder, "c.tsv", "1\tred red fish\n2\tblue fish\n3\tred fish hook\n");
+  std::string const path =
+      written(folder, "c.tsv", "1\tred red fish\n2\tblue fish\n3\tred fish hook\n");
   text_index_options options;
   text_index const all = text_index::build({}, path, options);
   EXPECT_EQ(all.terms().size(), 4U);
@@ -108,7 +108,8 @@ TEST(text_index, a_file_gives_what_memory_gives) {
   std::string text;
   for (int d = 0; d < 3000; ++d) {
     text += std::to_string(d) + "\t";
-    for (int w = 0; w < d % 40; ++w) text += "word" + std::to_string(d * 7 % (w + 3) * w % 900) + " ";
+    for (int w = 0; w < d % 40; ++w)
+      text += "word" + std::to_string(d * 7 % (w + 3) * w % 900) + " ";
     text += "\n";
   }
   std::string const path = written(folder, "c.tsv", text);
@@ -166,7 +167,8 @@ TEST(text_index, damage_is_told) {
     }
   }
   EXPECT_GT(told, 100U);
-  for (std::size_t const size : {std::size_t{1}, std::size_t{40}, std::size_t{100}, bytes.size() - 1})
+  for (std::size_t const size :
+       {std::size_t{1}, std::size_t{40}, std::size_t{100}, bytes.size() - 1})
     EXPECT_THROW(text_index::open({}, written(folder, "cut", bytes.substr(0, size))), error);
   EXPECT_THROW(text_index::open({}, written(folder, "longer", bytes + "x")), error);
   EXPECT_THROW(text_index::open({}, written(folder, "empty", "")), error);

@@ -1,0 +1,273 @@
+#include "knn/sparse/search.hpp"
+
+#include "apps/text_arguments.hpp"
+#include "apps/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "knn/sparse/classification.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+struct search_text_arguments {
+  std::string collection;
+  std::string queries;
+  std::string index;
+  std::string out = "-";
+  std::string run;
+  std::string tag = "rulerank";
+  std::string metric = "cosine";
+  std::string engine = "auto";
+  std::string votes;
+  std::string classes;
+  std::size_t k = 30;
+  text_arguments text;
+};
+
+/// A column of a TREC run.
+std::string const& one_word(std::string const& word, std::string const& what) {
+  if (word.empty() || word.find_first_of(" \t\r\n\v\f") != word.npos)
+    throw usage_error(
+        fmt::format("--run: found {} '{}', expected one word, a column of the run", what, word));
+  return word;
+}
+
+/// Neighbours as they are found, query by query, as TSV and as a TREC run.
+class answers {
+ public:
+  answers(search_text_arguments const& arguments, knn::similarity metric)
+      : neighbours_(arguments.out), tag_(arguments.tag), metric_(metric) {
+    if (!arguments.run.empty()) {
+      one_word(tag_, "the tag");
+      run_.emplace(arguments.run);
+    }
+  }
+
+  void write(std::string const& query, std::size_t q, knn::neighbours const& found,
+             knn::string_table const& ids) {
+    if (run_) one_word(query, "a query's id");
+    for (std::size_t i = 0; i < found.k; ++i) {
+      std::string const id(ids[found.document[q * found.k + i]]);
+      double const score = found.score[q * found.k + i];
+      neighbours_.write(fmt::format("{}\t{}\t{}\t{}\n", query, i + 1, id, score));
+      if (run_)
+        run_->write(fmt::format("{} Q0 {} {} {} {}\n", query, one_word(id, "a document's id"),
+                                i + 1, metric_ == knn::similarity::l2 ? -score : score, tag_));
+    }
+  }
+  void commit() {
+    neighbours_.flush();
+    if (run_) run_->flush();
+    neighbours_.commit();
+    if (run_) run_->commit();
+  }
+
+ private:
+  output_file neighbours_;
+  std::optional<output_file> run_;
+  std::string tag_;
+  knn::similarity metric_;
+};
+
+/// The classes of documents and queries, and what the neighbours' votes say.
+class class_votes {
+ public:
+  class_votes(knn::text_index const& index, search_text_arguments const& arguments)
+      : how_(knn::voting_from(arguments.votes)) {
+    for (std::size_t d = 0; d < index.ids().size(); ++d)
+      of_document_.push_back(number(std::string(index.label(d))));
+    if (!arguments.classes.empty()) out_.emplace(arguments.classes);
+  }
+  void add(std::vector<datasets::text_document> const& queries, knn::neighbours const& found,
+           knn::similarity metric) {
+    auto const given = knn::classify(found, metric, of_document_, how_);
+    for (std::size_t q = 0; q < given.size(); ++q) {
+      truth_.push_back(number(queries[q].label));
+      given_.push_back(given[q]);
+      if (out_)
+        out_->write(fmt::format("{}\t{}\t{}\n", queries[q].id, queries[q].label, names_[given[q]]));
+    }
+  }
+  void commit() {
+    if (out_) out_->commit();
+  }
+  knn::classification_quality quality() const { return knn::quality_of(truth_, given_); }
+
+ private:
+  std::uint32_t number(std::string const& label) {
+    auto const [found, is_new] =
+        number_of_.emplace(label, static_cast<std::uint32_t>(number_of_.size()));
+    if (is_new) names_.push_back(label);
+    return found->second;
+  }
+  knn::voting how_;
+  std::map<std::string, std::uint32_t> number_of_;
+  std::vector<std::string> names_;
+  std::vector<std::uint32_t> of_document_, truth_, given_;
+  std::optional<output_file> out_;
+};
+
+knn::text_index prepare(session& owner, search_text_arguments const& arguments) {
+  if (arguments.collection.empty()) {
+    auto const timer = owner.stage("open");
+    return knn::text_index::open(owner.ctx(), owner.input(arguments.index));
+  }
+  auto const timer = owner.stage("index");
+  knn::text_index_options const options = arguments.text.options();
+  owner.input(arguments.collection);
+  if (arguments.index.empty())
+    return knn::text_index::build(owner.ctx(), arguments.collection, options);
+  {
+    output_file file(arguments.index);
+    knn::text_index::build(owner.ctx(), arguments.collection, options, file);
+    file.commit();
+  }
+  return knn::text_index::open(owner.ctx(), arguments.index);
+}
+
+void search_text(session& owner, search_text_arguments const& arguments, CLI::App const& verb) {
+  if (arguments.collection.empty() && arguments.index.empty())
+    throw usage_error("no documents, expected --collection or --index");
+  if (arguments.queries.empty() && arguments.index.empty())
+    throw usage_error("nothing to do, expected --queries, or --index to write the index to");
+  if (arguments.queries.empty() && arguments.collection.empty())
+    throw usage_error("nothing to do, expected --queries, or --collection to index");
+  if (arguments.collection.empty())
+    for (std::string const& name : text_arguments::index_options())
+      if (verb.count(name) > 0)
+        throw usage_error(
+            fmt::format("{} beside --index without --collection: the index has been made", name));
+  if (arguments.queries.empty())
+    for (char const* const name : {"--out", "--run", "--votes", "--classes", "--k", "--metric"})
+      if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --queries", name));
+  if (!arguments.classes.empty() && arguments.votes.empty())
+    throw usage_error("--classes without --votes");
+  owner.inputs({{"--collection", arguments.collection}, {"--queries", arguments.queries}});
+  std::vector<session::named_output> outputs;
+  if (!arguments.queries.empty())
+    outputs = {
+        {"--out", arguments.out}, {"--run", arguments.run}, {"--classes", arguments.classes}};
+  if (!arguments.collection.empty()) outputs.push_back({"--index", arguments.index});
+  owner.outputs(outputs);
+
+  knn::sparse_search_options options;
+  options.k = arguments.k;
+  options.metric = knn::similarity_from(arguments.metric);
+  options.engine = knn::sparse_engine_from(arguments.engine);
+  std::optional<answers> out;
+  if (!arguments.queries.empty()) out.emplace(arguments, options.metric);
+  knn::text_index const index = prepare(owner, arguments);
+  nlohmann::ordered_json summary{{"documents", index.ids().size()},
+                                 {"terms", index.terms().size()},
+                                 {"postings", index.index().postings()}};
+  if (out) {
+    std::optional<knn::sparse_searcher> searcher;
+    {
+      auto const timer = owner.stage("prepare");
+      searcher.emplace(owner.ctx(), index.index(), options);
+    }
+    for (auto const& engine : knn::sparse_engines())
+      if (engine.which == searcher->engine()) owner.expect_device_for(engine.name, engine.runs_on);
+    std::optional<class_votes> votes;
+    if (!arguments.votes.empty()) votes.emplace(index, arguments);
+    std::vector<datasets::text_document> queries;
+    std::size_t answered = 0;
+    auto const answer = [&] {
+      knn::sparse_matrix const rows = index.queries(owner.ctx(), queries);
+      knn::neighbours const found = searcher->search(owner.ctx(), rows);
+      for (std::size_t q = 0; q < queries.size(); ++q)
+        out->write(queries[q].id, q, found, index.ids());
+      if (votes) votes->add(queries, found, options.metric);
+      answered += queries.size();
+      owner.ctx().report("search", answered, 0);
+      queries.clear();
+    };
+    {
+      constexpr std::size_t together = 4096;
+      auto const timer = owner.stage("search");
+      datasets::read_documents(
+          owner.ctx(), owner.input(arguments.queries), arguments.text.options().format,
+          [&](datasets::text_document&& query) {
+            queries.push_back(std::move(query));
+            if (queries.size() == together) answer();
+          },
+          arguments.text.options().reading);
+      answer();
+    }
+    out->commit();
+    summary["queries"] = answered;
+    summary["k"] = std::min(arguments.k, index.ids().size());
+    summary["engine"] = knn::name_of(searcher->engine());
+    if (votes) {
+      votes->commit();
+      auto const quality = votes->quality();
+      summary["accuracy"] = quality.accuracy;
+      summary["micro_f1"] = quality.micro_f1;
+      summary["macro_f1"] = quality.macro_f1;
+      owner.say(fmt::format("accuracy {:.4f}, macro-F1 {:.4f} over {} queries", quality.accuracy,
+                            quality.macro_f1, quality.queries));
+    }
+  }
+  for (auto const& [key, value] : summary.items()) owner.note(key, value);
+  if (owner.prints_json()) {
+    summary["seconds"] = owner.timings();
+    output_file to("-");
+    to.write(summary.dump(2) + "\n");
+    to.commit();
+  }
+}
+
+void add_text(CLI::App& search, session& owner) {
+  auto const arguments = std::make_shared<search_text_arguments>();
+  CLI::App* const verb =
+      add_verb(search, owner, "text", "The nearest documents of text queries, exactly",
+               "rulerank search text --collection docs.tsv --queries topics.tsv --k 100 --run "
+               "candidates.trec",
+               [arguments, &owner, &search] {
+                 search_text(owner, *arguments, *search.get_subcommand("text"));
+               });
+  verb->add_option("--collection", arguments->collection,
+                   "Documents: TSV, JSON lines, a folder, SMART's form; - is standard input")
+      ->type_name("FILE|FOLDER|-");
+  verb->add_option("--index", arguments->index,
+                   "With --collection: where the index is kept; without: the index to search")
+      ->type_name("FILE");
+  verb->add_option("--queries", arguments->queries, "Queries, in a form of documents")
+      ->type_name("FILE|FOLDER|-");
+  verb->add_option("--k", arguments->k, "Neighbours of a query")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
+      ->capture_default_str();
+  verb->add_option("--metric", arguments->metric, "cosine, ip (inner product) or l2")
+      ->capture_default_str();
+  verb->add_option("--engine", arguments->engine, "auto or one of: rulerank engines")
+      ->capture_default_str();
+  verb->add_option("--out", arguments->out,
+                   "Lines of query, rank, document, similarity or distance")
+      ->type_name("FILE")
+      ->capture_default_str();
+  verb->add_option("--run", arguments->run, "The same as a TREC run")->type_name("FILE");
+  verb->add_option("--tag", arguments->tag, "Last column of the run")->capture_default_str();
+  verb->add_option("--votes", arguments->votes,
+                   "Classify the queries by their neighbours' labels: majority or similarity");
+  verb->add_option("--classes", arguments->classes, "Lines of query, label, class voted for")
+      ->type_name("FILE");
+  arguments->text.add_reading_to(*verb);
+  arguments->text.add_index_to(*verb);
+}
+
+}  // namespace
+
+void add_search(CLI::App& program, session& owner) {
+  CLI::App* const search = program.add_subcommand("search", "Find the nearest neighbours, exactly");
+  search->require_subcommand(1);
+  add_text(*search, owner);
+}
+
+}  // namespace rulerank::apps

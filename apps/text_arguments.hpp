@@ -1,0 +1,30 @@
+#pragma once
+
+#include "apps/session.hpp"
+#include "knn/text/text_index.hpp"
+
+#include <string>
+
+namespace rulerank::apps {
+
+/// How text is read and made an index of: --format --labels --number-by-position --stop-words
+/// --stemmer --no-fold --min-length --max-length --no-numbers --weights --k1 --b --min-documents
+/// --max-share.
+struct text_arguments {
+  std::string format = "auto";
+  std::string weights = "tf-idf";
+  bool no_fold = false;
+  bool no_numbers = false;
+  knn::text_index_options index;
+
+  /// The options that only matter where an index is made are told apart, so that a verb can refuse
+  /// them beside an index that is there.
+  void add_reading_to(CLI::App& verb);
+  void add_index_to(CLI::App& verb);
+  /// Throws `usage_error` for words that are not known.
+  knn::text_index_options options() const;
+  /// The names of what `add_index_to` adds.
+  static std::vector<std::string> index_options();
+};
+
+}  // namespace rulerank::apps
