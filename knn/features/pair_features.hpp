@@ -1,0 +1,134 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "knn/sparse/sparse_matrix.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::knn {
+
+/// How often each term is in a field of each document: rows are documents, columns the terms of the
+/// vocabulary that all fields and the queries share.
+struct field_counts {
+  std::string name;
+  sparse_matrix counts;
+};
+
+/// The name of the field that is all fields of a document together.
+inline constexpr std::string_view whole_document = "document";
+
+struct pair_features_options {
+  double k1 = 1.2;      ///< BM25; 0 to 1e6
+  double b = 0.75;      ///< BM25; 0 to 1
+  double mu = 2000;     ///< LMIR.DIR: terms the collection adds to a document; 1e-6 to 1e12
+  double lambda = 0.1;  ///< LMIR.JM: the collection's share of the mixture; 1e-6 to 1
+  double delta = 0.7;   ///< LMIR.ABS: what each count is lowered by; 1e-6 to 1
+};
+
+/// What learning to rank knows of a query and a document: features after LETOR's (Qin, Liu, Xu and
+/// Li 2010, LETOR: a benchmark collection for research on learning to rank for information
+/// retrieval, Information Retrieval 13; Qin and Liu 2013, Introducing LETOR 4.0 datasets). All are
+/// finite.
+///
+/// Logarithms are natural. A field counts for itself: N documents, empty ones among them; df of
+/// them have a term, cf times in all; tf times in this document, whose length is the sum of its
+/// counts; idf = ln(N / df). Sums run over the different terms of the query that the field of the
+/// document has, in the order of the terms; qf, how often the query has a term, counts where it is
+/// written.
+///
+///     sum of tf                          sum tf
+///     sum of log(tf + 1)                 sum ln(tf + 1)
+///     sum of tf/length                   sum tf / length
+///     sum of log(tf/length + 1)          sum ln(tf / length + 1)
+///     sum of idf                         sum ln(N / df)
+///     sum of log(idf + 1)                sum ln(idf + 1)
+///     sum of log(N/cf)                   sum ln(N / cf); below 0 for a term with cf > N
+///     sum of log(tf/length idf + 1)      sum ln(tf / length idf + 1)
+///     sum of tf idf                      sum tf idf
+///     sum of log(tf/length N/cf + 1)     sum ln(tf / length N / cf + 1)
+///     BM25                               sum qf ln(1 + (N - df + 1/2) / (df + 1/2)) tf (k1 + 1)
+///                                          / (tf + k1 (1 - b + b length / mean length))
+///     log(BM25 + 1)                      ln(BM25 + 1)
+///     LMIR.DIR, LMIR.JM, LMIR.ABS        sum qf ln p(t | document) over the terms of the query
+///     with
+///                                          cf > 0, whether the document has them or not; p is in
+///                                          pair_features_math.hpp
+///     tf-idf cosine                      the cosine of the vectors qf idf and tf idf, 0 where one
+///                                          of them is 0
+///     covered query terms                how many terms of the query the field has
+///     covered query term ratio           of the different terms of the query; 0 without one
+///     length                             sum of tf over all terms of the document
+///
+/// each "... of FIELD", field after field; then, of the pair, "query length" (sum qf) and "distinct
+/// query terms".
+class pair_features {
+ public:
+  /// Fields of the same documents, the last one the whole document, named so; it is not checked
+  /// that its counts are the sums of the other fields'. Throws `usage_error` for fields that
+  /// `check(sparse_rows)` refuses, that differ in their number of documents, share a name or have
+  /// none, for counts that are not whole numbers of 1 to 2^32, and for options out of range.
+  pair_features(context const& ctx, std::vector<field_counts> fields,
+                pair_features_options const& options = {});
+
+  /// Of the features, in their order.
+  std::vector<std::string> names() const;
+  /// How many features there are.
+  std::size_t size() const noexcept;
+  /// How many documents there are.
+  std::size_t documents() const noexcept { return fields_.back().length.size(); }
+
+  /// The features of a query's counts with each of `documents`, into `out` [documents][features].
+  /// Terms that no document has may be among the query's. Throws `usage_error` for a query whose
+  /// terms do not ascend or whose counts are not as above, for documents that are not there, and
+  /// for an `out` of another size.
+  void of(context const& ctx, sparse_row const& query, std::span<std::uint32_t const> documents,
+          std::span<double> out) const;
+
+  /// The same of many queries: query q with documents[begin[q]] to documents[begin[q + 1]], `begin`
+  /// [queries + 1] from 0 to all of them; `out` [documents][features].
+  void of(context const& ctx, sparse_rows const& queries, std::span<std::uint64_t const> begin,
+          std::span<std::uint32_t const> documents, std::span<double> out) const;
+
+ private:
+  /// What a field knows of a term.
+  struct term_facts {
+    double idf = 0;        // ln(N / df)
+    double bm25_idf = 0;   // ln(1 + (N - df + 1/2) / (df + 1/2))
+    double rarity = 0;     // N / cf
+    double frequency = 0;  // cf / sum of all counts
+    bool known = false;    // df > 0; else the others are 0
+  };
+  struct field {
+    std::string name;
+    sparse_matrix counts;
+    std::vector<term_facts> terms;  // [terms of this field]
+    std::vector<double> length;     // [documents] sum of counts
+    std::vector<double> norm;       // [documents] of the tf idf
+    double mean_length = 0;
+  };
+  struct query_term {
+    std::uint32_t term;
+    double qf;
+    term_facts facts;
+  };
+  /// The terms of a query that a field knows.
+  struct query_in_field {
+    std::vector<query_term> terms;
+    double norm = 0;  // of the qf idf
+  };
+
+  static field prepared(context const& ctx, field_counts&& counts);
+  static void look_up(field const& in, sparse_row const& query, query_in_field& found);
+  void of_field(field const& in, query_in_field const& query, std::size_t query_terms,
+                std::uint32_t document, double* out) const;
+
+  std::vector<field> fields_;
+  pair_features_options options_;
+};
+
+}  // namespace rulerank::knn
