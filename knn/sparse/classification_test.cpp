@@ -1,0 +1,59 @@
+#include "knn/sparse/classification.hpp"
+
+#include "core/error.hpp"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::knn {
+namespace {
+
+using numbers = std::vector<std::uint32_t>;
+
+neighbours of(std::size_t k, numbers documents, std::vector<double> scores) {
+  neighbours found;
+  found.k = k;
+  found.document = std::move(documents);
+  found.score = std::move(scores);
+  return found;
+}
+
+TEST(classification, votes_by_hand) {
+  numbers const class_of{0, 1, 1, 2};
+  // Two of class 1 outvote the nearer one of class 0.
+  neighbours const found = of(3, {0, 1, 2, 3, 0, 1}, {0.9, 0.3, 0.2, 0.5, 0.4, 0.3});
+  EXPECT_EQ(classify(found, similarity::cosine, class_of, voting::majority), (numbers{1, 2}));
+  EXPECT_EQ(classify(found, similarity::cosine, class_of, voting::similarity), (numbers{0, 2}));
+  // Distances: near is small.
+  neighbours const far = of(3, {0, 1, 2}, {0.0, 4, 4});
+  EXPECT_EQ(classify(far, similarity::l2, class_of, voting::similarity), (numbers{0}));
+  EXPECT_EQ(classify(far, similarity::l2, class_of, voting::majority), (numbers{1}));
+  EXPECT_TRUE(classify(of(0, {}, {}), similarity::cosine, {}, voting::majority).empty());
+  EXPECT_THROW(voting_from("most"), usage_error);
+}
+
+TEST(classification, ties_go_to_the_nearer_neighbour) {
+  numbers const class_of{2, 1, 0, 0, 1};
+  EXPECT_EQ(classify(of(5, {1, 0, 2, 3, 4}, {5, 4, 3, 2, 1}), similarity::cosine, class_of,
+                     voting::majority),
+            (numbers{1}));
+  EXPECT_EQ(classify(of(4, {0, 3, 4, 1}, {0, 0, 0, 0}), similarity::cosine, class_of,
+                     voting::similarity),
+            (numbers{2}));
+}
+
+TEST(classification, quality_by_hand) {
+  // Class 0: 2 of 3 found, 1 said wrongly; class 1: none of 1; class 2: said once, never true.
+  numbers const truth{0, 0, 0, 1}, given{0, 0, 2, 0};
+  classification_quality const quality = quality_of(truth, given);
+  EXPECT_EQ(quality.queries, 4U);
+  EXPECT_DOUBLE_EQ(quality.accuracy, 0.5);
+  EXPECT_DOUBLE_EQ(quality.micro_f1, 0.5);
+  EXPECT_DOUBLE_EQ(quality.macro_f1, (2.0 * 2 / (3 + 3)) / 3);
+  EXPECT_EQ(quality_of({}, {}).queries, 0U);
+  EXPECT_THROW(quality_of(truth, numbers{0}), usage_error);
+}
+
+}  // namespace
+}  // namespace rulerank::knn
