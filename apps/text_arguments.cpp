@@ -16,14 +16,14 @@ datasets::text_format format_from(std::string const& name) {
                                       {"folder", folder},
                                       {"cranfield", cranfield}})
     if (name == known) return format;
-  throw usage_error(
-      fmt::format("--format: found '{}', expected auto, tsv, jsonl, folder or cranfield", name));
+  throw usage_error(fmt::format(
+      "the format of text: found '{}', expected auto, tsv, jsonl, folder or cranfield", name));
 }
 
 }  // namespace
 
-void text_arguments::add_reading_to(CLI::App& verb) {
-  verb.add_option("--format", format, "auto, tsv, jsonl, folder or cranfield")
+void text_arguments::add_reading_to(CLI::App& verb, std::string const& format_option) {
+  verb.add_option(format_option, format, "auto, tsv, jsonl, folder or cranfield")
       ->capture_default_str();
   verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text");
   verb.add_flag("--number-by-position", index.reading.number_by_position,

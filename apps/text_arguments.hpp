@@ -19,7 +19,7 @@ struct text_arguments {
 
   /// The options that only matter where an index is made are told apart, so that a verb can refuse
   /// them beside an index that is there.
-  void add_reading_to(CLI::App& verb);
+  void add_reading_to(CLI::App& verb, std::string const& format_option = "--format");
   void add_index_to(CLI::App& verb);
   /// Throws `usage_error` for words that are not known.
   knn::text_index_options options() const;

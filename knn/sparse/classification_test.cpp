@@ -38,9 +38,9 @@ TEST(classification, ties_go_to_the_nearer_neighbour) {
   EXPECT_EQ(classify(of(5, {1, 0, 2, 3, 4}, {5, 4, 3, 2, 1}), similarity::cosine, class_of,
                      voting::majority),
             (numbers{1}));
-  EXPECT_EQ(classify(of(4, {0, 3, 4, 1}, {0, 0, 0, 0}), similarity::cosine, class_of,
-                     voting::similarity),
-            (numbers{2}));
+  EXPECT_EQ(
+      classify(of(4, {0, 3, 4, 1}, {0, 0, 0, 0}), similarity::cosine, class_of, voting::similarity),
+      (numbers{2}));
 }
 
 TEST(classification, quality_by_hand) {
