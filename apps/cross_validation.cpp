@@ -205,7 +205,6 @@ void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
   a.sampler.add_partitioning_to(verb);
   a.ranker.add_engine_to(verb);
   a.discretizer.add_to(verb, discretizer_arguments::fitted_cuts::refused);
-  a.reading.add_to(verb);
 }
 
 }  // namespace rulerank::apps

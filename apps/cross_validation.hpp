@@ -32,7 +32,7 @@ struct cross_validation_arguments {
   ranker_arguments ranker;
 };
 
-/// Everything but --folds and --out-dir.
+/// Everything but --folds, --out-dir and how files are read.
 void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a);
 
 /// The outputs that `cross_validate` writes besides the folds' own, for `session::outputs`.

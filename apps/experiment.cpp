@@ -41,6 +41,7 @@ void add_experiment(CLI::App& program, session& owner) {
       ->type_name("D")
       ->required();
   add_cross_validation_to(*verb, a);
+  a.reading.add_to(*verb);
 }
 
 }  // namespace rulerank::apps

@@ -222,6 +222,12 @@ void pipeline(session& owner, pipeline_arguments a) {
     judgments = read_judgments(owner, a);
     topics = read_topics(owner, a);
   }
+  if (std::ranges::none_of(topics, [&](auto const& topic) {
+        return std::ranges::find(judgments.queries, topic.id, &datasets::judged_query::qid) !=
+               judgments.queries.end();
+      }))
+    throw error({a.qrels, 1, 1},
+                fmt::format("found no judgment of a topic of {}, expected one at least", a.topics));
   std::vector<std::string> names;
   datasets::run candidates;
   {

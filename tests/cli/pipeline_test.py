@@ -1,0 +1,140 @@
+"""The verb pipeline."""
+
+import json
+import random
+
+import harness
+
+WORDS = ["air", "boundary", "layer", "flow", "heat", "wing", "shock", "wave", "plate", "jet", "drag",
+         "lift", "mach", "nose", "cone", "body", "panel", "creep", "shell", "load"]
+
+
+def collection(documents=120):
+    """JSON lines with a title and a text; a document is about one of ten pairs of words."""
+    draw = random.Random(3)
+    lines = []
+    for d in range(documents):
+        own = WORDS[2 * (d % 10):2 * (d % 10) + 2]
+        text = [draw.choice(own if draw.random() < .5 else WORDS) for _ in range(5 + d % 17)]
+        lines.append(json.dumps({"id": f"D{d}", "title": " ".join(own), "text": " ".join(text)}))
+    return ("\n".join(lines) + "\n").encode()
+
+
+TOPICS = b"".join(b"T%d\t%s %s\n" % (t, WORDS[2 * (t % 10)].encode(), WORDS[(t * 7) % 20].encode())
+                  for t in range(15))
+# The documents about a topic's words: graded 1 or 2; a 5 that means nothing; one that is not there.
+QRELS = b"".join(b"T%d 0 D%d %d\n" % (t, d, 1 + d % 2) for t in range(15) for d in range(t % 10, 120, 10)) \
+    + b"".join(b"T%d 0 D%d 5\n" % (t, (t + 1) % 10) for t in range(15)) + b"T3 0 X9 1\n"
+QUICK = ["--reduce-size", "3", "--rank-size", "3", "--random-draws", "2", "--permutations", "100",
+         "--not-relevant", "5"]
+
+
+class Pipeline(harness.CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.inputs = ["--collection", self.file("docs.jsonl", collection()),
+                       "--topics", self.file("topics.tsv", TOPICS),
+                       "--qrels", self.file("qrels", QRELS)]
+
+    def pipeline(self, out, *more, candidates=20, code=0, message=""):
+        return self.expect(code, "pipeline", *self.inputs, "--out-dir", self.folder / out, *QUICK,
+                           "--candidates", candidates, *more, message=message)
+
+    def read(self, path):
+        return (self.folder / path).read_text()
+
+    def test_from_documents_to_tables(self):
+        self.pipeline("out", "--quiet")
+        runs = [line.split() for line in self.read("out/candidates.run").splitlines()]
+        self.assertEqual(len(runs), 15 * 120)  # all documents: there are fewer than 1,000
+        self.assertEqual([run[3] for run in runs[:120]], [str(r) for r in range(1, 121)])
+        names = [line.split("\t") for line in self.read("out/features.tsv").splitlines()]
+        self.assertEqual([name[0] for name in names], [str(f + 1) for f in range(len(names))])
+        self.assertIn("BM25 of title", [name[1] for name in names])
+        self.assertIn("BM25 of document", [name[1] for name in names])
+
+        grades = {(q, d): int(g) for q, _, d, g in map(str.split, QRELS.decode().splitlines())}
+        lines = self.read("out/letor.txt").splitlines()
+        self.assertEqual(len(lines), 15 * 20)
+        first = {(run[0], run[2]) for run in runs if int(run[3]) <= 20}
+        order = []
+        for line in lines:
+            values, _, docid = line.partition(" # docid = ")
+            label, qid, *features = values.split()
+            topic = qid.removeprefix("qid:")
+            self.assertIn((topic, docid), first)
+            grade = grades.get((topic, docid), 0)
+            self.assertEqual(int(label), 0 if grade == 5 else grade)
+            self.assertEqual(len(features), len(names))
+            order.append((int(topic[1:]), int(docid[1:])))
+        self.assertEqual(order, sorted(order), "candidates stand in the collection's order")
+
+        results = json.loads(self.read("out/results.json"))
+        systems = [system["name"] for system in results["systems"]]
+        self.assertEqual(systems, ["candidates", "full-rank-3", "reduced-3-rank-3", "feature", "bm25",
+                                   "cosine"])
+        self.assertIn("| bm25 |", self.read("out/table.md"))
+        self.assertTrue((self.folder / "out/experiment/results.json").exists())
+        self.assertTrue((self.folder / "out/folds/Fold5/vali.txt").exists())
+
+    def test_the_same_whatever_the_threads_and_the_engine(self):
+        first = self.pipeline("a", "--threads", 1, "--quiet").stdout
+        second = self.pipeline("b", "--threads", 3, "--search-engine", "mt", "--quiet").stdout
+        self.assertEqual(first, second)
+        for name in ("candidates.run", "letor.txt", "features.tsv", "table.md", "results.json",
+                     "experiment/table.md", "folds/Fold2/test.txt", "scores/bm25/Fold1.txt"):
+            self.assertEqual(self.read(f"a/{name}"), self.read(f"b/{name}"), name)
+
+    def test_goes_on_where_it_was(self):
+        first = self.pipeline("out").stdout
+        again = self.pipeline("out", message="Fold1: finished by an earlier run")
+        self.assertEqual(first, again.stdout)
+
+    def test_bm25_baseline_is_the_order_of_the_candidates(self):
+        """Cut to as many candidates, the search by BM25 and the feature BM25 are one ranking."""
+        self.pipeline("out", "--quiet", candidates=120)
+        results = json.loads(self.read("out/results.json"))
+        of = {system["name"]: system for system in results["systems"]}
+        self.assertEqual(of["candidates"]["averages"], of["bm25"]["averages"])
+
+    def test_wrong_usage(self):
+        for words, message in (
+                (["--fold-count", "2"], "2 folds, expected at least 3"),
+                (["--metric", "cos"], "found metric 'cos'"),
+                (["--stemmer", "klingon"], "klingon"),
+                (["--collection-format", "pdf"], "found 'pdf'"),
+                (["--search-engine", "google"], "found engine 'google'"),
+                (["--lambda", "2"], "lambda"),
+                (["--reduce-size", "1"], "--reduce-size"),
+                (["--manifest", self.folder / "out/letor.txt"], "expected different files"),
+        ):
+            with self.subTest(words):
+                self.pipeline("out", *words, code=2, message=message)
+        blank = self.file("blank.tsv", b"T 1\tflow\n")
+        self.expect(2, "pipeline", *self.inputs[:2], "--topics", blank, *self.inputs[4:],
+                    "--out-dir", "out", message="found the id 'T 1' of a topic, expected one word")
+        self.expect(2, "pipeline", "--collection", "-", *self.inputs[2:], "--out-dir", "out",
+                    message="read twice")
+
+    def test_bad_input(self):
+        files = {"docs": collection(), "topics": TOPICS, "qrels": QRELS}
+        line = "pipeline --collection {docs} --topics {topics} --qrels {qrels} --out-dir {folder}"
+
+        def broken(name, data, message):
+            with self.subTest(message):
+                paths = {key: self.file(f"bad-{key}", data if key == name else good)
+                         for key, good in files.items()}
+                words = [w.format(**paths, folder=self.folder / "bad-out") for w in line.split()]
+                done = self.expect(3, *words, *QUICK, message=message)
+                self.assertIn(str(paths[name]) + ":", done.stderr.decode())
+
+        broken("docs", b"{\"id\": 1}\n", ":1:")
+        broken("docs", b"", ":1:1: ")
+        broken("topics", b"T1 no tab\n", ":1:")
+        broken("topics", b"T1\ta\nT1\tb\n", ":2:")
+        broken("qrels", b"T1 0 D1\n", ":1:")
+        broken("qrels", b"X1 0 D1 1\n", ":1:")
+
+
+if __name__ == "__main__":
+    harness.main()
