@@ -14,7 +14,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <ranges>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <fcntl.h>
@@ -311,6 +310,19 @@ bool ascends(std::span<std::uint64_t const> begin, std::uint64_t end) {
 
 }  // namespace
 
+std::optional<std::size_t> string_table::find(std::string_view s) const {
+  std::size_t low = 0;
+  for (std::size_t high = size(); low < high;) {
+    std::size_t const middle = (low + high) / 2;
+    if ((*this)[middle] < s)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == size() || (*this)[low] != s) return std::nullopt;
+  return low;
+}
+
 text_index text_index::build(context const& ctx, std::string const& collection,
                              text_index_options const& options) {
   std::shared_ptr<std::byte> owner;
@@ -411,12 +423,10 @@ sparse_matrix text_index::counts(context const& ctx,
       analyzers(ctx, options_.analyzer).count(ctx, documents);
   sparse_matrix rows;
   rows.terms = static_cast<std::uint32_t>(terms_.size());
-  auto const term_at = [&](std::size_t t) { return terms_[t]; };
   for (counted_terms const& of : counted) {
     for (auto const& [term, count] : of) {
-      auto const all = std::views::iota(std::size_t{0}, terms_.size());
-      auto const found = std::ranges::lower_bound(all, std::string_view(term), {}, term_at);
-      if (found == all.end() || terms_[*found] != term) continue;
+      std::optional<std::size_t> const found = terms_.find(term);
+      if (!found) continue;
       rows.term.push_back(static_cast<std::uint32_t>(*found));
       rows.weight.push_back(count);
     }

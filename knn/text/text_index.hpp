@@ -8,6 +8,7 @@
 #include "knn/text/analyzer.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ struct string_table {
   std::string_view operator[](std::size_t i) const {
     return {bytes.data() + begin[i], begin[i + 1] - begin[i]};
   }
+  /// The place of a string in a table in byte order; nothing where it is not there.
+  std::optional<std::size_t> find(std::string_view s) const;
 };
 
 /// A collection of documents ready to be searched: its terms in byte order (a term's number is its

@@ -56,6 +56,9 @@ TEST(text_index, by_hand) {
   EXPECT_EQ(index.terms()[0], "air");
   EXPECT_EQ(index.terms()[1], "flow");
   EXPECT_EQ(index.terms()[2], "heat");
+  EXPECT_EQ(index.terms().find("flow"), 1U);
+  for (char const* const absent : {"", "a", "flo", "flows", "z"})
+    EXPECT_FALSE(index.terms().find(absent)) << absent;
   ASSERT_EQ(index.ids().size(), 4U);
   EXPECT_EQ(index.ids()[3], "d");
   EXPECT_EQ(index.label(0), "x");
