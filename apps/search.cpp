@@ -4,9 +4,11 @@
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "datasets/svmlight_line.hpp"
 #include "knn/sparse/classification.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,9 +36,17 @@ struct search_text_arguments {
 /// A column of a TREC run.
 std::string const& one_word(std::string const& word, std::string const& what) {
   if (word.empty() || word.find_first_of(" \t\r\n\v\f") != word.npos)
-    throw usage_error(
-        fmt::format("--run: found {} '{}', expected one word, a column of the run", what, word));
+    throw usage_error(fmt::format("--run: found {} {}, expected one word, a column of the run",
+                                  what, datasets::quoted(word)));
   return word;
+}
+
+/// A column of a line with tabs.
+std::string const& one_cell(std::string const& text, char const* option, std::string const& what) {
+  if (text.find_first_of("\t\r\n") != text.npos)
+    throw usage_error(fmt::format("{}: found {} {}, expected no tab and no line break in a column",
+                                  option, what, datasets::quoted(text)));
+  return text;
 }
 
 /// Neighbours as they are found, query by query, as TSV and as a TREC run.
@@ -56,15 +66,18 @@ class answers {
     for (std::size_t i = 0; i < found.k; ++i) {
       std::string const id(ids[found.document[q * found.k + i]]);
       double const score = found.score[q * found.k + i];
-      neighbours_.write(fmt::format("{}\t{}\t{}\t{}\n", query, i + 1, id, score));
+      neighbours_.write(fmt::format("{}\t{}\t{}\t{}\n", one_cell(query, "--out", "a query's id"),
+                                    i + 1, one_cell(id, "--out", "a document's id"), score));
       if (run_)
         run_->write(fmt::format("{} Q0 {} {} {} {}\n", query, one_word(id, "a document's id"),
                                 i + 1, metric_ == knn::similarity::l2 ? -score : score, tag_));
     }
   }
-  void commit() {
+  void flush() {
     neighbours_.flush();
     if (run_) run_->flush();
+  }
+  void commit() {
     neighbours_.commit();
     if (run_) run_->commit();
   }
@@ -79,25 +92,40 @@ class answers {
 /// The classes of documents and queries, and what the neighbours' votes say.
 class class_votes {
  public:
-  class_votes(knn::text_index const& index, search_text_arguments const& arguments)
+  explicit class_votes(search_text_arguments const& arguments)
       : how_(knn::voting_from(arguments.votes)) {
+    if (!arguments.classes.empty()) out_.emplace(arguments.classes);
+  }
+  /// The documents' classes.
+  void learn(knn::text_index const& index) {
     for (std::size_t d = 0; d < index.ids().size(); ++d)
       of_document_.push_back(number(std::string(index.label(d))));
-    if (!arguments.classes.empty()) out_.emplace(arguments.classes);
+    if (names_ == std::vector<std::string>{""})
+      throw usage_error(
+          "--votes: found no document with a label, expected --labels, or labels in JSON or by "
+          "folders");
   }
   void add(std::vector<datasets::text_document> const& queries, knn::neighbours const& found,
            knn::similarity metric) {
     auto const given = knn::classify(found, metric, of_document_, how_);
     for (std::size_t q = 0; q < given.size(); ++q) {
-      truth_.push_back(number(queries[q].label));
-      given_.push_back(given[q]);
+      if (!queries[q].label.empty()) {
+        truth_.push_back(number(queries[q].label));
+        given_.push_back(given[q]);
+      }
       if (out_)
-        out_->write(fmt::format("{}\t{}\t{}\n", queries[q].id, queries[q].label, names_[given[q]]));
+        out_->write(fmt::format("{}\t{}\t{}\n", one_cell(queries[q].id, "--classes", "an id"),
+                                one_cell(queries[q].label, "--classes", "a label"),
+                                one_cell(names_[given[q]], "--classes", "a class")));
     }
+  }
+  void flush() {
+    if (out_) out_->flush();
   }
   void commit() {
     if (out_) out_->commit();
   }
+  /// Over the queries that have a label.
   knn::classification_quality quality() const { return knn::quality_of(truth_, given_); }
 
  private:
@@ -117,11 +145,10 @@ class class_votes {
 knn::text_index prepare(session& owner, search_text_arguments const& arguments) {
   if (arguments.collection.empty()) {
     auto const timer = owner.stage("open");
-    return knn::text_index::open(owner.ctx(), owner.input(arguments.index));
+    return knn::text_index::open(owner.ctx(), arguments.index);
   }
   auto const timer = owner.stage("index");
   knn::text_index_options const options = arguments.text.options();
-  owner.input(arguments.collection);
   if (arguments.index.empty())
     return knn::text_index::build(owner.ctx(), arguments.collection, options);
   {
@@ -132,7 +159,19 @@ knn::text_index prepare(session& owner, search_text_arguments const& arguments) 
   return knn::text_index::open(owner.ctx(), arguments.index);
 }
 
-void search_text(session& owner, search_text_arguments const& arguments, CLI::App const& verb) {
+/// Throws `usage_error` for an output below a folder of documents: the next run would read it.
+void expect_outside(session::named_input const& input, session::named_output const& output) {
+  std::error_code none;
+  if (output.path.empty() || output.path == "-" || !std::filesystem::is_directory(input.path, none))
+    return;
+  auto const folder = std::filesystem::weakly_canonical(input.path);
+  auto const file = std::filesystem::weakly_canonical(output.path);
+  if (std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end())
+    throw usage_error(fmt::format("{} {} is within {} {}, expected another place", output.option,
+                                  output.path, input.option, input.path));
+}
+
+void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
   if (arguments.collection.empty() && arguments.index.empty())
     throw usage_error("no documents, expected --collection or --index");
   if (arguments.queries.empty() && arguments.index.empty())
@@ -145,24 +184,46 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
         throw usage_error(
             fmt::format("{} beside --index without --collection: the index has been made", name));
   if (arguments.queries.empty())
-    for (char const* const name : {"--out", "--run", "--votes", "--classes", "--k", "--metric"})
+    for (char const* const name :
+         {"--out", "--run", "--tag", "--votes", "--classes", "--k", "--metric", "--engine"})
       if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --queries", name));
   if (!arguments.classes.empty() && arguments.votes.empty())
     throw usage_error("--classes without --votes");
-  owner.inputs({{"--collection", arguments.collection}, {"--queries", arguments.queries}});
+  if (arguments.index == "-")
+    throw usage_error("--index: found -, expected a file, which is mapped and not read");
+}
+
+/// Names inputs and outputs before any is read or written.
+void name_files(session& owner, search_text_arguments const& arguments) {
+  std::vector<session::named_input> const inputs{{"--collection", arguments.collection},
+                                                 {"--queries", arguments.queries}};
+  owner.inputs(inputs);
   std::vector<session::named_output> outputs;
   if (!arguments.queries.empty())
     outputs = {
         {"--out", arguments.out}, {"--run", arguments.run}, {"--classes", arguments.classes}};
   if (!arguments.collection.empty()) outputs.push_back({"--index", arguments.index});
   owner.outputs(outputs);
+  outputs.push_back({"--manifest", owner.run.manifest});
+  for (session::named_input const& input : inputs) {
+    owner.input(input.path);
+    for (session::named_output const& output : outputs) expect_outside(input, output);
+  }
+  if (arguments.collection.empty()) owner.input(arguments.index);
+}
 
+void search_text(session& owner, search_text_arguments const& arguments, CLI::App const& verb) {
+  check_usage(arguments, verb);
+  name_files(owner, arguments);
+  auto const reading = arguments.text.options();
   knn::sparse_search_options options;
   options.k = arguments.k;
   options.metric = knn::similarity_from(arguments.metric);
   options.engine = knn::sparse_engine_from(arguments.engine);
   std::optional<answers> out;
+  std::optional<class_votes> votes;
   if (!arguments.queries.empty()) out.emplace(arguments, options.metric);
+  if (!arguments.votes.empty()) votes.emplace(arguments);
   knn::text_index const index = prepare(owner, arguments);
   nlohmann::ordered_json summary{{"documents", index.ids().size()},
                                  {"terms", index.terms().size()},
@@ -175,8 +236,7 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
     }
     for (auto const& engine : knn::sparse_engines())
       if (engine.which == searcher->engine()) owner.expect_device_for(engine.name, engine.runs_on);
-    std::optional<class_votes> votes;
-    if (!arguments.votes.empty()) votes.emplace(index, arguments);
+    if (votes) votes->learn(index);
     std::vector<datasets::text_document> queries;
     std::size_t answered = 0;
     auto const answer = [&] {
@@ -193,21 +253,23 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
       constexpr std::size_t together = 4096;
       auto const timer = owner.stage("search");
       datasets::read_documents(
-          owner.ctx(), owner.input(arguments.queries), arguments.text.options().format,
+          owner.ctx(), arguments.queries, reading.format,
           [&](datasets::text_document&& query) {
             queries.push_back(std::move(query));
             if (queries.size() == together) answer();
           },
-          arguments.text.options().reading);
+          reading.reading);
       answer();
     }
+    out->flush();
+    if (votes) votes->flush();
     out->commit();
+    if (votes) votes->commit();
     summary["queries"] = answered;
     summary["k"] = std::min(arguments.k, index.ids().size());
     summary["engine"] = knn::name_of(searcher->engine());
-    if (votes) {
-      votes->commit();
-      auto const quality = votes->quality();
+    if (auto const quality = votes ? votes->quality() : knn::classification_quality{};
+        quality.queries > 0) {
       summary["accuracy"] = quality.accuracy;
       summary["micro_f1"] = quality.micro_f1;
       summary["macro_f1"] = quality.macro_f1;

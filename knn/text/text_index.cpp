@@ -354,7 +354,9 @@ text_index text_index::open(context const& ctx, std::string const& path) {
     ::close(descriptor);
     if (S_ISREG(status.st_mode))
       throw error({path, 1, 1}, "found an empty file, expected an index");
-    fail("found no file, expected an index: it is mapped, not read");
+    fail(S_ISDIR(status.st_mode)
+             ? "is a folder, expected a file"
+             : "found no regular file, expected an index: it is mapped, not read");
   }
   void* const at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
   int const reason = errno;
