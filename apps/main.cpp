@@ -84,11 +84,12 @@ std::string version_text() {
 
 /// What was wrong with the line, and whose --help explains it.
 std::string usage_message(CLI::App const& program, std::string what) {
-  auto const verbs = program.get_subcommands();
-  if (verbs.empty() && program.remaining_size() > 0)
+  std::string verb;
+  for (auto at = program.get_subcommands(); !at.empty(); at = at.front()->get_subcommands())
+    verb += " " + at.front()->get_name();
+  if (verb.empty() && program.remaining_size() > 0)
     what = fmt::format("found '{}', expected a verb", program.remaining().front());
-  return fmt::format("{}; see rulerank{}{} --help", what, verbs.empty() ? "" : " ",
-                     verbs.empty() ? "" : verbs.front()->get_name());
+  return fmt::format("{}; see rulerank{} --help", what, verb);
 }
 
 int run(int argc, char** argv) {
