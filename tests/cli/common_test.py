@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pty
+import re
 import resource
 
 import harness
@@ -17,7 +18,7 @@ class Help(harness.CommandLine):
         self.assertIn("reduce", verbs)
         for verb in verbs:
             with self.subTest(verb):
-                text = self.expect(0, verb, "--help").stdout.decode()
+                text = self.expect(0, *verb.split(), "--help").stdout.decode()
                 self.assertRegex(text, rf"Example:\n +rulerank {verb}\b")
                 self.assertRegex(text, r"--device TEXT[ =\[]+auto")
 
@@ -125,6 +126,8 @@ class Usage(harness.CommandLine):
             "experiment": ({"--folds": ".", "--out-dir": "o"}, []),
             "split": ({"--in": a, "--out-dir": "o"}, []),
             "sample": ({"--out-dir": "o"}, []),
+            "search text": ({"--collection": a, "--queries": a, "--out": "o"},
+                            ["--index", "--run", "--classes"]),
             "engines": ({}, []),
             "devices": ({}, []),
         }
@@ -133,7 +136,7 @@ class Usage(harness.CommandLine):
             for option in [*needed, *others, "--manifest"]:
                 with self.subTest(verb=verb, option=option):
                     words = {**needed, option: ""}
-                    self.expect(2, verb, *(word for pair in words.items() for word in pair),
+                    self.expect(2, *verb.split(), *(word for pair in words.items() for word in pair),
                                 message=f"{option}: the path is empty")
         for words, message in (
                 (["evaluate", *test, "--scores", "new="], "--scores new=: a path is empty"),
@@ -227,7 +230,7 @@ class Engines(harness.CommandLine):
     def test_table_and_json_name_the_same(self):
         lines = self.expect(0, "engines").stdout.decode().splitlines()[1:]
         listed = json.loads(self.expect(0, "engines", "--json").stdout)
-        self.assertEqual([line.split()[:2] for line in lines],
+        self.assertEqual([re.split(" {2,}", line)[:2] for line in lines],
                          [[e["verb"], e["engine"]] for e in listed])
         for verb in {e["verb"] for e in listed}:
             defaults = [e["runs_on"] for e in listed if e["verb"] == verb and e["default"]]
@@ -241,13 +244,16 @@ class Engines(harness.CommandLine):
         text = b"".join(b"%d qid:%d 1:%d 2:%d\n" % (d % 3, d // 8, d % 7, d % 5)
                         for d in range(64))
         train = self.file("train.txt", text)
+        docs = self.file("docs", b"".join(b"%d\tred w%d v%d\n" % (d, d % 7, d % 5)
+                                          for d in range(64)))
         lines = {"reduce": ["reduce", "--train", train],
-                 "rank": ["rank", "--train", train, "--test", train]}
+                 "rank": ["rank", "--train", train, "--test", train],
+                 "search text": ["search", "text", "--collection", docs, "--queries", docs]}
         outputs = {verb: set() for verb in lines}
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
             if "cpu" not in e["runs_on"]:
                 continue
-            out = self.folder / f"{e['verb']}-{e['engine']}"
+            out = self.folder / f"{e['verb']} {e['engine']}"
             manifest = self.folder / "m.json"
             self.expect(0, *lines[e["verb"]], "--out", out, "--engine", e["engine"],
                         "--device", "cpu", "--manifest", manifest)
@@ -259,12 +265,14 @@ class Engines(harness.CommandLine):
                 self.expect(0, *lines[e["verb"]], "--out", "auto", "--manifest", manifest)
                 self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
         self.assertEqual({verb: len(texts) for verb, texts in outputs.items()},
-                         {"reduce": 1, "rank": 1})
+                         {"reduce": 1, "rank": 1, "search text": 1})
 
     def test_an_engine_on_a_device_it_cannot_run_on(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        docs = self.file("docs", b"1\tred\n")
         lines = {"reduce": ["reduce", "--train", train],
-                 "rank": ["rank", "--train", train, "--test", train]}
+                 "rank": ["rank", "--train", train, "--test", train],
+                 "search text": ["search", "text", "--collection", docs, "--queries", docs]}
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
             line = [*lines[e["verb"]], "--out", "out", "--engine", e["engine"]]
             if "cuda" not in e["runs_on"]:
@@ -282,7 +290,7 @@ class Engines(harness.CommandLine):
                             for d in range(64))
             train = self.file(size, text)
             for e in json.loads(self.expect(0, "engines", "--json").stdout):
-                if "cpu" not in e["runs_on"]:
+                if "cpu" not in e["runs_on"] or e["verb"] not in ("reduce", "rank"):
                     continue
                 line = [e["verb"], "--train", train, "--engine", e["engine"], "--device", "cpu",
                         "--out", "out"]
@@ -349,7 +357,7 @@ class Outputs(harness.CommandLine):
                      ["rank", "--train", train, "--test", train, "--out", "s", "--run", "-"],
                      ["rank", "--train", train, "--test", train, "--out", "s", "--json"],
                      ["evaluate", "--test", train, "--scores", scores], discretize,
-                     *([verb, "--help"] for verb in self.verbs())):
+                     ["search", "--help"], *([*verb.split(), "--help"] for verb in self.verbs())):
             with self.subTest(line), open("/dev/full", "wb") as full:
                 self.expect(1, *line, stdout=full,
                             message="standard output: cannot be written: No space left on device")

@@ -111,10 +111,13 @@ class CommandLine(unittest.TestCase):
         elif "{out}" in row.line:
             self.assertNotEqual(names["out"].read_bytes(), OLD, "the output was not written")
 
-    def verbs(self):
-        """The verbs that the program lists in its help."""
-        lines = self.rulerank("--help").stdout.decode().partition("Subcommands:\n")[2].splitlines()
-        return [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+    def verbs(self, *below):
+        """The verbs that the program lists in its help, such as `rank` and `search text`."""
+        text = self.rulerank(*below, "--help").stdout.decode()
+        lines = text.partition("Subcommands:\n")[2].splitlines()
+        names = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+        return ([verb for name in names for verb in self.verbs(*below, name)] if names
+                else [" ".join(below)])
 
 
 def main():

@@ -1,0 +1,811 @@
+"""The verb search text: what it finds, what it refuses, and what it leaves behind."""
+
+import bz2
+import gzip
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+from harness import OLD, Row
+
+METRICS = ("cosine", "ip", "l2")
+WEIGHTS = ("tf-idf", "bm25", "none")
+PLAIN = ["--stop-words", "none", "--stemmer", "none"]  # a term is what stands between blanks
+
+
+def tsv(documents):
+    return "".join(f"{id}\t{text}\n" for id, text in documents).encode()
+
+
+def draw(documents, words, seed, longest=12):
+    """Texts of words whose frequencies fall as 1 / rank, an empty one now and then."""
+    chance = random.Random(seed)
+    vocabulary = [f"w{w}" for w in range(words)]
+    falling = [1 / (w + 1) for w in range(words)]
+    return [(f"{d}", " ".join(chance.choices(vocabulary, falling, k=chance.randrange(longest))))
+            for d in range(documents)]
+
+
+def counts_of(text):
+    counts = {}
+    for word in text.split():
+        counts[word] = counts.get(word, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: item[0].encode()))
+
+
+def nearest(documents, queries, metric, weights, k, k1=1.2, b=.75):
+    """The definition: (query, rank, document, similarity or distance), document by document."""
+    counts = [counts_of(text) for _, text in documents]
+    frequency = {}
+    for row in counts:
+        for term in row:
+            frequency[term] = frequency.get(term, 0) + 1
+    n = len(documents)
+    mean = sum(sum(row.values()) for row in counts) / n
+
+    def document_weight(row, term):
+        if weights != "bm25":
+            return query_weight(row, term)
+        df = frequency[term]
+        idf = math.log1p((n - df + .5) / (df + .5))
+        relative = sum(row.values()) / mean if mean > 0 else 1
+        return idf * (row[term] * (k1 + 1)) / (row[term] + k1 * (1 - b + b * relative))
+
+    def query_weight(row, term):
+        return row[term] * (math.log(n / frequency[term]) if weights == "tf-idf" else 1)
+
+    def vector(row, weight):
+        row = {term: weight(row, term) for term in row if term in frequency}
+        return {term: w for term, w in row.items() if w != 0}
+
+    def total(values):
+        value = 0.  # in this order: `sum` of later Pythons has its own
+        for v in values:
+            value += v
+        return value
+
+    def norm(vector):
+        return math.sqrt(total(w * w for w in vector.values()))
+
+    rows = [vector(row, document_weight) for row in counts]
+    found = []
+    for query, text in queries:
+        q = vector(counts_of(text), query_weight)
+        all_of_it = []
+        for d, row in enumerate(rows):
+            product = total(q[term] * row[term] for term in q if term in row)
+            norms = norm(q) * norm(row)
+            score = order = product if metric == "ip" else product / norms if norms > 0 else 0.
+            if metric == "l2":
+                order = score if row else .5
+                squared = (1 if q else 0) + (1 if row else 0) - 2 * score
+                score = math.sqrt(max(squared, 0))
+            all_of_it.append((-order, d, score))
+        for rank, (_, d, score) in enumerate(sorted(all_of_it)[:k], 1):
+            found.append((query, rank, documents[d][0], score))
+    return found
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes()
+            for path in pathlib.Path(folder).rglob("*") if path.is_file()}
+
+
+class Search(harness.CommandLine):
+    def neighbours(self, *words, **options):
+        """What goes to standard output."""
+        return self.expect(0, "search", "text", *words, "--quiet", **options).stdout
+
+    def rows(self, text):
+        lines = [line.split("\t") for line in text.decode().splitlines()]
+        return [(query, int(rank), id, float(score)) for query, rank, id, score in lines]
+
+
+class Found(Search):
+    def test_by_hand(self):
+        docs = self.file("docs.tsv", b"a\tred red fish\nb\tblue fish\nc\tred fish hook\nd\t\n")
+        queries = self.file("queries.tsv", b"q\tred hook\nother\twhale\n")
+        line = ["--collection", docs, "--queries", queries, *PLAIN, "--k", 3]
+        half, most, all_but_one = math.log(4 / 2), math.log(4 / 1), math.log(4 / 3)
+        # red has ln(4/2), hook and blue ln(4/1), fish ln(4/3); terms add in byte order.
+        a = math.sqrt(all_but_one ** 2 + (2 * half) ** 2)
+        c = math.sqrt(all_but_one ** 2 + most ** 2 + half ** 2)
+        q = math.sqrt(most ** 2 + half ** 2)
+        for metric, expected in (
+                ("cosine", [("c", (most ** 2 + half ** 2) / (q * c)),
+                            ("a", 2 * half ** 2 / (q * a)), ("b", 0)]),
+                ("ip", [("c", most ** 2 + half ** 2), ("a", 2 * half ** 2), ("b", 0)]),
+                # The empty document is at distance 1, nearer than one that shares nothing.
+                ("l2", [("c", math.sqrt(2 - 2 * (most ** 2 + half ** 2) / (q * c))),
+                        ("d", 1), ("a", math.sqrt(2 - 2 * (2 * half ** 2 / (q * a))))])):
+            with self.subTest(metric):
+                found = self.rows(self.neighbours(*line, "--metric", metric))
+                self.assertEqual([(query, rank, id) for query, rank, id, _ in found[:3]],
+                                 [("q", rank, id) for rank, (id, _) in enumerate(expected, 1)])
+                for (_, _, _, score), (_, wanted) in zip(found, expected):
+                    self.assertAlmostEqual(score, wanted, 12)
+                # No term is known: all documents as they came; but one without terms is as a query
+                # without terms, and no distance away.
+                ids = ["d", "a", "b"] if metric == "l2" else ["a", "b", "c"]
+                self.assertEqual(found[3:], [("other", rank, id, float(metric == "l2" and id != "d"))
+                                             for rank, id in enumerate(ids, 1)])
+
+    def test_as_defined_whatever_the_engine_the_threads_and_the_way(self):
+        documents, queries = draw(300, 80, 1), draw(40, 100, 2)
+        docs, topics = self.file("docs", tsv(documents)), self.file("topics", tsv(queries))
+        for weights in WEIGHTS:
+            index = self.folder / f"index-{weights}"
+            weighing = [*PLAIN, "--weights", weights, "--k1", .9, "--b", .4]
+            self.expect(0, "search", "text", "--collection", docs, "--index", index, *weighing)
+            for metric in METRICS:
+                for k in (1, 30, 1000):
+                    with self.subTest(metric=metric, weights=weights, k=k):
+                        asking = ["--queries", topics, "--metric", metric, "--k", k]
+                        whole = self.neighbours("--collection", docs, *asking, *weighing)
+                        self.assertEqual(self.rows(whole),
+                                         nearest(documents, queries, metric, weights, k, .9, .4))
+                        for more in (["--engine", "mt"], ["--engine", "mt", "--threads", 3],
+                                     ["--engine", "tiles", "--threads", 1],
+                                     ["--engine", "tiles", "--threads", 5]):
+                            self.assertEqual(whole, self.neighbours("--index", index, *asking,
+                                                                    *more))
+            again = self.folder / "again"
+            both = self.neighbours("--collection", docs, "--index", again, "--queries", topics,
+                                   *weighing, "--threads", 4)
+            self.assertEqual(both, self.neighbours("--index", index, "--queries", topics))
+            self.assertEqual(again.read_bytes(), index.read_bytes())
+
+    def test_documents_beyond_a_tile(self):
+        # Of 16,384 documents: the last of one, the first of the next, and equal ones in all.
+        documents = [(f"{d}", f"one w{d % 7}") for d in range(33000)]
+        for d in (16383, 16384, 32768):
+            documents[d] = (f"{d}", "rare one")
+        queries = [("rare", "rare"), ("both", "rare w3"), ("one", "w6 one")]
+        docs, topics = self.file("docs", tsv(documents)), self.file("topics", tsv(queries))
+        for metric in METRICS:
+            with self.subTest(metric):
+                line = ["--collection", docs, "--queries", topics, *PLAIN, "--k", 5, "--metric",
+                        metric]
+                found = self.neighbours(*line)
+                self.assertEqual(found, self.neighbours(*line, "--engine", "mt"))
+                self.assertEqual([id for query, _, id, _ in self.rows(found) if query == "rare"],
+                                 ["16383", "16384", "32768", "0", "1"])
+
+    def test_fewer_documents_than_k(self):
+        docs = self.file("docs", b"a\tred\nb\tblue\n")
+        queries = self.file("queries", b"1\tblue\n2\tpink\n")
+        for k in (2, 3, 1 << 40):
+            for engine in ("mt", "tiles"):
+                found = self.neighbours("--collection", docs, "--queries", queries, "--k", k,
+                                        "--engine", engine)
+                self.assertEqual(found, b"1\t1\tb\t1\n1\t2\ta\t0\n2\t1\ta\t0\n2\t2\tb\t0\n")
+
+    def test_queries_without_a_known_term(self):
+        # Unknown words, a stop word, a term of all documents (it weighs nothing), nothing at all.
+        docs = self.file("docs", b"c\tfish red\na\tfish blue\nb\tfish pink\n")
+        queries = self.file("queries", b"1\twhales\n2\tthe\n3\tfish\n4\t\n")
+        expected = "".join(f"{q}\t{rank}\t{id}\t0\n" for q in (1, 2, 3, 4)
+                           for rank, id in enumerate("cab", 1)).encode()
+        for engine in ("mt", "tiles"):
+            for metric in ("cosine", "ip"):
+                self.assertEqual(expected, self.neighbours("--collection", docs, "--queries",
+                                                           queries, "--engine", engine,
+                                                           "--metric", metric))
+
+    def test_terms_and_cut_offs(self):
+        docs = self.file("docs", "a\tRunning café 1999\nb\truns the\nc\tIt\n".encode())
+        queries = self.file("queries", "1\trun\n2\tCAFE\n3\tthe\n4\t1999\n5\tit\n".encode())
+
+        def near(*options):
+            found = self.rows(self.neighbours("--collection", docs, "--queries", queries,
+                                              *options))
+            return {q: "".join(id for query, _, id, score in found if query == q and score > 0)
+                    for q in "12345"}
+
+        usual = {"1": "ba", "2": "a", "3": "", "4": "a", "5": ""}
+        self.assertEqual(near(), usual)
+        self.assertEqual(near("--stemmer", "none"), {**usual, "1": ""})
+        self.assertEqual(near("--stop-words", "none"), {**usual, "3": "b", "5": "c"})
+        self.assertEqual(near("--stop-words", "none", "--no-fold"),
+                         {"1": "b", "2": "", "3": "b", "4": "a", "5": ""})
+        self.assertEqual(near("--no-numbers"), {**usual, "4": ""})
+        self.assertEqual(near("--min-length", 4), {**usual, "1": ""})
+        self.assertEqual(near("--max-length", 4), {**usual, "1": "b"})
+        self.assertEqual(near("--min-documents", 2), {**usual, "1": "ab", "2": "", "4": ""})
+        self.assertEqual(near("--max-share", .4), {**usual, "1": ""})
+        words = self.file("words", b"cafe\n1999\n")
+        self.assertEqual(near("--stop-words", f"file:{words}"),
+                         {"1": "ab", "2": "", "3": "b", "4": "", "5": "c"})
+
+
+class Forms(Search):
+    DOCUMENTS = [(f"{d}", f"{text} word{d}") for d, text in draw(10, 20, 3)][1:]
+    QUERIES = draw(8, 20, 4)[1:]
+
+    def forms(self, name, documents):
+        """The same documents in every form."""
+        text = tsv(documents)
+        folder = self.folder / f"{name}-folder"
+        folder.mkdir()
+        for id, words in documents:
+            (folder / id).write_text(words)
+        forms = {
+            "tsv": self.file(f"{name}.tsv", text),
+            "CRLF": self.file(f"{name}.crlf", text.replace(b"\n", b"\r\n")),
+            "jsonl": self.file(f"{name}.jsonl", "".join(
+                json.dumps({"id": int(id), "year": 1999, "text": words}) + "\n"
+                for id, words in documents).encode()),
+            "folder": folder,
+            "cranfield": self.file(f"{name}.cran", "".join(
+                f".I {id}\n.W\n{words}\n" for id, words in documents).encode()),
+            "gz": self.file(f"{name}.gz", gzip.compress(text)),
+            "gz in two members": self.file(f"{name}.2.gz", gzip.compress(text[:40])
+                                           + gzip.compress(text[40:])),
+        }
+        if shutil.which("zstd"):
+            forms["zst"] = self.file(f"{name}.zst", subprocess.run(
+                ["zstd", "-c"], input=text, stdout=subprocess.PIPE, check=True).stdout)
+        return forms
+
+    def test_every_form_gives_the_same_neighbours(self):
+        docs, queries = self.forms("docs", self.DOCUMENTS), self.forms("queries", self.QUERIES)
+        whole = self.neighbours("--collection", docs["tsv"], "--queries", queries["tsv"], *PLAIN)
+        self.assertEqual(self.rows(whole),
+                         nearest(self.DOCUMENTS, self.QUERIES, "cosine", "tf-idf", 30))
+        for form in docs:
+            with self.subTest(form):
+                for a, b in ((docs[form], queries["tsv"]), (docs["tsv"], queries[form])):
+                    self.assertEqual(whole, self.neighbours("--collection", a, "--queries", b,
+                                                            *PLAIN))
+        for form in ("tsv", "jsonl", "folder", "cranfield"):
+            self.assertEqual(whole, self.neighbours("--collection", docs[form], "--queries",
+                                                    queries[form], "--format", form, *PLAIN))
+        for form in ("tsv", "jsonl", "cranfield", "gz", "zst"):
+            if form in docs:
+                with self.subTest("standard input", form=form):
+                    data, asked = docs[form].read_bytes(), queries[form].read_bytes()
+                    self.assertEqual(whole, self.neighbours("--collection", "-", "--queries",
+                                                            queries["tsv"], *PLAIN, input=data))
+                    self.assertEqual(whole, self.neighbours("--collection", docs["tsv"],
+                                                            "--queries", "-", *PLAIN, input=asked))
+
+    def test_fields_are_one_text(self):
+        one = self.file("one", b'{"id": 1, "text": "red fish"}\n{"id": 2, "text": "blue"}\n')
+        more = self.file("more", b'{"id": 1, "title": "red", "note": 7, "text": "fish"}\n'
+                                 b'{"id": "2", "a": "blue", "b": ""}\n')
+        line = ["--queries", self.file("q", b"q\tred fish\n")]
+        self.assertEqual(self.neighbours("--collection", one, *line),
+                         self.neighbours("--collection", more, *line))
+
+    def test_number_by_position(self):
+        docs = self.file("docs", b".I 10\n.T\nred fish\n.W\nred\n.I 7\n.W\nblue fish\n.I 8\n.W\nbird\n")
+        queries = self.file("queries", b".I 031\n.W\nblue\n.I 040\n.W\nred\n")
+        line = ["--collection", docs, "--queries", queries, "--k", 1]
+        self.assertEqual([(q, id) for q, _, id, _ in self.rows(self.neighbours(*line))],
+                         [("031", "7"), ("040", "10")])
+        self.assertEqual([(q, id) for q, _, id, _ in
+                          self.rows(self.neighbours(*line, "--number-by-position"))],
+                         [("1", "2"), ("2", "1")])
+
+    def test_labels_of_lines(self):
+        docs = self.file("docs", b"1\tred\tpink fish\n2\t\tblue fish\n")
+        queries = self.file("queries", b"q\tred\tred blue\n")
+        line = ["--collection", docs, "--queries", queries, "--k", 1]
+        self.assertEqual([id for _, _, id, _ in self.rows(self.neighbours(*line, "--labels"))],
+                         ["2"])
+        self.assertEqual([id for _, _, id, _ in self.rows(self.neighbours(*line))], ["1"])
+
+
+class Outputs(Search):
+    def setUp(self):
+        super().setUp()
+        self.docs = self.file("docs.tsv", b"1\tcat\tmouse fish\n2\tdog\tbone walk\n"
+                                          b"3\tcat\tfish milk\n4\tdog\tfish bone\n")
+        self.topics = self.file("topics.tsv", b"a\tcat\tfish milk\nb\tdog\tfish walk bone\n"
+                                              b"c\tdog\tmouse\n")
+        self.line = ["--collection", self.docs, "--queries", self.topics, "--labels", "--k", 3]
+
+    def test_run(self):
+        for metric in METRICS:
+            found = self.rows(self.neighbours(*self.line, "--metric", metric, "--run", "r",
+                                              "--tag", "mine"))
+            lines = [line.split(" ") for line in (self.folder / "r").read_text().splitlines()]
+            sign = -1 if metric == "l2" else 1
+            self.assertEqual([(q, int(rank), id, sign * float(score))
+                              for q, _, id, rank, score, _ in lines], found)
+            self.assertEqual({(zero, tag) for _, zero, _, _, _, tag in lines}, {("Q0", "mine")})
+            scores = [float(line[4]) for line in lines if line[0] == "b"]
+            self.assertEqual(scores, sorted(scores, reverse=True))
+        self.assertTrue(self.neighbours(*self.line, "--out", "n", "--run", "-").startswith(b"a Q0 "))
+
+    def test_run_is_evaluated(self):
+        self.neighbours(*self.line, "--run", "r", "--out", "n")
+        qrels = self.file("qrels", b"a 0 3 1\nb 0 2 1\nb 0 4 1\nc 0 1 1\n")
+        table = self.expect(0, "evaluate", "--qrels", qrels, "--run", "r", "--metrics", "MAP",
+                            "--profile", "trec", "--format", "json", "--quiet").stdout
+        self.assertIn(b"1.0", table)
+
+    def test_votes_and_classes(self):
+        def classes(*options):
+            line = self.line if "--k" not in options else self.line[:-2]
+            self.neighbours(*line, "--out", "n", "--classes", "c", *options)
+            return [tuple(line.split("\t")) for line in
+                    (self.folder / "c").read_text().splitlines()]
+
+        # a: 3, 4, 1. b: 2, 4, 1. c: 1 and two that share nothing.
+        found = self.rows(self.neighbours(*self.line))
+        near = {q: [id for query, _, id, _ in found if query == q] for q in "abc"}
+        self.assertEqual(near, {"a": ["3", "4", "1"], "b": ["2", "4", "1"], "c": ["1", "2", "3"]})
+        truth = [("a", "cat", "cat"), ("b", "dog", "dog"), ("c", "dog", "cat")]
+        self.assertEqual(classes("--votes", "majority"), truth)
+        self.assertEqual(classes("--votes", "similarity"), truth)
+        self.assertEqual(classes("--votes", "similarity", "--metric", "l2"), truth)
+        self.assertEqual(classes("--votes", "majority", "--k", 4), truth)  # 2 : 2, the nearer one's
+        # Two far ones outnumber a near one, and do not outweigh it.
+        far = self.file("far", b"1\tcat\tred sea\n2\tdog\tsea a b c d e\n3\tdog\tsea f g h i j\n"
+                               b"4\tcow\tnothing\n")
+        self.file("q", b"q\tcat\tred sea\n")
+        line = ["--collection", far, "--queries", "q", "--labels", "--k", 3, *PLAIN, "--classes",
+                "c", "--out", "n"]
+        for votes, given in (("majority", "dog"), ("similarity", "cat")):
+            self.neighbours(*line, "--votes", votes)
+            self.assertEqual((self.folder / "c").read_text(), f"q\tcat\t{given}\n")
+
+    def test_a_folders_names_are_the_classes(self):
+        for part, name, text in (("train", "cat/1", "milk"), ("train", "dog/1", "bone"),
+                                 ("test", "dog/7", "a bone"), ("test", "cat/8", "a milk")):
+            path = self.folder / part / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        self.neighbours("--collection", "train", "--queries", "test", "--k", 1, "--votes",
+                        "majority", "--classes", "c", "--out", "n")
+        self.assertEqual((self.folder / "c").read_text(), "cat/8\tcat\tcat\ndog/7\tdog\tdog\n")
+
+    def test_json_and_manifest(self):
+        done = self.expect(0, "search", "text", *self.line, "--out", "n", "--json", "--quiet",
+                           "--manifest", "m", "--votes", "majority", "--engine", "mt", "--device",
+                           "cpu", "--index", "i")
+        summary = json.loads(done.stdout)
+        manifest = json.loads((self.folder / "m").read_text())
+        expected = {"documents": 4, "terms": 5, "postings": 8, "queries": 3, "k": 3,
+                    "engine": "mt", "accuracy": 2 / 3, "micro_f1": 2 / 3, "macro_f1": 2 / 3}
+        for name, value in expected.items():
+            self.assertEqual(summary[name], value, name)
+            self.assertEqual(manifest[name], value, name)
+        self.assertEqual(list(summary), [*expected, "seconds"])
+        self.assertEqual(done.stderr, b"")
+        for stage in ("index", "prepare", "search"):
+            self.assertIn(stage, manifest["seconds"])
+        self.assertEqual(sorted(entry["path"] for entry in manifest["inputs"]),
+                         sorted([str(self.docs), str(self.topics)]))
+        # An index alone; one that is opened; default engine.
+        summary = json.loads(self.expect(0, "search", "text", "--collection", self.docs,
+                                         "--labels", "--index", "j", "--json", "--quiet").stdout)
+        self.assertEqual([summary[name] for name in ("documents", "terms", "postings")], [4, 5, 8])
+        self.assertNotIn("queries", summary)
+        self.assertEqual((self.folder / "j").read_bytes(), (self.folder / "i").read_bytes())
+        self.expect(0, "search", "text", "--index", "j", "--queries", self.topics, "--labels",
+                    "--out", "n", "--manifest", "m")
+        manifest = json.loads((self.folder / "m").read_text())
+        self.assertEqual([manifest["engine"], manifest["k"]], ["tiles", 4])
+        self.assertIn("open", manifest["seconds"])
+        self.assertEqual(sorted(entry["path"] for entry in manifest["inputs"]),
+                         sorted(["j", str(self.topics)]))
+        # Neighbours on standard output leave no room for it.
+        self.assertEqual(self.neighbours(*self.line, "--json"), self.neighbours(*self.line))
+
+    def test_votes_are_told(self):
+        self.expect(0, "search", "text", *self.line, "--out", "n", "--votes", "majority",
+                    message="rulerank: accuracy 0.6667, macro-F1 0.6667 over 3 queries\n")
+
+
+class Refused(Search):
+    DOCS = b"1\tred fish\n2\tblue fish\n"
+    FILES = {"docs": DOCS, "q": b"q\tred\n"}
+
+    def test_bad_text(self):
+        gz = gzip.compress(b"".join(b"%d\tfish %d\n" % (d, d * d) for d in range(5000)))
+        rows = []
+        for name, data, options, message in (
+                ("no tab", b"1\tred\n2 blue\n", "", ':2:7: found no tab after "2 blue", expected'),
+                ("no tab behind a label", b"1\tred\n", "--labels", ':1:6: found no tab after "red"'),
+                ("no id", b"1\tred\n\tblue\n", "", ":2:1: found an empty id"),
+                ("an id again", b"1\tred\n2\tblue\n1\tsea\n", "",
+                 ':3:1: found id "1" again, expected each once (it is that of line 1 already)'),
+                ("an id again, JSON", b'{"id": 1, "text": ""}\n{"id": "1", "text": ""}\n', "",
+                 ':2:1: found id "1" again'),
+                ("broken JSON", b'{"id": 1, "text": "a"}\n{"id": 2, "text": }\n', "", ":2:19: "),
+                ("no object", b'{"id": 1, "text": "a"}\n[1]\n', "", ':2:1: found "[1]", expected'),
+                ("JSON without an id", b'{"text": "a"}\n', "", ":1:1: found no id, expected"),
+                ("JSON without a text", b'{"id": 1, "n": 2}\n', "", ":1:1: found no text"),
+                ("an id that is none", b'{"id": 1.5, "text": "a"}\n', "", ':1:1: found "1.5" as id'),
+                ("SMART without .I", b".W\nred\n", "", ':1:1: found ".W" before the first document'),
+                ("SMART without a number", b".I 1\n.W\nred\n.I x\n.W\n", "", ':4:4: found "x" after'),
+                ("SMART, an id again", b".I 1\n.W\nred\n.I 1\n.W\n", "", ':4:4: found id "1" again'),
+                ("SMART without a section", b".I 1\nred\n", "", ':2:1: found "red" right after .I'),
+                ("empty", b"", "", ":1:1: found no documents"),
+                ("empty lines", b"\n\n", "", ":1:1: found no documents"),
+                ("empty gz", gzip.compress(b""), "", ":1:1: found no documents"),
+                ("truncated gz", gz[:len(gz) // 2], "", ":"),
+                ("damaged gz", gz[:-6] + bytes([gz[-6] ^ 1]) + gz[-5:], "", ":"),
+                ("no tsv", b'{"id": 1, "text": "a"}\n', "--format tsv", ":1:23: found no tab"),
+                ("no jsonl", b"1\ta\n", "--format jsonl", ":1:"),
+                ("no SMART", b"1\ta\n", "--format cranfield", ':1:1: found "1'),
+        ):
+            out = " --run {out} --out " + os.devnull
+            rows.append(Row(name, data, "search text --collection {in} --index {out} " + options, 3,
+                            "{in}" + message))
+            # Both are read in the one form that is asked for; queries come second.
+            documents = {"--labels": b"1\t\tred\n", "--format jsonl": b'{"id": 1, "text": "a"}\n',
+                         "--format cranfield": b".I 1\n.W\nred\n"}.get(options, self.DOCS)
+            rows.append(Row(name + ", queries", data, "search text --collection {docs} --queries "
+                            "{in} " + options + out, 3, "{in}" + message,
+                            {"docs": documents}))
+        self.check_rows(rows)
+
+    def test_bad_text_from_standard_input(self):
+        docs = self.file("docs", self.DOCS)
+        for line in (["--collection", "-", "--queries", docs], ["--collection", docs, "--queries",
+                                                                "-"]):
+            self.expect(3, "search", "text", *line, "--out", "o", input=b"1\tred\n2\n",
+                        message='error: standard input:2:2: found no tab after "2"')
+        self.assertEqual(os.listdir(self.folder), ["docs"])
+
+    def test_inputs_that_are_not_there(self):
+        docs = self.file("docs", self.DOCS)
+        (self.folder / "empty").mkdir()
+        line = ["search", "text", "--out", "o"]
+        for words, message in (
+                (["--collection", "absent", "--queries", docs], "absent: cannot be read"),
+                (["--collection", docs, "--queries", "absent"], "absent: cannot be read"),
+                (["--index", "absent", "--queries", docs], "absent: cannot be read"),
+                (["--collection", "empty", "--queries", docs], "empty: found no files"),
+                (["--collection", docs, "--queries", "empty"], "empty: found no files"),
+                (["--index", "empty", "--queries", docs], "empty: is a folder, expected a file"),
+                (["--collection", docs, "--queries", "empty", "--format", "tsv"],
+                 "empty: is a folder, expected a file"),
+                (["--collection", docs, "--queries", docs, "--stop-words", "file:absent"],
+                 "absent: cannot be read"),
+        ):
+            with self.subTest(words=words):
+                self.expect(3, *line, *words, message=message)
+                self.assertEqual(sorted(os.listdir(self.folder)), ["docs", "empty"])
+
+    def index(self):
+        """The bytes of a good index."""
+        self.file("good.tsv", b"".join(b"%d\tred w%d v%d\n" % (d, d % 7, d % 11)
+                                       for d in range(60)))
+        self.expect(0, "search", "text", "--collection", "good.tsv", "--index", "good", "--quiet")
+        return (self.folder / "good").read_bytes()
+
+    def test_indexes_that_are_none(self):
+        good = self.index()
+        header = good.rindex(b'{"format"')
+        for name, data, message in (
+                ("empty", b"", "found an empty file, expected an index"),
+                ("foreign", self.DOCS, "found no index of rulerank"),
+                ("foreign and long", self.DOCS * 1000, "found no index of rulerank"),
+                ("cut at once", good[:20], "found no index of rulerank"),
+                ("cut off", good[:-1], f"found an index of {len(good) - 1} bytes, expected"),
+                ("cut in the middle", good[:len(good) // 2], "it is cut off or was added to"),
+                ("longer", good + b"\n", "it is cut off or was added to"),
+                ("two", good + good, "it is cut off or was added to"),
+                ("compressed", gzip.compress(good), "found no index of rulerank"),
+                ("bzip2", bz2.compress(good), "found no index of rulerank"),
+                ("a later version", good.replace(b'"version":1', b'"version":2', 1), "damaged"),
+                ("another prefix", good[:30] + b"\x01" + good[31:], "the beginning"),
+                ("another header", good[:header + 3] + b"F" + good[header + 4:], "the header"),
+        ):
+            with self.subTest(name):
+                path = self.file("bad", data)
+                done = self.expect(3, "search", "text", "--index", path, "--queries", "good.tsv",
+                                   "--out", "o", message=f"error: {path}:1:1: ")
+                self.assertIn(message, done.stderr.decode())
+                self.assertFalse((self.folder / "o").exists())
+
+    def test_every_damaged_byte_of_an_index_is_found(self):
+        good = self.index()
+        header = good.rindex(b'{"format"')
+        sections = json.loads(good[header:].rstrip())["sections"]
+        self.assertEqual(len(sections), 15)
+        places = [s["begin"] + at for s in sections if s["bytes"]
+                  for at in {0, s["bytes"] // 2, s["bytes"] - 1}]
+        places += [0, 16, 24, 32, 40, 44, header, header + 40, len(good) - 1]
+        asking = ["--queries", "good.tsv", "--out", "o"]
+        for place in places:
+            with self.subTest(place=place):
+                path = self.file("bad", good[:place] + bytes([good[place] ^ 4]) + good[place + 1:])
+                self.expect(3, "search", "text", "--index", path, *asking,
+                            message=f"error: {path}:1:1: ")
+        self.assertFalse((self.folder / "o").exists())
+        self.expect(0, "search", "text", "--index", "good", *asking)
+
+    def test_wrong_usage(self):
+        good = self.index()
+        files = {**self.FILES, "index": good}
+        search = "search text --collection {docs} --queries {q} --out {out} "
+        opened = "search text --index {index} --queries {q} --out {out} "
+        rows = [
+            Row("it runs", b"", search, 0, "", files),
+            Row("it runs from an index", b"", opened, 0, "", files),
+            Row("nothing", b"", "search text", 2, "expected --collection or --index", files),
+            Row("no kind", b"", "search", 2, "subcommand", files),
+            Row("queries alone", b"", "search text --queries {q} --out {out}", 2,
+                "no documents, expected --collection or --index", files),
+            Row("documents alone", b"", "search text --collection {docs}", 2,
+                "expected --queries", files),
+            Row("an index alone", b"", "search text --index {index}", 2, "expected --queries", files),
+            Row("stemmer", b"", search + "--stemmer klingon", 2,
+                "found the stemmer 'klingon', expected none or one of: arabic", files),
+            Row("stop words", b"", search + "--stop-words klingon", 2, "found the stop list", files),
+            Row("metric", b"", search + "--metric hamming", 2,
+                "found metric 'hamming', expected cosine, ip, l2", files),
+            Row("engine", b"", search + "--engine quick", 2,
+                "found engine 'quick', expected one of auto, mt, tiles", files),
+            Row("weights", b"", search + "--weights heavy", 2,
+                "--weights: found weighting 'heavy', expected none, tf-idf, bm25", files),
+            Row("votes", b"", search + "--votes loud", 2,
+                "found votes 'loud', expected majority or similarity", files),
+            Row("form", b"", search + "--format pdf", 2, "--format: found 'pdf', expected auto", files),
+            Row("form beside an index", b"", opened + "--format pdf", 2, "--format: found 'pdf'", files),
+            Row("k 0", b"", search + "--k 0", 2, "--k", files),
+            Row("k below 0", b"", search + "--k -1", 2, "--k", files),
+            Row("k no number", b"", search + "--k many", 2, "--k", files),
+            Row("k1", b"", search + "--weights bm25 --k1 -1", 2, "k1: found -1", files),
+            Row("b", b"", search + "--weights bm25 --b 1.5", 2, "b: found 1.5", files),
+            Row("share", b"", search + "--max-share 0", 2, "found 0, expected above 0", files),
+            Row("length", b"", search + "--min-length 9 --max-length 8", 2,
+                "found words of 9 to 8 code points", files),
+            Row("labels of JSON", b"", search + "--labels --format jsonl", 2, "not tsv", files),
+            Row("position of TSV", b"", search + "--number-by-position --format tsv", 2,
+                "not cranfield", files),
+            Row("classes alone", b"", search + "--classes {out}.c", 2, "--classes without --votes",
+                files),
+            Row("index to standard output", b"", "search text --collection {docs} --index -", 2,
+                "--index", files),
+            Row("index from standard input", b"", "search text --index - --queries {q} --out {out}",
+                2, "--index", files),
+            Row("two inputs of one stream", b"", "search text --collection - --queries - --out {out}",
+                2, "--collection and --queries cannot both be standard input", files),
+            Row("two outputs of one name", b"", search + "--run {out}", 2, "--out and --run", files),
+            Row("classes are the run", b"", search + "--run {out}.r --votes majority --classes "
+                "{out}.r", 2, "--run and --classes are both", files),
+            Row("index is the output", b"", search + "--index {out}", 2, "--out and --index", files),
+            Row("two on standard output", b"", "search text --collection {docs} --queries {q} --run -",
+                2, "--out and --run are both standard output", files),
+            Row("manifest is the output", b"", search + "--manifest {out}", 2,
+                "--manifest and --out", files),
+            Row("output is the collection", b"", search + "--run {docs}", 2,
+                "--run {docs} is an input too", files),
+            Row("output is the queries", b"", search + "--index {in} --run {q}", 2,
+                "--run {q} is an input too", files),
+            Row("index is the queries", b"", search + "--index {q}", 2,
+                "--index {q} is an input too", files),
+            Row("output is the index", b"", "search text --index {index} --queries {q} --out {index}",
+                2, "--out {index} is an input too", files),
+            Row("index is the collection", b"", "search text --collection {docs} --index {docs}", 2,
+                "--index {docs} is an input too", files),
+            Row("a tag of two words", b"", search + "--run {out}.r --tag 'my tag'", 2,
+                'found the tag "my tag", expected one word', files),
+            Row("no tag", b"", search + "--run {out}.r --tag ''", 2, "tag", files),
+            Row("a query's id with a blank", b"a query\tred\n",
+                "search text --collection {docs} --queries {in} --run {out}", 2,
+                'found a query\'s id "a query", expected one word', files),
+            Row("a document's id with a blank", b"a document\tred\n",
+                "search text --collection {in} --queries {q} --run {out}", 2,
+                'found a document\'s id "a document", expected one word', files),
+        ]
+        for option in ("--stop-words none", "--stemmer none", "--no-fold", "--no-numbers",
+                       "--min-length 2", "--max-length 9", "--min-documents 2", "--max-share .5",
+                       "--weights bm25", "--k1 1", "--b 0"):
+            rows.append(Row(f"{option} of an index", b"", opened + option, 2,
+                            option.split()[0] + " beside --index without --collection", files))
+        for option in ("--out {out}", "--run {out}", "--votes majority", "--k 3", "--metric l2",
+                       "--engine mt", "--tag mine", "--votes majority --classes {out}"):
+            rows.append(Row(f"{option} without queries", b"", "search text --collection {docs} "
+                            "--index {docs}.i " + option, 2, option.split()[0] + " without --queries",
+                            files))
+        self.check_rows(rows)
+
+    def test_an_empty_path(self):
+        docs = self.file("docs", self.DOCS)
+        needed = {"--collection": docs, "--queries": docs, "--out": "o", "--votes": "majority"}
+        for option in ("--collection", "--queries", "--index", "--out", "--run", "--classes"):
+            words = {**needed, option: ""}
+            self.expect(2, "search", "text", *(word for pair in words.items() for word in pair),
+                        message=f"{option}: the path is empty")
+        self.assertEqual(os.listdir(self.folder), ["docs"])
+
+    def test_what_is_wrong_is_told_before_an_old_index_goes(self):
+        docs = self.file("docs", self.DOCS)
+        queries = self.file("q", b"q\tred\n")
+        index = self.file("index", OLD)
+        line = ["search", "text", "--collection", docs, "--index", index, "--queries"]
+        for code, words in ((2, [queries, "--out", queries]), (2, [queries, "--votes", "loud"]),
+                            (2, [queries, "--metric", "far"]),
+                            (1, [queries, "--out", "absent/o"]),
+                            (1, [queries, "--run", "absent/r", "--out", "o"]),
+                            (1, [queries, "--votes", "majority", "--out", "o", "--classes",
+                                 "absent/c"])):
+            with self.subTest(words=words):
+                self.expect(code, *line, *words)
+                self.assertEqual(index.read_bytes(), OLD)
+                self.assertEqual(queries.read_bytes(), b"q\tred\n")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["docs", "index", "q"])
+
+    def test_columns_cannot_be_broken(self):
+        """A tab or a line break in an id would make another line of it."""
+        docs = self.file("docs", b'{"id": "a\\tb", "label": "x\\ty", "text": "red"}\n'
+                                 b'{"id": "c", "label": "z", "text": "blue"}\n')
+        fine = self.file("fine", b'{"id": "q", "text": "blue"}\n')
+        line = ["search", "text", "--collection", docs, "--queries"]
+        self.expect(0, *line, fine, "--k", 1, "--out", "o")
+        (self.folder / "o").unlink()
+        self.expect(2, *line, fine, "--k", 2, "--out", "o", message="--out: found a document's id")
+        asked = self.file("asked", b'{"id": "q\\nr", "text": "blue"}\n')
+        self.expect(2, *line, asked, "--k", 1, "--out", "o", message="--out: found a query's id")
+        red = self.file("red", b'{"id": "q", "text": "red"}\n')
+        docs.write_bytes(docs.read_bytes().replace(b"a\\tb", b"a"))
+        self.expect(0, *line, red, "--k", 1, "--out", "o")
+        (self.folder / "o").unlink()
+        self.expect(2, *line, red, "--k", 1, "--out", "o", "--votes", "majority", "--classes", "c",
+                    message="--classes: found a class")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["asked", "docs", "fine", "red"])
+
+    def test_an_output_within_the_folder_that_is_read(self):
+        """The next run would take it for a document."""
+        (self.folder / "docs" / "deep").mkdir(parents=True)
+        self.file("docs/1", b"red")
+        self.file("docs/deep/2", b"blue")
+        (self.folder / "link").symlink_to("docs/deep")
+        asked = self.file("q", b"q\tred\n")
+        line = ["search", "text", "--collection", "docs", "--queries", asked, "--out"]
+        for words in (["docs/o"], ["docs/deep/o"], ["link/o"], ["o", "--run", "docs/r"],
+                      ["o", "--index", "./docs/i"], ["o", "--votes", "majority", "--classes",
+                                                     "docs/c"]):
+            with self.subTest(words=words):
+                self.expect(2, *line, *words, message=" is within --collection docs, expected another")
+        self.expect(2, "search", "text", "--collection", asked, "--queries", "docs", "--out",
+                    "docs/o", message="--out docs/o is within --queries docs")
+        self.expect(0, *line, "docs.o")
+        self.assertEqual(sorted(files(self.folder)), ["docs.o", "docs/1", "docs/deep/2", "q"])
+
+    def test_votes_need_labels(self):
+        docs = self.file("docs", self.DOCS)
+        self.expect(2, "search", "text", "--collection", docs, "--queries", docs, "--votes",
+                    "majority", "--out", "o", message="--votes: found no document with a label")
+        self.assertEqual(os.listdir(self.folder), ["docs"])
+        # Queries need none; then nobody knows how good the classes are.
+        labelled = self.file("labelled", b'{"id": 1, "label": "x", "text": "red"}\n')
+        done = self.expect(0, "search", "text", "--collection", labelled, "--queries", docs,
+                           "--votes", "majority", "--out", "o", "--classes", "c", "--json")
+        self.assertNotIn("accuracy", json.loads(done.stdout))
+        self.assertNotIn(b"accuracy", done.stderr)
+        self.assertEqual((self.folder / "c").read_bytes(), b"1\t\tx\n2\t\tx\n")
+
+
+class Half(Search):
+    """Ends in the middle of the work leave the old files, no half one and nothing beside them."""
+
+    def setUp(self):
+        super().setUp()
+        self.docs = self.file("docs", b"".join(b"%s\tx\t%s\n" % (id.encode(), text.encode())
+                                               for id, text in draw(5000, 3000, 5, 30)))
+        self.out = self.folder / "out"
+        self.out.mkdir()
+        self.names = {"--index": "i", "--out": "n", "--run": "r", "--classes": "c"}
+
+    def line(self, *outputs):
+        words = ["search", "text", "--labels", "--collection", self.docs]
+        if outputs != ("--index",):
+            words += ["--queries", self.docs, "--k", 3, "--votes", "majority"]
+        for option in outputs:
+            words += [option, self.out / self.names[option]]
+        return [*words, *(["--out", os.devnull] if "--out" not in outputs and "--queries" in words
+                          else [])]
+
+    def test_full_disk(self):
+        everything = tuple(self.names)
+        self.expect(0, *self.line(*everything))
+        whole = files(self.out)
+        self.assertEqual(sorted(whole), sorted(self.names.values()))
+        for outputs in (("--index",), ("--out",), ("--run",), ("--classes",)):
+            size = len(whole[self.names[outputs[0]]])
+            for limit, old in ((90, {}), (size // 2, {}), (size - 1, {}),
+                               (size - 1, {name: OLD for name in self.names.values()})):
+                with self.subTest(outputs, limit=limit, old=bool(old)):
+                    shutil.rmtree(self.out)
+                    self.out.mkdir()
+                    for name, data in old.items():
+                        (self.out / name).write_bytes(data)
+                    self.expect_full_disk(limit, *self.line(*outputs))
+                    self.assertEqual(files(self.out), old)
+        # Neighbours, run and classes come together or not at all.
+        sizes = sorted(len(whole[name]) for name in "nrc")
+        self.expect(0, *self.line("--out", "--run", "--classes"))
+        for name in self.names.values():
+            (self.out / name).write_bytes(OLD)
+        for limit in {size - 1 for size in sizes}:
+            with self.subTest("together", limit=limit):
+                self.expect_full_disk(limit, *self.line("--out", "--run", "--classes"))
+                self.assertEqual(set(files(self.out).values()), {OLD})
+        self.expect(0, *self.line(*everything))
+        self.assertEqual(files(self.out), whole)
+
+    def test_devices_that_are_full(self):
+        line = ["search", "text", "--labels", "--collection", self.docs, "--queries", self.docs,
+                "--k", 1]
+        self.expect(1, *line, "--out", "/dev/full", message="/dev/full: cannot be written: No space")
+        with open("/dev/full", "wb") as full:
+            self.expect(1, *line, stdout=full, message="standard output: cannot be written: No space")
+            self.expect(1, *line, "--out", "n", "--json", stdout=full, message="standard output")
+
+    def run_until(self, line, feed, end):
+        """Starts a line, feeds it some of its standard input, and ends it while it waits for more."""
+        process = subprocess.Popen([harness.PROGRAM, *map(str, line)], cwd=self.folder,
+                                   stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        process.stdin.write(feed)
+        process.stdin.flush()
+        time.sleep(.5)
+        self.assertIsNone(process.poll())
+        process.send_signal(end)
+        begin = time.monotonic()
+        process.wait(timeout=20)
+        self.assertLess(time.monotonic() - begin, 1.2)
+        if end == signal.SIGKILL:
+            self.assertEqual(process.returncode, -signal.SIGKILL)
+        else:
+            self.assertEqual(process.returncode, 130)
+            self.assertIn(b"rulerank: error: interrupted\n", process.stderr.read())
+
+    def test_ends_while_it_waits_for_documents_and_queries(self):
+        text = self.docs.read_bytes()
+        half = text[:len(text) // 2]
+        docs = ["--collection", "-", "--index", self.out / "i"]
+        asked = ["--collection", self.docs, "--queries", "-", "--out", self.out / "n", "--run",
+                 self.out / "r", "--votes", "majority", "--classes", self.out / "c", "--k", 5]
+        for line, feed in ((docs, half), (asked, half), (asked, text)):  # text: over 4,096 queries
+            for end in (signal.SIGINT, signal.SIGKILL):
+                for old in ({}, {name: OLD for name in self.names.values()}):
+                    with self.subTest(line=line[0:2], end=end, old=bool(old)):
+                        for name, data in old.items():
+                            (self.out / name).write_bytes(data)
+                        self.run_until(["search", "text", "--labels", *line], feed, end)
+                        self.assertEqual(files(self.out), old)
+                        shutil.rmtree(self.out)
+                        self.out.mkdir()
+
+    def test_ends_while_it_searches(self):
+        docs = self.file("many", tsv(draw(40000, 5000, 6, 60)))
+        index = self.folder / "index"
+        self.expect(0, "search", "text", "--collection", docs, "--index", index)
+        outputs = {name: OLD for name in "nr"}
+        for name, data in outputs.items():
+            (self.out / name).write_bytes(data)
+        for engine in ("mt", "tiles"):
+            for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+                with self.subTest(engine, end=end):
+                    process = self.start("search", "text", "--index", index, "--queries", docs,
+                                         "--engine", engine, "--k", "1000", "--out",
+                                         self.out / "n", "--run", self.out / "r", "--threads", "1")
+                    time.sleep(.7)
+                    self.assertIsNone(process.poll(), "done too early to be interrupted")
+                    process.send_signal(end)
+                    begin = time.monotonic()
+                    errors = process.communicate(timeout=20)[1].decode()
+                    self.assertLess(time.monotonic() - begin, 1.2)
+                    self.assertEqual(process.returncode, -9 if end == signal.SIGKILL else 130, errors)
+                    self.assertEqual(files(self.out), outputs)
+
+
+if __name__ == "__main__":
+    harness.main()
