@@ -211,9 +211,6 @@ void pipeline(session& owner, pipeline_arguments a) {
        {"candidates.run", "letor.txt", "features.tsv", "table.md", "results.json"})
     outputs.push_back({fmt::format("--out-dir's {}", name), file(name)});
   owner.outputs(outputs);
-  std::error_code none;
-  fs::create_directories(out, none);
-  if (none) throw output_error(fmt::format("{}: {}", a.out_dir, none.message()));
 
   datasets::qrels judgments;
   std::vector<datasets::text_document> topics;
@@ -228,6 +225,9 @@ void pipeline(session& owner, pipeline_arguments a) {
       }))
     throw error({a.qrels, 1, 1},
                 fmt::format("found no judgment of a topic of {}, expected one at least", a.topics));
+  std::error_code none;
+  fs::create_directories(out, none);
+  if (none) throw output_error(fmt::format("{}: {}", a.out_dir, none.message()));
   std::vector<std::string> names;
   datasets::run candidates;
   {

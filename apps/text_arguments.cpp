@@ -8,7 +8,7 @@ namespace rulerank::apps {
 
 namespace {
 
-datasets::text_format format_from(std::string const& name) {
+datasets::text_format format_from(std::string const& option, std::string const& name) {
   using enum datasets::text_format;
   for (auto const& [known, format] : {std::pair{"auto", automatic},
                                       {"tsv", tsv},
@@ -16,13 +16,14 @@ datasets::text_format format_from(std::string const& name) {
                                       {"folder", folder},
                                       {"cranfield", cranfield}})
     if (name == known) return format;
-  throw usage_error(fmt::format(
-      "the format of text: found '{}', expected auto, tsv, jsonl, folder or cranfield", name));
+  throw usage_error(
+      fmt::format("{}: found '{}', expected auto, tsv, jsonl, folder or cranfield", option, name));
 }
 
 }  // namespace
 
-void text_arguments::add_reading_to(CLI::App& verb, std::string const& format_option) {
+void text_arguments::add_reading_to(CLI::App& verb, std::string const& name_of_format) {
+  format_option = name_of_format;
   verb.add_option(format_option, format, "auto, tsv, jsonl, folder or cranfield")
       ->capture_default_str();
   verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text");
@@ -66,7 +67,7 @@ void text_arguments::add_index_to(CLI::App& verb) {
 
 knn::text_index_options text_arguments::options() const {
   knn::text_index_options chosen = index;
-  chosen.format = format_from(format);
+  chosen.format = format_from(format_option, format);
   try {
     chosen.weighting.how = knn::weighting_from(weights);
   } catch (usage_error const& e) {

@@ -12,6 +12,7 @@ namespace rulerank::apps {
 /// --max-share.
 struct text_arguments {
   std::string format = "auto";
+  std::string format_option;
   std::string weights = "tf-idf";
   bool no_fold = false;
   bool no_numbers = false;
@@ -19,7 +20,7 @@ struct text_arguments {
 
   /// The options that only matter where an index is made are told apart, so that a verb can refuse
   /// them beside an index that is there.
-  void add_reading_to(CLI::App& verb, std::string const& format_option = "--format");
+  void add_reading_to(CLI::App& verb, std::string const& name_of_format = "--format");
   void add_index_to(CLI::App& verb);
   /// Throws `usage_error` for words that are not known.
   knn::text_index_options options() const;

@@ -124,6 +124,7 @@ class Usage(harness.CommandLine):
             "evaluate": ({"--test": a, "--scores": "s", "--out": "o"},
                          ["--qrels", "--run", "--folds"]),
             "experiment": ({"--folds": ".", "--out-dir": "o"}, []),
+            "pipeline": ({"--collection": a, "--topics": a, "--qrels": a, "--out-dir": "o"}, []),
             "split": ({"--in": a, "--out-dir": "o"}, []),
             "sample": ({"--out-dir": "o"}, []),
             "search text": ({"--collection": a, "--queries": a, "--out": "o"},
