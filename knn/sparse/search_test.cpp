@@ -164,6 +164,29 @@ TEST(tiles, inner_products_of_very_different_sizes) {
   }
 }
 
+// Squares of such weights are 0, or are no longer exact.
+TEST(tiles, weights_whose_norms_vanish) {
+  for (double const small : {1e-200, 1e-160}) {
+    for (bool const all : {false, true}) {
+      sparse_matrix documents = drawn_rows({.rows = 500}, 10);
+      for (std::size_t d = 0; d < documents.size(); d += all ? 1 : 3)
+        for (std::uint64_t i = documents.begin[d]; i < documents.begin[d + 1]; ++i)
+          documents.weight[i] *= small;
+      sparse_matrix queries = drawn_rows({.rows = 40}, 11);
+      for (std::uint64_t i = 0; i < queries.begin[20]; ++i) queries.weight[i] *= small;
+      sparse_index const index({}, documents);
+      for (similarity const metric :
+           {similarity::cosine, similarity::inner_product, similarity::l2}) {
+        sparse_search_options const options{.k = 20, .metric = metric};
+        neighbours const expected = search_reference(documents, queries, options);
+        neighbours const found = sparse_searcher({}, index, options).search({}, queries);
+        EXPECT_EQ(found.document, expected.document) << small << all << name_of(metric);
+        EXPECT_EQ(bits(found.score), bits(expected.score)) << small << all << name_of(metric);
+      }
+    }
+  }
+}
+
 TEST(tiles, kernels_find_what_is_at_least_a_threshold) {
   random_engine draw(8);
   std::vector<std::int32_t> sums(5 * tile_padding);

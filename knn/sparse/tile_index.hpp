@@ -21,7 +21,7 @@ struct tile_posting {
 /// Posting lists cut into tiles of documents, with integer weights. A weight of 1 is `unit`:
 /// weights are taken over the document's norm, or for inner products over the largest weight.
 /// Weights that are not 0 never become 0, so a sum is 0 exactly where query and document share no
-/// term. Only for weights of 0 or more.
+/// term. Only for weights of 0 and those from 1e-100 to 1e100.
 class tile_index {
  public:
   static constexpr double unit = 32767;

@@ -26,6 +26,12 @@ constexpr std::size_t queries_together = 32;
 /// What computing a document exactly costs, in postings.
 constexpr std::size_t postings_a_rescoring = 1000;
 
+/// Whether squares of a weight are ordinary numbers, and it is not below 0. Others have no use for
+/// tiles: the bounds are those of their norms.
+bool serves(double weight) {
+  return weight == 0 || (weight >= 1e-100 && weight <= 1e100);
+}
+
 /// The k nearest so far.
 class nearest {
  public:
@@ -76,7 +82,8 @@ class tiles_on_cpu final : public sparse_search_engine {
  public:
   tiles_on_cpu(context const& ctx, sparse_index const& index, sparse_search_options const& options)
       : index_(index), options_(options) {
-    if (!index.has_negative()) tiles_ = std::make_unique<tile_index>(ctx, index, options.metric);
+    if (std::ranges::all_of(index.documents().weight, serves))
+      tiles_ = std::make_unique<tile_index>(ctx, index, options.metric);
     for (std::size_t d = 0; d < index.size(); ++d)
       if (options.metric == similarity::l2 && index.norms()[d] == 0)
         zero_documents_.push_back(static_cast<std::uint32_t>(d));
@@ -122,13 +129,11 @@ class tiles_on_cpu final : public sparse_search_engine {
   }
 
  private:
-  /// The query as integers; `units` 0 where integers do not serve: weights below 0, or sums that
-  /// 31 bits do not hold.
+  /// The query as integers; `units` 0 where integers do not serve: weights below 0 or out of range,
+  /// or sums that 31 bits do not hold.
   prepared_query prepare(sparse_row const& query, double norm, nearest& best) const {
     prepared_query p;
-    bool const negative =
-        std::any_of(query.weight.begin(), query.weight.end(), [](double w) { return w < 0; });
-    if (tiles_ == nullptr || negative || norm == 0 || !std::isfinite(norm)) return p;
+    if (tiles_ == nullptr || norm == 0 || !std::ranges::all_of(query.weight, serves)) return p;
     double const largest = tiles_->largest_norm();
     double const scale =
         std::floor(std::min(tile_index::unit, std::ldexp(1, 30) / (tile_index::unit * largest)));
@@ -276,7 +281,7 @@ class tiles_on_cpu final : public sparse_search_engine {
 
   sparse_index const& index_;
   sparse_search_options options_;
-  std::unique_ptr<tile_index> tiles_;  // null: weights below 0
+  std::unique_ptr<tile_index> tiles_;  // null: weights that do not serve
   std::vector<std::uint32_t> zero_documents_;
 };
 
