@@ -250,7 +250,9 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
       queries.clear();
     };
     {
-      constexpr std::size_t together = 4096;
+      // As many queries as have neighbours for some 400 MB.
+      std::size_t const k = std::min(options.k, index.ids().size());
+      std::size_t const together = std::clamp<std::size_t>((std::size_t{1} << 25) / k, 1, 4096);
       auto const timer = owner.stage("search");
       datasets::read_documents(
           owner.ctx(), arguments.queries, reading.format,
