@@ -195,8 +195,14 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
 
 /// Names inputs and outputs before any is read or written.
 void name_files(session& owner, search_text_arguments const& arguments) {
-  std::vector<session::named_input> const inputs{{"--collection", arguments.collection},
-                                                 {"--queries", arguments.queries}};
+  std::vector<session::named_input> inputs{{"--collection", arguments.collection},
+                                           {"--queries", arguments.queries}};
+  if (std::string const& list = arguments.text.index.analyzer.stop_words;
+      list.starts_with("file:")) {
+    inputs.push_back({"--stop-words", list.substr(5)});
+    if (inputs.back().path.empty())
+      throw usage_error("--stop-words: the path is empty, expected the name of a file");
+  }
   owner.inputs(inputs);
   std::vector<session::named_output> outputs;
   if (!arguments.queries.empty())

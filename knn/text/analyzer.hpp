@@ -12,7 +12,7 @@ namespace rulerank::knn {
 
 struct analyzer_options {
   bool fold = true;                  ///< case folding (NFKC_Casefold), and letters without accents
-  std::string stop_words = "smart";  ///< none, smart, or file:PATH with one word a line
+  std::string stop_words = "smart";  ///< a name that `stop_words()` takes
   std::string stemmer = "english";   ///< none, or one of `stemmers()`
   std::size_t min_length = 1;        ///< words shorter than this are dropped (code points)
   std::size_t max_length = 64;       ///< and words longer than this

@@ -39,14 +39,15 @@ std::vector<std::string> read_words(std::string const& path) {
 }  // namespace
 
 std::vector<std::string> stop_words(std::string const& name) {
-  constexpr std::string_view file = "file:";
+  constexpr std::string_view file = "file:", listed = "words:";
   if (name == "none") return {};
   if (name.starts_with(file)) return read_words(name.substr(file.size()));
-  if (name != "smart")
+  if (name != "smart" && !name.starts_with(listed))
     throw usage_error(
         fmt::format("found the stop list '{}', expected none, smart or file:PATH", name));
   std::vector<datasets::field> fields;
-  datasets::split_fields(smart_stop_words(), fields);
+  datasets::split_fields(
+      name == "smart" ? smart_stop_words() : std::string_view(name).substr(listed.size()), fields);
   std::vector<std::string> words;
   for (auto const& f : fields) words.emplace_back(f.text);
   return words;

@@ -6,10 +6,11 @@
 
 namespace rulerank::knn {
 
-/// The words of a stop list as they stand there: "none" (no words), "smart" (570 words), or
-/// "file:PATH", a file with one word a line; empty lines and lines that begin with # are passed
-/// over. Throws `usage_error` for another name, `error` with file and line for a line that is not
-/// exactly one word to the analyzer, and for a file without words.
+/// The words of a stop list as they stand there: "none" (no words), "smart" (570 words),
+/// "file:PATH", a file with one word a line, where empty lines and lines that begin with # are
+/// passed over, or "words:" and the words themselves, parted by blanks. Throws `usage_error` for
+/// another name, `error` with file and line for a line that is not exactly one word to the
+/// analyzer, and for a file without words.
 std::vector<std::string> stop_words(std::string const& name);
 
 /// SMART's list, words parted by blanks.

@@ -5,6 +5,7 @@
 #include "core/parallel.hpp"
 #include "knn/text/count_spill.hpp"
 #include "knn/text/index_layout.hpp"
+#include "knn/text/stop_words.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -150,6 +151,13 @@ void check(text_index_options const& options) {
   analyzer const valid(options.analyzer);
 }
 
+/// With the words of a stop list that lies in a file: it is read once, and an index keeps it.
+text_index_options with_stop_words(text_index_options options) {
+  std::string& list = options.analyzer.stop_words;
+  if (list.starts_with("file:")) list = fmt::format("words:{}", fmt::join(stop_words(list), " "));
+  return options;
+}
+
 nlohmann::ordered_json to_json(text_index_options const& options) {
   analyzer_options const& words = options.analyzer;
   return {{"analyzer",
@@ -185,8 +193,9 @@ text_index_options options_from(nlohmann::json const& json) {
 }
 
 /// Reads a collection and writes its index into the bytes that `room(size)` gives.
-void build_index(context const& ctx, std::string const& path, text_index_options const& options,
+void build_index(context const& ctx, std::string const& path, text_index_options const& given,
                  std::function<std::span<std::byte>(std::size_t)> const& room) {
+  text_index_options const options = with_stop_words(given);
   check(options);
   read_collection read;
   read_in_pieces(ctx, path, options, [&](auto documents, auto terms) {

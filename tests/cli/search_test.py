@@ -225,6 +225,23 @@ class Found(Search):
                          {"1": "ab", "2": "", "3": "b", "4": "", "5": "c"})
 
 
+    def test_an_index_keeps_its_stop_words(self):
+        docs = self.file("docs", b"a\trun home\nb\tsleeping\nc\tred\n")
+        queries = self.file("queries", "q\trunning über sleep\n".encode())
+        words = self.file("words", "# two of them\nrunning\nÜBER\n".encode())
+        line = ["--collection", docs, "--stop-words", f"file:{words}"]
+        whole = self.neighbours(*line, "--queries", queries)
+        self.assertEqual([row[2:] for row in self.rows(whole)], [("b", 1), ("a", 0), ("c", 0)])
+        self.assertEqual(whole, self.neighbours(*line[:3], "file:-", "--queries", queries,
+                                                input=words.read_bytes()))
+        self.neighbours(*line, "--index", "index", "--manifest", "m")
+        self.assertEqual({entry["path"] for entry in
+                          json.loads((self.folder / "m").read_text())["inputs"]},
+                         {str(docs), str(words)})
+        words.unlink()
+        self.assertEqual(whole, self.neighbours("--index", "index", "--queries", queries))
+
+
 class Forms(Search):
     DOCUMENTS = [(f"{d}", f"{text} word{d}") for d, text in draw(10, 20, 3)][1:]
     QUERIES = draw(8, 20, 4)[1:]
@@ -510,7 +527,7 @@ class Refused(Search):
                 self.assertIn(message, done.stderr.decode())
                 self.assertFalse((self.folder / "o").exists())
 
-    def test_every_damaged_byte_of_an_index_is_found(self):
+    def test_a_damaged_byte_is_found_wherever_it_is(self):
         good = self.index()
         header = good.rindex(b'{"format"')
         sections = json.loads(good[header:].rstrip())["sections"]
@@ -572,6 +589,13 @@ class Refused(Search):
                 "--index", files),
             Row("index from standard input", b"", "search text --index - --queries {q} --out {out}",
                 2, "--index", files),
+            Row("stop words without a path", b"", search + "--stop-words file:", 2,
+                "--stop-words: the path is empty", files),
+            Row("stop words and documents of one stream", b"", "search text --collection - "
+                "--queries {q} --stop-words file:- --out {out}", 2,
+                "--collection and --stop-words cannot both be standard input", files),
+            Row("output is the stop list", b"the\n", search + "--stop-words file:{in} --run {in}", 2,
+                "--run {in} is an input too", files),
             Row("two inputs of one stream", b"", "search text --collection - --queries - --out {out}",
                 2, "--collection and --queries cannot both be standard input", files),
             Row("two outputs of one name", b"", search + "--run {out}", 2, "--out and --run", files),
