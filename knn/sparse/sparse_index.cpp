@@ -81,9 +81,6 @@ sparse_index::sparse_index(context const& ctx, sparse_matrix documents) {
 }
 
 sparse_index::sparse_index(sparse_index_parts const& parts, std::shared_ptr<void const> owner)
-    : owner_(std::move(owner)), parts_(parts) {
-  auto const weights = parts.documents.weight;
-  has_negative_ = std::any_of(weights.begin(), weights.end(), [](double w) { return w < 0; });
-}
+    : owner_(std::move(owner)), parts_(parts) {}
 
 }  // namespace rulerank::knn

@@ -46,13 +46,10 @@ class sparse_index {
     std::size_t const n = parts_.list_begin[term + 1] - begin;
     return {parts_.list_document.subspan(begin, n), parts_.list_weight.subspan(begin, n)};
   }
-  /// Whether a weight is below 0.
-  bool has_negative() const noexcept { return has_negative_; }
 
  private:
   std::shared_ptr<void const> owner_;
   sparse_index_parts parts_;
-  bool has_negative_ = false;
 };
 
 /// Where `fill_lists` writes: the parts of an index besides the rows.

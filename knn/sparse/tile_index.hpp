@@ -9,7 +9,7 @@
 
 namespace rulerank::knn {
 
-/// Documents of a tile: their sums fit a core's first cache.
+/// Documents of a tile: their sums, 64 KB, fit a core's own caches.
 inline constexpr std::uint32_t tile_size = 1 << 14;
 
 /// A posting within a tile: the document's place in it, and its weight as an integer.
