@@ -50,7 +50,7 @@ constexpr feature_baseline baselines[] = {{"bm25", "BM25 of document"},
                                           {"cosine", "tf-idf cosine of document"}};
 
 std::string const& one_word(std::string const& id, char const* whose) {
-  if (id.find_first_of(" \t\r\n\v\f") != id.npos)
+  if (!datasets::is_run_column(id))
     throw usage_error(fmt::format("found the id '{}' of a {}, expected one word", id, whose));
   return id;
 }
@@ -105,8 +105,8 @@ void write_candidates(datasets::run const& run, std::string const& path) {
   output_file out(path);
   for (auto const& query : run.queries)
     for (std::size_t i = 0; i < query.documents.size(); ++i)
-      out.write(fmt::format("{} Q0 {} {} {} {}\n", query.qid, query.documents[i].docno, i + 1,
-                            query.documents[i].score, run.tag));
+      out.write(datasets::run_line(query.qid, query.documents[i].docno, i + 1,
+                                   query.documents[i].score, run.tag));
   out.commit();
 }
 

@@ -88,7 +88,7 @@ void rank(session& owner, rank_arguments const& arguments) {
   bool const fitted = !arguments.model.empty();
   if (fitted == !arguments.train.empty())
     throw usage_error("no training documents, expected --train or --model");
-  if (arguments.tag.empty() || arguments.tag.find_first_of(" \t\r\n\v\f") != arguments.tag.npos)
+  if (!datasets::is_run_column(arguments.tag))
     throw usage_error(
         fmt::format("--tag: found '{}', expected one word, a column of the run", arguments.tag));
   owner.outputs({{"--out", arguments.out}, {"--run", arguments.run}});

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/svmlight_line.hpp"
+#include "datasets/trec.hpp"
 #include "knn/sparse/classification.hpp"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ struct search_text_arguments {
 
 /// A column of a TREC run.
 std::string const& one_word(std::string const& word, std::string const& what) {
-  if (word.empty() || word.find_first_of(" \t\r\n\v\f") != word.npos)
+  if (!datasets::is_run_column(word))
     throw usage_error(fmt::format("--run: found {} {}, expected one word, a column of the run",
                                   what, datasets::quoted(word)));
   return word;
@@ -69,8 +70,8 @@ class answers {
       neighbours_.write(fmt::format("{}\t{}\t{}\t{}\n", one_cell(query, "--out", "a query's id"),
                                     i + 1, one_cell(id, "--out", "a document's id"), score));
       if (run_)
-        run_->write(fmt::format("{} Q0 {} {} {} {}\n", query, one_word(id, "a document's id"),
-                                i + 1, metric_ == knn::similarity::l2 ? -score : score, tag_));
+        run_->write(datasets::run_line(query, one_word(id, "a document's id"), i + 1,
+                                       metric_ == knn::similarity::l2 ? -score : score, tag_));
     }
   }
   void flush() {

@@ -131,6 +131,15 @@ run_ids distinct_ids(dataset const& data, std::function<void(std::string const&)
   return run_ids::docid;
 }
 
+bool is_run_column(std::string_view text) {
+  return !text.empty() && text.find_first_of(" \t\r\n\v\f") == text.npos;
+}
+
+std::string run_line(std::string_view qid, std::string_view docno, std::size_t rank, double score,
+                     std::string_view tag) {
+  return fmt::format("{} Q0 {} {} {} {}\n", qid, docno, rank, score, tag);
+}
+
 void write_run(dataset const& data, std::span<double const> scores, std::string_view tag,
                output_file& out, run_form const& form) {
   if (scores.size() != data.size())
@@ -143,7 +152,7 @@ void write_run(dataset const& data, std::span<double const> scores, std::string_
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
     seen.clear();
-    fmt::memory_buffer text;
+    std::string text;
     for (std::size_t i = 0; i < order.size(); ++i) {
       std::string const docid =
           form.ids == run_ids::docid ? data.docid(order[i]) : data.line_id(order[i]);
@@ -153,10 +162,9 @@ void write_run(dataset const& data, std::span<double const> scores, std::string_
                                 docid, query.qid));
       double const score =
           form.distinct_scores ? static_cast<double>(order.size() - i) : scores[order[i]];
-      fmt::format_to(std::back_inserter(text), "{} Q0 {} {} {} {}\n", query.qid, docid, i + 1,
-                     score, tag);
+      text += run_line(query.qid, docid, i + 1, score, tag);
     }
-    out.write({text.data(), text.size()});
+    out.write(text);
   }
 }
 

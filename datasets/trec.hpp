@@ -80,6 +80,13 @@ struct run_form {
   bool distinct_scores = false;
 };
 
+/// Whether a text can be a column of a run: not empty, without blanks.
+bool is_run_column(std::string_view text);
+
+/// A line of a run, with its line feed; ranks from 1, scores round-trip exact.
+std::string run_line(std::string_view qid, std::string_view docno, std::size_t rank, double score,
+                     std::string_view tag);
+
 /// Writes a test set's ranking as a run: queries in their order, documents by score descending
 /// (ties in input order), ranks from 1. Scores are round-trip exact. Throws `error` when two
 /// documents of a query have the same id.
