@@ -32,4 +32,10 @@ std::unique_ptr<sparse_search_engine> make_mt(sparse_index const& index,
 std::unique_ptr<sparse_search_engine> make_tiles(context const& ctx, sparse_index const& index,
                                                  sparse_search_options const& options);
 
+/// Engines on the GPUs of the context; in builds with CUDA. `make_fish` makes gt too.
+std::unique_ptr<sparse_search_engine> make_gknn(context const& ctx, sparse_index const& index,
+                                                sparse_search_options const& options);
+std::unique_ptr<sparse_search_engine> make_fish(context const& ctx, sparse_index const& index,
+                                                sparse_search_options const& options);
+
 }  // namespace rulerank::knn

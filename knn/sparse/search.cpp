@@ -16,11 +16,32 @@ namespace {
 
 constexpr std::array<std::string_view, 3> metrics{"cosine", "ip", "l2"};
 
-constexpr std::array<sparse_engine_info, 2> engines{{
-    {sparse_engine::mt, "mt", "cpu", "as published: posting lists, a query a thread, a full sort"},
-    {sparse_engine::tiles, "tiles", "cpu",
-     "tiles of documents with integer sums, then what may be near exactly", true},
-}};
+constexpr std::array<std::string_view, 2> balances{"inter", "intra"};
+
+constexpr std::array engines {
+  sparse_engine_info{sparse_engine::mt, "mt", "cpu",
+                     "as published: posting lists, a query a thread, a full sort"},
+      sparse_engine_info{sparse_engine::tiles, "tiles", "cpu",
+                         "tiles of documents with integer sums, then what may be near exactly",
+                         true},
+#if RULERANK_HAS_CUDA
+      sparse_engine_info{sparse_engine::gknn, "gknn", "cuda",
+                         "as published (Freitas 2017, section 5.4): every document's row, a full "
+                         "sort; single precision"},
+      sparse_engine_info{sparse_engine::gt, "gt", "cuda",
+                         "as published (Freitas 2017, Algorithms 7 to 9): posting lists, a query a "
+                         "launch; single precision"},
+      sparse_engine_info{sparse_engine::fish, "fish", "cuda",
+                         "as published (Freitas 2017, Algorithms 20 to 23): posting lists, a group "
+                         "of queries a launch; single precision"},
+#endif
+};
+
+bool runs_on_gpu(sparse_engine e) {
+  for (auto const& info : engines)
+    if (info.which == e) return info.runs_on.starts_with("cuda");
+  return false;
+}
 
 /// Query rows without the terms that no document has.
 sparse_matrix known_terms(sparse_rows const& queries, sparse_index const& index) {
@@ -47,6 +68,16 @@ similarity similarity_from(std::string_view name) {
 }
 std::string_view name_of(similarity how) {
   return metrics[static_cast<std::size_t>(how)];
+}
+
+load_balance load_balance_from(std::string_view name) {
+  for (std::size_t i = 0; i < balances.size(); ++i)
+    if (balances[i] == name) return static_cast<load_balance>(i);
+  throw usage_error(
+      fmt::format("found balance '{}', expected {}", name, fmt::join(balances, ", ")));
+}
+std::string_view name_of(load_balance balance) {
+  return balances[static_cast<std::size_t>(balance)];
 }
 
 std::span<sparse_engine_info const> sparse_engines() {
@@ -79,9 +110,31 @@ sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
   if (options.k == 0) throw usage_error("k: found 0, expected at least 1");
   sparse_engine& chosen = implementation_->options.engine;
   if (chosen == sparse_engine::automatic) chosen = sparse_engine::tiles;
-  implementation_->engine = chosen == sparse_engine::mt
-                                ? make_mt(index, implementation_->options)
-                                : make_tiles(ctx, index, implementation_->options);
+  if (options.group == 0) throw usage_error("group: found 0, expected at least 1");
+  if (runs_on_gpu(chosen) && ctx.devices.empty())
+    throw device_error(
+        fmt::format("engine {} runs on GPUs, and there is none to run on", name_of(chosen)));
+  switch (chosen) {
+    case sparse_engine::mt:
+      implementation_->engine = make_mt(index, implementation_->options);
+      break;
+    case sparse_engine::tiles:
+    case sparse_engine::automatic:
+      implementation_->engine = make_tiles(ctx, index, implementation_->options);
+      break;
+#if RULERANK_HAS_CUDA
+    case sparse_engine::gknn:
+      implementation_->engine = make_gknn(ctx, index, implementation_->options);
+      break;
+    case sparse_engine::gt:
+    case sparse_engine::fish:
+      implementation_->engine = make_fish(ctx, index, implementation_->options);
+      break;
+#else
+    default:
+      throw device_error("this build has no engines for GPUs");
+#endif
+  }
 }
 sparse_searcher::~sparse_searcher() = default;
 sparse_searcher::sparse_searcher(sparse_searcher&&) noexcept = default;

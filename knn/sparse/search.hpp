@@ -28,6 +28,10 @@ enum class sparse_engine {
   mt,     ///< as published: posting lists, a query a thread, a full sort (Freitas 2017,
           ///< Algorithms 18 and 19)
   tiles,  ///< ours: tiles of documents with integer sums, then what may be near exactly
+  gknn,   ///< as published: on GPUs, every document's row, a full sort (section 5.4)
+  gt,     ///< as published: on GPUs, posting lists, a query a launch (Algorithms 7 to 9)
+  fish,   ///< as published: on GPUs, posting lists, a group of queries a launch (Algorithms 20 to
+          ///< 23)
 };
 struct sparse_engine_info {
   sparse_engine which;
@@ -41,10 +45,19 @@ std::string_view name_of(sparse_engine e);
 /// Throws `usage_error` that lists the names.
 sparse_engine sparse_engine_from(std::string_view name);
 
+/// How `fish` deals the postings of a query's terms to threads: evenly to all of them (Freitas
+/// 2017, Algorithm 8), or a term to a block of threads (Algorithm 20).
+enum class load_balance { inter, intra };
+/// Throws `usage_error` that lists the names: inter, intra.
+load_balance load_balance_from(std::string_view name);
+std::string_view name_of(load_balance balance);
+
 struct sparse_search_options {
   std::size_t k = 30;  ///< neighbours of a query; all documents where there are fewer
   similarity metric = similarity::cosine;
   sparse_engine engine = sparse_engine::automatic;
+  std::size_t group = 1;                       ///< fish: queries of a launch
+  load_balance balance = load_balance::inter;  ///< fish
 };
 
 struct neighbours {
@@ -61,7 +74,9 @@ struct neighbours {
 /// An index made ready for one engine.
 class sparse_searcher {
  public:
-  /// Keeps a reference to the index. Throws `usage_error` for options that make no sense.
+  /// Keeps a reference to the index. Engines for GPUs copy it to each of the context's devices.
+  /// Throws `usage_error` for options that make no sense, `device_error` where such an engine has
+  /// no device, no build, or no room.
   sparse_searcher(context const& ctx, sparse_index const& index,
                   sparse_search_options const& options);
   ~sparse_searcher();

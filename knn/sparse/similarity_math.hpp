@@ -8,12 +8,13 @@
 namespace rulerank::knn {
 
 /// What orders the documents under cosine and l2, larger first: the cosine. Under l2 a document
-/// whose norm is 0 is as far as one whose cosine is 1/2.
-RULERANK_HOST_DEVICE inline double cosine_of(double product, double query_norm,
-                                             double document_norm, bool l2) {
-  if (l2 && document_norm == 0) return 0.5;
-  double const norms = query_norm * document_norm;
-  return norms == 0 ? 0 : product / norms;
+/// whose norm is 0 is as far as one whose cosine is 1/2. Real is double, or float as published for
+/// GPUs.
+template <class Real>
+RULERANK_HOST_DEVICE Real cosine_of(Real product, Real query_norm, Real document_norm, bool l2) {
+  if (l2 && document_norm == 0) return Real(0.5);
+  Real const norms = query_norm * document_norm;
+  return norms == 0 ? Real(0) : product / norms;
 }
 
 /// The Euclidean distance of the vectors over their norms, of what `cosine_of` gave for l2.

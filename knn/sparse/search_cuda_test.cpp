@@ -1,0 +1,326 @@
+#include "core/error.hpp"
+#include "core/testing.hpp"
+#include "knn/sparse/merge_lists.hpp"
+#include "knn/sparse/search_reference.hpp"
+#include "knn/sparse/testing.hpp"
+#include "knn/sparse/tile_index.hpp"
+#include "knn/sparse/truncated_sort.hpp"
+#include "knn/sparse/weighting.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// The published engines for GPUs, which sum in single precision, against the definition.
+namespace rulerank::knn {
+namespace {
+
+using testing_tools::drawn_rows;
+using testing_tools::drawn_shape;
+
+constexpr double tolerance = 1e-5;
+constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+
+/// Contexts with the first GPU, with two, with four.
+std::vector<context> with_gpus() {
+  std::vector<context> contexts;
+  auto const all = rulerank::testing_tools::gpus();
+  for (std::size_t n = 1; n <= all.size(); n *= 2) {
+    context ctx;
+    ctx.devices.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+    contexts.push_back(ctx);
+  }
+  return contexts;
+}
+
+/// What is measured against 1e-5: the similarity, which for l2 is the cosine, since the root makes
+/// of an error e in a cosine of 1 one of sqrt(2 e).
+double compared(similarity metric, double score) {
+  return metric == similarity::l2 ? score * score / 2 : score;
+}
+
+/// All documents' scores by the definition, and in what order.
+class expectation {
+ public:
+  expectation(sparse_rows const& documents, sparse_rows const& queries, similarity metric)
+      : metric_(metric), documents_(documents.size()), queries_(queries.size()) {
+    all_ = search_reference(documents, queries, {.k = documents_, .metric = metric});
+    score_.resize(all_.score.size());
+    for (std::size_t q = 0; q < queries_; ++q)
+      for (std::size_t i = 0; i < documents_; ++i)
+        score_[q * documents_ + all_.document[q * documents_ + i]] = all_.score[q * documents_ + i];
+  }
+
+  /// `exact`: weights whose sums of products floats hold.
+  void check(neighbours const& found, std::size_t k, bool exact, std::string const& what) const {
+    ASSERT_EQ(found.k, std::min(k, documents_)) << what;
+    ASSERT_EQ(found.document.size(), queries_ * found.k) << what;
+    ASSERT_EQ(found.score.size(), queries_ * found.k) << what;
+    for (std::size_t q = 0; q < queries_; ++q) {
+      std::set<std::uint32_t> seen;
+      for (std::size_t i = 0; i < found.k; ++i) {
+        std::uint32_t const d = found.document[q * found.k + i];
+        double const score = found.score[q * found.k + i];
+        std::string const where =
+            what + ", query " + std::to_string(q) + ", rank " + std::to_string(i);
+        ASSERT_LT(d, documents_) << where;
+        ASSERT_TRUE(seen.insert(d).second) << where << ": document " << d << " twice";
+        double const expected = compared(metric_, all_.score[q * documents_ + i]);
+        double const within = tolerance * std::max(1.0, std::abs(expected));
+        ASSERT_NEAR(compared(metric_, score), expected, within) << where;
+        ASSERT_NEAR(compared(metric_, score_[q * documents_ + d]), expected, within) << where;
+        if (exact && metric_ == similarity::inner_product) {
+          ASSERT_EQ(score, all_.score[q * documents_ + i]) << where;
+          ASSERT_EQ(d, all_.document[q * documents_ + i]) << where;
+        }
+        if (i == 0 || metric_ == similarity::l2) continue;
+        double const before = found.score[q * found.k + i - 1];
+        ASSERT_GE(before, score) << where;
+        if (before == score) {
+          ASSERT_LT(found.document[q * found.k + i - 1], d) << where << ": equal, not in id order";
+        }
+      }
+    }
+  }
+
+ private:
+  similarity metric_;
+  std::size_t documents_, queries_;
+  neighbours all_;
+  std::vector<double> score_;  // [queries][documents]
+};
+
+struct way {
+  sparse_engine engine;
+  std::size_t group = 1;
+  load_balance balance = load_balance::inter;
+  std::string name() const {
+    return std::string(name_of(engine)) + " group " + std::to_string(group) + " " +
+           std::string(name_of(balance));
+  }
+};
+std::vector<way> ways() {
+  std::vector<way> all{{sparse_engine::gknn}, {sparse_engine::gt}};
+  for (load_balance const balance : {load_balance::inter, load_balance::intra})
+    for (std::size_t const group : {1, 3, 20, 1000})
+      all.push_back({sparse_engine::fish, group, balance});
+  return all;
+}
+
+void check_all(sparse_matrix const& documents, sparse_matrix const& queries,
+               std::vector<std::size_t> const& ks, bool exact, std::string const& name) {
+  sparse_index const index({}, documents);
+  for (similarity const metric : {similarity::cosine, similarity::inner_product, similarity::l2}) {
+    expectation const expected(documents, queries, metric);
+    for (context const& ctx : with_gpus())
+      for (way const& how : ways())
+        for (std::size_t const k : ks) {
+          std::string const what = name + ": " + how.name() + " " + std::string(name_of(metric)) +
+                                   " k " + std::to_string(k) + " gpus " +
+                                   std::to_string(ctx.devices.size());
+          sparse_searcher const searcher(ctx, index,
+                                         {.k = k,
+                                          .metric = metric,
+                                          .engine = how.engine,
+                                          .group = how.group,
+                                          .balance = how.balance});
+          EXPECT_EQ(searcher.engine(), how.engine) << what;
+          neighbours const found = searcher.search(ctx, queries);
+          EXPECT_EQ(found.engine, how.engine) << what;
+          expected.check(found, k, exact, what);
+          if (::testing::Test::HasFatalFailure()) return;
+          neighbours const again = searcher.search(ctx, queries);
+          expected.check(again, k, exact, what + ", again");
+          if (how.engine == sparse_engine::gknn) {  // its sums run in one order
+            EXPECT_EQ(again.document, found.document) << what;
+            EXPECT_EQ(again.score, found.score) << what;
+          }
+        }
+  }
+}
+
+struct gpu_case {
+  std::string name;
+  drawn_shape documents;
+  drawn_shape queries;
+  std::vector<std::size_t> ks{1, 30};
+};
+void PrintTo(gpu_case const& c, std::ostream* out) {
+  *out << c.name;
+}
+
+std::vector<gpu_case> cases() {
+  std::vector<gpu_case> all;
+  all.push_back({"plain", {}, {.rows = 40}, {1, 2, 30, 300, everything}});
+  all.push_back({"one_document", {.rows = 1, .empty = 0}, {.rows = 5}});
+  all.push_back({"no_document", {.rows = 0}, {.rows = 3}});
+  all.push_back({"no_query", {}, {.rows = 0}});
+  all.push_back({"only_empty_rows", {.rows = 40, .empty = 1}, {.rows = 3}});
+  all.push_back({"empty_rows", {.empty = 0.5}, {.rows = 30, .empty = 0.5}, {3, 200}});
+  all.push_back({"unknown_terms", {.terms = 20}, {.rows = 30, .terms = 90}});
+  all.push_back({"negative", {.negative = true}, {.rows = 30, .negative = true}, {5, 299}});
+  all.push_back({"few_weights", {.weights = 1}, {.rows = 30, .weights = 1}, {7, 50}});
+  // A truncated sort takes 1,024 - 32 new documents at k = 30, 4,096 - 1,024 at k = 1,024.
+  for (std::size_t const rows : {991, 992, 993, 1984, 1985})
+    all.push_back({"sort_boundary_" + std::to_string(rows), {.rows = rows}, {.rows = 3}, {30, 32}});
+  all.push_back(
+      {"largest_truncated_sort", {.rows = 7000}, {.rows = 3}, {513, 1024, 1025, everything}});
+  all.push_back({"tile_boundary", {.rows = tile_size}, {.rows = 4}, {30, 300}});
+  // More documents than 3 blocks of each of 132 multiprocessors sort at once.
+  all.push_back({"all_blocks",
+                 {.rows = 132 * 3 * 992 + 4321, .terms = 400},
+                 {.rows = 3, .terms = 400},
+                 {30, 1000}});
+  // More terms than blocks, and than threads of one.
+  all.push_back({"long_queries",
+                 {.rows = 3000, .terms = 4000, .most_terms = 80},
+                 {.rows = 12, .terms = 4000, .most_terms = 3000},
+                 {10, 100}});
+  return all;
+}
+
+class sparse_search_on_gpus : public ::testing::TestWithParam<gpu_case> {};
+
+TEST_P(sparse_search_on_gpus, finds_what_the_definition_says_in_single_precision) {
+  RULERANK_NEEDS_GPU();
+  gpu_case const& c = GetParam();
+  check_all(drawn_rows(c.documents, 1), drawn_rows(c.queries, 2), c.ks, true, c.name);
+}
+
+INSTANTIATE_TEST_SUITE_P(sets, sparse_search_on_gpus, ::testing::ValuesIn(cases()),
+                         [](auto const& of) { return of.param.name; });
+
+TEST(sparse_search_on_gpus, weights_that_floats_round) {
+  RULERANK_NEEDS_GPU();
+  sparse_matrix const counts = drawn_rows({.rows = 5000, .terms = 3000, .most_terms = 120}, 3);
+  sparse_matrix const documents = weigh_documents(counts, statistics_of(counts), {});
+  sparse_matrix queries;
+  sparse_rows const rows = documents;
+  for (std::size_t d = 0; d < 40; ++d) queries.push_row(rows[d * 100].term, rows[d * 100].weight);
+  queries.terms = documents.terms;
+  check_all(documents, queries, {1, 30, 300}, false, "tf-idf");
+}
+
+TEST(sparse_search_on_gpus, refuses_what_single_precision_does_not_hold) {
+  RULERANK_NEEDS_GPU();
+  context const ctx = with_gpus().front();
+  sparse_matrix large;
+  large.push_row(std::vector<std::uint32_t>{0}, std::vector<double>{1e20});
+  sparse_matrix small;
+  small.push_row(std::vector<std::uint32_t>{0}, std::vector<double>{1e-20});
+  sparse_matrix good;
+  good.push_row(std::vector<std::uint32_t>{0}, std::vector<double>{1});
+  for (way const& how : ways()) {
+    sparse_search_options const options{.engine = how.engine};
+    EXPECT_THROW(sparse_searcher(ctx, sparse_index({}, large), options), usage_error);
+    EXPECT_THROW(sparse_searcher(ctx, sparse_index({}, small), options), usage_error);
+    sparse_index const index({}, good);
+    sparse_searcher const searcher(ctx, index, options);
+    EXPECT_THROW(searcher.search(ctx, large), usage_error);
+    EXPECT_EQ(searcher.search(ctx, good).document, (std::vector<std::uint32_t>{0}));
+  }
+}
+
+TEST(sparse_search_on_gpus, stops_when_asked) {
+  RULERANK_NEEDS_GPU();
+  context ctx = with_gpus().back();
+  sparse_matrix const rows = drawn_rows({}, 9);
+  sparse_index const index({}, rows);
+  for (way const& how : ways()) {
+    std::stop_source stop;
+    ctx.stop = {};
+    sparse_searcher const searcher(ctx, index, {.engine = how.engine, .group = how.group});
+    ctx.stop = stop.get_token();
+    EXPECT_EQ(searcher.search(ctx, rows).document.size(), 30 * rows.size());
+    stop.request_stop();
+    EXPECT_THROW(searcher.search(ctx, rows), interrupted);
+  }
+}
+
+TEST(sparse_search_without_gpus, is_refused) {
+  sparse_matrix const rows = drawn_rows({}, 9);
+  sparse_index const index({}, rows);
+  for (way const& how : ways())
+    EXPECT_THROW(sparse_searcher({}, index, {.engine = how.engine}), device_error) << how.name();
+  EXPECT_THROW(sparse_searcher({}, index, {.group = 0}), usage_error);
+}
+
+TEST(load_balance, names) {
+  EXPECT_EQ(load_balance_from("inter"), load_balance::inter);
+  EXPECT_EQ(load_balance_from(name_of(load_balance::intra)), load_balance::intra);
+  EXPECT_THROW(load_balance_from("Inter"), usage_error);
+}
+
+// What the kernels do in parallel, step by step.
+
+TEST(near_key, orders_by_score_and_then_by_document) {
+  float const most = std::numeric_limits<float>::max();
+  float const least = std::numeric_limits<float>::denorm_min();
+  std::vector<float> const descending{most, 1.5F, 1, 0.5F, least, 0, -least, -0.5F, -1, -most};
+  std::vector<near_key> keys;
+  for (float const score : descending)
+    for (std::uint32_t const d : {0U, 1U, 0x80000000U, 0xFFFFFFFEU}) {
+      keys.push_back(near_key_of(score, d));
+      EXPECT_EQ(score_of(keys.back()), score);
+      EXPECT_EQ(document_of(keys.back()), d);
+    }
+  for (std::size_t i = 1; i < keys.size(); ++i) EXPECT_LT(keys[i - 1], keys[i]) << i;
+  EXPECT_LT(keys.back(), no_document);
+  EXPECT_EQ(near_key_of(-0.0F, 7), near_key_of(0, 7));
+}
+
+TEST(truncated_sort, keeps_the_smallest_ascending) {
+  auto const one_by_one = [](std::uint32_t n, auto const& work) {
+    for (std::uint32_t e = n; e-- > 0;) work(e);
+  };
+  random_engine draw(11);
+  for (std::uint32_t size = 2; size <= 4096; size *= 2)
+    for (std::uint32_t kept_log = 0; (2U << kept_log) <= size; ++kept_log)
+      for (std::uint64_t const different : {std::uint64_t{3}, std::uint64_t{1} << 40}) {
+        std::vector<near_key> keys(size);
+        for (near_key& key : keys) key = uniform_below(draw, different);
+        std::vector<near_key> expected = keys;
+        std::sort(expected.begin(), expected.end());
+        sort_truncated(keys.data(), size, kept_log, one_by_one);
+        std::size_t const kept = std::size_t{1} << kept_log;
+        keys.resize(kept);
+        expected.resize(kept);
+        EXPECT_EQ(keys, expected) << size << " " << kept;
+      }
+}
+
+TEST(merge_lists, ends_a_search) {
+  random_engine draw(12);
+  for (std::size_t const lists : {1, 2, 7, 396})
+    for (std::size_t const length : {1, 30, 64}) {
+      std::vector<near_key> keys, all;
+      for (std::size_t i = 0; i < lists; ++i) {
+        std::size_t const present = i == 0 ? length : uniform_below(draw, length + 1);
+        std::vector<near_key> list(length, no_document);
+        for (std::size_t j = 0; j < present; ++j)
+          list[j] = near_key_of(static_cast<float>(uniform_below(draw, 50)),
+                                static_cast<std::uint32_t>(all.size() + j));
+        std::sort(list.begin(), list.end());
+        keys.insert(keys.end(), list.begin(), list.end());
+        all.insert(all.end(), list.begin(), list.begin() + static_cast<std::ptrdiff_t>(present));
+      }
+      std::sort(all.begin(), all.end());
+      neighbours found;
+      found.k = length;
+      found.document.resize(2 * length);
+      found.score.resize(2 * length);
+      merge_lists(keys, length, 1, found);
+      for (std::size_t i = 0; i < length; ++i) {
+        EXPECT_EQ(found.document[length + i], document_of(all[i])) << lists << " " << i;
+        EXPECT_EQ(found.score[length + i], score_of(all[i])) << lists << " " << i;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace rulerank::knn
