@@ -107,7 +107,7 @@ struct way {
 std::vector<way> ways() {
   std::vector<way> all{{sparse_engine::gknn}, {sparse_engine::gt}};
   for (load_balance const balance : {load_balance::inter, load_balance::intra})
-    for (std::size_t const group : {1, 3, 20, 1000})
+    for (std::size_t const group : {1, 7, 1000})
       all.push_back({sparse_engine::fish, group, balance});
   return all;
 }
@@ -134,6 +134,7 @@ void check_all(sparse_matrix const& documents, sparse_matrix const& queries,
           EXPECT_EQ(found.engine, how.engine) << what;
           expected.check(found, k, exact, what);
           if (::testing::Test::HasFatalFailure()) return;
+          if (k != ks.front()) continue;
           neighbours const again = searcher.search(ctx, queries);
           expected.check(again, k, exact, what + ", again");
           if (how.engine == sparse_engine::gknn) {  // its sums run in one order
@@ -161,12 +162,13 @@ std::vector<gpu_case> cases() {
   all.push_back({"no_document", {.rows = 0}, {.rows = 3}});
   all.push_back({"no_query", {}, {.rows = 0}});
   all.push_back({"only_empty_rows", {.rows = 40, .empty = 1}, {.rows = 3}});
+  all.push_back({"no_terms", {.rows = 5, .terms = 0, .empty = 1}, {.rows = 3}});
   all.push_back({"empty_rows", {.empty = 0.5}, {.rows = 30, .empty = 0.5}, {3, 200}});
   all.push_back({"unknown_terms", {.terms = 20}, {.rows = 30, .terms = 90}});
   all.push_back({"negative", {.negative = true}, {.rows = 30, .negative = true}, {5, 299}});
   all.push_back({"few_weights", {.weights = 1}, {.rows = 30, .weights = 1}, {7, 50}});
   // A truncated sort takes 1,024 - 32 new documents at k = 30, 4,096 - 1,024 at k = 1,024.
-  for (std::size_t const rows : {991, 992, 993, 1984, 1985})
+  for (std::size_t const rows : {992, 993, 1985})
     all.push_back({"sort_boundary_" + std::to_string(rows), {.rows = rows}, {.rows = 3}, {30, 32}});
   all.push_back(
       {"largest_truncated_sort", {.rows = 7000}, {.rows = 3}, {513, 1024, 1025, everything}});
