@@ -43,9 +43,9 @@ void check_fits(std::size_t bytes, std::string_view what) {
   if (bytes <= free) return;
   int device = 0;
   check_cuda(cudaGetDevice(&device));
-  throw device_error("CUDA device " + std::to_string(device) + ": " + std::string(what) +
-                     " takes " + std::to_string(bytes) + " bytes, and " + std::to_string(free) +
-                     " are free");
+  throw device_error("CUDA device " + std::to_string(device) + ": found " + std::to_string(free) +
+                     " bytes free, expected " + std::to_string(bytes) + " for " +
+                     std::string(what));
 }
 
 device_index::device_index(std::span<term_document const> pairs, std::uint32_t documents,
@@ -61,7 +61,7 @@ device_index::device_index(std::span<term_document const> pairs, std::uint32_t d
   check_fits(n * (sizeof(term_document) + sizeof(posting)) +
                  std::size_t{terms} * 3 * sizeof(std::uint32_t) + documents * sizeof(float) +
                  temporary_bytes,
-             "the inverted index, with what it is built from,");
+             "the inverted index and what it is built from");
   frequency_ = device_buffer<std::uint32_t>(terms);
   begin_ = device_buffer<std::uint32_t>(terms);
   postings_ = device_buffer<posting>(n);
