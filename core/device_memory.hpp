@@ -96,8 +96,10 @@ class device_buffer : public owned_array<T, device_source> {
   device_buffer() = default;
   /// A copy of host data, complete when the constructor returns.
   explicit device_buffer(std::span<T const> from) : device_buffer(from.size()) {
-    if (!from.empty())
-      check_cuda(cudaMemcpy(this->data(), from.data(), this->bytes(), cudaMemcpyHostToDevice));
+    if (from.empty()) return;
+    check_cuda(cudaMemcpy(this->data(), from.data(), this->bytes(), cudaMemcpyHostToDevice));
+    // A copy from memory that is not pinned may return when it is only staged.
+    check_cuda(cudaStreamSynchronize(nullptr));
   }
 
   void fill_bytes(int byte, cudaStream_t stream = nullptr) {

@@ -29,12 +29,16 @@ class sparse_search_engine {
 /// The engines, each in its own file. They keep a reference to `index`.
 std::unique_ptr<sparse_search_engine> make_mt(sparse_index const& index,
                                               sparse_search_options const& options);
-std::unique_ptr<sparse_search_engine> make_tiles(context const& ctx, sparse_index const& index,
-                                                 sparse_search_options const& options);
+std::unique_ptr<sparse_search_engine> make_tiles_on_cpu(context const& ctx,
+                                                        sparse_index const& index,
+                                                        sparse_search_options const& options);
 
 /// Engines on the GPUs of the context; in builds with CUDA. `make_fish` makes gt too.
 std::unique_ptr<sparse_search_engine> make_gknn(context const& ctx, sparse_index const& index,
                                                 sparse_search_options const& options);
+std::unique_ptr<sparse_search_engine> make_tiles_on_gpus(context const& ctx,
+                                                         sparse_index const& index,
+                                                         sparse_search_options const& options);
 std::unique_ptr<sparse_search_engine> make_fish(context const& ctx, sparse_index const& index,
                                                 sparse_search_options const& options);
 

@@ -18,10 +18,16 @@ constexpr std::array<std::string_view, 3> metrics{"cosine", "ip", "l2"};
 
 constexpr std::array<std::string_view, 2> balances{"inter", "intra"};
 
+#if RULERANK_HAS_CUDA
+constexpr std::string_view tiles_run_on = "cpu, cuda";
+#else
+constexpr std::string_view tiles_run_on = "cpu";
+#endif
+
 constexpr std::array engines {
   sparse_engine_info{sparse_engine::mt, "mt", "cpu",
                      "as published: posting lists, a query a thread, a full sort"},
-      sparse_engine_info{sparse_engine::tiles, "tiles", "cpu",
+      sparse_engine_info{sparse_engine::tiles, "tiles", tiles_run_on,
                          "tiles of documents with integer sums, then what may be near exactly",
                          true},
 #if RULERANK_HAS_CUDA
@@ -120,7 +126,13 @@ sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
       break;
     case sparse_engine::tiles:
     case sparse_engine::automatic:
-      implementation_->engine = make_tiles(ctx, index, implementation_->options);
+#if RULERANK_HAS_CUDA
+      if (!ctx.devices.empty()) {
+        implementation_->engine = make_tiles_on_gpus(ctx, index, implementation_->options);
+        break;
+      }
+#endif
+      implementation_->engine = make_tiles_on_cpu(ctx, index, implementation_->options);
       break;
 #if RULERANK_HAS_CUDA
     case sparse_engine::gknn:

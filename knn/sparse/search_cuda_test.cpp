@@ -3,7 +3,6 @@
 #include "knn/sparse/merge_lists.hpp"
 #include "knn/sparse/search_reference.hpp"
 #include "knn/sparse/testing.hpp"
-#include "knn/sparse/tile_index.hpp"
 #include "knn/sparse/truncated_sort.hpp"
 #include "knn/sparse/weighting.hpp"
 
@@ -19,6 +18,8 @@
 // The published engines for GPUs, which sum in single precision, against the definition.
 namespace rulerank::knn {
 namespace {
+
+constexpr std::size_t tile = 1 << 14;  // documents of a tile on the CPU
 
 using testing_tools::drawn_rows;
 using testing_tools::drawn_shape;
@@ -172,7 +173,7 @@ std::vector<gpu_case> cases() {
     all.push_back({"sort_boundary_" + std::to_string(rows), {.rows = rows}, {.rows = 3}, {30, 32}});
   all.push_back(
       {"largest_truncated_sort", {.rows = 7000}, {.rows = 3}, {513, 1024, 1025, everything}});
-  all.push_back({"tile_boundary", {.rows = tile_size}, {.rows = 4}, {30, 300}});
+  all.push_back({"tile_boundary", {.rows = tile}, {.rows = 4}, {30, 300}});
   // More documents than 3 blocks of each of 132 multiprocessors sort at once.
   all.push_back({"all_blocks",
                  {.rows = 132 * 3 * 992 + 4321, .terms = 400},

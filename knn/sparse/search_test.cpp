@@ -1,9 +1,9 @@
 #include "knn/sparse/search.hpp"
 
 #include "core/error.hpp"
+#include "core/testing.hpp"
 #include "knn/sparse/search_reference.hpp"
 #include "knn/sparse/testing.hpp"
-#include "knn/sparse/tile_index.hpp"
 #include "knn/sparse/tile_kernels.hpp"
 #include "knn/sparse/weighting.hpp"
 
@@ -16,6 +16,8 @@
 
 namespace rulerank::knn {
 namespace {
+
+constexpr std::size_t tile = 1 << 14;  // documents of a tile on the CPU
 
 using testing_tools::drawn_rows;
 using testing_tools::drawn_shape;
@@ -36,8 +38,20 @@ std::vector<std::uint64_t> bits(std::vector<double> const& values) {
 std::vector<sparse_engine_info> exact_engines() {
   std::vector<sparse_engine_info> exact;
   for (auto const& engine : sparse_engines())
-    if (engine.runs_on == "cpu") exact.push_back(engine);
+    if (engine.runs_on.starts_with("cpu")) exact.push_back(engine);
   return exact;
+}
+
+/// One thread and four; and for an engine that runs there, 1, 2 and 4 GPUs as far as there are any.
+std::vector<context> contexts_of(sparse_engine_info const& engine) {
+  std::vector<context> contexts{on_threads(1), on_threads(4)};
+  if (!engine.runs_on.ends_with("cuda")) return contexts;
+  auto const all = rulerank::testing_tools::gpus();
+  for (std::size_t n = 1; n <= all.size(); n *= 2) {
+    contexts.push_back(on_threads(2));
+    contexts.back().devices.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  return contexts;
 }
 
 struct search_case {
@@ -62,15 +76,19 @@ std::vector<search_case> cases() {
   all.push_back({"negative_queries", {}, {.rows = 30, .negative = true}});
   all.push_back({"all_documents", {.rows = 120}, {.rows = 10}, {119, 120, 1000}});
   all.push_back({"few_weights", {.weights = 1}, {.rows = 30, .weights = 1}, {7, 50}});
-  all.push_back({"tile_boundary", {.rows = tile_size}, {.rows = 6}});
+  all.push_back({"tile_boundary", {.rows = tile}, {.rows = 6}});
   all.push_back({"several_tiles",
-                 {.rows = 3 * tile_size + 1, .terms = 400},
+                 {.rows = 3 * tile + 1, .terms = 400},
                  {.rows = 40, .terms = 400},
                  {1, 30, 300}});
   all.push_back({"long_queries",
-                 {.rows = 2 * tile_size, .terms = 2000, .most_terms = 80},
+                 {.rows = 2 * tile, .terms = 2000, .most_terms = 80},
                  {.rows = 40, .terms = 2000, .most_terms = 120},
                  {10, 100}});
+  all.push_back({"several_tiles_of_gpus",
+                 {.rows = 110'000, .terms = 700, .most_terms = 9},
+                 {.rows = 12, .terms = 700, .most_terms = 20},
+                 {1, 30, 1024, 1025}});
   return all;
 }
 
@@ -86,13 +104,14 @@ TEST_P(sparse_search, engines_find_what_the_definition_says_bit_for_bit) {
       sparse_search_options options{.k = k, .metric = metric};
       neighbours const expected = search_reference(documents, queries, options);
       for (auto const& engine : exact_engines())
-        for (int const threads : {1, 4}) {
+        for (context const& ctx : contexts_of(engine)) {
           options.engine = engine.which;
-          sparse_searcher const searcher(on_threads(threads), index, options);
+          sparse_searcher const searcher(ctx, index, options);
           EXPECT_EQ(searcher.engine(), engine.which);
-          neighbours const found = searcher.search(on_threads(threads), queries);
+          neighbours const found = searcher.search(ctx, queries);
           std::string const which = std::string(engine.name) + " " + std::string(name_of(metric)) +
-                                    " " + std::to_string(k);
+                                    " " + std::to_string(k) + ", " +
+                                    std::to_string(ctx.devices.size()) + " GPUs";
           EXPECT_EQ(found.k, expected.k) << which;
           EXPECT_EQ(found.document, expected.document) << which;
           EXPECT_EQ(bits(found.score), bits(expected.score)) << which;
@@ -132,7 +151,7 @@ TEST(sparse_search_by_hand, cosine_and_ties) {
 
 // Long lists of frequent terms are left unread, and nothing is lost by it.
 TEST(tiles, reads_less_where_rare_terms_decide) {
-  drawn_shape shape{.rows = 4 * tile_size, .terms = 3000, .most_terms = 30};
+  drawn_shape shape{.rows = 4 * tile, .terms = 3000, .most_terms = 30};
   sparse_matrix const counts = drawn_rows(shape, 3);
   term_statistics const statistics = statistics_of(counts);
   sparse_matrix const documents = weigh_documents(counts, statistics, {});

@@ -7,8 +7,9 @@
 
 namespace rulerank::knn {
 
-tile_index::tile_index(context const& ctx, sparse_index const& index, similarity metric)
-    : documents_(index.size()), terms_(index.terms()) {
+tile_index::tile_index(context const& ctx, sparse_index const& index, similarity metric,
+                       std::uint32_t tile_size)
+    : documents_(index.size()), tile_size_(tile_size), terms_(index.terms()) {
   sparse_rows const rows = index.documents();
   bool const by_norm = metric != similarity::inner_product;
   if (!by_norm) {
@@ -24,7 +25,7 @@ tile_index::tile_index(context const& ctx, sparse_index const& index, similarity
   base_.resize(tiles);
   begin_.resize(tiles * (std::size_t{terms_} + 1));
   auto const rows_of = [&](std::size_t tile) {
-    return std::pair(tile * tile_size, std::min(documents_, (tile + 1) * tile_size));
+    return std::pair(tile * std::size_t{tile_size}, std::min(documents_, (tile + 1) * tile_size));
   };
   parallel_for(ctx, tiles, 1, [&](std::size_t tile, std::size_t, int) {
     std::uint32_t* const begin = begin_.data() + tile * (std::size_t{terms_} + 1);

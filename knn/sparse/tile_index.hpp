@@ -9,9 +9,6 @@
 
 namespace rulerank::knn {
 
-/// Documents of a tile: their sums, 64 KB, fit a core's own caches.
-inline constexpr std::uint32_t tile_size = 1 << 14;
-
 /// A posting within a tile: the document's place in it, and its weight as an integer.
 struct tile_posting {
   std::uint16_t place;
@@ -26,17 +23,23 @@ class tile_index {
  public:
   static constexpr double unit = 32767;
 
-  tile_index(context const& ctx, sparse_index const& index, similarity metric);
+  /// `tile_size`: documents of a tile, at most 65,536.
+  tile_index(context const& ctx, sparse_index const& index, similarity metric,
+             std::uint32_t tile_size);
 
   std::size_t tiles() const noexcept { return base_.size(); }
   std::uint32_t documents_of(std::size_t tile) const {
     return static_cast<std::uint32_t>(
-        std::min<std::size_t>(tile_size, documents_ - tile * tile_size));
+        std::min<std::size_t>(tile_size_, documents_ - tile * tile_size_));
   }
   std::span<tile_posting const> list(std::size_t tile, std::uint32_t term) const {
     std::uint32_t const* const begin = begin_.data() + tile * (std::size_t{terms_} + 1) + term;
     return {postings_.data() + base_[tile] + begin[0], begin[1] - begin[0]};
   }
+  /// For devices: where each tile's postings begin, from there where each term's do, and all.
+  std::span<std::uint64_t const> base() const noexcept { return base_; }
+  std::span<std::uint32_t const> begin() const noexcept { return begin_; }
+  std::span<tile_posting const> postings() const noexcept { return postings_; }
   /// What weights were divided by besides the norm: 1, or the largest weight.
   double largest_weight() const noexcept { return largest_weight_; }
   /// The largest norm of a document's weights after the division, rounded up.
@@ -44,6 +47,7 @@ class tile_index {
 
  private:
   std::size_t documents_;
+  std::uint32_t tile_size_;
   std::uint32_t terms_;
   double largest_weight_ = 1;
   double largest_norm_ = 1;

@@ -4,6 +4,7 @@
 #include "knn/sparse/similarity_math.hpp"
 #include "knn/sparse/tile_index.hpp"
 #include "knn/sparse/tile_kernels.hpp"
+#include "knn/sparse/tile_query.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -20,17 +21,13 @@ namespace rulerank::knn {
 
 namespace {
 
+/// Documents of a tile: their sums, 64 KB, fit a core's own caches.
+constexpr std::uint32_t cpu_tile_size = 1 << 14;
 /// Queries that a thread takes through a tile one after the other, so that its lists stay in the
 /// caches.
 constexpr std::size_t queries_together = 32;
 /// What computing a document exactly costs, in postings.
 constexpr std::size_t postings_a_rescoring = 1000;
-
-/// Whether squares of a weight are ordinary numbers, and it is not below 0. Others have no use for
-/// tiles: the bounds are those of their norms.
-bool serves(double weight) {
-  return weight == 0 || (weight >= 1e-100 && weight <= 1e100);
-}
 
 /// The k nearest so far.
 class nearest {
@@ -57,19 +54,9 @@ class nearest {
   std::vector<candidate> heap_;  // the farthest in front
 };
 
-/// A query made ready for the tiles.
-struct prepared_query {
-  std::vector<std::uint32_t> term;    // by rising document frequency
-  std::vector<std::uint32_t> weight;  // as integers
-  /// What the terms from the i-th on can add to a sum, at most.
-  std::vector<double> rest;
-  double error = 0;  ///< of a whole sum, at most
-  double units = 0;  ///< sums of a similarity of 1
-};
-
 struct scratch {
-  aligned_vector<std::int32_t> sums = aligned_vector<std::int32_t>(tile_size);
-  std::vector<std::uint32_t> places = std::vector<std::uint32_t>(tile_size);
+  aligned_vector<std::int32_t> sums = aligned_vector<std::int32_t>(cpu_tile_size);
+  std::vector<std::uint32_t> places = std::vector<std::uint32_t>(cpu_tile_size);
   std::vector<std::int32_t> kept;
   std::vector<double> query;  // [terms] weights of the query at hand, else 0
   std::vector<std::span<tile_posting const>> lists;
@@ -83,10 +70,8 @@ class tiles_on_cpu final : public sparse_search_engine {
   tiles_on_cpu(context const& ctx, sparse_index const& index, sparse_search_options const& options)
       : index_(index), options_(options) {
     if (std::ranges::all_of(index.documents().weight, serves))
-      tiles_ = std::make_unique<tile_index>(ctx, index, options.metric);
-    for (std::size_t d = 0; d < index.size(); ++d)
-      if (options.metric == similarity::l2 && index.norms()[d] == 0)
-        zero_documents_.push_back(static_cast<std::uint32_t>(d));
+      tiles_ = std::make_unique<tile_index>(ctx, index, options.metric, cpu_tile_size);
+    zero_documents_ = zero_documents(index, options.metric);
   }
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
@@ -99,10 +84,10 @@ class tiles_on_cpu final : public sparse_search_engine {
                  [&](std::size_t begin, std::size_t end, int thread) {
                    scratch& mine = of_thread[static_cast<std::size_t>(thread)];
                    mine.query.resize(index_.terms());
-                   std::vector<prepared_query> prepared(end - begin);
+                   std::vector<tile_query> prepared(end - begin);
                    std::vector<nearest> best(end - begin, nearest(found.k));
                    for (std::size_t q = begin; q < end; ++q)
-                     prepared[q - begin] = prepare(queries[q], query_norms[q], best[q - begin]);
+                     prepare(queries[q], query_norms[q], prepared[q - begin], best[q - begin]);
                    for (std::size_t tile = 0; tiles_ != nullptr && tile < tiles_->tiles(); ++tile)
                      for (std::size_t q = begin; q < end; ++q) {
                        if (prepared[q - begin].units == 0) continue;
@@ -112,10 +97,13 @@ class tiles_on_cpu final : public sparse_search_engine {
                      }
                    for (std::size_t q = begin; q < end; ++q) {
                      std::vector<candidate>& sorted = best[q - begin].sorted();
-                     if (prepared[q - begin].units == 0)
-                       search_all(queries[q], query_norms[q], found.k, sorted, mine);
-                     else
+                     if (prepared[q - begin].units == 0) {
+                       search_all(index_, options_.metric, queries[q], query_norms[q], found.k,
+                                  mine.all, sorted);
+                       mine.rescored += index_.size();
+                     } else {
                        fill_up(sorted, found.k);
+                     }
                      for (std::size_t i = 0; i < found.k; ++i) {
                        found.document[q * found.k + i] = sorted[i].document;
                        found.score[q * found.k + i] = sorted[i].score;
@@ -129,49 +117,14 @@ class tiles_on_cpu final : public sparse_search_engine {
   }
 
  private:
-  /// The query as integers; `units` 0 where integers do not serve: weights below 0 or out of range,
-  /// or sums that 31 bits do not hold.
-  prepared_query prepare(sparse_row const& query, double norm, nearest& best) const {
-    prepared_query p;
-    if (tiles_ == nullptr || norm == 0 || !std::ranges::all_of(query.weight, serves)) return p;
-    double const largest = tiles_->largest_norm();
-    double const scale =
-        std::floor(std::min(tile_index::unit, std::ldexp(1, 30) / (tile_index::unit * largest)));
-    std::vector<std::size_t> order(query.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::erase_if(order, [&](std::size_t i) { return query.weight[i] == 0; });
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return index_.list(query.term[a]).size() < index_.list(query.term[b]).size();
-    });
-    double sum = 0;
-    for (std::size_t const i : order) {
-      p.term.push_back(query.term[i]);
-      p.weight.push_back(static_cast<std::uint32_t>(
-          std::max(1.0, std::nearbyint(query.weight[i] / norm * scale))));
-      sum += p.weight.back();
-    }
-    // Each factor is off by 1 at most: |XY - xy| <= Y + X + 1, and the sum of X over the query's
-    // terms is at most sqrt(terms) times its norm.
-    auto const terms = static_cast<double>(order.size());
-    p.error = sum + tile_index::unit * std::sqrt(terms) * largest + terms + 2;
-    double const most = tile_index::unit * scale * largest + p.error;
-    if (scale < 1 || most >= std::numeric_limits<std::int32_t>::max()) return {};
-    p.rest.resize(order.size() + 1);
-    double rest = 0;
-    for (std::size_t j = order.size(); j-- > 0;) {
-      double const y = query.weight[order[j]] / norm;
-      rest += y * y;
-      p.rest[j] = std::sqrt(rest) * (1 + 1e-9) * largest * tile_index::unit * scale;
-    }
-    // A similarity s is a sum of s units.
-    p.units = tile_index::unit * scale;
-    if (options_.metric == similarity::inner_product) p.units /= norm * tiles_->largest_weight();
+  void prepare(sparse_row const& query, double norm, tile_query& p, nearest& best) const {
+    if (tiles_ != nullptr) p = make_tile_query(index_, *tiles_, options_.metric, query, norm);
+    if (p.units == 0) return;
     for (std::uint32_t const d : zero_documents_) best.add({0.5, d});
-    return p;
   }
 
   void search_tile(std::size_t tile, sparse_row const& query, double query_norm,
-                   prepared_query const& p, nearest& best, scratch& mine) const {
+                   tile_query const& p, nearest& best, scratch& mine) const {
     std::size_t const n = round_up(tiles_->documents_of(tile), tile_padding);
     std::fill_n(mine.sums.data(), n, 0);
     mine.lists.clear();
@@ -219,7 +172,7 @@ class tiles_on_cpu final : public sparse_search_engine {
     }
     for (std::size_t i = 0; i < query.size(); ++i) mine.query[query.term[i]] = query.weight[i];
     for (std::size_t i = 0; i < found; ++i) {
-      auto const d = static_cast<std::uint32_t>(tile * tile_size + mine.places[i]);
+      auto const d = static_cast<std::uint32_t>(tile * cpu_tile_size + mine.places[i]);
       best.add({exact(d, query_norm, mine.query), d});
     }
     for (std::uint32_t const t : query.term) mine.query[t] = 0;
@@ -245,40 +198,6 @@ class tiles_on_cpu final : public sparse_search_engine {
     return similarity_of(sum, query_norm, d);
   }
 
-  void search_all(sparse_row const& query, double query_norm, std::size_t k,
-                  std::vector<candidate>& nearest, scratch& mine) const {
-    mine.all.assign(index_.size(), 0);
-    for (std::size_t i = 0; i < query.size(); ++i) {
-      posting_list const list = index_.list(query.term[i]);
-      for (std::size_t p = 0; p < list.size(); ++p)
-        mine.all[list.document[p]] += query.weight[i] * list.weight[p];
-      mine.postings += list.size();
-    }
-    nearest.clear();
-    for (std::uint32_t d = 0; d < index_.size(); ++d)
-      nearest.push_back({similarity_of(mine.all[d], query_norm, d), d});
-    std::partial_sort(nearest.begin(), nearest.begin() + static_cast<std::ptrdiff_t>(k),
-                      nearest.end());
-    mine.rescored += index_.size();
-  }
-
-  /// Documents that share no term have similarity 0 and follow by their number.
-  static void fill_up(std::vector<candidate>& sorted, std::size_t k) {
-    auto const zero = std::partition_point(sorted.begin(), sorted.end(),
-                                           [](candidate const& c) { return c.score > 0; });
-    std::vector<std::uint32_t> taken;
-    for (auto c = sorted.begin(); c != zero; ++c) taken.push_back(c->document);
-    std::sort(taken.begin(), taken.end());
-    sorted.erase(zero, sorted.end());
-    auto next = taken.begin();
-    for (std::uint32_t d = 0; sorted.size() < k; ++d) {
-      if (next != taken.end() && *next == d)
-        ++next;
-      else
-        sorted.push_back({0, d});
-    }
-  }
-
   sparse_index const& index_;
   sparse_search_options options_;
   std::unique_ptr<tile_index> tiles_;  // null: weights that do not serve
@@ -287,8 +206,9 @@ class tiles_on_cpu final : public sparse_search_engine {
 
 }  // namespace
 
-std::unique_ptr<sparse_search_engine> make_tiles(context const& ctx, sparse_index const& index,
-                                                 sparse_search_options const& options) {
+std::unique_ptr<sparse_search_engine> make_tiles_on_cpu(context const& ctx,
+                                                        sparse_index const& index,
+                                                        sparse_search_options const& options) {
   return std::make_unique<tiles_on_cpu>(ctx, index, options);
 }
 

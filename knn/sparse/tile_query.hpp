@@ -1,0 +1,42 @@
+#pragma once
+
+#include "knn/sparse/engine.hpp"
+#include "knn/sparse/tile_index.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+// What `tiles` does with a query on the CPU and on GPUs alike.
+namespace rulerank::knn {
+
+/// Whether the squares of a weight are ordinary numbers, and it is not below 0. Others have no use
+/// for tiles: the bounds are those of their norms.
+inline bool serves(double weight) {
+  return weight == 0 || (weight >= 1e-100 && weight <= 1e100);
+}
+
+/// A query as integers.
+struct tile_query {
+  std::vector<std::uint32_t> term;    ///< by rising document frequency
+  std::vector<std::uint32_t> weight;  ///< at least 1
+  std::vector<double> rest;           ///< what the terms from the i-th on can add to a sum, at most
+  double error = 0;                   ///< of a whole sum, at most
+  double units = 0;                   ///< the sum of a similarity of 1; 0: integers do not serve
+};
+/// `units` is 0 for weights that do not serve, a norm of 0, and sums that 31 bits may not hold.
+tile_query make_tile_query(sparse_index const& index, tile_index const& tiles, similarity metric,
+                           sparse_row const& query, double norm);
+
+/// The k nearest of all documents, from exact sums. `sums`: scratch space.
+void search_all(sparse_index const& index, similarity metric, sparse_row const& query, double norm,
+                std::size_t k, std::vector<double>& sums, std::vector<candidate>& nearest);
+
+/// Completes the documents that share a term with a query, the nearest first, to k: those that
+/// share none have similarity 0 and follow by their number.
+void fill_up(std::vector<candidate>& sorted, std::size_t k);
+
+/// The documents without a term with a weight, which l2 takes for candidates of similarity 1/2.
+std::vector<std::uint32_t> zero_documents(sparse_index const& index, similarity metric);
+
+}  // namespace rulerank::knn
