@@ -36,7 +36,10 @@ constexpr std::uint32_t rescore_threads = 256;
 constexpr std::uint32_t run_length = 256;
 /// Terms of a query whose lists are looked up together.
 constexpr std::uint32_t terms_together = 256;
-constexpr std::uint32_t bins = 2048;
+/// Sums are counted by their first bits, two bins a thread.
+constexpr std::uint32_t bins_log = 11;
+constexpr std::uint32_t bins = 1U << bins_log;
+static_assert(bins == 2 * sum_threads);
 /// More neighbours than this are found on the CPU.
 constexpr std::size_t most_neighbours = 1024;
 /// Documents handed on of a query, at most; where there are more, the CPU answers it.
@@ -79,12 +82,12 @@ struct results_view {
 __global__ __launch_bounds__(sum_threads,
                              1) void sum_kernel(tiles_view const tiles, query_view const queries,
                                                 results_view const to, std::uint32_t k) {
-  extern __shared__ std::uint32_t sums[];  // [gpu_tile_size]
-  using reduce = cub::BlockReduce<std::uint32_t, sum_threads>;
-  using scan = cub::BlockScan<std::uint32_t, sum_threads>;
+  extern __shared__ __align__(16) std::uint32_t sums[];  // [gpu_tile_size]
+  using block_reduce = cub::BlockReduce<std::uint32_t, sum_threads>;
+  using block_scan = cub::BlockScan<std::uint32_t, sum_threads>;
   __shared__ union {
-    typename reduce::TempStorage reduce;
-    typename scan::TempStorage scan;
+    typename block_reduce::TempStorage reduce;
+    typename block_scan::TempStorage scan;
   } storage;
   __shared__ std::uint32_t histogram[bins];
   __shared__ std::uint32_t list_begin[terms_together], list_size[terms_together];
@@ -115,7 +118,7 @@ __global__ __launch_bounds__(sum_threads,
     }
     std::uint32_t before = 0;
     std::uint32_t all = 0;
-    scan(storage.scan).ExclusiveSum(runs, before, all);
+    block_scan(storage.scan).ExclusiveSum(runs, before, all);
     if (threadIdx.x < terms) run_begin[threadIdx.x] = before;
     if (threadIdx.x == 0) run_begin[terms] = all;
     __syncthreads();
@@ -160,9 +163,9 @@ __global__ __launch_bounds__(sum_threads,
     largest = max(largest, sums[i]);
   }
   __syncthreads();
-  count = reduce(storage.reduce).Sum(count);
+  count = block_reduce(storage.reduce).Sum(count);
   __syncthreads();
-  largest = reduce(storage.reduce).Reduce(largest, [](std::uint32_t a, std::uint32_t b) {
+  largest = block_reduce(storage.reduce).Reduce(largest, [](std::uint32_t a, std::uint32_t b) {
     return max(a, b);
   });
   __shared__ std::uint32_t shared_count, shared_largest;
@@ -174,7 +177,8 @@ __global__ __launch_bounds__(sum_threads,
   if (shared_count == 0) return;
   if (shared_count >= k) {
     // The k-th best sum of this tile, to a part in 1,024 of the largest.
-    int const shift = max(0, 32 - __clz(static_cast<int>(shared_largest)) - 11);
+    int const shift =
+        max(0, 32 - __clz(static_cast<int>(shared_largest)) - static_cast<int>(bins_log));
     for (std::uint32_t i = threadIdx.x; i < n; i += sum_threads)
       if (sums[i] >= cut) atomicAdd(histogram + (sums[i] >> shift), 1U);
     __syncthreads();
@@ -182,7 +186,7 @@ __global__ __launch_bounds__(sum_threads,
     std::uint32_t const high = bins - 1 - 2 * threadIdx.x;
     std::uint32_t const two = histogram[high] + histogram[high - 1];
     std::uint32_t above = 0;
-    scan(storage.scan).ExclusiveSum(two, above);
+    block_scan(storage.scan).ExclusiveSum(two, above);
     if (above < k && above + two >= k) {
       std::uint32_t const bin = above + histogram[high] >= k ? high : high - 1;
       shared_value = bin << shift;
