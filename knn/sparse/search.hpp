@@ -58,6 +58,7 @@ struct sparse_search_options {
   sparse_engine engine = sparse_engine::automatic;
   std::size_t group = 1;                       ///< fish: queries of a launch
   load_balance balance = load_balance::inter;  ///< fish
+  std::size_t device_bytes = 0;  ///< tiles: of each GPU for the index; 0: what is free
 };
 
 struct neighbours {

@@ -42,6 +42,12 @@ std::vector<sparse_engine_info> exact_engines() {
   return exact;
 }
 
+sparse_engine_info const& tiles_info() {
+  for (auto const& engine : sparse_engines())
+    if (engine.which == sparse_engine::tiles) return engine;
+  throw std::logic_error("no engine tiles");
+}
+
 /// One thread and four; and for an engine that runs there, 1, 2 and 4 GPUs as far as there are any.
 std::vector<context> contexts_of(sparse_engine_info const& engine) {
   std::vector<context> contexts{on_threads(1), on_threads(4)};
@@ -88,7 +94,7 @@ std::vector<search_case> cases() {
   all.push_back({"several_tiles_of_gpus",
                  {.rows = 110'000, .terms = 700, .most_terms = 9},
                  {.rows = 12, .terms = 700, .most_terms = 20},
-                 {1, 30, 1024, 1025}});
+                 {1, 30, 1024, 4096, 4097}});
   return all;
 }
 
@@ -135,18 +141,19 @@ TEST(sparse_search_by_hand, cosine_and_ties) {
   sparse_matrix queries;
   row(queries, {0}, {10});
   sparse_index const index({}, documents);
-  for (auto const& engine : exact_engines()) {
-    sparse_searcher const searcher({}, index, {.k = 5, .engine = engine.which});
-    neighbours const found = searcher.search({}, queries);
-    EXPECT_EQ(found.document, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
-    EXPECT_EQ(found.score, (std::vector<double>{1, 1, 0.6, 0, 0})) << engine.name;
-    sparse_searcher const by_distance({}, index,
-                                      {.k = 5, .metric = similarity::l2, .engine = engine.which});
-    neighbours const near = by_distance.search({}, queries);
-    EXPECT_EQ(near.document, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
-    EXPECT_EQ(near.score, (std::vector<double>{0, 0, std::sqrt(0.8), 1, std::sqrt(2.0)}))
-        << engine.name;
-  }
+  for (auto const& engine : exact_engines())
+    for (context const& ctx : contexts_of(engine)) {
+      sparse_searcher const searcher(ctx, index, {.k = 5, .engine = engine.which});
+      neighbours const found = searcher.search(ctx, queries);
+      EXPECT_EQ(found.document, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
+      EXPECT_EQ(found.score, (std::vector<double>{1, 1, 0.6, 0, 0})) << engine.name;
+      sparse_searcher const by_distance(ctx, index,
+                                        {.k = 5, .metric = similarity::l2, .engine = engine.which});
+      neighbours const near = by_distance.search(ctx, queries);
+      EXPECT_EQ(near.document, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
+      EXPECT_EQ(near.score, (std::vector<double>{0, 0, std::sqrt(0.8), 1, std::sqrt(2.0)}))
+          << engine.name;
+    }
 }
 
 // Long lists of frequent terms are left unread, and nothing is lost by it.
@@ -182,12 +189,15 @@ TEST(tiles, inner_products_of_very_different_sizes) {
     w *= std::exp2(static_cast<double>(uniform_below(draw, 60)) - 30);
   sparse_index const index({}, documents);
   for (similarity const metric : {similarity::cosine, similarity::inner_product}) {
-    sparse_searcher const tiles({}, index,
-                                {.k = 20, .metric = metric, .engine = sparse_engine::tiles});
     sparse_searcher const mt({}, index, {.k = 20, .metric = metric, .engine = sparse_engine::mt});
-    neighbours const a = tiles.search({}, queries), b = mt.search({}, queries);
-    EXPECT_EQ(a.document, b.document);
-    EXPECT_EQ(bits(a.score), bits(b.score));
+    neighbours const b = mt.search({}, queries);
+    for (context const& ctx : contexts_of(tiles_info())) {
+      sparse_searcher const tiles(ctx, index,
+                                  {.k = 20, .metric = metric, .engine = sparse_engine::tiles});
+      neighbours const a = tiles.search(ctx, queries);
+      EXPECT_EQ(a.document, b.document);
+      EXPECT_EQ(bits(a.score), bits(b.score));
+    }
   }
 }
 
@@ -206,12 +216,39 @@ TEST(tiles, weights_whose_norms_vanish) {
            {similarity::cosine, similarity::inner_product, similarity::l2}) {
         sparse_search_options const options{.k = 20, .metric = metric};
         neighbours const expected = search_reference(documents, queries, options);
-        neighbours const found = sparse_searcher({}, index, options).search({}, queries);
-        EXPECT_EQ(found.document, expected.document) << small << all << name_of(metric);
-        EXPECT_EQ(bits(found.score), bits(expected.score)) << small << all << name_of(metric);
+        for (context const& ctx : contexts_of(tiles_info())) {
+          neighbours const found = sparse_searcher(ctx, index, options).search(ctx, queries);
+          EXPECT_EQ(found.document, expected.document) << small << all << name_of(metric);
+          EXPECT_EQ(bits(found.score), bits(expected.score)) << small << all << name_of(metric);
+        }
       }
     }
   }
+}
+
+// An index that no GPU has room for is cut: a part a device, or one after the other.
+TEST(tiles, an_index_in_parts) {
+  RULERANK_NEEDS_GPU();
+  sparse_matrix const documents =
+      drawn_rows({.rows = 110'000, .terms = 700, .most_terms = 9, .weights = 2}, 12);
+  sparse_matrix const queries = drawn_rows({.rows = 30, .terms = 700, .most_terms = 20}, 13);
+  sparse_index const index(on_threads(2), documents);
+  for (similarity const metric : {similarity::cosine, similarity::l2}) {
+    sparse_search_options options{.k = 50, .metric = metric};
+    neighbours const expected = search_reference(documents, queries, options);
+    for (context const& ctx : contexts_of(tiles_info()))
+      for (std::size_t const bytes : {std::size_t{6} << 20, std::size_t{10} << 20}) {
+        options.device_bytes = bytes;
+        sparse_searcher const searcher(ctx, index, options);
+        for (int time = 0; time < 2; ++time) {
+          neighbours const found = searcher.search(ctx, queries);
+          EXPECT_EQ(found.document, expected.document) << bytes << " " << ctx.devices.size();
+          EXPECT_EQ(bits(found.score), bits(expected.score)) << bytes << " " << ctx.devices.size();
+        }
+      }
+  }
+  context const ctx = contexts_of(tiles_info()).back();
+  EXPECT_THROW(sparse_searcher(ctx, index, {.device_bytes = 1 << 20}), device_error);
 }
 
 TEST(tiles, kernels_find_what_is_at_least_a_threshold) {

@@ -36,10 +36,14 @@ class tile_index {
     std::uint32_t const* const begin = begin_.data() + tile * (std::size_t{terms_} + 1) + term;
     return {postings_.data() + base_[tile] + begin[0], begin[1] - begin[0]};
   }
-  /// For devices: where each tile's postings begin, from there where each term's do, and all.
+  /// For devices: where each tile's postings begin, from there where each term's do, and those of
+  /// tiles first_tile .. last_tile - 1.
   std::span<std::uint64_t const> base() const noexcept { return base_; }
   std::span<std::uint32_t const> begin() const noexcept { return begin_; }
-  std::span<tile_posting const> postings() const noexcept { return postings_; }
+  std::span<tile_posting const> postings_of(std::size_t first_tile, std::size_t last_tile) const {
+    std::uint64_t const end = last_tile < base_.size() ? base_[last_tile] : postings_.size();
+    return {postings_.data() + base_[first_tile], postings_.data() + end};
+  }
   /// What weights were divided by besides the norm: 1, or the largest weight.
   double largest_weight() const noexcept { return largest_weight_; }
   /// The largest norm of a document's weights after the division, rounded up.

@@ -4,7 +4,6 @@
 #include "core/parallel.hpp"
 #include "core/shared_memory.hpp"
 #include "core/stream.hpp"
-#include "knn/sparse/device_index.cuh"
 #include "knn/sparse/similarity_math.hpp"
 #include "knn/sparse/tile_query.hpp"
 
@@ -13,6 +12,7 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -24,6 +24,10 @@
 // that the later tiles know what the first ones found. Then a block a query computes these
 // documents exactly, a warp each, products added in the order of the terms as on the CPU, and sorts
 // them.
+//
+// Where every device has room for the index, each holds it and answers its share of the queries.
+// Else it is cut into parts of whole tiles: each device holds one and searches all queries in it,
+// or, where that is still too much, loads one after the other. The parts' neighbours are merged.
 namespace rulerank::knn {
 
 namespace {
@@ -41,10 +45,16 @@ constexpr std::uint32_t bins_log = 11;
 constexpr std::uint32_t bins = 1U << bins_log;
 static_assert(bins == 2 * sum_threads);
 /// More neighbours than this are found on the CPU.
-constexpr std::size_t most_neighbours = 1024;
-/// Documents handed on of a query, at most; where there are more, the CPU answers it.
-constexpr std::uint32_t most_candidates = 8192;
-constexpr std::size_t queries_a_batch = 2048;
+constexpr std::size_t most_neighbours = 4096;
+/// Documents of a query computed exactly: as many as blocks with little shared memory sort, or
+/// else as many as those with most of it. Where there are more, the CPU answers the query.
+constexpr std::uint32_t few_rescored = 2048;
+constexpr std::uint32_t most_rescored = 8192;
+static_assert(most_neighbours <= most_rescored);
+constexpr std::size_t most_together = 2048;                    // queries
+constexpr std::size_t candidate_bytes = std::size_t{1} << 28;  // of a batch
+/// Marks a query whose neighbours have not been found.
+constexpr std::uint32_t not_found = ~0U;
 
 struct device_candidate {
   double score;
@@ -65,7 +75,7 @@ struct query_view {
 };
 
 struct tiles_view {
-  std::uint64_t const* base;
+  std::uint64_t const* base;  ///< [tiles] into the postings of the whole index
   std::uint32_t const* begin;
   tile_posting const* postings;
   std::uint32_t terms;
@@ -75,7 +85,9 @@ struct tiles_view {
 struct results_view {
   std::uint32_t* best;           ///< [queries] the k-th best sum is at least this
   std::uint32_t* handed_on;      ///< [queries] how many documents
-  device_candidate* candidates;  ///< [queries][most_candidates]
+  device_candidate* candidates;  ///< [queries][capacity]
+  std::uint32_t capacity;
+  unsigned long long* postings_read;
 };
 
 /// Block (query, tile), queries first.
@@ -92,7 +104,7 @@ __global__ __launch_bounds__(sum_threads,
   __shared__ std::uint32_t histogram[bins];
   __shared__ std::uint32_t list_begin[terms_together], list_size[terms_together];
   __shared__ std::uint32_t list_weight[terms_together], run_begin[terms_together + 1];
-  __shared__ std::uint32_t shared_value;
+  __shared__ std::uint32_t shared_value, postings_read;
   std::uint32_t const q = blockIdx.x;
   std::uint32_t const tile = blockIdx.y;
   std::uint32_t const lane = threadIdx.x % 32;
@@ -101,8 +113,10 @@ __global__ __launch_bounds__(sum_threads,
   for (std::uint32_t i = threadIdx.x; i < (n + 3) / 4; i += sum_threads)
     reinterpret_cast<uint4*>(sums)[i] = uint4{0, 0, 0, 0};
   for (std::uint32_t i = threadIdx.x; i < bins; i += sum_threads) histogram[i] = 0;
+  if (threadIdx.x == 0) postings_read = 0;
+  __syncthreads();
 
-  tile_posting const* const postings = tiles.postings + tiles.base[tile];
+  tile_posting const* const postings = tiles.postings + (tiles.base[tile] - tiles.base[0]);
   std::uint32_t const* const begin = tiles.begin + tile * (std::size_t{tiles.terms} + 1);
   for (std::uint64_t t0 = queries.begin[q]; t0 < queries.begin[q + 1]; t0 += terms_together) {
     auto const terms =
@@ -115,6 +129,7 @@ __global__ __launch_bounds__(sum_threads,
       list_size[threadIdx.x] = begin[term + 1] - from;
       list_weight[threadIdx.x] = queries.weight[t0 + threadIdx.x];
       runs = (list_size[threadIdx.x] + run_length - 1) / run_length;
+      atomicAdd(&postings_read, list_size[threadIdx.x]);
     }
     std::uint32_t before = 0;
     std::uint32_t all = 0;
@@ -153,6 +168,7 @@ __global__ __launch_bounds__(sum_threads,
   auto const not_below = [&](std::uint32_t best) {
     return best > 2 * error ? max(best - 2 * error, 1U) : 1U;
   };
+  if (threadIdx.x == 0) atomicAdd(to.postings_read, postings_read);
   if (threadIdx.x == 0) shared_value = *static_cast<std::uint32_t volatile*>(to.best + q);
   __syncthreads();
   std::uint32_t cut = not_below(shared_value);
@@ -196,14 +212,15 @@ __global__ __launch_bounds__(sum_threads,
     if (threadIdx.x == 0) atomicMax(to.best + q, shared_value);
     cut = max(cut, not_below(kth));
   }
-  device_candidate* const out = to.candidates + std::size_t{q} * most_candidates;
+  device_candidate* const out = to.candidates + std::size_t{q} * to.capacity;
   for (std::uint32_t i = threadIdx.x; i < n; i += sum_threads) {
     if (sums[i] < cut) continue;
     std::uint32_t const at = atomicAdd(to.handed_on + q, 1U);
-    if (at < most_candidates) out[at] = {0, first + i, sums[i]};
+    if (at < to.capacity) out[at] = {0, first + i, sums[i]};
   }
 }
 
+/// The documents of a part: `begin` counts from the first of the whole index.
 struct rows_view {
   std::uint64_t const* begin;
   std::uint32_t const* term;
@@ -211,29 +228,33 @@ struct rows_view {
   double const* norms;
 };
 
-/// The smaller, the nearer; equal scores in id order.
+/// Larger scores first, equal ones in id order.
 __device__ bool nearer(device_candidate const& a, device_candidate const& b) {
   return a.score != b.score ? a.score > b.score : a.document < b.document;
 }
 
-/// A block a query: exact similarities, the k nearest in order. `found`: how many of them share a
-/// term; 0xffffffff where the query is for the CPU.
+/// A block a query: exact similarities, the k nearest in order, documents by their place in the
+/// part. `found`: how many of them share a term; queries that have an entry there are passed over,
+/// as are those with more documents to compute than `room`.
 __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
     rows_view const rows, query_view const queries, results_view const from, std::uint32_t k,
-    bool inner_product, bool l2, std::uint32_t* documents, double* scores, std::uint32_t* found,
-    unsigned long long* rescored) {
+    bool inner_product, bool l2, std::uint32_t room, std::uint32_t* documents, double* scores,
+    std::uint32_t* found, unsigned long long* rescored) {
   extern __shared__ uint4 shared[];
-  auto* const kept = reinterpret_cast<device_candidate*>(shared);  // [most_candidates]
+  auto* const kept = reinterpret_cast<device_candidate*>(shared);  // [room]
   __shared__ std::uint32_t kept_count;
   std::uint32_t const q = blockIdx.x;
   std::uint32_t const handed_on = from.handed_on[q];
-  if (handed_on > most_candidates) {
-    if (threadIdx.x == 0) found[q] = ~0U;
-    return;
-  }
+  if (found[q] != not_found || handed_on > from.capacity) return;
   std::uint32_t const error = queries.error[q];
   std::uint32_t const best = from.best[q];
   std::uint32_t const cut = best > 2 * error ? best - 2 * error : 1;
+  device_candidate const* const candidates = from.candidates + std::size_t{q} * from.capacity;
+  std::uint32_t near = 0;
+  for (std::uint32_t i = 0; i < handed_on; i += rescore_threads)
+    near += static_cast<std::uint32_t>(
+        __syncthreads_count(i + threadIdx.x < handed_on && candidates[i + threadIdx.x].sum >= cut));
+  if (near > room) return;
   if (threadIdx.x == 0) kept_count = 0;
   __syncthreads();
   std::uint32_t const lane = threadIdx.x % 32;
@@ -241,13 +262,12 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
   std::uint32_t const* const term = queries.exact_term + queries.begin[q];
   double const* const weight = queries.exact_weight + queries.begin[q];
   double const norm = queries.norm[q];
-  device_candidate const* const candidates = from.candidates + std::size_t{q} * most_candidates;
   for (std::uint32_t c = threadIdx.x / 32; c < handed_on; c += rescore_threads / 32) {
     device_candidate candidate = candidates[c];
     if (candidate.sum < cut) continue;
     double sum = 0;  // the same in all lanes
-    std::uint64_t const end = rows.begin[candidate.document + 1];
-    for (std::uint64_t i0 = rows.begin[candidate.document]; i0 < end; i0 += 32) {
+    std::uint64_t const end = rows.begin[candidate.document + 1] - rows.begin[0];
+    for (std::uint64_t i0 = rows.begin[candidate.document] - rows.begin[0]; i0 < end; i0 += 32) {
       std::uint64_t const i = i0 + lane;
       bool common = false;
       double product = 0;
@@ -306,70 +326,203 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
 }
 
 /// A batch of queries as arrays, on the host and on a device.
-struct query_batch {
-  std::vector<std::uint64_t> begin{0};
-  std::vector<std::uint32_t> term, weight, exact_term, error;
-  std::vector<double> exact_weight, norm;
-  std::vector<std::size_t> query;  // of the call's
-
-  void add(std::size_t q, tile_query const& integers, sparse_row const& exact, double of_norm) {
-    query.push_back(q);
-    term.insert(term.end(), integers.term.begin(), integers.term.end());
-    weight.insert(weight.end(), integers.weight.begin(), integers.weight.end());
+class query_batch {
+ public:
+  void clear() {
+    begin_.assign(1, 0);
+    for (auto* of : {&term_, &weight_, &exact_term_, &error_}) of->clear();
+    exact_weight_.clear();
+    norm_.clear();
+    number_.clear();
+  }
+  /// `number`: of the call's queries.
+  void add(std::size_t number, tile_query const& integers, sparse_row const& exact, double norm) {
+    number_.push_back(number);
+    term_.insert(term_.end(), integers.term.begin(), integers.term.end());
+    weight_.insert(weight_.end(), integers.weight.begin(), integers.weight.end());
     for (std::size_t i = 0; i < exact.size(); ++i) {
       if (exact.weight[i] == 0) continue;  // as in `integers`
-      exact_term.push_back(exact.term[i]);
-      exact_weight.push_back(exact.weight[i]);
+      exact_term_.push_back(exact.term[i]);
+      exact_weight_.push_back(exact.weight[i]);
     }
-    begin.push_back(term.size());
-    error.push_back(static_cast<std::uint32_t>(std::ceil(integers.error)));
-    norm.push_back(of_norm);
+    begin_.push_back(term_.size());
+    error_.push_back(static_cast<std::uint32_t>(std::ceil(integers.error)));
+    norm_.push_back(norm);
   }
+  std::size_t size() const noexcept { return number_.size(); }
+  std::size_t number(std::size_t i) const { return number_[i]; }
+  /// Copies the batch to the current device, in the order of the stream.
+  query_view to_device(cudaStream_t on) {
+    return {begin_on_device_.put(begin_, on),
+            term_on_device_.put(term_, on),
+            weight_on_device_.put(weight_, on),
+            exact_term_on_device_.put(exact_term_, on),
+            exact_weight_on_device_.put(exact_weight_, on),
+            norm_on_device_.put(norm_, on),
+            error_on_device_.put(error_, on)};
+  }
+
+ private:
+  template <class T>
+  struct copied {
+    device_buffer<T> data;
+    T const* put(std::vector<T> const& from, cudaStream_t on) {
+      data.reserve(from.size());
+      if (!from.empty())
+        check_cuda(cudaMemcpyAsync(data.data(), from.data(), from.size() * sizeof(T),
+                                   cudaMemcpyHostToDevice, on));
+      return data.data();
+    }
+  };
+  std::vector<std::uint64_t> begin_;
+  std::vector<std::uint32_t> term_, weight_, exact_term_, error_;
+  std::vector<double> exact_weight_, norm_;
+  std::vector<std::size_t> number_;
+  copied<std::uint64_t> begin_on_device_;
+  copied<std::uint32_t> term_on_device_, weight_on_device_, exact_term_on_device_, error_on_device_;
+  copied<double> exact_weight_on_device_, norm_on_device_;
 };
 
-struct device_place {
-  device_buffer<std::uint64_t> tile_base, row_begin;
-  device_buffer<std::uint32_t> tile_begin, row_term;
-  device_buffer<tile_posting> postings;
-  device_buffer<double> row_weight, norms;
-  stream work;
+/// What a batch leaves on the device.
+struct result_buffers {
+  device_buffer<std::uint32_t> best, handed_on, documents, found;
+  device_buffer<device_candidate> candidates;
+  device_buffer<double> scores;
+  device_buffer<unsigned long long> counts{2};  // rescored, postings read
+
+  result_buffers(std::size_t queries, std::size_t k, std::size_t capacity)
+      : best(queries),
+        handed_on(queries),
+        documents(queries * k),
+        found(queries),
+        candidates(queries * capacity),
+        scores(queries * k) {}
 };
 
-template <class T>
-device_buffer<T> copied(std::span<T const> from) {
-  return device_buffer<T>(from);
-}
+/// Whole tiles of the index.
+struct index_part {
+  share tiles;
+  share documents;
+};
+
+/// A part of the index in a device's memory.
+class part_on_device {
+ public:
+  part_on_device(sparse_index const& index, tile_index const& tiles, index_part const& part)
+      : part_(part), terms_(index.terms()) {
+    sparse_rows const rows = index.documents();
+    std::uint64_t const row_begin = rows.begin[part.documents.begin];
+    std::uint64_t const row_size = rows.begin[part.documents.end] - row_begin;
+    tile_base_ = copied(tiles.base().subspan(part.tiles.begin, part.tiles.size()));
+    tile_begin_ = copied(tiles.begin().subspan(part.tiles.begin * (std::size_t{terms_} + 1),
+                                               part.tiles.size() * (std::size_t{terms_} + 1)));
+    postings_ = copied(tiles.postings_of(part.tiles.begin, part.tiles.end));
+    row_begin_ = copied(rows.begin.subspan(part.documents.begin, part.documents.size() + 1));
+    row_term_ = copied(rows.term.subspan(row_begin, row_size));
+    row_weight_ = copied(rows.weight.subspan(row_begin, row_size));
+    norms_ = copied(index.norms().subspan(part.documents.begin, part.documents.size()));
+  }
+  static std::size_t bytes(sparse_index const& index, tile_index const& tiles,
+                           index_part const& part) {
+    sparse_rows const rows = index.documents();
+    std::uint64_t const row_size =
+        rows.begin[part.documents.end] - rows.begin[part.documents.begin];
+    return part.tiles.size() * (8 + 4 * (std::size_t{index.terms()} + 1)) +
+           tiles.postings_of(part.tiles.begin, part.tiles.end).size_bytes() +
+           part.documents.size() * 16 + 8 + row_size * 12;
+  }
+
+  std::uint32_t first_document() const { return static_cast<std::uint32_t>(part_.documents.begin); }
+  std::uint32_t tiles() const { return static_cast<std::uint32_t>(part_.tiles.size()); }
+  tiles_view view() const {
+    return {tile_base_.data(), tile_begin_.data(), postings_.data(), terms_,
+            static_cast<std::uint32_t>(part_.documents.size())};
+  }
+  rows_view rows() const {
+    return {row_begin_.data(), row_term_.data(), row_weight_.data(), norms_.data()};
+  }
+
+ private:
+  template <class T>
+  static device_buffer<T> copied(std::span<T const> from) {
+    return device_buffer<T>(from);
+  }
+  index_part part_;
+  std::uint32_t terms_;
+  device_buffer<std::uint64_t> tile_base_, row_begin_;
+  device_buffer<std::uint32_t> tile_begin_, row_term_;
+  device_buffer<tile_posting> postings_;
+  device_buffer<double> row_weight_, norms_;
+};
+
+/// The nearest of each query, as parts find them.
+class merged_lists {
+ public:
+  merged_lists(std::size_t queries, std::size_t k) : k_(k), lists_(queries), open_(queries, 0) {}
+  /// Documents in order; from any thread.
+  void merge(std::size_t q, std::span<candidate const> more) {
+    std::lock_guard const guard(mutex_);
+    auto& list = lists_[q];
+    auto const middle = static_cast<std::ptrdiff_t>(list.size());
+    list.insert(list.end(), more.begin(), more.end());
+    std::inplace_merge(list.begin(), list.begin() + middle, list.end());
+    if (list.size() > k_) list.resize(k_);
+  }
+  /// Leaves a query open: to be answered on the CPU.
+  void leave_open(std::size_t q) {
+    std::lock_guard const guard(mutex_);
+    open_[q] = 1;
+  }
+  bool is_open(std::size_t q) const { return open_[q] != 0; }
+  std::vector<candidate>& operator[](std::size_t q) { return lists_[q]; }
+
+ private:
+  std::size_t k_;
+  std::vector<std::vector<candidate>> lists_;
+  std::vector<char> open_;
+  std::mutex mutex_;
+};
+
+/// What a call reports besides the neighbours.
+struct work_counts {
+  std::atomic<std::uint64_t> rescored{0}, postings_read{0};
+};
 
 class tiles_on_gpus final : public sparse_search_engine {
  public:
   tiles_on_gpus(context const& ctx, sparse_index const& index, sparse_search_options const& options)
       : index_(index), options_(options), devices_(ctx.devices), places_(ctx.devices.size()) {
-    sparse_rows const rows = index.documents();
     if (index.size() == 0 || options.k > most_neighbours ||
-        !std::all_of(rows.weight.begin(), rows.weight.end(), serves)) {
+        !std::ranges::all_of(index.documents().weight, serves)) {
       on_cpu_ = make_tiles_on_cpu(ctx, index, options);
       return;
     }
     zero_documents_ = zero_documents(index, options.metric);
     tiles_ = std::make_unique<tile_index>(ctx, index, options.metric, gpu_tile_size);
+    k_ = std::min(options.k, index.size());
+    // Each of several tiles that are added up side by side may hand on k documents and some more.
+    capacity_ = std::min<std::size_t>(
+        index.size(), std::max<std::size_t>(most_rescored, 2 * k_ * tiles_->tiles()));
+    together_ = std::clamp<std::size_t>(candidate_bytes / (capacity_ * sizeof(device_candidate)), 1,
+                                        most_together);
+    std::mutex least;
+    std::size_t room = options.device_bytes > 0 ? options.device_bytes : ~std::size_t{0};
     for_each_device(devices_, [&](std::size_t i) {
-      check_fits(tiles_->base().size_bytes() + tiles_->begin().size_bytes() +
-                     tiles_->postings().size_bytes() + rows.begin.size_bytes() +
-                     rows.term.size_bytes() + rows.weight.size_bytes() +
-                     index.norms().size_bytes() + queries_a_batch * most_candidates * 16,
-                 "the index and a batch of queries");
-      places_[i] = std::make_unique<device_place>();
-      device_place& here = *places_[i];
-      here.tile_base = copied(tiles_->base());
-      here.tile_begin = copied(tiles_->begin());
-      here.postings = copied(tiles_->postings());
-      here.row_begin = copied(rows.begin);
-      here.row_term = copied(rows.term);
-      here.row_weight = copied(rows.weight);
-      here.norms = copied(index.norms());
       allow_all_shared_memory(sum_kernel);
       allow_all_shared_memory(rescore_kernel);
+      places_[i] = std::make_unique<device_place>(together_, k_, capacity_);
+      std::size_t const free = memory_budget();
+      std::lock_guard const guard(least);
+      room = std::min(room, free);
     });
+    cut(room);
+    if (parts_.size() <= devices_.size())
+      for_each_device(devices_, [&](std::size_t i) {
+        if (replicated())
+          places_[i]->load(index_, *tiles_, parts_[0], 0);
+        else if (i < parts_.size())
+          places_[i]->load(index_, *tiles_, parts_[i], i);
+      });
   }
   ~tiles_on_gpus() override {
     for (std::size_t i = 0; i < places_.size(); ++i)
@@ -379,105 +532,156 @@ class tiles_on_gpus final : public sparse_search_engine {
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
               neighbours& found) const override {
     if (on_cpu_) return on_cpu_->search(ctx, queries, query_norms, found);
-    std::atomic<std::uint64_t> rescored{0};
-    for_each_device(devices_, [&](std::size_t i) {
-      share const mine = share_of(queries.size(), devices_.size(), i);
-      std::vector<double> sums;
-      for (std::size_t begin = mine.begin; begin < mine.end; begin += queries_a_batch) {
-        ctx.check_stop();
-        rescored += search_batch(*places_[i], queries, query_norms,
-                                 {begin, std::min(mine.end, begin + queries_a_batch)}, sums, found);
-      }
+    std::vector<tile_query> integers(queries.size());
+    parallel_for(ctx, queries.size(), 16, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t q = begin; q < end; ++q)
+        integers[q] = make_tile_query(index_, *tiles_, options_.metric, queries[q], query_norms[q]);
     });
-    found.rescored = rescored;
+    merged_lists lists(queries.size(), k_);
+    work_counts counts;
+    {
+      std::lock_guard const one_at_a_time(devices_in_use_);
+      for_each_device(devices_, [&](std::size_t i) {
+        share const mine =
+            replicated() ? share_of(queries.size(), devices_.size(), i) : share{0, queries.size()};
+        device_place& here = *places_[i];
+        for (std::size_t p = replicated() ? 0 : i; p < parts_.size(); p += devices_.size()) {
+          if (mine.size() == 0) break;
+          here.load(index_, *tiles_, parts_[p], p);
+          for (std::size_t begin = mine.begin; begin < mine.end; begin += together_) {
+            ctx.check_stop();
+            share const batch{begin, std::min(mine.end, begin + together_)};
+            search_batch(here, queries, query_norms, integers, batch, lists, counts);
+          }
+        }
+      });
+    }
+    finish(ctx, queries, query_norms, lists, counts, found);
+    found.rescored = counts.rescored;
+    found.postings_read = counts.postings_read;
   }
 
  private:
-  /// One batch on the current device; how many documents were computed exactly.
-  std::uint64_t search_batch(device_place& here, sparse_rows const& queries,
-                             std::span<double const> query_norms, share const& of,
-                             std::vector<double>& sums, neighbours& found) const {
-    std::uint64_t rescored = 0;
-    query_batch batch;
-    std::vector<candidate> nearest;
-    for (std::size_t q = of.begin; q < of.end; ++q) {
-      tile_query const integers =
-          make_tile_query(index_, *tiles_, options_.metric, queries[q], query_norms[q]);
-      if (integers.units == 0)
-        rescored += by_all(queries[q], query_norms[q], q, sums, nearest, found);
-      else
-        batch.add(q, integers, queries[q], query_norms[q]);
+  /// One device: its part of the index, and room for a batch.
+  struct device_place {
+    device_place(std::size_t together, std::size_t k, std::size_t capacity)
+        : results(together, k, capacity) {}
+    void load(sparse_index const& index, tile_index const& tiles, index_part const& part,
+              std::size_t number) {
+      if (held && held_number == number) return;
+      held.reset();
+      held.emplace(index, tiles, part);
+      held_number = number;
     }
-    std::size_t const n = batch.query.size();
-    if (n == 0) return rescored;
-    auto const k = static_cast<std::uint32_t>(found.k);
-    auto const begin = copied(std::span<std::uint64_t const>(batch.begin));
-    auto const term = copied(std::span<std::uint32_t const>(batch.term));
-    auto const weight = copied(std::span<std::uint32_t const>(batch.weight));
-    auto const exact_term = copied(std::span<std::uint32_t const>(batch.exact_term));
-    auto const exact_weight = copied(std::span<double const>(batch.exact_weight));
-    auto const norm = copied(std::span<double const>(batch.norm));
-    auto const error = copied(std::span<std::uint32_t const>(batch.error));
-    device_buffer<std::uint32_t> best(n), handed_on(n), documents(n * k), counts(n);
-    device_buffer<device_candidate> candidates(n * most_candidates);
-    device_buffer<double> scores(n * k);
-    device_buffer<unsigned long long> computed(1);
-    best.fill_bytes(0, here.work.get());
-    handed_on.fill_bytes(0, here.work.get());
-    computed.fill_bytes(0, here.work.get());
-    query_view const view{begin.data(),        term.data(), weight.data(), exact_term.data(),
-                          exact_weight.data(), norm.data(), error.data()};
-    results_view const to{best.data(), handed_on.data(), candidates.data()};
-    sum_kernel<<<dim3(static_cast<unsigned>(n), static_cast<unsigned>(tiles_->tiles())),
-                 sum_threads, gpu_tile_size * sizeof(std::uint32_t), here.work.get()>>>(
-        {here.tile_base.data(), here.tile_begin.data(), here.postings.data(), index_.terms(),
-         static_cast<std::uint32_t>(index_.size())},
-        view, to, k);
+    query_batch queries;
+    result_buffers results;
+    std::optional<part_on_device> held;
+    std::size_t held_number = 0;
+    stream work;
+  };
+
+  bool replicated() const { return parts_.size() == 1; }
+
+  /// As few parts as fit into `room` bytes each: one, or a multiple of the devices.
+  void cut(std::size_t room) {
+    for (std::size_t rounds = 0;; ++rounds) {
+      std::size_t const count =
+          std::min(std::max<std::size_t>(rounds * devices_.size(), 1), tiles_->tiles());
+      parts_.clear();
+      std::size_t largest = 0;
+      for (std::size_t p = 0; p < count; ++p) {
+        share const tiles = share_of(tiles_->tiles(), count, p);
+        parts_.push_back(
+            {tiles,
+             {tiles.begin * gpu_tile_size, std::min(tiles.end * gpu_tile_size, index_.size())}});
+        largest = std::max(largest, part_on_device::bytes(index_, *tiles_, parts_.back()));
+      }
+      if (largest <= room) return;
+      if (count == tiles_->tiles())
+        throw device_error("a tile of the index wants " + std::to_string(largest) +
+                           " bytes of a GPU, and there are " + std::to_string(room));
+    }
+  }
+
+  /// One batch in the part that the current device holds.
+  void search_batch(device_place& here, sparse_rows const& queries,
+                    std::span<double const> query_norms, std::vector<tile_query> const& integers,
+                    share const& of, merged_lists& lists, work_counts& counts) const {
+    query_batch& batch = here.queries;
+    batch.clear();
+    for (std::size_t q = of.begin; q < of.end; ++q) {
+      if (integers[q].units > 0)
+        batch.add(q, integers[q], queries[q], query_norms[q]);
+      else
+        lists.leave_open(q);
+    }
+    std::size_t const n = batch.size();
+    if (n == 0) return;
+    part_on_device const& part = *here.held;
+    result_buffers& results = here.results;
+    cudaStream_t const on = here.work.get();
+    auto const k = static_cast<std::uint32_t>(k_);
+    query_view const view = batch.to_device(on);
+    results_view const to{results.best.data(), results.handed_on.data(), results.candidates.data(),
+                          static_cast<std::uint32_t>(capacity_), results.counts.data() + 1};
+    results.best.fill_bytes(0, on);
+    results.handed_on.fill_bytes(0, on);
+    results.counts.fill_bytes(0, on);
+    results.found.fill_bytes(0xff, on);
+    sum_kernel<<<dim3(static_cast<unsigned>(n), part.tiles()), sum_threads,
+                 gpu_tile_size * sizeof(std::uint32_t), on>>>(part.view(), view, to, k);
     check_launch();
-    rescore_kernel<<<static_cast<unsigned>(n), rescore_threads,
-                     most_candidates * sizeof(device_candidate), here.work.get()>>>(
-        {here.row_begin.data(), here.row_term.data(), here.row_weight.data(), here.norms.data()},
-        view, to, k, options_.metric == similarity::inner_product,
-        options_.metric == similarity::l2, documents.data(), scores.data(), counts.data(),
-        computed.data());
-    check_launch();
-    auto const host_counts = counts.to_host(n, here.work.get());
-    auto const host_documents = documents.to_host(n * k, here.work.get());
-    auto const host_scores = scores.to_host(n * k, here.work.get());
-    rescored += computed.to_host(1, here.work.get()).front();
+    for (std::uint32_t const room : {few_rescored, most_rescored}) {
+      if (room < k) continue;
+      rescore_kernel<<<static_cast<unsigned>(n), rescore_threads, room * sizeof(device_candidate),
+                       on>>>(part.rows(), view, to, k, options_.metric == similarity::inner_product,
+                             options_.metric == similarity::l2, room, results.documents.data(),
+                             results.scores.data(), results.found.data(), results.counts.data());
+      check_launch();
+    }
+    auto const found = results.found.to_host(n, on);
+    auto const documents = results.documents.to_host(n * k, on);
+    auto const scores = results.scores.to_host(n * k, on);
+    auto const of_batch = results.counts.to_host(2, on);
+    counts.rescored += of_batch[0];
+    counts.postings_read += of_batch[1];
+    std::vector<candidate> nearest;
     for (std::size_t b = 0; b < n; ++b) {
-      std::size_t const q = batch.query[b];
-      if (host_counts[b] == ~0U) {
-        rescored += by_all(queries[q], query_norms[q], q, sums, nearest, found);
+      std::size_t const q = batch.number(b);
+      if (found[b] == not_found) {
+        lists.leave_open(q);
         continue;
       }
       nearest.clear();
-      for (std::size_t i = 0; i < host_counts[b]; ++i)
-        nearest.push_back({host_scores[b * k + i], host_documents[b * k + i]});
-      if (!zero_documents_.empty()) {
-        for (std::uint32_t const d : zero_documents_) nearest.push_back({0.5, d});
-        std::sort(nearest.begin(), nearest.end());
-        if (nearest.size() > k) nearest.resize(k);
+      for (std::size_t i = b * k; i < b * k + found[b]; ++i)
+        nearest.push_back({scores[i], part.first_document() + documents[i]});
+      lists.merge(q, nearest);
+    }
+  }
+
+  /// What is left for the CPU, and documents that share no term with a query.
+  void finish(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
+              merged_lists& lists, work_counts& counts, neighbours& found) const {
+    std::vector<std::vector<double>> sums(static_cast<std::size_t>(ctx.thread_count()));
+    parallel_for(ctx, queries.size(), 4, [&](std::size_t begin, std::size_t end, int thread) {
+      for (std::size_t q = begin; q < end; ++q) {
+        std::vector<candidate>& nearest = lists[q];
+        if (lists.is_open(q)) {
+          search_all(index_, options_.metric, queries[q], query_norms[q], k_,
+                     sums[static_cast<std::size_t>(thread)], nearest);
+          counts.rescored += index_.size();
+        } else {
+          for (std::uint32_t const d : zero_documents_) nearest.push_back({0.5, d});
+          if (!zero_documents_.empty()) std::sort(nearest.begin(), nearest.end());
+          if (nearest.size() > k_) nearest.resize(k_);
+          fill_up(nearest, k_);
+        }
+        for (std::size_t i = 0; i < k_; ++i) {
+          found.document[q * k_ + i] = nearest[i].document;
+          found.score[q * k_ + i] = nearest[i].score;
+        }
       }
-      fill_up(nearest, k);
-      write(nearest, q, found);
-    }
-    return rescored;
-  }
-
-  std::uint64_t by_all(sparse_row const& query, double norm, std::size_t q,
-                       std::vector<double>& sums, std::vector<candidate>& nearest,
-                       neighbours& found) const {
-    search_all(index_, options_.metric, query, norm, found.k, sums, nearest);
-    write(nearest, q, found);
-    return index_.size();
-  }
-
-  static void write(std::vector<candidate> const& nearest, std::size_t q, neighbours& found) {
-    for (std::size_t i = 0; i < found.k; ++i) {
-      found.document[q * found.k + i] = nearest[i].document;
-      found.score[q * found.k + i] = nearest[i].score;
-    }
+    });
   }
 
   sparse_index const& index_;
@@ -485,7 +689,12 @@ class tiles_on_gpus final : public sparse_search_engine {
   std::vector<int> devices_;
   std::unique_ptr<tile_index> tiles_;
   std::vector<std::uint32_t> zero_documents_;
+  std::size_t k_ = 0;
+  std::size_t capacity_ = 0;  // documents that the tiles of a query may hand on
+  std::size_t together_ = 1;  // queries of a batch
+  std::vector<index_part> parts_;
   std::vector<std::unique_ptr<device_place>> places_;
+  mutable std::mutex devices_in_use_;
   std::unique_ptr<sparse_search_engine> on_cpu_;  // where the device's kernels do not serve
 };
 
