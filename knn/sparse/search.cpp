@@ -49,13 +49,13 @@ bool runs_on_gpu(sparse_engine e) {
   return false;
 }
 
-/// Query rows without the terms that no document has.
+/// Query rows without the terms that no document has, and those that weigh nothing.
 sparse_matrix known_terms(sparse_rows const& queries, sparse_index const& index) {
   sparse_matrix known;
   for (std::size_t q = 0; q < queries.size(); ++q) {
     sparse_row const row = queries[q];
     for (std::size_t i = 0; i < row.size() && row.term[i] < index.terms(); ++i) {
-      if (index.list(row.term[i]).size() == 0) continue;
+      if (row.weight[i] == 0 || index.list(row.term[i]).size() == 0) continue;
       known.term.push_back(row.term[i]);
       known.weight.push_back(row.weight[i]);
     }

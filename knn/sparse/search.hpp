@@ -67,7 +67,8 @@ struct neighbours {
   std::vector<double> score;            ///< [queries][k] the similarity; for l2 the distance
   sparse_engine engine = sparse_engine::automatic;  ///< the one that ran
   double search_s = 0;
-  /// tiles: documents whose similarity was computed exactly, and postings that were read.
+  /// tiles: documents whose similarity was computed exactly, and postings that were read; on GPUs
+  /// they may differ from run to run.
   std::uint64_t rescored = 0;
   std::uint64_t postings_read = 0;
 };

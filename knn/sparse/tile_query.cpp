@@ -5,47 +5,51 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace rulerank::knn {
 
-tile_query make_tile_query(sparse_index const& index, tile_index const& tiles, similarity metric,
-                           sparse_row const& query, double norm) {
-  tile_query p;
-  if (norm == 0 || !std::ranges::all_of(query.weight, serves)) return p;
+void make_tile_query(sparse_index const& index, tile_index const& tiles, similarity metric,
+                     sparse_row const& query, double norm, tile_query& made) {
+  made.units = 0;
+  if (norm == 0 || !std::ranges::all_of(query.weight, serves)) return;
   double const largest = tiles.largest_norm();
   double const scale =
       std::floor(std::min(tile_index::unit, std::ldexp(1, 30) / (tile_index::unit * largest)));
-  std::vector<std::size_t> order(query.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::erase_if(order, [&](std::size_t i) { return query.weight[i] == 0; });
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return index.list(query.term[a]).size() < index.list(query.term[b]).size();
-  });
+  std::size_t const terms = query.size();
+  struct by_frequency {
+    std::size_t documents;
+    std::size_t place;
+    bool operator<(by_frequency const& b) const {
+      return documents != b.documents ? documents < b.documents : place < b.place;
+    }
+  };
+  std::vector<by_frequency> order(terms);
+  for (std::size_t i = 0; i < terms; ++i) order[i] = {index.list(query.term[i]).size(), i};
+  std::sort(order.begin(), order.end());
+  made.term.resize(terms);
+  made.weight.resize(terms);
+  made.rest.resize(terms + 1);
+  made.rest[terms] = 0;
   double sum = 0;
-  for (std::size_t const i : order) {
-    p.term.push_back(query.term[i]);
-    p.weight.push_back(
-        static_cast<std::uint32_t>(std::max(1.0, std::nearbyint(query.weight[i] / norm * scale))));
-    sum += p.weight.back();
+  double rest = 0;  // squares of the weights from here on
+  for (std::size_t j = terms; j-- > 0;) {
+    std::size_t const i = order[j].place;
+    double const y = query.weight[i] / norm;
+    made.term[j] = query.term[i];
+    made.weight[j] = static_cast<std::uint32_t>(std::max(1.0, std::nearbyint(y * scale)));
+    sum += made.weight[j];
+    rest += y * y;
+    made.rest[j] = std::sqrt(rest) * (1 + 1e-9) * largest * tile_index::unit * scale;
   }
   // Each factor is off by 1 at most: |XY - xy| <= Y + X + 1, and the sum of X over the query's
   // terms is at most sqrt(terms) times its norm.
-  auto const terms = static_cast<double>(order.size());
-  p.error = sum + tile_index::unit * std::sqrt(terms) * largest + terms + 2;
-  double const most = tile_index::unit * scale * largest + p.error;
-  if (scale < 1 || most >= std::numeric_limits<std::int32_t>::max()) return {};
-  p.rest.resize(order.size() + 1);
-  double rest = 0;
-  for (std::size_t j = order.size(); j-- > 0;) {
-    double const y = query.weight[order[j]] / norm;
-    rest += y * y;
-    p.rest[j] = std::sqrt(rest) * (1 + 1e-9) * largest * tile_index::unit * scale;
-  }
+  auto const count = static_cast<double>(terms);
+  made.error = sum + tile_index::unit * std::sqrt(count) * largest + count + 2;
+  double const most = tile_index::unit * scale * largest + made.error;
+  if (scale < 1 || most >= std::numeric_limits<std::int32_t>::max()) return;
   // A similarity s is a sum of s units.
-  p.units = tile_index::unit * scale;
-  if (metric == similarity::inner_product) p.units /= norm * tiles.largest_weight();
-  return p;
+  made.units = tile_index::unit * scale;
+  if (metric == similarity::inner_product) made.units /= norm * tiles.largest_weight();
 }
 
 void search_all(sparse_index const& index, similarity metric, sparse_row const& query, double norm,
@@ -67,6 +71,7 @@ void search_all(sparse_index const& index, similarity metric, sparse_row const& 
 }
 
 void fill_up(std::vector<candidate>& sorted, std::size_t k) {
+  if (sorted.size() >= k && sorted.back().score > 0) return;
   auto const zero = std::partition_point(sorted.begin(), sorted.end(),
                                          [](candidate const& c) { return c.score > 0; });
   std::vector<std::uint32_t> taken;

@@ -24,9 +24,10 @@ struct tile_query {
   double error = 0;                   ///< of a whole sum, at most
   double units = 0;                   ///< the sum of a similarity of 1; 0: integers do not serve
 };
-/// `units` is 0 for weights that do not serve, a norm of 0, and sums that 31 bits may not hold.
-tile_query make_tile_query(sparse_index const& index, tile_index const& tiles, similarity metric,
-                           sparse_row const& query, double norm);
+/// Of a query without weights of 0. `units` is 0 for weights that do not serve, a norm of 0, and
+/// sums that 31 bits may not hold.
+void make_tile_query(sparse_index const& index, tile_index const& tiles, similarity metric,
+                     sparse_row const& query, double norm, tile_query& made);
 
 /// The k nearest of all documents, from exact sums. `sums`: scratch space.
 void search_all(sparse_index const& index, similarity metric, sparse_row const& query, double norm,

@@ -118,7 +118,7 @@ class tiles_on_cpu final : public sparse_search_engine {
 
  private:
   void prepare(sparse_row const& query, double norm, tile_query& p, nearest& best) const {
-    if (tiles_ != nullptr) p = make_tile_query(index_, *tiles_, options_.metric, query, norm);
+    if (tiles_ != nullptr) make_tile_query(index_, *tiles_, options_.metric, query, norm, p);
     if (p.units == 0) return;
     for (std::uint32_t const d : zero_documents_) best.add({0.5, d});
   }

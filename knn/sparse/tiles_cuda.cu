@@ -8,7 +8,6 @@
 #include "knn/sparse/tile_query.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -18,12 +17,13 @@
 #include <cub/block/block_scan.cuh>
 
 // `tiles` on GPUs (docs/modules/knn.md, "Sparse search"). A block adds up the integer sums of one
-// query and one tile of documents in shared memory, and hands on the documents that may be among
-// the nearest: those whose sum is not below the k-th best of any tile so far by more than sums may
-// be off. Blocks of a tile come one after the other, so that its lists stay in the L2 cache, and so
-// that the later tiles know what the first ones found. Then a block a query computes these
-// documents exactly, a warp each, products added in the order of the terms as on the CPU, and sorts
-// them.
+// query and one tile of documents in shared memory, terms by rising document frequency, and hands
+// on the documents that may be among the nearest: those whose sum is not below the k-th best of any
+// tile so far by more than sums may be off. Blocks of a tile come one after the other, so that its
+// lists stay in the L2 cache, and so that the later tiles know what the first ones found: a block
+// leaves the longest lists unread once what they can add lifts only few documents up to the k-th
+// best. Then a block a query computes these documents exactly, a warp each, products added in the
+// order of the terms as on the CPU, and sorts them.
 //
 // Where every device has room for the index, each holds it and answers its share of the queries.
 // Else it is cut into parts of whole tiles: each device holds one and searches all queries in it,
@@ -40,6 +40,10 @@ constexpr std::uint32_t rescore_threads = 256;
 constexpr std::uint32_t run_length = 256;
 /// Terms of a query whose lists are looked up together.
 constexpr std::uint32_t terms_together = 256;
+/// Before so many more runs are read, sums are looked through: what else is needed?
+constexpr std::uint32_t look_runs = 32;
+/// What computing a document exactly costs, in postings.
+constexpr std::uint32_t postings_a_rescoring = 256;
 /// Sums are counted by their first bits, two bins a thread.
 constexpr std::uint32_t bins_log = 11;
 constexpr std::uint32_t bins = 1U << bins_log;
@@ -53,7 +57,8 @@ constexpr std::uint32_t most_rescored = 8192;
 static_assert(most_neighbours <= most_rescored);
 constexpr std::size_t most_together = 2048;                    // queries
 constexpr std::size_t candidate_bytes = std::size_t{1} << 28;  // of a batch
-/// Marks a query whose neighbours have not been found.
+/// Marks a query that integers do not serve, and one whose neighbours have not been found.
+constexpr std::uint32_t not_served = ~0U;
 constexpr std::uint32_t not_found = ~0U;
 
 struct device_candidate {
@@ -65,13 +70,14 @@ static_assert(sizeof(device_candidate) == 16);
 
 /// A batch of queries on the device.
 struct query_view {
-  std::uint64_t const* begin;  ///< [queries + 1] into the four below
+  std::uint64_t const* begin;  ///< [queries + 1] into the five below, from begin[0]
   std::uint32_t const* term;   ///< by rising document frequency
   std::uint32_t const* weight;
+  std::uint32_t const* rest;        ///< what the terms from here on can add to a sum, at most
   std::uint32_t const* exact_term;  ///< ascending
   double const* exact_weight;
   double const* norm;          ///< [queries]
-  std::uint32_t const* error;  ///< [queries] of a sum, at most
+  std::uint32_t const* error;  ///< [queries] of a sum, at most; or not_served
 };
 
 struct tiles_view {
@@ -88,6 +94,10 @@ struct results_view {
   device_candidate* candidates;  ///< [queries][capacity]
   std::uint32_t capacity;
   unsigned long long* postings_read;
+  unsigned long long* rescored;
+  std::uint32_t* found;      ///< [queries] how many of the k share a term; or not_found
+  std::uint32_t* documents;  ///< [queries][k] by their place in the part, in order
+  double* scores;            ///< [queries][k]
 };
 
 /// Block (query, tile), queries first.
@@ -110,93 +120,137 @@ __global__ __launch_bounds__(sum_threads,
   std::uint32_t const lane = threadIdx.x % 32;
   std::uint32_t const first = tile * gpu_tile_size;
   std::uint32_t const n = min(gpu_tile_size, tiles.documents - first);
-  for (std::uint32_t i = threadIdx.x; i < (n + 3) / 4; i += sum_threads)
-    reinterpret_cast<uint4*>(sums)[i] = uint4{0, 0, 0, 0};
+  std::uint32_t const error = queries.error[q];
+  if (error == not_served) return;
+  // The last of them are documents that there are not, with sums of 0.
+  std::uint32_t const fours = (n + 3) / 4;
+  auto* const four_sums = reinterpret_cast<uint4*>(sums);
+  for (std::uint32_t i = threadIdx.x; i < fours; i += sum_threads) four_sums[i] = uint4{0, 0, 0, 0};
   for (std::uint32_t i = threadIdx.x; i < bins; i += sum_threads) histogram[i] = 0;
-  if (threadIdx.x == 0) postings_read = 0;
+  auto const not_below = [&](std::uint32_t best) {
+    return best > 2 * error ? max(best - 2 * error, 1U) : 1U;
+  };
+  if (threadIdx.x == 0) {
+    shared_value = *static_cast<std::uint32_t volatile*>(to.best + q);
+    postings_read = 0;
+  }
   __syncthreads();
+  std::uint32_t cut = not_below(shared_value);
+  /// How many of the tile's sums are at least so much, above 0.
+  auto const count_at_least = [&](std::uint32_t least) {
+    std::uint32_t count = 0;
+    for (std::uint32_t i = threadIdx.x; i < fours; i += sum_threads) {
+      uint4 const four = four_sums[i];
+      count += (four.x >= least ? 1 : 0) + (four.y >= least ? 1 : 0) + (four.z >= least ? 1 : 0) +
+               (four.w >= least ? 1 : 0);
+    }
+    __shared__ std::uint32_t all;
+    count = block_reduce(storage.reduce).Sum(count);
+    if (threadIdx.x == 0) all = count;
+    __syncthreads();
+    count = all;
+    __syncthreads();
+    return count;
+  };
 
   tile_posting const* const postings = tiles.postings + (tiles.base[tile] - tiles.base[0]);
   std::uint32_t const* const begin = tiles.begin + tile * (std::size_t{tiles.terms} + 1);
-  for (std::uint64_t t0 = queries.begin[q]; t0 < queries.begin[q + 1]; t0 += terms_together) {
+  std::uint64_t const terms_end = queries.begin[q + 1] - queries.begin[0];
+  std::uint32_t rest = 0;  // what unread lists can add to a sum
+  for (std::uint64_t t0 = queries.begin[q] - queries.begin[0]; rest == 0 && t0 < terms_end;
+       t0 += terms_together) {
     auto const terms =
-        static_cast<std::uint32_t>(min(std::uint64_t{terms_together}, queries.begin[q + 1] - t0));
+        static_cast<std::uint32_t>(min(std::uint64_t{terms_together}, terms_end - t0));
+    bool const has_term = threadIdx.x < terms;
     std::uint32_t runs = 0;
-    if (threadIdx.x < terms) {
+    if (has_term) {
       std::uint32_t const term = queries.term[t0 + threadIdx.x];
       std::uint32_t const from = begin[term];
       list_begin[threadIdx.x] = from;
       list_size[threadIdx.x] = begin[term + 1] - from;
       list_weight[threadIdx.x] = queries.weight[t0 + threadIdx.x];
       runs = (list_size[threadIdx.x] + run_length - 1) / run_length;
-      atomicAdd(&postings_read, list_size[threadIdx.x]);
     }
     std::uint32_t before = 0;
     std::uint32_t all = 0;
     block_scan(storage.scan).ExclusiveSum(runs, before, all);
-    if (threadIdx.x < terms) run_begin[threadIdx.x] = before;
+    if (has_term) run_begin[threadIdx.x] = before;
     if (threadIdx.x == 0) run_begin[terms] = all;
     __syncthreads();
-    for (std::uint32_t run = threadIdx.x / 32; run < all; run += sum_threads / 32) {
-      std::uint32_t low = 0;  // the last list that begins at or before the run
-      for (std::uint32_t high = terms; high - low > 1;) {
-        std::uint32_t const middle = (low + high) / 2;
-        if (run_begin[middle] <= run)
-          low = middle;
-        else
-          high = middle;
-      }
-      std::uint32_t const from = (run - run_begin[low]) * run_length;
-      std::uint32_t const left = list_size[low] - from;
-      tile_posting const* const list = postings + list_begin[low] + from;
-      std::uint32_t const weight = list_weight[low];
-      tile_posting read[run_length / 32];
+
+    std::uint32_t list = 0;  // those before it have been read
+    // Documents without a sum can come near as long as what is left reaches the cut.
+    std::uint32_t until = static_cast<std::uint32_t>(
+        __syncthreads_count(has_term && queries.rest[t0 + threadIdx.x] >= cut));
+    for (;;) {
+      if (threadIdx.x >= list && threadIdx.x < until)
+        atomicAdd(&postings_read, list_size[threadIdx.x]);
+      for (std::uint32_t run = run_begin[list] + threadIdx.x / 32; run < run_begin[until];
+           run += sum_threads / 32) {
+        std::uint32_t low = list;  // the last list that begins at or before the run
+        for (std::uint32_t high = until; high - low > 1;) {
+          std::uint32_t const middle = (low + high) / 2;
+          if (run_begin[middle] <= run)
+            low = middle;
+          else
+            high = middle;
+        }
+        std::uint32_t const from = (run - run_begin[low]) * run_length;
+        std::uint32_t const left = list_size[low] - from;
+        tile_posting const* const of_list = postings + list_begin[low] + from;
+        std::uint32_t const weight = list_weight[low];
+        tile_posting read[run_length / 32];
 #pragma unroll
-      for (std::uint32_t i = 0; i < run_length / 32; ++i) {
-        std::uint32_t const at = i * 32 + lane;
-        if (at < left) read[i] = list[at];
-      }
+        for (std::uint32_t i = 0; i < run_length / 32; ++i) {
+          std::uint32_t const at = i * 32 + lane;
+          if (at < left) read[i] = of_list[at];
+        }
 #pragma unroll
-      for (std::uint32_t i = 0; i < run_length / 32; ++i)
-        if (i * 32 + lane < left) atomicAdd(sums + read[i].place, read[i].weight * weight);
+        for (std::uint32_t i = 0; i < run_length / 32; ++i)
+          if (i * 32 + lane < left) atomicAdd(sums + read[i].place, read[i].weight * weight);
+      }
+      __syncthreads();
+      list = until;
+      if (list == terms) break;
+      std::uint32_t const runs_left = all - run_begin[list];
+      std::uint32_t const rest_here = queries.rest[t0 + list];
+      if (runs_left >= look_runs &&
+          count_at_least(cut - rest_here) * postings_a_rescoring <= runs_left * run_length) {
+        rest = rest_here;
+        break;
+      }
+      std::uint32_t const look_at = run_begin[list] + look_runs;
+      until = list + static_cast<std::uint32_t>(__syncthreads_count(
+                         has_term && threadIdx.x >= list && run_begin[threadIdx.x] < look_at));
     }
     __syncthreads();
   }
 
-  // Those that may be among the nearest, as far as the tiles before tell.
-  std::uint32_t const error = queries.error[q];
-  auto const not_below = [&](std::uint32_t best) {
-    return best > 2 * error ? max(best - 2 * error, 1U) : 1U;
-  };
-  if (threadIdx.x == 0) atomicAdd(to.postings_read, postings_read);
-  if (threadIdx.x == 0) shared_value = *static_cast<std::uint32_t volatile*>(to.best + q);
-  __syncthreads();
-  std::uint32_t cut = not_below(shared_value);
-  std::uint32_t count = 0;
-  std::uint32_t largest = 0;
-  for (std::uint32_t i = threadIdx.x; i < n; i += sum_threads) {
-    count += sums[i] >= cut ? 1 : 0;
-    largest = max(largest, sums[i]);
-  }
-  __syncthreads();
-  count = block_reduce(storage.reduce).Sum(count);
-  __syncthreads();
-  largest = block_reduce(storage.reduce).Reduce(largest, [](std::uint32_t a, std::uint32_t b) {
-    return max(a, b);
-  });
-  __shared__ std::uint32_t shared_count, shared_largest;
+  // Those that may be among the nearest, as far as this tile and the others tell by now.
   if (threadIdx.x == 0) {
-    shared_count = count;
-    shared_largest = largest;
+    atomicAdd(to.postings_read, postings_read);
+    shared_value = *static_cast<std::uint32_t volatile*>(to.best + q);
   }
   __syncthreads();
-  if (shared_count == 0) return;
-  if (shared_count >= k) {
+  cut = max(cut, not_below(shared_value));
+  __syncthreads();
+  /// What sums must be before the rest is added; rest is 0 or below the cut.
+  auto const least = [&] { return cut - rest; };
+  std::uint32_t const count = count_at_least(least());
+  if (count == 0) return;
+  if (count >= k) {
     // The k-th best sum of this tile, to a part in 1,024 of the largest.
+    std::uint32_t largest = 0;
+    for (std::uint32_t i = threadIdx.x; i < n; i += sum_threads) largest = max(largest, sums[i]);
+    largest = block_reduce(storage.reduce).Reduce(largest, [](std::uint32_t a, std::uint32_t b) {
+      return max(a, b);
+    });
+    if (threadIdx.x == 0) shared_value = largest;
+    __syncthreads();
     int const shift =
-        max(0, 32 - __clz(static_cast<int>(shared_largest)) - static_cast<int>(bins_log));
+        max(0, 32 - __clz(static_cast<int>(shared_value)) - static_cast<int>(bins_log));
     for (std::uint32_t i = threadIdx.x; i < n; i += sum_threads)
-      if (sums[i] >= cut) atomicAdd(histogram + (sums[i] >> shift), 1U);
+      if (sums[i] >= least()) atomicAdd(histogram + (sums[i] >> shift), 1U);
     __syncthreads();
     // Two bins a thread, from the highest.
     std::uint32_t const high = bins - 1 - 2 * threadIdx.x;
@@ -208,15 +262,14 @@ __global__ __launch_bounds__(sum_threads,
       shared_value = bin << shift;
     }
     __syncthreads();
-    std::uint32_t const kth = max(shared_value, cut);
     if (threadIdx.x == 0) atomicMax(to.best + q, shared_value);
-    cut = max(cut, not_below(kth));
+    cut = max(cut, not_below(shared_value));
   }
   device_candidate* const out = to.candidates + std::size_t{q} * to.capacity;
   for (std::uint32_t i = threadIdx.x; i < n; i += sum_threads) {
-    if (sums[i] < cut) continue;
+    if (sums[i] < least()) continue;
     std::uint32_t const at = atomicAdd(to.handed_on + q, 1U);
-    if (at < to.capacity) out[at] = {0, first + i, sums[i]};
+    if (at < to.capacity) out[at] = {0, first + i, sums[i] + rest};
   }
 }
 
@@ -233,23 +286,22 @@ __device__ bool nearer(device_candidate const& a, device_candidate const& b) {
   return a.score != b.score ? a.score > b.score : a.document < b.document;
 }
 
-/// A block a query: exact similarities, the k nearest in order, documents by their place in the
-/// part. `found`: how many of them share a term; queries that have an entry there are passed over,
-/// as are those with more documents to compute than `room`.
+/// A block a query: exact similarities, the k nearest in order. Queries whose neighbours are found
+/// are passed over, as are those with more documents to compute than `room`.
 __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
-    rows_view const rows, query_view const queries, results_view const from, std::uint32_t k,
-    bool inner_product, bool l2, std::uint32_t room, std::uint32_t* documents, double* scores,
-    std::uint32_t* found, unsigned long long* rescored) {
+    rows_view const rows, query_view const queries, results_view const to, std::uint32_t k,
+    bool inner_product, bool l2, std::uint32_t room) {
   extern __shared__ uint4 shared[];
   auto* const kept = reinterpret_cast<device_candidate*>(shared);  // [room]
   __shared__ std::uint32_t kept_count;
   std::uint32_t const q = blockIdx.x;
-  std::uint32_t const handed_on = from.handed_on[q];
-  if (found[q] != not_found || handed_on > from.capacity) return;
+  std::uint32_t const handed_on = to.handed_on[q];
+  if (to.found[q] != not_found || handed_on > to.capacity) return;
   std::uint32_t const error = queries.error[q];
-  std::uint32_t const best = from.best[q];
+  if (error == not_served) return;
+  std::uint32_t const best = to.best[q];
   std::uint32_t const cut = best > 2 * error ? best - 2 * error : 1;
-  device_candidate const* const candidates = from.candidates + std::size_t{q} * from.capacity;
+  device_candidate const* const candidates = to.candidates + std::size_t{q} * to.capacity;
   std::uint32_t near = 0;
   for (std::uint32_t i = 0; i < handed_on; i += rescore_threads)
     near += static_cast<std::uint32_t>(
@@ -259,8 +311,9 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
   __syncthreads();
   std::uint32_t const lane = threadIdx.x % 32;
   auto const terms = static_cast<std::uint32_t>(queries.begin[q + 1] - queries.begin[q]);
-  std::uint32_t const* const term = queries.exact_term + queries.begin[q];
-  double const* const weight = queries.exact_weight + queries.begin[q];
+  std::uint64_t const at = queries.begin[q] - queries.begin[0];
+  std::uint32_t const* const term = queries.exact_term + at;
+  double const* const weight = queries.exact_weight + at;
   double const norm = queries.norm[q];
   for (std::uint32_t c = threadIdx.x / 32; c < handed_on; c += rescore_threads / 32) {
     device_candidate candidate = candidates[c];
@@ -316,87 +369,127 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
     }
   std::uint32_t const here = min(count, k);
   for (std::uint32_t i = threadIdx.x; i < here; i += rescore_threads) {
-    documents[std::size_t{q} * k + i] = kept[i].document;
-    scores[std::size_t{q} * k + i] = kept[i].score;
+    to.documents[std::size_t{q} * k + i] = kept[i].document;
+    to.scores[std::size_t{q} * k + i] = kept[i].score;
   }
   if (threadIdx.x == 0) {
-    found[q] = here;
-    atomicAdd(rescored, static_cast<unsigned long long>(count));
+    to.found[q] = here;
+    atomicAdd(to.rescored, static_cast<unsigned long long>(count));
   }
 }
 
-/// A batch of queries as arrays, on the host and on a device.
+/// The queries of a call as integers, side by side with their rows.
+struct integer_queries {
+  std::vector<std::uint32_t> term, weight, rest;  // as the rows begin and end
+  std::vector<std::uint32_t> error;               // [queries]
+
+  integer_queries(context const& ctx, sparse_index const& index, tile_index const& tiles,
+                  similarity metric, sparse_rows const& rows, std::span<double const> norms)
+      : term(rows.term.size()), weight(term.size()), rest(term.size()), error(rows.size()) {
+    parallel_for(
+        ctx, rows.size(), piece(ctx, rows.size()), [&](std::size_t begin, std::size_t end, int) {
+          tile_query one;
+          for (std::size_t q = begin; q < end; ++q) {
+            make_tile_query(index, tiles, metric, rows[q], norms[q], one);
+            error[q] = not_served;
+            if (one.units == 0) continue;
+            error[q] = static_cast<std::uint32_t>(std::ceil(one.error));
+            std::size_t const at = rows.begin[q];
+            std::ranges::copy(one.term, term.begin() + static_cast<std::ptrdiff_t>(at));
+            std::ranges::copy(one.weight, weight.begin() + static_cast<std::ptrdiff_t>(at));
+            for (std::size_t i = 0; i < one.term.size(); ++i)
+              rest[at + i] = static_cast<std::uint32_t>(std::max(std::ceil(one.rest[i]), 1.0));
+          }
+        });
+  }
+  /// A piece for each thread, whatever is done with the queries: OpenMP's threads are not kept
+  /// from one loop to the next when their number changes.
+  static std::size_t piece(context const& ctx, std::size_t queries) {
+    auto const threads = static_cast<std::size_t>(ctx.thread_count());
+    return std::max<std::size_t>((queries + threads - 1) / threads, 1);
+  }
+};
+
+/// A batch of queries on the device, and what is found for them, there and on the host.
 class query_batch {
  public:
-  void clear() {
-    begin_.assign(1, 0);
-    for (auto* of : {&term_, &weight_, &exact_term_, &error_}) of->clear();
-    exact_weight_.clear();
-    norm_.clear();
-    number_.clear();
+  query_batch(std::size_t queries, std::size_t k, std::size_t capacity)
+      : capacity_(static_cast<std::uint32_t>(capacity)),
+        best_(queries),
+        handed_on_(queries),
+        found_(queries),
+        documents_(queries * k),
+        scores_(queries * k),
+        counts_(2),
+        candidates_(queries * capacity),
+        found_on_host_(queries),
+        documents_on_host_(queries * k),
+        scores_on_host_(queries * k),
+        counts_on_host_(2) {}
+
+  query_view put(sparse_rows const& rows, std::span<double const> norms,
+                 integer_queries const& integers, share const& of, cudaStream_t on) {
+    share const terms{rows.begin[of.begin], rows.begin[of.end]};
+    return {put(begin_, rows.begin, {of.begin, of.end + 1}, on),
+            put(term_, integers.term, terms, on),
+            put(weight_, integers.weight, terms, on),
+            put(rest_, integers.rest, terms, on),
+            put(exact_term_, rows.term, terms, on),
+            put(exact_weight_, rows.weight, terms, on),
+            put(norm_, norms, of, on),
+            put(error_, integers.error, of, on)};
   }
-  /// `number`: of the call's queries.
-  void add(std::size_t number, tile_query const& integers, sparse_row const& exact, double norm) {
-    number_.push_back(number);
-    term_.insert(term_.end(), integers.term.begin(), integers.term.end());
-    weight_.insert(weight_.end(), integers.weight.begin(), integers.weight.end());
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-      if (exact.weight[i] == 0) continue;  // as in `integers`
-      exact_term_.push_back(exact.term[i]);
-      exact_weight_.push_back(exact.weight[i]);
-    }
-    begin_.push_back(term_.size());
-    error_.push_back(static_cast<std::uint32_t>(std::ceil(integers.error)));
-    norm_.push_back(norm);
+  results_view start(cudaStream_t on) {
+    best_.fill_bytes(0, on);
+    handed_on_.fill_bytes(0, on);
+    counts_.fill_bytes(0, on);
+    found_.fill_bytes(0xff, on);
+    return {best_.data(),  handed_on_.data(),  candidates_.data(),
+            capacity_,     counts_.data() + 1, counts_.data(),
+            found_.data(), documents_.data(),  scores_.data()};
   }
-  std::size_t size() const noexcept { return number_.size(); }
-  std::size_t number(std::size_t i) const { return number_[i]; }
-  /// Copies the batch to the current device, in the order of the stream.
-  query_view to_device(cudaStream_t on) {
-    return {begin_on_device_.put(begin_, on),
-            term_on_device_.put(term_, on),
-            weight_on_device_.put(weight_, on),
-            exact_term_on_device_.put(exact_term_, on),
-            exact_weight_on_device_.put(exact_weight_, on),
-            norm_on_device_.put(norm_, on),
-            error_on_device_.put(error_, on)};
+  /// Waits for what was found for n queries; the pointers hold until the next batch.
+  struct found_on_host {
+    std::uint32_t const* found;  ///< [n] how many documents, or not_found
+    std::uint32_t const* documents;
+    double const* scores;
+    std::uint64_t rescored, postings_read;
+  };
+  found_on_host finish(std::size_t n, std::size_t k, cudaStream_t on) {
+    get(found_on_host_, found_, n, on);
+    get(documents_on_host_, documents_, n * k, on);
+    get(scores_on_host_, scores_, n * k, on);
+    get(counts_on_host_, counts_, 2, on);
+    check_cuda(cudaStreamSynchronize(on));
+    return {found_on_host_.data(), documents_on_host_.data(), scores_on_host_.data(),
+            counts_on_host_[0], counts_on_host_[1]};
   }
 
  private:
+  template <class T, class Range>
+  static T const* put(device_buffer<T>& to, Range const& from, share const& of, cudaStream_t on) {
+    to.reserve(of.size());
+    if (of.size() > 0)
+      check_cuda(cudaMemcpyAsync(to.data(), from.data() + of.begin, of.size() * sizeof(T),
+                                 cudaMemcpyHostToDevice, on));
+    return to.data();
+  }
   template <class T>
-  struct copied {
-    device_buffer<T> data;
-    T const* put(std::vector<T> const& from, cudaStream_t on) {
-      data.reserve(from.size());
-      if (!from.empty())
-        check_cuda(cudaMemcpyAsync(data.data(), from.data(), from.size() * sizeof(T),
-                                   cudaMemcpyHostToDevice, on));
-      return data.data();
-    }
-  };
-  std::vector<std::uint64_t> begin_;
-  std::vector<std::uint32_t> term_, weight_, exact_term_, error_;
-  std::vector<double> exact_weight_, norm_;
-  std::vector<std::size_t> number_;
-  copied<std::uint64_t> begin_on_device_;
-  copied<std::uint32_t> term_on_device_, weight_on_device_, exact_term_on_device_, error_on_device_;
-  copied<double> exact_weight_on_device_, norm_on_device_;
-};
-
-/// What a batch leaves on the device.
-struct result_buffers {
-  device_buffer<std::uint32_t> best, handed_on, documents, found;
-  device_buffer<device_candidate> candidates;
-  device_buffer<double> scores;
-  device_buffer<unsigned long long> counts{2};  // rescored, postings read
-
-  result_buffers(std::size_t queries, std::size_t k, std::size_t capacity)
-      : best(queries),
-        handed_on(queries),
-        documents(queries * k),
-        found(queries),
-        candidates(queries * capacity),
-        scores(queries * k) {}
+  static void get(pinned_buffer<T>& to, device_buffer<T> const& from, std::size_t n,
+                  cudaStream_t on) {
+    check_cuda(cudaMemcpyAsync(to.data(), from.data(), n * sizeof(T), cudaMemcpyDeviceToHost, on));
+  }
+  std::uint32_t capacity_;
+  device_buffer<std::uint64_t> begin_;
+  device_buffer<std::uint32_t> term_, weight_, rest_, exact_term_, error_;
+  device_buffer<double> exact_weight_, norm_;
+  device_buffer<std::uint32_t> best_, handed_on_, found_, documents_;
+  device_buffer<double> scores_;
+  device_buffer<unsigned long long> counts_;  // rescored, postings read
+  device_buffer<device_candidate> candidates_;
+  pinned_buffer<std::uint32_t> found_on_host_, documents_on_host_;
+  pinned_buffer<double> scores_on_host_;
+  pinned_buffer<unsigned long long> counts_on_host_;
 };
 
 /// Whole tiles of the index.
@@ -455,37 +548,56 @@ class part_on_device {
   device_buffer<double> row_weight_, norms_;
 };
 
-/// The nearest of each query, as parts find them.
+/// The nearest of each query, as parts find them, and what that took.
 class merged_lists {
  public:
-  merged_lists(std::size_t queries, std::size_t k) : k_(k), lists_(queries), open_(queries, 0) {}
-  /// Documents in order; from any thread.
-  void merge(std::size_t q, std::span<candidate const> more) {
+  merged_lists(std::size_t queries, std::size_t k)
+      : k_(k), lists_(queries * k), size_(queries, 0), open_(queries, 0) {}
+
+  /// Adds what a part has for a batch of queries; from any thread.
+  void merge(share const& queries, std::uint32_t first_document,
+             query_batch::found_on_host const& more) {
     std::lock_guard const guard(mutex_);
-    auto& list = lists_[q];
-    auto const middle = static_cast<std::ptrdiff_t>(list.size());
-    list.insert(list.end(), more.begin(), more.end());
-    std::inplace_merge(list.begin(), list.begin() + middle, list.end());
-    if (list.size() > k_) list.resize(k_);
+    rescored += more.rescored;
+    postings_read += more.postings_read;
+    std::vector<candidate> merged;
+    for (std::size_t q = queries.begin; q < queries.end; ++q) {
+      std::size_t const b = q - queries.begin;
+      if (more.found[b] == not_found) {
+        open_[q] = 1;
+        continue;
+      }
+      candidate const* had = lists_.data() + q * k_;
+      candidate const* const end = had + size_[q];
+      merged.clear();
+      for (std::size_t i = b * k_; i < b * k_ + more.found[b];) {
+        candidate const next{more.scores[i], first_document + more.documents[i]};
+        if (had != end && *had < next) {
+          merged.push_back(*had++);
+        } else {
+          merged.push_back(next);
+          ++i;
+        }
+      }
+      merged.insert(merged.end(), had, end);
+      size_[q] = static_cast<std::uint32_t>(std::min(merged.size(), k_));
+      std::copy_n(merged.begin(), size_[q], lists_.data() + q * k_);
+    }
   }
-  /// Leaves a query open: to be answered on the CPU.
-  void leave_open(std::size_t q) {
-    std::lock_guard const guard(mutex_);
-    open_[q] = 1;
-  }
+  /// Whether a query is left to the CPU.
   bool is_open(std::size_t q) const { return open_[q] != 0; }
-  std::vector<candidate>& operator[](std::size_t q) { return lists_[q]; }
+  std::span<candidate const> operator[](std::size_t q) const {
+    return {lists_.data() + q * k_, size_[q]};
+  }
+  std::uint64_t rescored = 0;
+  std::uint64_t postings_read = 0;
 
  private:
   std::size_t k_;
-  std::vector<std::vector<candidate>> lists_;
+  std::vector<candidate> lists_;  // [queries][k]
+  std::vector<std::uint32_t> size_;
   std::vector<char> open_;
   std::mutex mutex_;
-};
-
-/// What a call reports besides the neighbours.
-struct work_counts {
-  std::atomic<std::uint64_t> rescored{0}, postings_read{0};
 };
 
 class tiles_on_gpus final : public sparse_search_engine {
@@ -532,40 +644,33 @@ class tiles_on_gpus final : public sparse_search_engine {
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
               neighbours& found) const override {
     if (on_cpu_) return on_cpu_->search(ctx, queries, query_norms, found);
-    std::vector<tile_query> integers(queries.size());
-    parallel_for(ctx, queries.size(), 16, [&](std::size_t begin, std::size_t end, int) {
-      for (std::size_t q = begin; q < end; ++q)
-        integers[q] = make_tile_query(index_, *tiles_, options_.metric, queries[q], query_norms[q]);
-    });
+    integer_queries const integers(ctx, index_, *tiles_, options_.metric, queries, query_norms);
     merged_lists lists(queries.size(), k_);
-    work_counts counts;
     {
       std::lock_guard const one_at_a_time(devices_in_use_);
       for_each_device(devices_, [&](std::size_t i) {
         share const mine =
             replicated() ? share_of(queries.size(), devices_.size(), i) : share{0, queries.size()};
+        if (mine.size() == 0) return;
         device_place& here = *places_[i];
         for (std::size_t p = replicated() ? 0 : i; p < parts_.size(); p += devices_.size()) {
-          if (mine.size() == 0) break;
           here.load(index_, *tiles_, parts_[p], p);
           for (std::size_t begin = mine.begin; begin < mine.end; begin += together_) {
             ctx.check_stop();
             share const batch{begin, std::min(mine.end, begin + together_)};
-            search_batch(here, queries, query_norms, integers, batch, lists, counts);
+            search_batch(here, queries, query_norms, integers, batch, lists);
           }
         }
       });
     }
-    finish(ctx, queries, query_norms, lists, counts, found);
-    found.rescored = counts.rescored;
-    found.postings_read = counts.postings_read;
+    finish(ctx, queries, query_norms, lists, found);
   }
 
  private:
   /// One device: its part of the index, and room for a batch.
   struct device_place {
     device_place(std::size_t together, std::size_t k, std::size_t capacity)
-        : results(together, k, capacity) {}
+        : batch(together, k, capacity) {}
     void load(sparse_index const& index, tile_index const& tiles, index_part const& part,
               std::size_t number) {
       if (held && held_number == number) return;
@@ -573,8 +678,7 @@ class tiles_on_gpus final : public sparse_search_engine {
       held.emplace(index, tiles, part);
       held_number = number;
     }
-    query_batch queries;
-    result_buffers results;
+    query_batch batch;
     std::optional<part_on_device> held;
     std::size_t held_number = 0;
     stream work;
@@ -605,83 +709,63 @@ class tiles_on_gpus final : public sparse_search_engine {
 
   /// One batch in the part that the current device holds.
   void search_batch(device_place& here, sparse_rows const& queries,
-                    std::span<double const> query_norms, std::vector<tile_query> const& integers,
-                    share const& of, merged_lists& lists, work_counts& counts) const {
-    query_batch& batch = here.queries;
-    batch.clear();
-    for (std::size_t q = of.begin; q < of.end; ++q) {
-      if (integers[q].units > 0)
-        batch.add(q, integers[q], queries[q], query_norms[q]);
-      else
-        lists.leave_open(q);
-    }
-    std::size_t const n = batch.size();
-    if (n == 0) return;
+                    std::span<double const> query_norms, integer_queries const& integers,
+                    share const& of, merged_lists& lists) const {
     part_on_device const& part = *here.held;
-    result_buffers& results = here.results;
     cudaStream_t const on = here.work.get();
+    auto const n = static_cast<unsigned>(of.size());
     auto const k = static_cast<std::uint32_t>(k_);
-    query_view const view = batch.to_device(on);
-    results_view const to{results.best.data(), results.handed_on.data(), results.candidates.data(),
-                          static_cast<std::uint32_t>(capacity_), results.counts.data() + 1};
-    results.best.fill_bytes(0, on);
-    results.handed_on.fill_bytes(0, on);
-    results.counts.fill_bytes(0, on);
-    results.found.fill_bytes(0xff, on);
-    sum_kernel<<<dim3(static_cast<unsigned>(n), part.tiles()), sum_threads,
-                 gpu_tile_size * sizeof(std::uint32_t), on>>>(part.view(), view, to, k);
+    query_view const batch = here.batch.put(queries, query_norms, integers, of, on);
+    results_view const to = here.batch.start(on);
+    sum_kernel<<<dim3(n, part.tiles()), sum_threads, gpu_tile_size * sizeof(std::uint32_t), on>>>(
+        part.view(), batch, to, k);
     check_launch();
     for (std::uint32_t const room : {few_rescored, most_rescored}) {
       if (room < k) continue;
-      rescore_kernel<<<static_cast<unsigned>(n), rescore_threads, room * sizeof(device_candidate),
-                       on>>>(part.rows(), view, to, k, options_.metric == similarity::inner_product,
-                             options_.metric == similarity::l2, room, results.documents.data(),
-                             results.scores.data(), results.found.data(), results.counts.data());
+      rescore_kernel<<<n, rescore_threads, room * sizeof(device_candidate), on>>>(
+          part.rows(), batch, to, k, options_.metric == similarity::inner_product,
+          options_.metric == similarity::l2, room);
       check_launch();
     }
-    auto const found = results.found.to_host(n, on);
-    auto const documents = results.documents.to_host(n * k, on);
-    auto const scores = results.scores.to_host(n * k, on);
-    auto const of_batch = results.counts.to_host(2, on);
-    counts.rescored += of_batch[0];
-    counts.postings_read += of_batch[1];
-    std::vector<candidate> nearest;
-    for (std::size_t b = 0; b < n; ++b) {
-      std::size_t const q = batch.number(b);
-      if (found[b] == not_found) {
-        lists.leave_open(q);
-        continue;
-      }
-      nearest.clear();
-      for (std::size_t i = b * k; i < b * k + found[b]; ++i)
-        nearest.push_back({scores[i], part.first_document() + documents[i]});
-      lists.merge(q, nearest);
-    }
+    lists.merge(of, part.first_document(), here.batch.finish(n, k, on));
   }
 
   /// What is left for the CPU, and documents that share no term with a query.
   void finish(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
-              merged_lists& lists, work_counts& counts, neighbours& found) const {
-    std::vector<std::vector<double>> sums(static_cast<std::size_t>(ctx.thread_count()));
-    parallel_for(ctx, queries.size(), 4, [&](std::size_t begin, std::size_t end, int thread) {
-      for (std::size_t q = begin; q < end; ++q) {
-        std::vector<candidate>& nearest = lists[q];
-        if (lists.is_open(q)) {
-          search_all(index_, options_.metric, queries[q], query_norms[q], k_,
-                     sums[static_cast<std::size_t>(thread)], nearest);
-          counts.rescored += index_.size();
-        } else {
-          for (std::uint32_t const d : zero_documents_) nearest.push_back({0.5, d});
-          if (!zero_documents_.empty()) std::sort(nearest.begin(), nearest.end());
-          if (nearest.size() > k_) nearest.resize(k_);
-          fill_up(nearest, k_);
-        }
-        for (std::size_t i = 0; i < k_; ++i) {
-          found.document[q * k_ + i] = nearest[i].document;
-          found.score[q * k_ + i] = nearest[i].score;
-        }
+              merged_lists const& lists, neighbours& found) const {
+    auto const write = [&](std::size_t q, std::vector<candidate> const& nearest) {
+      for (std::size_t i = 0; i < k_; ++i) {
+        found.document[q * k_ + i] = nearest[i].document;
+        found.score[q * k_ + i] = nearest[i].score;
       }
+    };
+    parallel_for(ctx, queries.size(), integer_queries::piece(ctx, queries.size()),
+                 [&](std::size_t begin, std::size_t end, int) {
+                   std::vector<candidate> nearest;
+                   for (std::size_t q = begin; q < end; ++q) {
+                     if (lists.is_open(q)) continue;
+                     nearest.assign(lists[q].begin(), lists[q].end());
+                     for (std::uint32_t const d : zero_documents_) nearest.push_back({0.5, d});
+                     if (!zero_documents_.empty()) std::sort(nearest.begin(), nearest.end());
+                     if (nearest.size() > k_) nearest.resize(k_);
+                     fill_up(nearest, k_);
+                     write(q, nearest);
+                   }
+                 });
+    std::vector<std::size_t> open;
+    for (std::size_t q = 0; q < queries.size(); ++q)
+      if (lists.is_open(q)) open.push_back(q);
+    std::vector<std::vector<double>> sums(
+        open.empty() ? 0 : static_cast<std::size_t>(ctx.thread_count()));
+    parallel_for(ctx, open.size(), 1, [&](std::size_t i, std::size_t, int thread) {
+      std::size_t const q = open[i];
+      std::vector<candidate> nearest;
+      search_all(index_, options_.metric, queries[q], query_norms[q], k_,
+                 sums[static_cast<std::size_t>(thread)], nearest);
+      write(q, nearest);
     });
+    found.rescored = lists.rescored + open.size() * index_.size();
+    found.postings_read = lists.postings_read;
   }
 
   sparse_index const& index_;
