@@ -52,6 +52,8 @@ bool runs_on_gpu(sparse_engine e) {
 /// Query rows without the terms that no document has, and those that weigh nothing.
 sparse_matrix known_terms(sparse_rows const& queries, sparse_index const& index) {
   sparse_matrix known;
+  known.term.reserve(queries.term.size());
+  known.weight.reserve(queries.term.size());
   for (std::size_t q = 0; q < queries.size(); ++q) {
     sparse_row const row = queries[q];
     for (std::size_t i = 0; i < row.size() && row.term[i] < index.terms(); ++i) {

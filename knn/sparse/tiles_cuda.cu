@@ -40,31 +40,37 @@ constexpr std::uint32_t rescore_threads = 256;
 constexpr std::uint32_t run_length = 256;
 /// Terms of a query whose lists are looked up together.
 constexpr std::uint32_t terms_together = 256;
-/// Before so many more runs are read, sums are looked through: what else is needed?
-constexpr std::uint32_t look_runs = 32;
+/// As long as so many runs are left, sums are looked through: is the rest needed?
+constexpr std::uint32_t look_runs = 48;
 /// What computing a document exactly costs, in postings.
-constexpr std::uint32_t postings_a_rescoring = 256;
-/// Sums are counted by their first bits, two bins a thread.
-constexpr std::uint32_t bins_log = 11;
-constexpr std::uint32_t bins = 1U << bins_log;
-static_assert(bins == 2 * sum_threads);
+constexpr std::uint32_t postings_a_rescoring = 512;
+/// Documents of a tile that may be near are listed, as long as they are no more than this.
+constexpr std::uint32_t most_listed = 2048;
+/// Terms of a query that are kept in shared memory while documents are computed exactly.
+constexpr std::uint32_t shared_terms = 512;
 /// More neighbours than this are found on the CPU.
 constexpr std::size_t most_neighbours = 4096;
 /// Documents of a query computed exactly: as many as blocks with little shared memory sort, or
 /// else as many as those with most of it. Where there are more, the CPU answers the query.
-constexpr std::uint32_t few_rescored = 2048;
+constexpr std::uint32_t few_rescored = 1024;
 constexpr std::uint32_t most_rescored = 8192;
 static_assert(most_neighbours <= most_rescored);
-constexpr std::size_t most_together = 2048;                    // queries
-constexpr std::size_t candidate_bytes = std::size_t{1} << 28;  // of a batch
+constexpr std::size_t most_together = 2048;                 // queries
+constexpr std::size_t handed_bytes = std::size_t{1} << 28;  // of a batch
 /// Marks a query that integers do not serve, and one whose neighbours have not been found.
 constexpr std::uint32_t not_served = ~0U;
 constexpr std::uint32_t not_found = ~0U;
 
+/// A document that a tile hands on: what it has of the sum, and what unread lists can add.
+struct handed_document {
+  std::uint32_t document;
+  std::uint32_t sum;
+  std::uint32_t rest;
+};
+
 struct device_candidate {
   double score;
   std::uint32_t document;
-  std::uint32_t sum;
 };
 static_assert(sizeof(device_candidate) == 16);
 
@@ -89,15 +95,68 @@ struct tiles_view {
 };
 
 struct results_view {
-  std::uint32_t* best;           ///< [queries] the k-th best sum is at least this
-  std::uint32_t* handed_on;      ///< [queries] how many documents
-  device_candidate* candidates;  ///< [queries][capacity]
+  std::uint32_t* best;       ///< [queries] the k-th best sum is at least this
+  std::uint32_t* handed_on;  ///< [queries] how many documents
+  handed_document* handed;   ///< [queries][capacity]
   std::uint32_t capacity;
   unsigned long long* postings_read;
   unsigned long long* rescored;
   std::uint32_t* found;      ///< [queries] how many of the k share a term; or not_found
   std::uint32_t* documents;  ///< [queries][k] by their place in the part, in order
   double* scores;            ///< [queries][k]
+};
+
+/// How far below the k-th best sum a document's own may be that is as near, and not 0.
+__device__ std::uint32_t not_below(std::uint32_t best, std::uint32_t error) {
+  return best > 2 * error ? max(best - 2 * error, 1U) : 1U;
+}
+
+/// The k-th largest of numbers, in shared memory.
+template <std::uint32_t threads>
+class kth_largest {
+ public:
+  /// To a part in 1,024 of the largest, rounded down; the same in all threads of the block. `each`
+  /// calls what it is given with this thread's share of the numbers, of which there are at least k.
+  template <class Each>
+  __device__ std::uint32_t operator()(std::uint32_t k, Each const& each) {
+    std::uint32_t largest = 0;
+    each([&](std::uint32_t value) { largest = max(largest, value); });
+    for (std::uint32_t i = threadIdx.x; i < bins; i += threads) histogram_[i] = 0;
+    largest = reduce(storage_.reduce).Reduce(largest, [](std::uint32_t a, std::uint32_t b) {
+      return max(a, b);
+    });
+    if (threadIdx.x == 0) value_ = largest;
+    __syncthreads();
+    int const shift = max(0, 32 - __clz(static_cast<int>(value_)) - bins_log);
+    each([&](std::uint32_t value) { atomicAdd(histogram_ + (value >> shift), 1U); });
+    __syncthreads();
+    // A thread's bins, from the highest.
+    std::uint32_t const top = bins - 1 - threadIdx.x * bins_a_thread;
+    std::uint32_t mine = 0;
+    for (std::uint32_t i = 0; i < bins_a_thread; ++i) mine += histogram_[top - i];
+    std::uint32_t above = 0;
+    scan(storage_.scan).ExclusiveSum(mine, above);
+    if (above < k && above + mine >= k) {
+      std::uint32_t bin = top;
+      while (above + histogram_[bin] < k) above += histogram_[bin--];
+      value_ = bin << shift;
+    }
+    __syncthreads();
+    return value_;
+  }
+
+ private:
+  static constexpr int bins_log = 11;
+  static constexpr std::uint32_t bins = 1U << bins_log;
+  static constexpr std::uint32_t bins_a_thread = bins / threads;
+  using reduce = cub::BlockReduce<std::uint32_t, threads>;
+  using scan = cub::BlockScan<std::uint32_t, threads>;
+  union {
+    typename reduce::TempStorage reduce;
+    typename scan::TempStorage scan;
+  } storage_;
+  std::uint32_t histogram_[bins];
+  std::uint32_t value_;
 };
 
 /// Block (query, tile), queries first.
@@ -111,10 +170,11 @@ __global__ __launch_bounds__(sum_threads,
     typename block_reduce::TempStorage reduce;
     typename block_scan::TempStorage scan;
   } storage;
-  __shared__ std::uint32_t histogram[bins];
+  __shared__ kth_largest<sum_threads> kth;
+  __shared__ std::uint32_t places[most_listed];
   __shared__ std::uint32_t list_begin[terms_together], list_size[terms_together];
   __shared__ std::uint32_t list_weight[terms_together], run_begin[terms_together + 1];
-  __shared__ std::uint32_t shared_value, postings_read;
+  __shared__ std::uint32_t shared_value, postings_read, listed;
   std::uint32_t const q = blockIdx.x;
   std::uint32_t const tile = blockIdx.y;
   std::uint32_t const lane = threadIdx.x % 32;
@@ -126,16 +186,13 @@ __global__ __launch_bounds__(sum_threads,
   std::uint32_t const fours = (n + 3) / 4;
   auto* const four_sums = reinterpret_cast<uint4*>(sums);
   for (std::uint32_t i = threadIdx.x; i < fours; i += sum_threads) four_sums[i] = uint4{0, 0, 0, 0};
-  for (std::uint32_t i = threadIdx.x; i < bins; i += sum_threads) histogram[i] = 0;
-  auto const not_below = [&](std::uint32_t best) {
-    return best > 2 * error ? max(best - 2 * error, 1U) : 1U;
-  };
   if (threadIdx.x == 0) {
     shared_value = *static_cast<std::uint32_t volatile*>(to.best + q);
     postings_read = 0;
+    listed = 0;
   }
   __syncthreads();
-  std::uint32_t cut = not_below(shared_value);
+  std::uint32_t cut = not_below(shared_value, error);
   /// How many of the tile's sums are at least so much, above 0.
   auto const count_at_least = [&](std::uint32_t least) {
     std::uint32_t count = 0;
@@ -219,7 +276,7 @@ __global__ __launch_bounds__(sum_threads,
         rest = rest_here;
         break;
       }
-      std::uint32_t const look_at = run_begin[list] + look_runs;
+      std::uint32_t const look_at = run_begin[list] + max(runs_left / 2, look_runs);
       until = list + static_cast<std::uint32_t>(__syncthreads_count(
                          has_term && threadIdx.x >= list && run_begin[threadIdx.x] < look_at));
     }
@@ -232,45 +289,38 @@ __global__ __launch_bounds__(sum_threads,
     shared_value = *static_cast<std::uint32_t volatile*>(to.best + q);
   }
   __syncthreads();
-  cut = max(cut, not_below(shared_value));
+  cut = max(cut, not_below(shared_value, error));
+  std::uint32_t least = cut - rest;  // the rest is 0 or below the cut
+  for (std::uint32_t i = threadIdx.x; i < fours; i += sum_threads) {
+    uint4 const four = four_sums[i];
+    if (max(max(four.x, four.y), max(four.z, four.w)) < least) continue;
+    for (std::uint32_t j = i * 4; j < i * 4 + 4; ++j)
+      if (sums[j] >= least) {
+        std::uint32_t const at = atomicAdd(&listed, 1U);
+        if (at < most_listed) places[at] = j;
+      }
+  }
   __syncthreads();
-  /// What sums must be before the rest is added; rest is 0 or below the cut.
-  auto const least = [&] { return cut - rest; };
-  std::uint32_t const count = count_at_least(least());
-  if (count == 0) return;
-  if (count >= k) {
-    // The k-th best sum of this tile, to a part in 1,024 of the largest.
-    std::uint32_t largest = 0;
-    for (std::uint32_t i = threadIdx.x; i < n; i += sum_threads) largest = max(largest, sums[i]);
-    largest = block_reduce(storage.reduce).Reduce(largest, [](std::uint32_t a, std::uint32_t b) {
-      return max(a, b);
-    });
-    if (threadIdx.x == 0) shared_value = largest;
-    __syncthreads();
-    int const shift =
-        max(0, 32 - __clz(static_cast<int>(shared_value)) - static_cast<int>(bins_log));
-    for (std::uint32_t i = threadIdx.x; i < n; i += sum_threads)
-      if (sums[i] >= least()) atomicAdd(histogram + (sums[i] >> shift), 1U);
-    __syncthreads();
-    // Two bins a thread, from the highest.
-    std::uint32_t const high = bins - 1 - 2 * threadIdx.x;
-    std::uint32_t const two = histogram[high] + histogram[high - 1];
-    std::uint32_t above = 0;
-    block_scan(storage.scan).ExclusiveSum(two, above);
-    if (above < k && above + two >= k) {
-      std::uint32_t const bin = above + histogram[high] >= k ? high : high - 1;
-      shared_value = bin << shift;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) atomicMax(to.best + q, shared_value);
-    cut = max(cut, not_below(shared_value));
+  std::uint32_t const near = listed;
+  auto const each_near = [&](auto const& work) {
+    if (near <= most_listed)
+      for (std::uint32_t i = threadIdx.x; i < near; i += sum_threads) work(places[i]);
+    else
+      for (std::uint32_t i = threadIdx.x; i < n; i += sum_threads)
+        if (sums[i] >= least) work(i);
+  };
+  if (near >= k) {
+    std::uint32_t const best = kth(
+        k, [&](auto const& work) { each_near([&](std::uint32_t place) { work(sums[place]); }); });
+    if (threadIdx.x == 0) atomicMax(to.best + q, best);
+    least = max(cut, not_below(best, error)) - rest;
   }
-  device_candidate* const out = to.candidates + std::size_t{q} * to.capacity;
-  for (std::uint32_t i = threadIdx.x; i < n; i += sum_threads) {
-    if (sums[i] < least()) continue;
+  handed_document* const out = to.handed + std::size_t{q} * to.capacity;
+  each_near([&](std::uint32_t place) {
+    if (sums[place] < least) return;
     std::uint32_t const at = atomicAdd(to.handed_on + q, 1U);
-    if (at < to.capacity) out[at] = {0, first + i, sums[i] + rest};
-  }
+    if (at < to.capacity) out[at] = {first + place, sums[place], rest};
+  });
 }
 
 /// The documents of a part: `begin` counts from the first of the whole index.
@@ -293,63 +343,86 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
     bool inner_product, bool l2, std::uint32_t room) {
   extern __shared__ uint4 shared[];
   auto* const kept = reinterpret_cast<device_candidate*>(shared);  // [room]
+  __shared__ kth_largest<rescore_threads> kth;
+  __shared__ std::uint32_t query_term[shared_terms];
+  __shared__ double query_weight[shared_terms];
   __shared__ std::uint32_t kept_count;
   std::uint32_t const q = blockIdx.x;
   std::uint32_t const handed_on = to.handed_on[q];
-  if (to.found[q] != not_found || handed_on > to.capacity) return;
   std::uint32_t const error = queries.error[q];
-  if (error == not_served) return;
-  std::uint32_t const best = to.best[q];
-  std::uint32_t const cut = best > 2 * error ? best - 2 * error : 1;
-  device_candidate const* const candidates = to.candidates + std::size_t{q} * to.capacity;
-  std::uint32_t near = 0;
-  for (std::uint32_t i = 0; i < handed_on; i += rescore_threads)
-    near += static_cast<std::uint32_t>(
-        __syncthreads_count(i + threadIdx.x < handed_on && candidates[i + threadIdx.x].sum >= cut));
-  if (near > room) return;
+  if (to.found[q] != not_found || handed_on > to.capacity || error == not_served) return;
+  handed_document const* const handed = to.handed + std::size_t{q} * to.capacity;
+  // What the tiles together know of the k-th best.
+  std::uint32_t cut = not_below(to.best[q], error);
+  if (handed_on >= k)
+    cut = max(cut, not_below(kth(k,
+                                 [&](auto const& work) {
+                                   for (std::uint32_t i = threadIdx.x; i < handed_on;
+                                        i += rescore_threads)
+                                     work(handed[i].sum);
+                                 }),
+                             error));
   if (threadIdx.x == 0) kept_count = 0;
-  __syncthreads();
-  std::uint32_t const lane = threadIdx.x % 32;
   auto const terms = static_cast<std::uint32_t>(queries.begin[q + 1] - queries.begin[q]);
   std::uint64_t const at = queries.begin[q] - queries.begin[0];
-  std::uint32_t const* const term = queries.exact_term + at;
-  double const* const weight = queries.exact_weight + at;
+  std::uint32_t const* term = queries.exact_term + at;
+  double const* weight = queries.exact_weight + at;
+  if (terms <= shared_terms) {
+    for (std::uint32_t i = threadIdx.x; i < terms; i += rescore_threads) {
+      query_term[i] = term[i];
+      query_weight[i] = weight[i];
+    }
+    term = query_term;
+    weight = query_weight;
+  }
+  __syncthreads();
+  for (std::uint32_t i = threadIdx.x; i < handed_on; i += rescore_threads) {
+    if (handed[i].sum + handed[i].rest < cut) continue;
+    std::uint32_t const place = atomicAdd(&kept_count, 1U);
+    if (place < room) kept[place] = {0, handed[i].document};
+  }
+  __syncthreads();
+  if (kept_count > room) return;
+  std::uint32_t const lane = threadIdx.x % 32;
   double const norm = queries.norm[q];
-  for (std::uint32_t c = threadIdx.x / 32; c < handed_on; c += rescore_threads / 32) {
-    device_candidate candidate = candidates[c];
-    if (candidate.sum < cut) continue;
+  constexpr std::uint32_t together = 4;  // terms of a lane that are fetched at a time
+  for (std::uint32_t c = threadIdx.x / 32; c < kept_count; c += rescore_threads / 32) {
+    std::uint32_t const document = kept[c].document;
     double sum = 0;  // the same in all lanes
-    std::uint64_t const end = rows.begin[candidate.document + 1] - rows.begin[0];
-    for (std::uint64_t i0 = rows.begin[candidate.document] - rows.begin[0]; i0 < end; i0 += 32) {
-      std::uint64_t const i = i0 + lane;
-      bool common = false;
-      double product = 0;
-      if (i < end) {
-        std::uint32_t const t = rows.term[i];
+    std::uint64_t const end = rows.begin[document + 1] - rows.begin[0];
+    for (std::uint64_t i0 = rows.begin[document] - rows.begin[0]; i0 < end; i0 += 32 * together) {
+      std::uint32_t row_term[together];
+      double product[together];
+#pragma unroll
+      for (std::uint32_t j = 0; j < together; ++j) {
+        std::uint64_t const i = i0 + j * 32 + lane;
+        row_term[j] = i < end ? rows.term[i] : ~0U;
+        product[j] = i < end ? rows.weight[i] : 0;
+      }
+#pragma unroll
+      for (std::uint32_t j = 0; j < together; ++j) {
         std::uint32_t low = 0;
         for (std::uint32_t high = terms; low < high;) {
           std::uint32_t const middle = (low + high) / 2;
-          if (term[middle] < t)
+          if (term[middle] < row_term[j])
             low = middle + 1;
           else
             high = middle;
         }
-        common = low < terms && term[low] == t;
-        if (common) product = __dmul_rn(weight[low], rows.weight[i]);
+        bool const common = low < terms && term[low] == row_term[j];
+        if (common) product[j] = __dmul_rn(weight[low], product[j]);
+        for (std::uint32_t left = __ballot_sync(~0U, common); left != 0; left &= left - 1)
+          sum = __dadd_rn(sum, __shfl_sync(~0U, product[j], __ffs(static_cast<int>(left)) - 1));
       }
-      for (std::uint32_t left = __ballot_sync(~0U, common); left != 0; left &= left - 1)
-        sum = __dadd_rn(sum, __shfl_sync(~0U, product, __ffs(static_cast<int>(left)) - 1));
     }
-    candidate.score =
-        inner_product ? sum : cosine_of(sum, norm, rows.norms[candidate.document], l2);
-    if (lane == 0) kept[atomicAdd(&kept_count, 1U)] = candidate;
+    if (lane == 0)
+      kept[c].score = inner_product ? sum : cosine_of(sum, norm, rows.norms[document], l2);
   }
   __syncthreads();
   std::uint32_t const count = kept_count;
   std::uint32_t size = 2;
   while (size < count) size *= 2;
-  for (std::uint32_t i = count + threadIdx.x; i < size; i += rescore_threads)
-    kept[i] = {-1, ~0U, 0};
+  for (std::uint32_t i = count + threadIdx.x; i < size; i += rescore_threads) kept[i] = {-1, ~0U};
   __syncthreads();
   // A bitonic sort (Batcher 1968).
   for (std::uint32_t width = 2; width <= size; width *= 2)
@@ -421,7 +494,7 @@ class query_batch {
         documents_(queries * k),
         scores_(queries * k),
         counts_(2),
-        candidates_(queries * capacity),
+        handed_(queries * capacity),
         found_on_host_(queries),
         documents_on_host_(queries * k),
         scores_on_host_(queries * k),
@@ -444,9 +517,8 @@ class query_batch {
     handed_on_.fill_bytes(0, on);
     counts_.fill_bytes(0, on);
     found_.fill_bytes(0xff, on);
-    return {best_.data(),  handed_on_.data(),  candidates_.data(),
-            capacity_,     counts_.data() + 1, counts_.data(),
-            found_.data(), documents_.data(),  scores_.data()};
+    return {best_.data(),   handed_on_.data(), handed_.data(),    capacity_,     counts_.data() + 1,
+            counts_.data(), found_.data(),     documents_.data(), scores_.data()};
   }
   /// Waits for what was found for n queries; the pointers hold until the next batch.
   struct found_on_host {
@@ -486,7 +558,7 @@ class query_batch {
   device_buffer<std::uint32_t> best_, handed_on_, found_, documents_;
   device_buffer<double> scores_;
   device_buffer<unsigned long long> counts_;  // rescored, postings read
-  device_buffer<device_candidate> candidates_;
+  device_buffer<handed_document> handed_;
   pinned_buffer<std::uint32_t> found_on_host_, documents_on_host_;
   pinned_buffer<double> scores_on_host_;
   pinned_buffer<unsigned long long> counts_on_host_;
@@ -615,7 +687,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     // Each of several tiles that are added up side by side may hand on k documents and some more.
     capacity_ = std::min<std::size_t>(
         index.size(), std::max<std::size_t>(most_rescored, 2 * k_ * tiles_->tiles()));
-    together_ = std::clamp<std::size_t>(candidate_bytes / (capacity_ * sizeof(device_candidate)), 1,
+    together_ = std::clamp<std::size_t>(handed_bytes / (capacity_ * sizeof(handed_document)), 1,
                                         most_together);
     std::mutex least;
     std::size_t room = options.device_bytes > 0 ? options.device_bytes : ~std::size_t{0};
