@@ -68,7 +68,7 @@ struct neighbours {
   sparse_engine engine = sparse_engine::automatic;  ///< the one that ran
   double search_s = 0;
   /// tiles: documents whose similarity was computed exactly, and postings that were read; on GPUs
-  /// they may differ from run to run.
+  /// they may differ from run to run, and postings that fill up lists are counted.
   std::uint64_t rescored = 0;
   std::uint64_t postings_read = 0;
 };

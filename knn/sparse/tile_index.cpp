@@ -8,7 +8,7 @@
 namespace rulerank::knn {
 
 tile_index::tile_index(context const& ctx, sparse_index const& index, similarity metric,
-                       std::uint32_t tile_size)
+                       std::uint32_t tile_size, std::uint32_t fill)
     : documents_(index.size()), tile_size_(tile_size), terms_(index.terms()) {
   sparse_rows const rows = index.documents();
   bool const by_norm = metric != similarity::inner_product;
@@ -32,7 +32,8 @@ tile_index::tile_index(context const& ctx, sparse_index const& index, similarity
     auto const [from, to] = rows_of(tile);
     for (std::uint64_t i = rows.begin[from]; i < rows.begin[to]; ++i)
       if (rows.weight[i] != 0) ++begin[rows.term[i] + 1];
-    for (std::uint32_t t = 0; t < terms_; ++t) begin[t + 1] += begin[t];
+    for (std::uint32_t t = 0; t < terms_; ++t)
+      begin[t + 1] = begin[t] + (begin[t + 1] + fill - 1) / fill * fill;
   });
   std::uint64_t all = 0;
   for (std::size_t tile = 0; tile < tiles; ++tile) {

@@ -23,9 +23,10 @@ class tile_index {
  public:
   static constexpr double unit = 32767;
 
-  /// `tile_size`: documents of a tile, at most 65,536.
+  /// `tile_size`: documents of a tile, at most 65,536. Lists are filled up to a multiple of `fill`
+  /// postings with weights of 0.
   tile_index(context const& ctx, sparse_index const& index, similarity metric,
-             std::uint32_t tile_size);
+             std::uint32_t tile_size, std::uint32_t fill = 1);
 
   std::size_t tiles() const noexcept { return base_.size(); }
   std::uint32_t documents_of(std::size_t tile) const {

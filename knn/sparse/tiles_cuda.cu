@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -36,8 +37,11 @@ namespace {
 constexpr std::uint32_t gpu_tile_size = 48 * 1024;
 constexpr std::uint32_t sum_threads = 1024;
 constexpr std::uint32_t rescore_threads = 256;
+/// A lane reads so many postings at a time; lists are filled up to that.
+constexpr std::uint32_t postings_a_load = 4;
 /// Lists are read in runs of so many postings, a warp each.
-constexpr std::uint32_t run_length = 256;
+constexpr std::uint32_t loads_a_run = 2;
+constexpr std::uint32_t run_length = 32 * postings_a_load * loads_a_run;
 /// Terms of a query whose lists are looked up together.
 constexpr std::uint32_t terms_together = 256;
 /// As long as so many runs are left, sums are looked through: is the rest needed?
@@ -159,6 +163,25 @@ class kth_largest {
   std::uint32_t value_;
 };
 
+/// The last of the values ascending[0 .. n - 1], n <= terms_together, that is at most `value`,
+/// which the first one is. All lanes of a warp ask for the same.
+__device__ std::uint32_t last_at_most(std::uint32_t const* ascending, std::uint32_t n,
+                                      std::uint32_t value) {
+  constexpr std::uint32_t step = terms_together / 32;
+  std::uint32_t const lane = threadIdx.x % 32;
+  auto const count = [&](std::uint32_t at) {
+    return static_cast<std::uint32_t>(__popc(__ballot_sync(~0U, at < n && ascending[at] <= value)));
+  };
+  std::uint32_t const coarse = (count(lane * step) - 1) * step;
+  return coarse + count(lane < step ? coarse + lane : n) - 1;
+}
+
+/// Adds a posting's weight, the upper half of it, to the sum of its place.
+__device__ void add(std::uint32_t* sums, std::uint32_t posting, std::uint32_t weight) {
+  static_assert(sizeof(tile_posting) == 4 && offsetof(tile_posting, place) == 0);
+  atomicAdd(sums + (posting & 0xffff), (posting >> 16) * weight);
+}
+
 /// Block (query, tile), queries first.
 __global__ __launch_bounds__(sum_threads,
                              1) void sum_kernel(tiles_view const tiles, query_view const queries,
@@ -244,27 +267,23 @@ __global__ __launch_bounds__(sum_threads,
         atomicAdd(&postings_read, list_size[threadIdx.x]);
       for (std::uint32_t run = run_begin[list] + threadIdx.x / 32; run < run_begin[until];
            run += sum_threads / 32) {
-        std::uint32_t low = list;  // the last list that begins at or before the run
-        for (std::uint32_t high = until; high - low > 1;) {
-          std::uint32_t const middle = (low + high) / 2;
-          if (run_begin[middle] <= run)
-            low = middle;
-          else
-            high = middle;
-        }
-        std::uint32_t const from = (run - run_begin[low]) * run_length;
-        std::uint32_t const left = list_size[low] - from;
-        tile_posting const* const of_list = postings + list_begin[low] + from;
-        std::uint32_t const weight = list_weight[low];
-        tile_posting read[run_length / 32];
+        std::uint32_t const of = last_at_most(run_begin, terms, run);
+        std::uint32_t const from = (run - run_begin[of]) * run_length;
+        auto const* const quads = reinterpret_cast<uint4 const*>(postings + list_begin[of] + from);
+        std::uint32_t const left = (list_size[of] - from) / postings_a_load;
+        std::uint32_t const weight = list_weight[of];
+        uint4 read[loads_a_run];
 #pragma unroll
-        for (std::uint32_t i = 0; i < run_length / 32; ++i) {
-          std::uint32_t const at = i * 32 + lane;
-          if (at < left) read[i] = of_list[at];
-        }
+        for (std::uint32_t i = 0; i < loads_a_run; ++i)
+          if (i * 32 + lane < left) read[i] = quads[i * 32 + lane];
 #pragma unroll
-        for (std::uint32_t i = 0; i < run_length / 32; ++i)
-          if (i * 32 + lane < left) atomicAdd(sums + read[i].place, read[i].weight * weight);
+        for (std::uint32_t i = 0; i < loads_a_run; ++i)
+          if (i * 32 + lane < left) {
+            add(sums, read[i].x, weight);
+            add(sums, read[i].y, weight);
+            add(sums, read[i].z, weight);
+            add(sums, read[i].w, weight);
+          }
       }
       __syncthreads();
       list = until;
@@ -682,7 +701,8 @@ class tiles_on_gpus final : public sparse_search_engine {
       return;
     }
     zero_documents_ = zero_documents(index, options.metric);
-    tiles_ = std::make_unique<tile_index>(ctx, index, options.metric, gpu_tile_size);
+    tiles_ =
+        std::make_unique<tile_index>(ctx, index, options.metric, gpu_tile_size, postings_a_load);
     k_ = std::min(options.k, index.size());
     // Each of several tiles that are added up side by side may hand on k documents and some more.
     capacity_ = std::min<std::size_t>(
