@@ -2,6 +2,7 @@
 
 #include "knn/sparse/search.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace rulerank::knn {
@@ -15,6 +16,13 @@ struct candidate {
     return a.score != b.score ? a.score > b.score : a.document < b.document;
   }
 };
+
+/// Queries of a piece of a loop over them: as many pieces as threads, whatever is done, for OpenMP
+/// does not keep its threads from one loop to the next when their number changes.
+inline std::size_t piece_of(context const& ctx, std::size_t queries) {
+  auto const threads = static_cast<std::size_t>(ctx.thread_count());
+  return std::max<std::size_t>((queries + threads - 1) / threads, 1);
+}
 
 /// One way to search.
 class sparse_search_engine {

@@ -1,12 +1,14 @@
 #include "knn/sparse/search.hpp"
 
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "knn/sparse/engine.hpp"
 #include "knn/sparse/similarity_math.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -50,20 +52,34 @@ bool runs_on_gpu(sparse_engine e) {
 }
 
 /// Query rows without the terms that no document has, and those that weigh nothing.
-sparse_matrix known_terms(sparse_rows const& queries, sparse_index const& index) {
+sparse_matrix known_terms(context const& ctx, sparse_rows const& queries,
+                          sparse_index const& index) {
+  auto const is_known = [&](sparse_row const& row, std::size_t i) {
+    return row.term[i] < index.terms() && row.weight[i] != 0 && index.list(row.term[i]).size() > 0;
+  };
+  auto const each_row = [&](auto const& work) {
+    parallel_for(ctx, queries.size(), piece_of(ctx, queries.size()),
+                 [&](std::size_t begin, std::size_t end, int) {
+                   for (std::size_t q = begin; q < end; ++q) work(q, queries[q]);
+                 });
+  };
   sparse_matrix known;
-  known.term.reserve(queries.term.size());
-  known.weight.reserve(queries.term.size());
-  for (std::size_t q = 0; q < queries.size(); ++q) {
-    sparse_row const row = queries[q];
-    for (std::size_t i = 0; i < row.size() && row.term[i] < index.terms(); ++i) {
-      if (row.weight[i] == 0 || index.list(row.term[i]).size() == 0) continue;
-      known.term.push_back(row.term[i]);
-      known.weight.push_back(row.weight[i]);
-    }
-    known.begin.push_back(known.term.size());
-  }
   known.terms = index.terms();
+  known.begin.assign(queries.size() + 1, 0);
+  each_row([&](std::size_t q, sparse_row const& row) {
+    for (std::size_t i = 0; i < row.size(); ++i) known.begin[q + 1] += is_known(row, i) ? 1 : 0;
+  });
+  std::partial_sum(known.begin.begin(), known.begin.end(), known.begin.begin());
+  known.term.resize(known.begin.back());
+  known.weight.resize(known.begin.back());
+  each_row([&](std::size_t q, sparse_row const& row) {
+    std::uint64_t to = known.begin[q];
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!is_known(row, i)) continue;
+      known.term[to] = row.term[i];
+      known.weight[to++] = row.weight[i];
+    }
+  });
   return known;
 }
 
@@ -161,7 +177,7 @@ neighbours sparse_searcher::search(context const& ctx, sparse_rows const& querie
   auto const begin = std::chrono::steady_clock::now();
   sparse_index const& index = implementation_->index;
   check(queries, "queries");
-  sparse_matrix const known = known_terms(queries, index);
+  sparse_matrix const known = known_terms(ctx, queries, index);
   sparse_rows const rows = known;
   std::vector<double> norms(rows.size());
   for (std::size_t q = 0; q < rows.size(); ++q) norms[q] = norm_of(rows[q]);

@@ -3,6 +3,7 @@
 #include "core/host_device.hpp"
 
 #include <cmath>
+#include <cstdint>
 
 // Formulas that all engines share, on the host and on devices.
 namespace rulerank::knn {
@@ -23,6 +24,12 @@ inline double distance_of(double cosine, double query_norm, double document_norm
   if (document_norm == 0) return query;
   double const squared = query + 1 - 2 * cosine;
   return squared > 0 ? std::sqrt(squared) : 0;
+}
+
+/// A query's weight, not 0, as `tiles` adds it up; never 0.
+RULERANK_HOST_DEVICE inline std::uint32_t integer_weight(double weight, double norm, double scale) {
+  double const rounded = rint(weight / norm * scale);
+  return rounded < 1 ? 1 : static_cast<std::uint32_t>(rounded);
 }
 
 }  // namespace rulerank::knn

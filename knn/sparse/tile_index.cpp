@@ -3,12 +3,50 @@
 #include "core/parallel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace rulerank::knn {
 
+namespace {
+
+constexpr std::uint32_t lanes = 32;
+
+/// Deals the postings of a list to the lanes of a warp, of which each takes postings_a_lane at a
+/// time: those that the lanes add at the same time lie in different banks as far as can be.
+class bank_order {
+ public:
+  void spread(std::span<tile_posting> list) {
+    if (list.size() < lanes) return;
+    std::array<std::uint32_t, lanes + 1> begin{};
+    for (tile_posting const& p : list) ++begin[p.place % lanes + 1];
+    for (std::uint32_t b = 0; b < lanes; ++b) begin[b + 1] += begin[b];
+    by_bank_.resize(list.size());
+    std::array<std::uint32_t, lanes> next;
+    std::copy_n(begin.begin(), lanes, next.begin());
+    for (tile_posting const& p : list) by_bank_[next[p.place % lanes]++] = p;
+    std::copy_n(begin.begin(), lanes, next.begin());
+    std::uint32_t bank = 0;
+    for (std::size_t from = 0; from < list.size(); from += std::size_t{lanes} * postings_a_lane) {
+      std::size_t const size =
+          std::min<std::size_t>(list.size() - from, std::size_t{lanes} * postings_a_lane);
+      for (std::size_t turn = 0; turn < postings_a_lane; ++turn)
+        for (std::size_t i = turn; i < size; i += postings_a_lane) {
+          while (next[bank] == begin[bank + 1]) bank = (bank + 1) % lanes;
+          list[from + i] = by_bank_[next[bank]++];
+          bank = (bank + 1) % lanes;
+        }
+    }
+  }
+
+ private:
+  std::vector<tile_posting> by_bank_;
+};
+
+}  // namespace
+
 tile_index::tile_index(context const& ctx, sparse_index const& index, similarity metric,
-                       std::uint32_t tile_size, std::uint32_t fill)
+                       std::uint32_t tile_size, tile_lists how)
     : documents_(index.size()), tile_size_(tile_size), terms_(index.terms()) {
   sparse_rows const rows = index.documents();
   bool const by_norm = metric != similarity::inner_product;
@@ -21,6 +59,7 @@ tile_index::tile_index(context const& ctx, sparse_index const& index, similarity
   }
   largest_norm_ *= 1 + 1e-9;
 
+  std::uint32_t const fill = how == tile_lists::over_banks ? postings_a_lane : 1;
   std::size_t const tiles = (documents_ + tile_size - 1) / tile_size;
   base_.resize(tiles);
   begin_.resize(tiles * (std::size_t{terms_} + 1));
@@ -53,6 +92,11 @@ tile_index::tile_index(context const& ctx, sparse_index const& index, similarity
         postings_[base_[tile] + next[rows.term[i]]++] = {static_cast<std::uint16_t>(d - from),
                                                          static_cast<std::uint16_t>(weight)};
       }
+    }
+    if (how == tile_lists::over_banks) {
+      bank_order order;
+      for (std::uint32_t t = 0; t < terms_; ++t)
+        order.spread({postings_.data() + base_[tile] + begin[t], begin[t + 1] - begin[t]});
     }
   });
 }

@@ -15,6 +15,15 @@ struct tile_posting {
   std::uint16_t weight;
 };
 
+/// How the postings of a list follow each other in a tile.
+enum class tile_lists {
+  by_document,
+  over_banks,  ///< for the warps of GPUs: lists filled up with weights of 0 to whole lanes, and
+               ///< postings that are added at the same time in different banks of shared memory
+};
+/// Postings that a lane takes at a time.
+inline constexpr std::uint32_t postings_a_lane = 4;
+
 /// Posting lists cut into tiles of documents, with integer weights. A weight of 1 is `unit`:
 /// weights are taken over the document's norm, or for inner products over the largest weight.
 /// Weights that are not 0 never become 0, so a sum is 0 exactly where query and document share no
@@ -23,10 +32,9 @@ class tile_index {
  public:
   static constexpr double unit = 32767;
 
-  /// `tile_size`: documents of a tile, at most 65,536. Lists are filled up to a multiple of `fill`
-  /// postings with weights of 0.
+  /// `tile_size`: documents of a tile, at most 65,536.
   tile_index(context const& ctx, sparse_index const& index, similarity metric,
-             std::uint32_t tile_size, std::uint32_t fill = 1);
+             std::uint32_t tile_size, tile_lists how = tile_lists::by_document);
 
   std::size_t tiles() const noexcept { return base_.size(); }
   std::uint32_t documents_of(std::size_t tile) const {

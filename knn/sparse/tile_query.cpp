@@ -8,45 +8,51 @@
 
 namespace rulerank::knn {
 
+double query_scale(tile_index const& tiles) {
+  return std::floor(
+      std::min(tile_index::unit, std::ldexp(1, 30) / (tile_index::unit * tiles.largest_norm())));
+}
+
+query_integers integers_of(tile_index const& tiles, sparse_row const& query, double norm) {
+  if (norm == 0 || !std::ranges::all_of(query.weight, serves)) return {};
+  double const scale = query_scale(tiles);
+  double const largest = tiles.largest_norm();
+  auto const terms = static_cast<double>(query.size());
+  double weights = 0;
+  for (double const w : query.weight) weights += w;
+  // Each factor is off by 1 at most: |XY - xy| <= Y + X + 1. The sum of X over the query's terms is
+  // at most sqrt(terms) times its norm; Y is at most y + 1.
+  double const sum = weights / norm * scale * (1 + 1e-9) + terms;
+  double const error = sum + tile_index::unit * std::sqrt(terms) * largest + terms + 2;
+  double const most = tile_index::unit * scale * largest + error;
+  return {scale >= 1 && most < std::numeric_limits<std::int32_t>::max(), error};
+}
+
 void make_tile_query(sparse_index const& index, tile_index const& tiles, similarity metric,
                      sparse_row const& query, double norm, tile_query& made) {
+  query_integers const integers = integers_of(tiles, query, norm);
   made.units = 0;
-  if (norm == 0 || !std::ranges::all_of(query.weight, serves)) return;
+  if (!integers.serve) return;
+  made.error = integers.error;
+  double const scale = query_scale(tiles);
   double const largest = tiles.largest_norm();
-  double const scale =
-      std::floor(std::min(tile_index::unit, std::ldexp(1, 30) / (tile_index::unit * largest)));
   std::size_t const terms = query.size();
-  struct by_frequency {
-    std::size_t documents;
-    std::size_t place;
-    bool operator<(by_frequency const& b) const {
-      return documents != b.documents ? documents < b.documents : place < b.place;
-    }
-  };
-  std::vector<by_frequency> order(terms);
+  std::vector<std::pair<std::size_t, std::size_t>> order(terms);  // documents, place
   for (std::size_t i = 0; i < terms; ++i) order[i] = {index.list(query.term[i]).size(), i};
   std::sort(order.begin(), order.end());
   made.term.resize(terms);
   made.weight.resize(terms);
   made.rest.resize(terms + 1);
   made.rest[terms] = 0;
-  double sum = 0;
   double rest = 0;  // squares of the weights from here on
   for (std::size_t j = terms; j-- > 0;) {
-    std::size_t const i = order[j].place;
-    double const y = query.weight[i] / norm;
+    std::size_t const i = order[j].second;
     made.term[j] = query.term[i];
-    made.weight[j] = static_cast<std::uint32_t>(std::max(1.0, std::nearbyint(y * scale)));
-    sum += made.weight[j];
+    made.weight[j] = integer_weight(query.weight[i], norm, scale);
+    double const y = query.weight[i] / norm;
     rest += y * y;
     made.rest[j] = std::sqrt(rest) * (1 + 1e-9) * largest * tile_index::unit * scale;
   }
-  // Each factor is off by 1 at most: |XY - xy| <= Y + X + 1, and the sum of X over the query's
-  // terms is at most sqrt(terms) times its norm.
-  auto const count = static_cast<double>(terms);
-  made.error = sum + tile_index::unit * std::sqrt(count) * largest + count + 2;
-  double const most = tile_index::unit * scale * largest + made.error;
-  if (scale < 1 || most >= std::numeric_limits<std::int32_t>::max()) return;
   // A similarity s is a sum of s units.
   made.units = tile_index::unit * scale;
   if (metric == similarity::inner_product) made.units /= norm * tiles.largest_weight();

@@ -16,16 +16,23 @@ inline bool serves(double weight) {
   return weight == 0 || (weight >= 1e-100 && weight <= 1e100);
 }
 
-/// A query as integers.
-struct tile_query {
-  std::vector<std::uint32_t> term;    ///< by rising document frequency
-  std::vector<std::uint32_t> weight;  ///< at least 1
-  std::vector<double> rest;           ///< what the terms from the i-th on can add to a sum, at most
-  double error = 0;                   ///< of a whole sum, at most
-  double units = 0;                   ///< the sum of a similarity of 1; 0: integers do not serve
+/// `scale` of `integer_weight`.
+double query_scale(tile_index const& tiles);
+/// What integers make of a query without weights of 0.
+struct query_integers {
+  bool serve = false;  ///< not: weights that do not, a norm of 0, sums that 31 bits may not hold
+  double error = 0;    ///< of a sum, at most
 };
-/// Of a query without weights of 0. `units` is 0 for weights that do not serve, a norm of 0, and
-/// sums that 31 bits may not hold.
+query_integers integers_of(tile_index const& tiles, sparse_row const& query, double norm);
+
+/// A query as integers, terms by rising document frequency.
+struct tile_query {
+  std::vector<std::uint32_t> term;
+  std::vector<std::uint32_t> weight;
+  std::vector<double> rest;  ///< what the terms from the i-th on can add to a sum, at most
+  double error = 0;          ///< of a whole sum, at most
+  double units = 0;          ///< the sum of a similarity of 1; 0: integers do not serve
+};
 void make_tile_query(sparse_index const& index, tile_index const& tiles, similarity metric,
                      sparse_row const& query, double norm, tile_query& made);
 

@@ -18,13 +18,12 @@
 #include <cub/block/block_scan.cuh>
 
 // `tiles` on GPUs (docs/modules/knn.md, "Sparse search"). A block adds up the integer sums of one
-// query and one tile of documents in shared memory, terms by rising document frequency, and hands
-// on the documents that may be among the nearest: those whose sum is not below the k-th best of any
-// tile so far by more than sums may be off. Blocks of a tile come one after the other, so that its
-// lists stay in the L2 cache, and so that the later tiles know what the first ones found: a block
-// leaves the longest lists unread once what they can add lifts only few documents up to the k-th
-// best. Then a block a query computes these documents exactly, a warp each, products added in the
-// order of the terms as on the CPU, and sorts them.
+// query and one tile of documents in shared memory, and hands on the documents that may be among
+// the nearest: those whose sum is not below the k-th best of any tile so far by more than sums may
+// be off. Blocks of a tile come one after the other, so that its lists stay in the L2 cache, and so
+// that the later tiles know what the first ones found. Then a block a query takes those that may be
+// near, all tiles considered, computes them exactly, a warp each, products added in the order of
+// the terms as on the CPU, and sorts them.
 //
 // Where every device has room for the index, each holds it and answers its share of the queries.
 // Else it is cut into parts of whole tiles: each device holds one and searches all queries in it,
@@ -37,17 +36,11 @@ namespace {
 constexpr std::uint32_t gpu_tile_size = 48 * 1024;
 constexpr std::uint32_t sum_threads = 1024;
 constexpr std::uint32_t rescore_threads = 256;
-/// A lane reads so many postings at a time; lists are filled up to that.
-constexpr std::uint32_t postings_a_load = 4;
 /// Lists are read in runs of so many postings, a warp each.
-constexpr std::uint32_t loads_a_run = 2;
-constexpr std::uint32_t run_length = 32 * postings_a_load * loads_a_run;
+constexpr std::uint32_t loads_a_run = 4;
+constexpr std::uint32_t run_length = 32 * postings_a_lane * loads_a_run;
 /// Terms of a query whose lists are looked up together.
 constexpr std::uint32_t terms_together = 256;
-/// As long as so many runs are left, sums are looked through: is the rest needed?
-constexpr std::uint32_t look_runs = 48;
-/// What computing a document exactly costs, in postings.
-constexpr std::uint32_t postings_a_rescoring = 512;
 /// Documents of a tile that may be near are listed, as long as they are no more than this.
 constexpr std::uint32_t most_listed = 2048;
 /// Terms of a query that are kept in shared memory while documents are computed exactly.
@@ -65,11 +58,10 @@ constexpr std::size_t handed_bytes = std::size_t{1} << 28;  // of a batch
 constexpr std::uint32_t not_served = ~0U;
 constexpr std::uint32_t not_found = ~0U;
 
-/// A document that a tile hands on: what it has of the sum, and what unread lists can add.
+/// A document that a tile hands on.
 struct handed_document {
   std::uint32_t document;
   std::uint32_t sum;
-  std::uint32_t rest;
 };
 
 struct device_candidate {
@@ -80,14 +72,12 @@ static_assert(sizeof(device_candidate) == 16);
 
 /// A batch of queries on the device.
 struct query_view {
-  std::uint64_t const* begin;  ///< [queries + 1] into the five below, from begin[0]
-  std::uint32_t const* term;   ///< by rising document frequency
-  std::uint32_t const* weight;
-  std::uint32_t const* rest;        ///< what the terms from here on can add to a sum, at most
-  std::uint32_t const* exact_term;  ///< ascending
-  double const* exact_weight;
+  std::uint64_t const* begin;  ///< [queries + 1] into the two below, from begin[0]
+  std::uint32_t const* term;   ///< ascending
+  double const* weight;
   double const* norm;          ///< [queries]
   std::uint32_t const* error;  ///< [queries] of a sum, at most; or not_served
+  double scale;                ///< the integer of a weight of 1 over the norm
 };
 
 struct tiles_view {
@@ -163,41 +153,31 @@ class kth_largest {
   std::uint32_t value_;
 };
 
-/// The last of the values ascending[0 .. n - 1], n <= terms_together, that is at most `value`,
-/// which the first one is. All lanes of a warp ask for the same.
-__device__ std::uint32_t last_at_most(std::uint32_t const* ascending, std::uint32_t n,
-                                      std::uint32_t value) {
-  constexpr std::uint32_t step = terms_together / 32;
-  std::uint32_t const lane = threadIdx.x % 32;
-  auto const count = [&](std::uint32_t at) {
-    return static_cast<std::uint32_t>(__popc(__ballot_sync(~0U, at < n && ascending[at] <= value)));
-  };
-  std::uint32_t const coarse = (count(lane * step) - 1) * step;
-  return coarse + count(lane < step ? coarse + lane : n) - 1;
-}
-
 /// Adds a posting's weight, the upper half of it, to the sum of its place.
 __device__ void add(std::uint32_t* sums, std::uint32_t posting, std::uint32_t weight) {
   static_assert(sizeof(tile_posting) == 4 && offsetof(tile_posting, place) == 0);
   atomicAdd(sums + (posting & 0xffff), (posting >> 16) * weight);
 }
 
+/// A term of a query in a tile.
+struct posting_list_view {
+  std::uint32_t begin;
+  std::uint32_t size;
+  std::uint32_t weight;
+};
+
 /// Block (query, tile), queries first.
 __global__ __launch_bounds__(sum_threads,
                              1) void sum_kernel(tiles_view const tiles, query_view const queries,
                                                 results_view const to, std::uint32_t k) {
   extern __shared__ __align__(16) std::uint32_t sums[];  // [gpu_tile_size]
-  using block_reduce = cub::BlockReduce<std::uint32_t, sum_threads>;
   using block_scan = cub::BlockScan<std::uint32_t, sum_threads>;
-  __shared__ union {
-    typename block_reduce::TempStorage reduce;
-    typename block_scan::TempStorage scan;
-  } storage;
+  __shared__ typename block_scan::TempStorage storage;
   __shared__ kth_largest<sum_threads> kth;
   __shared__ std::uint32_t places[most_listed];
-  __shared__ std::uint32_t list_begin[terms_together], list_size[terms_together];
-  __shared__ std::uint32_t list_weight[terms_together], run_begin[terms_together + 1];
-  __shared__ std::uint32_t shared_value, postings_read, listed;
+  __shared__ posting_list_view lists[terms_together];
+  __shared__ std::uint32_t run_begin[terms_together];
+  __shared__ std::uint32_t shared_best, postings_read, listed;
   std::uint32_t const q = blockIdx.x;
   std::uint32_t const tile = blockIdx.y;
   std::uint32_t const lane = threadIdx.x % 32;
@@ -210,94 +190,57 @@ __global__ __launch_bounds__(sum_threads,
   auto* const four_sums = reinterpret_cast<uint4*>(sums);
   for (std::uint32_t i = threadIdx.x; i < fours; i += sum_threads) four_sums[i] = uint4{0, 0, 0, 0};
   if (threadIdx.x == 0) {
-    shared_value = *static_cast<std::uint32_t volatile*>(to.best + q);
     postings_read = 0;
     listed = 0;
   }
   __syncthreads();
-  std::uint32_t cut = not_below(shared_value, error);
-  /// How many of the tile's sums are at least so much, above 0.
-  auto const count_at_least = [&](std::uint32_t least) {
-    std::uint32_t count = 0;
-    for (std::uint32_t i = threadIdx.x; i < fours; i += sum_threads) {
-      uint4 const four = four_sums[i];
-      count += (four.x >= least ? 1 : 0) + (four.y >= least ? 1 : 0) + (four.z >= least ? 1 : 0) +
-               (four.w >= least ? 1 : 0);
-    }
-    __shared__ std::uint32_t all;
-    count = block_reduce(storage.reduce).Sum(count);
-    if (threadIdx.x == 0) all = count;
-    __syncthreads();
-    count = all;
-    __syncthreads();
-    return count;
-  };
 
   tile_posting const* const postings = tiles.postings + (tiles.base[tile] - tiles.base[0]);
   std::uint32_t const* const begin = tiles.begin + tile * (std::size_t{tiles.terms} + 1);
   std::uint64_t const terms_end = queries.begin[q + 1] - queries.begin[0];
-  std::uint32_t rest = 0;  // what unread lists can add to a sum
-  for (std::uint64_t t0 = queries.begin[q] - queries.begin[0]; rest == 0 && t0 < terms_end;
+  double const norm = queries.norm[q];
+  for (std::uint64_t t0 = queries.begin[q] - queries.begin[0]; t0 < terms_end;
        t0 += terms_together) {
     auto const terms =
         static_cast<std::uint32_t>(min(std::uint64_t{terms_together}, terms_end - t0));
-    bool const has_term = threadIdx.x < terms;
     std::uint32_t runs = 0;
-    if (has_term) {
+    if (threadIdx.x < terms) {
       std::uint32_t const term = queries.term[t0 + threadIdx.x];
       std::uint32_t const from = begin[term];
-      list_begin[threadIdx.x] = from;
-      list_size[threadIdx.x] = begin[term + 1] - from;
-      list_weight[threadIdx.x] = queries.weight[t0 + threadIdx.x];
-      runs = (list_size[threadIdx.x] + run_length - 1) / run_length;
+      std::uint32_t const size = begin[term + 1] - from;
+      lists[threadIdx.x] = {from, size,
+                            integer_weight(queries.weight[t0 + threadIdx.x], norm, queries.scale)};
+      runs = (size + run_length - 1) / run_length;
+      atomicAdd(&postings_read, size);
     }
     std::uint32_t before = 0;
     std::uint32_t all = 0;
-    block_scan(storage.scan).ExclusiveSum(runs, before, all);
-    if (has_term) run_begin[threadIdx.x] = before;
-    if (threadIdx.x == 0) run_begin[terms] = all;
+    block_scan(storage).ExclusiveSum(runs, before, all);
+    if (threadIdx.x < terms) run_begin[threadIdx.x] = before;
     __syncthreads();
-
-    std::uint32_t list = 0;  // those before it have been read
-    // Documents without a sum can come near as long as what is left reaches the cut.
-    std::uint32_t until = static_cast<std::uint32_t>(
-        __syncthreads_count(has_term && queries.rest[t0 + threadIdx.x] >= cut));
-    for (;;) {
-      if (threadIdx.x >= list && threadIdx.x < until)
-        atomicAdd(&postings_read, list_size[threadIdx.x]);
-      for (std::uint32_t run = run_begin[list] + threadIdx.x / 32; run < run_begin[until];
-           run += sum_threads / 32) {
-        std::uint32_t const of = last_at_most(run_begin, terms, run);
-        std::uint32_t const from = (run - run_begin[of]) * run_length;
-        auto const* const quads = reinterpret_cast<uint4 const*>(postings + list_begin[of] + from);
-        std::uint32_t const left = (list_size[of] - from) / postings_a_load;
-        std::uint32_t const weight = list_weight[of];
-        uint4 read[loads_a_run];
-#pragma unroll
-        for (std::uint32_t i = 0; i < loads_a_run; ++i)
-          if (i * 32 + lane < left) read[i] = quads[i * 32 + lane];
-#pragma unroll
-        for (std::uint32_t i = 0; i < loads_a_run; ++i)
-          if (i * 32 + lane < left) {
-            add(sums, read[i].x, weight);
-            add(sums, read[i].y, weight);
-            add(sums, read[i].z, weight);
-            add(sums, read[i].w, weight);
-          }
+    std::uint32_t of = 0;  // the last list that begins at or before the run
+    for (std::uint32_t run = threadIdx.x / 32; run < all; run += sum_threads / 32) {
+      for (std::uint32_t ahead = 32; ahead == 32; of += ahead) {
+        std::uint32_t const next = of + 1 + lane;
+        ahead = static_cast<std::uint32_t>(
+            __popc(__ballot_sync(~0U, next < terms && run_begin[next] <= run)));
       }
-      __syncthreads();
-      list = until;
-      if (list == terms) break;
-      std::uint32_t const runs_left = all - run_begin[list];
-      std::uint32_t const rest_here = queries.rest[t0 + list];
-      if (runs_left >= look_runs &&
-          count_at_least(cut - rest_here) * postings_a_rescoring <= runs_left * run_length) {
-        rest = rest_here;
-        break;
-      }
-      std::uint32_t const look_at = run_begin[list] + max(runs_left / 2, look_runs);
-      until = list + static_cast<std::uint32_t>(__syncthreads_count(
-                         has_term && threadIdx.x >= list && run_begin[threadIdx.x] < look_at));
+      posting_list_view const list = lists[of];
+      std::uint32_t const from = (run - run_begin[of]) * run_length;
+      auto const* const quads = reinterpret_cast<uint4 const*>(postings + list.begin + from);
+      std::uint32_t const left = (list.size - from) / postings_a_lane;
+      uint4 read[loads_a_run];
+#pragma unroll
+      for (std::uint32_t i = 0; i < loads_a_run; ++i)
+        if (i * 32 + lane < left) read[i] = quads[i * 32 + lane];
+#pragma unroll
+      for (std::uint32_t i = 0; i < loads_a_run; ++i)
+        if (i * 32 + lane < left) {
+          add(sums, read[i].x, list.weight);
+          add(sums, read[i].y, list.weight);
+          add(sums, read[i].z, list.weight);
+          add(sums, read[i].w, list.weight);
+        }
     }
     __syncthreads();
   }
@@ -305,11 +248,10 @@ __global__ __launch_bounds__(sum_threads,
   // Those that may be among the nearest, as far as this tile and the others tell by now.
   if (threadIdx.x == 0) {
     atomicAdd(to.postings_read, postings_read);
-    shared_value = *static_cast<std::uint32_t volatile*>(to.best + q);
+    shared_best = *static_cast<std::uint32_t volatile*>(to.best + q);
   }
   __syncthreads();
-  cut = max(cut, not_below(shared_value, error));
-  std::uint32_t least = cut - rest;  // the rest is 0 or below the cut
+  std::uint32_t least = not_below(shared_best, error);
   for (std::uint32_t i = threadIdx.x; i < fours; i += sum_threads) {
     uint4 const four = four_sums[i];
     if (max(max(four.x, four.y), max(four.z, four.w)) < least) continue;
@@ -332,13 +274,13 @@ __global__ __launch_bounds__(sum_threads,
     std::uint32_t const best = kth(
         k, [&](auto const& work) { each_near([&](std::uint32_t place) { work(sums[place]); }); });
     if (threadIdx.x == 0) atomicMax(to.best + q, best);
-    least = max(cut, not_below(best, error)) - rest;
+    least = max(least, not_below(best, error));
   }
   handed_document* const out = to.handed + std::size_t{q} * to.capacity;
   each_near([&](std::uint32_t place) {
     if (sums[place] < least) return;
     std::uint32_t const at = atomicAdd(to.handed_on + q, 1U);
-    if (at < to.capacity) out[at] = {first + place, sums[place], rest};
+    if (at < to.capacity) out[at] = {first + place, sums[place]};
   });
 }
 
@@ -384,8 +326,8 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
   if (threadIdx.x == 0) kept_count = 0;
   auto const terms = static_cast<std::uint32_t>(queries.begin[q + 1] - queries.begin[q]);
   std::uint64_t const at = queries.begin[q] - queries.begin[0];
-  std::uint32_t const* term = queries.exact_term + at;
-  double const* weight = queries.exact_weight + at;
+  std::uint32_t const* term = queries.term + at;
+  double const* weight = queries.weight + at;
   if (terms <= shared_terms) {
     for (std::uint32_t i = threadIdx.x; i < terms; i += rescore_threads) {
       query_term[i] = term[i];
@@ -396,7 +338,7 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
   }
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < handed_on; i += rescore_threads) {
-    if (handed[i].sum + handed[i].rest < cut) continue;
+    if (handed[i].sum < cut) continue;
     std::uint32_t const place = atomicAdd(&kept_count, 1U);
     if (place < room) kept[place] = {0, handed[i].document};
   }
@@ -470,38 +412,6 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
   }
 }
 
-/// The queries of a call as integers, side by side with their rows.
-struct integer_queries {
-  std::vector<std::uint32_t> term, weight, rest;  // as the rows begin and end
-  std::vector<std::uint32_t> error;               // [queries]
-
-  integer_queries(context const& ctx, sparse_index const& index, tile_index const& tiles,
-                  similarity metric, sparse_rows const& rows, std::span<double const> norms)
-      : term(rows.term.size()), weight(term.size()), rest(term.size()), error(rows.size()) {
-    parallel_for(
-        ctx, rows.size(), piece(ctx, rows.size()), [&](std::size_t begin, std::size_t end, int) {
-          tile_query one;
-          for (std::size_t q = begin; q < end; ++q) {
-            make_tile_query(index, tiles, metric, rows[q], norms[q], one);
-            error[q] = not_served;
-            if (one.units == 0) continue;
-            error[q] = static_cast<std::uint32_t>(std::ceil(one.error));
-            std::size_t const at = rows.begin[q];
-            std::ranges::copy(one.term, term.begin() + static_cast<std::ptrdiff_t>(at));
-            std::ranges::copy(one.weight, weight.begin() + static_cast<std::ptrdiff_t>(at));
-            for (std::size_t i = 0; i < one.term.size(); ++i)
-              rest[at + i] = static_cast<std::uint32_t>(std::max(std::ceil(one.rest[i]), 1.0));
-          }
-        });
-  }
-  /// A piece for each thread, whatever is done with the queries: OpenMP's threads are not kept
-  /// from one loop to the next when their number changes.
-  static std::size_t piece(context const& ctx, std::size_t queries) {
-    auto const threads = static_cast<std::size_t>(ctx.thread_count());
-    return std::max<std::size_t>((queries + threads - 1) / threads, 1);
-  }
-};
-
 /// A batch of queries on the device, and what is found for them, there and on the host.
 class query_batch {
  public:
@@ -520,16 +430,15 @@ class query_batch {
         counts_on_host_(2) {}
 
   query_view put(sparse_rows const& rows, std::span<double const> norms,
-                 integer_queries const& integers, share const& of, cudaStream_t on) {
+                 std::span<std::uint32_t const> errors, double scale, share const& of,
+                 cudaStream_t on) {
     share const terms{rows.begin[of.begin], rows.begin[of.end]};
     return {put(begin_, rows.begin, {of.begin, of.end + 1}, on),
-            put(term_, integers.term, terms, on),
-            put(weight_, integers.weight, terms, on),
-            put(rest_, integers.rest, terms, on),
-            put(exact_term_, rows.term, terms, on),
-            put(exact_weight_, rows.weight, terms, on),
+            put(term_, rows.term, terms, on),
+            put(weight_, rows.weight, terms, on),
             put(norm_, norms, of, on),
-            put(error_, integers.error, of, on)};
+            put(error_, errors, of, on),
+            scale};
   }
   results_view start(cudaStream_t on) {
     best_.fill_bytes(0, on);
@@ -557,8 +466,9 @@ class query_batch {
   }
 
  private:
-  template <class T, class Range>
-  static T const* put(device_buffer<T>& to, Range const& from, share const& of, cudaStream_t on) {
+  template <class T>
+  static T const* put(device_buffer<T>& to, std::span<T const> from, share const& of,
+                      cudaStream_t on) {
     to.reserve(of.size());
     if (of.size() > 0)
       check_cuda(cudaMemcpyAsync(to.data(), from.data() + of.begin, of.size() * sizeof(T),
@@ -572,8 +482,8 @@ class query_batch {
   }
   std::uint32_t capacity_;
   device_buffer<std::uint64_t> begin_;
-  device_buffer<std::uint32_t> term_, weight_, rest_, exact_term_, error_;
-  device_buffer<double> exact_weight_, norm_;
+  device_buffer<std::uint32_t> term_, error_;
+  device_buffer<double> weight_, norm_;
   device_buffer<std::uint32_t> best_, handed_on_, found_, documents_;
   device_buffer<double> scores_;
   device_buffer<unsigned long long> counts_;  // rescored, postings read
@@ -701,8 +611,8 @@ class tiles_on_gpus final : public sparse_search_engine {
       return;
     }
     zero_documents_ = zero_documents(index, options.metric);
-    tiles_ =
-        std::make_unique<tile_index>(ctx, index, options.metric, gpu_tile_size, postings_a_load);
+    tiles_ = std::make_unique<tile_index>(ctx, index, options.metric, gpu_tile_size,
+                                          tile_lists::over_banks);
     k_ = std::min(options.k, index.size());
     // Each of several tiles that are added up side by side may hand on k documents and some more.
     capacity_ = std::min<std::size_t>(
@@ -736,7 +646,9 @@ class tiles_on_gpus final : public sparse_search_engine {
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
               neighbours& found) const override {
     if (on_cpu_) return on_cpu_->search(ctx, queries, query_norms, found);
-    integer_queries const integers(ctx, index_, *tiles_, options_.metric, queries, query_norms);
+    std::vector<std::uint32_t> errors(queries.size());
+    for (std::size_t q = 0; q < queries.size(); ++q)
+      errors[q] = error_of(*tiles_, queries[q], query_norms[q]);
     merged_lists lists(queries.size(), k_);
     {
       std::lock_guard const one_at_a_time(devices_in_use_);
@@ -750,7 +662,7 @@ class tiles_on_gpus final : public sparse_search_engine {
           for (std::size_t begin = mine.begin; begin < mine.end; begin += together_) {
             ctx.check_stop();
             share const batch{begin, std::min(mine.end, begin + together_)};
-            search_batch(here, queries, query_norms, integers, batch, lists);
+            search_batch(here, queries, query_norms, errors, batch, lists);
           }
         }
       });
@@ -775,6 +687,12 @@ class tiles_on_gpus final : public sparse_search_engine {
     std::size_t held_number = 0;
     stream work;
   };
+
+  /// The most that a query's sums may be off, or not_served.
+  static std::uint32_t error_of(tile_index const& tiles, sparse_row const& query, double norm) {
+    query_integers const integers = integers_of(tiles, query, norm);
+    return integers.serve ? static_cast<std::uint32_t>(std::ceil(integers.error)) : not_served;
+  }
 
   bool replicated() const { return parts_.size() == 1; }
 
@@ -801,13 +719,14 @@ class tiles_on_gpus final : public sparse_search_engine {
 
   /// One batch in the part that the current device holds.
   void search_batch(device_place& here, sparse_rows const& queries,
-                    std::span<double const> query_norms, integer_queries const& integers,
+                    std::span<double const> query_norms, std::span<std::uint32_t const> errors,
                     share const& of, merged_lists& lists) const {
     part_on_device const& part = *here.held;
     cudaStream_t const on = here.work.get();
     auto const n = static_cast<unsigned>(of.size());
     auto const k = static_cast<std::uint32_t>(k_);
-    query_view const batch = here.batch.put(queries, query_norms, integers, of, on);
+    query_view const batch =
+        here.batch.put(queries, query_norms, errors, query_scale(*tiles_), of, on);
     results_view const to = here.batch.start(on);
     sum_kernel<<<dim3(n, part.tiles()), sum_threads, gpu_tile_size * sizeof(std::uint32_t), on>>>(
         part.view(), batch, to, k);
@@ -831,7 +750,7 @@ class tiles_on_gpus final : public sparse_search_engine {
         found.score[q * k_ + i] = nearest[i].score;
       }
     };
-    parallel_for(ctx, queries.size(), integer_queries::piece(ctx, queries.size()),
+    parallel_for(ctx, queries.size(), piece_of(ctx, queries.size()),
                  [&](std::size_t begin, std::size_t end, int) {
                    std::vector<candidate> nearest;
                    for (std::size_t q = begin; q < end; ++q) {
