@@ -1,0 +1,144 @@
+#include "knn/sparse/tile_index.hpp"
+
+#include "knn/sparse/similarity_math.hpp"
+#include "knn/sparse/testing.hpp"
+#include "knn/sparse/tile_query.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::knn {
+namespace {
+
+using testing_tools::drawn_rows;
+using testing_tools::drawn_shape;
+
+using place_and_weight = std::pair<std::uint16_t, std::uint16_t>;
+
+std::vector<place_and_weight> sorted(std::span<tile_posting const> list) {
+  std::vector<place_and_weight> all;
+  for (tile_posting const& p : list)
+    if (p.weight != 0) all.emplace_back(p.place, p.weight);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+// The lists for warps have the same postings, in lanes that are full.
+TEST(tile_index, lists_over_banks_are_the_lists) {
+  sparse_matrix const documents =
+      drawn_rows({.rows = 70'000, .terms = 40, .most_terms = 12, .weights = 9}, 1);
+  sparse_index const index({}, documents);
+  tile_index const plain({}, index, similarity::cosine, 1 << 15);
+  tile_index const dealt({}, index, similarity::cosine, 1 << 15, tile_lists::over_banks);
+  ASSERT_EQ(plain.tiles(), 3U);
+  ASSERT_EQ(dealt.tiles(), 3U);
+  for (std::size_t tile = 0; tile < 3; ++tile)
+    for (std::uint32_t term = 0; term < index.terms(); ++term) {
+      auto const list = dealt.list(tile, term);
+      EXPECT_EQ(list.size() % postings_a_lane, 0U);
+      EXPECT_LT(list.size(), plain.list(tile, term).size() + postings_a_lane);
+      EXPECT_EQ(sorted(list), sorted(plain.list(tile, term))) << tile << " " << term;
+    }
+}
+
+// What lanes add at the same time is one posting of each: its banks should differ.
+TEST(tile_index, lists_over_banks_have_few_conflicts) {
+  sparse_matrix const documents =
+      drawn_rows({.rows = 1 << 15, .terms = 5, .most_terms = 3, .empty = 0}, 2);
+  sparse_index const index({}, documents);
+  auto const turns = [&](tile_lists how) {
+    tile_index const tiles({}, index, similarity::cosine, 1 << 15, how);
+    std::size_t additions = 0, passes = 0;
+    for (std::uint32_t term = 0; term < index.terms(); ++term) {
+      auto const list = tiles.list(0, term);
+      for (std::size_t from = 0; from + 128 <= list.size(); from += 128)
+        for (std::size_t turn = 0; turn < postings_a_lane; ++turn) {
+          std::map<std::uint32_t, std::size_t> of_bank;
+          for (std::size_t lane = 0; lane < 32; ++lane)
+            ++of_bank[list[from + lane * postings_a_lane + turn].place % 32];
+          std::size_t longest = 0;
+          for (auto const& [bank, n] : of_bank) longest = std::max(longest, n);
+          passes += longest;
+          ++additions;
+        }
+    }
+    EXPECT_GT(additions, 500U);
+    return static_cast<double>(passes) / static_cast<double>(additions);
+  };
+  EXPECT_LT(turns(tile_lists::over_banks), 1.3);
+  EXPECT_GT(turns(tile_lists::by_document), 2);
+}
+
+// A sum of integers differs from the similarity by no more than its error, as docs/modules/knn.md
+// derives.
+TEST(tile_query, sums_are_as_near_as_their_error_says) {
+  for (auto const& [shape, spread] : std::vector<std::pair<drawn_shape, double>>{
+           {{.rows = 400, .terms = 60, .most_terms = 12}, 0},
+           {{.rows = 200, .terms = 900, .most_terms = 400}, 0},
+           {{.rows = 400, .most_terms = 3}, 12},
+           {{.rows = 300, .most_terms = 40}, 30}}) {
+    random_engine draw(7);
+    auto const drawn = [&](std::uint64_t seed) {
+      sparse_matrix rows = drawn_rows(shape, seed);
+      for (double& w : rows.weight) w *= std::exp2(spread * (uniform_unit(draw) - 0.5));
+      return rows;
+    };
+    sparse_matrix const documents = drawn(3);
+    sparse_matrix const queries = drawn(4);
+    sparse_rows const rows = documents, asked = queries;
+    sparse_index const index({}, documents);
+    std::size_t compared = 0;
+    double worst = 0;
+    for (similarity const metric : {similarity::cosine, similarity::inner_product}) {
+      tile_index const tiles({}, index, metric, 1 << 14);
+      for (std::size_t q = 0; q < asked.size(); ++q) {
+        double const norm = norm_of(asked[q]);
+        tile_query integers;
+        make_tile_query(index, tiles, metric, asked[q], norm, integers);
+        if (integers.units == 0) continue;
+        std::map<std::uint32_t, std::uint32_t> weight_of;
+        for (std::size_t i = 0; i < integers.term.size(); ++i)
+          weight_of[integers.term[i]] = integers.weight[i];
+        std::vector<double> sums(index.size(), 0), products(index.size(), 0);
+        for (auto const& [term, weight] : weight_of)
+          for (tile_posting const& p : tiles.list(0, term))
+            sums[p.place] += 1.0 * p.weight * weight;
+        for (std::size_t i = 0; i < asked[q].size(); ++i) {
+          posting_list const list = index.list(asked[q].term[i]);
+          for (std::size_t p = 0; p < list.size(); ++p)
+            products[list.document[p]] += asked[q].weight[i] * list.weight[p];
+        }
+        for (std::uint32_t d = 0; d < rows.size(); ++d) {
+          double const similarity = metric == similarity::inner_product
+                                        ? products[d]
+                                        : cosine_of(products[d], norm, index.norms()[d], false);
+          double const off = std::abs(sums[d] - similarity * integers.units);
+          EXPECT_LE(off, integers.error) << q << " " << d;
+          EXPECT_EQ(sums[d] == 0, products[d] == 0);
+          worst = std::max(worst, off / integers.error);
+          ++compared;
+        }
+        // Nothing of the rest is larger than its bound.
+        for (std::size_t j = 0; j < integers.term.size(); ++j) {
+          std::vector<double> rest(index.size(), 0);
+          for (std::size_t i = j; i < integers.term.size(); ++i)
+            for (tile_posting const& p : tiles.list(0, integers.term[i]))
+              rest[p.place] += 1.0 * p.weight * integers.weight[i];
+          EXPECT_LE(*std::max_element(rest.begin(), rest.end()), integers.rest[j] + integers.error);
+          if (j >= 3) break;
+        }
+      }
+    }
+    EXPECT_GT(compared, 10'000U);
+    EXPECT_GT(worst, 1e-3);  // the bound is of the size of what it bounds
+  }
+}
+
+}  // namespace
+}  // namespace rulerank::knn
