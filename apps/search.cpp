@@ -31,6 +31,8 @@ struct search_text_arguments {
   std::string votes;
   std::string classes;
   std::size_t k = 30;
+  std::size_t group = 1;
+  std::string balance = "inter";
   text_arguments text;
 };
 
@@ -185,8 +187,8 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
         throw usage_error(
             fmt::format("{} beside --index without --collection: the index has been made", name));
   if (arguments.queries.empty())
-    for (char const* const name :
-         {"--out", "--run", "--tag", "--votes", "--classes", "--k", "--metric", "--engine"})
+    for (char const* const name : {"--out", "--run", "--tag", "--votes", "--classes", "--k",
+                                   "--metric", "--engine", "--group", "--balance"})
       if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --queries", name));
   if (!arguments.classes.empty() && arguments.votes.empty())
     throw usage_error("--classes without --votes");
@@ -205,6 +207,11 @@ void name_files(session& owner, search_text_arguments const& arguments) {
       throw usage_error("--stop-words: the path is empty, expected the name of a file");
   }
   owner.inputs(inputs);
+  if (arguments.engine != "fish")
+    for (char const* const name : {"--group", "--balance"})
+      if (verb.count(name) > 0)
+        throw usage_error(
+            fmt::format("{} beside --engine {}, expected --engine fish", name, arguments.engine));
   std::vector<session::named_output> outputs;
   if (!arguments.queries.empty())
     outputs = {
@@ -244,6 +251,8 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
     for (auto const& engine : knn::sparse_engines())
       if (engine.which == searcher->engine()) owner.expect_device_for(engine.name, engine.runs_on);
     if (votes) votes->learn(index);
+  options.group = arguments.group;
+  options.balance = knn::load_balance_from(arguments.balance);
     std::vector<datasets::text_document> queries;
     std::size_t answered = 0;
     auto const answer = [&] {
@@ -338,6 +347,12 @@ void add_text(CLI::App& search, session& owner) {
 void add_search(CLI::App& program, session& owner) {
   CLI::App* const search = program.add_subcommand("search", "Find the nearest neighbours, exactly");
   search->require_subcommand(1);
+  verb->add_option("--group", arguments->group, "fish: queries of a launch")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31).description(""))
+      ->capture_default_str();
+  verb->add_option("--balance", arguments->balance,
+                   "fish: postings dealt to threads evenly (inter), or a term to a block (intra)")
+      ->capture_default_str();
   add_text(*search, owner);
 }
 

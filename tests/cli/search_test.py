@@ -632,7 +632,8 @@ class Refused(Search):
             rows.append(Row(f"{option} of an index", b"", opened + option, 2,
                             option.split()[0] + " beside --index without --collection", files))
         for option in ("--out {out}", "--run {out}", "--votes majority", "--k 3", "--metric l2",
-                       "--engine mt", "--tag mine", "--votes majority --classes {out}"):
+                       "--engine mt", "--tag mine", "--votes majority --classes {out}",
+                       "--group 2", "--balance intra"):
             rows.append(Row(f"{option} without queries", b"", "search text --collection {docs} "
                             "--index {docs}.i " + option, 2, option.split()[0] + " without --queries",
                             files))
@@ -743,6 +744,11 @@ class Half(Search):
         for outputs in (("--index",), ("--out",), ("--run",), ("--classes",)):
             size = len(whole[self.names[outputs[0]]])
             for limit, old in ((90, {}), (size // 2, {}), (size - 1, {}),
+            Row("group of another engine", b"", search + "--engine tiles --group 4", 2,
+                "--group beside --engine tiles, expected --engine fish", files),
+            Row("balance of another engine", b"", search + "--balance intra", 2,
+                "--balance beside --engine auto, expected --engine fish", files),
+            Row("group 0", b"", search + "--engine fish --group 0", 2, "--group", files),
                                (size - 1, {name: OLD for name in self.names.values()})):
                 with self.subTest(outputs, limit=limit, old=bool(old)):
                     shutil.rmtree(self.out)
@@ -815,6 +821,18 @@ class Half(Search):
         outputs = {name: OLD for name in "nr"}
         for name, data in outputs.items():
             (self.out / name).write_bytes(data)
+    def test_groups_are_for_fish_alone(self):
+        docs = self.file("docs", self.DOCS)
+        line = ["search", "text", "--collection", docs, "--queries", docs, "--out", "o", "--device",
+                "cpu", "--engine", "fish", "--group", 2, "--balance"]
+        known = [row["engine"] for row in json.loads(self.expect(0, "engines", "--json").stdout)]
+        if "fish" in known:
+            self.expect(4, *line, "intra", message="engine fish")
+            self.expect(2, *line, "outer", message="found balance 'outer', expected inter, intra")
+        else:
+            self.expect(2, *line, "intra", message="found engine 'fish', expected one of auto, mt")
+        self.assertEqual(os.listdir(self.folder), ["docs"])
+
         for engine in ("mt", "tiles"):
             for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
                 with self.subTest(engine, end=end):
