@@ -162,6 +162,19 @@ knn::text_index prepare(session& owner, search_text_arguments const& arguments) 
   return knn::text_index::open(owner.ctx(), arguments.index);
 }
 
+/// The form of the queries: what is asked for, if the index has such terms.
+datasets::text_format format_of_queries(knn::text_index const& index, datasets::text_format asked) {
+  using enum datasets::text_format;
+  if (knn::holds_vectors(index.options())) {
+    if (asked != svmlight && asked != automatic)
+      throw usage_error("--format: the index holds vectors, expected svmlight");
+    return svmlight;
+  }
+  if (asked == svmlight)
+    throw usage_error("--format: found 'svmlight', and the index holds documents of words");
+  return asked;
+}
+
 /// Throws `usage_error` for an output below a folder of documents: the next run would read it.
 void expect_outside(session::named_input const& input, session::named_output const& output) {
   std::error_code none;
@@ -186,10 +199,19 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
       if (verb.count(name) > 0)
         throw usage_error(
             fmt::format("{} beside --index without --collection: the index has been made", name));
+  if (arguments.text.format == "svmlight")
+    for (std::string const& name : text_arguments::word_options())
+      if (verb.count(name) > 0)
+        throw usage_error(fmt::format("{} beside --format svmlight: there are no words", name));
   if (arguments.queries.empty())
     for (char const* const name : {"--out", "--run", "--tag", "--votes", "--classes", "--k",
                                    "--metric", "--engine", "--group", "--balance"})
       if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --queries", name));
+  if (arguments.engine != "fish")
+    for (char const* const name : {"--group", "--balance"})
+      if (verb.count(name) > 0)
+        throw usage_error(
+            fmt::format("{} beside --engine {}, expected --engine fish", name, arguments.engine));
   if (!arguments.classes.empty() && arguments.votes.empty())
     throw usage_error("--classes without --votes");
   if (arguments.index == "-")
@@ -207,11 +229,6 @@ void name_files(session& owner, search_text_arguments const& arguments) {
       throw usage_error("--stop-words: the path is empty, expected the name of a file");
   }
   owner.inputs(inputs);
-  if (arguments.engine != "fish")
-    for (char const* const name : {"--group", "--balance"})
-      if (verb.count(name) > 0)
-        throw usage_error(
-            fmt::format("{} beside --engine {}, expected --engine fish", name, arguments.engine));
   std::vector<session::named_output> outputs;
   if (!arguments.queries.empty())
     outputs = {
@@ -234,6 +251,8 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
   options.k = arguments.k;
   options.metric = knn::similarity_from(arguments.metric);
   options.engine = knn::sparse_engine_from(arguments.engine);
+  options.group = arguments.group;
+  options.balance = knn::load_balance_from(arguments.balance);
   std::optional<answers> out;
   std::optional<class_votes> votes;
   if (!arguments.queries.empty()) out.emplace(arguments, options.metric);
@@ -251,8 +270,7 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
     for (auto const& engine : knn::sparse_engines())
       if (engine.which == searcher->engine()) owner.expect_device_for(engine.name, engine.runs_on);
     if (votes) votes->learn(index);
-  options.group = arguments.group;
-  options.balance = knn::load_balance_from(arguments.balance);
+    datasets::text_format const format = format_of_queries(index, reading.format);
     std::vector<datasets::text_document> queries;
     std::size_t answered = 0;
     auto const answer = [&] {
@@ -271,7 +289,7 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
       std::size_t const together = std::clamp<std::size_t>((std::size_t{1} << 25) / k, 1, 4096);
       auto const timer = owner.stage("search");
       datasets::read_documents(
-          owner.ctx(), arguments.queries, reading.format,
+          owner.ctx(), arguments.queries, format,
           [&](datasets::text_document&& query) {
             queries.push_back(std::move(query));
             if (queries.size() == together) answer();
@@ -314,7 +332,8 @@ void add_text(CLI::App& search, session& owner) {
                  search_text(owner, *arguments, *search.get_subcommand("text"));
                });
   verb->add_option("--collection", arguments->collection,
-                   "Documents: TSV, JSON lines, a folder, SMART's form; - is standard input")
+                   "Documents: TSV, JSON lines, a folder, SMART's form, or with --format svmlight "
+                   "vectors; - is standard input")
       ->type_name("FILE|FOLDER|-");
   verb->add_option("--index", arguments->index,
                    "With --collection: where the index is kept; without: the index to search")
@@ -328,6 +347,12 @@ void add_text(CLI::App& search, session& owner) {
       ->capture_default_str();
   verb->add_option("--engine", arguments->engine, "auto or one of: rulerank engines")
       ->capture_default_str();
+  verb->add_option("--group", arguments->group, "fish: queries of a launch")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31).description(""))
+      ->capture_default_str();
+  verb->add_option("--balance", arguments->balance,
+                   "fish: postings dealt to threads evenly (inter), or a term to a block (intra)")
+      ->capture_default_str();
   verb->add_option("--out", arguments->out,
                    "Lines of query, rank, document, similarity or distance")
       ->type_name("FILE")
@@ -338,6 +363,7 @@ void add_text(CLI::App& search, session& owner) {
                    "Classify the queries by their neighbours' labels: majority or similarity");
   verb->add_option("--classes", arguments->classes, "Lines of query, label, class voted for")
       ->type_name("FILE");
+  arguments->text.vectors = true;
   arguments->text.add_reading_to(*verb);
   arguments->text.add_index_to(*verb);
 }
@@ -347,12 +373,6 @@ void add_text(CLI::App& search, session& owner) {
 void add_search(CLI::App& program, session& owner) {
   CLI::App* const search = program.add_subcommand("search", "Find the nearest neighbours, exactly");
   search->require_subcommand(1);
-  verb->add_option("--group", arguments->group, "fish: queries of a launch")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31).description(""))
-      ->capture_default_str();
-  verb->add_option("--balance", arguments->balance,
-                   "fish: postings dealt to threads evenly (inter), or a term to a block (intra)")
-      ->capture_default_str();
   add_text(*search, owner);
 }
 

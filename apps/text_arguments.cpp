@@ -2,33 +2,48 @@
 
 #include "core/error.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace rulerank::apps {
 
 namespace {
 
-datasets::text_format format_from(std::string const& option, std::string const& name) {
-  using enum datasets::text_format;
-  for (auto const& [known, format] : {std::pair{"auto", automatic},
-                                      {"tsv", tsv},
-                                      {"jsonl", jsonl},
-                                      {"folder", folder},
-                                      {"cranfield", cranfield}})
-    if (name == known) return format;
-  throw usage_error(
-      fmt::format("{}: found '{}', expected auto, tsv, jsonl, folder or cranfield", option, name));
+constexpr std::pair<char const*, datasets::text_format> formats[] = {
+    {"auto", datasets::text_format::automatic},      {"tsv", datasets::text_format::tsv},
+    {"jsonl", datasets::text_format::jsonl},         {"folder", datasets::text_format::folder},
+    {"cranfield", datasets::text_format::cranfield}, {"svmlight", datasets::text_format::svmlight}};
+
+std::span<std::pair<char const*, datasets::text_format> const> known_formats(bool vectors) {
+  return std::span(formats).first(std::size(formats) - (vectors ? 0 : 1));
+}
+
+/// auto, tsv, ... or the last one.
+std::string names_of_formats(bool vectors) {
+  std::string names;
+  auto const known = known_formats(vectors);
+  for (std::size_t i = 0; i < known.size(); ++i)
+    names += fmt::format("{}{}",
+                         i == 0                 ? ""
+                         : i + 1 < known.size() ? ", "
+                                                : " or ",
+                         known[i].first);
+  return names;
 }
 
 }  // namespace
 
 void text_arguments::add_reading_to(CLI::App& verb, std::string const& name_of_format) {
   format_option = name_of_format;
-  verb.add_option(format_option, format, "auto, tsv, jsonl, folder or cranfield")
-      ->capture_default_str();
+  verb.add_option(format_option, format, names_of_formats(vectors))->capture_default_str();
   verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text");
   verb.add_flag("--number-by-position", index.reading.number_by_position,
-                "cranfield: ids are 1, 2, ... instead of the .I numbers");
+                vectors ? "cranfield, svmlight: ids are 1, 2, ... whatever is behind .I or #"
+                        : "cranfield: ids are 1, 2, ... instead of the .I numbers");
 }
 
 void text_arguments::add_index_to(CLI::App& verb) {
@@ -54,9 +69,12 @@ void text_arguments::add_index_to(CLI::App& verb) {
   verb.add_option("--max-share", index.max_share, "Drop terms of a larger share of the documents")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--weights", weights, "tf-idf, bm25 or none (counts)")
-      ->capture_default_str()
-      ->group(group);
+  weights_option =
+      verb.add_option("--weights", weights,
+                      vectors ? "tf-idf, bm25 or none (counts); of svmlight none unless told"
+                              : "tf-idf, bm25 or none (counts)")
+          ->capture_default_str()
+          ->group(group);
   verb.add_option("--k1", index.weighting.k1, "bm25: how soon more of a term counts no more")
       ->capture_default_str()
       ->group(group);
@@ -67,9 +85,17 @@ void text_arguments::add_index_to(CLI::App& verb) {
 
 knn::text_index_options text_arguments::options() const {
   knn::text_index_options chosen = index;
-  chosen.format = format_from(format_option, format);
+  auto const known = known_formats(vectors);
+  auto const found = std::find_if(known.begin(), known.end(),
+                                  [&](auto const& one) { return one.first == format; });
+  if (found == known.end())
+    throw usage_error(fmt::format("{}: found '{}', expected {}", format_option, format,
+                                  names_of_formats(vectors)));
+  chosen.format = found->second;
   try {
-    chosen.weighting.how = knn::weighting_from(weights);
+    bool const told = weights_option != nullptr && weights_option->count() > 0;
+    chosen.weighting.how =
+        holds_vectors(chosen) && !told ? knn::weighting::none : knn::weighting_from(weights);
   } catch (usage_error const& e) {
     throw usage_error(fmt::format("--weights: {}", e.what()));
   }
@@ -79,9 +105,14 @@ knn::text_index_options text_arguments::options() const {
 }
 
 std::vector<std::string> text_arguments::index_options() {
-  return {"--stop-words", "--stemmer",       "--no-fold",   "--no-numbers", "--min-length",
-          "--max-length", "--min-documents", "--max-share", "--weights",    "--k1",
-          "--b"};
+  std::vector<std::string> names = word_options();
+  names.insert(names.end(), {"--min-documents", "--max-share", "--weights"});
+  return names;
+}
+
+std::vector<std::string> text_arguments::word_options() {
+  return {"--stop-words", "--stemmer",    "--no-fold", "--no-numbers",
+          "--min-length", "--max-length", "--k1",      "--b"};
 }
 
 }  // namespace rulerank::apps

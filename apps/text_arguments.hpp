@@ -13,7 +13,9 @@ namespace rulerank::apps {
 struct text_arguments {
   std::string format = "auto";
   std::string format_option;
+  bool vectors = false;  ///< svmlight is a format too: to be set before anything is added
   std::string weights = "tf-idf";
+  CLI::Option* weights_option = nullptr;
   bool no_fold = false;
   bool no_numbers = false;
   knn::text_index_options index;
@@ -26,6 +28,8 @@ struct text_arguments {
   knn::text_index_options options() const;
   /// The names of what `add_index_to` adds.
   static std::vector<std::string> index_options();
+  /// Those of them that make no sense for vectors.
+  static std::vector<std::string> word_options();
 };
 
 }  // namespace rulerank::apps

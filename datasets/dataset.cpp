@@ -23,7 +23,8 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// X of the first `docid = X` that starts a word (a `#` may stand before it), or nothing.
+}  // namespace
+
 std::string_view docid_of(std::string_view comment) {
   constexpr std::string_view key = "docid";
   for (std::size_t at = comment.find(key); at != comment.npos; at = comment.find(key, at + 1)) {
@@ -35,8 +36,6 @@ std::string_view docid_of(std::string_view comment) {
   }
   return {};
 }
-
-}  // namespace
 
 feature_value* unset_allocator::allocate(std::size_t n) {
   if (n > std::numeric_limits<std::size_t>::max() / sizeof(feature_value))

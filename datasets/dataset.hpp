@@ -14,6 +14,9 @@ namespace rulerank::datasets {
 /// The label of a document whose label is not known yet (`--unlabelled`).
 inline constexpr std::int32_t unlabelled = -1;
 
+/// X of a comment's first `docid = X` that starts a word (a `#` may stand before it), or nothing.
+std::string_view docid_of(std::string_view comment);
+
 /// A run of documents that belong to one query.
 struct query_group {
   std::string qid;

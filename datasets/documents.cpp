@@ -218,6 +218,37 @@ void read_folder(context const& ctx, std::string const& path,
   }
 }
 
+void read_vectors(document_lines& lines, bool number_by_position) {
+  line_rules const rules{.zero_based = true, .any_label = true, .missing_values = false};
+  line_document row;
+  std::uint64_t position = 0;
+  do {
+    std::string_view const line = lines.line();
+    try {
+      if (!read_line(line, rules, row)) continue;
+    } catch (line_fault const& fault) {
+      lines.fail(fault.offset + 1, fault.found_and_expected);
+    }
+    ++position;
+    text_document document;
+    document.label = fmt::format("{}", row.class_label + 0.0);  // -0 is 0
+    std::string_view comment = line.substr(std::min(line.find('#'), line.size()));
+    comment.remove_prefix(std::min(comment.find_first_not_of(" \t#"), comment.size()));
+    std::string_view id = docid_of(comment);
+    if (id.empty()) id = comment.substr(0, comment.find_first_of(blanks));
+    if (number_by_position) id = {};
+    document.id = !id.empty()          ? std::string(id)
+                  : number_by_position ? std::to_string(position)
+                                       : std::to_string(lines.number());
+    lines.claim(document.id,
+                id.empty() ? 1 : static_cast<std::uint64_t>(id.data() - line.data()) + 1);
+    for (feature_value const& entry : row.entries)
+      if (entry.value != 0) document.vector.push_back(entry);
+    lines.give(std::move(document));
+  } while (lines.next());
+  if (position == 0) throw error({lines.name(), 1, 1}, "found no documents, expected some");
+}
+
 text_format format_of(std::string_view first_line) {
   if (section_of(first_line) != 0) return text_format::cranfield;
   first_line.remove_prefix(std::min(first_line.find_first_not_of(blanks), first_line.size()));
@@ -225,13 +256,13 @@ text_format format_of(std::string_view first_line) {
 }
 
 void check_options(text_format format, text_options const& options) {
-  auto const refuse = [format](bool given, text_format of, char const* what) {
-    if (given && format != of && format != text_format::automatic) throw usage_error(what);
-  };
-  refuse(options.labels, text_format::tsv,
-         "labels between tabs are asked for, and the format is not tsv");
-  refuse(options.number_by_position, text_format::cranfield,
-         "numbers by position are asked for, and the format is not cranfield");
+  using enum text_format;
+  if (options.labels && format != tsv && format != automatic)
+    throw usage_error("labels between tabs are asked for, and the format is not tsv");
+  if (options.number_by_position && format != cranfield && format != svmlight &&
+      format != automatic)
+    throw usage_error(
+        "numbers by position are asked for, and the format is not cranfield or svmlight");
 }
 
 }  // namespace
@@ -252,6 +283,7 @@ void read_documents(context const& ctx, std::string const& path, text_format for
   if (format == text_format::automatic) format = format_of(lines.line());
   if (format == text_format::tsv) return read_tsv(lines, options.labels);
   if (format == text_format::jsonl) return read_jsonl(lines);
+  if (format == text_format::svmlight) return read_vectors(lines, options.number_by_position);
   read_cranfield(lines, options.number_by_position);
 }
 

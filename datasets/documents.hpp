@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "datasets/dataset.hpp"
 
 #include <functional>
 #include <string>
@@ -13,11 +14,13 @@ struct text_field {
   std::string text;
 };
 
-/// A document of words. Its bytes are UTF-8 or not: who makes terms of them says how they are read.
+/// A document of words, or a vector. Its bytes are UTF-8 or not: who makes terms of them says how
+/// they are read.
 struct text_document {
   std::string id;     ///< not empty, and no other document's
   std::string label;  ///< empty: none
   std::vector<text_field> fields;
+  std::vector<feature_value> vector{};  ///< svmlight: columns ascending, values finite and not 0
 };
 
 enum class text_format {
@@ -28,12 +31,13 @@ enum class text_format {
   folder,     ///< a file each
   cranfield,  ///< SMART's form of collections: `.I 1`, then `.T`, `.A`, `.B`, `.W` and lines of
               ///< text
+  svmlight,   ///< a sparse vector a line: label, column:value, ... # comment
 };
 
 struct text_options {
-  bool labels = false;  ///< tsv: id, tab, label, tab, text
-  bool number_by_position =
-      false;  ///< cranfield: ids are 1, 2, ... instead of what stands after .I
+  bool labels = false;              ///< tsv: id, tab, label, tab, text
+  bool number_by_position = false;  ///< cranfield, svmlight: ids are 1, 2, ... instead of what
+                                    ///< stands after .I or in comments
 };
 
 /// Reads the documents of a file, of standard input ("-") or of a folder, and hands over one after
@@ -51,6 +55,10 @@ struct text_options {
 ///   files are followed, links to folders are not.
 /// - cranfield: `.T` is the field title, `.A` author, `.B` bibliography, `.W` text; another capital
 ///   letter is its own name. A section that comes again is another field of its name.
+/// - svmlight: columns are numbers from 0 on, in any order, each once; a value of 0 is as one that
+///   is not there. The label is any finite number, and a document's label its shortest text: 1, -1,
+///   0.5. The id is X of a comment `docid = X`, else the comment's first word, else the number of
+///   the line. A qid is passed over, as are empty lines and lines of a comment alone.
 ///
 /// An empty text is a valid one. Throws `error` for anything else, with the place, for an id that
 /// comes again, and for an input without documents; `usage_error` for an option of another format

@@ -18,11 +18,16 @@ bool operator==(text_field const& a, text_field const& b) {
   return a.name == b.name && a.text == b.text;
 }
 bool operator==(text_document const& a, text_document const& b) {
-  return a.id == b.id && a.label == b.label && a.fields == b.fields;
+  auto const same = [](feature_value const& x, feature_value const& y) {
+    return x.feature == y.feature && x.value == y.value;
+  };
+  return a.id == b.id && a.label == b.label && a.fields == b.fields &&
+         std::equal(a.vector.begin(), a.vector.end(), b.vector.begin(), b.vector.end(), same);
 }
 void PrintTo(text_document const& d, std::ostream* out) {
   *out << d.id << '|' << d.label;
   for (auto const& [name, text] : d.fields) *out << '|' << name << '=' << text;
+  for (auto const& [column, value] : d.vector) *out << '|' << column << ':' << value;
 }
 
 namespace {
@@ -54,14 +59,7 @@ class text_files : public ::testing::Test {
   std::string complaint(std::string_view text, text_format format = text_format::automatic,
                         text_options const& options = {}) {
     std::string const path = file(text);
-    try {
-      all(path, format, options);
-    } catch (error const& e) {
-      std::string const what = e.what();
-      EXPECT_TRUE(what.starts_with(path)) << what;
-      return what.substr(path.size());
-    }
-    return "no complaint";
+    return testing_tools::complaint_of(path, [&] { all(path, format, options); });
   }
   testing_tools::temporary_folder folder_;
 };
@@ -210,6 +208,35 @@ TEST_F(text_files, cranfield_faults) {
             ":5:4: found id \"1\" again, expected each once (it is that of line 1 already)");
 }
 
+// svmlight
+
+TEST_F(text_files, svmlight_is_a_vector_a_line) {
+  std::string const text =
+      "# head\n+1 3:0.5 0:-2 7:0\n-1.0 # docid = d 2\r\n\n0.25 qid:8 2:1e-300\t4:2 # three 3";
+  EXPECT_EQ(read(text, text_format::svmlight),
+            (documents{{"2", "1", {}, {{0, -2}, {3, 0.5}}},
+                       {"d", "-1", {}, {}},
+                       {"three", "0.25", {}, {{2, 1e-300}, {4, 2}}}}));
+  documents const numbered = read(text, text_format::svmlight, by_position);
+  ASSERT_EQ(numbered.size(), 3U);
+  EXPECT_EQ(numbered[1].id, "2");
+  EXPECT_EQ(numbered[2].id, "3");
+  EXPECT_EQ(read(gzip(text), text_format::svmlight), read(text, text_format::svmlight));
+}
+
+TEST_F(text_files, svmlight_faults) {
+  auto const says = [&](char const* text, char const* what) {
+    EXPECT_EQ(complaint(text, text_format::svmlight), what);
+  };
+  says("1 1:1\nx 1:1\n", ":2:1: label \"x\", expected a finite number");
+  says("1 1:inf\n", ":1:5: value \"inf\" of feature 1 is infinite, expected a finite number");
+  says("1 1:NULL\n", ":1:5: value \"NULL\" of feature 1 is missing, expected a finite number");
+  says("1 2:1 2:1\n", ":1:7: feature 2 is listed twice, expected each feature once");
+  says("1 # a\n\n1 1:1 # a\n",
+       ":3:9: found id \"a\" again, expected each once (it is that of line 1 already)");
+  says("# nothing\n", ":1:1: found no documents, expected some");
+}
+
 // folders
 
 TEST_F(text_files, a_folder_is_its_files_in_byte_order) {
@@ -257,8 +284,8 @@ TEST_F(text_files, folder_faults) {
 
 TEST_F(text_files, inputs_without_documents) {
   std::string const expected = ":1:1: found no documents, expected some";
-  for (text_format const format :
-       {text_format::automatic, text_format::tsv, text_format::jsonl, text_format::cranfield}) {
+  for (text_format const format : {text_format::automatic, text_format::tsv, text_format::jsonl,
+                                   text_format::cranfield, text_format::svmlight}) {
     EXPECT_EQ(complaint("", format), expected);
     EXPECT_EQ(complaint("\n\r\n", format), expected);
     EXPECT_EQ(complaint(zstd(""), format), expected);
@@ -289,6 +316,7 @@ TEST_F(text_files, options_of_another_format_are_refused) {
   std::string const path = file("a\tb\n");
   EXPECT_THROW(all(path, text_format::jsonl, with_labels), usage_error);
   EXPECT_THROW(all(path, text_format::tsv, by_position), usage_error);
+  EXPECT_THROW(all(path, text_format::svmlight, with_labels), usage_error);
   EXPECT_EQ(all(path, text_format::automatic, by_position).size(), 1U);
 }
 

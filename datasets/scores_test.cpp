@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
+#include "datasets/testing.hpp"
 
 #include <cmath>
 
@@ -21,15 +22,10 @@ class score_files : public ::testing::Test {
   /// What is said of a file, without its path.
   std::string complaint(std::string_view text, dataset const* test = nullptr) {
     std::string const path = file(text);
-    try {
+    return testing_tools::complaint_of(path, [&] {
       test == nullptr ? void(read_scores(context{}, path))
                       : void(read_scores_of(context{}, path, *test));
-    } catch (error const& e) {
-      std::string const what = e.what();
-      EXPECT_TRUE(what.starts_with(path)) << what;
-      return what.substr(path.size());
-    }
-    return "no complaint";
+    });
   }
   testing_tools::temporary_folder folder_;
   dataset const test_ =

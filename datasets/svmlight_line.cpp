@@ -70,6 +70,12 @@ class line_reader {
   void read_label(std::string_view token) {
     double value = 0;
     number_kind const kind = read_number(token, value);
+    if (rules_.any_label) {
+      if (kind != number_kind::finite)
+        fail(token, fmt::format("label {}, expected a finite number", quoted(token)));
+      out_.class_label = value;
+      return;
+    }
     if (kind == number_kind::malformed)
       fail(token, fmt::format("label {} is not a number, {}", quoted(token), expected_label));
     if (kind == number_kind::missing || kind == number_kind::infinite)
@@ -121,8 +127,12 @@ class line_reader {
       fail(token, "feature 0, expected 1 or more (unless read as zero-based)");
     double value = 0;
     switch (read_number(digits, value)) {
-      case number_kind::finite:
       case number_kind::missing:
+        if (!rules_.missing_values)
+          fail(digits, fmt::format("value {} of feature {} is missing, expected a finite number",
+                                   quoted(digits), feature));
+        break;
+      case number_kind::finite:
         break;
       case number_kind::infinite:
       case number_kind::too_large:

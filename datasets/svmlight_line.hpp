@@ -16,6 +16,8 @@ namespace rulerank::datasets {
 struct line_rules {
   bool zero_based = false;
   std::optional<std::int32_t> unlabelled;
+  bool any_label = false;      ///< every finite number is one: it names a class
+  bool missing_values = true;  ///< `NULL` and `nan` are values
 };
 
 /// What is wrong with a line, and where: an offset in bytes from the line's begin.
@@ -27,6 +29,7 @@ struct line_fault {
 /// The document of a line.
 struct line_document {
   std::int32_t label = 0;
+  double class_label = 0;  ///< the label, where the rules allow any
   std::optional<std::string_view> qid;
   std::size_t qid_offset = 0;  ///< where the qid stands, or would have to
   entry_list entries;          ///< features ascending

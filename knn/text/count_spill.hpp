@@ -7,17 +7,17 @@
 
 namespace rulerank::knn {
 
-/// A term of a document, and how often it comes there.
+/// A term of a document, and how often it comes there; of a vector, a column and its value.
 struct term_count {
   std::uint32_t term;
-  std::uint32_t count;
+  double count;
 };
 
 /// Rows of counts, appended and read again in order: in memory while they are few, else in a
 /// nameless file of the system's folder for temporary files.
 class count_spill {
  public:
-  explicit count_spill(std::size_t most_in_memory = std::size_t{32} << 20);
+  explicit count_spill(std::size_t most_in_memory = std::size_t{16} << 20);
   ~count_spill();
   count_spill(count_spill const&) = delete;
   count_spill& operator=(count_spill const&) = delete;

@@ -28,7 +28,20 @@ namespace rulerank::knn {
 namespace {
 
 /// Terms of a document in byte order, each once, with their counts.
-using counted_terms = std::vector<std::pair<std::string, std::uint32_t>>;
+using counted_terms = std::vector<std::pair<std::string, double>>;
+
+/// A column as a term, see text_index.
+std::string term_of(std::uint32_t column) {
+  return {static_cast<char>(column >> 24), static_cast<char>(column >> 16),
+          static_cast<char>(column >> 8), static_cast<char>(column)};
+}
+
+counted_terms terms_of(std::span<datasets::feature_value const> vector) {
+  counted_terms terms;
+  terms.reserve(vector.size());
+  for (auto const& [column, value] : vector) terms.emplace_back(term_of(column), value);
+  return terms;
+}
 
 counted_terms count_terms(analyzer& words, datasets::text_document const& document) {
   std::vector<std::string> terms;
@@ -44,17 +57,21 @@ counted_terms count_terms(analyzer& words, datasets::text_document const& docume
   return counted;
 }
 
-/// Analyzers of the threads.
+/// Analyzers of the threads; none for vectors.
 class analyzers {
  public:
-  analyzers(context const& ctx, analyzer_options const& options)
-      : of_thread_(static_cast<std::size_t>(ctx.thread_count()), analyzer(options)) {}
+  analyzers(context const& ctx, text_index_options const& options) {
+    if (!holds_vectors(options))
+      of_thread_.assign(static_cast<std::size_t>(ctx.thread_count()), analyzer(options.analyzer));
+  }
   std::vector<counted_terms> count(context const& ctx,
                                    std::span<datasets::text_document const> documents) {
     std::vector<counted_terms> counted(documents.size());
     parallel_for(ctx, documents.size(), 16, [&](std::size_t begin, std::size_t end, int thread) {
       for (std::size_t d = begin; d < end; ++d)
-        counted[d] = count_terms(of_thread_[static_cast<std::size_t>(thread)], documents[d]);
+        counted[d] = of_thread_.empty()
+                         ? terms_of(documents[d].vector)
+                         : count_terms(of_thread_[static_cast<std::size_t>(thread)], documents[d]);
     });
     return counted;
   }
@@ -82,7 +99,7 @@ struct string_store {
 struct read_collection {
   boost::unordered_flat_map<std::string, std::uint32_t, string_hash, std::equal_to<>> number_of;
   std::vector<std::uint32_t> document_frequency;
-  std::vector<std::uint64_t> collection_frequency;
+  std::vector<double> collection_frequency;
   string_store ids, label_names;
   std::vector<std::uint32_t> label_of;
   count_spill rows;
@@ -122,7 +139,7 @@ void read_in_pieces(context const& ctx, std::string const& path, text_index_opti
                                        std::span<counted_terms>)> const& take) {
   constexpr std::size_t most_documents = 1024;
   constexpr std::size_t most_bytes = std::size_t{16} << 20;
-  analyzers words(ctx, options.analyzer);
+  analyzers words(ctx, options);
   std::vector<datasets::text_document> piece;
   std::size_t bytes = 0;
   auto const flush = [&] {
@@ -135,6 +152,7 @@ void read_in_pieces(context const& ctx, std::string const& path, text_index_opti
       ctx, path, options.format,
       [&](datasets::text_document&& document) {
         for (auto const& field : document.fields) bytes += field.text.size();
+        bytes += document.vector.size() * sizeof(datasets::feature_value);
         piece.push_back(std::move(document));
         if (piece.size() >= most_documents || bytes >= most_bytes) flush();
       },
@@ -148,6 +166,8 @@ void check(text_index_options const& options) {
         fmt::format("the largest share of documents that have a term: found {}, "
                     "expected above 0 and at most 1",
                     options.max_share));
+  if (holds_vectors(options) && options.weighting.how == weighting::bm25)
+    throw usage_error("found weighting 'bm25' of vectors, expected none, tf-idf");
   analyzer const valid(options.analyzer);
 }
 
@@ -172,7 +192,8 @@ nlohmann::ordered_json to_json(text_index_options const& options) {
             {"k1", options.weighting.k1},
             {"b", options.weighting.b}}},
           {"min_documents", options.min_documents},
-          {"max_share", options.max_share}};
+          {"max_share", options.max_share},
+          {"vectors", holds_vectors(options)}};
 }
 
 text_index_options options_from(nlohmann::json const& json) {
@@ -189,6 +210,7 @@ text_index_options options_from(nlohmann::json const& json) {
   options.weighting.b = json.at("weighting").at("b").get<double>();
   options.min_documents = json.at("min_documents").get<std::size_t>();
   options.max_share = json.at("max_share").get<double>();
+  if (json.value("vectors", false)) options.format = datasets::text_format::svmlight;
   return options;
 }
 
@@ -219,19 +241,59 @@ void build_index(context const& ctx, std::string const& path, text_index_options
   std::vector<std::uint32_t> number(text_of.size(), dropped);
   term_statistics statistics;
   statistics.documents = documents;
-  std::uint64_t words = 0, postings = 0;
+  double words = 0;
   string_store terms;
   for (std::uint32_t const t : kept) {
     number[t] = static_cast<std::uint32_t>(statistics.document_frequency.size());
     statistics.document_frequency.push_back(read.document_frequency[t]);
     words += read.collection_frequency[t];
     terms.push(text_of[t]);
-    // A term of all documents weighs nothing under tf-idf.
-    if (options.weighting.how != weighting::tf_idf || read.document_frequency[t] != documents)
-      postings += read.document_frequency[t];
   }
   statistics.mean_length =
-      documents == 0 ? 0 : static_cast<double>(words) / static_cast<double>(documents);
+      documents == 0 || holds_vectors(options) ? 0 : words / static_cast<double>(documents);
+
+  // Calls take(rows) for the weighed rows, piece by piece.
+  auto const weigh_rows = [&](auto&& take) {
+    constexpr std::size_t together = 8192;
+    sparse_matrix counts;
+    counts.terms = static_cast<std::uint32_t>(kept.size());
+    auto const weigh = [&] {
+      take(weigh_documents(counts, statistics, options.weighting));
+      counts.begin = {0};
+      counts.term.clear();
+      counts.weight.clear();
+    };
+    std::vector<term_count> row;
+    read.rows.read([&](std::span<term_count const> of) {
+      row.clear();
+      for (term_count const& c : of)
+        if (number[c.term] != dropped) row.push_back({number[c.term], c.count});
+      std::sort(row.begin(), row.end(),
+                [](term_count const& a, term_count const& b) { return a.term < b.term; });
+      for (term_count const& c : row) {
+        counts.term.push_back(c.term);
+        counts.weight.push_back(c.count);
+      }
+      counts.begin.push_back(counts.term.size());
+      if (counts.size() == together) weigh();
+    });
+    weigh();
+  };
+  std::uint64_t postings = 0;
+  if (holds_vectors(options)) {
+    // Values may be so small that they weigh nothing, or too large.
+    weigh_rows([&](sparse_matrix const& weighed) {
+      for (double const w : weighed.weight)
+        if (!std::isfinite(w))
+          throw error({path, 0, 0},
+                      "found a value that tf-idf makes infinite, expected finite weights");
+      postings += weighed.term.size();
+    });
+  } else {
+    // A term of all documents weighs nothing under tf-idf.
+    for (std::uint32_t const df : statistics.document_frequency)
+      if (options.weighting.how != weighting::tf_idf || df != documents) postings += df;
+  }
 
   nlohmann::ordered_json what{{"documents", documents},
                               {"terms", kept.size()},
@@ -260,44 +322,21 @@ void build_index(context const& ctx, std::string const& path, text_index_options
   put(section::label_of, read.label_of);
   put(section::document_frequency, statistics.document_frequency);
 
-  // Rows, weighed piece by piece.
-  constexpr std::size_t together = 8192;
   auto const row_begin = layout.of<std::uint64_t>(bytes, section::row_begin);
   auto const row_term = layout.of<std::uint32_t>(bytes, section::row_term);
   auto const row_weight = layout.of<double>(bytes, section::row_weight);
-  sparse_matrix counts;
-  counts.terms = static_cast<std::uint32_t>(kept.size());
   std::size_t done = 0;
   std::uint64_t at = 0;
-  auto const weigh = [&] {
-    sparse_matrix const weighed = weigh_documents(counts, statistics, options.weighting);
+  weigh_rows([&](sparse_matrix const& weighed) {
     std::copy(weighed.term.begin(), weighed.term.end(), row_term.data() + at);
     std::copy(weighed.weight.begin(), weighed.weight.end(), row_weight.data() + at);
     for (std::size_t r = 0; r < weighed.size(); ++r)
       row_begin[done + r + 1] = at + weighed.begin[r + 1];
     at += weighed.term.size();
     done += weighed.size();
-    counts.begin = {0};
-    counts.term.clear();
-    counts.weight.clear();
     ctx.report("index", done, documents);
-  };
-  std::vector<term_count> row;
-  read.rows.read([&](std::span<term_count const> of) {
-    row.clear();
-    for (term_count const& c : of)
-      if (number[c.term] != dropped) row.push_back({number[c.term], c.count});
-    std::sort(row.begin(), row.end(),
-              [](term_count const& a, term_count const& b) { return a.term < b.term; });
-    for (term_count const& c : row) {
-      counts.term.push_back(c.term);
-      counts.weight.push_back(c.count);
-    }
-    counts.begin.push_back(counts.term.size());
-    if (counts.size() == together) weigh();
   });
-  weigh();
-  fill_lists(ctx, {row_begin, row_term, row_weight, counts.terms},
+  fill_lists(ctx, {row_begin, row_term, row_weight, static_cast<std::uint32_t>(kept.size())},
              {layout.of<double>(bytes, section::norms),
               layout.of<std::uint64_t>(bytes, section::list_begin),
               layout.of<std::uint32_t>(bytes, section::list_document),
@@ -430,8 +469,7 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
 
 sparse_matrix text_index::counts(context const& ctx,
                                  std::span<datasets::text_document const> documents) const {
-  std::vector<counted_terms> const counted =
-      analyzers(ctx, options_.analyzer).count(ctx, documents);
+  std::vector<counted_terms> const counted = analyzers(ctx, options_).count(ctx, documents);
   sparse_matrix rows;
   rows.terms = static_cast<std::uint32_t>(terms_.size());
   for (counted_terms const& of : counted) {

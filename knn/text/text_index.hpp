@@ -26,6 +26,12 @@ struct text_index_options {
   datasets::text_options reading;
 };
 
+/// Whether terms are the columns of sparse vectors: there are no words to analyze, and tf is a
+/// value.
+inline bool holds_vectors(text_index_options const& options) {
+  return options.format == datasets::text_format::svmlight;
+}
+
 /// Strings that somebody else owns.
 struct string_table {
   std::span<char const> bytes;
@@ -40,7 +46,8 @@ struct string_table {
 
 /// A collection of documents ready to be searched: its terms in byte order (a term's number is its
 /// place), the documents' ids and labels, weights of the terms, posting lists. It lies in memory or
-/// in a mapped file; a document's fields are one text here.
+/// in a mapped file; a document's fields are one text here. A column of vectors is a term of four
+/// bytes, the highest first: terms are in the order of the columns.
 class text_index {
  public:
   /// Reads a collection (see `datasets::read_documents`) and throws what that throws. Beside the
@@ -61,6 +68,7 @@ class text_index {
   /// The label of a document, empty for none.
   std::string_view label(std::size_t document) const { return label_names_[label_of_[document]]; }
   term_statistics const& statistics() const noexcept { return statistics_; }
+  /// The format is svmlight where the terms are columns, else automatic.
   text_index_options const& options() const noexcept { return options_; }
 
   /// Counts of the terms of texts, in the columns of this index; terms that it does not know are

@@ -145,6 +145,46 @@ TEST(text_index, a_file_gives_what_memory_gives) {
   EXPECT_EQ(from_file.search({}, queries).document, from_memory.search({}, queries).document);
 }
 
+TEST(text_index, vectors) {
+  temporary_folder const folder;
+  std::string const path = written(
+      folder, "v.txt", "-1 2:0.5 256:2 # a\n1 10:-3 2:1 # b\n1 # c\n1 65536:4 2:1 10:0 # d\n");
+  text_index_options options = plain();
+  options.format = datasets::text_format::svmlight;
+  std::string const file_path = (folder.path() / "index").string();
+  {
+    output_file file(file_path);
+    text_index::build({}, path, options, file);
+    file.commit();
+  }
+  text_index const memory = text_index::build({}, path, options);
+  text_index const opened = text_index::open({}, file_path);
+  for (text_index const* const index : {&memory, &opened}) {
+    EXPECT_TRUE(holds_vectors(index->options()));
+    // Columns 2, 10, 256 and 65536: in their order, which is not that of their digits.
+    ASSERT_EQ(index->terms().size(), 4U);
+    EXPECT_EQ(index->terms()[1], std::string("\0\0\0\n", 4));
+    EXPECT_EQ(index->ids()[2], "c");
+    EXPECT_EQ(index->label(0), "-1");
+    sparse_rows const rows = index->index().documents();
+    EXPECT_EQ(std::vector(rows.begin.begin(), rows.begin.end()),
+              (std::vector<std::uint64_t>{0, 2, 4, 4, 6}));
+    EXPECT_EQ(std::vector(rows.term.begin(), rows.term.end()),
+              (std::vector<std::uint32_t>{0, 2, 0, 1, 0, 3}));
+    EXPECT_EQ(std::vector(rows.weight.begin(), rows.weight.end()),
+              (std::vector<double>{0.5, 2, 1, -3, 1, 4}));
+    datasets::text_document query;
+    query.vector = {{2, -1}, {9, 5}, {65536, 0.25}};
+    sparse_matrix const queries = index->queries({}, {&query, 1});
+    EXPECT_EQ(queries.term, (std::vector<std::uint32_t>{0, 3}));
+    EXPECT_EQ(queries.weight, (std::vector<double>{-1, 0.25}));
+  }
+  options.weighting.how = weighting::tf_idf;
+  EXPECT_EQ(text_index::build({}, path, options).index().documents().weight[1], 2 * std::log(4.0));
+  options.weighting.how = weighting::bm25;
+  EXPECT_THROW(text_index::build({}, path, options), usage_error);
+}
+
 TEST(text_index, damage_is_told) {
   temporary_folder const folder;
   std::string const good = (folder.path() / "good").string();

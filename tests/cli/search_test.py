@@ -40,7 +40,7 @@ def counts_of(text):
     return dict(sorted(counts.items(), key=lambda item: item[0].encode()))
 
 
-def nearest(documents, queries, metric, weights, k, k1=1.2, b=.75):
+def nearest(documents, queries, metric, weights, k, k1=1.2, b=.75, counts_of=counts_of):
     """The definition: (query, rank, document, similarity or distance), document by document."""
     counts = [counts_of(text) for _, text in documents]
     frequency = {}
@@ -320,6 +320,183 @@ class Forms(Search):
         self.assertEqual([id for _, _, id, _ in self.rows(self.neighbours(*line))], ["1"])
 
 
+class Vectors(Search):
+    """Rows of svmlight: columns are terms, values what is weighed."""
+
+    def drawn(self, rows, columns, seed, whole=False):
+        """(id, {column: value}) with values of both signs, equal rows and empty ones."""
+        chance = random.Random(seed)
+        drawn = []
+        for row in range(1, rows + 1):
+            if row % 9 == 0:
+                drawn.append((str(row), drawn[chance.randrange(len(drawn))][1]))
+                continue
+            names = {int(columns * chance.random() ** 2) for _ in range(chance.randrange(12))}
+            drawn.append((str(row), {name: chance.choice((.5, 1, 2.25, 3) if whole else
+                                                         (-1.5, .1, .7, 1e-3, 3e7))
+                                     for name in names}))
+        return drawn
+
+    def lines(self, rows, shuffle=None):
+        text = ""
+        for id, row in rows:
+            cells = [f"{column}:{value!r}" for column, value in row.items()]
+            if shuffle:
+                shuffle.shuffle(cells)
+            text += " ".join([str(int(id) % 3 - 1), *cells]) + "\n"
+        return text.encode()
+
+    def expected(self, documents, queries, metric, weights, k):
+        return nearest(documents, queries, metric, weights, k,
+                       counts_of=lambda row: dict(sorted(row.items())))
+
+    def test_as_defined(self):
+        documents, queries = self.drawn(200, 60, 1), self.drawn(30, 80, 2)
+        docs = self.file("docs", self.lines(documents))
+        asked = self.file("asked", self.lines(queries))
+        mixed = self.file("mixed", self.lines(documents, random.Random(3)))
+        packed = self.file("packed", gzip.compress(self.lines(documents)))
+        for weights in ("none", "tf-idf"):
+            index = self.folder / f"index-{weights}"
+            line = ["--format", "svmlight", "--weights", weights]
+            self.expect(0, "search", "text", "--collection", docs, "--index", index, *line)
+            for metric in METRICS:
+                for k in (1, 7, 1000):
+                    with self.subTest(metric=metric, weights=weights, k=k):
+                        asking = ["--queries", asked, "--metric", metric, "--k", k]
+                        whole = self.neighbours("--collection", docs, *line, *asking)
+                        self.assertEqual(self.rows(whole), self.expected(documents, queries,
+                                                                         metric, weights, k))
+                        for words in (["--collection", docs, *line, "--engine", "mt"],
+                                      ["--collection", mixed, *line, "--threads", 3],
+                                      ["--collection", packed, *line],
+                                      ["--index", index], ["--index", index, *line[:2]]):
+                            self.assertEqual(whole, self.neighbours(*words, *asking))
+            for words in (["--collection", "-", *line, "--queries", asked],
+                          ["--collection", docs, "--queries", "-", *line]):
+                data = (docs if words[1] == "-" else asked).read_bytes()
+                self.assertEqual(self.neighbours("--index", index, "--queries", asked),
+                                 self.neighbours(*words, input=data))
+
+    def test_weights_are_ready_unless_told(self):
+        docs = self.file("docs", b"0 1:3 2:1\n0 1:1 3:1\n0 2:2\n")
+        line = ["--collection", docs, "--queries", docs, "--format", "svmlight", "--metric", "ip"]
+        self.assertEqual(self.neighbours(*line), self.neighbours(*line, "--weights", "none"))
+        self.assertEqual(self.rows(self.neighbours(*line, "--k", 1))[0], ("1", 1, "1", 10))
+        self.assertNotEqual(self.neighbours(*line), self.neighbours(*line, "--weights", "tf-idf"))
+
+    def test_a_matrix_of_words(self):
+        """Counts of terms as columns give what the texts give."""
+        documents, queries = draw(100, 40, 1), draw(20, 50, 2)
+        column = {word: at for at, word in enumerate(sorted({
+            word for _, text in documents + queries for word in text.split()}))}
+
+        def matrix(rows):
+            return "".join(" ".join(["7", *(f"{column[word]}:{count}" for word, count in
+                                            counts_of(text).items())]) + f" # {id}\n"
+                           for id, text in rows).encode()
+
+        texts = ["--collection", self.file("d.tsv", tsv(documents)), "--queries",
+                 self.file("q.tsv", tsv(queries)), *PLAIN]
+        rows = ["--collection", self.file("d.svm", matrix(documents)), "--queries",
+                self.file("q.svm", matrix(queries)), "--format", "svmlight"]
+        for cut in ([], ["--min-documents", 3], ["--max-share", .2]):
+            for weights in ("none", "tf-idf"):
+                words = [*cut, "--weights", weights]
+                self.assertEqual(self.neighbours(*texts, *words), self.neighbours(*rows, *words))
+
+    def test_ids(self):
+        docs = self.file("docs", b"# a head\n1 1:1 # first of all\n\n1 2:1\r\n"
+                                 b"2 qid:4 3:1 #docid = G-1 inc = 1\n2 4:1 #\n-0 5:1 # # x\n")
+        line = ["--format", "svmlight", "--collection", docs, "--queries", docs, "--k", 1]
+        ids = ["first", "4", "G-1", "6", "x"]
+        self.assertEqual([row[::2] for row in self.rows(self.neighbours(*line))],
+                         list(zip(ids, ids)))
+        ids = ["1", "2", "3", "4", "5"]
+        self.assertEqual([row[::2] for row in
+                          self.rows(self.neighbours(*line, "--number-by-position"))],
+                         list(zip(ids, ids)))
+
+    def test_votes(self):
+        docs = self.file("docs", b"-1 1:1\n+1.0 2:1\n0.50 3:1\n-0 4:1\n1e2 5:1\n")
+        asked = self.file("asked", b"-1 1:2\n1 2:2\n1 3:2\n0 4:2\n100 5:2\n")
+        line = ["--votes", "majority", "--k", 1, "--out", "n", "--classes", "c"]
+        self.expect(0, "search", "text", "--format", "svmlight", "--collection", docs, "--queries",
+                    asked, *line, message="accuracy 0.8000")
+        self.assertEqual((self.folder / "c").read_text(),
+                         "1\t-1\t-1\n2\t1\t1\n3\t1\t0.5\n4\t0\t0\n5\t100\t100\n")
+
+    def test_values_at_the_ends(self):
+        # 0 is as nothing; what tf-idf makes 0 or does not make finite; columns up to 2^31 - 1.
+        docs = self.file("docs", b"0 0:1 7:0 2147483647:2\n0 0:5e-324 3:0\n0 5:1\n0 5:2\n0 0:1\n")
+        line = ["--format", "svmlight", "--collection", docs, "--queries", docs, "--metric", "ip",
+                "--k", 1]
+        self.assertEqual([row[2:] for row in self.rows(self.neighbours(*line))],
+                         [("1", 5), ("1", 5e-324), ("4", 2), ("4", 4), ("1", 1)])
+        tf_idf = self.neighbours(*line, "--weights", "tf-idf", "--index", "index")
+        self.assertEqual(tf_idf, self.neighbours("--index", "index", *line[4:]))
+        huge = self.file("huge", b"0 1:1.7e308\n0 2:1\n0 2:1\n0 2:2\n")
+        self.expect(3, "search", "text", "--format", "svmlight", "--collection", huge, "--index",
+                    "new", "--weights", "tf-idf", message="huge: found a value that tf-idf makes inf")
+        self.assertFalse((self.folder / "new").exists())
+
+    def test_bad_rows(self):
+        fine = b"1 1:1\n"
+        rows = []
+        for name, data, message in (
+                ("label", b"1 1:1\nspam 1:1\n", ':2:1: label "spam", expected a finite number'),
+                ("no label", b"1:1 2:1\n", ':1:1: label "1:1", expected a finite number'),
+                ("no number for a label", b"nan 2:1\n", ':1:1: label "nan"'),
+                ("column", b"1 2:1 x:1\n", ':1:7: feature "x" is not a number'),
+                ("column below 0", b"1 -2:1\n", ':1:3: feature "-2" is not a number'),
+                ("column above all", b"1 2147483648:1\n", ':1:3: feature "2147483648" is too large'),
+                ("no colon", b"1 2:1 3\n", ':1:7: "3" without a colon'),
+                ("value", b"1 2:x\n", ':1:5: value "x" of feature 2 is not a number'),
+                ("no value", b"1 2:\n", ':1:5: value "" of feature 2 is not a number'),
+                ("nan", b"1 2:1\n1 2:nan\n", ':2:5: value "nan" of feature 2 is missing'),
+                ("inf", b"1 2:inf\n", ':1:5: value "inf" of feature 2 is infinite'),
+                ("too large", b"1 2:1e999\n", ':1:5: value "1e999" of feature 2 is too large'),
+                ("column again", b"1 2:1 3:1 2:1\n", ":1:11: feature 2 is listed twice"),
+                ("id again", b"1 2:1 # a\n1 3:1 #  a\n", ':2:10: found id "a" again, expected each '
+                 "once (it is that of line 1 already)"),
+                ("number as an id", b"1 2:1 # 2\n1 3:1\n", ':2:1: found id "2" again'),
+                ("empty", b"", ":1:1: found no documents"),
+                ("comments alone", b"# one\n\n", ":1:1: found no documents"),
+                ("words", b"a\tred fish\n", ':1:1: label "a"'),
+        ):
+            line = "search text --format svmlight --collection "
+            rows.append(Row(name, data, line + "{in} --index {out}", 3, "{in}" + message))
+            rows.append(Row(name + ", queries", data, line + "{docs} --queries {in} --out {out}", 3,
+                            "{in}" + message, {"docs": fine}))
+        self.check_rows(rows)
+
+    def test_wrong_usage(self):
+        self.file("v", b"1 1:1\n")
+        self.file("w.tsv", b"a\tred\n")
+        for kind, words in (("v", ["--format", "svmlight"]), ("w.tsv", [])):
+            self.expect(0, "search", "text", "--collection", kind, "--index", kind + ".i", *words)
+        index = {kind: (self.folder / f"{kind}.i").read_bytes() for kind in ("v", "w.tsv")}
+        files = {"v": b"1 1:1\n", "w": b"a\tred\n", "vi": index["v"], "wi": index["w.tsv"]}
+        search = "search text --collection {v} --queries {v} --format svmlight --out {out} "
+        self.check_rows([
+            Row("it runs", b"", search, 0, "", files),
+            *(Row(option, b"", search + option, 2,
+                  option.split()[0] + " beside --format svmlight: there are no words", files)
+              for option in ("--stop-words none", "--stemmer none", "--no-fold", "--no-numbers",
+                             "--min-length 2", "--max-length 9", "--k1 1", "--b 0")),
+            Row("bm25", b"", search + "--weights bm25", 2,
+                "found weighting 'bm25' of vectors, expected none, tf-idf", files),
+            Row("labels", b"", search + "--labels", 2, "not tsv", files),
+            Row("words of an index of vectors", b"", "search text --index {vi} --queries {w} "
+                "--format tsv --out {out}", 2, "the index holds vectors, expected svmlight", files),
+            Row("vectors of an index of words", b"", "search text --index {wi} --queries {v} "
+                "--format svmlight --out {out}", 2, "the index holds documents of words", files),
+            Row("pipeline", b"", "pipeline --collection {v} --topics {w} --qrels {w} --out-dir d "
+                "--collection-format svmlight", 2,
+                "found 'svmlight', expected auto, tsv, jsonl, folder or cranfield", files),
+        ])
+
+
 class Outputs(Search):
     def setUp(self):
         super().setUp()
@@ -566,6 +743,11 @@ class Refused(Search):
                 "found metric 'hamming', expected cosine, ip, l2", files),
             Row("engine", b"", search + "--engine quick", 2,
                 "found engine 'quick', expected one of auto, mt, tiles", files),
+            Row("group of another engine", b"", search + "--engine tiles --group 4", 2,
+                "--group beside --engine tiles, expected --engine fish", files),
+            Row("balance of another engine", b"", search + "--balance intra", 2,
+                "--balance beside --engine auto, expected --engine fish", files),
+            Row("group 0", b"", search + "--engine fish --group 0", 2, "--group", files),
             Row("weights", b"", search + "--weights heavy", 2,
                 "--weights: found weighting 'heavy', expected none, tf-idf, bm25", files),
             Row("votes", b"", search + "--votes loud", 2,
@@ -638,6 +820,18 @@ class Refused(Search):
                             "--index {docs}.i " + option, 2, option.split()[0] + " without --queries",
                             files))
         self.check_rows(rows)
+
+    def test_groups_are_for_fish_alone(self):
+        docs = self.file("docs", self.DOCS)
+        line = ["search", "text", "--collection", docs, "--queries", docs, "--out", "o", "--device",
+                "cpu", "--engine", "fish", "--group", 2, "--balance"]
+        known = [row["engine"] for row in json.loads(self.expect(0, "engines", "--json").stdout)]
+        if "fish" in known:
+            self.expect(4, *line, "intra", message="engine fish")
+            self.expect(2, *line, "outer", message="found balance 'outer', expected inter, intra")
+        else:
+            self.expect(2, *line, "intra", message="found engine 'fish', expected one of auto, mt")
+        self.assertEqual(os.listdir(self.folder), ["docs"])
 
     def test_an_empty_path(self):
         docs = self.file("docs", self.DOCS)
@@ -744,11 +938,6 @@ class Half(Search):
         for outputs in (("--index",), ("--out",), ("--run",), ("--classes",)):
             size = len(whole[self.names[outputs[0]]])
             for limit, old in ((90, {}), (size // 2, {}), (size - 1, {}),
-            Row("group of another engine", b"", search + "--engine tiles --group 4", 2,
-                "--group beside --engine tiles, expected --engine fish", files),
-            Row("balance of another engine", b"", search + "--balance intra", 2,
-                "--balance beside --engine auto, expected --engine fish", files),
-            Row("group 0", b"", search + "--engine fish --group 0", 2, "--group", files),
                                (size - 1, {name: OLD for name in self.names.values()})):
                 with self.subTest(outputs, limit=limit, old=bool(old)):
                     shutil.rmtree(self.out)
@@ -821,18 +1010,6 @@ class Half(Search):
         outputs = {name: OLD for name in "nr"}
         for name, data in outputs.items():
             (self.out / name).write_bytes(data)
-    def test_groups_are_for_fish_alone(self):
-        docs = self.file("docs", self.DOCS)
-        line = ["search", "text", "--collection", docs, "--queries", docs, "--out", "o", "--device",
-                "cpu", "--engine", "fish", "--group", 2, "--balance"]
-        known = [row["engine"] for row in json.loads(self.expect(0, "engines", "--json").stdout)]
-        if "fish" in known:
-            self.expect(4, *line, "intra", message="engine fish")
-            self.expect(2, *line, "outer", message="found balance 'outer', expected inter, intra")
-        else:
-            self.expect(2, *line, "intra", message="found engine 'fish', expected one of auto, mt")
-        self.assertEqual(os.listdir(self.folder), ["docs"])
-
         for engine in ("mt", "tiles"):
             for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
                 with self.subTest(engine, end=end):
