@@ -2,6 +2,8 @@
 
 import json
 import random
+import signal
+import time
 
 import harness
 
@@ -89,6 +91,86 @@ class Pipeline(harness.CommandLine):
         first = self.pipeline("out").stdout
         again = self.pipeline("out", message="Fold1: finished by an earlier run")
         self.assertEqual(first, again.stdout)
+
+    def files(self, out):
+        """Every file but the manifest, whose times differ, by name."""
+        root = self.folder / out
+        return {str(path.relative_to(root)): path.read_bytes()
+                for path in root.rglob("*") if path.is_file() and path.name != "manifest.json"}
+
+    def check_part(self, out, whole):
+        """What a pipeline left that did not come to its end: some of the files, each whole."""
+        part = self.files(out)
+        self.assertEqual([name for name in part if part[name] != whole.get(name)], [])
+        self.assertNotIn("results.json", part)
+        return part
+
+    def test_stopped_and_run_again_gives_the_same_bytes(self):
+        # Enough draws that a fold takes its time, on any machine.
+        options = [*QUICK[:4], "--random-draws", "400", *QUICK[6:], "--threads", "1"]
+        line = ["pipeline", *self.inputs, *options, "--candidates", "60", "--out-dir"]
+        first = self.expect(0, *line, "whole")
+        whole = self.files("whole")
+        for seen, number, code in (("candidates.run", signal.SIGINT, 130),
+                                   ("candidates.run", signal.SIGKILL, -9),
+                                   ("folds/Fold1/test.txt", signal.SIGTERM, 130),
+                                   ("experiment/folds/Fold2.json", signal.SIGINT, 130),
+                                   ("experiment/folds/Fold2.json", signal.SIGKILL, -9)):
+            with self.subTest(seen, signal=number):
+                out = f"{number.name}-{seen.replace('/', '-')}"
+                process = self.start(*line, out)
+                deadline = time.monotonic() + 60
+                while (not (self.folder / out / seen).exists() and process.poll() is None
+                       and time.monotonic() < deadline):
+                    time.sleep(.002)
+                process.send_signal(number)
+                begin = time.monotonic()
+                errors = process.communicate(timeout=20)[1].decode()
+                self.assertLess(time.monotonic() - begin, 1.2)
+                self.assertEqual(process.returncode, code, "done too early to be stopped")
+                self.assertEqual("rulerank: error: interrupted\n" in errors, code == 130)
+                self.assertIn(seen, self.check_part(out, whole))
+                again = self.expect(0, *line, out, message="Fold1: finished by an earlier run"
+                                    if seen.endswith("Fold2.json") else "")
+                self.assertEqual(again.stdout, first.stdout)
+                self.assertEqual(self.files(out), whole)
+
+    def test_ends_while_it_reads(self):
+        docs = self.file("many", collection(2000).replace(b'"D', b'"{}D'))
+        many = b"".join(docs.read_bytes().replace(b"{}", b"%d-" % copy) for copy in range(150))
+        docs.write_bytes(many)
+        for end, code in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)):
+            with self.subTest(end):
+                process = self.start("pipeline", "--collection", docs, *self.inputs[2:],
+                                     "--out-dir", "out", "--threads", "1", *QUICK)
+                time.sleep(.5)
+                self.assertIsNone(process.poll(), "done too early to be interrupted")
+                process.send_signal(end)
+                begin = time.monotonic()
+                process.communicate(timeout=20)
+                self.assertLess(time.monotonic() - begin, 1.2)
+                self.assertEqual(process.returncode, code)
+                self.assertEqual(self.files("out"), {})
+
+    def test_a_full_disk_and_run_again_gives_the_same_bytes(self):
+        first = self.pipeline("whole")
+        whole = self.files("whole")
+        size = {name: len(data) for name, data in whole.items()}
+        line = ["pipeline", *self.inputs, *QUICK, "--candidates", 20, "--out-dir", "out"]
+        # At the first file, at its last byte, among the lines of features, at their last byte.
+        for limit in (90, size["candidates.run"] - 1, size["letor.txt"] // 2,
+                      size["letor.txt"] - 1):
+            with self.subTest(limit):
+                self.expect_full_disk(limit, *line)
+                part = self.check_part("out", whole)
+                self.assertEqual("candidates.run" in part, limit >= size["candidates.run"])
+                self.assertLessEqual(max(map(len, part.values()), default=0), limit)
+        self.assertEqual(self.expect(0, *line).stdout, first.stdout)
+        self.assertEqual(self.files("out"), whole)
+        with open("/dev/full", "wb") as full:
+            self.expect(1, *line, stdout=full, message="standard output: cannot be written: ")
+        self.assertEqual(self.files("out"), whole)
+        self.expect(1, *line[:-1], "/dev/full", message="/dev/full")
 
     def test_bm25_baseline_is_the_order_of_the_candidates(self):
         """Cut to as many candidates, the search by BM25 and the feature BM25 are one ranking."""

@@ -1003,6 +1003,27 @@ class Half(Search):
                         shutil.rmtree(self.out)
                         self.out.mkdir()
 
+    def test_ends_while_it_indexes(self):
+        lines = tsv(draw(4000, 5000, 7, 60)).splitlines(keepends=True)
+        docs = self.file("many", b"".join(b"%d-%s" % (copy, line) for copy in range(100)
+                                          for line in lines))
+        outputs = {name: OLD for name in "in"}
+        for name, data in outputs.items():
+            (self.out / name).write_bytes(data)
+        for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(end=end):
+                process = self.start("search", "text", "--collection", docs, "--index",
+                                     self.out / "i", "--queries", self.docs, "--out",
+                                     self.out / "n", "--threads", "1")
+                time.sleep(.6)
+                self.assertIsNone(process.poll(), "done too early to be interrupted")
+                process.send_signal(end)
+                begin = time.monotonic()
+                errors = process.communicate(timeout=20)[1].decode()
+                self.assertLess(time.monotonic() - begin, 1.2)
+                self.assertEqual(process.returncode, -9 if end == signal.SIGKILL else 130, errors)
+                self.assertEqual(files(self.out), outputs)
+
     def test_ends_while_it_searches(self):
         docs = self.file("many", tsv(draw(40000, 5000, 6, 60)))
         index = self.folder / "index"
