@@ -3,7 +3,7 @@
 #include "core/error.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ class fields_found {
     whole_.name = whole_document;
   }
 
-  void add(std::vector<datasets::text_document> const& documents) {
+  void add(std::vector<datasets::text_document> documents) {
     for (datasets::text_document const& document : documents) {
       if (first_ >= index_.ids().size() || index_.ids()[first_] != document.id)
         throw error({collection_, 1, 1},
@@ -32,11 +32,30 @@ class fields_found {
       for (auto const& field : document.fields)
         if (!field.name.empty()) place_of(field.name);
     }
-    append(whole_, documents, [](auto const&) { return true; });
+    std::vector<std::map<std::uint32_t, double>> all(documents.size());
+    auto const count = [&](std::string const& name) {
+      sparse_matrix counts = counts_of(name, documents);
+      for (std::size_t d = 0; d < documents.size(); ++d)
+        for (std::size_t i = counts.begin[d]; i < counts.begin[d + 1]; ++i)
+          all[d][counts.term[i]] += counts.weight[i];
+      return counts;
+    };
     for (field_counts& of : fields_) {
       // Empty rows for the documents before the first one that has the field.
       of.counts.begin.resize(first_ - documents.size() + 1, of.counts.begin.back());
-      append(of, documents, [&](auto const& field) { return field.name == of.name; });
+      sparse_matrix const counts = count(of.name);
+      for (std::size_t d = 0; d < documents.size(); ++d) {
+        sparse_row const row = sparse_rows(counts)[d];
+        of.counts.push_row(row.term, row.weight);
+      }
+    }
+    count("");
+    for (auto const& row : all) {
+      for (auto const& [term, weight] : row) {
+        whole_.counts.term.push_back(term);
+        whole_.counts.weight.push_back(weight);
+      }
+      whole_.counts.begin.push_back(whole_.counts.term.size());
     }
   }
 
@@ -63,18 +82,14 @@ class fields_found {
       fields_.push_back({name, {}});
   }
 
-  template <class Takes>
-  void append(field_counts& to, std::vector<datasets::text_document> const& documents,
-              Takes&& takes) {
+  /// Of the fields of that name, whose texts it takes.
+  sparse_matrix counts_of(std::string const& name,
+                          std::vector<datasets::text_document>& documents) {
     std::vector<datasets::text_document> parts(documents.size());
     for (std::size_t d = 0; d < documents.size(); ++d)
-      std::copy_if(documents[d].fields.begin(), documents[d].fields.end(),
-                   std::back_inserter(parts[d].fields), takes);
-    sparse_matrix const counts = index_.counts(ctx_, parts);
-    for (std::size_t r = 0; r < counts.size(); ++r) {
-      sparse_row const row = sparse_rows(counts)[r];
-      to.counts.push_row(row.term, row.weight);
-    }
+      for (auto& field : documents[d].fields)
+        if (field.name == name) parts[d].fields.push_back({"", std::move(field.text)});
+    return index_.counts(ctx_, parts);
   }
 
   context const& ctx_;
@@ -98,11 +113,10 @@ std::vector<field_counts> count_fields(context const& ctx, text_index const& ind
       [&](datasets::text_document&& document) {
         documents.push_back(std::move(document));
         if (documents.size() < together) return;
-        found.add(documents);
-        documents.clear();
+        found.add(std::exchange(documents, {}));
       },
       options.reading);
-  if (!documents.empty()) found.add(documents);
+  if (!documents.empty()) found.add(std::move(documents));
   return found.take();
 }
 
