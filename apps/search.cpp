@@ -275,7 +275,10 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
     std::size_t answered = 0;
     auto const answer = [&] {
       knn::sparse_matrix const rows = index.queries(owner.ctx(), queries);
-      knn::neighbours const found = searcher->search(owner.ctx(), rows);
+      knn::neighbours const found = [&] {
+        auto const timer = owner.stage("nearest");
+        return searcher->search(owner.ctx(), rows);
+      }();
       for (std::size_t q = 0; q < queries.size(); ++q)
         out->write(queries[q].id, q, found, index.ids());
       if (votes) votes->add(queries, found, options.metric);

@@ -575,8 +575,9 @@ class Outputs(Search):
             self.assertEqual(manifest[name], value, name)
         self.assertEqual(list(summary), [*expected, "seconds"])
         self.assertEqual(done.stderr, b"")
-        for stage in ("index", "prepare", "search"):
+        for stage in ("index", "prepare", "search", "nearest"):
             self.assertIn(stage, manifest["seconds"])
+        self.assertLessEqual(manifest["seconds"]["nearest"], manifest["seconds"]["search"])
         self.assertEqual(sorted(entry["path"] for entry in manifest["inputs"]),
                          sorted([str(self.docs), str(self.topics)]))
         # An index alone; one that is opened; default engine.
