@@ -14,10 +14,17 @@
 namespace rulerank::knn {
 
 namespace {
+std::string folder() {
+  std::error_code none;
+  auto const path = std::filesystem::temp_directory_path(none);
+  if (none) throw output_error(fmt::format("$TMPDIR: {}, expected a folder", none.message()));
+  return path.string();
+}
+
 [[noreturn]] void fail() {
-  throw output_error(fmt::format("a temporary file in {}: {}",
-                                 std::filesystem::temp_directory_path().string(),
-                                 std::strerror(errno)));
+  int const reason = errno;
+  throw output_error(
+      fmt::format("a temporary file in {} cannot be written: {}", folder(), std::strerror(reason)));
 }
 }  // namespace
 
@@ -34,7 +41,7 @@ void count_spill::append(std::span<term_count const> row) {
 
 void count_spill::write_out() {
   if (descriptor_ < 0) {
-    std::string name = (std::filesystem::temp_directory_path() / "rulerank-XXXXXX").string();
+    std::string name = folder() + "/rulerank-XXXXXX";
     descriptor_ = ::mkstemp(name.data());
     if (descriptor_ < 0) fail();
     ::unlink(name.c_str());

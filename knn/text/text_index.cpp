@@ -3,6 +3,7 @@
 #include "core/aligned.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "datasets/text_source.hpp"
 #include "knn/text/count_spill.hpp"
 #include "knn/text/index_layout.hpp"
 #include "knn/text/stop_words.hpp"
@@ -285,7 +286,7 @@ void build_index(context const& ctx, std::string const& path, text_index_options
     weigh_rows([&](sparse_matrix const& weighed) {
       for (double const w : weighed.weight)
         if (!std::isfinite(w))
-          throw error({path, 0, 0},
+          throw error({datasets::display_name(path), 0, 0},
                       "found a value that tf-idf makes infinite, expected finite weights");
       postings += weighed.term.size();
     });

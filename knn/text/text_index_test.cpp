@@ -6,6 +6,8 @@
 #include "knn/text/count_spill.hpp"
 
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +15,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 namespace rulerank::knn {
 namespace {
@@ -249,6 +252,46 @@ TEST(count_spill, reads_what_was_appended) {
       EXPECT_EQ(r, rows.size());
     }
   }
+}
+
+/// Runs `work` where no file may grow, as on a disk that is full, and says what it throws.
+template <class Work>
+std::string on_a_full_disk(Work&& work) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit const none{1000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &none);
+  std::string said;
+  try {
+    work();
+  } catch (output_error const& e) {
+    said = e.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  return said;
+}
+
+TEST(count_spill, full_disk_and_no_folder) {
+  std::vector<term_count> const row(100, term_count{1, 2});
+  std::string const said = on_a_full_disk([&] {
+    count_spill spill(10);
+    for (int r = 0; r < 10; ++r) spill.append(row);
+  });
+  EXPECT_TRUE(said.starts_with("a temporary file in ")) << said;
+  EXPECT_TRUE(said.ends_with(" cannot be written: File too large")) << said;
+
+  temporary_folder const folder;
+  char const* const before = std::getenv("TMPDIR");
+  std::string const kept = before == nullptr ? "" : before;
+  setenv("TMPDIR", (folder / "absent").c_str(), 1);
+  count_spill spill(10);
+  EXPECT_THROW(spill.append(row), output_error);
+  if (before == nullptr)
+    unsetenv("TMPDIR");
+  else
+    setenv("TMPDIR", kept.c_str(), 1);
 }
 
 }  // namespace
