@@ -103,6 +103,21 @@ class Search(harness.CommandLine):
         """What goes to standard output."""
         return self.expect(0, "search", "text", *words, "--quiet", **options).stdout
 
+    def check_wrong_usage(self, rows, files):
+        """Rows of a name, a line, a message and, where {in} is to hold something, its bytes."""
+        self.check_rows([Row(name, data[0] if data else b"", line, 2, message, files)
+                         for name, line, message, *data in rows])
+
+    def check_bad_documents(self, rows):
+        """Rows of a name, bytes, options, a message and documents that are right: as documents, and
+        as queries, which come second."""
+        for name, data, options, message, right in rows:
+            line = f"search text {options} --collection "
+            self.check_rows([
+                Row(name, data, line + "{in} --index {out}", 3, "{in}" + message),
+                Row(name + ", queries", data, line + "{docs} --queries {in} --run {out} --out "
+                    + os.devnull, 3, "{in}" + message, {"docs": right})])
+
     def rows(self, text):
         lines = [line.split("\t") for line in text.decode().splitlines()]
         return [(query, int(rank), id, float(score)) for query, rank, id, score in lines]
@@ -441,7 +456,6 @@ class Vectors(Search):
         self.assertFalse((self.folder / "new").exists())
 
     def test_bad_rows(self):
-        fine = b"1 1:1\n"
         rows = []
         for name, data, message in (
                 ("label", b"1 1:1\nspam 1:1\n", ':2:1: label "spam", expected a finite number'),
@@ -464,11 +478,8 @@ class Vectors(Search):
                 ("comments alone", b"# one\n\n", ":1:1: found no documents"),
                 ("words", b"a\tred fish\n", ':1:1: label "a"'),
         ):
-            line = "search text --format svmlight --collection "
-            rows.append(Row(name, data, line + "{in} --index {out}", 3, "{in}" + message))
-            rows.append(Row(name + ", queries", data, line + "{docs} --queries {in} --out {out}", 3,
-                            "{in}" + message, {"docs": fine}))
-        self.check_rows(rows)
+            rows.append((name, data, "--format svmlight", message, b"1 1:1\n"))
+        self.check_bad_documents(rows)
 
     def test_wrong_usage(self):
         self.file("v", b"1 1:1\n")
@@ -478,23 +489,26 @@ class Vectors(Search):
         index = {kind: (self.folder / f"{kind}.i").read_bytes() for kind in ("v", "w.tsv")}
         files = {"v": b"1 1:1\n", "w": b"a\tred\n", "vi": index["v"], "wi": index["w.tsv"]}
         search = "search text --collection {v} --queries {v} --format svmlight --out {out} "
-        self.check_rows([
-            Row("it runs", b"", search, 0, "", files),
-            *(Row(option, b"", search + option, 2,
-                  option.split()[0] + " beside --format svmlight: there are no words", files)
+        self.check_rows([Row("it runs", b"", search, 0, "", files)])
+        self.check_wrong_usage([
+            *((option, search + option,
+               option.split()[0] + " beside --format svmlight: there are no words")
               for option in ("--stop-words none", "--stemmer none", "--no-fold", "--no-numbers",
                              "--min-length 2", "--max-length 9", "--k1 1", "--b 0")),
-            Row("bm25", b"", search + "--weights bm25", 2,
-                "found weighting 'bm25' of vectors, expected none, tf-idf", files),
-            Row("labels", b"", search + "--labels", 2, "not tsv", files),
-            Row("words of an index of vectors", b"", "search text --index {vi} --queries {w} "
-                "--format tsv --out {out}", 2, "the index holds vectors, expected svmlight", files),
-            Row("vectors of an index of words", b"", "search text --index {wi} --queries {v} "
-                "--format svmlight --out {out}", 2, "the index holds documents of words", files),
-            Row("pipeline", b"", "pipeline --collection {v} --topics {w} --qrels {w} --out-dir d "
-                "--collection-format svmlight", 2,
-                "found 'svmlight', expected auto, tsv, jsonl, folder or cranfield", files),
-        ])
+            ("bm25", search + "--weights bm25",
+             "found weighting 'bm25' of vectors, expected none, tf-idf"),
+            ("labels", search + "--labels", "not tsv"),
+            ("words of an index of vectors",
+             "search text --index {vi} --queries {w} --format tsv --out {out}",
+             "the index holds vectors, expected svmlight"),
+            ("vectors of an index of words",
+             "search text --index {wi} --queries {v} --format svmlight --out {out}",
+             "the index holds documents of words"),
+            ("pipeline",
+             "pipeline --collection {v} --topics {w} --qrels {w} --out-dir d --collection-format "
+             "svmlight",
+             "found 'svmlight', expected auto, tsv, jsonl, folder or cranfield"),
+        ], files)
 
 
 class Outputs(Search):
@@ -634,16 +648,11 @@ class Refused(Search):
                 ("no jsonl", b"1\ta\n", "--format jsonl", ":1:"),
                 ("no SMART", b"1\ta\n", "--format cranfield", ':1:1: found "1'),
         ):
-            out = " --run {out} --out " + os.devnull
-            rows.append(Row(name, data, "search text --collection {in} --index {out} " + options, 3,
-                            "{in}" + message))
-            # Both are read in the one form that is asked for; queries come second.
-            documents = {"--labels": b"1\t\tred\n", "--format jsonl": b'{"id": 1, "text": "a"}\n',
-                         "--format cranfield": b".I 1\n.W\nred\n"}.get(options, self.DOCS)
-            rows.append(Row(name + ", queries", data, "search text --collection {docs} --queries "
-                            "{in} " + options + out, 3, "{in}" + message,
-                            {"docs": documents}))
-        self.check_rows(rows)
+            # Both are read in the one form that is asked for.
+            right = {"--labels": b"1\t\tred\n", "--format jsonl": b'{"id": 1, "text": "a"}\n',
+                     "--format cranfield": b".I 1\n.W\nred\n"}.get(options, self.DOCS)
+            rows.append((name, data, options, message, right))
+        self.check_bad_documents(rows)
 
     def test_bad_text_from_standard_input(self):
         docs = self.file("docs", self.DOCS)
@@ -727,100 +736,93 @@ class Refused(Search):
         files = {**self.FILES, "index": good}
         search = "search text --collection {docs} --queries {q} --out {out} "
         opened = "search text --index {index} --queries {q} --out {out} "
+        self.check_rows([Row("it runs", b"", search, 0, "", files),
+                         Row("it runs from an index", b"", opened, 0, "", files)])
         rows = [
-            Row("it runs", b"", search, 0, "", files),
-            Row("it runs from an index", b"", opened, 0, "", files),
-            Row("nothing", b"", "search text", 2, "expected --collection or --index", files),
-            Row("no kind", b"", "search", 2, "subcommand", files),
-            Row("queries alone", b"", "search text --queries {q} --out {out}", 2,
-                "no documents, expected --collection or --index", files),
-            Row("documents alone", b"", "search text --collection {docs}", 2,
-                "expected --queries", files),
-            Row("an index alone", b"", "search text --index {index}", 2, "expected --queries", files),
-            Row("stemmer", b"", search + "--stemmer klingon", 2,
-                "found the stemmer 'klingon', expected none or one of: arabic", files),
-            Row("stop words", b"", search + "--stop-words klingon", 2, "found the stop list", files),
-            Row("metric", b"", search + "--metric hamming", 2,
-                "found metric 'hamming', expected cosine, ip, l2", files),
-            Row("engine", b"", search + "--engine quick", 2,
-                "found engine 'quick', expected one of auto, mt, tiles", files),
-            Row("group of another engine", b"", search + "--engine tiles --group 4", 2,
-                "--group beside --engine tiles, expected --engine fish", files),
-            Row("balance of another engine", b"", search + "--balance intra", 2,
-                "--balance beside --engine auto, expected --engine fish", files),
-            Row("group 0", b"", search + "--engine fish --group 0", 2, "--group", files),
-            Row("weights", b"", search + "--weights heavy", 2,
-                "--weights: found weighting 'heavy', expected none, tf-idf, bm25", files),
-            Row("votes", b"", search + "--votes loud", 2,
-                "found votes 'loud', expected majority or similarity", files),
-            Row("form", b"", search + "--format pdf", 2, "--format: found 'pdf', expected auto", files),
-            Row("form beside an index", b"", opened + "--format pdf", 2, "--format: found 'pdf'", files),
-            Row("k 0", b"", search + "--k 0", 2, "--k", files),
-            Row("k below 0", b"", search + "--k -1", 2, "--k", files),
-            Row("k no number", b"", search + "--k many", 2, "--k", files),
-            Row("k1", b"", search + "--weights bm25 --k1 -1", 2, "k1: found -1", files),
-            Row("b", b"", search + "--weights bm25 --b 1.5", 2, "b: found 1.5", files),
-            Row("share", b"", search + "--max-share 0", 2, "found 0, expected above 0", files),
-            Row("length", b"", search + "--min-length 9 --max-length 8", 2,
-                "found words of 9 to 8 code points", files),
-            Row("labels of JSON", b"", search + "--labels --format jsonl", 2, "not tsv", files),
-            Row("position of TSV", b"", search + "--number-by-position --format tsv", 2,
-                "not cranfield", files),
-            Row("classes alone", b"", search + "--classes {out}.c", 2, "--classes without --votes",
-                files),
-            Row("index to standard output", b"", "search text --collection {docs} --index -", 2,
-                "--index", files),
-            Row("index from standard input", b"", "search text --index - --queries {q} --out {out}",
-                2, "--index", files),
-            Row("stop words without a path", b"", search + "--stop-words file:", 2,
-                "--stop-words: the path is empty", files),
-            Row("stop words and documents of one stream", b"", "search text --collection - "
-                "--queries {q} --stop-words file:- --out {out}", 2,
-                "--collection and --stop-words cannot both be standard input", files),
-            Row("output is the stop list", b"the\n", search + "--stop-words file:{in} --run {in}", 2,
-                "--run {in} is an input too", files),
-            Row("two inputs of one stream", b"", "search text --collection - --queries - --out {out}",
-                2, "--collection and --queries cannot both be standard input", files),
-            Row("two outputs of one name", b"", search + "--run {out}", 2, "--out and --run", files),
-            Row("classes are the run", b"", search + "--run {out}.r --votes majority --classes "
-                "{out}.r", 2, "--run and --classes are both", files),
-            Row("index is the output", b"", search + "--index {out}", 2, "--out and --index", files),
-            Row("two on standard output", b"", "search text --collection {docs} --queries {q} --run -",
-                2, "--out and --run are both standard output", files),
-            Row("manifest is the output", b"", search + "--manifest {out}", 2,
-                "--manifest and --out", files),
-            Row("output is the collection", b"", search + "--run {docs}", 2,
-                "--run {docs} is an input too", files),
-            Row("output is the queries", b"", search + "--index {in} --run {q}", 2,
-                "--run {q} is an input too", files),
-            Row("index is the queries", b"", search + "--index {q}", 2,
-                "--index {q} is an input too", files),
-            Row("output is the index", b"", "search text --index {index} --queries {q} --out {index}",
-                2, "--out {index} is an input too", files),
-            Row("index is the collection", b"", "search text --collection {docs} --index {docs}", 2,
-                "--index {docs} is an input too", files),
-            Row("a tag of two words", b"", search + "--run {out}.r --tag 'my tag'", 2,
-                'found the tag "my tag", expected one word', files),
-            Row("no tag", b"", search + "--run {out}.r --tag ''", 2, "tag", files),
-            Row("a query's id with a blank", b"a query\tred\n",
-                "search text --collection {docs} --queries {in} --run {out}", 2,
-                'found a query\'s id "a query", expected one word', files),
-            Row("a document's id with a blank", b"a document\tred\n",
-                "search text --collection {in} --queries {q} --run {out}", 2,
-                'found a document\'s id "a document", expected one word', files),
+            ("nothing", "search text", "expected --collection or --index"),
+            ("no kind", "search", "subcommand"),
+            ("queries alone", "search text --queries {q} --out {out}",
+             "no documents, expected --collection or --index"),
+            ("documents alone", "search text --collection {docs}", "expected --queries"),
+            ("an index alone", "search text --index {index}", "expected --queries"),
+            ("stemmer", search + "--stemmer klingon",
+             "found the stemmer 'klingon', expected none or one of: arabic"),
+            ("stop words", search + "--stop-words klingon", "found the stop list"),
+            ("metric", search + "--metric hamming",
+             "found metric 'hamming', expected cosine, ip, l2"),
+            ("engine", search + "--engine quick",
+             "found engine 'quick', expected one of auto, mt, tiles"),
+            ("group of another engine", search + "--engine tiles --group 4",
+             "--group beside --engine tiles, expected --engine fish"),
+            ("balance of another engine", search + "--balance intra",
+             "--balance beside --engine auto, expected --engine fish"),
+            ("group 0", search + "--engine fish --group 0", "--group"),
+            ("weights", search + "--weights heavy",
+             "--weights: found weighting 'heavy', expected none, tf-idf, bm25"),
+            ("votes", search + "--votes loud",
+             "found votes 'loud', expected majority or similarity"),
+            ("form", search + "--format pdf", "--format: found 'pdf', expected auto"),
+            ("form beside an index", opened + "--format pdf", "--format: found 'pdf'"),
+            ("k 0", search + "--k 0", "--k"),
+            ("k below 0", search + "--k -1", "--k"),
+            ("k no number", search + "--k many", "--k"),
+            ("k1", search + "--weights bm25 --k1 -1", "k1: found -1"),
+            ("b", search + "--weights bm25 --b 1.5", "b: found 1.5"),
+            ("share", search + "--max-share 0", "found 0, expected above 0"),
+            ("length", search + "--min-length 9 --max-length 8",
+             "found words of 9 to 8 code points"),
+            ("labels of JSON", search + "--labels --format jsonl", "not tsv"),
+            ("position of TSV", search + "--number-by-position --format tsv", "not cranfield"),
+            ("classes alone", search + "--classes {out}.c", "--classes without --votes"),
+            ("index to standard output", "search text --collection {docs} --index -", "--index"),
+            ("index from standard input", "search text --index - --queries {q} --out {out}",
+             "--index"),
+            ("stop words without a path", search + "--stop-words file:",
+             "--stop-words: the path is empty"),
+            ("stop words and documents of one stream",
+             "search text --collection - --queries {q} --stop-words file:- --out {out}",
+             "--collection and --stop-words cannot both be standard input"),
+            ("output is the stop list", search + "--stop-words file:{in} --run {in}",
+             "--run {in} is an input too", b"the\n"),
+            ("two inputs of one stream", "search text --collection - --queries - --out {out}",
+             "--collection and --queries cannot both be standard input"),
+            ("two outputs of one name", search + "--run {out}", "--out and --run"),
+            ("classes are the run", search + "--run {out}.r --votes majority --classes {out}.r",
+             "--run and --classes are both"),
+            ("index is the output", search + "--index {out}", "--out and --index"),
+            ("two on standard output", "search text --collection {docs} --queries {q} --run -",
+             "--out and --run are both standard output"),
+            ("manifest is the output", search + "--manifest {out}", "--manifest and --out"),
+            ("output is the collection", search + "--run {docs}", "--run {docs} is an input too"),
+            ("output is the queries", search + "--index {in} --run {q}",
+             "--run {q} is an input too"),
+            ("index is the queries", search + "--index {q}", "--index {q} is an input too"),
+            ("output is the index", "search text --index {index} --queries {q} --out {index}",
+             "--out {index} is an input too"),
+            ("index is the collection", "search text --collection {docs} --index {docs}",
+             "--index {docs} is an input too"),
+            ("a tag of two words", search + "--run {out}.r --tag 'my tag'",
+             'found the tag "my tag", expected one word'),
+            ("no tag", search + "--run {out}.r --tag ''", "tag"),
+            ("a query's id with a blank",
+             "search text --collection {docs} --queries {in} --run {out}",
+             'found a query\'s id "a query", expected one word', b"a query\tred\n"),
+            ("a document's id with a blank",
+             "search text --collection {in} --queries {q} --run {out}",
+             'found a document\'s id "a document", expected one word', b"a document\tred\n"),
         ]
         for option in ("--stop-words none", "--stemmer none", "--no-fold", "--no-numbers",
                        "--min-length 2", "--max-length 9", "--min-documents 2", "--max-share .5",
                        "--weights bm25", "--k1 1", "--b 0"):
-            rows.append(Row(f"{option} of an index", b"", opened + option, 2,
-                            option.split()[0] + " beside --index without --collection", files))
+            rows.append((f"{option} of an index", opened + option,
+                         option.split()[0] + " beside --index without --collection"))
         for option in ("--out {out}", "--run {out}", "--votes majority", "--k 3", "--metric l2",
                        "--engine mt", "--tag mine", "--votes majority --classes {out}",
                        "--group 2", "--balance intra"):
-            rows.append(Row(f"{option} without queries", b"", "search text --collection {docs} "
-                            "--index {docs}.i " + option, 2, option.split()[0] + " without --queries",
-                            files))
-        self.check_rows(rows)
+            rows.append((f"{option} without queries",
+                         "search text --collection {docs} --index {docs}.i " + option,
+                         option.split()[0] + " without --queries"))
+        self.check_wrong_usage(rows, files)
 
     def test_groups_are_for_fish_alone(self):
         docs = self.file("docs", self.DOCS)
