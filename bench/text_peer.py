@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Exact search in text collections beside what a user of Python would take: the same matrix, the
+same neighbours, the same machine.
+
+  text_peer.py PROGRAM DATA_FOLDER [--collections 20news,r8,cranfield] [--drawn N] [--k 30]
+               [--rounds 3] [--threads 1,all] [--engines tiles,mt]
+
+DATA_FOLDER as for text_classes.py, and cranfield/cran.{all.1400,qry}. Words become counts by
+scikit-learn's CountVectorizer, counts tf-idf (tf ln(N / df)), and documents and queries go to
+rulerank in SVMlight's form; --drawn adds N documents of words drawn by Zipf's law, some 75 each,
+and 500 queries. Neighbours are those by the cosine. Peers:
+
+  scipy            rows times the transposed matrix, 256 queries at a time, then argpartition
+  scikit-learn     NearestNeighbors(metric="cosine", algorithm="brute")
+  sparse_dot_topn  sp_matmul_topn, where it is installed
+
+Each runs several times, in turn with rulerank; the best of each counts. A peer has its matrices in
+memory, transposed and of unit rows, before its time begins. rulerank's time is its stage `nearest`:
+from the queries' weights to the neighbours, its index ready; `whole_seconds` is its stage `search`,
+which reads the queries' file and writes the neighbours besides. A time is printed only where all scores are within 1e-9 and all neighbours whose scores stand apart are the
+same. JSON lines. Needs scikit-learn, and sparse_dot_topn if that is to run.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+
+import numpy
+import scipy
+import scipy.sparse
+import sklearn
+import threadpoolctl
+from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
+
+import tables
+
+try:
+    import sparse_dot_topn
+except ImportError:
+    sparse_dot_topn = None
+
+NEAR = 1e-9
+
+
+def of_words(documents, queries):
+    words = CountVectorizer(stop_words="english")
+    return words.fit_transform(documents), words.transform(queries)
+
+
+def newsgroups(data):
+    return of_words(*([file.read_text("latin-1") for file in sorted(folder.rglob("*")) if file.is_file()]
+                      for folder in (data / "20news-bydate" / f"20news-bydate-{part}"
+                                     for part in ("train", "test"))))
+
+
+def r8(data):
+    return of_words(*([line.partition("\t")[2] for line in
+                       (data / "r8" / f"{part}.txt").read_text("latin-1").splitlines()]
+                      for part in ("train", "test")))
+
+
+def cranfield(data):
+    return of_words(*([document.partition(".W")[2] for document in
+                       (data / "cranfield" / name).read_text("latin-1").split("\n.I ")]
+                      for name in ("cran.all.1400", "cran.qry")))
+
+
+def drawn(documents, seed=1, queries=500, terms=100_000, longest=150):
+    draw = numpy.random.default_rng(seed)
+    chance = 1 / numpy.arange(1, terms + 1)
+    rows = documents + queries
+    lengths = draw.integers(1, longest, rows)
+    columns = draw.choice(terms, lengths.sum(), p=chance / chance.sum())
+    counts = scipy.sparse.csr_matrix((numpy.ones(len(columns)), columns,
+                                      numpy.concatenate([[0], numpy.cumsum(lengths)])), (rows, terms))
+    counts.sum_duplicates()
+    return counts[:documents], counts[documents:]
+
+
+COLLECTIONS = {"20news": newsgroups, "r8": r8, "cranfield": cranfield}
+
+
+def weighed(documents, queries):
+    frequency = numpy.bincount(documents.indices, minlength=documents.shape[1])
+    idf = scipy.sparse.diags(numpy.where(frequency > 0, numpy.log(documents.shape[0] /
+                                                                  numpy.maximum(frequency, 1)), 0))
+    result = []
+    for counts in (documents, queries):
+        rows = scipy.sparse.csr_matrix(counts @ idf)
+        rows.eliminate_zeros()
+        rows.sort_indices()
+        result.append(rows)
+    return result
+
+
+def best_first(columns, scores, k):
+    order = numpy.lexsort((columns, -scores))[:k]
+    return columns[order], scores[order]
+
+
+def by_scipy(documents, queries, k, threads):
+    transposed = documents.T.tocsr()
+
+    def search():
+        columns, scores = [], []
+        for begin in range(0, queries.shape[0], 256):
+            product = (queries[begin:begin + 256] @ transposed).toarray()
+            top = numpy.argpartition(-product, k - 1, axis=1)[:, :k]
+            of = numpy.take_along_axis(product, top, axis=1)
+            order = numpy.argsort(-of, axis=1)
+            columns.append(numpy.take_along_axis(top, order, axis=1))
+            scores.append(numpy.take_along_axis(of, order, axis=1))
+        return numpy.concatenate(columns), numpy.concatenate(scores)
+    return search
+
+
+def by_sklearn(documents, queries, k, threads):
+    nearest = NearestNeighbors(n_neighbors=k, metric="cosine", algorithm="brute", n_jobs=threads)
+    nearest.fit(documents)
+
+    def search():
+        distances, columns = nearest.kneighbors(queries)
+        return columns, 1 - distances
+    return search
+
+
+def by_topn(documents, queries, k, threads):
+    transposed = documents.T.tocsr()
+
+    def search():
+        return sparse_dot_topn.sp_matmul_topn(queries, transposed, top_n=k, sort=True,
+                                              n_threads=threads)
+    return search
+
+
+def as_arrays(found, k):
+    """sparse_dot_topn leaves zeros out."""
+    if isinstance(found, tuple):
+        return found
+    columns = numpy.full((found.shape[0], k), -1)
+    scores = numpy.zeros((found.shape[0], k))
+    for row in range(found.shape[0]):
+        some = slice(found.indptr[row], found.indptr[row + 1])
+        columns[row, :some.stop - some.start] = found.indices[some]
+        scores[row, :some.stop - some.start] = found.data[some]
+    return columns, scores
+
+
+def agree(ours, theirs):
+    """The same scores; the same document wherever no other one has nearly its score."""
+    if numpy.abs(ours[1] - theirs[1]).max() > NEAR:
+        return False
+    gaps = numpy.abs(numpy.diff(ours[1], axis=1)) > 10 * NEAR
+    apart = numpy.ones_like(ours[1], dtype=bool)
+    apart[:, 1:] &= gaps
+    apart[:, :-1] &= gaps
+    apart[:, -1] = False  # what comes next is not known
+    return bool((ours[0] == theirs[0])[apart].all())
+
+
+class Rulerank:
+    def __init__(self, program, folder, documents, queries, k):
+        self.program, self.folder, self.k = program, pathlib.Path(folder), k
+        for name, rows in (("documents", documents), ("queries", queries)):
+            dump_svmlight_file(rows, numpy.zeros(rows.shape[0]), str(self.folder / name))
+        self.run("--collection", self.folder / "documents", "--format", "svmlight")
+        self.shape = (queries.shape[0], min(k, documents.shape[0]))
+
+    def run(self, *words):
+        done = subprocess.run([self.program, "search", "text", "--index", self.folder / "index",
+                               "--quiet", "--json", "--device", "cpu", *map(str, words)],
+                              capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)["seconds"]
+
+    def search(self, engine, threads):
+        """Seconds of the engine, and of all that a search does."""
+        took = self.run("--queries", self.folder / "queries", "--k", self.k, "--engine", engine,
+                        "--threads", threads, "--out", self.folder / "found")
+        return took["nearest"], took["search"]
+
+    def found(self):
+        columns, scores = numpy.loadtxt(self.folder / "found", usecols=(2, 3), unpack=True)
+        return columns.astype(int).reshape(self.shape) - 1, scores.reshape(self.shape)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("data", type=pathlib.Path)
+    parser.add_argument("--collections", default=",".join(COLLECTIONS))
+    parser.add_argument("--drawn", type=int, default=0, metavar="N")
+    parser.add_argument("--k", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", default="1,all")
+    parser.add_argument("--engines", default="tiles,mt")
+    given = parser.parse_args()
+    all_threads = len(os.sched_getaffinity(0))
+    peers = {"scipy": (by_scipy, scipy.__version__), "scikit-learn": (by_sklearn, sklearn.__version__)}
+    if sparse_dot_topn is not None:
+        peers["sparse_dot_topn"] = (by_topn, sparse_dot_topn.__version__)
+    print(json.dumps({"machine": tables.machine(), "build": tables.build(given.program.parent),
+                      "versions": {name: version for name, (_, version) in peers.items()}}), flush=True)
+    collections = [name for name in given.collections.split(",") if name]
+    for name in [*collections, *(["drawn"] if given.drawn else [])]:
+        documents, queries = weighed(*(drawn(given.drawn) if name == "drawn" else
+                                       COLLECTIONS[name](given.data)))
+        units = [normalize(rows) for rows in (documents, queries)]
+        k = min(given.k, documents.shape[0])
+        with tempfile.TemporaryDirectory() as folder:
+            ours = Rulerank(given.program, folder, documents, queries, k)
+            for threads in [all_threads if t == "all" else int(t) for t in given.threads.split(",")]:
+                engines = given.engines.split(",")
+                best, whole = {}, {}
+                searches = {peer: make(*units, k, threads) for peer, (make, _) in peers.items()}
+                for _ in range(given.rounds):
+                    found = {}
+                    for engine in engines:
+                        seconds, all_of_it = ours.search(engine, threads)
+                        best[engine] = min(best.get(engine, seconds), seconds)
+                        whole[engine] = min(whole.get(engine, all_of_it), all_of_it)
+                        found[engine] = ours.found()
+                    for peer, search in searches.items():
+                        with threadpoolctl.threadpool_limits(threads):
+                            begin = time.perf_counter()
+                            theirs = search()
+                            seconds = time.perf_counter() - begin
+                        best[peer] = min(best.get(peer, seconds), seconds)
+                        found[peer] = as_arrays(theirs, k)
+                    for who, one in found.items():
+                        if not agree(found[engines[0]], one):
+                            raise SystemExit(f"{name}: {who} has other neighbours than {engines[0]}, "
+                                             "so nothing is timed")
+                for who, seconds in best.items():
+                    print(json.dumps({
+                        "collection": name, "documents": documents.shape[0],
+                        "terms": int((numpy.bincount(documents.indices) > 0).sum()),
+                        "postings": documents.nnz, "queries": queries.shape[0], "k": k,
+                        "threads": threads, "who": who, "seconds": round(seconds, 4),
+                        "ms_a_query": round(seconds / queries.shape[0] * 1000, 4),
+                        **({"whole_seconds": round(whole[who], 4)} if who in whole else {}),
+                        **{f"{engine}_faster_x": round(seconds / best[engine], 2)
+                           for engine in engines if who in peers}}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
