@@ -69,10 +69,16 @@ void read(int which, std::string const& path) {
       require(to_json(discretizer_from_json(json, path)) == json, "cuts do not come back");
       break;
     }
-    case 4: {
+    case 4:
+    case 6: {
       std::size_t documents = 0;
-      read_documents(ctx, path, text_format::automatic, [&](text_document&& document) {
+      auto const format = which == 4 ? text_format::automatic : text_format::svmlight;
+      read_documents(ctx, path, format, [&](text_document&& document) {
         require(!document.id.empty(), "a document has no id");
+        for (std::size_t i = 0; i < document.vector.size(); ++i)
+          require(std::isfinite(document.vector[i].value) && document.vector[i].value != 0 &&
+                      (i == 0 || document.vector[i - 1].feature < document.vector[i].feature),
+                  "a vector is not in order");
         ++documents;
       });
       require(documents > 0, "no document was read");
@@ -92,7 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   if (size == 0) return 0;
   memory_file const file(bytes + 1, size - 1);
   try {
-    read(bytes[0] % 6, file.path());
+    read(bytes[0] % 7, file.path());
   } catch (error const& e) {
     require(!e.where().file.empty(), "an error names no file");
     require(e.where().line > 0, "an error names no line");
@@ -118,6 +124,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
         "1\tone\n2\ttwo\r\n",
         "\4{\"id\":1,\"label\":\"l\",\"text\":\"one\"}\n{\"id\":\"b\",\"title\":\"\"}\n",
         "\4.I 1\n.T\na title\n.W\ntext\n.I 2\n.W\n",
+        "\6-1 3:0.5 0:-2 # one\n+1.5 qid:2 7:1e-3\n",
     };
     int number = 0;
     for (std::string const& seed : seeds)
