@@ -236,7 +236,8 @@ TEST(count_spill, reads_what_was_appended) {
     std::vector<std::vector<term_count>> rows;
     for (std::uint32_t r = 0; r < 200; ++r) {
       rows.emplace_back();
-      for (std::uint32_t i = 0; i < r % 17; ++i) rows.back().push_back({r + i, i});
+      for (std::uint32_t i = 0; i < r % 17; ++i)
+        rows.back().push_back({r + i, static_cast<double>(i)});
       spill.append(rows.back());
     }
     for (int again = 0; again < 2; ++again) {
