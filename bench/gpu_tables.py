@@ -25,7 +25,7 @@ from tables import build, keep, machine, markdown, run, sampling_sample, shapes
 
 CACHE_GIB = 64  # of profl and profl-t: a small cache would flatter ours
 PUBLISHED_ITEMSETS = 2.5e9  # of the largest size that a published engine ranks in one run
-DEEP = 5e6  # itemsets a document, from which a document a thread is only run on one GPU
+DEEP = 5e6  # itemsets a document, from which a document a thread is run on one GPU, and few by lrar
 
 
 def by_engine(rows):
@@ -123,7 +123,7 @@ def ranked(arguments, log, name, command, size, queries_of, features):
     bench = str(arguments.bin / "l2r_bench")
     each = math.comb(features, size - 1)
     documents = int(max(200, min(queries_of["documents"], PUBLISHED_ITEMSETS / each)))
-    some = int(max(20, min(documents, arguments.seconds / (each * 2e-7))))
+    some = int(max(20 if each < DEEP else 4, min(documents, arguments.seconds / (each * 2e-7))))
     threads = engines(arguments, "profl-t") if each < DEEP else ["profl-t@1"]
     result = by_engine(run(
         [bench, *command(str(documents)), str(size), "1", "plrar@1", f"lrar:{some}",

@@ -3,13 +3,13 @@
 //   text_bench SHAPE QUERIES K THREADS ENGINE...
 //   e.g. text_bench rcv1 500 30 1 mt:50 tiles
 //
-// ENGINE is NAME[@GPUS][:QUERIES of those, evenly chosen]; fish+GROUP and fish-intra+GROUP take so
-// many queries a launch. Queries are drawn from the collection and removed from it; tf-idf weights,
-// cosine. Every engine's neighbours are held against tiles on the CPU before it is timed: the same
-// documents and the same bits, or for the published engines for GPUs, which sum in single
-// precision, scores within 1e-5, rank by rank. One JSON line an engine; times are medians of
-// `calls`. save=FOLDER instead of an engine writes the weighted rows and the neighbours as plain
-// arrays, for text_peer_torch.py.
+// ENGINE is NAME[@GPUS][:QUERIES of those, evenly chosen]; mt~N and tiles~N take N threads instead,
+// fish+GROUP and fish-intra+GROUP so many queries a launch. Queries are drawn from the collection
+// and removed from it; tf-idf weights, cosine. Every engine's neighbours are held against tiles on
+// the CPU before it is timed: the same documents and the same bits, or for the published engines
+// for GPUs, which sum in single precision, scores within 1e-5, rank by rank. One JSON line an
+// engine; times are medians of `calls`. save=FOLDER instead of an engine writes the weighted rows
+// and the neighbours as plain arrays, for text_peer_torch.py.
 
 #include "bench/engine_argument.hpp"
 #include "core/machine.hpp"
@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -62,11 +63,16 @@ bool sums_in_single_precision(knn::sparse_engine e) {
          e == knn::sparse_engine::fish;
 }
 
-/// NAME[+GROUP], NAME being an engine's or fish-intra.
-void read_engine(std::string const& text, knn::sparse_search_options& options) {
-  std::size_t const plus = std::min(text.find('+'), text.size());
-  std::string const name = text.substr(0, plus);
-  options.group = plus < text.size() ? std::stoul(text.substr(plus + 1)) : 1;
+/// NAME[+GROUP][~THREADS], NAME being an engine's or fish-intra.
+void read_engine(std::string const& text, knn::sparse_search_options& options, int& threads) {
+  std::size_t const end = std::min(text.find_first_of("+~"), text.size());
+  std::string const name = text.substr(0, end);
+  auto const number = [&](char mark, unsigned long otherwise) {
+    std::size_t const at = text.find(mark);
+    return at < text.size() ? std::stoul(text.substr(at + 1)) : otherwise;
+  };
+  options.group = number('+', 1);
+  threads = static_cast<int>(number('~', static_cast<unsigned long>(threads)));
   bool const intra = name == "fish-intra";
   options.balance = intra ? knn::load_balance::intra : knn::load_balance::inter;
   options.engine = knn::sparse_engine_from(intra ? "fish" : name);
@@ -103,11 +109,15 @@ int run(int argc, char** argv) {
   auto const statistics = knn::statistics_of(drawn.documents);
   knn::sparse_matrix const queries = knn::weigh_queries(drawn.queries, statistics, {});
   knn::sparse_matrix const documents = knn::weigh_documents(drawn.documents, statistics, {});
+  auto const before_index = std::chrono::steady_clock::now();
   knn::sparse_index const index(all_threads, documents);
+  std::chrono::duration<double> const indexed = std::chrono::steady_clock::now() - before_index;
   double lists = 0;
   for (std::uint32_t const t : queries.term) lists += static_cast<double>(index.list(t).size());
-  fmt::print(stderr, "{} documents, {} postings, {:.0f} of them in the lists of a query\n",
-             index.size(), index.postings(), lists / static_cast<double>(queries.size()));
+  fmt::print(
+      stderr,
+      "{} documents, {} postings, {:.0f} of them in the lists of a query; {:.2f} s to index\n",
+      index.size(), index.postings(), lists / static_cast<double>(queries.size()), indexed.count());
   options.engine = knn::sparse_engine::tiles;
   knn::sparse_searcher const reference(all_threads, index, options);
   double first = 0;
@@ -123,11 +133,15 @@ int run(int argc, char** argv) {
       continue;
     }
     engine_argument const asked(argv[a]);
-    read_engine(asked.name, options);
+    ctx.threads = std::stoi(argv[4]);
+    read_engine(asked.name, options, ctx.threads);
     ctx.devices = asked.devices;
     knn::sparse_matrix const some = evenly(
         queries, asked.documents == 0 ? queries.size() : std::min(asked.documents, queries.size()));
+    if (!ctx.devices.empty()) knn::sparse_searcher(ctx, index, options);  // wakes the devices
+    auto const before = std::chrono::steady_clock::now();
     knn::sparse_searcher const searcher(ctx, index, options);
+    std::chrono::duration<double> const ready = std::chrono::steady_clock::now() - before;
     knn::neighbours found = searcher.search(ctx, some);
     knn::neighbours const expected = reference.search(all_threads, some);
     if (!(sums_in_single_precision(options.engine) ? nearly_the_same(found, expected)
@@ -149,11 +163,12 @@ int run(int argc, char** argv) {
     fmt::print(
         "{{\"input\": \"{}\", \"documents\": {}, \"terms\": {}, \"postings\": {}, "
         "\"queries\": {}, \"k\": {}, \"threads\": {}, \"engine\": \"{}\", "
-        "\"seconds_a_query\": {:.4g}, \"calls\": {}, \"ratio_to_first\": {:.4g}, "
+        "\"ready_s\": {:.4g}, \"seconds_a_query\": {:.4g}, \"calls\": {}, "
+        "\"ratio_to_first\": {:.4g}, "
         "\"postings_read_a_query\": {:.0f}, \"postings_of_a_query\": {:.0f}, "
         "\"rescored_a_query\": {:.1f}, \"commit\": \"{}\"}}\n",
         shape.name, index.size(), index.terms(), index.postings(), some.size(), options.k,
-        ctx.thread_count(), argv[a], each, seconds.size(), first / each,
+        ctx.thread_count(), argv[a], ready.count(), each, seconds.size(), first / each,
         per_query(found.postings_read), lists / static_cast<double>(queries.size()),
         per_query(found.rescored), commit());
   }
