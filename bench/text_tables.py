@@ -28,7 +28,7 @@ THREADS = [1, 6, 12]
 
 
 def engines(arguments):
-    some = arguments.queries // 10
+    some = max(20, arguments.queries // 25)
     names = [f"mt~{n}:{some}" for n in THREADS] + [f"tiles~{n}" for n in (1, arguments.threads)]
     names += ["gknn@1:20", f"gt@1:{some}"]
     for gpus in arguments.gpus:
