@@ -3,6 +3,7 @@
 #include "core/output_file.hpp"
 #include "knn/sparse/search.hpp"
 #include "l2r/options.hpp"
+#include "rules/mining/miner.hpp"
 
 #include <string_view>
 #include <vector>
@@ -30,6 +31,7 @@ std::vector<engine_line> all_engines() {
   std::vector<engine_line> lines;
   add_lines(lines, "reduce", al::engines());
   add_lines(lines, "rank", l2r::engines());
+  add_lines(lines, "mine", rules::mining_engines());
   add_lines(lines, "search text", knn::sparse_engines());
   return lines;
 }

@@ -109,6 +109,7 @@ int run(int argc, char** argv) {
   add_experiment(program, owner);
   add_reduce(program, owner);
   add_fit(program, owner);
+  add_mine(program, owner);
   add_pipeline(program, owner);
   add_rank(program, owner);
   add_sample(program, owner);

@@ -350,7 +350,7 @@ void check_counts(std::vector<CLI::Option const*> const& options) {
 constexpr std::array path_options{
     "--train", "--test",    "--apply",       "--in",      "--qrels",   "--run",      "--scores",
     "--folds", "--model",   "--ids",         "--out",     "--out-dir", "--manifest", "--collection",
-    "--index", "--queries", "--discretizer", "--classes", "--topics"};
+    "--index", "--queries", "--discretizer", "--classes", "--topics",  "--transactions"};
 
 void check_paths(std::vector<CLI::Option const*> const& options) {
   for (CLI::Option const* option : options) {

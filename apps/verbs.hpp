@@ -13,6 +13,7 @@ void add_experiment(CLI::App& program, session& owner);
 void add_pipeline(CLI::App& program, session& owner);
 void add_reduce(CLI::App& program, session& owner);
 void add_fit(CLI::App& program, session& owner);
+void add_mine(CLI::App& program, session& owner);
 void add_rank(CLI::App& program, session& owner);
 void add_sample(CLI::App& program, session& owner);
 void add_search(CLI::App& program, session& owner);

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/discretizer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// Sets of items. Item ids run from 0; those of transaction t are
+/// `items[row[t] .. row[t + 1])`, ascending and distinct.
+struct transactions {
+  std::string name;                  ///< the path, for messages
+  std::vector<std::size_t> row{0};   ///< [N + 1]
+  std::vector<std::uint32_t> items;  ///< all transactions, one after the other
+  std::vector<std::string> names;    ///< of each item
+
+  std::size_t size() const noexcept { return row.size() - 1; }
+  std::span<std::uint32_t const> transaction(std::size_t t) const {
+    return std::span(items).subspan(row[t], row[t + 1] - row[t]);
+  }
+};
+
+/// Reads FIMI's form: integers from 0 to 4294967295 separated by blanks, one transaction a line. An
+/// item that a line lists twice counts once; a line without items is a transaction. Ids follow the
+/// integers, which are the names. Throws `error` for anything else, and for a file without lines.
+transactions read_fimi(context const& ctx, std::string const& path);
+
+}  // namespace rulerank::datasets

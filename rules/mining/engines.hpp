@@ -1,0 +1,26 @@
+#pragma once
+// What the miners have in common; not for those who use them.
+
+#include "rules/mining/miner.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace rulerank::rules::mining {
+
+/// The options with their zeros resolved: min_support and min_size at least 1, max_size the
+/// largest number when unbounded.
+mining_options resolved(mining_options options);
+
+/// Of all frequent itemsets (every size) those of the kind and sizes wanted, by the definition:
+/// each itemset rules out its subsets with one item less.
+itemset_list of_kind(itemset_list const& all, mining_options const& options);
+
+itemset_list bruteforce(context const& ctx, transaction_view const& data,
+                        mining_options const& options);
+itemset_list apriori(context const& ctx, transaction_view const& data,
+                     mining_options const& options);
+itemset_list vertical(context const& ctx, transaction_view const& data,
+                      mining_options const& options);
+
+}  // namespace rulerank::rules::mining

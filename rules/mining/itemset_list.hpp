@@ -1,0 +1,92 @@
+#pragma once
+
+#include "rules/itemset.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace rulerank::rules {
+
+/// Memory that several lists take from: throws `out_of_budget` where there is no more.
+class memory_budget {
+ public:
+  explicit memory_budget(std::uint64_t bytes)
+      : left_(static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, INT64_MAX))) {}
+  void take(std::size_t bytes);
+
+ private:
+  std::atomic<std::int64_t> left_;
+};
+
+/// The itemsets found need more memory than the budget has.
+struct out_of_budget {};
+
+/// Itemsets with their supports, as the walk of a prefix tree: a record is an item, the number of
+/// items of the set that ends with it, and that set's support. The set's other items are those of
+/// the records before it with sizes 1, 2, ... that came last. A record with support 0 is no
+/// itemset of the list: it is there for the records below it.
+class itemset_list {
+ public:
+  struct record {
+    item last;
+    std::uint32_t size;
+    std::uint32_t support;
+  };
+
+  itemset_list() = default;
+  explicit itemset_list(std::shared_ptr<memory_budget> budget) : budget_(std::move(budget)) {}
+
+  /// The itemsets.
+  std::uint64_t size() const noexcept { return count_; }
+  bool empty() const noexcept { return count_ == 0; }
+  std::uint64_t bytes() const noexcept;
+
+  /// The itemset of the last record with size `size` - 1, and `last`; size >= 1.
+  void push(item last, std::uint32_t size, std::uint32_t support) {
+    if (end_ == limit_) grow(1);
+    *end_++ = {last, size, support};
+    count_ += support != 0;
+  }
+  /// All unions of the set of the last record with size `size`, which has `support` documents as
+  /// the unions have, and a subset of `more` that is not empty: 2^|more| - 1 itemsets.
+  void push_unions(std::span<item const> more, std::uint32_t size, std::uint32_t support);
+
+  /// Puts another list behind this one; its first record has size 1.
+  void append(itemset_list&& other);
+
+  /// Calls visit(std::span<item const> items, std::uint32_t support) for every itemset in the
+  /// order of the records, items in the order of the walk.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    std::vector<item> path;
+    for (block const& b : blocks_) {
+      record const* const end = &b == &blocks_.back() ? end_ : b.end;
+      for (record const* r = b.records.get(); r != end; ++r) {
+        if (path.size() < r->size) path.resize(r->size);
+        path[r->size - 1] = r->last;
+        if (r->support != 0) visit(std::span<item const>(path.data(), r->size), r->support);
+      }
+    }
+  }
+
+ private:
+  struct block {
+    std::unique_ptr<record[]> records;
+    record* end = nullptr;  // of what is used; the last block's is end_
+    std::size_t capacity = 0;
+  };
+  void grow(std::size_t records);
+
+  std::vector<block> blocks_;
+  record* end_ = nullptr;
+  record* limit_ = nullptr;
+  std::uint64_t count_ = 0;
+  std::shared_ptr<memory_budget> budget_;
+};
+
+}  // namespace rulerank::rules

@@ -1,0 +1,141 @@
+#include "rules/mining/miner.hpp"
+
+#include "core/error.hpp"
+#include "rules/mining/engines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace rulerank::rules {
+namespace {
+
+constexpr std::array<mining_engine_info, 3> all_engines{{
+    {mining_engine::bruteforce, "bruteforce", "cpu (one thread)",
+     "the support of every set of at most 24 items (Freitas 2017, Algorithm 1)"},
+    {mining_engine::apriori, "apriori", "cpu (one thread)",
+     "as published: level by level, candidates in a prefix tree (Agrawal and Srikant 1994)"},
+    {mining_engine::vertical, "vertical", "cpu",
+     "the project's own: depth first, bitmaps where items are dense and lists where they are rare",
+     true},
+}};
+
+template <class Table>
+std::string names_in(Table const& table) {
+  std::string names;
+  for (auto const& e : table) names += (names.empty() ? "" : ", ") + std::string(e.name);
+  return names;
+}
+
+struct kind_name {
+  itemset_kind which;
+  std::string_view name;
+};
+constexpr std::array<kind_name, 3> kinds{{{itemset_kind::all, "all"},
+                                          {itemset_kind::closed, "closed"},
+                                          {itemset_kind::maximal, "maximal"}}};
+
+template <class Table>
+auto which_in(Table const& table, std::string_view name, std::string_view what) {
+  for (auto const& e : table)
+    if (e.name == name) return e.which;
+  throw usage_error("found " + std::string(what) + " '" + std::string(name) + "', expected " +
+                    names_in(table));
+}
+
+template <class Table, class Which>
+std::string_view name_in(Table const& table, Which which) {
+  for (auto const& e : table)
+    if (e.which == which) return e.name;
+  return "auto";
+}
+
+struct itemset_hash {
+  std::size_t operator()(std::vector<item> const& x) const {
+    std::size_t h = x.size();
+    for (item const i : x) h = (h ^ i) * 0x9e3779b97f4a7c15U;
+    return h;
+  }
+};
+
+}  // namespace
+
+std::span<mining_engine_info const> mining_engines() {
+  return all_engines;
+}
+std::string_view name_of(mining_engine e) {
+  return name_in(all_engines, e);
+}
+mining_engine mining_engine_from(std::string_view name) {
+  if (name == "auto") return mining_engine::automatic;
+  return which_in(all_engines, name, "engine");
+}
+std::string_view name_of(itemset_kind k) {
+  return name_in(kinds, k);
+}
+itemset_kind itemset_kind_from(std::string_view name) {
+  return which_in(kinds, name, "kind");
+}
+
+itemset_list mine(context const& ctx, transaction_view const& data, mining_options const& given) {
+  mining_options const options = mining::resolved(given);
+  if (options.max_size < options.min_size)
+    throw usage_error("the largest size of an itemset is below the smallest");
+  if (data.size() > std::numeric_limits<std::uint32_t>::max())
+    throw usage_error("more than 4294967295 transactions");
+  switch (options.engine) {
+    case mining_engine::bruteforce:
+      return mining::bruteforce(ctx, data, options);
+    case mining_engine::apriori:
+      return mining::apriori(ctx, data, options);
+    case mining_engine::automatic:
+    case mining_engine::vertical:
+      break;
+  }
+  return mining::vertical(ctx, data, options);
+}
+
+namespace mining {
+
+mining_options resolved(mining_options options) {
+  options.min_support = std::max<std::uint32_t>(options.min_support, 1);
+  options.min_size = std::max<std::uint32_t>(options.min_size, 1);
+  if (options.max_size == 0) options.max_size = std::numeric_limits<std::uint32_t>::max();
+  return options;
+}
+
+itemset_list of_kind(itemset_list const& all, mining_options const& options) {
+  std::unordered_map<std::vector<item>, std::uint32_t, itemset_hash> support_of;
+  all.for_each([&](std::span<item const> x, std::uint32_t support) {
+    std::vector<item> set(x.begin(), x.end());
+    std::sort(set.begin(), set.end());
+    support_of.emplace(std::move(set), support);
+  });
+  std::unordered_set<std::vector<item>, itemset_hash> out;
+  if (options.kind != itemset_kind::all) {
+    for (auto const& [set, support] : support_of) {
+      for (std::size_t i = 0; i < set.size() && set.size() > 1; ++i) {
+        std::vector<item> less = set;
+        less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
+        if (options.kind == itemset_kind::maximal || support_of.at(less) == support)
+          out.insert(std::move(less));
+      }
+    }
+  }
+  itemset_list kept(std::make_shared<memory_budget>(options.max_bytes));
+  all.for_each([&](std::span<item const> x, std::uint32_t support) {
+    if (x.size() < options.min_size || x.size() > options.max_size) return;
+    std::vector<item> set(x.begin(), x.end());
+    std::sort(set.begin(), set.end());
+    if (out.contains(set)) return;
+    for (std::uint32_t i = 0; i < set.size(); ++i)
+      kept.push(set[i], i + 1, i + 1 == set.size() ? support : 0);
+  });
+  return kept;
+}
+
+}  // namespace mining
+}  // namespace rulerank::rules

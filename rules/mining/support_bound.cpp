@@ -1,0 +1,77 @@
+#include "rules/mining/support_bound.hpp"
+
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string>
+
+namespace rulerank::rules {
+namespace {
+
+constexpr unsigned most_decimals = 9;
+
+bool read_digits(std::string_view text, std::uint64_t& value) {
+  auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return status == std::errc{} && end == text.data() + text.size();
+}
+
+/// Reads digits with at most `most_decimals` behind a point; value is times 10^decimals.
+bool read_decimal(std::string_view text, std::uint64_t& value, unsigned& decimals) {
+  std::size_t const point = std::min(text.find('.'), text.size());
+  std::string digits(text.substr(0, point));
+  std::string_view const behind = text.substr(std::min(point + 1, text.size()));
+  digits += behind;
+  decimals = static_cast<unsigned>(behind.size());
+  return behind.size() <= most_decimals && digits.size() <= 18 &&
+         (point == text.size() || !behind.empty()) && read_digits(digits, value);
+}
+
+std::uint64_t power_of_ten(unsigned n) {
+  std::uint64_t p = 1;
+  for (; n > 0; --n) p *= 10;
+  return p;
+}
+
+}  // namespace
+
+std::uint32_t support_bound::of(std::uint64_t n) const {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  if (!percent) return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(value, 1, most));
+  __extension__ using wide = unsigned __int128;
+  wide const whole = wide{100} * power_of_ten(decimals);
+  wide const least = (wide{value} * n + whole - 1) / whole;
+  return static_cast<std::uint32_t>(std::clamp<wide>(least, 1, most));
+}
+
+support_bound support_bound_from(std::string_view text) {
+  support_bound bound;
+  bool valid = false;
+  if (text.ends_with('%')) {
+    bound.percent = true;
+    valid = read_decimal(text.substr(0, text.size() - 1), bound.value, bound.decimals) &&
+            bound.value <= 100 * power_of_ten(bound.decimals);
+  } else {
+    valid = read_digits(text, bound.value);
+  }
+  if (!valid)
+    throw usage_error("found '" + std::string(text) +
+                      "', expected a count of transactions such as 500, or a share such as 10%");
+  return bound;
+}
+
+double share_from(std::string_view text) {
+  bool const percent = text.ends_with('%');
+  std::uint64_t value = 0;
+  unsigned decimals = 0;
+  if (read_decimal(text.substr(0, text.size() - (percent ? 1 : 0)), value, decimals)) {
+    double const share = static_cast<double>(value) /
+                         static_cast<double>(power_of_ten(decimals) * (percent ? 100 : 1));
+    if (share <= 1) return share;
+  }
+  throw usage_error("found '" + std::string(text) +
+                    "', expected a share from 0 to 1 such as 0.8, or in percent such as 80%");
+}
+
+}  // namespace rulerank::rules

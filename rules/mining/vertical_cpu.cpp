@@ -1,0 +1,458 @@
+// The project's own miner, depth first over items by rising support (Zaki 2000, Eclat). What may
+// extend a prefix is a node, in one of two layouts: a bit row an item over the prefix's
+// transactions, whose pairs are counted by AND and popcount, or the transactions as lists of items,
+// whose pairs are counted by a pass over them (Uno et al. 2004, LCM's occurrence deliver). A node
+// takes the cheaper one; bit rows are packed to the transactions that are left when these are few.
+// Items that all transactions of a prefix hold are never branched on (perfect extensions).
+//
+// Closed and maximal sets need no table of those found before: the items that were branched on
+// earlier stay in the node, left behind. A set that one of them could join at the same support is
+// not closed, nor is any below it; one that it could join and stay frequent is not maximal.
+#include "bitmaps/bit_matrix.hpp"
+#include "bitmaps/row_kernels.hpp"
+#include "core/parallel.hpp"
+#include "rules/mining/engines.hpp"
+
+#include <algorithm>
+#include <deque>
+
+namespace rulerank::rules::mining {
+namespace {
+
+using bitmaps::word;
+using code = std::uint32_t;  // an item's place in its node
+
+/// What may extend a prefix, all of it frequent with the prefix.
+struct candidates {
+  std::vector<item> items;
+  std::vector<std::uint32_t> supports;  // with the prefix
+  std::size_t left_behind = 0;          // the first ones: branched on before
+
+  std::size_t size() const noexcept { return items.size(); }
+};
+
+struct bit_node : candidates {
+  std::vector<word const*> rows;  // each of `words` words
+  std::size_t words = 0;
+  aligned_vector<word> storage;
+};
+
+struct list_node : candidates {
+  std::vector<std::size_t> row{0};  // of each transaction, its codes, largest first
+  std::vector<code> codes;
+  std::vector<std::size_t> begin;  // of each code, its transactions
+  std::vector<std::uint32_t> holders;
+};
+
+/// Cycles, roughly, to count all pairs.
+double cost_of_bits(std::size_t branches, std::size_t size, std::size_t transactions) {
+  double const pairs = static_cast<double>(branches) * static_cast<double>(size) / 2;
+  return pairs * (6 + 1.5 * static_cast<double>(bitmaps::padded_words(transactions) /
+                                                bitmaps::row_words_multiple));
+}
+double cost_of_lists(std::uint64_t entries, std::size_t transactions) {
+  double const e = static_cast<double>(entries);
+  return 10 * e + 1.5 * e * e / static_cast<double>(std::max<std::size_t>(transactions, 1));
+}
+
+/// Searches below the branches of a root node; one a thread.
+class search {
+ public:
+  search(context const& ctx, mining_options const& options) : ctx_(ctx), options_(options) {}
+
+  /// Appends what lies below branch i of a node with prefix `prefix` and the items `full` that may
+  /// join any set below it without changing its support.
+  void branch(bit_node const& from, code i, std::uint32_t depth, itemset_list& out) {
+    out_ = &out;
+    visit(from, i, depth);
+  }
+  void branch(list_node const& from, code i, std::uint32_t depth, itemset_list& out) {
+    out_ = &out;
+    visit(from, i, depth);
+  }
+  /// Appends the sets of `full`, the items of all transactions; in sets of all kinds they join
+  /// those below as well. Before the first branch.
+  void start(std::vector<item> const& full, std::uint32_t transactions, bool extensible,
+             itemset_list& out) {
+    out_ = &out;
+    if (all())
+      list_unions(0, transactions, full);
+    else if (!full.empty())
+      list_chain(full, 0, listed(extensible) ? transactions : 0);
+  }
+  void join_always(std::vector<item> const& full) {
+    if (all()) full_ = full;
+  }
+
+ private:
+  /// What a branch leaves to go on with.
+  struct frame {
+    std::vector<code> kept;  // of the node above: left behind, then to branch on by rising support
+    std::size_t left_behind = 0;
+    std::vector<std::uint32_t> counts;
+    std::vector<word const*> rows;
+    bit_node bits;
+    list_node lists;
+  };
+
+  bool all() const { return options_.kind == itemset_kind::all; }
+  bool listed(bool extensible) const {
+    return options_.kind != itemset_kind::maximal || !extensible;
+  }
+  frame& frame_at(std::uint32_t level) {
+    while (frames_.size() <= level) frames_.emplace_back();
+    return frames_[level];
+  }
+
+  // -- Counting: counts of every candidate together with i; those below `first` are not wanted.
+
+  static void count(bit_node const& n, code i, std::size_t first, std::uint32_t* counts) {
+    bitmaps::and_counts(n.rows[i], n.rows.data() + first, n.size() - first, n.words,
+                        counts + first);
+  }
+  static void count(list_node const& n, code i, std::size_t first, std::uint32_t* counts) {
+    std::fill(counts + first, counts + n.size(), 0U);
+    for (std::size_t h = n.begin[i]; h < n.begin[i + 1]; ++h) {
+      code const* c = n.codes.data() + n.row[n.holders[h]];
+      code const* const end = n.codes.data() + n.row[n.holders[h] + 1];
+      if (first > i)
+        for (; *c != i; ++c) ++counts[*c];
+      else
+        for (; c != end; ++c) ++counts[*c];
+    }
+  }
+
+  // -- One branch.
+
+  template <class Node>
+  void visit(Node const& from, code i, std::uint32_t depth) {
+    if (++visits_ % 4096 == 0) ctx_.check_stop();
+    std::uint32_t const support = from.supports[i];
+    if (all() && depth + 1 >= options_.max_size) {
+      out_->push(from.items[i], depth + 1, listed_support(depth + 1, support));
+      return;
+    }
+    frame& f = frame_at(level_);
+    f.counts.resize(from.size());
+    std::size_t const mark = full_.size();
+    count(from, i, all() ? i + 1 : 0, f.counts.data());
+    if (choose(from, i, f)) {
+      std::uint32_t const size = list_set(from, i, depth, support, mark, f);
+      go_on(from, i, size, f);
+    }
+    full_.resize(mark);
+  }
+
+  /// Splits what may join into what must (behind full_) and what may (kept). False: an item left
+  /// behind joins every set below, none of which is closed.
+  bool choose(candidates const& from, code i, frame& f) {
+    std::uint32_t const support = from.supports[i];
+    f.kept.clear();
+    if (!all()) {
+      for (code c = 0; c < i; ++c) {
+        if (f.counts[c] == support) return false;
+        if (f.counts[c] >= options_.min_support) f.kept.push_back(c);
+      }
+    }
+    f.left_behind = f.kept.size();
+    for (code c = i + 1; c < from.size(); ++c) {
+      if (f.counts[c] < options_.min_support) continue;
+      if (f.counts[c] == support)
+        full_.push_back(from.items[c]);
+      else
+        f.kept.push_back(c);
+    }
+    std::sort(f.kept.begin() + static_cast<std::ptrdiff_t>(f.left_behind), f.kept.end(),
+              [&](code a, code b) {
+                return f.counts[a] != f.counts[b] ? f.counts[a] < f.counts[b] : a < b;
+              });
+    return true;
+  }
+
+  /// Lists the set of branch i; returns how many items it has as a prefix of those below.
+  std::uint32_t list_set(candidates const& from, code i, std::uint32_t depth, std::uint32_t support,
+                         std::size_t mark, frame const& f) {
+    if (all()) {
+      out_->push(from.items[i], depth + 1, listed_support(depth + 1, support));
+      list_unions(depth + 1, support, full_);
+      return depth + 1;
+    }
+    chain_.assign(1, from.items[i]);
+    chain_.insert(chain_.end(), full_.begin() + static_cast<std::ptrdiff_t>(mark), full_.end());
+    list_chain(chain_, depth, listed(!f.kept.empty()) ? support : 0);
+    return depth + static_cast<std::uint32_t>(chain_.size());
+  }
+
+  template <class Node>
+  void go_on(Node const& from, code i, std::uint32_t size, frame& f) {
+    std::size_t const branches = f.kept.size() - f.left_behind;
+    if (branches == 0 || size >= options_.max_size) return;
+    if (all() && (branches == 1 || size + 1 == options_.max_size)) {
+      for (code const c : f.kept) {
+        out_->push(from.items[c], size + 1, listed_support(size + 1, f.counts[c]));
+        list_unions(size + 1, f.counts[c], full_);
+      }
+      return;
+    }
+    bool const bits = make_child(from, i, f);
+    ++level_;
+    if (bits)
+      for (code c = static_cast<code>(f.left_behind); c < f.bits.size(); ++c)
+        visit(f.bits, c, size);
+    else
+      for (code c = static_cast<code>(f.left_behind); c < f.lists.size(); ++c)
+        visit(f.lists, c, size);
+    --level_;
+  }
+
+  // -- Listing.
+
+  std::uint32_t listed_support(std::uint32_t size, std::uint32_t support) const {
+    return size >= options_.min_size && size <= options_.max_size ? support : 0;
+  }
+  void list_unions(std::uint32_t size, std::uint32_t support, std::span<item const> more) {
+    if (more.empty() || size >= options_.max_size) return;
+    if (size + 1 >= options_.min_size && more.size() <= options_.max_size - size) {
+      out_->push_unions(more, size, support);
+      return;
+    }
+    for (std::size_t k = 0; k < more.size(); ++k) {
+      out_->push(more[k], size + 1, listed_support(size + 1, support));
+      list_unions(size + 1, support, more.subspan(k + 1));
+    }
+  }
+  void list_chain(std::span<item const> items, std::uint32_t size, std::uint32_t support) {
+    for (item const x : items.first(items.size() - 1)) out_->push(x, ++size, 0);
+    ++size;
+    out_->push(items.back(), size, listed_support(size, support));
+  }
+
+  // -- The node below a branch; says whether it has bit rows.
+
+  static void name_children(candidates const& from, frame const& f, candidates& child) {
+    child.items.clear();
+    child.supports.clear();
+    for (code const c : f.kept) {
+      child.items.push_back(from.items[c]);
+      child.supports.push_back(f.counts[c]);
+    }
+    child.left_behind = f.left_behind;
+  }
+
+  static bool make_child(bit_node const& from, code i, frame& f) {
+    bit_node& child = f.bits;
+    name_children(from, f, child);
+    std::size_t const packed = bitmaps::padded_words(from.supports[i]);
+    bool const pack = 2 * packed <= from.words && child.size() >= 5;
+    child.words = pack ? packed : from.words;
+    make_rows(child);
+    f.rows.clear();
+    for (code const c : f.kept) f.rows.push_back(from.rows[c]);
+    (pack ? bitmaps::pack_rows : bitmaps::and_rows)(from.rows[i], f.rows.data(), f.rows.size(),
+                                                    from.words, child.storage.data());
+    return true;
+  }
+
+  bool make_child(list_node const& from, code i, frame& f) {
+    std::uint64_t entries = 0;
+    for (code const c : f.kept) entries += f.counts[c];
+    std::size_t const transactions = from.supports[i];
+    if (cost_of_bits(f.kept.size() - f.left_behind, f.kept.size(), transactions) <=
+        cost_of_lists(entries, transactions)) {
+      make_bits(from, i, f);
+      return true;
+    }
+    make_lists(from, i, f);
+    return false;
+  }
+
+  static void make_rows(bit_node& n) {
+    std::size_t const words = n.size() * n.words + 1;
+    if (n.storage.size() < words) n.storage.resize(words);
+    n.rows.resize(n.size());
+    for (std::size_t c = 0; c < n.size(); ++c) n.rows[c] = n.storage.data() + c * n.words;
+  }
+
+  /// Calls work(code in the child) for what holder h of branch i has of it.
+  template <class Work>
+  void for_kept(list_node const& from, code i, std::size_t h, Work&& work) const {
+    std::size_t const t = from.holders[h];
+    for (std::size_t e = from.row[t]; e < from.row[t + 1]; ++e) {
+      code const c = from.codes[e];
+      if (all() && c == i) return;
+      if (place_[c] != 0) work(place_[c] - 1);
+    }
+  }
+  void set_places(frame const& f, candidates const& from) {
+    place_.assign(from.size(), 0);
+    for (code p = 0; p < f.kept.size(); ++p) place_[f.kept[p]] = p + 1;
+  }
+
+  void make_bits(list_node const& from, code i, frame& f) {
+    bit_node& child = f.bits;
+    name_children(from, f, child);
+    child.words = bitmaps::padded_words(from.supports[i]);
+    make_rows(child);
+    std::fill_n(child.storage.data(), child.size() * child.words, word{0});
+    set_places(f, from);
+    std::size_t column = 0;
+    for (std::size_t h = from.begin[i]; h < from.begin[i + 1]; ++h, ++column)
+      for_kept(from, i, h, [&](code c) {
+        child.storage[c * child.words + column / bitmaps::word_bits] |=
+            word{1} << column % bitmaps::word_bits;
+      });
+  }
+
+  void make_lists(list_node const& from, code i, frame& f) {
+    list_node& child = f.lists;
+    name_children(from, f, child);
+    set_places(f, from);
+    child.row.assign(1, 0);
+    child.codes.clear();
+    for (std::size_t h = from.begin[i]; h < from.begin[i + 1]; ++h) {
+      std::size_t const begin = child.codes.size();
+      for_kept(from, i, h, [&](code c) { child.codes.push_back(c); });
+      if (child.codes.size() - begin < 2) {
+        child.codes.resize(begin);  // no pair
+        continue;
+      }
+      std::sort(child.codes.begin() + static_cast<std::ptrdiff_t>(begin), child.codes.end(),
+                std::greater<>());
+      child.row.push_back(child.codes.size());
+    }
+    list_holders(child);
+  }
+
+ public:
+  /// Fills `begin` and `holders` from the rows.
+  static void list_holders(list_node& n) {
+    n.begin.assign(n.size() + 1, 0);
+    for (code const c : n.codes) ++n.begin[c + 1];
+    for (std::size_t c = 0; c < n.size(); ++c) n.begin[c + 1] += n.begin[c];
+    n.holders.resize(n.codes.size());
+    std::vector<std::size_t> next(n.begin.begin(), n.begin.end() - 1);
+    for (std::size_t t = 0; t + 1 < n.row.size(); ++t)
+      for (std::size_t e = n.row[t]; e < n.row[t + 1]; ++e)
+        n.holders[next[n.codes[e]]++] = static_cast<std::uint32_t>(t);
+  }
+
+ private:
+  context const& ctx_;
+  mining_options const& options_;
+  itemset_list* out_ = nullptr;
+  std::deque<frame> frames_;
+  std::uint32_t level_ = 0;
+  std::vector<item> full_;   // kind all: perfect extensions of the sets on the way here
+  std::vector<item> chain_;  // other kinds: a branch's item and perfect extensions
+  std::vector<code> place_;  // of a node's codes in the child that is made, plus 1
+  std::uint64_t visits_ = 0;
+};
+
+/// The node above all branches.
+struct root {
+  bool bits = false;
+  bit_node rows;
+  list_node lists;
+  std::vector<item> full;  // items of every transaction
+  std::size_t size() const { return bits ? rows.size() : lists.size(); }
+};
+
+void fill_rows(transaction_view const& data, std::vector<code> const& code_of, bit_node& n) {
+  n.words = bitmaps::padded_words(data.size());
+  n.storage.assign(n.size() * n.words, 0);
+  for (std::size_t c = 0; c < n.size(); ++c) n.rows.push_back(n.storage.data() + c * n.words);
+  for (std::size_t t = 0; t < data.size(); ++t)
+    for (item const x : data[t])
+      if (code_of[x] != 0)
+        n.storage[(code_of[x] - 1) * n.words + t / bitmaps::word_bits] |= word{1}
+                                                                          << t % bitmaps::word_bits;
+}
+
+/// Codes come to the transactions in falling order: the last code's holders first.
+void fill_lists(transaction_view const& data, std::vector<code> const& code_of, list_node& n) {
+  n.row.assign(data.size() + 1, 0);
+  n.begin.assign(n.size() + 1, 0);
+  for (std::size_t t = 0; t < data.size(); ++t) {
+    for (item const x : data[t]) {
+      if (code_of[x] == 0) continue;
+      ++n.row[t + 1];
+      ++n.begin[code_of[x]];
+    }
+  }
+  for (std::size_t t = 0; t < data.size(); ++t) n.row[t + 1] += n.row[t];
+  for (std::size_t c = 0; c < n.size(); ++c) n.begin[c + 1] += n.begin[c];
+  n.holders.resize(n.begin.back());
+  std::vector<std::size_t> next(n.begin.begin(), n.begin.end() - 1);
+  for (std::size_t t = 0; t < data.size(); ++t)
+    for (item const x : data[t])
+      if (code_of[x] != 0) n.holders[next[code_of[x] - 1]++] = static_cast<std::uint32_t>(t);
+  n.codes.resize(n.holders.size());
+  next.assign(n.row.begin(), n.row.end() - 1);
+  for (std::size_t c = n.size(); c-- > 0;)
+    for (std::size_t h = n.begin[c]; h < n.begin[c + 1]; ++h)
+      n.codes[next[n.holders[h]]++] = static_cast<code>(c);
+}
+
+root make_root(transaction_view const& data, mining_options const& options) {
+  std::vector<std::uint32_t> supports(data.items);
+  for (item const x : data.entries) ++supports[x];
+  root made;
+  candidates found;
+  std::uint64_t entries = 0;
+  for (item x = 0; x < data.items; ++x) {
+    if (supports[x] < options.min_support) continue;
+    if (supports[x] == data.size()) {
+      made.full.push_back(x);
+      continue;
+    }
+    found.items.push_back(x);
+    entries += supports[x];
+  }
+  std::stable_sort(found.items.begin(), found.items.end(),
+                   [&](item a, item b) { return supports[a] < supports[b]; });
+  std::vector<code> code_of(data.items, 0);  // plus 1
+  for (item const x : found.items) {
+    found.supports.push_back(supports[x]);
+    code_of[x] = static_cast<code>(found.supports.size());
+  }
+  made.bits =
+      cost_of_bits(found.size(), found.size(), data.size()) <= cost_of_lists(entries, data.size());
+  if (made.bits) {
+    static_cast<candidates&>(made.rows) = std::move(found);
+    fill_rows(data, code_of, made.rows);
+  } else {
+    static_cast<candidates&>(made.lists) = std::move(found);
+    fill_lists(data, code_of, made.lists);
+  }
+  return made;
+}
+
+}  // namespace
+
+itemset_list vertical(context const& ctx, transaction_view const& data,
+                      mining_options const& options) {
+  auto const budget = std::make_shared<memory_budget>(options.max_bytes);
+  root const from = make_root(data, options);
+  itemset_list found(budget);
+  std::vector<search> searches(static_cast<std::size_t>(ctx.thread_count()), search(ctx, options));
+  searches[0].start(from.full, static_cast<std::uint32_t>(data.size()), from.size() > 0, found);
+  // The items of all transactions are the prefix of closed and maximal sets.
+  std::uint32_t const depth =
+      options.kind == itemset_kind::all ? 0 : static_cast<std::uint32_t>(from.full.size());
+  for (search& s : searches) s.join_always(from.full);
+  std::vector<itemset_list> parts(from.size());
+  parallel_for(ctx, from.size(), 1, [&](std::size_t begin, std::size_t end, int thread) {
+    search& s = searches[static_cast<std::size_t>(thread)];
+    for (std::size_t i = begin; i < end; ++i) {
+      parts[i] = itemset_list(budget);
+      if (from.bits)
+        s.branch(from.rows, static_cast<code>(i), depth, parts[i]);
+      else
+        s.branch(from.lists, static_cast<code>(i), depth, parts[i]);
+    }
+  });
+  for (itemset_list& part : parts) found.append(std::move(part));
+  return found;
+}
+
+}  // namespace rulerank::rules::mining
