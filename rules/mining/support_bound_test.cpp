@@ -1,0 +1,39 @@
+#include "rules/mining/support_bound.hpp"
+
+#include "core/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rulerank::rules {
+namespace {
+
+TEST(support_bound, counts_and_percentages) {
+  EXPECT_EQ(support_bound_from("500").of(10), 500U);
+  EXPECT_EQ(support_bound_from("0").of(10), 1U);
+  EXPECT_EQ(support_bound_from("10%").of(8124), 813U);
+  EXPECT_EQ(support_bound_from("0.1%").of(100000), 100U) << "exactly, not 101";
+  EXPECT_EQ(support_bound_from("0.02%").of(100000), 20U);
+  EXPECT_EQ(support_bound_from("100%").of(7), 7U);
+  EXPECT_EQ(support_bound_from("0%").of(7), 1U);
+  EXPECT_EQ(support_bound_from("33.333333333%").of(3), 1U);
+  EXPECT_EQ(support_bound_from("33.333333334%").of(3), 2U);
+  EXPECT_EQ(support_bound_from("100.0%").of(4294967295U), 4294967295U);
+}
+
+TEST(support_bound, refuses_the_rest) {
+  for (char const* text : {"", "%", "-5", "1.5", "101%", "100.1%", "5 %", "a", "1.%",
+                           "1.0000000001%", "1e3", "99999999999999999999"})
+    EXPECT_THROW(support_bound_from(text), usage_error) << text;
+}
+
+TEST(shares, both_ways) {
+  EXPECT_EQ(share_from("80%"), 0.8);
+  EXPECT_EQ(share_from("0.8"), 0.8);
+  EXPECT_EQ(share_from("1"), 1.0);
+  EXPECT_EQ(share_from("33.3%"), 0.333);
+  for (char const* text : {"80", "101%", "-0.5", "", "x", "1."})
+    EXPECT_THROW(share_from(text), usage_error) << text;
+}
+
+}  // namespace
+}  // namespace rulerank::rules
