@@ -37,8 +37,7 @@ seconds best_of(Work&& work) {
     work();
     best.cpu = std::min(best.cpu, static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC);
     best.wall = std::min(
-        best.wall,
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        best.wall, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   return best;
 }
@@ -58,11 +57,13 @@ int run(int argc, char** argv) {
   for (int i = 5; i < argc; ++i) {
     options.min_support = static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));
     std::uint64_t itemsets = 0;
-    seconds const mined = best_of(
-        [&] { itemsets = rules::mine(ctx, rules::view_of(data), options).size(); });
+    seconds const mined =
+        best_of([&] { itemsets = rules::mine(ctx, rules::view_of(data), options).size(); });
     fmt::print(
-        "{{\"file\": \"{}\", \"kind\": \"{}\", \"engine\": \"{}\", \"threads\": {}, \"support\": {}, "
-        "\"itemsets\": {}, \"read_cpu_s\": {:.6f}, \"mine_cpu_s\": {:.6f}, \"mine_wall_s\": {:.6f}}}\n",
+        "{{\"file\": \"{}\", \"kind\": \"{}\", \"engine\": \"{}\", \"threads\": {}, \"support\": "
+        "{}, "
+        "\"itemsets\": {}, \"read_cpu_s\": {:.6f}, \"mine_cpu_s\": {:.6f}, \"mine_wall_s\": "
+        "{:.6f}}}\n",
         argv[1], argv[2], argv[3], ctx.threads, options.min_support, itemsets, read.cpu, mined.cpu,
         mined.wall);
   }

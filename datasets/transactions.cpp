@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -80,7 +82,11 @@ std::vector<std::uint32_t> rank(std::vector<std::uint32_t>& items) {
 
 }  // namespace
 
-transactions read_fimi(context const& ctx, std::string const& path) {
+namespace {
+
+/// Calls read_line(begin, end, position of the line, items) for each line of a file.
+template <class ReadLine>
+transactions read_lines(context const& ctx, std::string const& path, ReadLine&& read_line) {
   auto const text = open_text(ctx, path);
   std::string_view const bytes = text->bytes();
   transactions read;
@@ -89,14 +95,118 @@ transactions read_fimi(context const& ctx, std::string const& path) {
   for (std::size_t begin = bytes.starts_with("\xef\xbb\xbf") ? 3 : 0; begin < bytes.size();) {
     std::size_t const end = std::min(bytes.find('\n', begin), bytes.size());
     if (++line.line % lines_a_report == 0) ctx.report("read", begin, bytes.size());
-    read_integers(bytes.data() + begin, bytes.data() + end, line, read.items);
+    read_line(bytes.data() + begin, bytes.data() + end, line, read.items);
     make_set(read.items, read.row.back());
     read.row.push_back(read.items.size());
     begin = end + 1;
   }
   if (read.size() == 0) throw error({read.name, 1, 1}, "no transactions, expected one a line");
+  return read;
+}
+
+/// Names get numbers as they come.
+class name_numbers {
+ public:
+  std::uint32_t of(std::string_view name) {
+    return numbers_.try_emplace(std::string(name), static_cast<std::uint32_t>(numbers_.size()))
+        .first->second;
+  }
+  /// The names in the order of their bytes; `place` says where each number's name went.
+  std::vector<std::string> sorted(std::vector<std::uint32_t>& place) const {
+    std::vector<std::string> names;
+    place.resize(numbers_.size());
+    for (auto const& [name, number] : std::map(numbers_.begin(), numbers_.end())) {
+      place[number] = static_cast<std::uint32_t>(names.size());
+      names.push_back(name);
+    }
+    return names;
+  }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+void read_names(char const* const begin, char const* const end, char separator,
+                source_position const& line, name_numbers& numbers,
+                std::vector<std::uint32_t>& out) {
+  bool const by_blanks = is_blank(separator);
+  if (std::all_of(begin, end, is_blank)) return;
+  for (char const* at = begin;;) {
+    char const* const stop =
+        by_blanks ? std::find_if(at, end, is_blank) : std::find(at, end, separator);
+    char const* first = std::find_if_not(at, stop, is_blank);
+    char const* last = stop;
+    while (last != first && is_blank(last[-1])) --last;
+    if (first != last)
+      out.push_back(numbers.of({first, static_cast<std::size_t>(last - first)}));
+    else if (!by_blanks)
+      throw error({line.file, line.line, static_cast<std::uint64_t>(at - begin) + 1},
+                  "found no name, expected one between two separators");
+    if (stop == end) return;
+    at = stop + 1;
+  }
+}
+
+/// What the items of a feature stand for.
+void name_ranges(feature_cuts const& of, bool missing, std::vector<std::string>& names) {
+  for (std::size_t b = 0; b <= of.cuts.size(); ++b)
+    names.push_back(fmt::format("{}:{}{})", of.feature,
+                                b == 0 ? "(-inf," : fmt::format("[{},", of.cuts[b - 1]),
+                                b == of.cuts.size() ? "inf" : fmt::format("{}", of.cuts[b])));
+  if (missing) names.push_back(fmt::format("{}:missing", of.feature));
+}
+
+}  // namespace
+
+transactions read_fimi(context const& ctx, std::string const& path) {
+  transactions read = read_lines(ctx, path, read_integers);
   for (std::uint32_t const x : rank(read.items)) read.names.push_back(std::to_string(x));
   return read;
+}
+
+transactions read_baskets(context const& ctx, std::string const& path, char separator) {
+  name_numbers numbers;
+  transactions read =
+      read_lines(ctx, path, [&](auto const begin, auto const end, auto const& line, auto& out) {
+        read_names(begin, end, separator, line, numbers, out);
+      });
+  std::vector<std::uint32_t> place;
+  read.names = numbers.sorted(place);
+  for (std::uint32_t& x : read.items) x = place[x];
+  for (std::size_t t = 0; t < read.size(); ++t)
+    std::sort(read.items.begin() + static_cast<std::ptrdiff_t>(read.row[t]),
+              read.items.begin() + static_cast<std::ptrdiff_t>(read.row[t + 1]));
+  return read;
+}
+
+transactions transactions_of(binned_dataset const& data, discretizer const& fitted, bool labels) {
+  transactions made;
+  for (std::size_t f = 0; f < data.feature_count(); ++f) {
+    auto const of = std::find_if(fitted.features.begin(), fitted.features.end(),
+                                 [&](auto const& c) { return c.feature == data.features[f]; });
+    if (of == fitted.features.end())
+      throw usage_error(fmt::format("feature {} has no cuts", data.features[f]));
+    name_ranges(*of, data.has_missing_item[f], made.names);
+  }
+  std::vector<std::uint32_t> item_of_label(static_cast<std::size_t>(data.max_label) + 1);
+  if (labels) {
+    for (std::int32_t const l : data.labels)
+      if (l != unlabelled) item_of_label[static_cast<std::size_t>(l)] = 1;
+    for (std::size_t l = 0; l < item_of_label.size(); ++l) {
+      if (item_of_label[l] == 0) continue;
+      item_of_label[l] = static_cast<std::uint32_t>(made.names.size());
+      made.names.push_back(fmt::format("label={}", l));
+    }
+  }
+  for (std::size_t d = 0; d < data.documents; ++d) {
+    for (std::size_t f = 0; f < data.feature_count(); ++f)
+      if (std::uint8_t const c = data.code(f, d); c != no_item)
+        made.items.push_back(data.item_begin[f] + c);
+    if (labels && data.labels[d] != unlabelled)
+      made.items.push_back(item_of_label[static_cast<std::size_t>(data.labels[d])]);
+    made.row.push_back(made.items.size());
+  }
+  return made;
 }
 
 }  // namespace rulerank::datasets

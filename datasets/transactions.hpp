@@ -31,4 +31,14 @@ struct transactions {
 /// integers, which are the names. Throws `error` for anything else, and for a file without lines.
 transactions read_fimi(context const& ctx, std::string const& path);
 
+/// Reads items by name: one transaction a line, names between blanks, or between `separator` with
+/// the blanks around them cut off. Else as read_fimi; ids follow the names in the order of their
+/// bytes. Throws `error` for an empty name and a file without lines.
+transactions read_baskets(context const& ctx, std::string const& path, char separator = ' ');
+
+/// Documents as transactions: their items, named by feature and range (`12:[0.25,0.5)`,
+/// `12:missing`), and with `labels` one more for each label that occurs (`label=2`), behind the
+/// others. `fitted` is what made `data`.
+transactions transactions_of(binned_dataset const& data, discretizer const& fitted, bool labels);
+
 }  // namespace rulerank::datasets

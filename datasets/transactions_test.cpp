@@ -4,6 +4,8 @@
 #include "core/output_file.hpp"
 #include "core/testing.hpp"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 namespace rulerank::datasets {
@@ -56,6 +58,40 @@ TEST_F(transaction_files, faults_of_fimi) {
   EXPECT_EQ(message_of("4294967296\n"), ":1:1: found \"4294967296\"" + expected);
   EXPECT_EQ(message_of("99999999999999999999999\n"),
             ":1:1: found \"99999999999999999999999\"" + expected);
+}
+
+TEST_F(transaction_files, baskets) {
+  EXPECT_EQ(named(read_baskets({}, file("milk  bread\tbread \r\n\n butter\n"))),
+            (rows{{"bread", "milk"}, {}, {"butter"}}));
+  EXPECT_EQ(named(read_baskets({}, file("green tea, milk ,green tea\n \nmilk\n"), ',')),
+            (rows{{"green tea", "milk"}, {}, {"milk"}}));
+  EXPECT_EQ(named(read_baskets({}, file("10 9 2\n"))), (rows{{"10", "2", "9"}})) << "by bytes";
+  try {
+    read_baskets({}, file("a,b\na, ,b\n"), ',');
+    FAIL() << "an empty name was read";
+  } catch (error const& e) {
+    EXPECT_EQ(std::string(e.what()).substr((folder_ / "in").size()),
+              ":2:3: found no name, expected one between two separators");
+  }
+  EXPECT_THROW(read_baskets({}, file("")), error);
+}
+
+TEST(transactions, of_documents) {
+  discretizer fitted;
+  fitted.features = {{3, {0.25, 0.5}}, {5, {}}, {7, {1}}};
+  dataset data;
+  data.labels = {2, unlabelled, 0};
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  data.entries = {{3, 0.3}, {7, nan}, {3, 0.5}, {7, 2}, {3, 0.1}};
+  data.row = {0, 2, 4, 5};
+  data.queries = {{"1", 0, 3}};
+  auto const binned = apply_discretizer({}, data, fitted);
+  EXPECT_EQ(named(transactions_of(binned, fitted, true)),
+            (rows{{"3:[0.25,0.5)", "7:missing", "label=2"},
+                  {"3:[0.5,inf)", "7:[1,inf)"},
+                  {"3:(-inf,0.25)", "7:(-inf,1)", "label=0"}}));
+  EXPECT_EQ(named(transactions_of(binned, fitted, false))[0],
+            (rows::value_type{"3:[0.25,0.5)", "7:missing"}));
 }
 
 TEST_F(transaction_files, real_sets) {

@@ -11,9 +11,11 @@
 #include "bitmaps/bit_matrix.hpp"
 #include "bitmaps/row_kernels.hpp"
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 #include "rules/mining/engines.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 namespace rulerank::rules::mining {
@@ -82,6 +84,33 @@ class search {
   }
   void join_always(std::vector<item> const& full) {
     if (all()) full_ = full;
+  }
+
+  /// Of all kinds: the itemsets below a node with prefix size `depth`, as a random walk that takes
+  /// one branch of each node meets them, over the probability of the branch.
+  template <class Node>
+  double walk(Node const& from, std::uint32_t depth, random_engine& engine) {
+    if (from.size() == 0 || depth >= options_.max_size) return 0;
+    // A branch is as likely as the items that may follow it, and it, are many.
+    std::uint64_t const n = from.size();
+    std::uint64_t draw = uniform_below(engine, n * (n + 1) / 2);
+    code i = 0;
+    for (; draw >= n - i; ++i) draw -= n - i;
+    double const branches = static_cast<double>(n * (n + 1) / 2) / static_cast<double>(n - i);
+    frame& f = frame_at(level_);
+    f.counts.resize(from.size());
+    std::size_t const mark = full_.size();
+    count(from, i, i + std::size_t{1}, f.counts.data());
+    choose(from, i, f);
+    double met = std::ldexp(1.0, static_cast<int>(full_.size()));
+    if (!f.kept.empty() && depth + 1 < options_.max_size) {
+      bool const bits = make_child(from, i, f);
+      ++level_;
+      met += bits ? walk(f.bits, depth + 1, engine) : walk(f.lists, depth + 1, engine);
+      --level_;
+    }
+    full_.resize(mark);
+    return met * branches;
   }
 
  private:
@@ -453,6 +482,23 @@ itemset_list vertical(context const& ctx, transaction_view const& data,
   });
   for (itemset_list& part : parts) found.append(std::move(part));
   return found;
+}
+
+double walked_itemsets(context const& ctx, transaction_view const& data,
+                       mining_options const& given, std::uint32_t walks) {
+  mining_options options = given;
+  options.kind = itemset_kind::all;
+  root const from = make_root(data, options);
+  search walker(ctx, options);
+  walker.join_always(from.full);
+  random_engine engine(ctx.seed);
+  double sum = 0;
+  for (std::uint32_t w = 0; w < walks; ++w) {
+    if (w % 64 == 0) ctx.check_stop();
+    sum += from.bits ? walker.walk(from.rows, 0, engine) : walker.walk(from.lists, 0, engine);
+  }
+  return sum / std::max<std::uint32_t>(walks, 1) +
+         std::ldexp(1.0, static_cast<int>(from.full.size())) - 1;
 }
 
 }  // namespace rulerank::rules::mining

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -29,6 +30,32 @@ std::string percent_of(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{:.6g}", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+constexpr std::string_view holm_name = "p_holm";
+
+double (*measure_of(std::string_view name))(rule_counts const&) {
+  for (rule_measure const& m : rule_measures())
+    if (m.name == name) return m.of;
+  return nullptr;
+}
+
+std::string measure_names() {
+  std::string names;
+  for (rule_measure const& m : rule_measures())
+    fmt::format_to(std::back_inserter(names), "{}, ", m.name);
+  return names.substr(0, names.size() - 2);
+}
+
+std::string upper(std::string name) {
+  for (char& c : name)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return name;
+}
+
+/// JSON has no infinity.
+std::string json_number(double x) {
+  return std::isfinite(x) ? fmt::format("{}", x) : "null";
+}
+
 }  // namespace
 
 std::string_view name_of(mining_format f) {
@@ -43,24 +70,34 @@ mining_format mining_format_from(std::string_view name) {
   throw usage_error(fmt::format("found format '{}', expected borgelt, spmf or json", name));
 }
 
-itemset_writer::itemset_writer(output_file& out, std::span<std::string const> names,
-                               std::uint64_t transactions, options how)
-    : out_(out), transactions_(transactions), how_(how) {
+void check_measures(std::span<std::string const> names) {
   for (std::string const& name : names)
-    names_.push_back(how.format == mining_format::json ? json_name(name) : name);
+    if (name != holm_name && measure_of(name) == nullptr)
+      throw usage_error(
+          fmt::format("found measure '{}', expected {} or {}", name, measure_names(), holm_name));
 }
 
-void itemset_writer::write(std::span<item const> items, std::uint32_t support) {
+mining_writer::mining_writer(output_file& out, std::span<std::string const> names,
+                             std::uint64_t transactions, writer_options how)
+    : out_(out), transactions_(transactions), how_(std::move(how)) {
+  check_measures(how_.measures);
+  for (std::string const& name : names)
+    names_.push_back(how_.format == mining_format::json ? json_name(name) : name);
+}
+
+void mining_writer::add_names(std::span<item const> items) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) line_ += how_.format == mining_format::json ? ", " : " ";
+    line_ += names_[items[i]];
+  }
+}
+
+void mining_writer::write(std::span<item const> items, std::uint32_t support) {
   sorted_.assign(items.begin(), items.end());
   std::sort(sorted_.begin(), sorted_.end());
-  line_.clear();
-  bool const json = how_.format == mining_format::json;
-  if (json) line_ = "{\"items\": [";
-  for (std::size_t i = 0; i < sorted_.size(); ++i) {
-    if (i > 0) line_ += json ? ", " : " ";
-    line_ += names_[sorted_[i]];
-  }
-  auto end = std::back_inserter(line_);
+  line_ = how_.format == mining_format::json ? "{\"items\": [" : "";
+  add_names(sorted_);
+  auto const end = std::back_inserter(line_);
   switch (how_.format) {
     case mining_format::borgelt:
       if (how_.percent)
@@ -74,6 +111,52 @@ void itemset_writer::write(std::span<item const> items, std::uint32_t support) {
     case mining_format::json:
       fmt::format_to(end, "], \"support\": {}, \"share\": {}}}\n", support,
                      static_cast<double>(support) / static_cast<double>(transactions_));
+      break;
+  }
+  out_.write(line_);
+}
+
+void mining_writer::write(rule_list::rule const& rule, double p_holm) {
+  rule_counts const& c = rule.counts;
+  auto const value_of = [&](std::string_view name) {
+    return name == holm_name ? p_holm : measure_of(name)(c);
+  };
+  line_.clear();
+  auto const end = std::back_inserter(line_);
+  switch (how_.format) {
+    case mining_format::borgelt:
+      add_names(rule.consequent);
+      line_ += " <- ";
+      add_names(rule.antecedent);
+      if (how_.percent)
+        fmt::format_to(end, " ({}, ", percent_of(c.antecedent, c.transactions));
+      else
+        fmt::format_to(end, " ({}, ", c.antecedent);
+      line_ += percent_of(c.both, c.antecedent);
+      for (std::string const& name : how_.measures) fmt::format_to(end, ", {:.6g}", value_of(name));
+      line_ += ")\n";
+      break;
+    case mining_format::spmf:
+      add_names(rule.antecedent);
+      line_ += " ==> ";
+      add_names(rule.consequent);
+      fmt::format_to(end, " #SUP: {} #CONF: {}", c.both, confidence(c));
+      for (std::string const& name : how_.measures)
+        fmt::format_to(end, " #{}: {}", upper(name), value_of(name));
+      line_ += '\n';
+      break;
+    case mining_format::json:
+      line_ += "{\"antecedent\": [";
+      add_names(rule.antecedent);
+      line_ += "], \"consequent\": [";
+      add_names(rule.consequent);
+      fmt::format_to(end,
+                     "], \"transactions\": {}, \"with_antecedent\": {}, \"with_consequent\": {}, "
+                     "\"with_both\": {}",
+                     c.transactions, c.antecedent, c.consequent, c.both);
+      for (rule_measure const& m : rule_measures())
+        fmt::format_to(end, ", \"{}\": {}", m.name, json_number(m.of(c)));
+      fmt::format_to(end, ", \"{}\": {}}}\n", holm_name, json_number(p_holm));
       break;
   }
   out_.write(line_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/output_file.hpp"
+#include "rules/mining/association_rules.hpp"
 #include "rules/mining/itemset_list.hpp"
 
 #include <cstdint>
@@ -21,24 +22,35 @@ std::string_view name_of(mining_format f);
 /// Throws `usage_error` that lists the names.
 mining_format mining_format_from(std::string_view name);
 
-/// Writes itemsets line by line, items in the order of their ids.
-class itemset_writer {
+/// Throws `usage_error` for a name that is neither of rule_measures() nor `p_holm`.
+void check_measures(std::span<std::string const> names);
+
+struct writer_options {
+  mining_format format = mining_format::borgelt;
+  /// Borgelt's form gives supports in percent of the transactions, not as counts.
+  bool percent = false;
+  /// Names of measures (rule_measures(), or `p_holm`) behind the ones that Borgelt's and SPMF's
+  /// forms have of their own; the JSON of a rule has all of them.
+  std::vector<std::string> measures{};
+};
+
+/// Writes itemsets and rules line by line, items in the order of their ids.
+class mining_writer {
  public:
-  struct options {
-    mining_format format = mining_format::borgelt;
-    /// Borgelt's form gives supports in percent of the transactions, not as counts.
-    bool percent = false;
-  };
-  /// `names` of the items, `transactions` in all; both outlive the writer.
-  itemset_writer(output_file& out, std::span<std::string const> names, std::uint64_t transactions,
-                 options how);
+  /// `names` of the items, `transactions` in all. Throws `usage_error` for an unknown measure.
+  mining_writer(output_file& out, std::span<std::string const> names, std::uint64_t transactions,
+                writer_options how);
 
   void write(std::span<item const> items, std::uint32_t support);
+  /// `p_holm`: the rule's p value after Holm's correction.
+  void write(rule_list::rule const& rule, double p_holm);
 
  private:
+  void add_names(std::span<item const> items);
+
   output_file& out_;
   std::uint64_t transactions_;
-  options how_;
+  writer_options how_;
   std::vector<std::string> names_;  // as they are written
   std::vector<item> sorted_;
   std::string line_;
