@@ -40,11 +40,12 @@ struct bit_node : candidates {
 };
 
 struct list_node : candidates {
-  std::vector<std::size_t> row{0};  // of each transaction, its codes, largest first
-  std::vector<code> codes;
-  std::vector<std::size_t> begin;  // of each code, its transactions
-  std::vector<std::uint32_t> holders;
+  std::vector<code> codes;           // of each transaction, largest first, then end_of_row
+  std::vector<std::size_t> begin;    // of each code, its transactions in `holders`:
+  std::vector<std::size_t> holders;  // where in `codes` they begin
 };
+constexpr code end_of_row = ~code{0};
+constexpr std::size_t ahead = 8;  // transactions that are asked for before their turn
 
 /// Cycles, roughly, to count all pairs.
 double cost_of_bits(std::size_t branches, std::size_t size, std::size_t transactions) {
@@ -141,13 +142,10 @@ class search {
   }
   static void count(list_node const& n, code i, std::size_t first, std::uint32_t* counts) {
     std::fill(counts + first, counts + n.size(), 0U);
+    code const last = first > i ? i : end_of_row;
     for (std::size_t h = n.begin[i]; h < n.begin[i + 1]; ++h) {
-      code const* c = n.codes.data() + n.row[n.holders[h]];
-      code const* const end = n.codes.data() + n.row[n.holders[h] + 1];
-      if (first > i)
-        for (; *c != i; ++c) ++counts[*c];
-      else
-        for (; c != end; ++c) ++counts[*c];
+      __builtin_prefetch(n.codes.data() + n.holders[std::min(h + ahead, n.holders.size() - 1)]);
+      for (code const* c = n.codes.data() + n.holders[h]; *c != last; ++c) ++counts[*c];
     }
   }
 
@@ -305,12 +303,9 @@ class search {
   /// Calls work(code in the child) for what holder h of branch i has of it.
   template <class Work>
   void for_kept(list_node const& from, code i, std::size_t h, Work&& work) const {
-    std::size_t const t = from.holders[h];
-    for (std::size_t e = from.row[t]; e < from.row[t + 1]; ++e) {
-      code const c = from.codes[e];
-      if (all() && c == i) return;
-      if (place_[c] != 0) work(place_[c] - 1);
-    }
+    code const last = all() ? i : end_of_row;
+    for (code const* c = from.codes.data() + from.holders[h]; *c != last; ++c)
+      if (place_[*c] != 0) work(place_[*c] - 1);
   }
   void set_places(frame const& f, candidates const& from) {
     place_.assign(from.size(), 0);
@@ -336,7 +331,6 @@ class search {
     list_node& child = f.lists;
     name_children(from, f, child);
     set_places(f, from);
-    child.row.assign(1, 0);
     child.codes.clear();
     for (std::size_t h = from.begin[i]; h < from.begin[i + 1]; ++h) {
       std::size_t const begin = child.codes.size();
@@ -347,25 +341,27 @@ class search {
       }
       std::sort(child.codes.begin() + static_cast<std::ptrdiff_t>(begin), child.codes.end(),
                 std::greater<>());
-      child.row.push_back(child.codes.size());
+      child.codes.push_back(end_of_row);
     }
     list_holders(child);
   }
 
- public:
-  /// Fills `begin` and `holders` from the rows.
-  static void list_holders(list_node& n) {
+  /// Fills `begin` and `holders` from `codes`.
+  void list_holders(list_node& n) {
     n.begin.assign(n.size() + 1, 0);
-    for (code const c : n.codes) ++n.begin[c + 1];
+    for (code const c : n.codes)
+      if (c != end_of_row) ++n.begin[c + 1];
     for (std::size_t c = 0; c < n.size(); ++c) n.begin[c + 1] += n.begin[c];
-    n.holders.resize(n.codes.size());
-    std::vector<std::size_t> next(n.begin.begin(), n.begin.end() - 1);
-    for (std::size_t t = 0; t + 1 < n.row.size(); ++t)
-      for (std::size_t e = n.row[t]; e < n.row[t + 1]; ++e)
-        n.holders[next[n.codes[e]]++] = static_cast<std::uint32_t>(t);
+    n.holders.resize(n.begin.back());
+    next_.assign(n.begin.begin(), n.begin.end() - 1);
+    for (std::size_t e = 0, row = 0; e < n.codes.size(); ++e) {
+      if (n.codes[e] == end_of_row)
+        row = e + 1;
+      else
+        n.holders[next_[n.codes[e]]++] = row;
+    }
   }
 
- private:
   context const& ctx_;
   mining_options const& options_;
   itemset_list* out_ = nullptr;
@@ -374,6 +370,7 @@ class search {
   std::vector<item> full_;   // kind all: perfect extensions of the sets on the way here
   std::vector<item> chain_;  // other kinds: a branch's item and perfect extensions
   std::vector<code> place_;  // of a node's codes in the child that is made, plus 1
+  std::vector<std::size_t> next_;
   std::uint64_t visits_ = 0;
 };
 
@@ -399,27 +396,32 @@ void fill_rows(transaction_view const& data, std::vector<code> const& code_of, b
 
 /// Codes come to the transactions in falling order: the last code's holders first.
 void fill_lists(transaction_view const& data, std::vector<code> const& code_of, list_node& n) {
-  n.row.assign(data.size() + 1, 0);
+  std::vector<std::size_t> row(data.size() + 1, 0);
   n.begin.assign(n.size() + 1, 0);
   for (std::size_t t = 0; t < data.size(); ++t) {
+    std::size_t kept = 1;  // end_of_row
     for (item const x : data[t]) {
       if (code_of[x] == 0) continue;
-      ++n.row[t + 1];
+      ++kept;
       ++n.begin[code_of[x]];
     }
+    row[t + 1] = row[t] + kept;
   }
-  for (std::size_t t = 0; t < data.size(); ++t) n.row[t + 1] += n.row[t];
   for (std::size_t c = 0; c < n.size(); ++c) n.begin[c + 1] += n.begin[c];
   n.holders.resize(n.begin.back());
   std::vector<std::size_t> next(n.begin.begin(), n.begin.end() - 1);
   for (std::size_t t = 0; t < data.size(); ++t)
     for (item const x : data[t])
-      if (code_of[x] != 0) n.holders[next[code_of[x] - 1]++] = static_cast<std::uint32_t>(t);
-  n.codes.resize(n.holders.size());
-  next.assign(n.row.begin(), n.row.end() - 1);
-  for (std::size_t c = n.size(); c-- > 0;)
-    for (std::size_t h = n.begin[c]; h < n.begin[c + 1]; ++h)
-      n.codes[next[n.holders[h]]++] = static_cast<code>(c);
+      if (code_of[x] != 0) n.holders[next[code_of[x] - 1]++] = t;
+  n.codes.assign(row.back(), end_of_row);
+  next.assign(row.begin(), row.end() - 1);
+  for (std::size_t c = n.size(); c-- > 0;) {
+    for (std::size_t h = n.begin[c]; h < n.begin[c + 1]; ++h) {
+      std::size_t const t = n.holders[h];
+      n.codes[next[t]++] = static_cast<code>(c);
+      n.holders[h] = row[t];
+    }
+  }
 }
 
 root make_root(transaction_view const& data, mining_options const& options) {
