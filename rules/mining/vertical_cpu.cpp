@@ -58,20 +58,23 @@ double cost_of_lists(std::uint64_t entries, std::size_t transactions) {
   return 10 * e + 1.5 * e * e / static_cast<double>(std::max<std::size_t>(transactions, 1));
 }
 
+/// Some of the branches of a node, by number.
+struct slice {
+  code begin = 0;
+  code end = ~code{0};
+};
+
 /// Searches below the branches of a root node; one a thread.
 class search {
  public:
   search(context const& ctx, mining_options const& options) : ctx_(ctx), options_(options) {}
 
-  /// Appends what lies below branch i of a node with prefix `prefix` and the items `full` that may
-  /// join any set below it without changing its support.
-  void branch(bit_node const& from, code i, std::uint32_t depth, itemset_list& out) {
+  /// Appends what branch i of a node with prefix size `depth` leads to, of the branches below it
+  /// those of the slice; the branch's own set is in the slice that has the first.
+  template <class Node>
+  void branch(Node const& from, code i, std::uint32_t depth, slice which, itemset_list& out) {
     out_ = &out;
-    visit(from, i, depth);
-  }
-  void branch(list_node const& from, code i, std::uint32_t depth, itemset_list& out) {
-    out_ = &out;
-    visit(from, i, depth);
+    visit(from, i, depth, which);
   }
   /// Appends the sets of `full`, the items of all transactions; in sets of all kinds they join
   /// those below as well. Before the first branch.
@@ -152,11 +155,11 @@ class search {
   // -- One branch.
 
   template <class Node>
-  void visit(Node const& from, code i, std::uint32_t depth) {
+  void visit(Node const& from, code i, std::uint32_t depth, slice which = {}) {
     if (++visits_ % 4096 == 0) ctx_.check_stop();
-    std::uint32_t const support = from.supports[i];
     if (all() && depth + 1 >= options_.max_size) {
-      out_->push(from.items[i], depth + 1, listed_support(depth + 1, support));
+      if (which.begin == 0)
+        out_->push(from.items[i], depth + 1, listed_support(depth + 1, from.supports[i]));
       return;
     }
     frame& f = frame_at(level_);
@@ -164,8 +167,9 @@ class search {
     std::size_t const mark = full_.size();
     count(from, i, all() ? i + 1 : 0, f.counts.data());
     if (choose(from, i, f)) {
-      std::uint32_t const size = list_set(from, i, depth, support, mark, f);
-      go_on(from, i, size, f);
+      if (which.begin == 0) list_set(from, i, depth, mark, f);
+      auto const joined = all() ? 0 : static_cast<std::uint32_t>(full_.size() - mark);
+      go_on(from, i, depth + 1 + joined, which, f);
     }
     full_.resize(mark);
   }
@@ -196,39 +200,41 @@ class search {
     return true;
   }
 
-  /// Lists the set of branch i; returns how many items it has as a prefix of those below.
-  std::uint32_t list_set(candidates const& from, code i, std::uint32_t depth, std::uint32_t support,
-                         std::size_t mark, frame const& f) {
+  /// Lists the set of branch i.
+  void list_set(candidates const& from, code i, std::uint32_t depth, std::size_t mark,
+                frame const& f) {
+    std::uint32_t const support = from.supports[i];
     if (all()) {
       out_->push(from.items[i], depth + 1, listed_support(depth + 1, support));
       list_unions(depth + 1, support, full_);
-      return depth + 1;
+      return;
     }
     chain_.assign(1, from.items[i]);
     chain_.insert(chain_.end(), full_.begin() + static_cast<std::ptrdiff_t>(mark), full_.end());
     list_chain(chain_, depth, listed(!f.kept.empty()) ? support : 0);
-    return depth + static_cast<std::uint32_t>(chain_.size());
   }
 
+  /// What is below the set of branch i, which has `size` items as a prefix.
   template <class Node>
-  void go_on(Node const& from, code i, std::uint32_t size, frame& f) {
-    std::size_t const branches = f.kept.size() - f.left_behind;
-    if (branches == 0 || size >= options_.max_size) return;
+  void go_on(Node const& from, code i, std::uint32_t size, slice which, frame& f) {
+    auto const branches = static_cast<code>(f.kept.size() - f.left_behind);
+    if (branches <= which.begin || size >= options_.max_size) return;
+    code const end = std::min(branches, which.end);
     if (all() && (branches == 1 || size + 1 == options_.max_size)) {
-      for (code const c : f.kept) {
+      for (code b = which.begin; b < end; ++b) {
+        code const c = f.kept[b];
         out_->push(from.items[c], size + 1, listed_support(size + 1, f.counts[c]));
         list_unions(size + 1, f.counts[c], full_);
       }
       return;
     }
+    auto const first = static_cast<code>(f.left_behind);
     bool const bits = make_child(from, i, f);
     ++level_;
     if (bits)
-      for (code c = static_cast<code>(f.left_behind); c < f.bits.size(); ++c)
-        visit(f.bits, c, size);
+      for (code b = which.begin; b < end; ++b) visit(f.bits, first + b, size);
     else
-      for (code c = static_cast<code>(f.left_behind); c < f.lists.size(); ++c)
-        visit(f.lists, c, size);
+      for (code b = which.begin; b < end; ++b) visit(f.lists, first + b, size);
     --level_;
   }
 
@@ -458,6 +464,13 @@ root make_root(transaction_view const& data, mining_options const& options) {
   return made;
 }
 
+/// How the branches below a branch of the root are shared out: the first have most below them. A
+/// branch of lists costs too much to be made more than once.
+std::vector<slice> slices_for(root const& from, int threads) {
+  if (threads == 1 || !from.bits) return {{}};
+  return {{0, 1}, {1, 2}, {2, 4}, {4, 8}, {8, 16}, {16, slice{}.end}};
+}
+
 }  // namespace
 
 itemset_list vertical(context const& ctx, transaction_view const& data,
@@ -471,15 +484,18 @@ itemset_list vertical(context const& ctx, transaction_view const& data,
   std::uint32_t const depth =
       options.kind == itemset_kind::all ? 0 : static_cast<std::uint32_t>(from.full.size());
   for (search& s : searches) s.join_always(from.full);
-  std::vector<itemset_list> parts(from.size());
-  parallel_for(ctx, from.size(), 1, [&](std::size_t begin, std::size_t end, int thread) {
+  auto const slices = slices_for(from, ctx.thread_count());
+  std::vector<itemset_list> parts(from.size() * slices.size());
+  parallel_for(ctx, parts.size(), 1, [&](std::size_t begin, std::size_t end, int thread) {
     search& s = searches[static_cast<std::size_t>(thread)];
-    for (std::size_t i = begin; i < end; ++i) {
-      parts[i] = itemset_list(budget);
+    for (std::size_t p = begin; p < end; ++p) {
+      auto const i = static_cast<code>(p / slices.size());
+      slice const which = slices[p % slices.size()];
+      parts[p] = itemset_list(budget);
       if (from.bits)
-        s.branch(from.rows, static_cast<code>(i), depth, parts[i]);
+        s.branch(from.rows, i, depth, which, parts[p]);
       else
-        s.branch(from.lists, static_cast<code>(i), depth, parts[i]);
+        s.branch(from.lists, i, depth, which, parts[p]);
     }
   });
   for (itemset_list& part : parts) found.append(std::move(part));
