@@ -95,6 +95,8 @@ void check_rules(mine_arguments const& given) {
 mine_request request_of(mine_arguments const& given) {
   check_input(given);
   check_rules(given);
+  if (given.min_support.empty())
+    throw usage_error("--min-support is required, a count of transactions or a share of them");
   mine_request wanted;
   wanted.bound =
       option_value("--min-support", [&] { return rules::support_bound_from(given.min_support); });
@@ -164,46 +166,58 @@ void drop_items(datasets::transactions& data, std::vector<rules::appearance> con
   data.items.resize(kept);
 }
 
-[[noreturn]] void refuse(session& owner, mine_input const& in, rules::mining_options options,
-                         double itemsets, bool is_estimate) {
+/// Memory that sorting itemsets, and looking them up for rules, takes for each byte of the list.
+constexpr std::uint64_t bytes_to_a_byte = 12;
+
+/// `expected` itemsets, or 0 when there were more than the estimate said.
+[[noreturn]] void refuse(session& owner, mine_input const& in, rules::mining_options const& options,
+                         double expected) {
   auto const fitting = rules::support_that_fits(owner.ctx(), rules::view_of(in.data), options);
-  std::string const found = is_estimate
-                                ? fmt::format("about {:.2g} itemsets, some {:.2g} GB", itemsets,
-                                              itemsets * rules::bytes_an_itemset / 1e9)
-                                : std::string("more itemsets than");
-  throw usage_error(fmt::format(
-      "--min-support: {} {} {:.2g} GB of free memory hold; {}", found, is_estimate ? "and" : "the",
-      static_cast<double>(options.max_bytes) / 1e9,
-      fitting.support == 0 ? std::string("no support is large enough, expected --max-size")
-                           : fmt::format("{} would fit (about {:.2g} itemsets)", fitting.support,
-                                         fitting.itemsets)));
+  double const gigabytes = static_cast<double>(bytes_to_a_byte) / 1e9;
+  double const free = static_cast<double>(options.max_bytes) * gigabytes;
+  std::string const found =
+      expected == 0
+          ? fmt::format("found more itemsets than {:.2g} GB hold", free)
+          : fmt::format(
+                "found about {:.2g} itemsets, which take {:.2g} GB, more than the {:.2g} GB "
+                "that are free",
+                expected, expected * rules::bytes_an_itemset * gigabytes, free);
+  std::string const hint =
+      fitting.support == 0
+          ? std::string("a smaller --max-size")
+          : fmt::format("{} or more (about {:.2g} itemsets), or a smaller --max-size",
+                        fitting.support, fitting.itemsets);
+  throw usage_error(
+      fmt::format("--min-support {}: {}, expected {}", options.min_support, found, hint));
 }
 
-rules::itemset_list mine_itemsets(session& owner, mine_input const& in,
-                                  rules::mining_options const& options) {
+rules::itemset_table mine_itemsets(session& owner, mine_input const& in,
+                                   rules::mining_options const& options) {
   {
     auto const timer = owner.stage("estimate");
     double const expected =
         rules::estimated_itemsets(owner.ctx(), rules::view_of(in.data), options);
     if (expected * rules::bytes_an_itemset > static_cast<double>(options.max_bytes))
-      refuse(owner, in, options, expected, true);
+      refuse(owner, in, options, expected);
   }
-  auto const timer = owner.stage("mine");
+  rules::itemset_list found;
   try {
-    return rules::mine(owner.ctx(), rules::view_of(in.data), options);
+    auto const timer = owner.stage("mine");
+    found = rules::mine(owner.ctx(), rules::view_of(in.data), options);
   } catch (rules::out_of_budget const&) {
-    refuse(owner, in, options, 0, false);
+    refuse(owner, in, options, 0);
   }
+  auto const timer = owner.stage("sort");
+  return {owner.ctx(), found};
 }
 
 std::size_t write_rules(session& owner, mine_arguments const& given, mine_request const& wanted,
-                        mine_input const& in, rules::itemset_list found, rules::mining_writer& to) {
+                        mine_input const& in, rules::itemset_table const& found,
+                        rules::mining_writer& to) {
   rules::rule_list strong;
   {
     auto const timer = owner.stage("rules");
-    rules::support_table const table(found);
-    found = {};
-    strong = rules::association_rules(owner.ctx(), table, in.data.size(),
+    strong = rules::association_rules(owner.ctx(), found, in.data.size(),
                                       {.min_confidence = wanted.min_confidence,
                                        .min_size = given.min_size,
                                        .max_consequent = given.max_consequent,
@@ -232,19 +246,16 @@ void run_mine(session& owner, mine_arguments const& given) {
   mine_input in = read_input(owner, given, wanted);
   drop_items(in.data, in.where);
   wanted.mining.min_support = wanted.bound.of(in.data.size());
-  wanted.mining.max_bytes = free_memory() / (given.rules ? 8 : 1);
-  auto found = mine_itemsets(owner, in, wanted.mining);
-  std::uint64_t const itemsets = found.size();
+  wanted.mining.max_bytes = free_memory() / bytes_to_a_byte;
+  rules::itemset_table const found = mine_itemsets(owner, in, wanted.mining);
   output_file out(given.out);
   rules::mining_writer writer(out, in.data.names, in.data.size(), wanted.writing);
   std::size_t strong = 0;
   if (given.rules) {
-    strong = write_rules(owner, given, wanted, in, std::move(found), writer);
+    strong = write_rules(owner, given, wanted, in, found, writer);
   } else {
     auto const timer = owner.stage("write");
-    found.for_each([&](std::span<rules::item const> items, std::uint32_t support) {
-      writer.write(items, support);
-    });
+    for (std::size_t k = 0; k < found.size(); ++k) writer.write(found[k], found.support(k));
   }
   out.commit();
   auto const engine = wanted.mining.engine == rules::mining_engine::automatic
@@ -254,7 +265,7 @@ void run_mine(session& owner, mine_arguments const& given) {
   nlohmann::ordered_json summary{{"transactions", in.data.size()},
                                  {"items", in.data.names.size()},
                                  {"min_support", wanted.mining.min_support},
-                                 {"itemsets", itemsets}};
+                                 {"itemsets", found.size()}};
   if (given.rules) summary["rules"] = strong;
   owner.note("mined", summary);
   if (owner.prints_json()) write_file("-", summary.dump(2) + "\n");
@@ -317,8 +328,7 @@ void add_mine(CLI::App& program, session& owner) {
   add_input(*verb, *arguments);
   verb->add_option("--min-support", arguments->min_support,
                    "Fewest transactions, as a count or in percent of all")
-      ->type_name("N|P%")
-      ->required();
+      ->type_name("N|P%");
   verb->add_option("--min-size", arguments->min_size, "Fewest items")->capture_default_str();
   verb->add_option("--max-size", arguments->max_size, "Most items; 0: any number")
       ->capture_default_str();

@@ -23,9 +23,9 @@ void select(std::span<item const> from, subset which, std::vector<item>& out) {
 /// have one item less gave strong rules, which is Algorithm 2's pruning seen from the other side.
 class rules_of_itemset {
  public:
-  rules_of_itemset(support_table const& found, std::uint64_t transactions,
+  rules_of_itemset(itemset_table const& found, std::uint64_t transactions,
                    association_options const& options, rule_list& out)
-      : found_(found), transactions_(transactions), options_(options), out_(out) {}
+      : support_of_(found), transactions_(transactions), options_(options), out_(out) {}
 
   void find(std::span<item const> z, std::uint32_t support) {
     subset must = 0, may = 0;
@@ -69,11 +69,11 @@ class rules_of_itemset {
   bool is_strong(subset consequent) {
     subset const all = (subset{1} << z_.size()) - 1;
     select(z_, all & ~consequent, antecedent_);
-    std::uint32_t const n = found_.support(antecedent_);
+    std::uint32_t const n = support_of_(antecedent_);
     if (!(static_cast<double>(support_) / static_cast<double>(n) >= options_.min_confidence))
       return false;
     select(z_, consequent, consequent_);
-    out_.add(antecedent_, consequent_, {transactions_, n, found_.support(consequent_), support_});
+    out_.add(antecedent_, consequent_, {transactions_, n, support_of_(consequent_), support_});
     return true;
   }
 
@@ -99,7 +99,7 @@ class rules_of_itemset {
     return true;
   }
 
-  support_table const& found_;
+  support_lookup support_of_;
   std::uint64_t transactions_;
   association_options const& options_;
   rule_list& out_;
@@ -127,7 +127,7 @@ void rule_list::add(std::span<item const> antecedent, std::span<item const> cons
   items_.insert(items_.end(), consequent.begin(), consequent.end());
 }
 
-rule_list association_rules(context const& ctx, support_table const& found,
+rule_list association_rules(context const& ctx, itemset_table const& found,
                             std::uint64_t transactions, association_options const& options) {
   if (!(options.min_confidence >= 0 && options.min_confidence <= 1))
     throw usage_error("the smallest confidence of a rule is not between 0 and 1");
@@ -135,7 +135,7 @@ rule_list association_rules(context const& ctx, support_table const& found,
   rules_of_itemset rules(found, transactions, options, out);
   for (std::size_t k = 0; k < found.size(); ++k) {
     if (k % itemsets_a_report == 0) ctx.report("rules", k, found.size());
-    rules.find(found.itemset(k), found.support(k));
+    rules.find(found[k], found.support(k));
   }
   return out;
 }

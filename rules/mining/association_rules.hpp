@@ -2,8 +2,8 @@
 
 #include "core/context.hpp"
 #include "rules/itemset.hpp"
+#include "rules/mining/itemset_table.hpp"
 #include "rules/mining/rule_measures.hpp"
-#include "rules/mining/support_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -48,9 +48,9 @@ class rule_list {
 
 /// The strong rules X -> Z - X of the itemsets Z of `found`, which are all frequent ones (Freitas
 /// 2017, Algorithm 2: an antecedent whose rule is not strong leaves none among its subsets). In the
-/// order of the itemsets; of one itemset, smaller consequents first. Throws `usage_error` for a
+/// order of the table; of one itemset, smaller consequents first. Throws `usage_error` for a
 /// confidence outside 0..1 and an itemset of more than 63 items.
-rule_list association_rules(context const& ctx, support_table const& found,
+rule_list association_rules(context const& ctx, itemset_table const& found,
                             std::uint64_t transactions, association_options const& options);
 
 }  // namespace rulerank::rules

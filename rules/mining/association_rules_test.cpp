@@ -36,7 +36,7 @@ struct database {
 
 std::set<named_rule> rules_of(database const& data, std::uint32_t min_support,
                               association_options const& options) {
-  support_table const table(mine({}, data.view(), {.min_support = min_support}));
+  itemset_table const table({}, mine({}, data.view(), {.min_support = min_support}));
   rule_list const list = association_rules({}, table, data.sets.size(), options);
   std::set<named_rule> found;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -121,8 +121,31 @@ TEST(association_rules, are_the_reference_on_random_sets) {
   EXPECT_GT(rules, 1000U);
 }
 
+TEST(itemset_table, has_one_order) {
+  random_engine engine(8);
+  std::vector<itemset> sets(60);
+  for (itemset& s : sets)
+    for (item x = 0; x < 9; ++x)
+      if (uniform_below(engine, 2) != 0) s.push_back(x);
+  database const data(sets, 9);
+  auto const expected = reference::mine(sets, 9, {.min_support = 4});  // a map: in this order
+  for (mining_engine const e :
+       {mining_engine::bruteforce, mining_engine::apriori, mining_engine::vertical}) {
+    itemset_table const table({}, mine({}, data.view(), {.engine = e, .min_support = 4}));
+    ASSERT_EQ(table.size(), expected.size());
+    support_lookup const support_of(table);
+    std::size_t k = 0;
+    for (auto const& [x, support] : expected) {
+      EXPECT_EQ(itemset(table[k].begin(), table[k].end()), x);
+      EXPECT_EQ(table.support(k++), support);
+      EXPECT_EQ(support_of(x), support);
+    }
+    EXPECT_EQ(support_of(itemset{3, 40}), 0U);
+  }
+}
+
 TEST(association_rules, wrong_usage) {
-  support_table const none(itemset_list{});
+  itemset_table const none;
   EXPECT_EQ(association_rules({}, none, 0, {}).size(), 0U);
   EXPECT_THROW(association_rules({}, none, 0, {.min_confidence = 1.5}), usage_error);
   EXPECT_THROW(association_rules({}, none, 0, {.min_confidence = -0.5}), usage_error);

@@ -13,8 +13,8 @@ inline constexpr std::size_t bytes_an_itemset = sizeof(itemset_list::record);
 /// About how many frequent itemsets of all kinds mine() would list (an upper bound for closed and
 /// maximal ones), without listing them: random walks down the tree of the vertical miner, what
 /// they meet divided by the probability of getting there (Knuth 1975, "Estimating the efficiency of
-/// backtrack programs"). Unbiased, mostly right within a factor of 2; `ctx.seed` draws. The
-/// sizes wanted are kept but for unions with perfect extensions.
+/// backtrack programs"). Unbiased, mostly right within a factor of 2; `ctx.seed` draws. No
+/// set larger than `options.max_size` counts.
 double estimated_itemsets(context const& ctx, transaction_view const& data,
                           mining_options const& options, std::uint32_t walks = 2000);
 

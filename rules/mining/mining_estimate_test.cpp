@@ -40,6 +40,7 @@ TEST(mining_estimate, of_one_path_is_exact) {
   datasets::transactions const all = draw(10, 8, 1);
   EXPECT_EQ(estimated_itemsets({}, view_of(all), {.min_support = 1}), 255);
   EXPECT_EQ(estimated_itemsets({}, view_of(all), {.min_support = 11}), 0);
+  EXPECT_EQ(estimated_itemsets({}, view_of(all), {.max_size = 2}), 8 + 28);
   EXPECT_EQ(estimated_itemsets({}, view_of({}), {}), 0);
 }
 

@@ -58,6 +58,17 @@ double cost_of_lists(std::uint64_t entries, std::size_t transactions) {
   return 10 * e + 1.5 * e * e / static_cast<double>(std::max<std::size_t>(transactions, 1));
 }
 
+/// How many subsets of at most `most` members n items have.
+double unions(std::size_t n, std::size_t most) {
+  double sum = 1;
+  double ways = 1;
+  for (std::size_t k = 1; k <= n && k <= most; ++k) {
+    ways *= static_cast<double>(n - k + 1) / static_cast<double>(k);
+    sum += ways;
+  }
+  return sum;
+}
+
 /// Some of the branches of a node, by number.
 struct slice {
   code begin = 0;
@@ -106,7 +117,7 @@ class search {
     std::size_t const mark = full_.size();
     count(from, i, i + std::size_t{1}, f.counts.data());
     choose(from, i, f);
-    double met = std::ldexp(1.0, static_cast<int>(full_.size()));
+    double met = unions(full_.size(), options_.max_size - depth - 1);
     if (!f.kept.empty() && depth + 1 < options_.max_size) {
       bool const bits = make_child(from, i, f);
       ++level_;
@@ -515,8 +526,7 @@ double walked_itemsets(context const& ctx, transaction_view const& data,
     if (w % 64 == 0) ctx.check_stop();
     sum += from.bits ? walker.walk(from.rows, 0, engine) : walker.walk(from.lists, 0, engine);
   }
-  return sum / std::max<std::uint32_t>(walks, 1) +
-         std::ldexp(1.0, static_cast<int>(from.full.size())) - 1;
+  return sum / std::max<std::uint32_t>(walks, 1) + unions(from.full.size(), options.max_size) - 1;
 }
 
 }  // namespace rulerank::rules::mining

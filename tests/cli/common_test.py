@@ -129,6 +129,7 @@ class Usage(harness.CommandLine):
             "sample": ({"--out-dir": "o"}, []),
             "search text": ({"--collection": a, "--queries": a, "--out": "o"},
                             ["--index", "--run", "--classes"]),
+            "mine": ({"--transactions": a, "--out": "o"}, ["--train", "--appear", "--discretizer"]),
             "engines": ({}, []),
             "devices": ({}, []),
         }
@@ -249,6 +250,7 @@ class Engines(harness.CommandLine):
                                           for d in range(64)))
         lines = {"reduce": ["reduce", "--train", train],
                  "rank": ["rank", "--train", train, "--test", train],
+                 "mine": ["mine", "--train", train, "--min-support", "5"],
                  "search text": ["search", "text", "--collection", docs, "--queries", docs]}
         outputs = {verb: set() for verb in lines}
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
@@ -266,13 +268,14 @@ class Engines(harness.CommandLine):
                 self.expect(0, *lines[e["verb"]], "--out", "auto", "--manifest", manifest)
                 self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
         self.assertEqual({verb: len(texts) for verb, texts in outputs.items()},
-                         {"reduce": 1, "rank": 1, "search text": 1})
+                         {"reduce": 1, "rank": 1, "mine": 1, "search text": 1})
 
     def test_an_engine_on_a_device_it_cannot_run_on(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         docs = self.file("docs", b"1\tred\n")
         lines = {"reduce": ["reduce", "--train", train],
                  "rank": ["rank", "--train", train, "--test", train],
+                 "mine": ["mine", "--train", train, "--min-support", "1"],
                  "search text": ["search", "text", "--collection", docs, "--queries", docs]}
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
             line = [*lines[e["verb"]], "--out", "out", "--engine", e["engine"]]

@@ -108,9 +108,14 @@ class Mine(harness.CommandLine):
         rules = ("--rules", "--min-confidence", "100%", "--measures", "lift")
         self.assertIn(b"A D ==> B E #SUP: 3 #CONF: 1 #LIFT: 1.2\n",
                       self.mine(GOLDEN, *options, "spmf", *rules))
-        rule = json.loads(self.mine(GOLDEN, *options, "json", *rules).splitlines()[0])
-        self.assertEqual(rule["with_both"] / rule["with_antecedent"], rule["confidence"])
-        self.assertIsNone(rule["conviction"])
+        found = [json.loads(line)
+                 for line in self.mine(GOLDEN, *options, "json", *rules).splitlines()]
+        for rule in found:
+            self.assertEqual(rule["with_both"] / rule["with_antecedent"], rule["confidence"])
+        rule, = (r for r in found if r["antecedent"] == ["D"] and r["consequent"] == ["B"])
+        self.assertEqual((rule["with_both"], rule["with_consequent"]), (4, 6))
+        rule, = (r for r in found if r["antecedent"] == ["A"] and r["consequent"] == ["E"])
+        self.assertIsNone(rule["conviction"])  # infinite
 
     def test_where_items_may_stand(self):
         where = self.file("where", b"antecedent\nE consequent\nC neither\n")
@@ -154,7 +159,7 @@ class Mine(harness.CommandLine):
         everything = fimi([[x for x in range(60) if x != t % 60] for t in range(600)])
         out = self.file("out", harness.OLD)
         self.mine(everything, "--min-support", "1", "--out", out, code=2,
-                  message="free memory hold; ")
+                  message="GB that are free, expected ")
         self.assertEqual(out.read_bytes(), harness.OLD)
 
     def test_summary_and_manifest(self):
