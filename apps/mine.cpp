@@ -169,35 +169,37 @@ void drop_items(datasets::transactions& data, std::vector<rules::appearance> con
 /// Memory that sorting itemsets, and looking them up for rules, takes for each byte of the list.
 constexpr std::uint64_t bytes_to_a_byte = 12;
 
-/// `expected` itemsets, or 0 when there were more than the estimate said.
+/// `expected` itemsets, or 0 when there were more than memory holds.
 [[noreturn]] void refuse(session& owner, mine_input const& in, rules::mining_options const& options,
                          double expected) {
-  auto const fitting = rules::support_that_fits(owner.ctx(), rules::view_of(in.data), options);
   double const gigabytes = static_cast<double>(bytes_to_a_byte) / 1e9;
   double const free = static_cast<double>(options.max_bytes) * gigabytes;
   std::string const found =
-      expected == 0
-          ? fmt::format("found more itemsets than {:.2g} GB hold", free)
-          : fmt::format(
-                "found about {:.2g} itemsets, which take {:.2g} GB, more than the {:.2g} GB "
-                "that are free",
-                expected, expected * rules::bytes_an_itemset * gigabytes, free);
-  std::string const hint =
-      fitting.support == 0
-          ? std::string("a smaller --max-size")
-          : fmt::format("{} or more (about {:.2g} itemsets), or a smaller --max-size",
-                        fitting.support, fitting.itemsets);
+      expected == 0 ? fmt::format("found more itemsets than {:.2g} GB hold", free)
+                    : fmt::format(
+                          "found about {:.2g} itemsets, which take {:.2g} GB, more than the {:.2g} "
+                          "GB that are free",
+                          expected, expected * rules::bytes_an_itemset * gigabytes, free);
+  std::string hint = "a larger one, or a smaller --max-size";
+  if (options.kind == rules::itemset_kind::all) {  // of others there is no estimate
+    auto const fitting = rules::support_that_fits(owner.ctx(), rules::view_of(in.data), options);
+    hint = fitting.support == 0
+               ? "a smaller --max-size"
+               : fmt::format("{} or more (about {:.2g} itemsets), or a smaller --max-size",
+                             fitting.support, fitting.itemsets);
+  }
   throw usage_error(
       fmt::format("--min-support {}: {}, expected {}", options.min_support, found, hint));
 }
 
 rules::itemset_table mine_itemsets(session& owner, mine_input const& in,
                                    rules::mining_options const& options) {
-  {
+  if (options.kind == rules::itemset_kind::all) {
     auto const timer = owner.stage("estimate");
     double const expected =
         rules::estimated_itemsets(owner.ctx(), rules::view_of(in.data), options);
-    if (expected * rules::bytes_an_itemset > static_cast<double>(options.max_bytes))
+    // An estimate may be twice too large; what is not refused here is stopped when it is too much.
+    if (expected * rules::bytes_an_itemset > 2 * static_cast<double>(options.max_bytes))
       refuse(owner, in, options, expected);
   }
   rules::itemset_list found;
