@@ -239,9 +239,19 @@ std::size_t write_rules(session& owner, mine_arguments const& given, mine_reques
   return written;
 }
 
+/// All of them run on the CPU.
+void note_engine(session& owner, rules::mining_engine which) {
+  owner.ctx();  // says first when the device is not there
+  if (which == rules::mining_engine::automatic) which = rules::mining_engine::vertical;
+  for (auto const& e : rules::mining_engines())
+    if (e.which == which) owner.expect_device_for(e.name, e.runs_on);
+  owner.note("engine", rules::name_of(which));
+}
+
 void run_mine(session& owner, mine_arguments const& given) {
   mine_request wanted = request_of(given);
   owner.outputs({{"--out", given.out}});
+  note_engine(owner, wanted.mining.engine);
   given.reading.check_inputs(owner, {{"--transactions", given.transactions},
                                      {"--train", given.train},
                                      {"--appear", given.appear}});
@@ -260,10 +270,6 @@ void run_mine(session& owner, mine_arguments const& given) {
     for (std::size_t k = 0; k < found.size(); ++k) writer.write(found[k], found.support(k));
   }
   out.commit();
-  auto const engine = wanted.mining.engine == rules::mining_engine::automatic
-                          ? rules::mining_engine::vertical
-                          : wanted.mining.engine;
-  owner.note("engine", rules::name_of(engine));
   nlohmann::ordered_json summary{{"transactions", in.data.size()},
                                  {"items", in.data.names.size()},
                                  {"min_support", wanted.mining.min_support},

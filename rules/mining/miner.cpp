@@ -14,9 +14,9 @@ namespace rulerank::rules {
 namespace {
 
 constexpr std::array<mining_engine_info, 3> all_engines{{
-    {mining_engine::bruteforce, "bruteforce", "cpu (one thread)",
+    {mining_engine::bruteforce, "bruteforce", "cpu, one thread",
      "the support of every set of at most 24 items (Freitas 2017, Algorithm 1)"},
-    {mining_engine::apriori, "apriori", "cpu (one thread)",
+    {mining_engine::apriori, "apriori", "cpu, one thread",
      "as published: level by level, candidates in a prefix tree (Agrawal and Srikant 1994)"},
     {mining_engine::vertical, "vertical", "cpu",
      "the project's own: depth first, bitmaps where items are dense and lists where they are rare",
