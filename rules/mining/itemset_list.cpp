@@ -1,5 +1,6 @@
 #include "rules/mining/itemset_list.hpp"
 
+#include <cstring>
 #include <utility>
 
 namespace rulerank::rules {
@@ -17,8 +18,8 @@ void write_unions(itemset_list::record* end, std::span<item const> more, std::ui
   for (std::size_t i = more.size(); i-- > 0;) {
     itemset_list::record* const without = end - written;
     itemset_list::record* const with = without - written;
-    for (std::size_t r = 0; r < written; ++r)
-      with[r] = {without[r].last, without[r].size + 1, support};
+    std::memcpy(with, without, written * sizeof(itemset_list::record));
+    for (std::size_t r = 0; r < written; ++r) ++with[r].size;
     with[-1] = {more[i], size + 1, support};
     written = 2 * written + 1;
   }

@@ -43,6 +43,7 @@ struct list_node : candidates {
   std::vector<code> codes;           // of each transaction, largest first, then end_of_row
   std::vector<std::size_t> begin;    // of each code, its transactions in `holders`:
   std::vector<std::size_t> holders;  // where in `codes` they begin
+  std::size_t longest = 0;           // codes that a transaction has at most
 };
 constexpr code end_of_row = ~code{0};
 constexpr std::size_t ahead = 8;  // transactions that are asked for before their turn
@@ -317,15 +318,20 @@ class search {
     for (std::size_t c = 0; c < n.size(); ++c) n.rows[c] = n.storage.data() + c * n.words;
   }
 
-  /// Calls work(code in the child) for what holder h of branch i has of it.
-  template <class Work>
-  void for_kept(list_node const& from, code i, std::size_t h, Work&& work) const {
+  /// What holder h of branch i has of the child, as codes of the child.
+  std::span<code const> kept_of(list_node const& from, code i, std::size_t h) {
     code const last = all() ? i : end_of_row;
-    for (code const* c = from.codes.data() + from.holders[h]; *c != last; ++c)
-      if (place_[*c] != 0) work(place_[*c] - 1);
+    std::size_t n = 0;
+    for (code const* c = from.codes.data() + from.holders[h]; *c != last; ++c) {
+      code const place = place_[*c];  // without a branch: most are not kept, at random
+      row_[n] = place - 1;
+      n += place != 0;
+    }
+    return std::span(row_).first(n);
   }
-  void set_places(frame const& f, candidates const& from) {
+  void set_places(frame const& f, candidates const& from, std::size_t longest) {
     place_.assign(from.size(), 0);
+    row_.resize(std::max(row_.size(), longest + 1));
     for (code p = 0; p < f.kept.size(); ++p) place_[f.kept[p]] = p + 1;
   }
 
@@ -335,27 +341,24 @@ class search {
     child.words = bitmaps::padded_words(from.supports[i]);
     make_rows(child);
     std::fill_n(child.storage.data(), child.size() * child.words, word{0});
-    set_places(f, from);
+    set_places(f, from, from.longest);
     std::size_t column = 0;
     for (std::size_t h = from.begin[i]; h < from.begin[i + 1]; ++h, ++column)
-      for_kept(from, i, h, [&](code c) {
+      for (code const c : kept_of(from, i, h))
         child.storage[c * child.words + column / bitmaps::word_bits] |=
             word{1} << column % bitmaps::word_bits;
-      });
   }
 
   void make_lists(list_node const& from, code i, frame& f) {
     list_node& child = f.lists;
     name_children(from, f, child);
-    set_places(f, from);
+    set_places(f, from, from.longest);
     child.codes.clear();
     for (std::size_t h = from.begin[i]; h < from.begin[i + 1]; ++h) {
+      auto const kept = kept_of(from, i, h);
+      if (kept.size() < 2) continue;  // no pair
       std::size_t const begin = child.codes.size();
-      for_kept(from, i, h, [&](code c) { child.codes.push_back(c); });
-      if (child.codes.size() - begin < 2) {
-        child.codes.resize(begin);  // no pair
-        continue;
-      }
+      child.codes.insert(child.codes.end(), kept.begin(), kept.end());
       std::sort(child.codes.begin() + static_cast<std::ptrdiff_t>(begin), child.codes.end(),
                 std::greater<>());
       child.codes.push_back(end_of_row);
@@ -371,10 +374,12 @@ class search {
     for (std::size_t c = 0; c < n.size(); ++c) n.begin[c + 1] += n.begin[c];
     n.holders.resize(n.begin.back());
     next_.assign(n.begin.begin(), n.begin.end() - 1);
+    n.longest = 0;
     for (std::size_t e = 0, row = 0; e < n.codes.size(); ++e) {
-      if (n.codes[e] == end_of_row)
+      if (n.codes[e] == end_of_row) {
+        n.longest = std::max(n.longest, e - row);
         row = e + 1;
-      else
+      } else
         n.holders[next_[n.codes[e]]++] = row;
     }
   }
@@ -387,6 +392,7 @@ class search {
   std::vector<item> full_;   // kind all: perfect extensions of the sets on the way here
   std::vector<item> chain_;  // other kinds: a branch's item and perfect extensions
   std::vector<code> place_;  // of a node's codes in the child that is made, plus 1
+  std::vector<code> row_;    // kept_of's
   std::vector<std::size_t> next_;
   std::uint64_t visits_ = 0;
 };
@@ -423,6 +429,7 @@ void fill_lists(transaction_view const& data, std::vector<code> const& code_of, 
       ++n.begin[code_of[x]];
     }
     row[t + 1] = row[t] + kept;
+    n.longest = std::max(n.longest, kept - 1);
   }
   for (std::size_t c = 0; c < n.size(); ++c) n.begin[c + 1] += n.begin[c];
   n.holders.resize(n.begin.back());
