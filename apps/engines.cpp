@@ -49,7 +49,7 @@ std::string as_json(std::vector<engine_line> const& lines) {
 
 std::string as_table(std::vector<engine_line> const& lines) {
   auto const row = [](auto... words) {
-    return fmt::format("{:<13}{:<10}{:<9}{:<17}{}\n", words...);
+    return fmt::format("{:<13}{:<12}{:<9}{:<17}{}\n", words...);
   };
   std::string text = row("verb", "engine", "default", "runs on", "what");
   for (engine_line const& e : lines)

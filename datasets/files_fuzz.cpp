@@ -1,6 +1,6 @@
-// libFuzzer: the readers of scores, judgments, runs, group sizes, cuts and documents read any bytes
-// or say where they are wrong. The first byte picks the reader. See svmlight_fuzz.cpp for how to
-// build; bin/files_fuzz --seeds=DIR writes a corpus to start from.
+// libFuzzer: the readers of scores, judgments, runs, group sizes, cuts, documents and transactions
+// read any bytes or say where they are wrong. The first byte picks the reader. See svmlight_fuzz.cpp
+// for how to build; bin/files_fuzz --seeds=DIR writes a corpus to start from.
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -8,6 +8,7 @@
 #include "datasets/documents.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
+#include "datasets/transactions.hpp"
 #include "datasets/trec.hpp"
 
 #include <cmath>
@@ -70,7 +71,7 @@ void read(int which, std::string const& path) {
       break;
     }
     case 4:
-    case 6: {
+    case 7: {
       std::size_t documents = 0;
       auto const format = which == 4 ? text_format::automatic : text_format::svmlight;
       read_documents(ctx, path, format, [&](text_document&& document) {
@@ -82,6 +83,14 @@ void read(int which, std::string const& path) {
         ++documents;
       });
       require(documents > 0, "no document was read");
+      break;
+    }
+    case 5:
+    case 6: {
+      transactions const read = which == 5 ? read_fimi(ctx, path) : read_baskets(ctx, path, ',');
+      require(read.size() > 0, "no transaction was read");
+      for (std::uint32_t const x : read.items)
+        require(x < read.names.size(), "an item has no name");
       break;
     }
     default: {
@@ -98,7 +107,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   if (size == 0) return 0;
   memory_file const file(bytes + 1, size - 1);
   try {
-    read(bytes[0] % 7, file.path());
+    read(bytes[0] % 9, file.path());
   } catch (error const& e) {
     require(!e.where().file.empty(), "an error names no file");
     require(e.where().line > 0, "an error names no line");
@@ -118,13 +127,16 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
         "\3{\"format\":\"rulerank-discretizer\",\"version\":1,\"method\":\"tube\",\"bins\":10,"
         "\"missing_values\":\"item\",\"unlisted\":\"zero\",\"norm\":\"none\",\"features\":"
         "[{\"feature\":1,\"cuts\":[0.5,1.5]},{\"feature\":2,\"cuts\":[]}]}",
-        "\5"
+        "\10"
         "2\n1\n",
+        "\5"
+        "1 2 2\n\n4294967295 0\r\n",
+        "\6green tea, milk\n\nmilk",
         "\4"
         "1\tone\n2\ttwo\r\n",
         "\4{\"id\":1,\"label\":\"l\",\"text\":\"one\"}\n{\"id\":\"b\",\"title\":\"\"}\n",
         "\4.I 1\n.T\na title\n.W\ntext\n.I 2\n.W\n",
-        "\6-1 3:0.5 0:-2 # one\n+1.5 qid:2 7:1e-3\n",
+        "\7-1 3:0.5 0:-2 # one\n+1.5 qid:2 7:1e-3\n",
     };
     int number = 0;
     for (std::string const& seed : seeds)
