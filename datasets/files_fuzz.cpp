@@ -1,6 +1,6 @@
 // libFuzzer: the readers of scores, judgments, runs, group sizes, cuts, documents and transactions
-// read any bytes or say where they are wrong. The first byte picks the reader. See svmlight_fuzz.cpp
-// for how to build; bin/files_fuzz --seeds=DIR writes a corpus to start from.
+// read any bytes or say where they are wrong. The first byte picks the reader. svmlight_fuzz.cpp
+// says how to build; bin/files_fuzz --seeds=DIR writes a corpus to start from.
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
