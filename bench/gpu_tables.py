@@ -122,7 +122,8 @@ def ranked(arguments, log, name, command, size, queries_of, features):
     """One input: rows for the tables of the times, of several GPUs, and of the cache."""
     bench = str(arguments.bin / "l2r_bench")
     each = math.comb(features, size - 1)
-    documents = int(max(200, min(queries_of["documents"], PUBLISHED_ITEMSETS / each)))
+    least, itemsets = (200, PUBLISHED_ITEMSETS) if each < DEEP else (40, PUBLISHED_ITEMSETS / 4)
+    documents = int(max(least, min(queries_of["documents"], itemsets / each)))
     some = int(max(20 if each < DEEP else 4, min(documents, arguments.seconds / (each * 2e-7))))
     threads = engines(arguments, "profl-t") if each < DEEP else ["profl-t@1"]
     result = by_engine(run(

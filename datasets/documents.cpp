@@ -219,7 +219,10 @@ void read_folder(context const& ctx, std::string const& path,
 }
 
 void read_vectors(document_lines& lines, bool number_by_position) {
-  line_rules const rules{.zero_based = true, .any_label = true, .missing_values = false};
+  line_rules rules;
+  rules.zero_based = true;
+  rules.any_label = true;
+  rules.missing_values = false;
   line_document row;
   std::uint64_t position = 0;
   do {
