@@ -253,15 +253,17 @@ class Engines(harness.CommandLine):
                  "mine": ["mine", "--train", train, "--min-support", "5"],
                  "search text": ["search", "text", "--collection", docs, "--queries", docs]}
         outputs = {verb: set() for verb in lines}
+        manifest = self.folder / "m.json"
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
-            if "cpu" not in e["runs_on"]:
-                continue
-            out = self.folder / f"{e['verb']} {e['engine']}"
-            manifest = self.folder / "m.json"
-            self.expect(0, *lines[e["verb"]], "--out", out, "--engine", e["engine"],
-                        "--device", "cpu", "--manifest", manifest)
-            self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
-            outputs[e["verb"]].add(out.read_bytes())
+            for device in ("cpu", "cuda") if self.has_gpu() else ("cpu",):
+                if device not in e["runs_on"]:
+                    continue
+                out = self.folder / f"{e['verb']} {e['engine']} {device}"
+                self.expect(0, *lines[e["verb"]], "--out", out, "--engine", e["engine"],
+                            "--device", device, "--manifest", manifest)
+                self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
+                if "single precision" not in e["what"]:
+                    outputs[e["verb"]].add(out.read_bytes())
         where = "cuda" if self.has_gpu() else "cpu"
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
             if e["default"] and where in e["runs_on"]:
