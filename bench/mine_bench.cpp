@@ -51,7 +51,7 @@ int run(int argc, char** argv) {
   options.kind = rules::itemset_kind_from(argv[2]);
   options.engine = rules::mining_engine_from(argv[3]);
   context ctx;
-  ctx.threads = std::atoi(argv[4]);
+  ctx.threads = std::stoi(argv[4]);
   datasets::transactions data;
   seconds const read = best_of([&] { data = datasets::read_fimi(ctx, argv[1]); });
   for (int i = 5; i < argc; ++i) {

@@ -78,15 +78,18 @@ TEST(tile_index, lists_over_banks_have_few_conflicts) {
 // A sum of integers differs from the similarity by no more than its error, as docs/modules/knn.md
 // derives.
 TEST(tile_query, sums_are_as_near_as_their_error_says) {
-  for (auto const& [shape, spread] : std::vector<std::pair<drawn_shape, double>>{
-           {{.rows = 400, .terms = 60, .most_terms = 12}, 0},
-           {{.rows = 200, .terms = 900, .most_terms = 400}, 0},
-           {{.rows = 400, .most_terms = 3}, 12},
-           {{.rows = 300, .most_terms = 40}, 30}}) {
+  struct kind {
+    drawn_shape shape;
+    double octaves;  // over which weights are spread
+  };
+  for (kind const& of :
+       {kind{{.rows = 400, .terms = 60, .most_terms = 12}, 0},
+        kind{{.rows = 200, .terms = 900, .most_terms = 400}, 0},
+        kind{{.rows = 400, .most_terms = 3}, 12}, kind{{.rows = 300, .most_terms = 40}, 30}}) {
     random_engine draw(7);
     auto const drawn = [&](std::uint64_t seed) {
-      sparse_matrix rows = drawn_rows(shape, seed);
-      for (double& w : rows.weight) w *= std::exp2(spread * (uniform_unit(draw) - 0.5));
+      sparse_matrix rows = drawn_rows(of.shape, seed);
+      for (double& w : rows.weight) w *= std::exp2(of.octaves * (uniform_unit(draw) - 0.5));
       return rows;
     };
     sparse_matrix const documents = drawn(3);

@@ -51,8 +51,8 @@ constexpr std::size_t ahead = 8;  // transactions that are asked for before thei
 /// Cycles, roughly, to count all pairs.
 double cost_of_bits(std::size_t branches, std::size_t size, std::size_t transactions) {
   double const pairs = static_cast<double>(branches) * static_cast<double>(size) / 2;
-  return pairs * (6 + 1.5 * static_cast<double>(bitmaps::padded_words(transactions) /
-                                                bitmaps::row_words_multiple));
+  std::size_t const vectors = bitmaps::padded_words(transactions) / bitmaps::row_words_multiple;
+  return pairs * (6 + 1.5 * static_cast<double>(vectors));
 }
 double cost_of_lists(std::uint64_t entries, std::size_t transactions) {
   double const e = static_cast<double>(entries);
@@ -109,10 +109,11 @@ class search {
     if (from.size() == 0 || depth >= options_.max_size) return 0;
     // A branch is as likely as the items that may follow it, and it, are many.
     std::uint64_t const n = from.size();
-    std::uint64_t draw = uniform_below(engine, n * (n + 1) / 2);
+    std::uint64_t const pairs = n * (n + 1) / 2;
+    std::uint64_t draw = uniform_below(engine, pairs);
     code i = 0;
     for (; draw >= n - i; ++i) draw -= n - i;
-    double const branches = static_cast<double>(n * (n + 1) / 2) / static_cast<double>(n - i);
+    double const branches = static_cast<double>(pairs) / static_cast<double>(n - i);
     frame& f = frame_at(level_);
     f.counts.resize(from.size());
     std::size_t const mark = full_.size();
