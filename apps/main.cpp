@@ -107,6 +107,7 @@ int run(int argc, char** argv) {
   add_engines(program, owner);
   add_evaluate(program, owner);
   add_experiment(program, owner);
+  add_explain(program, owner);
   add_reduce(program, owner);
   add_fit(program, owner);
   add_mine(program, owner);

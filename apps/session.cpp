@@ -351,7 +351,7 @@ constexpr std::array path_options{
     "--train",    "--test",         "--apply", "--in",      "--qrels",       "--run",
     "--scores",   "--folds",        "--model", "--ids",     "--out",         "--out-dir",
     "--manifest", "--collection",   "--index", "--queries", "--discretizer", "--classes",
-    "--topics",   "--transactions", "--appear"};
+    "--topics",   "--transactions", "--appear",  "--names"};
 
 void check_paths(std::vector<CLI::Option const*> const& options) {
   for (CLI::Option const* option : options) {

@@ -10,6 +10,7 @@ void add_discretize(CLI::App& program, session& owner);
 void add_engines(CLI::App& program, session& owner);
 void add_evaluate(CLI::App& program, session& owner);
 void add_experiment(CLI::App& program, session& owner);
+void add_explain(CLI::App& program, session& owner);
 void add_pipeline(CLI::App& program, session& owner);
 void add_reduce(CLI::App& program, session& owner);
 void add_fit(CLI::App& program, session& owner);

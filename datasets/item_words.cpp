@@ -1,0 +1,89 @@
+#include "datasets/item_words.hpp"
+
+#include "core/error.hpp"
+#include "datasets/line_stream.hpp"
+#include "datasets/svmlight_line.hpp"
+#include "datasets/text_source.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
+
+feature_names read_feature_names(context const& ctx, std::string const& path) {
+  constexpr std::string_view blanks = " \t";
+  std::string const name = display_name(path);
+  line_stream lines(text_stream::open(ctx, path));
+  feature_names names;
+  while (lines.next()) {
+    std::string_view const line = lines.line();
+    std::size_t const begin = line.find_first_not_of(blanks);
+    if (begin == line.npos || line[begin] == '#') continue;
+    std::size_t const end = std::min(line.find_first_of(blanks, begin), line.size());
+    std::string_view const number = line.substr(begin, end - begin);
+    std::uint32_t feature = 0;
+    auto const [stop, status] =
+        std::from_chars(number.data(), number.data() + number.size(), feature);
+    if (status != std::errc() || stop != number.data() + number.size())
+      throw error(
+          {name, lines.number(), begin + 1},
+          fmt::format("found {}, expected a feature's number and its name", quoted(number)));
+    std::size_t const first = line.find_first_not_of(blanks, end);
+    if (first == line.npos)
+      throw error({name, lines.number(), end + 1},
+                  fmt::format("found nothing behind feature {}, expected its name", feature));
+    std::size_t const last = line.find_last_not_of(blanks);
+    if (!names.try_emplace(feature, line.substr(first, last + 1 - first)).second)
+      throw error({name, lines.number(), begin + 1},
+                  fmt::format("feature {} is named twice, expected each feature once", feature));
+  }
+  if (names.empty())
+    throw error({name, 1, 1}, "no features, expected lines of a feature's number and its name");
+  return names;
+}
+
+std::vector<item_range> item_ranges(binned_dataset const& data, discretizer const& fitted) {
+  std::vector<item_range> ranges;
+  for (std::size_t f = 0; f < data.feature_count(); ++f) {
+    std::uint32_t const feature = data.features[f];
+    auto const of = std::find_if(fitted.features.begin(), fitted.features.end(),
+                                 [&](feature_cuts const& c) { return c.feature == feature; });
+    std::size_t const bins = data.bins(f) - (data.has_missing_item[f] ? 1 : 0);
+    if (of == fitted.features.end() || of->cuts.size() + 1 != bins)
+      throw usage_error(
+          fmt::format("feature {} has {} bins and not the cuts that make them", feature, bins));
+    for (std::size_t b = 0; b < bins; ++b) {
+      item_range range{.feature = feature};
+      if (b > 0) range.low = of->cuts[b - 1];
+      if (b < of->cuts.size()) range.high = of->cuts[b];
+      ranges.push_back(range);
+    }
+    if (data.has_missing_item[f]) ranges.push_back({.feature = feature, .missing = true});
+  }
+  return ranges;
+}
+
+std::string words_of(item_range const& range, feature_names const& names) {
+  auto const found = names.find(range.feature);
+  std::string const name =
+      found == names.end() ? fmt::format("feature {}", range.feature) : found->second;
+  if (range.missing) return name + " missing";
+  bool const below = std::isfinite(range.high);
+  bool const above = std::isfinite(range.low);
+  if (!below && !above) return name + " of any value";
+  std::string low = fmt::format("{:.6g}", range.low);
+  std::string high = fmt::format("{:.6g}", range.high);
+  if (low == high) {
+    low = fmt::format("{}", range.low);
+    high = fmt::format("{}", range.high);
+  }
+  if (!above) return fmt::format("{} < {}", name, high);
+  if (!below) return fmt::format("{} >= {}", name, low);
+  return fmt::format("{} in [{}, {})", name, low, high);
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/discretizer.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+// Items as people read them: `BM25 of title in [0.42, 0.61)`.
+namespace rulerank::datasets {
+
+/// What people call features, by their numbers in the files.
+using feature_names = std::map<std::uint32_t, std::string>;
+
+/// Reads lines of a feature's number and its name, blanks or a tab between; blanks around a name
+/// go, those in it stay. Plain, .gz or .zst; blank lines and those that begin with `#` are passed
+/// over. Throws `error` with line and column for what is no number, a number without a name, a
+/// feature named twice, and a file that names none.
+feature_names read_feature_names(context const& ctx, std::string const& path);
+
+/// The values that an item stands for: low <= value < high, or none at all.
+struct item_range {
+  std::uint32_t feature = 0;
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool missing = false;
+};
+
+/// The range of every item of a binned set; `fitted` is what made it. Throws `usage_error` where a
+/// column's feature has no cuts there, or others.
+std::vector<item_range> item_ranges(binned_dataset const& data, discretizer const& fitted);
+
+/// `NAME in [0.42, 0.61)`, `NAME < 0.42`, `NAME >= 0.61` or `NAME missing`, a feature without a
+/// name being `feature 12`. Bounds have six significant digits, or where two of them would look
+/// alike as many as tell them apart.
+std::string words_of(item_range const& range, feature_names const& names);
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,292 @@
+#include "l2r/explanation.hpp"
+
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace rulerank::l2r {
+
+namespace {
+
+/// What the labels of a training set add up to, and its documents.
+struct mean_of_labels {
+  exact_integer sum = 0;
+  exact_integer documents = 0;
+
+  explicit mean_of_labels(rules::vertical_index const& index) : documents(index.documents()) {
+    for (std::size_t k = 0; k < index.class_count(); ++k)
+      sum += exact_integer(index.class_label(k)) * index.class_size(k);
+  }
+  /// What a rule's share and weight move away from the mean, in units of 1 / N.
+  exact_integer moved(exact_integer const& share, exact_integer const& weight) const {
+    return documents * share - sum * weight;
+  }
+};
+
+/// The order of `moving_rules::most`, of rules that all move up.
+bool further_up(document_rule const& a, document_rule const& b) {
+  if (a.moved != b.moved) return a.moved > b.moved;
+  if (a.support != b.support) return a.support > b.support;
+  if (a.antecedent.size() != b.antecedent.size()) return a.antecedent.size() < b.antecedent.size();
+  return std::tie(a.antecedent, b.label) < std::tie(b.antecedent, a.label);
+}
+
+bool further_down(document_rule const& a, document_rule const& b) {
+  if (a.moved != b.moved) return a.moved < b.moved;
+  return further_up(a, b);
+}
+
+/// Keeps the `top` rules that come first in an order.
+class first_rules {
+ public:
+  using order = bool (*)(document_rule const&, document_rule const&);
+  first_rules(order before, std::size_t top) : before_(before), top_(top) {}
+
+  void add(document_rule const& rule) {
+    ++all_.rules;
+    all_.moved += rule.moved;
+    if (top_ == 0) return;
+    if (all_.most.size() == top_) {
+      if (!before_(rule, all_.most.front())) return;
+      std::pop_heap(all_.most.begin(), all_.most.end(), before_);
+      all_.most.pop_back();
+    }
+    all_.most.push_back(rule);
+    std::push_heap(all_.most.begin(), all_.most.end(), before_);
+  }
+  moving_rules take() {
+    std::sort_heap(all_.most.begin(), all_.most.end(), before_);
+    return std::move(all_);
+  }
+
+ private:
+  order before_;
+  std::size_t top_;
+  moving_rules all_;  // `most` is a heap whose front comes last
+};
+
+/// Sorts rules into those that move up and down.
+class both_ways {
+ public:
+  explicit both_ways(std::size_t top) : up_(further_up, top), down_(further_down, top) {}
+
+  void add(document_rule const& rule) {
+    if (rule.moved > 0) up_.add(rule);
+    if (rule.moved < 0) down_.add(rule);
+  }
+  void take(moving_rules& up, moving_rules& down) {
+    up = up_.take();
+    down = down_.take();
+  }
+
+ private:
+  first_rules up_, down_;
+};
+
+/// The training items of a document, ascending.
+std::vector<rules::item> items_of(known_items const& test, std::size_t d) {
+  if (d >= test.documents())
+    throw usage_error(fmt::format("document {}, expected one of {}, from 0", d, test.documents()));
+  std::vector<rules::item> items;
+  for (std::size_t f = 0; f < test.feature_count(); ++f)
+    if (rules::item const x = test.at(f, d); x != no_known_item) items.push_back(x);
+  return items;
+}
+
+/// Walks the itemsets that a document holds, with what each adds to its score.
+template <class Sum>
+class walk {
+ public:
+  walk(context const& ctx, prepared_training const& training)
+      : ctx_(ctx),
+        view_(training.table.view<Sum>()),
+        max_size_(training.table.max_itemset_size()),
+        counter_(training.index),
+        counts_(training.index.class_count()) {}
+
+  /// Calls visit(rule) for each valid rule, with everything set but `moved`; the rules of an
+  /// itemset come one after the other. Returns the sums of the score.
+  template <class Visit>
+  score_sums<Sum> run(std::vector<rules::item> const& items, Visit&& visit) {
+    sums_ = {};
+    rule_.antecedent.clear();
+    extend(items, 0, visit);
+    return sums_;
+  }
+
+ private:
+  template <class Visit>
+  void extend(std::vector<rules::item> const& items, std::size_t from, Visit& visit) {
+    for (std::size_t i = from; i < items.size(); ++i) {
+      if (rule_.antecedent.empty()) ctx_.report("explain", i, items.size());
+      rule_.antecedent.push_back(items[i]);
+      // What no training document holds has no larger itemset that one holds.
+      if (std::uint32_t const n = counter_.supports(rule_.antecedent, counts_); n > 0) {
+        visit_rules(n, visit);
+        if (rule_.antecedent.size() < max_size_) {
+          ctx_.check_stop();
+          extend(items, i + 1, visit);
+        }
+      }
+      rule_.antecedent.pop_back();
+    }
+  }
+
+  /// The rules of the current itemset. Its weights add up to what it adds to den: where all labels
+  /// are valid that is one unit, which the rounded factor misses by less than n, and its rule with
+  /// the most support (of equal ones that with the largest label) has the difference.
+  template <class Visit>
+  void visit_rules(std::uint32_t n, Visit& visit) {
+    score_sums<Sum> const all = view_.classwise(n, counts_.data(), 1);
+    sums_ += all;
+    exact_integer left = all.den;
+    std::size_t best = counts_.size();
+    for (std::size_t k = 0; k < counts_.size(); ++k) {
+      if (counts_[k] < view_.min_valid[n]) continue;
+      left -= weight(n, k);
+      if (best == counts_.size() || counts_[k] > counts_[best]) best = k;
+    }
+    rule_.documents = n;
+    rule_.classes = counts_;
+    for (std::size_t k = 0; k < counts_.size(); ++k) {
+      if (counts_[k] < view_.min_valid[n]) continue;
+      rule_.label = view_.labels[k];
+      rule_.support = counts_[k];
+      rule_.weight = weight(n, k);
+      rule_.share = rule_.weight * rule_.label;
+      if (k == best) rule_.weight += left;
+      visit(rule_);
+    }
+  }
+
+  /// What class k adds to den, before the rounding of the itemset.
+  exact_integer weight(std::uint32_t n, std::size_t k) const {
+    Sum const extra = view_.extra == nullptr ? Sum{} : view_.extra[k * view_.size + n];
+    return exact_integer(view_.factor[n]) * counts_[k] + exact_integer(extra);
+  }
+
+  context const& ctx_;
+  score_view<Sum> view_;
+  std::size_t max_size_;
+  rules::vertical_counter counter_;
+  std::vector<std::uint32_t> counts_;
+  document_rule rule_;
+  score_sums<Sum> sums_;
+};
+
+/// Gathers what an explanation says beside its lists.
+class summary {
+ public:
+  explicit summary(prepared_training const& training) {
+    of_.mean_label = training.table.mean_label();
+    for (std::size_t k = 0; k < training.index.class_count(); ++k)
+      of_.labels.push_back({training.index.class_label(k), 0, 0});
+  }
+  void add(document_rule const& rule) {
+    ++of_.rules;
+    if (rule.antecedent != last_) {
+      ++of_.itemsets;
+      last_ = rule.antecedent;
+    }
+    for (label_rules& l : of_.labels)
+      if (l.label == rule.label) {
+        ++l.rules;
+        l.weight += rule.weight;
+      }
+  }
+  template <class Sum>
+  explanation take(score_sums<Sum> const& sums) {
+    of_.score = score_of(sums, of_.mean_label);
+    of_.numerator = sums.num;
+    of_.denominator = sums.den == 0 ? Sum{1} : sums.den;
+    return std::move(of_);
+  }
+
+ private:
+  explanation of_;
+  std::vector<rules::item> last_;
+};
+
+template <class Sum>
+explanation explain_with(context const& ctx, prepared_training const& training,
+                         std::vector<rules::item> const& items, std::size_t top) {
+  mean_of_labels const mean(training.index);
+  summary whole(training);
+  both_ways ways(top);
+  auto const sums = walk<Sum>(ctx, training).run(items, [&](document_rule& rule) {
+    rule.moved = mean.moved(rule.share, rule.weight);
+    whole.add(rule);
+    ways.add(rule);
+  });
+  explanation result = whole.take(sums);
+  ways.take(result.up, result.down);
+  return result;
+}
+
+template <class Sum>
+comparison compare_with(context const& ctx, prepared_training const& training,
+                        std::vector<rules::item> const& first,
+                        std::vector<rules::item> const& second, std::size_t top) {
+  mean_of_labels const mean(training.index);
+  walk<Sum> itemsets(ctx, training);
+  auto summarise = [&](std::vector<rules::item> const& items) {
+    summary whole(training);
+    return whole.take(itemsets.run(items, [&](document_rule& rule) { whole.add(rule); }));
+  };
+  comparison result;
+  result.first = summarise(first);
+  result.second = summarise(second);
+  exact_integer const& den_first = result.first.denominator;
+  exact_integer const& den_second = result.second.denominator;
+  result.denominator = mean.documents * den_first * den_second;
+  both_ways ways(top);
+  auto held = [](std::vector<rules::item> const& items, document_rule const& rule) {
+    return std::includes(items.begin(), items.end(), rule.antecedent.begin(),
+                         rule.antecedent.end());
+  };
+  itemsets.run(first, [&](document_rule& rule) {
+    exact_integer const moved = mean.moved(rule.share, rule.weight);
+    rule.first = true;
+    rule.second = held(second, rule);
+    rule.moved = moved * den_second;
+    if (rule.second) rule.moved -= moved * den_first;
+    ways.add(rule);
+  });
+  itemsets.run(second, [&](document_rule& rule) {
+    if (held(first, rule)) return;
+    rule.first = false;
+    rule.second = true;
+    rule.moved = -mean.moved(rule.share, rule.weight) * den_first;
+    ways.add(rule);
+  });
+  ways.take(result.up, result.down);
+  return result;
+}
+
+}  // namespace
+
+double quotient(exact_integer const& numerator, exact_integer const& denominator) {
+  return numerator.convert_to<double>() / denominator.convert_to<double>();
+}
+
+explanation explain(context const& ctx, prepared_training const& training, known_items const& test,
+                    std::size_t d, std::size_t top) {
+  auto const items = items_of(test, d);
+  return training.table.is_wide() ? explain_with<wide_sum>(ctx, training, items, top)
+                                  : explain_with<std::uint64_t>(ctx, training, items, top);
+}
+
+comparison compare(context const& ctx, prepared_training const& training, known_items const& test,
+                   std::size_t first, std::size_t second, std::size_t top) {
+  auto const a = items_of(test, first);
+  auto const b = items_of(test, second);
+  return training.table.is_wide() ? compare_with<wide_sum>(ctx, training, a, b, top)
+                                  : compare_with<std::uint64_t>(ctx, training, a, b, top);
+}
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,412 @@
+#include "l2r/explanation.hpp"
+
+#include "core/error.hpp"
+#include "core/testing.hpp"
+#include "datasets/svmlight.hpp"
+#include "l2r/ranker.hpp"
+#include "l2r/test_sets.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <stop_token>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace rulerank::l2r {
+namespace {
+
+using datasets::binned_dataset;
+using testing_tools::documents_of;
+using testing_tools::drawn_set;
+using testing_tools::drawn_shape;
+using testing_tools::items_of;
+
+constexpr std::size_t all_rules = 1'000'000;
+
+std::uint64_t bits_of(double x) {
+  return std::bit_cast<std::uint64_t>(x);
+}
+
+/// What a rule is known by.
+using rule_key = std::pair<std::vector<rules::item>, std::int32_t>;
+
+/// A rule as the definition has it.
+struct plain_rule {
+  std::uint32_t support = 0;
+  std::uint32_t documents = 0;
+  reference::wide share = 0;
+};
+
+/// Every valid rule of a document, found and weighed the long way.
+std::map<rule_key, plain_rule> rules_of(std::vector<reference::document> const& training,
+                                        std::size_t features, std::vector<rules::item> const& items,
+                                        scoring_options const& options, bool wide) {
+  reference::fixed_point const fixed(training, features, options, wide);
+  auto const prior = reference::priors(training);
+  bool const plain = options.support_weight == 0 && options.smoothing == 0;
+  auto const rounded = [&](long double x) {
+    return static_cast<reference::wide>(std::floor(std::ldexp(x, fixed.shift) + 0.5L));
+  };
+  std::map<rule_key, plain_rule> found;
+  rules::reference::for_each_itemset(items, options.rule_size - 1, [&](auto const& x) {
+    auto const counts = rules::reference::supports(training, x, reference::max_label(training));
+    std::uint32_t const n = reference::sum_of(counts);
+    if (n == 0) return;
+    auto const share =
+        std::pow(static_cast<long double>(n), static_cast<long double>(options.support_weight)) /
+        (static_cast<long double>(n) + options.smoothing);
+    reference::wide const factor =
+        plain ? ((reference::wide{1} << fixed.shift) + n / 2) / n : rounded(share);
+    for (std::size_t r = 0; r < counts.size(); ++r) {
+      if (!rules::reference::valid(counts[r], n, options.thresholds)) continue;
+      reference::wide one = factor * counts[r];
+      if (options.smoothing != 0) one += rounded(share * options.smoothing * prior[r]);
+      found[{x, static_cast<std::int32_t>(r)}] = {counts[r], n, one * r};
+    }
+  });
+  return found;
+}
+
+std::vector<ranker_options> option_sets() {
+  std::vector<ranker_options> all;
+  for (std::uint32_t size : {2U, 3U, 4U})
+    for (rules::thresholds t : {rules::thresholds{1, .001}, {2, .2}})
+      for (auto [w, a] : {std::pair{0., 0.}, {-0.25, 5.}, {0.5, 0.}})
+        for (bool wide : {false, true}) {
+          ranker_options options;
+          options.rule_size = size;
+          options.thresholds = t;
+          options.support_weight = w;
+          options.smoothing = a;
+          options.wide_sums = wide;
+          all.push_back(options);
+        }
+  return all;
+}
+
+/// The rules of both lists.
+std::vector<document_rule> listed(moving_rules const& up, moving_rules const& down) {
+  std::vector<document_rule> all = up.most;
+  all.insert(all.end(), down.most.begin(), down.most.end());
+  return all;
+}
+
+void expect_same(std::vector<document_rule> const& a, std::vector<document_rule> const& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].antecedent, b[i].antecedent);
+    EXPECT_EQ(a[i].label, b[i].label);
+    EXPECT_EQ(a[i].moved, b[i].moved);
+  }
+}
+
+/// N L of a training set.
+struct label_sums {
+  exact_integer documents, labels;
+  explicit label_sums(binned_dataset const& set)
+      : documents(set.documents),
+        labels(std::accumulate(set.labels.begin(), set.labels.end(), std::int64_t{0})) {}
+};
+
+void expect_adds_up(explanation const& why, label_sums const& mean) {
+  exact_integer moved = 0;
+  exact_integer weight = 0;
+  std::uint64_t rules = 0;
+  for (label_rules const& l : why.labels) {
+    weight += l.weight;
+    rules += l.rules;
+    moved += (mean.documents * l.label - mean.labels) * l.weight;
+  }
+  EXPECT_EQ(rules, why.rules);
+  EXPECT_EQ(why.up.moved + why.down.moved,
+            why.rules == 0 ? exact_integer(0)
+                           : mean.documents * why.numerator - mean.labels * why.denominator);
+  if (why.rules > 0) {
+    EXPECT_EQ(weight, why.denominator);
+  }
+  exact_integer listed_up = 0;
+  for (document_rule const& rule : why.up.most) listed_up += rule.moved;
+  if (why.up.most.size() == why.up.rules) {
+    EXPECT_EQ(listed_up, why.up.moved);
+  }
+}
+
+/// Against the definition: every rule, its supports and its share.
+void expect_every_rule(explanation const& why, prepared_training const& training,
+                       std::map<rule_key, plain_rule> const& expected, label_sums const& mean) {
+  EXPECT_EQ(why.rules, expected.size());
+  exact_integer shares = 0;
+  for (auto const& [key, rule] : expected) shares += exact_integer(rule.share);
+  EXPECT_EQ(shares, why.numerator);
+  EXPECT_EQ(why.up.rules, why.up.most.size());
+  EXPECT_EQ(why.down.rules, why.down.most.size());
+  std::size_t found = 0;
+  for (document_rule const& rule : listed(why.up, why.down)) {
+    auto const of = expected.find({rule.antecedent, rule.label});
+    ASSERT_NE(of, expected.end());
+    ++found;
+    EXPECT_EQ(rule.support, of->second.support);
+    EXPECT_EQ(rule.documents, of->second.documents);
+    EXPECT_EQ(rule.share, exact_integer(of->second.share));
+    EXPECT_EQ(rule.moved, mean.documents * rule.share - mean.labels * rule.weight);
+    EXPECT_EQ(std::accumulate(rule.classes.begin(), rule.classes.end(), std::uint32_t{0}),
+              rule.documents);
+    for (std::size_t k = 0; k < rule.classes.size(); ++k)
+      if (training.index.class_label(k) == rule.label) {
+        EXPECT_EQ(rule.classes[k], rule.support);
+      }
+  }
+  // Only a rule whose label is the mean label may move nothing; where an itemset's rounding is with
+  // it, it does.
+  auto const could_stay = std::count_if(expected.begin(), expected.end(), [&](auto const& rule) {
+    return mean.documents * rule.first.second == mean.labels;
+  });
+  EXPECT_LE(found, expected.size());
+  EXPECT_GE(found + static_cast<std::size_t>(could_stay), expected.size());
+}
+
+struct case_of_shape {
+  std::string name;
+  drawn_shape shape;
+};
+
+class explanations : public ::testing::TestWithParam<case_of_shape> {};
+
+TEST_P(explanations, have_every_rule_and_the_engines_score) {
+  drawn_shape test_shape = GetParam().shape;
+  test_shape.documents = 4;
+  binned_dataset const training = drawn_set(GetParam().shape, 1);
+  binned_dataset const test = drawn_set(test_shape, 1001);
+  auto const documents = documents_of(training);
+  label_sums const mean(training);
+  context const ctx;
+  for (ranker_options options : option_sets()) {
+    SCOPED_TRACE(fmt::format("size {} support {} w {} wide {}", options.rule_size,
+                             options.thresholds.min_support, options.support_weight,
+                             options.wide_sums));
+    ranker project(ctx, training, options);
+    options.engine = engine::lrar;
+    ranker lrar(ctx, training, options);
+    auto const scores = project.score(ctx, test).scores;
+    auto const published = lrar.score(ctx, test).scores;
+    known_items const items(project.prepared(), test);
+    for (std::size_t d = 0; d < test.documents; ++d) {
+      explanation const why = explain(ctx, project.prepared(), items, d, all_rules);
+      EXPECT_EQ(bits_of(why.score), bits_of(scores[d]));
+      EXPECT_EQ(bits_of(why.score), bits_of(published[d]));
+      auto const held = items_of(test, d);
+      EXPECT_EQ(bits_of(why.score), bits_of(reference::score(documents, training.feature_count(),
+                                                             held, options, options.wide_sums)));
+      expect_adds_up(why, mean);
+      expect_every_rule(
+          why, project.prepared(),
+          rules_of(documents, training.feature_count(), held, options, options.wide_sums), mean);
+      explanation const few = explain(ctx, project.prepared(), items, d, 3);
+      for (auto const& [all, first] :
+           {std::pair{&why.up, &few.up}, std::pair{&why.down, &few.down}}) {
+        std::vector<document_rule> expected = all->most;
+        expected.resize(std::min<std::size_t>(3, expected.size()));
+        expect_same(first->most, expected);
+        EXPECT_EQ(first->rules, all->rules);
+        EXPECT_EQ(first->moved, all->moved);
+      }
+    }
+  }
+}
+
+TEST_P(explanations, comparisons_are_differences) {
+  drawn_shape test_shape = GetParam().shape;
+  test_shape.documents = 3;
+  binned_dataset const training = drawn_set(GetParam().shape, 2);
+  binned_dataset const test = drawn_set(test_shape, 1002);
+  label_sums const mean(training);
+  context const ctx;
+  for (ranker_options const& options : option_sets()) {
+    if (options.rule_size != 3) continue;
+    ranker const ranker(ctx, training, options);
+    known_items const items(ranker.prepared(), test);
+    for (auto [a, b] : {std::pair<std::size_t, std::size_t>{0, 1}, {2, 1}, {1, 1}}) {
+      explanation const one = explain(ctx, ranker.prepared(), items, a, all_rules);
+      explanation const two = explain(ctx, ranker.prepared(), items, b, all_rules);
+      comparison const why = compare(ctx, ranker.prepared(), items, a, b, all_rules);
+      EXPECT_EQ(bits_of(why.first.score), bits_of(one.score));
+      EXPECT_EQ(bits_of(why.second.score), bits_of(two.score));
+      EXPECT_EQ(why.denominator, mean.documents * one.denominator * two.denominator);
+      std::map<rule_key, exact_integer> expected;
+      for (document_rule const& rule : listed(one.up, one.down))
+        expected[{rule.antecedent, rule.label}] += rule.moved * two.denominator;
+      for (document_rule const& rule : listed(two.up, two.down))
+        expected[{rule.antecedent, rule.label}] -= rule.moved * one.denominator;
+      std::erase_if(expected, [](auto const& entry) { return entry.second == 0; });
+      exact_integer sum = 0;
+      for (document_rule const& rule : listed(why.up, why.down)) {
+        auto const of = expected.find({rule.antecedent, rule.label});
+        ASSERT_NE(of, expected.end());
+        EXPECT_EQ(rule.moved, of->second);
+        EXPECT_TRUE(rule.first || rule.second);
+        sum += rule.moved;
+        expected.erase(of);
+      }
+      EXPECT_TRUE(expected.empty());
+      EXPECT_EQ(sum, why.up.moved + why.down.moved);
+      if (one.rules > 0 && two.rules > 0) {
+        EXPECT_EQ(sum, mean.documents *
+                           (one.numerator * two.denominator - two.numerator * one.denominator));
+      }
+      comparison const other = compare(ctx, ranker.prepared(), items, b, a, all_rules);
+      EXPECT_EQ(other.up.moved, -why.down.moved);
+      EXPECT_EQ(other.down.rules, why.up.rules);
+      for (std::size_t i = 0; i < why.up.most.size(); ++i) {
+        EXPECT_EQ(other.down.most[i].antecedent, why.up.most[i].antecedent);
+        EXPECT_EQ(other.down.most[i].first, why.up.most[i].second);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    shapes, explanations,
+    ::testing::Values(
+        case_of_shape{"plain", {}}, case_of_shape{"label_gaps", {50, 5, 3, {0, 3, 7}}},
+        case_of_shape{"one_class", {30, 5, 3, {0}}}, case_of_shape{"one_class_3", {30, 5, 3, {3}}},
+        case_of_shape{"one_document", {1, 5, 3, {1}}}, case_of_shape{"one_feature", {30, 1, 5}},
+        case_of_shape{"missing_items", {60, 6, 3, {0, 1, 2}, .2}},
+        case_of_shape{"absent_items", {60, 6, 3, {0, 1, 2}, .1, .5}},
+        case_of_shape{"no_item_at_all", {20, 4, 3, {0, 1, 2}, 0, 1.}},
+        case_of_shape{"word_boundary", {129, 4, 3, {0, 1}}}),
+    [](auto const& of) { return of.param.name; });
+
+/// Documents of two features with two bins each.
+binned_dataset two_features(std::vector<std::tuple<int, int, int>> const& rows) {
+  binned_dataset set;
+  set.documents = rows.size();
+  set.stride = round_up(rows.size(), alignment);
+  set.features = {1, 2};
+  set.item_begin = {0, 2, 4};
+  set.has_missing_item = {false, false};
+  set.codes.assign(2 * set.stride, datasets::no_item);
+  for (std::size_t d = 0; d < rows.size(); ++d) {
+    auto const [first, second, label] = rows[d];
+    set.codes[d] = static_cast<std::uint8_t>(first);
+    set.codes[set.stride + d] = static_cast<std::uint8_t>(second);
+    set.labels.push_back(label);
+    set.max_label = std::max(set.max_label, label);
+  }
+  return set;
+}
+
+// Worked by hand: s = 60, rec(2) = 2^59, rec(3) = (2^60 - 1) / 3; N = 4, L = 2.
+TEST(explanation, golden) {
+  binned_dataset const training = two_features({{0, 0, 1}, {0, 0, 1}, {0, 1, 0}, {1, 1, 0}});
+  binned_dataset const test = two_features({{0, 0, 0}, {1, 1, 0}});
+  context const ctx;
+  ranker const ranker(ctx, training);
+  known_items const items(ranker.prepared(), test);
+  explanation const why = explain(ctx, ranker.prepared(), items, 0);
+  exact_integer const unit = exact_integer(1) << 60;
+  exact_integer const third = (unit - 1) / 3;
+  EXPECT_EQ(why.numerator, 2 * third + 2 * unit);
+  EXPECT_EQ(why.denominator, 3 * unit);
+  EXPECT_EQ(why.rules, 4U);
+  EXPECT_EQ(why.itemsets, 3U);
+  EXPECT_EQ(why.mean_label, 0.5);
+  ASSERT_EQ(why.up.most.size(), 3U);
+  using rule_items = std::vector<rules::item>;
+  EXPECT_EQ(why.up.most[0].antecedent, rule_items({2}));
+  EXPECT_EQ(why.up.most[1].antecedent, rule_items({0, 2}));
+  EXPECT_EQ(why.up.most[2].antecedent, rule_items({0}));
+  EXPECT_EQ(why.up.most[0].moved, 2 * unit);
+  EXPECT_EQ(why.up.most[1].moved, 2 * unit);
+  EXPECT_EQ(why.up.most[2].share, 2 * third);
+  EXPECT_EQ(why.up.most[2].weight, 2 * third + 1);
+  EXPECT_EQ(why.up.most[2].support, 2U);
+  EXPECT_EQ(why.up.most[2].documents, 3U);
+  EXPECT_EQ(why.up.most[2].classes, std::vector<std::uint32_t>({2, 1}));
+  ASSERT_EQ(why.down.most.size(), 1U);
+  EXPECT_EQ(why.down.most[0].antecedent, rule_items({0}));
+  EXPECT_EQ(why.down.most[0].label, 0);
+  EXPECT_EQ(why.down.most[0].share, 0);
+  EXPECT_EQ(why.down.most[0].moved, -2 * third);
+
+  // The other document has {1}, {3} and {1, 3}, all of label 0; nothing in common.
+  comparison const both = compare(ctx, ranker.prepared(), items, 0, 1);
+  EXPECT_EQ(both.second.score, 0.0);
+  EXPECT_EQ(both.up.rules, 6U);
+  EXPECT_EQ(both.down.rules, 1U);
+  EXPECT_EQ(both.up.moved + both.down.moved, 4 * why.numerator * both.second.denominator);
+}
+
+TEST(explanation, what_is_refused) {
+  binned_dataset const set = two_features({{0, 0, 1}, {1, 1, 0}});
+  context ctx;
+  ranker const ranker(ctx, set);
+  known_items const items(ranker.prepared(), set);
+  EXPECT_THROW(explain(ctx, ranker.prepared(), items, 2), usage_error);
+  EXPECT_THROW(compare(ctx, ranker.prepared(), items, 0, 2), usage_error);
+  EXPECT_TRUE(explain(ctx, ranker.prepared(), items, 0, 0).up.most.empty());
+  std::stop_source stop;
+  stop.request_stop();
+  ctx.stop = stop.get_token();
+  EXPECT_THROW(explain(ctx, ranker.prepared(), items, 0), interrupted);
+}
+
+using golden_case = std::tuple<std::string, std::string, int>;
+class golden_explanations : public ::testing::TestWithParam<golden_case> {};
+
+TEST_P(golden_explanations, add_up_to_the_scores) {
+  auto const& [set, method, size] = GetParam();
+  RULERANK_REAL_DATA(
+      golden, fmt::format("golden-definitions/{}.Fold1.{}.size{}.train500.test100.scores.txt", set,
+                          method, size));
+  RULERANK_REAL_DATA(folder, "letor/" + set + "/Fold1");
+  context const ctx;
+  auto const first = [&](std::string const& name, std::size_t count) {
+    auto const data = datasets::read_svmlight(ctx, folder + name);
+    std::vector<std::size_t> chosen(std::min(count, data.size()));
+    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+    return datasets::subset(data, chosen);
+  };
+  auto const train = first("/train.txt", 500);
+  datasets::discretizer_options how;
+  how.method = datasets::binning_from(method);
+  auto const cuts = datasets::fit_discretizer(ctx, train, how);
+  auto const training = datasets::apply_discretizer(ctx, train, cuts);
+  auto const test = datasets::apply_discretizer(ctx, first("/test.txt", 100), cuts);
+  std::ifstream file(golden);
+  std::vector<double> expected;
+  for (double score; file >> score;) expected.push_back(score);
+  ASSERT_EQ(expected.size(), test.documents);
+  ranker_options options;
+  options.rule_size = static_cast<std::uint32_t>(size);
+  ranker ranker(ctx, training, options);
+  auto const scores = ranker.score(ctx, test).scores;
+  known_items const items(ranker.prepared(), test);
+  for (std::size_t d = 0; d < test.documents; d += 33) {
+    explanation const why = explain(ctx, ranker.prepared(), items, d, all_rules);
+    EXPECT_EQ(bits_of(why.score), bits_of(scores[d])) << "document " << d;
+    EXPECT_NEAR(why.score, expected[d], 1e-6 * expected[d]) << "document " << d;
+    expect_adds_up(why, label_sums(training));
+    exact_integer shares = 0;
+    for (document_rule const& rule : listed(why.up, why.down)) shares += rule.share;
+    EXPECT_EQ(shares, why.numerator) << "document " << d;  // the mean label is no integer
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(files, golden_explanations,
+                         ::testing::Combine(::testing::Values("OHSUMED", "MQ2008"),
+                                            ::testing::Values("tube", "width", "frequency"),
+                                            ::testing::Values(3, 4)),
+                         [](auto const& of) {
+                           return fmt::format("{}_{}_{}", std::get<0>(of.param),
+                                              std::get<1>(of.param), std::get<2>(of.param));
+                         });
+
+}  // namespace
+}  // namespace rulerank::l2r

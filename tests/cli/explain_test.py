@@ -1,0 +1,204 @@
+"""The verb explain: what it says of a score, against rules counted here, and what it refuses."""
+
+import fractions
+import json
+import random
+
+import harness
+from harness import Row
+
+CHANCE = random.Random(7)
+
+
+def draw(documents, first):
+    """Labels and values of three features of documents, with their lines."""
+    rows = []
+    for d in range(documents):
+        values = [CHANCE.randrange(6) for _ in range(3)]
+        rows.append((min(2, max(0, (values[0] + values[1] - 3) // 2)), values))
+    text = "".join(f"{label} qid:{d // 8} 1:{v[0]} 2:{v[1]} 3:{v[2]} # docid = {first}{d}\n"
+                   for d, (label, v) in enumerate(rows))
+    return rows, text.encode()
+
+
+TRAIN_ROWS, TRAIN = draw(40, "T")
+TEST_ROWS, TEST = draw(16, "D")
+NAMES = b"1\tBM25 of title\n3 inlink | count\n"
+TWICE = b"0 qid:1 1:1 # docid = A\n1 qid:1 1:2 # docid = A\n1 qid:1 1:3 # docid = B\n"
+
+
+def holds(antecedent, values):
+    def inside(item):
+        value = values[item["feature"] - 1]
+        return ((item["from"] is None or value >= item["from"])
+                and (item["below"] is None or value < item["below"]))
+    return all(inside(item) for item in antecedent)
+
+
+class Explain(harness.CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.train = self.file("train.txt", TRAIN)
+        self.test = self.file("test.txt", TEST)
+        self.names = self.file("names.tsv", NAMES)
+
+    def explain(self, *words, **options):
+        source = () if "--model" in words else ("--train", self.train)
+        return self.expect(0, "explain", *source, "--test", self.test, "--quiet", *words,
+                           **options).stdout.decode()
+
+    def explained(self, *words):
+        return json.loads(self.explain(*words, "--format", "json"))
+
+    def ranked(self, *words):
+        """Scores of the test documents, as rank writes them."""
+        done = self.expect(0, "rank", "--train", self.train, "--test", self.test, "--quiet", *words)
+        return [float(line) for line in done.stdout.split()]
+
+    def check_rule(self, rule):
+        """Support, confidence and labels by going through the training documents."""
+        labels = [label for label, values in TRAIN_ROWS if holds(rule["antecedent"], values)]
+        self.assertEqual(rule["documents"], len(labels))
+        self.assertEqual(rule["support"], labels.count(rule["label"]))
+        self.assertEqual(rule["confidence"], rule["support"] / rule["documents"])
+        self.assertEqual(rule["labels"], {str(r): labels.count(r) for r in (2, 1, 0)})
+
+    def test_every_rule_adds_up_to_the_score(self):
+        for options in ([], ["--rule-size", 4, "--min-support", 2], ["--smoothing", 5],
+                        ["--method", "frequency", "--bins", 3, "--support-weight", -0.25]):
+            scores = self.ranked(*options)
+            for d in (0, 3, 11):
+                with self.subTest(options=options, d=d):
+                    why = self.explained("--qid", d // 8, "--docid", f"D{d}", "--top", 100000,
+                                         *options)
+                    told = why["document"]
+                    self.assertEqual(told["docid"], f"D{d}")
+                    self.assertEqual(told["line"], d + 1)
+                    self.assertEqual(told["label"], TEST_ROWS[d][0])
+                    self.assertEqual(told["values"],
+                                     {str(f + 1): v for f, v in enumerate(TEST_ROWS[d][1])})
+                    self.assertEqual(told["score"], scores[d])
+                    query = sorted(range(d // 8 * 8, d // 8 * 8 + 8), key=lambda i: -scores[i])
+                    self.assertEqual(told["rank"], query.index(d) + 1)
+                    rules = why["up"]["most"] + why["down"]["most"]
+                    numerator, denominator = int(told["numerator"]), int(told["denominator"])
+                    self.assertEqual(sum(int(r["share"]["numerator"]) for r in rules), numerator)
+                    self.assertEqual(sum(int(r["weight"]["numerator"]) for r in rules), denominator)
+                    self.assertEqual(float(numerator) / float(denominator), scores[d])
+                    mean = fractions.Fraction(sum(label for label, _ in TRAIN_ROWS), 40)
+                    moved = sum(fractions.Fraction(int(r["moved"]["numerator"]),
+                                                   int(why["moved_denominator"])) for r in rules)
+                    self.assertEqual(moved, fractions.Fraction(numerator, denominator) - mean)
+                    self.assertEqual(len(rules), told["rules"])
+                    self.assertEqual(len({r["rule"] for r in rules}), len(rules))
+                    for rule in rules:
+                        self.check_rule(rule)
+                        self.assertTrue(holds(rule["antecedent"], TEST_ROWS[d][1]))
+
+    def test_two_documents(self):
+        scores = self.ranked()
+        why = self.explained("--qid", 1, "--docid", "D9", "--against", "D14", "--top", 100000)
+        rules = why["for_first"]["most"] + why["for_second"]["most"]
+        moved = sum(int(r["moved"]["numerator"]) for r in rules)
+        difference = [fractions.Fraction(int(why[name]["numerator"]), int(why[name]["denominator"]))
+                      for name in ("first", "second")]
+        self.assertEqual(fractions.Fraction(moved, int(why["moved_denominator"])),
+                         difference[0] - difference[1])
+        self.assertEqual([why["first"]["score"], why["second"]["score"]], [scores[9], scores[14]])
+        for rule in rules:
+            self.check_rule(rule)
+            self.assertEqual(rule["of_first"], holds(rule["antecedent"], TEST_ROWS[9][1]))
+            self.assertEqual(rule["of_second"], holds(rule["antecedent"], TEST_ROWS[14][1]))
+        other = self.explained("--qid", 1, "--docid", "D14", "--against", "D9", "--top", 100000)
+        self.assertEqual([r["rule"] for r in other["for_second"]["most"]],
+                         [r["rule"] for r in why["for_first"]["most"]])
+
+    def test_ways_in_give_the_same_bytes(self):
+        model = self.folder / "model"
+        self.expect(0, "fit", "--train", self.train, "--model", model, "--quiet")
+        whole = self.explain("--qid", 1)
+        for words in (["--model", model], ["--rank", 1], ["--engine", "lrar"], ["--threads", 3]):
+            self.assertEqual(whole, self.explain("--qid", 1, *words))
+        best = self.explained("--qid", 1)["document"]
+        self.assertEqual(best["rank"], 1)
+        self.assertEqual(whole, self.explain("--qid", 1, "--docid", best["docid"]))
+        self.assertEqual(whole, self.explain("--qid", 1, "--docid", f"1-{best['line']}"))
+        self.assertEqual(self.explain("--qid", 1, "--json"),
+                         self.explain("--qid", 1, "--format", "json"))
+        out = self.folder / "out"
+        self.explain("--qid", 1, "--out", out)
+        self.assertEqual(whole, out.read_text())
+
+    def test_forms(self):
+        words = ["--qid", 1, "--rank", 2, "--top", 3, "--names", self.names]
+        why = self.explained(*words)
+        text, markdown = self.explain(*words), self.explain(*words, "--format", "markdown")
+        self.assertEqual(len(why["up"]["most"]), 3)
+        for rule in why["up"]["most"] + why["down"]["most"]:
+            self.assertIn(rule["rule"], text)
+            self.assertIn(rule["share"]["numerator"], text)
+            self.assertIn(rule["share"]["numerator"], markdown)
+        self.assertIn("BM25 of title", text)
+        self.assertIn("inlink | count", text)
+        self.assertIn("inlink \\| count", markdown)
+        self.assertIn("feature 2", text)
+        self.assertIn(str(why["document"]["score"]), text)
+        self.assertIn("\n| --: |", markdown)
+        self.assertEqual({item.get("name") for rule in why["up"]["most"]
+                          for item in rule["antecedent"]} - {"BM25 of title", "inlink | count"},
+                         {None} if any(item["feature"] == 2 for rule in why["up"]["most"]
+                                       for item in rule["antecedent"]) else set())
+        both = self.explain(*words, "--against-rank", 5)
+        self.assertIn("speak for the first", both)
+        self.assertIn("speak for the second", both)
+
+    def test_a_document_without_rules(self):
+        self.test = self.file("test.txt", b"1 qid:7 9:4 # docid = X\n")
+        why = self.explained("--qid", 7, "--unlisted", "missing")
+        self.assertEqual(why["document"]["rules"], 0)
+        self.assertEqual(why["document"]["score"], why["mean_label"])
+        self.assertEqual(why["up"]["most"], [])
+        self.assertIn("No rule holds for it", self.explain("--qid", 7, "--unlisted", "missing"))
+
+    def test_wrong_usage(self):
+        line = "explain --train {train} --test {in} --out {out} "
+        files = {"train": TRAIN}
+        def row(name, words, message, data=TEST):
+            return Row(name, data, line + words, 2, message, files=files)
+        self.check_rows([
+            row("no query", "", "--qid is required"),
+            row("another query", "--qid 77", "--qid: found '77', expected a query of {in}"),
+            row("no such rank", "--qid 1 --rank 9",
+                "--rank: found 9, expected 1 to 8, the documents of query 1"),
+            row("rank 0", "--qid 1 --rank 0", "--rank: found 0, expected 1 to 8"),
+            row("no such document", "--qid 1 --docid D0",
+                "--docid: found 'D0', expected a document of query 1"),
+            row("two documents", "--qid 1 --docid A",
+                "--docid: 'A' is two documents, expected 1-1 or 1-2", TWICE),
+            row("against two", "--qid 1 --docid B --against A",
+                "--against: 'A' is two documents, expected 1-1 or 1-2", TWICE),
+            row("against itself", "--qid 1 --rank 2 --against-rank 2",
+                "itself, expected another one"),
+            row("by docid and rank", "--qid 1 --docid D9 --rank 1", "--docid excludes --rank"),
+            row("format", "--qid 1 --format html", "--format: html not in {{text,markdown,json}}"),
+            row("engine", "--qid 1 --engine fast", "--engine: found 'fast'"),
+            Row("neither train nor model", TEST, "explain --test {in} --qid 1 --out {out}", 2,
+                "expected --train or --model"),
+        ])
+
+    def test_bad_input(self):
+        line = "explain --train {train} --test {in} --names {names} --qid 1 --out {out}"
+        def row(name, message, names=NAMES, train=TRAIN, test=TEST):
+            return Row(name, test, line, 3, message, files={"train": train, "names": names})
+        self.check_rows([
+            row("no names", "{names}:1:1: no features", names=b""),
+            row("a word", "{names}:2:1: found \"title\", expected a feature's number",
+                names=b"1 BM25\ntitle BM25\n"),
+            row("named twice", "{names}:2:1: feature 1 is named twice", names=b"1 a\n1 b\n"),
+            row("no label", "{train}:1:1: ", train=b"x qid:1 1:1\n"),
+            row("a value", "{in}:1:11: value", test=b"0 qid:1 1:x\n"),
+        ])
+
+
+if __name__ == "__main__":
+    harness.main()
