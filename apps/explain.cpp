@@ -137,7 +137,7 @@ void explain(session& owner, explain_arguments const& arguments) {
       arguments.format == "markdown" ? eval::table_format::markdown : eval::table_format::table;
   auto write = [&](auto const& why, auto const&... documents) {
     out.write(json ? report_json(documents..., why, words).dump(2) + "\n"
-                   : report(documents..., why, words, format));
+                   : report(documents..., why, words, arguments.top, format));
   };
   auto const timer = owner.stage("explain");
   if (is_given(arguments.against)) {
@@ -190,7 +190,8 @@ void add_explain(CLI::App& program, session& owner) {
           ->type_name("D");
   verb->add_option("--against-rank", arguments->against.rank, "Another document, by rank from 1")
       ->excludes(against);
-  verb->add_option("--top", arguments->top, "Most rules listed each way")->capture_default_str();
+  verb->add_option("--top", arguments->top, "Most rules listed each way, and items")
+      ->capture_default_str();
   verb->add_option("--names", arguments->names, "Lines of a feature's number and its name")
       ->type_name("FILE");
   verb->add_option("--format", arguments->format, "text, markdown or json (as --json does)")

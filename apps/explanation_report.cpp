@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -147,6 +148,21 @@ void add_rules(page& to, l2r::moving_rules const& of, std::string const& title,
   to.table(t);
 }
 
+/// The items that move furthest; `denominator` is that of rules.
+void add_items(page& to, l2r::moving_items const& of, std::size_t top,
+               exact_integer const& denominator, rule_words const& words) {
+  if (top == 0 || of.items.empty()) return;
+  eval::table t{
+      .title = "What the rules move, split evenly among the items of each:",
+      .columns = {{"moves", column::style::fixed, 6}, {"rules", column::style::fixed}, {"item"}},
+      .rows = {}};
+  for (l2r::item_part const& part : std::span(of.items).first(std::min(top, of.items.size())))
+    t.rows.push_back({quotient(part.moved, denominator * of.split),
+                      static_cast<std::int64_t>(part.rules),
+                      words_of(words.ranges[part.item], words.names)});
+  to.table(t);
+}
+
 /// The value that a document's line lists for a feature: a number, or null.
 ordered_json value_of(explained_document const& document, std::uint32_t feature) {
   for (datasets::feature_value const& v : document.query.document(document.d))
@@ -158,21 +174,35 @@ ordered_json exact_json(exact_integer const& numerator, exact_integer const& den
   return {{"value", quotient(numerator, denominator)}, {"numerator", digits(numerator)}};
 }
 
+ordered_json item_json(rules::item x, rule_words const& words) {
+  datasets::item_range const& range = words.ranges[x];
+  ordered_json item{{"feature", range.feature}};
+  if (auto const name = words.names.find(range.feature); name != words.names.end())
+    item["name"] = name->second;
+  if (range.missing) {
+    item["missing"] = true;
+  } else {
+    item["from"] = std::isfinite(range.low) ? ordered_json(range.low) : nullptr;
+    item["below"] = std::isfinite(range.high) ? ordered_json(range.high) : nullptr;
+  }
+  return item;
+}
+
+ordered_json items_json(l2r::moving_items const& of, exact_integer const& denominator,
+                        rule_words const& words) {
+  ordered_json items = ordered_json::array();
+  for (l2r::item_part const& part : of.items) {
+    ordered_json item = item_json(part.item, words);
+    item["rules"] = part.rules;
+    item["moved"] = exact_json(part.moved, denominator * of.split);
+    items.push_back(std::move(item));
+  }
+  return {{"moved_denominator", digits(denominator * of.split)}, {"items", std::move(items)}};
+}
+
 ordered_json rule_json(l2r::document_rule const& rule, rule_words const& words) {
   ordered_json antecedent = ordered_json::array();
-  for (rules::item const x : rule.antecedent) {
-    datasets::item_range const& range = words.ranges[x];
-    ordered_json item{{"feature", range.feature}};
-    if (auto const name = words.names.find(range.feature); name != words.names.end())
-      item["name"] = name->second;
-    if (range.missing) {
-      item["missing"] = true;
-    } else {
-      item["from"] = std::isfinite(range.low) ? ordered_json(range.low) : nullptr;
-      item["below"] = std::isfinite(range.high) ? ordered_json(range.high) : nullptr;
-    }
-    antecedent.push_back(std::move(item));
-  }
+  for (rules::item const x : rule.antecedent) antecedent.push_back(item_json(x, words));
   ordered_json classes = ordered_json::object();
   for (std::size_t k = 0; k < rule.classes.size(); ++k)
     classes[fmt::format("{}", words.index.class_label(k))] = rule.classes[k];
@@ -227,7 +257,7 @@ ordered_json list_json(l2r::moving_rules const& of, exact_integer const& denomin
 }  // namespace
 
 std::string report(explained_document const& document, l2r::explanation const& why,
-                   rule_words const& words, table_format format) {
+                   rule_words const& words, std::size_t top, table_format format) {
   page to(format);
   to.heading(fmt::format("query {}, document {}: {}", document.query.queries.front().qid,
                          document_text(document), rank_text(document, why)));
@@ -247,6 +277,7 @@ std::string report(explained_document const& document, l2r::explanation const& w
                       digits(why.numerator), digits(why.denominator)));
   if (is_normalised(words)) to.line(norm_text(words));
   to.table(label_table(why));
+  add_items(to, why.items, top, moved_in, words);
   for (auto const& [of, what] :
        {std::pair{&why.up, "move{} it up"}, {&why.down, "move{} it down"}}) {
     add_rules(to, *of, list_text(*of, what, moved_in), moved_in, words, false);
@@ -255,7 +286,8 @@ std::string report(explained_document const& document, l2r::explanation const& w
 }
 
 std::string report(explained_document const& first, explained_document const& second,
-                   l2r::comparison const& why, rule_words const& words, table_format format) {
+                   l2r::comparison const& why, rule_words const& words, std::size_t top,
+                   table_format format) {
   page to(format);
   to.heading(fmt::format("query {}, the first document {} and the second {}",
                          first.query.queries.front().qid, document_text(first),
@@ -266,6 +298,7 @@ std::string report(explained_document const& first, explained_document const& se
   to.line(fmt::format("What the rules move adds up to the difference of the scores, {:+.6f}.",
                       quotient(why.up.moved + why.down.moved, why.denominator)));
   if (is_normalised(words)) to.line(norm_text(words));
+  add_items(to, why.items, top, why.denominator, words);
   for (auto const& [of, what] :
        {std::pair{&why.up, "speak{} for the first"}, {&why.down, "speak{} for the second"}})
     add_rules(to, *of, list_text(*of, what, why.denominator), why.denominator, words, true);
@@ -278,6 +311,7 @@ ordered_json report_json(explained_document const& document, l2r::explanation co
   ordered_json json = head_json(document, why.mean_label, words);
   json["document"] = document_json(document, why, words);
   json["moved_denominator"] = digits(moved_in);
+  json["split"] = items_json(why.items, moved_in, words);
   for (auto const& [name, of] : {std::pair{"up", &why.up}, {"down", &why.down}}) {
     json[name] = list_json(*of, moved_in);
     for (l2r::document_rule const& rule : of->most) {
@@ -297,6 +331,7 @@ ordered_json report_json(explained_document const& first, explained_document con
   json["first"] = document_json(first, why.first, words);
   json["second"] = document_json(second, why.second, words);
   json["moved_denominator"] = digits(why.denominator);
+  json["split"] = items_json(why.items, why.denominator, words);
   for (auto const& [name, of] : {std::pair{"for_first", &why.up}, {"for_second", &why.down}}) {
     json[name] = list_json(*of, why.denominator);
     for (l2r::document_rule const& rule : of->most) {

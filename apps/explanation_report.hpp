@@ -31,11 +31,12 @@ struct explained_document {
   std::size_t rank = 0;  ///< from 1
 };
 
-/// One document: `format` is table or markdown.
+/// One document, at most `top` of its items; `format` is table or markdown.
 std::string report(explained_document const& document, l2r::explanation const& why,
-                   rule_words const& words, eval::table_format format);
+                   rule_words const& words, std::size_t top, eval::table_format format);
 std::string report(explained_document const& first, explained_document const& second,
-                   l2r::comparison const& why, rule_words const& words, eval::table_format format);
+                   l2r::comparison const& why, rule_words const& words, std::size_t top,
+                   eval::table_format format);
 
 /// The same for programs: whole numbers of any size as strings of digits, doubles beside them.
 nlohmann::ordered_json report_json(explained_document const& document, l2r::explanation const& why,

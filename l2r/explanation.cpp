@@ -3,9 +3,9 @@
 #include "core/error.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
+#include <iterator>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ bool further_down(document_rule const& a, document_rule const& b) {
   return further_up(a, b);
 }
 
-/// Keeps the `top` rules that come first in an order.
+/// Counts rules and keeps the `top` that come first in an order.
 class first_rules {
  public:
   using order = bool (*)(document_rule const&, document_rule const&);
@@ -70,22 +70,69 @@ class first_rules {
   moving_rules all_;  // `most` is a heap whose front comes last
 };
 
-/// Sorts rules into those that move up and down.
-class both_ways {
+/// Splits what rules move evenly among their items.
+class parts_of_items {
  public:
-  explicit both_ways(std::size_t top) : up_(further_up, top), down_(further_down, top) {}
+  /// `items` ascending; antecedents have at most so many of them.
+  parts_of_items(std::vector<rules::item> const& items, std::size_t max_size)
+      : items_(items),
+        max_size_(std::min(max_size, items.size())),
+        rules_(items.size()),
+        moved_(items.size() * max_size_) {}
 
   void add(document_rule const& rule) {
-    if (rule.moved > 0) up_.add(rule);
-    if (rule.moved < 0) down_.add(rule);
+    for (rules::item const x : rule.antecedent) {
+      auto const i = static_cast<std::size_t>(std::lower_bound(items_.begin(), items_.end(), x) -
+                                              items_.begin());
+      ++rules_[i];
+      moved_[i * max_size_ + rule.antecedent.size() - 1] += rule.moved;
+    }
   }
-  void take(moving_rules& up, moving_rules& down) {
-    up = up_.take();
-    down = down_.take();
+  moving_items take() const {
+    moving_items parts;
+    for (std::size_t size = 1; size <= max_size_; ++size)
+      parts.split = boost::multiprecision::lcm(parts.split, exact_integer(size));
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      item_part part{items_[i], rules_[i], 0};
+      for (std::size_t size = 1; size <= max_size_; ++size)
+        part.moved += moved_[i * max_size_ + size - 1] * (parts.split / size);
+      parts.items.push_back(std::move(part));
+    }
+    std::stable_sort(
+        parts.items.begin(), parts.items.end(),
+        [](item_part const& a, item_part const& b) { return abs(a.moved) > abs(b.moved); });
+    return parts;
+  }
+
+ private:
+  std::vector<rules::item> items_;
+  std::size_t max_size_;
+  std::vector<std::uint64_t> rules_;
+  std::vector<exact_integer> moved_;  // [items x sizes]
+};
+
+/// Sorts rules into those that move up and down, and splits them among items.
+class movements {
+ public:
+  movements(std::vector<rules::item> const& items, std::size_t max_size, std::size_t top)
+      : up_(further_up, top), down_(further_down, top), items_(items, max_size) {}
+
+  void add(document_rule const& rule) {
+    if (rule.moved == 0) return;
+    (rule.moved > 0 ? up_ : down_).add(rule);
+    items_.add(rule);
+  }
+  /// To an explanation or a comparison.
+  template <class Result>
+  void take(Result& to) {
+    to.up = up_.take();
+    to.down = down_.take();
+    to.items = items_.take();
   }
 
  private:
   first_rules up_, down_;
+  parts_of_items items_;
 };
 
 /// The training items of a document, ascending.
@@ -217,14 +264,14 @@ explanation explain_with(context const& ctx, prepared_training const& training,
                          std::vector<rules::item> const& items, std::size_t top) {
   mean_of_labels const mean(training.index);
   summary whole(training);
-  both_ways ways(top);
+  movements all(items, training.table.max_itemset_size(), top);
   auto const sums = walk<Sum>(ctx, training).run(items, [&](document_rule& rule) {
     rule.moved = mean.moved(rule.share, rule.weight);
     whole.add(rule);
-    ways.add(rule);
+    all.add(rule);
   });
   explanation result = whole.take(sums);
-  ways.take(result.up, result.down);
+  all.take(result);
   return result;
 }
 
@@ -244,7 +291,10 @@ comparison compare_with(context const& ctx, prepared_training const& training,
   exact_integer const& den_first = result.first.denominator;
   exact_integer const& den_second = result.second.denominator;
   result.denominator = mean.documents * den_first * den_second;
-  both_ways ways(top);
+  std::vector<rules::item> of_both;
+  std::set_union(first.begin(), first.end(), second.begin(), second.end(),
+                 std::back_inserter(of_both));
+  movements all(of_both, training.table.max_itemset_size(), top);
   auto held = [](std::vector<rules::item> const& items, document_rule const& rule) {
     return std::includes(items.begin(), items.end(), rule.antecedent.begin(),
                          rule.antecedent.end());
@@ -255,16 +305,16 @@ comparison compare_with(context const& ctx, prepared_training const& training,
     rule.second = held(second, rule);
     rule.moved = moved * den_second;
     if (rule.second) rule.moved -= moved * den_first;
-    ways.add(rule);
+    all.add(rule);
   });
   itemsets.run(second, [&](document_rule& rule) {
     if (held(first, rule)) return;
     rule.first = false;
     rule.second = true;
     rule.moved = -mean.moved(rule.share, rule.weight) * den_first;
-    ways.add(rule);
+    all.add(rule);
   });
-  ways.take(result.up, result.down);
+  all.take(result);
   return result;
 }
 

@@ -58,6 +58,22 @@ struct moving_rules {
 };
 
 /// A document's score and where it comes from.
+/// An item of a document, and what its rules move.
+struct item_part {
+  rules::item item = 0;
+  std::uint64_t rules = 0;  ///< that have it in their antecedents and move anything
+  /// What these rules move, each split evenly among its antecedent's items: the item's Shapley
+  /// value (L. S. Shapley, A value for n-person games, 1953) where a set of items is worth what the
+  /// rules that it holds move. Over `moving_items::split` times what `moved` of a rule is over.
+  exact_integer moved;
+};
+
+/// What all rules move, split among items.
+struct moving_items {
+  std::vector<item_part> items;  ///< those that move furthest first, then as items are numbered
+  exact_integer split = 1;       ///< the least common multiple of the sizes of antecedents
+};
+
 struct explanation {
   double score = 0;           ///< as every engine gives it, bit for bit
   exact_integer numerator;    ///< num; 0 where no rule is valid
@@ -66,14 +82,16 @@ struct explanation {
   std::uint64_t rules = 0;
   std::uint64_t itemsets = 0;       ///< with a valid rule
   std::vector<label_rules> labels;  ///< every label of the training set, descending
+  moving_items items;               ///< all that the document has
   moving_rules up, down;            ///< up: away from the mean label towards larger scores
 };
 
 /// Two documents, and which rules put one above the other.
 struct comparison {
-  explanation first, second;  ///< without lists of rules
+  explanation first, second;  ///< without rules and items
   /// N x den of the first x den of the second: what `moved` counts in.
   exact_integer denominator;
+  moving_items items;  ///< of both documents
   /// up: for the first document; down: for the second. A rule of both counts by the difference.
   /// What all of them move adds up to the difference of the two scores.
   moving_rules up, down;

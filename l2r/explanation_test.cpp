@@ -115,6 +115,33 @@ struct label_sums {
         labels(std::accumulate(set.labels.begin(), set.labels.end(), std::int64_t{0})) {}
 };
 
+/// The split among items, from a list of all rules.
+void expect_split(moving_items const& parts, std::vector<document_rule> const& rules,
+                  std::vector<rules::item> const& items) {
+  std::map<rules::item, std::pair<std::uint64_t, exact_integer>> expected;
+  for (rules::item const x : items) expected[x] = {0, 0};
+  for (document_rule const& rule : rules)
+    for (rules::item const x : rule.antecedent) {
+      ++expected.at(x).first;
+      ASSERT_EQ(parts.split % rule.antecedent.size(), 0);
+      expected.at(x).second += rule.moved * (parts.split / rule.antecedent.size());
+    }
+  ASSERT_EQ(parts.items.size(), expected.size());
+  exact_integer sum = 0;
+  exact_integer rest = 0;
+  for (document_rule const& rule : rules) rest += rule.moved;
+  for (std::size_t i = 0; i < parts.items.size(); ++i) {
+    item_part const& part = parts.items[i];
+    EXPECT_EQ(part.rules, expected.at(part.item).first);
+    EXPECT_EQ(part.moved, expected.at(part.item).second);
+    if (i > 0) {
+      EXPECT_GE(abs(parts.items[i - 1].moved), abs(part.moved));
+    }
+    sum += part.moved;
+  }
+  EXPECT_EQ(sum, rest * parts.split);
+}
+
 void expect_adds_up(explanation const& why, label_sums const& mean) {
   exact_integer moved = 0;
   exact_integer weight = 0;
@@ -181,7 +208,7 @@ class explanations : public ::testing::TestWithParam<case_of_shape> {};
 
 TEST_P(explanations, have_every_rule_and_the_engines_score) {
   drawn_shape test_shape = GetParam().shape;
-  test_shape.documents = 4;
+  test_shape.documents = 2;
   binned_dataset const training = drawn_set(GetParam().shape, 1);
   binned_dataset const test = drawn_set(test_shape, 1001);
   auto const documents = documents_of(training);
@@ -208,6 +235,10 @@ TEST_P(explanations, have_every_rule_and_the_engines_score) {
       expect_every_rule(
           why, project.prepared(),
           rules_of(documents, training.feature_count(), held, options, options.wide_sums), mean);
+      std::vector<rules::item> known;
+      for (std::size_t f = 0; f < items.feature_count(); ++f)
+        if (items.at(f, d) != no_known_item) known.push_back(items.at(f, d));
+      expect_split(why.items, listed(why.up, why.down), known);
       explanation const few = explain(ctx, project.prepared(), items, d, 3);
       for (auto const& [all, first] :
            {std::pair{&why.up, &few.up}, std::pair{&why.down, &few.down}}) {
@@ -260,6 +291,11 @@ TEST_P(explanations, comparisons_are_differences) {
         EXPECT_EQ(sum, mean.documents *
                            (one.numerator * two.denominator - two.numerator * one.denominator));
       }
+      std::vector<rules::item> known;
+      for (std::size_t d : {a, b})
+        for (std::size_t f = 0; f < items.feature_count(); ++f)
+          if (items.at(f, d) != no_known_item) known.push_back(items.at(f, d));
+      expect_split(why.items, listed(why.up, why.down), known);
       comparison const other = compare(ctx, ranker.prepared(), items, b, a, all_rules);
       EXPECT_EQ(other.up.moved, -why.down.moved);
       EXPECT_EQ(other.down.rules, why.up.rules);
@@ -334,6 +370,15 @@ TEST(explanation, golden) {
   EXPECT_EQ(why.down.most[0].label, 0);
   EXPECT_EQ(why.down.most[0].share, 0);
   EXPECT_EQ(why.down.most[0].moved, -2 * third);
+  // Rules of one item count whole, those of two half: item 0 moves
+  // 4 (2 third) - 2 (2 third + 1) - 2 (2 third) / 2 = 0 short of rounding, and half of the pair.
+  EXPECT_EQ(why.items.split, 2);
+  ASSERT_EQ(why.items.items.size(), 2U);
+  EXPECT_EQ(why.items.items[0].item, 2U);
+  EXPECT_EQ(why.items.items[0].moved, 6 * unit);
+  EXPECT_EQ(why.items.items[0].rules, 2U);
+  EXPECT_EQ(why.items.items[1].moved, 2 * unit + 2 * (2 * third - 2));
+  EXPECT_EQ(why.items.items[1].rules, 3U);
 
   // The other document has {1}, {3} and {1, 3}, all of label 0; nothing in common.
   comparison const both = compare(ctx, ranker.prepared(), items, 0, 1);

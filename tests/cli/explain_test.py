@@ -63,6 +63,15 @@ class Explain(harness.CommandLine):
         self.assertEqual(rule["confidence"], rule["support"] / rule["documents"])
         self.assertEqual(rule["labels"], {str(r): labels.count(r) for r in (2, 1, 0)})
 
+    def check_part(self, item, part, rules, denominator):
+        """An item's part of what the rules move, each rule split evenly among its items."""
+        range_of = {key: item[key] for key in ("feature", "from", "below")}
+        own = [rule for rule in rules if range_of in rule["antecedent"]]
+        self.assertEqual(item["rules"], len(own))
+        self.assertEqual(part, sum(fractions.Fraction(int(rule["moved"]["numerator"]),
+                                                      denominator * len(rule["antecedent"]))
+                                   for rule in own))
+
     def test_every_rule_adds_up_to_the_score(self):
         for options in ([], ["--rule-size", 4, "--min-support", 2], ["--smoothing", 5],
                         ["--method", "frequency", "--bins", 3, "--support-weight", -0.25]):
@@ -89,6 +98,14 @@ class Explain(harness.CommandLine):
                     moved = sum(fractions.Fraction(int(r["moved"]["numerator"]),
                                                    int(why["moved_denominator"])) for r in rules)
                     self.assertEqual(moved, fractions.Fraction(numerator, denominator) - mean)
+                    split = [fractions.Fraction(int(i["moved"]["numerator"]),
+                                                int(why["split"]["moved_denominator"]))
+                             for i in why["split"]["items"]]
+                    self.assertEqual(sum(split), moved)
+                    self.assertEqual(len(split), 3)
+                    self.assertTrue(holds(why["split"]["items"], TEST_ROWS[d][1]))
+                    for item, part in zip(why["split"]["items"], split):
+                        self.check_part(item, part, rules, int(why["moved_denominator"]))
                     self.assertEqual(len(rules), told["rules"])
                     self.assertEqual(len({r["rule"] for r in rules}), len(rules))
                     for rule in rules:
@@ -105,6 +122,9 @@ class Explain(harness.CommandLine):
         self.assertEqual(fractions.Fraction(moved, int(why["moved_denominator"])),
                          difference[0] - difference[1])
         self.assertEqual([why["first"]["score"], why["second"]["score"]], [scores[9], scores[14]])
+        self.assertEqual(sum(int(i["moved"]["numerator"]) for i in why["split"]["items"])
+                         * int(why["moved_denominator"]),
+                         moved * int(why["split"]["moved_denominator"]))
         for rule in rules:
             self.check_rule(rule)
             self.assertEqual(rule["of_first"], holds(rule["antecedent"], TEST_ROWS[9][1]))
@@ -149,6 +169,8 @@ class Explain(harness.CommandLine):
                          {None} if any(item["feature"] == 2 for rule in why["up"]["most"]
                                        for item in rule["antecedent"]) else set())
         both = self.explain(*words, "--against-rank", 5)
+        for shown in (text, markdown, both):
+            self.assertIn("split evenly among the items of each", shown)
         self.assertIn("speak for the first", both)
         self.assertIn("speak for the second", both)
 
