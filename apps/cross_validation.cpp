@@ -31,6 +31,14 @@ nlohmann::ordered_json reading_json(cross_validation_arguments const& a) {
   return json;
 }
 
+std::vector<eval::measure> distinct_measures(std::string_view option, std::string const& list) {
+  std::vector<eval::measure> const measures = eval::parse_measures(list);
+  for (auto m = measures.begin(); m != measures.end(); ++m)
+    if (std::find(measures.begin(), m, *m) != m)
+      throw usage_error(fmt::format("{}: {} is given twice", option, m->name()));
+  return measures;
+}
+
 experiment::settings settings_of(session const& owner, cross_validation_arguments const& a) {
   experiment::settings s;
   s.reduce_sizes = experiment::rule_sizes_from("--reduce-size", a.reduce_sizes);
@@ -38,10 +46,7 @@ experiment::settings settings_of(session const& owner, cross_validation_argument
   experiment::set_baselines(s, a.baselines);
   s.random_draws = a.random_draws;
   for (std::string const& text : a.scores) s.outside.push_back(experiment::outside_from(text));
-  s.measures = eval::parse_measures(a.metrics);
-  for (auto m = s.measures.begin(); m != s.measures.end(); ++m)
-    if (std::find(s.measures.begin(), m, *m) != m)
-      throw usage_error(fmt::format("--metrics: {} is given twice", m->name()));
+  s.measures = distinct_measures("--metrics", a.metrics);
   s.profile = eval::make_profile(a.profile);
   s.discretizer = a.discretizer.options();
   a.sampler.check();
@@ -49,6 +54,8 @@ experiment::settings settings_of(session const& owner, cross_validation_argument
   s.feature_order = a.sampler.feature_order;
   if (s.feature_order.starts_with("file:")) s.feature_order = "file";  // its checksum is below
   s.scoring = a.ranker.options();
+  if (!a.tune.empty())
+    s.tune = {distinct_measures("--tune", a.tune), a.tuned.space(), a.tuned.options()};
   s.reading = reading_json(a);
   s.seed = owner.run.seed;
   return s;
@@ -96,9 +103,8 @@ std::vector<experiment::fold_result> run_folds(session& owner, cross_validation_
       continue;
     }
     if (!found.why_not.empty()) owner.say(fmt::format("{}: done again: {}", name, found.why_not));
-    experiment::fold_result result = experiment::run_fold(owner, s, work, files[i], i);
+    experiment::fold_result result = experiment::run_fold(owner, s, work, files[i], i, fingerprint);
     result.inputs = inputs;
-    result.fingerprint = fingerprint;
     std::string const text = experiment::to_text(result);
     std::string const path = experiment::finished_path(a.out_dir, name);
     write_file(path, text);
@@ -200,6 +206,12 @@ void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
                   "What goes to standard output: table, tsv, json, markdown or latex")
       ->capture_default_str()
       ->group(judging);
+  verb.add_option(
+          "--tune", a.tune,
+          "Also systems whose way to rank is chosen on each validation part by these metrics")
+      ->type_name("M,...")
+      ->group(systems);
+  a.tuned.add_to(verb);
   a.ranker.add_scoring_to(verb);
   verb.remove_option(verb.get_option("--rule-size"));  // --reduce-size and --rank-size are it
   a.sampler.add_partitioning_to(verb);

@@ -4,6 +4,7 @@
 #include "apps/experiment/report.hpp"
 #include "apps/ranker_arguments.hpp"
 #include "apps/sampler_arguments.hpp"
+#include "apps/tune_arguments.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,8 @@ struct cross_validation_arguments {
   std::string profile = "letor";
   std::uint64_t permutations = 100'000;
   std::string format = "table";
+  std::string tune;  ///< metrics to tune by in each fold; empty: no tuning
+  tune_arguments tuned;
   reading_arguments reading;
   discretizer_arguments discretizer;
   sampler_arguments sampler;

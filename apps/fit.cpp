@@ -1,5 +1,6 @@
 #include "apps/arguments.hpp"
 #include "apps/ranker_arguments.hpp"
+#include "apps/settings_argument.hpp"
 #include "apps/verbs.hpp"
 #include "core/output_file.hpp"
 #include "l2r/model.hpp"
@@ -17,14 +18,17 @@ struct fit_arguments {
   reading_arguments reading;
   discretizer_arguments discretizer;
   ranker_arguments ranker;
+  settings_argument settings;
 };
 
-void fit(session& owner, fit_arguments const& arguments) {
+void fit(session& owner, fit_arguments& arguments) {
+  arguments.reading.check_inputs(owner, {{"--train", arguments.train},
+                                         {"--discretizer", arguments.discretizer.fitted},
+                                         {"--settings", arguments.settings.file}});
+  owner.outputs({{"--model", arguments.model}});
+  arguments.settings.apply(owner, arguments.discretizer, arguments.ranker);
   l2r::ranker_options const options = arguments.ranker.options();
   arguments.discretizer.options();  // refuses wrong words before anything is read
-  arguments.reading.check_inputs(
-      owner, {{"--train", arguments.train}, {"--discretizer", arguments.discretizer.fitted}});
-  owner.outputs({{"--model", arguments.model}});
   l2r::model const m =
       make_model(owner, arguments.train, arguments.reading, arguments.discretizer, options);
   {
@@ -64,6 +68,7 @@ void add_fit(CLI::App& program, session& owner) {
       ->required();
   arguments->ranker.add_scoring_to(*verb);
   arguments->discretizer.add_to(*verb);
+  arguments->settings.add_to(*verb);
   arguments->reading.add_to(*verb);
 }
 

@@ -116,6 +116,7 @@ int run(int argc, char** argv) {
   add_sample(program, owner);
   add_search(program, owner);
   add_split(program, owner);
+  add_tune(program, owner);
   try {
     return obey(program, argc, argv);
   } catch (CLI::ParseError const& e) {

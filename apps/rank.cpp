@@ -1,5 +1,6 @@
 #include "apps/arguments.hpp"
 #include "apps/ranker_arguments.hpp"
+#include "apps/settings_argument.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -27,6 +28,7 @@ struct rank_arguments {
   reading_arguments reading;
   discretizer_arguments discretizer;
   ranker_arguments ranker;
+  settings_argument settings;
 };
 
 /// The scores and the run of a verb, and how many there were.
@@ -84,7 +86,7 @@ class answers {
   std::uint64_t prefix_lookups_ = 0;
 };
 
-void rank(session& owner, rank_arguments const& arguments) {
+void rank(session& owner, rank_arguments& arguments) {
   bool const fitted = !arguments.model.empty();
   if (fitted == !arguments.train.empty())
     throw usage_error("no training documents, expected --train or --model");
@@ -95,7 +97,9 @@ void rank(session& owner, rank_arguments const& arguments) {
   arguments.reading.check_inputs(owner, {{"--train", arguments.train},
                                          {"--test", arguments.test},
                                          {"--model", arguments.model},
-                                         {"--discretizer", arguments.discretizer.fitted}});
+                                         {"--discretizer", arguments.discretizer.fitted},
+                                         {"--settings", arguments.settings.file}});
+  arguments.settings.apply(owner, arguments.discretizer, arguments.ranker);
   l2r::ranker_options options = arguments.ranker.options();
   answers out(owner, arguments);  // an output that cannot be written fails before the work
   l2r::model m;
@@ -186,10 +190,11 @@ void add_rank(CLI::App& program, session& owner) {
   arguments->ranker.add_scoring_to(*verb);
   arguments->ranker.add_engine_to(*verb);
   arguments->discretizer.add_to(*verb);
+  arguments->settings.add_to(*verb);
   arguments->reading.add_to(*verb);
   train->excludes(model);
-  for (char const* const name :
-       {"--norm", "--method", "--bins", "--missing-values", "--unlisted", "--discretizer"})
+  for (char const* const name : {"--norm", "--method", "--bins", "--missing-values", "--unlisted",
+                                 "--discretizer", "--settings"})
     model->excludes(verb->get_option(name));
 }
 

@@ -348,10 +348,11 @@ void check_counts(std::vector<CLI::Option const*> const& options) {
 
 /// Options that name files and folders, whatever the verb. An empty --group is none for its input.
 constexpr std::array path_options{
-    "--train",    "--test",         "--apply", "--in",      "--qrels",       "--run",
-    "--scores",   "--folds",        "--model", "--ids",     "--out",         "--out-dir",
-    "--manifest", "--collection",   "--index", "--queries", "--discretizer", "--classes",
-    "--topics",   "--transactions", "--appear",  "--names"};
+    "--train",    "--test",         "--apply",  "--in",      "--qrels",       "--run",
+    "--scores",   "--folds",        "--model",  "--ids",     "--out",         "--out-dir",
+    "--manifest", "--collection",   "--index",  "--queries", "--discretizer", "--classes",
+    "--topics",   "--transactions", "--appear", "--names",   "--vali",        "--trials",
+    "--resume",   "--settings"};
 
 void check_paths(std::vector<CLI::Option const*> const& options) {
   for (CLI::Option const* option : options) {

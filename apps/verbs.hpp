@@ -19,5 +19,6 @@ void add_rank(CLI::App& program, session& owner);
 void add_sample(CLI::App& program, session& owner);
 void add_search(CLI::App& program, session& owner);
 void add_split(CLI::App& program, session& owner);
+void add_tune(CLI::App& program, session& owner);
 
 }  // namespace rulerank::apps

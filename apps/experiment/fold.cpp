@@ -1,5 +1,7 @@
 #include "apps/experiment/fold.hpp"
 
+#include "apps/tune_arguments.hpp"
+#include "apps/tuning/report.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
@@ -35,17 +37,20 @@ void expect_labels(datasets::dataset const& data) {
 class fold_runner {
  public:
   fold_runner(apps::session& owner, settings const& s, fold_work const& work,
-              fold_files const& files)
+              fold_files const& files, std::string const& fingerprint)
       : owner_(owner), settings_(s), work_(work), files_(files) {
     result_.name = files.name;
+    result_.fingerprint = fingerprint;
   }
 
   fold_result run(std::size_t index) {
     read(index);
     discretise();
     for (std::uint32_t const size : settings_.reduce_sizes) reduce(size);
+    if (settings_.tune) tune();
     for (system const& what : systems_of(settings_)) judge(what);
     owner_.note("engine", engines_);
+    for (std::string const& path : trials_) fs::remove(path);  // the tables say what was tried
     return std::move(result_);
   }
 
@@ -89,6 +94,99 @@ class fold_runner {
     chosen_[size] = sample.documents;
   }
 
+  /// The fold's cuts of one kind, fitted on the whole training part.
+  datasets::discretizer const& cuts_by(tuning::cuts const& how) {
+    auto const [at, missing] = cuts_.try_emplace(how);
+    if (missing) {
+      auto const timer = owner_.stage("discretise");
+      datasets::discretizer_options options = settings_.discretizer;
+      options.method = how.method;
+      options.bins = how.bins;
+      at->second = datasets::fit_discretizer(ctx(), train_, options);
+    }
+    return at->second;
+  }
+
+  /// The documents to rank by under these cuts: all, or those that sampling with rules of
+  /// `reduce_size` chooses.
+  datasets::binned_dataset training_by(tuning::cuts const& how, std::uint32_t reduce_size) {
+    datasets::binned_dataset all = datasets::apply_discretizer(ctx(), train_, cuts_by(how));
+    apps::expect_items(train_, all);
+    if (reduce_size == 0) return all;
+    apps::sampler_arguments sampler = work_.sampler;
+    sampler.rule_size = static_cast<int>(reduce_size);
+    return datasets::subset(all, sampler.reduce(owner_, train_, all).documents);
+  }
+
+  void tune() {
+    if (settings_.full) tune(0);
+    for (std::uint32_t const size : settings_.reduce_sizes) tune(size);
+  }
+
+  /// Chooses by each measure how to rank; the trials of one are those of the others.
+  void tune(std::uint32_t reduce_size) {
+    tuned_settings const& asked = *settings_.tune;
+    eval::profile rules = settings_.profile;
+    rules.max_label.reset();  // that of the test parts
+    tuning::tuner tuner(
+        ctx(), vali_, tuning::candidates_of(asked.space), asked.measures, rules,
+        [&](tuning::cuts const& how) {
+          return tuning::prepared{training_by(how, reduce_size),
+                                  datasets::apply_discretizer(ctx(), vali_, cuts_by(how))};
+        },
+        work_.ranker);
+    apps::trials_file trials = earlier_trials(tuner, reduce_size);
+    auto const timer = owner_.stage("tune");
+    for (system const& what : systems_of(settings_)) {
+      if (what.kind != system_kind::tuned || what.reduce_size != reduce_size) continue;
+      std::size_t const by = what.tuned_by;
+      tuning::search_result const found = trials.search(ctx(), by, asked.search);
+      chosen_settings_[what.name] = tuner.candidates()[found.trials[found.best].candidate];
+      nlohmann::ordered_json best =
+          tuning::best_settings(tuner, found, by, asked.search, rules, settings_.discretizer);
+      std::string const stem = fmt::format("tuned/{}/{}", what.name, files_.name);
+      write(stem + ".tsv", [&](output_file& out) {
+        out.write(eval::render(tuning::trials_table(tuner, found, by, asked.search.rungs),
+                               eval::table_format::tsv));
+      });
+      write(stem + ".json", [&](output_file& out) { out.write(best.dump(2) + "\n"); });
+      result_.tuned[what.name] = std::move(best);
+    }
+  }
+
+  /// What an interrupted run of this fold tried; of another run nothing.
+  apps::trials_file earlier_trials(tuning::tuner& tuner, std::uint32_t reduce_size) {
+    fs::path const place = fs::path(work_.out_dir) / "tuned";
+    make_folder(place.string());
+    std::string const path =
+        (place / fmt::format("{}-{}.trials", files_.name,
+                             reduce_size == 0 ? "full" : fmt::format("reduced-{}", reduce_size)))
+            .string();
+    trials_.push_back(path);
+    try {
+      return {tuner, path, result_.fingerprint};
+    } catch (error const& other) {
+      owner_.say(fmt::format("{}: tuned anew: {}", files_.name, other.what()));
+      fs::remove(path);
+      return {tuner, path, result_.fingerprint};
+    }
+  }
+
+  /// Ranks the test part as the validation part said.
+  void judge_tuned(system const& what) {
+    tuning::candidate const& chosen = chosen_settings_.at(what.name);
+    datasets::binned_dataset const training = training_by(chosen.cuts, what.reduce_size);
+    auto const timer = owner_.stage("rank");
+    l2r::ranker_options options = work_.ranker;
+    static_cast<l2r::scoring_options&>(options) = chosen.scoring;
+    l2r::ranker ranker(ctx(), training, options);
+    engines_["rank"].insert(std::string(l2r::name_of(ranker.engine())));
+    answer(
+        what,
+        ranker.score(ctx(), datasets::apply_discretizer(ctx(), test_, cuts_by(chosen.cuts))).scores,
+        training.documents);
+  }
+
   /// Scores of the test part by the rules of a training set.
   std::vector<double> rank(datasets::binned_dataset const& training, std::uint32_t size) {
     auto const timer = owner_.stage("rank");
@@ -111,6 +209,8 @@ class fold_runner {
       }
       case system_kind::random:
         return judge_draws(what);
+      case system_kind::tuned:
+        return judge_tuned(what);
       case system_kind::feature: {
         auto const timer = owner_.stage("choose the feature");
         result_.feature = best_feature(ctx(), vali_, settings_.measures.front(), settings_.profile);
@@ -183,6 +283,9 @@ class fold_runner {
   datasets::run_ids ids_ = datasets::run_ids::docid;
   datasets::binned_dataset binned_train_, binned_test_;
   std::map<std::uint32_t, std::vector<std::size_t>> chosen_;
+  std::map<tuning::cuts, datasets::discretizer> cuts_;
+  std::map<std::string, tuning::candidate> chosen_settings_;  // by system
+  std::vector<std::string> trials_;                           // files
   std::map<std::string, std::set<std::string>> engines_;
   fold_result result_;
 };
@@ -190,8 +293,8 @@ class fold_runner {
 }  // namespace
 
 fold_result run_fold(apps::session& owner, settings const& s, fold_work const& work,
-                     fold_files const& files, std::size_t index) {
-  return fold_runner(owner, s, work, files).run(index);
+                     fold_files const& files, std::size_t index, std::string const& fingerprint) {
+  return fold_runner(owner, s, work, files, fingerprint).run(index);
 }
 
 void make_folder(std::string const& path) {

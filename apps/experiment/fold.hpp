@@ -25,11 +25,11 @@ struct fold_work {
 /// The parts of a fold as inputs of `reading_arguments`, for group files: three a fold.
 enum part : std::size_t { train_part, vali_part, test_part, parts_a_fold };
 
-/// Reads, discretises, reduces, ranks and evaluates one fold, the `index`-th. Writes under
-/// `out_dir` runs/, scores/ and reduced/, but not the result itself, whose inputs and fingerprint
-/// are the caller's.
+/// Reads, discretises, reduces, tunes, ranks and evaluates one fold, the `index`-th. Writes under
+/// `out_dir` runs/, scores/, reduced/ and tuned/, but not the result itself, whose inputs are the
+/// caller's. `fingerprint` is the result's, and that of trials to be taken from an earlier run.
 fold_result run_fold(apps::session& owner, settings const& s, fold_work const& work,
-                     fold_files const& files, std::size_t index);
+                     fold_files const& files, std::size_t index, std::string const& fingerprint);
 
 /// Makes a folder and its parents. Throws `output_error`.
 void make_folder(std::string const& path);

@@ -57,8 +57,10 @@ std::vector<fold_files> find_folds(std::string const& folder, settings const& s)
   for (fold_files& fold : folds) {
     fs::path const place = fs::path(folder) / fold.name;
     fold.train = find_file(place, {"train.txt"}, "the training part of the fold");
-    if (s.feature)
-      fold.vali = find_file(place, {"vali.txt"}, "a validation part to choose the feature by");
+    if (s.feature || s.tune)
+      fold.vali = find_file(place, {"vali.txt"},
+                            s.feature ? "a validation part to choose the feature by"
+                                      : "a validation part to tune on");
     fold.test = find_file(place, {"test.txt"}, "the test part of the fold");
     for (outside_system const& other : s.outside)
       fold.outside.push_back(

@@ -48,6 +48,7 @@ std::string to_text(fold_result const& fold) {
   }
   json["systems"] = json_text::array();
   for (system_result const& system : fold.systems) json["systems"].push_back(to_json(system));
+  if (!fold.tuned.empty()) json["tuned"] = fold.tuned;
   json["files"] = fold.files;
   return json.dump(1, ' ', false, json_text::error_handler_t::replace) + "\n";
 }
@@ -84,6 +85,7 @@ fold_result fold_result_from(std::string_view text, std::string const& name) try
       if (draw.size() != empty.measures.size())
         throw error({name, 0, 0}, "found a draw without a value for each metric");
   }
+  if (json.contains("tuned")) json.at("tuned").get_to(fold.tuned);
   json.at("files").get_to(fold.files);
   return fold;
 } catch (nlohmann::json::exception const& e) {

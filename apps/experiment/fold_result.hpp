@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 namespace rulerank::experiment {
 
 /// What one system got on the test part of one fold.
@@ -39,6 +41,8 @@ struct fold_result {
   std::vector<reduction> reductions;
   std::optional<ranking_feature> feature;
   std::vector<system_result> systems;
+  /// What tuning chose, by system, as a settings file (apps/tuning/report.hpp).
+  std::map<std::string, nlohmann::ordered_json> tuned;
   std::map<std::string, std::string> files;  ///< SHA-256 of what else was written for the fold
 };
 

@@ -124,6 +124,7 @@ json_text to_json(fold_result const& fold) {
     json["feature"] = {{"feature", fold.feature->feature},
                        {"direction", fold.feature->ascending ? "ascending" : "descending"},
                        {"validation", fold.feature->value}};
+  if (!fold.tuned.empty()) json["tuned"] = fold.tuned;
   return json;
 }
 
@@ -160,14 +161,15 @@ report make_report(context const& ctx, settings const& s, std::vector<fold_resul
   std::vector<system> const systems = systems_of(s);
   for (system const& what : systems) r.systems.push_back(summarise(r.folds, what));
   for (system const& full : systems) {
-    if (full.kind != system_kind::full) continue;
+    bool const tuned = full.kind == system_kind::tuned && full.reduce_size == 0;
+    if (full.kind != system_kind::full && !tuned) continue;
     eval::report compared;
     compared.rules = s.profile;
     compared.compared = options;
     for (fold_result const& fold : r.folds) compared.folds.push_back(fold.name);
     compared.systems.push_back(values_of(r.folds, full));
     for (system const& other : systems)
-      if (other.kind != system_kind::full &&
+      if (other.kind != system_kind::full && other.name != full.name &&
           (other.rank_size == 0 || other.rank_size == full.rank_size))
         compared.systems.push_back(values_of(r.folds, other));
     if (compared.systems.size() < 2) continue;

@@ -30,7 +30,8 @@ struct report {
   std::vector<fold_result> folds;
   std::vector<system_summary> systems;
   /// For each rank size with `full` and another system: that `full` and every system beside it of
-  /// the same rank size or of none, compared with it.
+  /// the same rank size or of none, compared with it; and for each tuned system on all training
+  /// documents: it and every other system without a rank size.
   std::vector<eval::report> comparisons;
 };
 

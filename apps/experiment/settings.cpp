@@ -54,6 +54,12 @@ nlohmann::ordered_json to_json(settings const& s) {
   json["min_confidence"] = s.scoring.thresholds.min_confidence;
   json["support_weight"] = s.scoring.support_weight;
   json["smoothing"] = s.scoring.smoothing;
+  if (s.tune) {
+    nlohmann::ordered_json& tune = json["tune"];
+    for (eval::measure const& m : s.tune->measures) tune["metrics"].push_back(m.name());
+    tune["try"] = tuning::to_json(s.tune->space);
+    tune["search"] = tuning::to_json(s.tune->search);
+  }
   json["reading"] = s.reading;
   json["seed"] = s.seed;
   return json;
@@ -64,7 +70,7 @@ std::vector<system> systems_of(settings const& s) {
   for (std::uint32_t const rank_size : s.rank_sizes) {
     auto const add = [&](system_kind kind, std::uint32_t reduce_size, std::string label) {
       std::string name = fmt::format("{}-rank-{}", label, rank_size);
-      systems.push_back({kind, reduce_size, rank_size, std::move(label), std::move(name)});
+      systems.push_back({kind, reduce_size, rank_size, std::move(label), std::move(name), 0});
     };
     if (s.full) add(system_kind::full, 0, "full");
     for (std::uint32_t const size : s.reduce_sizes)
@@ -73,9 +79,18 @@ std::vector<system> systems_of(settings const& s) {
       for (std::uint32_t const size : s.reduce_sizes)
         add(system_kind::random, size, fmt::format("random-{}", size));
   }
-  if (s.feature) systems.push_back({system_kind::feature, 0, 0, "feature", "feature"});
+  if (s.tune)
+    for (std::size_t m = 0; m < s.tune->measures.size(); ++m) {
+      auto const add = [&](std::uint32_t reduce_size, std::string const& label) {
+        std::string const name = fmt::format("{}-tuned-{}", label, s.tune->measures[m].name());
+        systems.push_back({system_kind::tuned, reduce_size, 0, name, name, m});
+      };
+      if (s.full) add(0, "full");
+      for (std::uint32_t const size : s.reduce_sizes) add(size, fmt::format("reduced-{}", size));
+    }
+  if (s.feature) systems.push_back({system_kind::feature, 0, 0, "feature", "feature", 0});
   for (outside_system const& other : s.outside)
-    systems.push_back({system_kind::outside, 0, 0, other.name, other.name});
+    systems.push_back({system_kind::outside, 0, 0, other.name, other.name, 0});
   if (systems.empty()) throw usage_error("no system to judge, expected a rule size or a baseline");
   std::set<std::string> names;
   for (system const& one : systems)

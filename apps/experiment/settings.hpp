@@ -1,5 +1,7 @@
 #pragma once
 
+#include "apps/tuning/space.hpp"
+#include "apps/tuning/tuner.hpp"
 #include "datasets/discretizer.hpp"
 #include "eval/measure.hpp"
 #include "eval/profile.hpp"
@@ -7,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +23,13 @@ namespace rulerank::experiment {
 struct outside_system {
   std::string name;
   std::string folder;
+};
+
+/// What is chosen on the validation part of each fold.
+struct tuned_settings {
+  std::vector<eval::measure> measures;  ///< a choice by each of them
+  tuning::space space;
+  tuning::search_options search;
 };
 
 /// Everything that the results of a fold depend on, besides its input files.
@@ -37,6 +47,7 @@ struct settings {
   std::string partitions;        ///< as reduce's --partitions
   std::string feature_order;     ///< as reduce's --feature-order
   l2r::scoring_options scoring;  ///< its rule size is not looked at
+  std::optional<tuned_settings> tune;
   nlohmann::ordered_json reading = nlohmann::ordered_json::object();  ///< how files are read
   std::uint64_t seed = 1;
 };
@@ -45,19 +56,20 @@ struct settings {
 nlohmann::ordered_json to_json(settings const& s);
 
 /// Where the scores of a system come from.
-enum class system_kind { full, reduced, random, feature, outside };
+enum class system_kind { full, reduced, random, tuned, feature, outside };
 
 struct system {
   system_kind kind = system_kind::full;
-  std::uint32_t reduce_size = 0;  ///< of reduced and random
+  std::uint32_t reduce_size = 0;  ///< of reduced, random, and tuned where it is reduced
   std::uint32_t rank_size = 0;    ///< of full, reduced and random
-  std::string label;              ///< `full`, `reduced-3`, `random-3`, `feature`, or its own
-  std::string name;               ///< the label and, where there is one, `-rank-4`: distinct
+  std::string label;         ///< `full`, `reduced-3`, `random-3`, `full-tuned-MAP`, `feature`, ...
+  std::string name;          ///< the label and, where there is one, `-rank-4`: distinct
+  std::size_t tuned_by = 0;  ///< of tuned: which of the measures
 };
 
-/// The systems in the order of the tables: by rank size full, reduced, random; then the feature
-/// and the outside systems. Throws `usage_error` when there is none, and for outside names that
-/// are taken or cannot be those of a folder.
+/// The systems in the order of the tables: by rank size full, reduced, random; then the tuned
+/// ones by measure, the feature and the outside systems. Throws `usage_error` when there is none,
+/// and for outside names that are taken or cannot be those of a folder.
 std::vector<system> systems_of(settings const& s);
 
 /// Sets `full`, `random` and `feature` by a list such as `full,random`; `none` alone: no baseline.

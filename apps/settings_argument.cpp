@@ -1,0 +1,44 @@
+#include "apps/settings_argument.hpp"
+
+#include "apps/tuning/settings_file.hpp"
+
+namespace rulerank::apps {
+
+void settings_argument::add_to(CLI::App& verb) {
+  verb_ = &verb;
+  verb.add_option("--settings", file,
+                  "Settings that tune found, for all that is not given here: discretiser, score")
+      ->type_name("S.json");
+}
+
+bool settings_argument::given(char const* option) const {
+  CLI::Option const* const found = verb_->get_option_no_throw(option);
+  return found != nullptr && found->count() > 0;
+}
+
+void settings_argument::apply(session& owner, discretizer_arguments& discretizer,
+                              ranker_arguments& ranker) const {
+  if (file.empty()) return;
+  tuning::settings_file const s = tuning::read_settings(owner.input(file));
+  if (s.discretizer && !given("--discretizer")) {
+    datasets::discretizer_options const& d = *s.discretizer;
+    auto const set = [&](char const* option, std::string& value, std::string_view found) {
+      if (!given(option)) value = found;
+    };
+    set("--method", discretizer.method, datasets::name_of(d.method));
+    set("--bins", discretizer.bins, d.bins == 0 ? "cv" : std::to_string(d.bins));
+    set("--missing-values", discretizer.missing, datasets::name_of(d.missing));
+    set("--unlisted", discretizer.unlisted, datasets::name_of(d.unlisted));
+    set("--norm", discretizer.norm, datasets::name_of(d.norm));
+  }
+  auto const set = [](auto& value, auto found) {
+    if (!value) value = found;
+  };
+  set(ranker.rule_size, s.scoring.rule_size);
+  set(ranker.min_support, s.scoring.thresholds.min_support);
+  set(ranker.min_confidence, s.scoring.thresholds.min_confidence);
+  set(ranker.support_weight, s.scoring.support_weight);
+  set(ranker.smoothing, s.scoring.smoothing);
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "apps/tuning/space.hpp"
+#include "datasets/discretizer.hpp"
+#include "l2r/options.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+namespace rulerank::tuning {
+
+/// How to rank, as a file that rank, fit and experiment read.
+struct settings_file {
+  /// None: the cuts were given, and are to be given again.
+  std::optional<datasets::discretizer_options> discretizer;
+  l2r::scoring_options scoring;
+};
+
+/// An object with `rulerank_settings` (the form's version), `discretiser` (or null), rule_size,
+/// min_support, min_confidence, support_weight, smoothing. More may be added to it.
+nlohmann::ordered_json to_json(settings_file const& s);
+/// Throws `error` naming `name` for anything else; what is not known is not looked at.
+settings_file settings_from(std::string_view text, std::string const& name);
+settings_file read_settings(std::string const& path);
+
+}  // namespace rulerank::tuning

@@ -1,0 +1,262 @@
+"""`tune`, `--settings` and `experiment --tune`: what they choose, from what, and going on."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import time
+
+import harness
+from harness import Row
+
+SMALL = ["--try-bins", "4,8", "--try-min-support", "1", "--try-min-confidence", "0.001",
+         "--try-support-weight", "0,-0.5", "--try-smoothing", "0,5", "--try-rule-size", "2,3"]
+CANDIDATES = 3 * 2 * 2 * 2 * 2
+
+
+class Tune(harness.CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.expect(0, "sample", "--documents", "600", "--features", "9", "--queries", "30",
+                    "--folds", "3", "--out-dir", "data")
+
+    def tune(self, *options, code=0, message="", small=SMALL):
+        return self.expect(code, "tune", "--train", "data/Fold1/train.txt", "--vali",
+                           "data/Fold1/vali.txt", *small, *options, message=message)
+
+    def read(self, name):
+        return (self.folder / name).read_bytes()
+
+    def rows(self, name):
+        title, names, *rows = self.read(name).decode().splitlines()
+        return [dict(zip(names.split("\t"), row.split("\t"))) for row in rows]
+
+    def test_the_best_of_a_grid_is_what_rank_and_evaluate_say(self):
+        self.tune("--search", "grid", "--metric", "MAP,NDCG@10", "--out", "best.json",
+                  "--trials", "tried.tsv")
+        rows = self.rows("tried.tsv")
+        self.assertEqual(len(rows), CANDIDATES)
+        self.assertEqual({row["rung"] for row in rows}, {"1/1"})
+        best = json.loads(self.read("best.json"))
+        for row in (rows[0], rows[1], rows[-1]):
+            line = ["--train", "data/Fold1/train.txt", "--test", "data/Fold1/vali.txt"]
+            self.expect(0, "rank", *line, "--out", "s.txt", "--method", row["method"], "--bins",
+                        row["bins"], "--rule-size", row["rule size"], "--min-support",
+                        row["min support"], "--min-confidence", row["min confidence"],
+                        "--support-weight", row["support weight"], "--smoothing",
+                        row["smoothing"])
+            judged = json.loads(self.expect(
+                0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics",
+                "MAP,NDCG@10", "--json").stdout)["systems"][0]["averages"]
+            self.assertEqual(judged, {m: float(row[m]) for m in ("MAP", "NDCG@10")})
+            if row is rows[0]:
+                self.assertEqual(judged, best["validation"])
+                self.assertEqual(judged["MAP"], max(float(r["MAP"]) for r in rows))
+                # The same scores by the settings file, and from a model.
+                self.expect(0, "rank", *line, "--settings", "best.json", "--out", "t.txt")
+                self.assertEqual(self.read("s.txt"), self.read("t.txt"))
+                self.expect(0, "fit", *line[:2], "--settings", "best.json", "--model", "m")
+                self.expect(0, "rank", "--model", "m", *line[2:], "--out", "u.txt")
+                self.assertEqual(self.read("s.txt"), self.read("u.txt"))
+                # What the line says stands.
+                self.expect(0, "rank", *line, "--settings", "best.json", "--out", "v.txt",
+                            "--bins", "3")
+                self.assertNotEqual(self.read("s.txt"), self.read("v.txt"))
+
+    def test_threads_engines_and_shown_forms(self):
+        shown = self.tune("--out", "a.json", "--trials", "a.tsv", "--format", "tsv").stdout
+        self.assertEqual(shown, self.read("a.tsv"))
+        self.tune("--out", "b.json", "--trials", "b.tsv", "--threads", "1", "--engine", "lrar")
+        for end in ("json", "tsv"):
+            self.assertEqual(self.read(f"a.{end}"), self.read(f"b.{end}"))
+        both = json.loads(self.tune("--json").stdout)
+        self.assertEqual(both["best"], json.loads(self.read("a.json")))
+        self.assertEqual(len(both["trials"]), CANDIDATES)
+        self.assertIn(b"NDCG@10", self.tune("--format", "markdown").stdout)
+
+    def test_budgets(self):
+        best = json.loads(self.tune("--json", "--budget", "20").stdout)["best"]
+        self.assertLessEqual(best["trials"], 20)
+        self.assertLess(best["tried"], best["candidates"])
+        self.assertEqual(best["candidates"], CANDIDATES)
+        vali = self.read("data/Fold1/vali.txt").decode().splitlines()
+        self.assertEqual(best["queries"], len({line.split()[1] for line in vali}))
+        # Many candidates, little time.
+        many = ["--try-smoothing", ",".join(map(str, range(400))), "--try-rule-size", "4"]
+        begin = time.monotonic()
+        timed = json.loads(self.tune("--json", "--budget", "1s", small=many).stdout)["best"]
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertLess(timed["tried"], timed["candidates"])
+        self.assertGreaterEqual(timed["tried"], 1)
+
+    def test_stopped_and_run_again_gives_the_same_bytes(self):
+        many = ["--try-rule-size", "4,5", "--try-bins", "6,9,12,20", "--threads", "1",
+                "--try-smoothing", ",".join(map(str, range(8)))]
+        self.tune("--out", "whole.json", "--trials", "whole.tsv", "--resume", "whole", small=many)
+        line = ["tune", "--train", "data/Fold1/train.txt", "--vali", "data/Fold1/vali.txt", *many]
+        process = self.start(*line, "--resume", "state", "--out", "never.json")
+        time.sleep(.5)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130, "done too early to be stopped")
+        self.assertFalse((self.folder / "never.json").exists())
+        tried = len(json.loads(self.read("state"))["trials"])
+        self.assertGreater(tried, 0)
+        self.tune("--out", "again.json", "--trials", "again.tsv", "--resume", "state", small=many,
+                  message=f"state: {tried} candidates tried by an earlier run")
+        self.assertEqual(self.read("again.json"), self.read("whole.json"))
+        self.assertEqual(self.read("again.tsv"), self.read("whole.tsv"))
+        self.assertEqual(self.read("state"), self.read("whole"))
+        # Other inputs are another search.
+        with open(self.folder / "data" / "Fold1" / "vali.txt", "ab") as file:
+            file.write(b"0 qid:more 1:0.5\n")
+        self.tune("--resume", "state", small=many, code=3,
+                  message="state:1:1: found trials of other inputs")
+        self.assertEqual(self.read("state"), self.read("whole"))
+
+    def test_cuts_that_are_given(self):
+        self.expect(0, "reduce", "--train", "data/Fold1/train.txt", "--out", "r.txt", "--method",
+                    "frequency", "--model", "cuts.json")
+        scoring = SMALL[2:]
+        self.expect(0, "tune", "--train", "r.txt", "--vali", "data/Fold1/vali.txt", *scoring,
+                    "--discretizer", "cuts.json", "--out", "best.json", "--trials", "t.tsv")
+        self.assertEqual({row["method"] for row in self.rows("t.tsv")}, {"frequency"})
+        best = json.loads(self.read("best.json"))
+        self.assertIsNone(best["discretiser"])
+        self.expect(0, "rank", "--train", "r.txt", "--test", "data/Fold1/vali.txt", "--out",
+                    "s.txt", "--discretizer", "cuts.json", "--settings", "best.json")
+        judged = json.loads(self.expect(
+            0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics",
+            "NDCG@10", "--json").stdout)["systems"][0]["averages"]
+        self.assertEqual(judged, best["validation"])
+
+    def test_wrong_lines(self):
+        for options in (["--metric", "best"], ["--profile", "x"], ["--try-method", "best"],
+                        ["--try-bins", "1"], ["--try-bins", "0"], ["--try-bins", "4,4"],
+                        ["--try-rule-size", "1"], ["--try-smoothing", "x"],
+                        ["--try-smoothing", "-1"], ["--try-min-confidence", "2"],
+                        ["--try-support-weight", ""], ["--budget", "0"], ["--budget", "x"],
+                        ["--budget", "0s"], ["--budget", "2"], ["--budget", "-1s"],
+                        ["--search", "x"], ["--rungs", "0"], ["--keep", "1"], ["--engine", "x"],
+                        ["--format", "x"], ["--method", "tube"], ["--rule-size", "3"],
+                        ["--out", "same", "--trials", "same"],
+                        ["--discretizer", "c.json", "--try-method", "tube"]):
+            with self.subTest(options):
+                self.tune(*options, code=2, small=[])
+
+    def test_bad_input(self):
+        good = b"".join(b"%d qid:%d 1:%d 2:%d\n" % (d % 2, d // 4, d, d * 7 % 5) for d in range(12))
+        quick = "--try-rule-size 2 --try-bins 3 --try-smoothing 0 --try-support-weight 0"
+        line = f"tune --train {{train}} --vali {{in}} {quick} --out {{out}}"
+        self.check_rows([
+            Row("good", good, line, 0, files={"train": good}),
+            Row("an empty validation part", b"", line, 3, "{in}:1:1: no documents",
+                files={"train": good}),
+            Row("a malformed one", b"1 qid:1 1:x\n", line, 3, "{in}:1:11: ", files={"train": good}),
+            Row("without a label", b"-1 qid:1 1:1\n", line + " --unlabelled -1", 3,
+                "{in}:1:1: found a document without a label, expected labels to choose by",
+                files={"train": good}),
+            Row("nothing to cut", good, line, 3, "{train}:1:1: no feature",
+                files={"train": b"1 qid:1 1:1\n0 qid:1 1:1\n"}),
+            Row("a state of something else", b"{}", f"tune --train {{train}} --vali {{train}} "
+                f"{quick} --resume {{in}} --out {{out}}", 3, "{in}:1:1: found no trials that tune",
+                files={"train": good}),
+            Row("settings of something else", b"{}", "rank --train {train} --test {train} "
+                "--settings {in} --out {out}", 3, "{in}:1:1: found no settings that tune wrote",
+                files={"train": good}),
+            Row("settings that make no sense",
+                b'{"rulerank_settings":1,"discretiser":null,"rule_size":1,"min_support":1,'
+                b'"min_confidence":0.1,"support_weight":0,"smoothing":0}',
+                "rank --train {train} --test {train} --settings {in} --out {out}", 3,
+                "{in}:1:1: found settings that make no sense: rule size 1",
+                files={"train": good}),
+        ])
+
+
+class TunedExperiment(harness.CommandLine):
+    QUICK = [*SMALL, "--rank-size", "3", "--reduce-size", "3", "--baselines", "full",
+             "--permutations", "100", "--tune", "MAP,NDCG@10"]
+
+    def setUp(self):
+        super().setUp()
+        self.expect(0, "sample", "--documents", "450", "--features", "9", "--queries", "30",
+                    "--folds", "3", "--out-dir", "data")
+
+    def experiment(self, out, *options, folds="data", code=0, message=""):
+        return self.expect(code, "experiment", "--folds", folds, "--out-dir", out, *self.QUICK,
+                           *options, message=message)
+
+    def outputs(self, out):
+        root = self.folder / out
+        return {str(path.relative_to(root)): path.read_bytes()
+                for path in root.rglob("*") if path.is_file() and path.name != "manifest.json"}
+
+    def test_agrees_with_the_verbs_and_resumes(self):
+        self.experiment("out")
+        results = json.loads((self.folder / "out" / "results.json").read_text())
+        self.assertEqual([s["name"] for s in results["systems"]],
+                         ["full-rank-3", "reduced-3-rank-3", "full-tuned-MAP",
+                          "reduced-3-tuned-MAP", "full-tuned-NDCG@10", "reduced-3-tuned-NDCG@10"])
+        self.assertEqual([c["reference"] for c in results["comparisons"]],
+                         ["full-rank-3", "full-tuned-MAP", "full-tuned-NDCG@10"])
+        fold = ["--train", "data/Fold2/train.txt", "--vali", "data/Fold2/vali.txt", *SMALL]
+        self.expect(0, "tune", *fold, "--metric", "MAP,NDCG@10", "--out", "a.json", "--trials",
+                    "a.tsv")
+        for end in ("json", "tsv"):
+            self.assertEqual((self.folder / f"a.{end}").read_bytes(),
+                             (self.folder / f"out/tuned/full-tuned-MAP/Fold2.{end}").read_bytes())
+        best = json.loads((self.folder / "a.json").read_text())
+        self.assertEqual(results["folds"][1]["tuned"]["full-tuned-MAP"], best)
+        self.expect(0, "rank", "--train", "data/Fold2/train.txt", "--test", "data/Fold2/test.txt",
+                    "--settings", "a.json", "--out", "s.txt")
+        self.assertEqual((self.folder / "s.txt").read_bytes(),
+                         (self.folder / "out/scores/full-tuned-MAP/Fold2.txt").read_bytes())
+        # A whole experiment by these settings.
+        self.expect(0, "experiment", "--folds", "data", "--out-dir", "by", "--settings", "a.json",
+                    "--reduce-size", "none", "--baselines", "full", "--permutations", "1")
+        name = f"full-rank-{best['rule_size']}"
+        self.assertEqual((self.folder / f"by/scores/{name}/Fold2.txt").read_bytes(),
+                         (self.folder / "s.txt").read_bytes())
+        # Nothing else is left, and the second run takes all of the first.
+        before = self.outputs("out")
+        self.assertFalse([name for name in before if name.endswith(".trials")])
+        self.experiment("out", message="Fold3: finished by an earlier run")
+        self.assertEqual(self.outputs("out"), before)
+        # A fold that was tuned and no more goes on from its trials.
+        (self.folder / "out/folds/Fold2.json").unlink()
+        self.experiment("out", "--threads", "1")
+        self.assertEqual(self.outputs("out"), before)
+
+    def test_nothing_of_the_test_part_is_looked_at(self):
+        self.experiment("out")
+        shutil.copytree(self.folder / "data", self.folder / "other")
+        for n in (1, 2, 3):
+            test = self.folder / "other" / f"Fold{n}" / "test.txt"
+            lines = test.read_text().splitlines()
+            test.write_text("".join(f"{(int(line[0]) + n) % 3}{line[1:]}\n" for line in lines[5:]))
+        self.experiment("changed", folds="other")
+        for name, data in self.outputs("out").items():
+            if name.startswith("tuned/"):
+                self.assertEqual((self.folder / "changed" / name).read_bytes(), data, name)
+        # And the verb does with a broken one beside it.
+        (self.folder / "data/Fold1/test.txt").write_bytes(b"broken\n")
+        self.expect(0, "tune", "--train", "data/Fold1/train.txt", "--vali", "data/Fold1/vali.txt",
+                    *SMALL, "--metric", "MAP,NDCG@10", "--out", "a.json")
+        self.assertEqual((self.folder / "a.json").read_bytes(),
+                         (self.folder / "out/tuned/full-tuned-MAP/Fold1.json").read_bytes())
+
+    def test_wrong_lines(self):
+        line = ["experiment", "--folds", "data", "--out-dir", "none", "--tune"]
+        self.expect(2, *line, "best")
+        self.expect(2, *line, "MAP,MAP", message="MAP is given twice")
+        self.expect(2, *line, "MAP", "--try-bins", "1")
+        self.experiment("none", "--budget", "x", code=2)
+        self.assertFalse(os.path.exists(self.folder / "none"))
+        (self.folder / "data/Fold2/vali.txt").unlink()
+        self.experiment("none", code=3, message="data/Fold2: found no vali.txt, expected a "
+                        "validation part to tune on")
+
+
+if __name__ == "__main__":
+    harness.main()
