@@ -51,6 +51,30 @@ TEST(Settings, SystemsComeByRankSizeAndThenThoseWithoutOne) {
   EXPECT_THROW(systems_of(s), usage_error);
 }
 
+TEST(Settings, TunedSystemsComeByMeasureAfterThoseWithARankSize) {
+  settings s = small_settings();
+  s.random = s.feature = false;
+  s.rank_sizes = {3};
+  s.tune = {eval::parse_measures("MAP,NDCG@10"), {}, {}};
+  EXPECT_EQ(names_of(s),
+            (std::vector<std::string>{"full-rank-3", "reduced-3-rank-3", "full-tuned-MAP",
+                                      "reduced-3-tuned-MAP", "full-tuned-NDCG@10",
+                                      "reduced-3-tuned-NDCG@10"}));
+  std::vector<system> const systems = systems_of(s);
+  EXPECT_EQ(systems[3].tuned_by, 0u);
+  EXPECT_EQ(systems[5].tuned_by, 1u);
+  EXPECT_EQ(systems[5].reduce_size, 3u);
+  EXPECT_TRUE(to_json(s).contains("tune"));
+  s.full = false;
+  s.rank_sizes.clear();
+  s.tune->measures.pop_back();
+  EXPECT_EQ(names_of(s), std::vector<std::string>{"reduced-3-tuned-MAP"});
+  s.outside = {{"reduced-3-tuned-MAP", "d"}};
+  EXPECT_THROW(systems_of(s), usage_error);
+  s.tune.reset();
+  EXPECT_FALSE(to_json(s).contains("tune"));
+}
+
 TEST(Settings, OutsideNamesAreDistinctAndFitForAFolder) {
   settings s = small_settings();
   s.outside = {{"feature", "d"}};
@@ -185,10 +209,12 @@ fold_result example(std::string name) {
 }
 
 TEST(FoldResult, RoundTripIsExact) {
-  fold_result const fold = example("Fold1");
+  fold_result fold = example("Fold1");
+  fold.tuned["full-tuned-MAP"] = {{"rule_size", 3}, {"smoothing", .1 + .2}};
   std::string const text = to_text(fold);
   fold_result const again = fold_result_from(text, "x");
   EXPECT_EQ(to_text(again), text);
+  EXPECT_EQ(again.tuned, fold.tuned);
   ASSERT_EQ(again.systems.size(), fold.systems.size());
   for (std::size_t i = 0; i < fold.systems.size(); ++i) {
     EXPECT_EQ(again.systems[i].queries.values, fold.systems[i].queries.values);
