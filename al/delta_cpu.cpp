@@ -23,7 +23,8 @@ namespace {
 constexpr std::size_t widest_mask = 13;
 /// Documents a thread takes at least of one pass.
 constexpr std::size_t pass_grain = 1 << 16;
-/// Totals of padding; larger than any number of rules.
+/// Totals of padding and of dropped documents; larger than any number of rules (fewer than 2^29),
+/// also when a document's changes are added to it.
 constexpr std::int32_t never = std::numeric_limits<std::int32_t>::max() / 2;
 
 /// The documents' rule totals, and the passes that change them.
@@ -67,6 +68,15 @@ class totals {
     });
   }
 
+  /// The document at a position never is the smallest again.
+  void drop(std::size_t position) {
+    totals_[position] = never;
+    if (smallest_.position != position) return;
+    auto const least = std::min_element(
+        totals_.begin(), totals_.begin() + static_cast<std::ptrdiff_t>(part_.size()));
+    smallest_ = {*least, static_cast<std::size_t>(least - totals_.begin())};
+  }
+
   bitmaps::smallest_total smallest() const { return smallest_; }
   std::int32_t operator[](std::size_t p) const { return totals_[p]; }
 
@@ -86,7 +96,7 @@ class totals {
 
   partition const& part_;
   aligned_vector<std::int32_t> totals_;
-  bitmaps::smallest_total smallest_;
+  bitmaps::smallest_total smallest_{};
 };
 
 template <class Key>
@@ -138,6 +148,8 @@ class delta final : public rule_counter {
   }
 
   std::uint64_t rules_lost() const override { return lost_; }
+  std::uint64_t rules_in_sample() const override { return gained_ - lost_; }
+  void drop(std::size_t position) override { totals_.drop(position); }
 
  private:
   /// Counts u into every itemset inside its items, and calls note(depth, index, change) for each
@@ -150,6 +162,7 @@ class delta final : public rule_counter {
       Key const next = key * static_cast<Key>(part_.items() + 1) + items_[i] + 1;
       std::size_t const next_index = extend(index, depth, i);
       rule_change const change = table_.add(next, class_);
+      gained_ += static_cast<std::uint64_t>(change.gained);
       lost_ += static_cast<std::uint64_t>(change.lost);
       if (change.gained != change.lost) note(depth, next_index, change.gained - change.lost);
       if (depth + 1 < max_items_) count_itemsets(i + 1, depth + 1, next, next_index, extend, note);
@@ -219,6 +232,7 @@ class delta final : public rule_counter {
   totals totals_;
   std::vector<bool> chosen_;
   std::vector<std::int32_t> labels_;  // of the classes, in order of appearance
+  std::uint64_t gained_ = 0;
   std::uint64_t lost_ = 0;
   // The document being added.
   std::size_t class_ = 0;

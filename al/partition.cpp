@@ -1,5 +1,7 @@
 #include "al/partition.hpp"
 
+#include "core/error.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -11,6 +13,26 @@ void partition::items_of(std::size_t position, std::vector<rules::item>& out) co
     std::uint8_t const code = column(f)[position];
     if (code != datasets::no_item) out.push_back(item_begin[f] + code);
   }
+}
+
+void rule_counter::drop(std::size_t) {
+  throw usage_error("this engine cannot go on without a document, expected one on the CPU");
+}
+
+std::size_t most_representative(partition const& part, std::vector<bool> const& dropped) {
+  std::vector<std::uint64_t> occurs(part.size());  // doc_occurs
+  for (std::size_t f = 0; f < part.features(); ++f) {
+    std::uint8_t const* const codes = part.column(f);
+    std::vector<std::uint64_t> count(256);
+    for (std::size_t p = 0; p < part.size(); ++p) ++count[codes[p]];
+    count[datasets::no_item] = 0;
+    for (std::size_t p = 0; p < part.size(); ++p) occurs[p] += count[codes[p]];
+  }
+  // Among equal ones the largest index is at the first position.
+  std::size_t best = part.size();
+  for (std::size_t p = 0; p < part.size(); ++p)
+    if (!dropped[p] && (best == part.size() || occurs[p] > occurs[best])) best = p;
+  return best;
 }
 
 std::vector<std::vector<std::size_t>> deal_features(std::span<std::size_t const> order,

@@ -39,6 +39,10 @@ std::vector<std::vector<std::size_t>> deal_features(std::span<std::size_t const>
 partition make_partition(datasets::binned_dataset const& data,
                          std::span<std::size_t const> features);
 
+/// The position of the most representative document among those that are not `dropped` (a flag for
+/// each position), of which there is one.
+std::size_t most_representative(partition const& part, std::vector<bool> const& dropped);
+
 /// What an engine keeps of one partition while it is sampled.
 class rule_counter {
  public:
@@ -54,6 +58,11 @@ class rule_counter {
   /// The same over the documents not added yet; only while there is one.
   virtual smallest fewest_unchosen() const = 0;
   virtual std::uint64_t rules_lost() const { return 0; }
+  /// Valid rules over the sample; counted by `delta` alone.
+  virtual std::uint64_t rules_in_sample() const { return 0; }
+  /// A document that is not in the sample never has the smallest key again, as long as there is
+  /// another. Engines on the CPU can do that, the others throw `usage_error`.
+  virtual void drop(std::size_t position);
 };
 
 /// The loop of Algorithm 3: first the most representative document, then whichever has the fewest
@@ -67,6 +76,7 @@ class partition_run {
         counter_(counter),
         stop_rule_(stop_rule),
         in_sample_(part.size()),
+        dropped_(part.size()),
         next_{0, part.first} {
     report_.features = part.features();
     report_.documents = part.size();
@@ -75,8 +85,9 @@ class partition_run {
 
   /// Whether the stop rule, or the lack of documents, has ended it.
   bool done() const noexcept { return done_; }
-  /// The position of the document that would be chosen next, unless it is done.
+  /// The position of the document that would be chosen next, unless it is done, and its rules.
   std::size_t next() const noexcept { return next_.position; }
+  std::uint64_t next_rules() const noexcept { return next_.rules; }
 
   /// Goes on until `iterations` documents are chosen in all (0: no such limit) or it is done.
   /// `chosen(position, iteration, rules)` gives the label.
@@ -89,22 +100,45 @@ class partition_run {
       ++report_.iterations;
       counter_.add(ctx, next_.position, label);
       next_ = counter_.fewest();
-      bool const stops = in_sample_[next_.position];
-      if (stops && report_.stopped_after == 0) report_.stopped_after = report_.iterations;
-      done_ = (stops && stop_rule_) || report_.iterations == part_.size();
-      if (stops && !done_) next_ = counter_.fewest_unchosen();
+      settle();
     }
     report_.rules_lost = counter_.rules_lost();
+  }
+
+  /// Goes on without the document that would be chosen next: it is no longer among those whose
+  /// smallest key is looked for. Unless it is done; for engines that can.
+  void drop_next() {
+    dropped_[next_.position] = true;
+    ++dropped_count_;
+    counter_.drop(next_.position);
+    if (report_.iterations != 0) {
+      next_ = counter_.fewest();
+      settle();
+    } else if (dropped_count_ == part_.size()) {
+      done_ = true;
+    } else {
+      next_ = {0, most_representative(part_, dropped_)};
+    }
   }
 
   partition_report const& report() const noexcept { return report_; }
 
  private:
+  /// Whether the smallest key, `next_`, ends it.
+  void settle() {
+    bool const stops = in_sample_[next_.position];
+    if (stops && report_.stopped_after == 0) report_.stopped_after = report_.iterations;
+    done_ = (stops && stop_rule_) || report_.iterations + dropped_count_ == part_.size();
+    if (stops && !done_) next_ = counter_.fewest_unchosen();
+  }
+
   partition const& part_;
   rule_counter& counter_;
   bool stop_rule_;
   bool done_ = false;
   std::vector<bool> in_sample_;
+  std::vector<bool> dropped_;
+  std::size_t dropped_count_ = 0;
   rule_counter::smallest next_;
   partition_report report_;
 };

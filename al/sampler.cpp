@@ -8,6 +8,7 @@
 #include <array>
 #include <numeric>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -75,6 +76,23 @@ void check_widths(datasets::binned_dataset const& data, sampler_options const& o
 
 }  // namespace
 
+std::vector<std::vector<std::size_t>> features_of_partitions(datasets::binned_dataset const& data,
+                                                             sampler_options const& options) {
+  if (options.rule_size < 2)
+    throw usage_error(fmt::format("rule size {}, expected 2 or more (it counts the consequent)",
+                                  options.rule_size));
+  if (data.feature_count() == 0) throw usage_error("no feature has two bins: there are no items");
+  auto const order = checked_order(data, options.feature_order);
+  std::size_t const count = options.partitions != 0 ? options.partitions
+                                                    : (order.size() + default_partition_width - 1) /
+                                                          default_partition_width;
+  if (count > order.size())
+    throw usage_error(fmt::format("{} partitions of {} features with items, expected at most {}",
+                                  count, order.size(), order.size()));
+  check_widths(data, options, count);
+  return deal_features(order, count);
+}
+
 std::span<engine_info const> engines() {
   return engine_list;
 }
@@ -97,25 +115,13 @@ engine engine_from(std::string_view name) {
 
 sample reduce(context const& ctx, datasets::binned_dataset const& data,
               sampler_options const& options, oracle const& label_of) {
-  if (options.rule_size < 2)
-    throw usage_error(fmt::format("rule size {}, expected 2 or more (it counts the consequent)",
-                                  options.rule_size));
-  if (data.feature_count() == 0) throw usage_error("no feature has two bins: there are no items");
-  auto const order = checked_order(data, options.feature_order);
-  std::size_t const count = options.partitions != 0 ? options.partitions
-                                                    : (order.size() + default_partition_width - 1) /
-                                                          default_partition_width;
-  if (count > order.size())
-    throw usage_error(fmt::format("{} partitions of {} features with items, expected at most {}",
-                                  count, order.size(), order.size()));
-  check_widths(data, options, count);
-
+  auto features = features_of_partitions(data, options);
   sampler_options chosen = options;
   if (chosen.which == engine::automatic)
     chosen.which = std::ranges::find_if(engine_list, &engine_info::is_default)->which;
   if (chosen.which == engine::prss && ctx.devices.empty())
     throw device_error("engine prss runs on GPUs, and there is none to run on");
-  sampling work(ctx, data, chosen, label_of, deal_features(order, count));
+  sampling work(ctx, data, chosen, label_of, std::move(features));
   if (options.max_documents == 0)
     work.advance(0);
   else

@@ -12,6 +12,11 @@
 
 namespace rulerank::al {
 
+/// The features of each partition (columns of `data`), after the options are checked against the
+/// data: throws `usage_error` as `reduce` does.
+std::vector<std::vector<std::size_t>> features_of_partitions(datasets::binned_dataset const& data,
+                                                             sampler_options const& options);
+
 /// The partitions of one data set on their way to a sample. Which documents it chooses, and in
 /// which order each partition does, depends on neither the threads nor how far a call goes.
 class sampling {

@@ -6,6 +6,7 @@
 #include "rules/growing_index.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace rulerank::al {
 
@@ -19,7 +20,8 @@ class recount final : public rule_counter {
         valid_(valid),
         index_(part.items()),
         counts_(part.size()),
-        chosen_(part.size()) {}
+        chosen_(part.size()),
+        dropped_(part.size()) {}
 
   void add(context const& ctx, std::size_t position, std::int32_t label) override {
     std::vector<rules::item> items;
@@ -44,9 +46,14 @@ class recount final : public rule_counter {
                                for (std::uint32_t sigma : supports) n += sigma;
                                rules += valid_.count(supports, n);
                              });
-        counts_[p] = rules;
+        counts_[p] = dropped_[p] ? never : rules;
       }
     });
+  }
+
+  void drop(std::size_t position) override {
+    dropped_[position] = true;
+    counts_[position] = never;
   }
 
   smallest fewest() const override {
@@ -62,12 +69,16 @@ class recount final : public rule_counter {
   }
 
  private:
+  /// More rules than a document can have.
+  static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
   partition const& part_;
   std::size_t max_items_;
   rules::validity const& valid_;
   rules::growing_index index_;
   std::vector<std::uint64_t> counts_;  // rules(d) by position
   std::vector<bool> chosen_;
+  std::vector<bool> dropped_;
 };
 
 }  // namespace

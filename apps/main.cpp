@@ -1,6 +1,6 @@
 // The program `rulerank`: finds the verb, turns what it throws into an exit code.
 // 0 done, 1 output cannot be written or out of memory, 2 wrong usage, 3 bad input data,
-// 4 device trouble, 130 interrupted.
+// 4 device trouble, 5 labels are wanted, 130 interrupted.
 #include "apps/session.hpp"
 #include "apps/verbs.hpp"
 #include "bitmaps/bit_kernels.hpp"
@@ -67,10 +67,10 @@ int show(CLI::App const& program, CLI::Success const& what) {
 }
 
 /// Does what the line says; everything that goes wrong is thrown.
-int obey(CLI::App& program, int argc, char** argv) {
+int obey(CLI::App& program, session const& owner, int argc, char** argv) {
   try {
     program.parse(argc, argv);
-    return 0;
+    return owner.exit_code();
   } catch (CLI::Success const& help_or_version) {
     return show(program, help_or_version);
   }
@@ -118,7 +118,7 @@ int run(int argc, char** argv) {
   add_split(program, owner);
   add_tune(program, owner);
   try {
-    return obey(program, argc, argv);
+    return obey(program, owner, argc, argv);
   } catch (CLI::ParseError const& e) {
     return fail(2, usage_message(program, e.what()));
   } catch (interrupted const&) {

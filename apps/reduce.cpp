@@ -1,4 +1,5 @@
 #include "apps/arguments.hpp"
+#include "apps/label_arguments.hpp"
 #include "apps/sampler_arguments.hpp"
 #include "apps/verbs.hpp"
 #include "core/output_file.hpp"
@@ -20,6 +21,7 @@ struct reduce_arguments {
   reading_arguments reading;
   discretizer_arguments discretizer;
   sampler_arguments sampler;
+  label_arguments labels;
 };
 
 nlohmann::ordered_json summary(datasets::dataset const& train,
@@ -43,11 +45,18 @@ nlohmann::ordered_json summary(datasets::dataset const& train,
 
 void reduce(session& owner, reduce_arguments const& arguments) {
   arguments.sampler.check();
+  arguments.labels.check(arguments.train);
   arguments.reading.check_inputs(owner,
                                  {{"--train", arguments.train},
                                   {"--discretizer", arguments.discretizer.fitted},
-                                  {"--feature-order", arguments.sampler.feature_order_file()}});
-  owner.outputs({{"--out", arguments.out}, {"--ids", arguments.ids}, {"--model", arguments.model}});
+                                  {"--feature-order", arguments.sampler.feature_order_file()},
+                                  {"--oracle", arguments.labels.labels_file()},
+                                  {"--names", arguments.labels.names}});
+  owner.outputs({{"--out", arguments.out},
+                 {"--ids", arguments.ids},
+                 {"--model", arguments.model},
+                 {"--pending", arguments.labels.pending},
+                 {"--resume", arguments.labels.resume}});
   // An output that cannot be written fails before the work.
   output_file out(arguments.out);
   std::optional<output_file> model, ids;
@@ -65,13 +74,26 @@ void reduce(session& owner, reduce_arguments const& arguments) {
     binned = datasets::apply_discretizer(owner.ctx(), train, fitted);
   }
   expect_items(train, binned);
-  al::sample const sample = arguments.sampler.reduce(owner, train, binned);
-  nlohmann::ordered_json const result = summary(train, binned, sample);
+  al::sample sample;
+  std::vector<std::int32_t> labels;  // those that were asked for
+  nlohmann::ordered_json asked;
+  if (arguments.labels.asks()) {
+    labelled_sample found = arguments.labels.reduce(owner, train, binned, fitted,
+                                                    arguments.sampler.options(owner, binned));
+    if (!found.ready) return;
+    sample = std::move(found.sample);
+    labels = std::move(found.labels);
+    asked = std::move(found.summary);
+  } else {
+    sample = arguments.sampler.reduce(owner, train, binned);
+  }
+  nlohmann::ordered_json result = summary(train, binned, sample);
+  if (!asked.is_null()) result["labelling"] = asked;
   owner.note("engine", al::name_of(sample.ran));
   owner.note("sample", result);
 
   auto const timer = owner.stage("write");
-  datasets::write_lines(train, sample.documents, out);
+  datasets::write_lines(train, sample.documents, out, labels);
   if (model) model->write(datasets::to_json(fitted).dump(1) + "\n");
   if (ids) ids->write(ids_table(train, sample));
   if (model) model->commit();
@@ -108,6 +130,7 @@ void add_reduce(CLI::App& program, session& owner) {
                    "TSV of every choice: line (0-based), docid, partition, iteration, rules");
   verb->add_option("--model", arguments->model, "Save the cuts for rank --discretizer");
   arguments->sampler.add_to(*verb);
+  arguments->labels.add_to(*verb);
   arguments->discretizer.add_to(*verb);
   arguments->reading.add_to(*verb);
 }

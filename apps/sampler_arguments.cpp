@@ -70,10 +70,6 @@ void sampler_arguments::add_to(CLI::App& verb) {
   verb.add_option("--max-documents", max_documents, "Documents to choose at most; 0: no budget")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--oracle", oracle, "Who gives a chosen document's label; file: the input does")
-      ->check(CLI::IsMember({"file"}))
-      ->capture_default_str()
-      ->group(group);
   verb.add_option("--engine", engine, "auto or an engine that `rulerank engines` lists")
       ->capture_default_str()
       ->group(group);
@@ -89,8 +85,8 @@ void sampler_arguments::check() const {
   al::engine_from(engine);
 }
 
-al::sample sampler_arguments::reduce(session& owner, datasets::dataset const& train,
-                                     datasets::binned_dataset const& binned) const {
+al::sampler_options sampler_arguments::options(session& owner,
+                                               datasets::binned_dataset const& binned) const {
   order_choice const choice = order_from(feature_order);
   owner.input(choice.path);
   al::sampler_options options;
@@ -101,11 +97,14 @@ al::sample sampler_arguments::reduce(session& owner, datasets::dataset const& tr
   options.which = al::engine_from(engine);
   for (al::engine_info const& e : al::engines())
     if (e.which == options.which) owner.expect_device_for(e.name, e.runs_on);
-  {
-    auto const timer = owner.stage("order features");
-    options.feature_order =
-        datasets::order_features(owner.ctx(), binned, choice.order, choice.path);
-  }
+  auto const timer = owner.stage("order features");
+  options.feature_order = datasets::order_features(owner.ctx(), binned, choice.order, choice.path);
+  return options;
+}
+
+al::sample sampler_arguments::reduce(session& owner, datasets::dataset const& train,
+                                     datasets::binned_dataset const& binned) const {
+  al::sampler_options const options = this->options(owner, binned);
   auto const timer = owner.stage("reduce");
   // Where all labels are there, engines need not ask for them one by one.
   if (std::ranges::find(train.labels, datasets::unlabelled) == train.labels.end())

@@ -9,7 +9,7 @@
 namespace rulerank::apps {
 
 /// How a training set is reduced: --partitions --feature-order, and in `reduce` itself
-/// --rule-size --min-support --min-confidence --engine --max-documents --oracle too.
+/// --rule-size --min-support --min-confidence --engine --max-documents too.
 struct sampler_arguments {
   int rule_size = 3;
   std::string partitions = "auto";
@@ -17,7 +17,6 @@ struct sampler_arguments {
   std::uint32_t min_support = 1;
   double min_confidence = 0.001;
   std::size_t max_documents = 0;
-  std::string oracle = "file";
   std::string engine = "auto";
 
   /// All options, as `reduce` has them.
@@ -29,6 +28,8 @@ struct sampler_arguments {
   std::string feature_order_file() const;
   /// Throws `usage_error` for a feature order or a number of partitions that is not known.
   void check() const;
+  /// The options, with the features of `binned` in order.
+  al::sampler_options options(session& owner, datasets::binned_dataset const& binned) const;
   /// Orders the features of `binned` and reduces it; `train` names the lines in errors.
   al::sample reduce(session& owner, datasets::dataset const& train,
                     datasets::binned_dataset const& binned) const;

@@ -156,6 +156,7 @@ struct session::state {
   console screen;
   std::set<std::string> inputs;
   std::vector<named_output> outputs;
+  int exit_code = 0;
   bool prints = true;  // no output goes to standard output
   nlohmann::ordered_json notes = nlohmann::ordered_json::object();
   nlohmann::ordered_json timings = nlohmann::ordered_json::object();
@@ -278,6 +279,14 @@ void session::expect_device_for(std::string_view engine, std::string_view runs_o
         fmt::format("--device {}: engine {} runs on {}", run.device, engine, runs_on));
 }
 
+void session::exit_with(int code) {
+  state_->exit_code = code;
+}
+
+int session::exit_code() const {
+  return state_->exit_code;
+}
+
 void session::note(std::string const& key, nlohmann::ordered_json value) {
   state_->notes[key] = std::move(value);
 }
@@ -352,7 +361,7 @@ constexpr std::array path_options{
     "--scores",   "--folds",        "--model",  "--ids",     "--out",         "--out-dir",
     "--manifest", "--collection",   "--index",  "--queries", "--discretizer", "--classes",
     "--topics",   "--transactions", "--appear", "--names",   "--vali",        "--trials",
-    "--resume",   "--settings"};
+    "--resume",   "--settings",     "--pending"};
 
 void check_paths(std::vector<CLI::Option const*> const& options) {
   for (CLI::Option const* option : options) {

@@ -69,6 +69,9 @@ class session {
   void warn(std::string const& message);
   /// `rulerank: ...` on standard error, unless --quiet.
   void say(std::string const& message);
+  /// What the program ends with where nothing was thrown; 0 unless told.
+  void exit_with(int code);
+  int exit_code() const;
   /// A field of the manifest, such as the engine that ran.
   void note(std::string const& key, nlohmann::ordered_json value);
 

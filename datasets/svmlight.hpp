@@ -50,7 +50,9 @@ void stream_svmlight(context const& ctx, int descriptor, std::string name,
 void write_svmlight(dataset const& data, output_file& out);
 
 /// Writes the lines of `chosen` documents verbatim in the order of the file, each ended with a line
-/// feed.
-void write_lines(dataset const& data, std::span<std::size_t const> chosen, output_file& out);
+/// feed. Where `labels` [N] has a label for a document that is unlabelled in `data`, it stands in
+/// the place of the line's.
+void write_lines(dataset const& data, std::span<std::size_t const> chosen, output_file& out,
+                 std::span<std::int32_t const> labels = {});
 
 }  // namespace rulerank::datasets

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -33,7 +34,8 @@ void write_svmlight(dataset const& data, output_file& out) {
   }
 }
 
-void write_lines(dataset const& data, std::span<std::size_t const> chosen, output_file& out) {
+void write_lines(dataset const& data, std::span<std::size_t const> chosen, output_file& out,
+                 std::span<std::int32_t const> labels) {
   for (std::size_t const d : chosen)
     if (d >= data.lines.size())
       throw usage_error("write_lines: the data set has no line for one of the documents");
@@ -43,7 +45,14 @@ void write_lines(dataset const& data, std::span<std::size_t const> chosen, outpu
   std::sort(in_input_order.begin(), in_input_order.end(),
             [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
   for (std::size_t const d : in_input_order) {
-    out.write(data.lines[d]);
+    std::string_view line = data.lines[d];
+    if (!labels.empty() && data.labels[d] == unlabelled && labels[d] != unlabelled) {
+      std::size_t const begin = std::min(line.find_first_not_of(" \t"), line.size());
+      out.write(line.substr(0, begin));
+      out.write(fmt::format("{}", labels[d]));
+      line.remove_prefix(std::min(line.find_first_of(" \t", begin), line.size()));
+    }
+    out.write(line);
     out.write("\n");
   }
 }

@@ -1,0 +1,250 @@
+#include "al/labelling.hpp"
+
+#include "al/sampling.hpp"
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "core/sha256.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::al {
+
+struct labelling::lane {
+  lane(partition const& p, sampler_options const& options, rules::validity const& valid)
+      : part(p),
+        counter(options.which == engine::delta
+                    ? make_delta(p, static_cast<std::size_t>(options.rule_size) - 1, valid)
+                    : make_recount(p, static_cast<std::size_t>(options.rule_size) - 1, valid)),
+        run(p, *counter, true) {}
+  partition const& part;
+  std::unique_ptr<rule_counter> counter;
+  partition_run run;
+};
+
+labelling::labelling(context const& ctx, datasets::binned_dataset const& data,
+                     sampler_options const& options)
+    : ctx_(&ctx),
+      data_(&data),
+      options_(options),
+      valid_(options.thresholds, static_cast<std::uint32_t>(data.documents)),
+      features_(features_of_partitions(data, options)) {
+  if (options_.which == engine::automatic) options_.which = engine::delta;
+  if (options_.which == engine::prss)
+    throw usage_error(
+        "engine prss runs on GPUs, expected one on the CPU where labels are asked for");
+  if (options_.fixed_iterations != 0)
+    throw usage_error("a fixed number of iterations is for benchmarks, labels are not asked for");
+  auto parts = std::make_shared<std::vector<partition>>(features_.size());
+  parallel_for(ctx, parts->size(), 1, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t q = begin; q < end; ++q) (*parts)[q] = make_partition(data, features_[q]);
+  });
+  parts_ = std::move(parts);
+  restart();
+}
+
+labelling::labelling(labelling const& other, engine which)
+    : ctx_(other.ctx_),
+      data_(other.data_),
+      options_(other.options_),
+      valid_(other.valid_),
+      features_(other.features_),
+      parts_(other.parts_) {
+  options_.which = which;
+  answers_ = other.answers_;
+  restart();
+}
+
+labelling::~labelling() = default;
+
+/// From the start to where the answers lead.
+void labelling::restart() {
+  lanes_.clear();
+  for (partition const& part : *parts_)
+    lanes_.push_back(std::make_unique<lane>(part, options_, valid_));
+  turn_ = 0;
+  choices_.clear();
+  kept_.clear();
+  answer_of_.clear();
+  for (datasets::answer const& a : answers_) answer_of_[a.document] = a.label;
+  settle();
+}
+
+std::int32_t labelling::label_of(std::size_t document) const {
+  if (data_->labels[document] != datasets::unlabelled) return data_->labels[document];
+  auto const found = answer_of_.find(document);
+  return found == answer_of_.end() ? datasets::unlabelled
+                                   : found->second.value_or(datasets::unlabelled);
+}
+
+bool labelling::left_out(std::size_t document) const {
+  auto const found = answer_of_.find(document);
+  return found != answer_of_.end() && !found->second;
+}
+
+std::size_t labelling::front(lane const& l) const {
+  return l.part.documents[l.run.next()];
+}
+
+void labelling::leave_out(lane& l) {
+  while (!l.run.done() && left_out(front(l))) l.run.drop_next();
+}
+
+/// Chooses, in (iteration, partition) order, as long as the labels are known.
+void labelling::settle() {
+  wanted_.clear();
+  context serial = *ctx_;
+  if (options_.which == engine::ssarp) serial.threads = 1;
+  auto const done = [](auto const& l) { return l->run.done(); };
+  while (!std::all_of(lanes_.begin(), lanes_.end(), done)) {
+    for (; turn_ < lanes_.size(); ++turn_) {
+      lane& l = *lanes_[turn_];
+      leave_out(l);
+      if (l.run.done()) continue;
+      std::size_t const document = front(l);
+      if (options_.max_documents != 0 && kept_.size() == options_.max_documents &&
+          !kept_.contains(document))
+        return;
+      std::int32_t const label = label_of(document);
+      if (label == datasets::unlabelled) return find_wanted();
+      kept_.insert(document);
+      l.run.advance(serial, l.run.report().iterations + 1,
+                    [&](std::size_t, std::size_t iteration, std::uint64_t rules) {
+                      choices_.push_back({document, turn_, iteration, rules});
+                      return label;
+                    });
+    }
+    turn_ = 0;
+  }
+}
+
+void labelling::find_wanted() {
+  std::unordered_set<std::size_t> seen;  // not yet kept
+  for (std::size_t q = turn_; q < lanes_.size(); ++q) {
+    lane& l = *lanes_[q];
+    leave_out(l);
+    if (l.run.done()) continue;
+    std::size_t const document = front(l);
+    if (kept_.contains(document) || seen.contains(document)) continue;
+    if (options_.max_documents != 0 && kept_.size() + seen.size() == options_.max_documents) return;
+    seen.insert(document);
+    if (label_of(document) == datasets::unlabelled)
+      wanted_.push_back({document, q, l.run.report().iterations, l.run.next_rules()});
+  }
+}
+
+void labelling::answer(std::size_t document, std::optional<std::int32_t> label) {
+  if (std::none_of(wanted_.begin(), wanted_.end(),
+                   [&](question const& q) { return q.document == document; }))
+    throw usage_error(fmt::format("document {} is not one that wants a label now", document));
+  if (label && *label < 0) throw usage_error(fmt::format("label {}, expected 0 or more", *label));
+  answers_.push_back({document, label});
+  answer_of_[document] = label;
+  settle();
+}
+
+bool labelling::undo() {
+  if (answers_.empty()) return false;
+  answers_.pop_back();
+  restart();
+  return true;
+}
+
+std::span<std::size_t const> labelling::features(std::size_t partition) const {
+  return features_.at(partition);
+}
+
+std::vector<neighbour> labelling::nearest_labelled(std::size_t document, std::size_t k) const {
+  std::vector<neighbour> found;
+  auto const nearer = [](neighbour const& a, neighbour const& b) {
+    return a.shared_items != b.shared_items ? a.shared_items > b.shared_items
+                                            : a.document < b.document;
+  };
+  std::vector<std::uint32_t> shared(data_->documents);
+  for (std::size_t f = 0; f < data_->feature_count(); ++f) {
+    std::uint8_t const* const codes = data_->column(f);
+    std::uint8_t const code = codes[document];
+    if (code == datasets::no_item) continue;
+    for (std::size_t d = 0; d < data_->documents; ++d)
+      shared[d] += static_cast<std::uint32_t>(codes[d] == code);
+  }
+  for (std::size_t d = 0; d < data_->documents; ++d)
+    if (d != document && label_of(d) != datasets::unlabelled) found.push_back({d, shared[d]});
+  auto const end = found.begin() + static_cast<std::ptrdiff_t>(std::min(k, found.size()));
+  std::partial_sort(found.begin(), end, found.end(), nearer);
+  found.erase(end, found.end());
+  return found;
+}
+
+std::uint64_t labelling::rules_in_sample() const {
+  std::uint64_t rules = 0;
+  for (auto const& l : lanes_) rules += l->counter->rules_in_sample();
+  return rules;
+}
+
+outlook labelling::look_ahead(std::size_t next) const {
+  labelling ahead(*this, engine::delta);
+  outlook found;
+  found.rules = ahead.rules_in_sample();
+  auto const more = [&] {
+    return static_cast<std::int64_t>(ahead.rules_in_sample() - found.rules);
+  };
+  while (!ahead.finished()) {
+    std::size_t const document = ahead.wanted().front().document;
+    auto const nearest = ahead.nearest_labelled(document, 1);
+    ahead.answer(document, nearest.empty() ? 0 : ahead.label_of(nearest.front().document));
+    if (++found.documents <= next) {
+      found.next = found.documents;
+      found.next_rules = more();
+    }
+  }
+  found.documents_rules = more();
+  return found;
+}
+
+sample labelling::take() const {
+  sample result;
+  result.ran = options_.which;
+  result.choices = choices_;
+  result.documents.assign(kept_.begin(), kept_.end());
+  std::sort(result.documents.begin(), result.documents.end());
+  for (auto const& l : lanes_) result.partitions.push_back(l->run.report());
+  return result;
+}
+
+std::string labelling::identity() const {
+  sha256 hash;
+  hash.update(fmt::format("{} {} {} {:a}\n", data_->documents, options_.rule_size,
+                          options_.thresholds.min_support, options_.thresholds.min_confidence));
+  for (auto const& part : features_) hash.update(fmt::format("{}\n", fmt::join(part, " ")));
+  hash.update(fmt::format("{}\n{}\n{}\n", fmt::join(data_->features, " "),
+                          fmt::join(data_->item_begin, " "), fmt::join(data_->labels, " ")));
+  for (std::size_t f = 0; f < data_->feature_count(); ++f)
+    hash.update({reinterpret_cast<char const*>(data_->column(f)), data_->documents});
+  return hash.hex();
+}
+
+bool ask_for_labels(labelling& work, std::function<reply(question const&)> const& ask) {
+  while (!work.finished()) {
+    question const now = work.wanted().front();
+    reply const said = ask(now);
+    switch (said.what) {
+      case reply::kind::label:
+        work.answer(now.document, said.label);
+        break;
+      case reply::kind::leave_out:
+        work.answer(now.document, {});
+        break;
+      case reply::kind::undo:
+        work.undo();
+        break;
+      case reply::kind::quit:
+        return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace rulerank::al

@@ -1,0 +1,136 @@
+#pragma once
+
+#include "al/partition.hpp"
+#include "al/sampler.hpp"
+#include "datasets/answers.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace rulerank::al {
+
+/// A document that wants a label: where it is about to be chosen.
+struct question {
+  std::size_t document = 0;
+  std::size_t partition = 0;
+  std::size_t iteration = 0;  ///< of the partition, from 0
+  std::uint64_t rules = 0;    ///< its valid rules over the sample in the partition
+};
+
+/// A document beside another.
+struct neighbour {
+  std::size_t document = 0;
+  std::size_t shared_items = 0;  ///< features in which both have the same item
+};
+
+/// What more labels would bring, found by going on with guessed ones.
+struct outlook {
+  std::uint64_t rules = 0;  ///< valid rules over the sample as it is, all partitions together
+  std::size_t next = 0;     ///< documents asked about that `next_rules` speaks of
+  std::int64_t next_rules =
+      0;                      ///< rules that these would add (fewer than 0: they make some invalid)
+  std::size_t documents = 0;  ///< documents still to be asked about, up to the end
+  std::int64_t documents_rules = 0;  ///< rules that all of them would add
+};
+
+/// Selective sampling with the labels given one by one, by a person or a file: the same documents
+/// in the same order as `reduce` chooses, and a state that follows from the answers alone, so that
+/// whoever keeps these goes on where they stopped. Questions come in (iteration, partition) order,
+/// the order in which a budget counts documents: what has been labelled so far is always the sample
+/// of some budget. A document that the data set has a label for, or that was asked about in another
+/// partition, is not asked about (again). One that is left out is never chosen, in no partition:
+/// the document with the next smallest key is.
+///
+/// Runs on the CPU. Not for several threads at a time.
+class labelling {
+ public:
+  /// What is referred to outlives it. `options.fixed_iterations` must be 0. Throws `usage_error` as
+  /// `reduce` does, and for engines that run on GPUs alone.
+  labelling(context const& ctx, datasets::binned_dataset const& data,
+            sampler_options const& options);
+  ~labelling();
+  labelling(labelling const&) = delete;
+  labelling& operator=(labelling const&) = delete;
+
+  /// The documents that can be labelled now, in the order of the questions: of each partition the
+  /// one it chooses next, as far as the budget is sure to keep it. Empty when the sample is
+  /// complete. An answer to one changes what the others are worth in no way, so that several people
+  /// can share them.
+  std::vector<question> const& wanted() const noexcept { return wanted_; }
+  bool finished() const noexcept { return wanted_.empty(); }
+
+  /// Answers a question: a label of 0 or more, or none to leave the document out. Throws
+  /// `usage_error` for a document that is not wanted.
+  void answer(std::size_t document, std::optional<std::int32_t> label);
+  /// Takes the last answer back; false when there is none. Costs a run through those before it.
+  bool undo();
+
+  /// The answers that stand, in the order they were given.
+  std::span<datasets::answer const> answers() const noexcept { return answers_; }
+  /// The label of a document, from the data set or from an answer; `datasets::unlabelled`: none
+  /// yet.
+  std::int32_t label_of(std::size_t document) const;
+  /// The features of a partition, columns of the data set.
+  std::span<std::size_t const> features(std::size_t partition) const;
+  /// The labelled documents with the most items in common, over all features; ties by the smaller
+  /// number. At most k.
+  std::vector<neighbour> nearest_labelled(std::size_t document, std::size_t k) const;
+
+  /// How the sampling would go on if each document had the label of its nearest labelled neighbour
+  /// (0 while there is none): what the next `next` documents would bring, and all up to the end.
+  /// Costs a sampling with `delta`.
+  outlook look_ahead(std::size_t next) const;
+
+  /// The sample as it is; with all of its labels once it is finished.
+  sample take() const;
+  /// SHA-256 of all that the questions depend on beside the answers: the items, the labels that are
+  /// there, and the options but for the engine and the budget.
+  std::string identity() const;
+
+ private:
+  struct lane;
+  labelling(labelling const& other, engine which);  // from the start
+  void restart();
+  void settle();
+  void leave_out(lane& l);
+  bool left_out(std::size_t document) const;
+  std::size_t front(lane const& l) const;
+  void find_wanted();
+  std::uint64_t rules_in_sample() const;
+
+  context const* ctx_;
+  datasets::binned_dataset const* data_;
+  sampler_options options_;
+  rules::validity valid_;
+  std::vector<std::vector<std::size_t>> features_;
+  std::shared_ptr<std::vector<partition> const> parts_;
+  std::vector<std::unique_ptr<lane>> lanes_;
+  std::size_t turn_ = 0;  // the partition that chooses next
+  std::vector<choice> choices_;
+  std::unordered_set<std::size_t> kept_;  // documents chosen
+  std::vector<question> wanted_;
+  std::vector<datasets::answer> answers_;
+  std::unordered_map<std::size_t, std::optional<std::int32_t>> answer_of_;
+};
+
+/// What somebody replies to a question.
+struct reply {
+  enum class kind { label, leave_out, undo, quit };
+  kind what = kind::quit;
+  std::int32_t label = 0;
+};
+
+/// Asks question after question, first the one that comes first, until the sample is complete or
+/// the reply is to quit; whether it is complete. What is to outlast the process is written down by
+/// `ask` before it returns. An undo without an answer to take back asks again.
+bool ask_for_labels(labelling& work, std::function<reply(question const&)> const& ask);
+
+}  // namespace rulerank::al

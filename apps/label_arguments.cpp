@@ -1,0 +1,223 @@
+#include "apps/label_arguments.hpp"
+
+#include "apps/label_dialogue.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/answers.hpp"
+#include "datasets/item_words.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+constexpr std::string_view file_prefix = "file:";
+constexpr char const* group = "Labels";
+/// Documents that a stopping estimate looks ahead.
+constexpr std::size_t next_documents = 10;
+
+/// The answers of a run that was left, given again.
+void replay(datasets::answer_journal const& journal, std::string const& path, al::labelling& work) {
+  for (datasets::answer const& a : journal.answers()) {
+    try {
+      work.answer(a.document, a.label);
+    } catch (usage_error const&) {
+      throw error({path, a.line, 1},
+                  "this document was not asked about at that point, expected the answers as they "
+                  "were given");
+    }
+  }
+}
+
+/// What a file says of the documents that are wanted, as long as it says something; every answer
+/// goes to the journal, where there is one, first.
+class answers_of_file {
+ public:
+  answers_of_file(session& owner, std::string const& path, bool may_be_absent,
+                  datasets::dataset const& train, al::labelling const& work)
+      : path_(path) {
+    std::error_code unknown;
+    if (may_be_absent && path != "-" && !std::filesystem::exists(path, unknown)) {
+      owner.say(fmt::format("{} is not there yet: no labels", path));
+      return;
+    }
+    for (datasets::answer const& a : datasets::read_labels(owner.ctx(), owner.input(path), train))
+      said_.emplace(a.document, a);
+    for (std::size_t d = 0; d < train.size(); ++d)
+      if (train.labels[d] != datasets::unlabelled) expect_same(d, train.labels[d], train.name);
+    for (datasets::answer const& a : work.answers()) expect_same(a.document, a.label, "--resume");
+  }
+
+  void give(al::labelling& work, datasets::answer_journal* journal) const {
+    for (bool any = true; any;) {
+      any = false;
+      for (al::question const& q : std::vector<al::question>(work.wanted())) {
+        auto const found = said_.find(q.document);
+        if (found == said_.end()) continue;
+        if (journal) journal->add(q.document, found->second.label);
+        work.answer(q.document, found->second.label);
+        any = true;
+        break;  // what is wanted may be others now
+      }
+    }
+  }
+
+ private:
+  void expect_same(std::size_t document, std::optional<std::int32_t> label,
+                   std::string_view where) const {
+    auto const found = said_.find(document);
+    if (found != said_.end() && found->second.label != label)
+      throw error({path_, found->second.line, 1},
+                  fmt::format("this differs from the answer that {} has for the document, expected "
+                              "the same or none",
+                              where));
+  }
+
+  std::string path_;
+  std::unordered_map<std::size_t, datasets::answer> said_;
+};
+
+nlohmann::ordered_json summary_of(al::labelling const& work, al::outlook const& ahead) {
+  std::size_t left_out = 0;
+  for (datasets::answer const& a : work.answers()) left_out += !a.label;
+  return {{"answers", work.answers().size()},
+          {"left_out", left_out},
+          {"wanted", work.wanted().size()},
+          {"rules", ahead.rules},
+          {"estimate",
+           {{"next_documents", ahead.next},
+            {"next_rules", ahead.next_rules},
+            {"documents", ahead.documents},
+            {"documents_rules", ahead.documents_rules}}}};
+}
+
+}  // namespace
+
+void label_arguments::add_to(CLI::App& verb) {
+  verb.add_option("--oracle", oracle,
+                  "Who gives a chosen document's label; file: the input does; ask: a person at the "
+                  "terminal; file:P: a table of labels")
+      ->type_name("file|ask|file:P")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--pending", pending,
+                  "Write the documents that want labels to this TSV, and end with exit code 5")
+      ->group(group);
+  verb.add_option("--resume", resume,
+                  "Keep every answer in this file, and go on where it ends; ask needs it")
+      ->group(group);
+  verb.add_option("--names", names, "Lines of a feature's number and its name, for ask")
+      ->group(group);
+  verb.add_option("--max-label", max_label, "Largest label that ask takes")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--neighbours", neighbours, "Nearest labelled documents that ask shows")
+      ->capture_default_str()
+      ->group(group);
+}
+
+std::string label_arguments::labels_file() const {
+  return oracle.starts_with(file_prefix) ? oracle.substr(file_prefix.size()) : std::string();
+}
+
+bool label_arguments::asks() const {
+  return oracle != "file" || !pending.empty();
+}
+
+void label_arguments::check(std::string const& train) const {
+  if (oracle == file_prefix) throw usage_error("--oracle: the path is empty, expected file:P");
+  if (oracle != "file" && oracle != "ask" && !oracle.starts_with(file_prefix))
+    throw usage_error(fmt::format("--oracle: found '{}', expected file, ask or file:P", oracle));
+  if (oracle == "ask") {
+    if (resume.empty())
+      throw usage_error("--oracle ask without --resume, expected a file that keeps the answers");
+    if (!pending.empty())
+      throw usage_error("--pending beside --oracle ask, expected --oracle file or file:P");
+    if (train == "-")
+      throw usage_error(
+          "--oracle ask reads answers from standard input, expected --train in a file");
+  } else if (!names.empty()) {
+    throw usage_error("--names is for --oracle ask, and nobody is asked");
+  }
+  if (oracle == "file" && !resume.empty())
+    throw usage_error("--resume keeps answers, expected --oracle ask or file:P beside it");
+}
+
+labelled_sample label_arguments::reduce(session& owner, datasets::dataset const& train,
+                                        datasets::binned_dataset const& binned,
+                                        datasets::discretizer const& fitted,
+                                        al::sampler_options const& options) const {
+  for (al::engine_info const& e : al::engines())
+    if (e.which == options.which || (options.which == al::engine::automatic && e.is_default))
+      owner.expect_device_for(e.name, "cpu where labels are asked for");
+  if (oracle == "ask" &&
+      std::ranges::find(train.labels, datasets::unlabelled) == train.labels.end())
+    throw usage_error(
+        fmt::format("--oracle ask: all documents of {} have labels, expected "
+                    "--unlabelled and some that have none",
+                    train.name));
+  auto const timer = owner.stage("reduce");
+  al::labelling work(owner.ctx(), binned, options);
+  std::optional<datasets::answer_journal> journal;
+  if (!resume.empty()) {
+    journal.emplace(resume, work.identity(), train);
+    replay(*journal, resume, work);
+    if (!journal->answers().empty())
+      owner.say(fmt::format("{} answers are in {}", journal->answers().size(), resume));
+  }
+  bool finished_early = false;
+  if (oracle == "ask") {
+    label_dialogue::sources sources{train, binned,    datasets::item_ranges(binned, fitted),
+                                    {},    max_label, neighbours};
+    if (!names.empty())
+      sources.names = datasets::read_feature_names(owner.ctx(), owner.input(names));
+    label_dialogue dialogue(std::move(sources), work, *journal, std::cin);
+    al::ask_for_labels(work, [&](al::question const& q) {
+      owner.ctx().check_stop();
+      return dialogue(q);
+    });
+    finished_early = dialogue.finished_early();
+  } else if (oracle != "file") {
+    answers_of_file(owner, labels_file(), !pending.empty(), train, work)
+        .give(work, journal ? &*journal : nullptr);
+  }
+
+  labelled_sample result;
+  result.ready = work.finished() || finished_early;
+  std::vector<std::size_t> wanted;
+  for (al::question const& q : work.wanted()) wanted.push_back(q.document);
+  if (!result.ready && pending.empty() && oracle != "ask")
+    throw error({train.name, train.line_numbers[wanted.front()], 1},
+                fmt::format("this document was chosen and is not labelled, expected a label in {}, "
+                            "or --pending",
+                            labels_file()));
+  if (!pending.empty())
+    write_file(pending, datasets::labels_to_fill(
+                            train, result.ready ? std::span<std::size_t const>{}
+                                                : std::span<std::size_t const>(wanted)));
+  al::outlook const ahead = work.look_ahead(next_documents);
+  result.summary = summary_of(work, ahead);
+  if (!result.ready) {
+    owner.exit_with(labels_wanted_code);
+    owner.note("labelling", result.summary);
+    if (owner.prints_json()) write_file("-", result.summary.dump(2) + "\n");
+    owner.say(fmt::format("{} documents want labels{}; {}", wanted.size(),
+                          pending.empty() ? "" : ", see " + pending, describe(ahead)));
+    return result;
+  }
+  result.sample = work.take();
+  for (std::size_t d = 0; d < train.size(); ++d) result.labels.push_back(work.label_of(d));
+  return result;
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/dataset.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Labels that people give to the documents of a pool, on disk: as a table that a spreadsheet opens,
+// and as a journal that keeps each answer at once. Documents are named by their line, 0-based over
+// the document lines of the pool's file, with the docid beside it as a check.
+namespace rulerank::datasets {
+
+/// What is said of a document.
+struct answer {
+  std::size_t document = 0;
+  std::optional<std::int32_t> label;  ///< 0 or more; none: the document is left out
+  std::uint64_t line = 0;             ///< of the file it was read from, 1-based; 0: of none
+
+  friend bool operator==(answer const& a, answer const& b) {
+    return a.document == b.document && a.label == b.label;
+  }
+};
+
+/// The label column's word for a document that is left out.
+inline constexpr std::string_view left_out_word = "skip";
+
+/// Reads TSV with a header: columns `line` and `label`, and `docid` where it is there; others are
+/// passed over. A label is an integer of 0 or more, `skip`, or empty, which is no answer yet. LF or
+/// CRLF, fields in double quotes as spreadsheets write them, plain, .gz or .zst. Throws `error`
+/// with line and column for anything else, for a line or docid that `pool` has not, and for two
+/// different answers about one document.
+std::vector<answer> read_labels(context const& ctx, std::string const& path, dataset const& pool);
+
+/// The same table without labels, to be filled in: line, docid, qid, label (empty), comment; in the
+/// order of `documents`.
+std::string labels_to_fill(dataset const& pool, std::span<std::size_t const> documents);
+
+/// The answers of one run, each on the disk before `add` returns. A file that is there is gone on
+/// with; what a crash left of an unfinished line is cut off. TSV: a first line with `identity`, a
+/// header, and rows of line, docid and answer: a label, `skip`, or `undo`, which takes the last one
+/// that stands back and repeats its line and docid.
+class answer_journal {
+ public:
+  /// Throws `error` for a file that is no such journal, or whose identity is another;
+  /// `output_error` for one that cannot be written, or that another process writes.
+  answer_journal(std::string path, std::string_view identity, dataset const& pool);
+  ~answer_journal();
+  answer_journal(answer_journal const&) = delete;
+  answer_journal& operator=(answer_journal const&) = delete;
+
+  /// The answers that stand, oldest first.
+  std::span<answer const> answers() const noexcept { return answers_; }
+  void add(std::size_t document, std::optional<std::int32_t> label);
+  /// Takes the last answer back, of which there is one.
+  void undo();
+
+ private:
+  void read(std::string_view text, std::string_view identity);
+  void append(std::string_view text);
+  std::string row(std::size_t document, std::string_view said) const;
+
+  std::string path_;
+  dataset const& pool_;
+  std::vector<std::size_t> places_;  // of the documents among the input's lines
+  std::vector<answer> answers_;
+  int descriptor_ = -1;
+};
+
+}  // namespace rulerank::datasets
