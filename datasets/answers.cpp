@@ -25,6 +25,8 @@ namespace {
 constexpr std::string_view journal_mark = "# rulerank answers 1 ";
 constexpr std::string_view journal_header = "line\tdocid\tanswer\n";
 constexpr std::string_view undo_word = "undo";
+constexpr char const* no_journal =
+    "this is no journal of answers, expected one, or a file that is not there";
 
 struct cell {
   std::string text;
@@ -86,9 +88,9 @@ class row_reader {
   }
 
   void check_docid(std::uint64_t number, cell const& c, std::size_t document) const {
-    // Both are as split_cells gives them, whatever blanks and quotes a docid has.
-    std::string const expected = split_cells(clean(pool_.docid(document))).front().text;
-    if (c.text != expected)
+    // A docid may have quotes of its own, which split_cells takes for a spreadsheet's.
+    std::string const expected = clean(pool_.docid(document));
+    if (c.text != expected && c.text != split_cells(expected).front().text)
       fail(number, c.column,
            fmt::format("found docid '{}', expected '{}', which line {} of {} has", c.text, expected,
                        places_[document], pool_.name));
@@ -248,6 +250,7 @@ answer_journal::answer_journal(std::string path, std::string_view identity, data
       sync_folder(path_);
       return;
     }
+    if (whole == 0) throw error({path_, 1, 1}, no_journal);
     read(std::string_view(text).substr(0, whole), identity);
     if (whole != text.size() && ::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0)
       fail_to_write(path_);
@@ -265,8 +268,7 @@ void answer_journal::read(std::string_view text, std::string_view identity) {
   row_reader const rows(path_, pool_);
   for_each_line(text, [&](std::string_view line, std::uint64_t number) {
     if (number == 1) {
-      if (!line.starts_with(journal_mark))
-        rows.fail(1, 1, "this is no journal of answers, expected one, or a file that is not there");
+      if (!line.starts_with(journal_mark)) rows.fail(1, 1, no_journal);
       if (line.substr(journal_mark.size()) != identity)
         rows.fail(1, journal_mark.size() + 1,
                   "these answers were given with another pool or other options, expected the same "

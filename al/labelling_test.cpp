@@ -1,0 +1,412 @@
+#include "al/labelling.hpp"
+
+#include "al/sampler_reference.hpp"
+#include "al/testing.hpp"
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "core/testing.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::al {
+namespace {
+
+datasets::binned_dataset drawn_pool(std::uint64_t seed, std::size_t documents, std::size_t features,
+                                    std::int32_t max_label = 2) {
+  random_engine engine(seed);
+  datasets::binned_dataset data = drawn_items(engine, documents, features, 4, 10);
+  data.max_label = max_label;
+  for (std::size_t d = 0; d < documents; ++d)
+    data.labels.push_back(static_cast<std::int32_t>(
+        uniform_below(engine, static_cast<std::uint64_t>(max_label) + 1)));
+  return data;
+}
+
+datasets::binned_dataset without_labels(datasets::binned_dataset data) {
+  std::fill(data.labels.begin(), data.labels.end(), datasets::unlabelled);
+  return data;
+}
+
+sampler_options options_of(std::size_t partitions, rules::thresholds t = {}) {
+  sampler_options options;
+  options.partitions = partitions;
+  options.thresholds = t;
+  return options;
+}
+
+void expect_same(sample const& found, sample const& expected) {
+  EXPECT_EQ(found.documents, expected.documents);
+  ASSERT_EQ(found.choices.size(), expected.choices.size());
+  for (std::size_t i = 0; i < found.choices.size(); ++i) {
+    EXPECT_EQ(found.choices[i].document, expected.choices[i].document) << i;
+    EXPECT_EQ(found.choices[i].partition, expected.choices[i].partition) << i;
+    EXPECT_EQ(found.choices[i].iteration, expected.choices[i].iteration) << i;
+    EXPECT_EQ(found.choices[i].rules, expected.choices[i].rules) << i;
+  }
+}
+
+std::vector<std::size_t> documents_of(std::vector<question> const& questions) {
+  std::vector<std::size_t> documents;
+  for (question const& q : questions) documents.push_back(q.document);
+  return documents;
+}
+
+/// One partition of all features as the definition has it, without the documents left out: they
+/// count in doc_occurs and nowhere else.
+sample reference_without(datasets::binned_dataset const& data, std::set<std::size_t> const& out) {
+  std::vector<rules::reference::document> documents(data.documents);
+  std::vector<std::uint64_t> item_occurs(data.items()), doc_occurs(data.documents);
+  for (std::size_t d = 0; d < data.documents; ++d) {
+    documents[d].label = data.labels[d];
+    for (std::size_t f = 0; f < data.feature_count(); ++f)
+      if (data.code(f, d) != datasets::no_item)
+        documents[d].items.push_back(data.item_begin[f] + data.code(f, d));
+    for (auto x : documents[d].items) ++item_occurs[x];
+  }
+  for (std::size_t d = 0; d < data.documents; ++d)
+    for (auto x : documents[d].items) doc_occurs[d] += item_occurs[x];
+  sample result;
+  std::vector<rules::reference::document> chosen;
+  std::set<std::size_t> in_sample;
+  for (;;) {
+    std::tuple<std::uint64_t, std::uint64_t, std::size_t> best{~0ULL, ~0ULL, 0};
+    std::size_t at = data.documents;
+    for (std::size_t d = 0; d < data.documents; ++d) {
+      if (documents[d].items.empty() || out.contains(d)) continue;
+      std::uint64_t rules = 0;
+      rules::reference::for_each_itemset(documents[d].items, 2, [&](auto const& x) {
+        for (auto c : rules::reference::supports(chosen, x, data.max_label)) rules += c > 0;
+      });
+      std::tuple const key{rules, chosen.empty() ? ~doc_occurs[d] : doc_occurs[d],
+                           data.documents - d};
+      if (key < best) {
+        best = key;
+        at = d;
+      }
+    }
+    if (at == data.documents || in_sample.contains(at)) break;
+    result.choices.push_back({at, 0, result.choices.size(), std::get<0>(best)});
+    chosen.push_back(documents[at]);
+    in_sample.insert(at);
+  }
+  result.documents.assign(in_sample.begin(), in_sample.end());
+  return result;
+}
+
+TEST(labelling, chooses_what_reduce_chooses_whoever_answers_first) {
+  context ctx;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    ctx.threads = static_cast<int>(seed % 2) + 1;
+    auto const data = drawn_pool(seed, 120, 9);
+    auto const pool = without_labels(data);
+    for (rules::thresholds const t : {rules::thresholds{}, {1, 0.3}, {2, 0.01}})
+      for (std::size_t const budget : {0, 1, 2, 3, 10, 31}) {
+        auto options = options_of(1 + seed % 4, t);
+        options.max_documents = budget;
+        auto const expected = reduce(ctx, data, options);
+        for (engine const which : {engine::delta, engine::ssarp, engine::pssarp}) {
+          options.which = which;
+          labelling work(ctx, pool, options);
+          random_engine draw(seed);
+          std::set<std::size_t> asked;
+          while (!work.finished()) {
+            auto const& wanted = work.wanted();
+            std::size_t const one = wanted[uniform_below(draw, wanted.size())].document;
+            EXPECT_TRUE(asked.insert(one).second) << "asked twice";
+            work.answer(one, data.labels[one]);
+          }
+          expect_same(work.take(), expected);
+          EXPECT_EQ(std::vector(asked.begin(), asked.end()), expected.documents)
+              << "no label is asked for that the sample does not keep";
+        }
+      }
+  }
+}
+
+TEST(labelling, what_is_labelled_at_any_time_is_the_sample_of_a_budget) {
+  context const ctx;
+  auto const data = drawn_pool(7, 150, 10);
+  auto const pool = without_labels(data);
+  labelling work(ctx, pool, options_of(3));
+  while (!work.finished()) {
+    std::size_t const next = work.wanted().front().document;
+    work.answer(next, data.labels[next]);
+    auto options = options_of(3);
+    options.max_documents = work.answers().size();
+    auto const some = work.take();
+    // Choices go on past the budget's last new document while they need no further label.
+    EXPECT_EQ(some.documents, reduce(ctx, data, options).documents);
+    EXPECT_EQ(some.documents.size(), options.max_documents);
+  }
+}
+
+TEST(labelling, asks_for_the_labels_that_are_not_there) {
+  context const ctx;
+  auto const data = drawn_pool(8, 150, 10);
+  auto pool = data;
+  for (std::size_t d = 0; d < pool.documents; d += 2) pool.labels[d] = datasets::unlabelled;
+  labelling work(ctx, pool, options_of(2));
+  ask_for_labels(work, [&](question const& q) {
+    EXPECT_EQ(q.document % 2, 0U);
+    return reply{reply::kind::label, data.labels[q.document]};
+  });
+  expect_same(work.take(), reduce(ctx, data, options_of(2)));
+  labelling all(ctx, data, options_of(2));
+  EXPECT_TRUE(all.finished());
+  expect_same(all.take(), reduce(ctx, data, options_of(2)));
+}
+
+TEST(labelling, goes_on_from_any_prefix_of_the_answers) {
+  context const ctx;
+  auto const data = drawn_pool(9, 80, 8);
+  auto const pool = without_labels(data);
+  labelling whole(ctx, pool, options_of(2));
+  std::vector<std::vector<std::size_t>> wanted;
+  for (std::size_t n = 0; !whole.finished(); ++n) {
+    wanted.push_back(documents_of(whole.wanted()));
+    std::size_t const next = wanted.back().front();
+    // Every fifth document is left out.
+    whole.answer(next, n % 5 == 2 ? std::optional<std::int32_t>{} : data.labels[next]);
+  }
+  auto const answers = whole.answers();
+  ASSERT_GT(answers.size(), 10U);
+  for (std::size_t n = 0; n < answers.size(); ++n) {
+    labelling again(ctx, pool, options_of(2));
+    for (datasets::answer const& a : answers.first(n)) again.answer(a.document, a.label);
+    EXPECT_EQ(documents_of(again.wanted()), wanted[n]) << n;
+    for (datasets::answer const& a : answers.subspan(n)) again.answer(a.document, a.label);
+    expect_same(again.take(), whole.take());
+  }
+}
+
+TEST(labelling, undo_leads_back_to_where_it_was) {
+  context const ctx;
+  auto const data = drawn_pool(10, 60, 6);
+  auto const pool = without_labels(data);
+  labelling work(ctx, pool, options_of(2));
+  EXPECT_FALSE(work.undo());
+  std::vector<std::vector<std::size_t>> wanted;
+  while (!work.finished()) {
+    wanted.push_back(documents_of(work.wanted()));
+    std::size_t const next = wanted.back().front();
+    work.answer(next, wanted.size() % 4 == 3 ? std::optional<std::int32_t>{} : data.labels[next]);
+  }
+  auto const there = work.take();
+  std::vector<datasets::answer> const answers(work.answers().begin(), work.answers().end());
+  while (!wanted.empty()) {
+    EXPECT_TRUE(work.undo());
+    EXPECT_EQ(documents_of(work.wanted()), wanted.back());
+    wanted.pop_back();
+  }
+  EXPECT_FALSE(work.undo());
+  EXPECT_TRUE(work.take().documents.empty());
+  for (datasets::answer const& a : answers) work.answer(a.document, a.label);
+  expect_same(work.take(), there);
+}
+
+TEST(labelling, a_document_left_out_is_as_if_it_were_never_the_smallest) {
+  context const ctx;
+  for (std::uint64_t seed = 20; seed < 26; ++seed) {
+    auto const data = drawn_pool(seed, 70, 6);
+    auto const pool = without_labels(data);
+    for (engine const which : {engine::delta, engine::ssarp}) {
+      auto options = options_of(1);
+      options.which = which;
+      std::set<std::size_t> out;
+      labelling work(ctx, pool, options);
+      std::size_t questions = 0;
+      bool const complete = ask_for_labels(work, [&](question const& q) {
+        if (questions++ % 3 != 0) return reply{reply::kind::label, data.labels[q.document]};
+        out.insert(q.document);  // the first one too
+        return reply{reply::kind::leave_out};
+      });
+      EXPECT_TRUE(complete);
+      EXPECT_GE(out.size(), 3U);
+      expect_same(work.take(), reference_without(data, out));
+    }
+  }
+}
+
+TEST(labelling, everything_may_be_left_out) {
+  context const ctx;
+  auto const data = drawn_pool(30, 25, 6);
+  auto const pool = without_labels(data);
+  for (engine const which : {engine::delta, engine::ssarp}) {
+    auto options = options_of(3);
+    options.which = which;
+    labelling work(ctx, pool, options);
+    ask_for_labels(work, [](question const&) { return reply{reply::kind::leave_out}; });
+    EXPECT_TRUE(work.finished());
+    EXPECT_TRUE(work.take().documents.empty());
+    EXPECT_EQ(work.answers().size(), 25U);
+  }
+}
+
+TEST(labelling, asks_until_somebody_quits) {
+  context const ctx;
+  auto const data = drawn_pool(31, 60, 6);
+  auto const pool = without_labels(data);
+  labelling work(ctx, pool, options_of(2));
+  std::size_t asked = 0;
+  EXPECT_FALSE(ask_for_labels(work, [&](question const& q) {
+    using kind = reply::kind;
+    switch (asked++) {
+      case 0:
+        return reply{kind::undo};  // nothing to take back
+      case 1:
+        return reply{kind::label, data.labels[q.document]};
+      case 2:
+        return reply{kind::leave_out};
+      case 3:
+        return reply{kind::undo};
+      case 4:
+        return reply{kind::label, data.labels[q.document]};
+      default:
+        return reply{kind::quit};
+    }
+  }));
+  EXPECT_EQ(asked, 6U);
+  EXPECT_EQ(work.answers().size(), 2U);
+  EXPECT_FALSE(work.finished());
+}
+
+TEST(labelling, nearest_labelled_are_those_with_the_most_items_in_common) {
+  context const ctx;
+  auto const data = drawn_pool(32, 40, 7);
+  auto pool = data;
+  for (std::size_t d = 0; d < 40; d += 3) pool.labels[d] = datasets::unlabelled;
+  labelling const work(ctx, pool, options_of(2));
+  for (std::size_t d = 0; d < 40; ++d) {
+    std::vector<std::pair<long, std::size_t>> expected;
+    for (std::size_t e = 0; e < 40; ++e) {
+      if (e == d || pool.labels[e] == datasets::unlabelled) continue;
+      long shared = 0;
+      for (std::size_t f = 0; f < 7; ++f)
+        shared += data.code(f, d) != datasets::no_item && data.code(f, d) == data.code(f, e);
+      expected.emplace_back(-shared, e);
+    }
+    std::sort(expected.begin(), expected.end());
+    for (std::size_t const k : {0, 1, 5, 100}) {
+      auto const found = work.nearest_labelled(d, k);
+      ASSERT_EQ(found.size(), std::min(k, expected.size()));
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].document, expected[i].second);
+        EXPECT_EQ(static_cast<long>(found[i].shared_items), -expected[i].first);
+      }
+    }
+  }
+}
+
+/// Valid rules over a sample, straight from their definition.
+std::uint64_t rules_over(datasets::binned_dataset const& data, labelling const& work,
+                         std::size_t partitions) {
+  std::uint64_t rules = 0;
+  for (std::size_t q = 0; q < partitions; ++q) {
+    std::set<std::vector<std::uint32_t>> distinct;  // itemset and label
+    for (choice const& c : work.take().choices) {
+      if (c.partition != q) continue;
+      std::vector<std::uint32_t> items;
+      for (std::size_t f : work.features(q))
+        if (data.code(f, c.document) != datasets::no_item)
+          items.push_back(data.item_begin[f] + data.code(f, c.document));
+      auto const label = static_cast<std::uint32_t>(data.labels[c.document]);
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        distinct.insert({items[i], label});
+        for (std::size_t j = 0; j < i; ++j)
+          distinct.insert({std::min(items[i], items[j]), std::max(items[i], items[j]), label});
+      }
+    }
+    rules += distinct.size();
+  }
+  return rules;
+}
+
+TEST(labelling, an_outlook_with_the_right_guesses_is_what_comes) {
+  context const ctx;
+  auto data = drawn_pool(33, 90, 8, 0);  // a guess is right where there is one label
+  auto const pool = without_labels(data);
+  for (engine const which : {engine::delta, engine::ssarp}) {
+    auto options = options_of(2);
+    options.which = which;
+    labelling work(ctx, pool, options);
+    outlook const first = work.look_ahead(10);
+    EXPECT_EQ(first.rules, 0U);
+    EXPECT_EQ(first.next, 10U);
+    for (std::size_t n = 0; !work.finished(); ++n) {
+      outlook const now = work.look_ahead(1);
+      EXPECT_EQ(now.rules, rules_over(data, work, 2));
+      EXPECT_EQ(now.documents, first.documents - n);
+      EXPECT_EQ(static_cast<std::int64_t>(now.rules) + now.documents_rules, first.documents_rules);
+      if (n == 10) {
+        EXPECT_EQ(static_cast<std::int64_t>(now.rules), first.next_rules);
+      }
+      EXPECT_EQ(now.next, 1U);
+      std::size_t const next = work.wanted().front().document;
+      work.answer(next, 0);
+      EXPECT_EQ(static_cast<std::int64_t>(work.look_ahead(0).rules),
+                static_cast<std::int64_t>(now.rules) + now.next_rules);
+    }
+    outlook const end = work.look_ahead(10);
+    EXPECT_EQ(end.documents, 0U);
+    EXPECT_EQ(end.next, 0U);
+    EXPECT_EQ(end.documents_rules, 0);
+  }
+}
+
+TEST(labelling, identity_is_of_all_that_questions_depend_on) {
+  context const ctx;
+  auto const data = drawn_pool(34, 50, 6);
+  std::string const here = labelling(ctx, data, options_of(2)).identity();
+  EXPECT_EQ(here.size(), 64U);
+  auto same = options_of(2);
+  same.which = engine::ssarp;
+  same.max_documents = 5;
+  EXPECT_EQ(labelling(ctx, data, same).identity(), here);
+  std::set<std::string> all{here};
+  auto const add = [&](datasets::binned_dataset const& d, sampler_options const& o) {
+    EXPECT_TRUE(all.insert(labelling(ctx, d, o).identity()).second);
+  };
+  add(data, options_of(3));
+  add(data, options_of(2, {2, 0.001}));
+  add(data, options_of(2, {1, 0.002}));
+  auto other = options_of(2);
+  other.rule_size = 4;
+  add(data, other);
+  other = options_of(2);
+  other.feature_order = {1, 0, 2, 3, 4, 5};
+  add(data, other);
+  auto changed = data;
+  changed.labels[3] = datasets::unlabelled;
+  add(changed, options_of(2));
+  changed = data;
+  changed.codes[0] = changed.codes[0] == 0 ? 1 : 0;
+  add(changed, options_of(2));
+}
+
+TEST(labelling, refuses_what_makes_no_sense) {
+  context const ctx;
+  auto const data = drawn_pool(35, 50, 6);
+  auto const pool = without_labels(data);
+  auto options = options_of(2);
+  options.which = engine::prss;
+  EXPECT_THROW(labelling(ctx, pool, options), usage_error);
+  options = options_of(2);
+  options.fixed_iterations = 3;
+  EXPECT_THROW(labelling(ctx, pool, options), usage_error);
+  EXPECT_THROW(labelling(ctx, pool, options_of(7)), usage_error);
+  labelling work(ctx, pool, options_of(2));
+  std::size_t const next = work.wanted().front().document;
+  EXPECT_THROW(work.answer(next, -2), usage_error);
+  work.answer(next, 1);
+  EXPECT_THROW(work.answer(next, 1), usage_error);
+  EXPECT_THROW(work.answer(data.documents + 5, 1), usage_error);
+  EXPECT_EQ(work.answers().size(), 1U);
+}
+
+}  // namespace
+}  // namespace rulerank::al

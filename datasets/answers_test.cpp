@@ -1,0 +1,193 @@
+#include "datasets/answers.hpp"
+
+#include "core/context.hpp"
+#include "core/error.hpp"
+#include "datasets/svmlight.hpp"
+#include "datasets/testing.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace rulerank::datasets {
+namespace {
+
+class answers : public testing::Test {
+ protected:
+  answers() { std::filesystem::create_directory(folder_); }
+  ~answers() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(std::string const& text) const {
+    std::ofstream(path_, std::ios::binary) << text;
+    return path_;
+  }
+  std::string bytes() const {
+    std::ifstream in(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::vector<answer> read(std::string const& text) const {
+    return read_labels(context{}, file(text), pool_);
+  }
+  std::string message(std::string const& text) const {
+    try {
+      read(text);
+    } catch (error const& e) {
+      return std::string(e.what()).substr(path_.size() + 1);
+    }
+    return "no error";
+  }
+
+  std::string folder_ =
+      (std::filesystem::temp_directory_path() / ("rulerank-answers-" + std::to_string(::getpid())))
+          .string();
+  std::string path_ = folder_ + "/answers";
+  dataset pool_ = [] {
+    svmlight_options options;
+    options.unlabelled = -1;
+    return parse_svmlight(
+        context{},
+        "-1 qid:a 1:1 # docid = X\n# a comment\n-1 qid:a 1:2 #docid = Y  says\t\"so\"\n"
+        "2 qid:b 1:3\n-1 qid:b 1:4 #docid = \"Z\"\n",
+        "pool", options);
+  }();
+};
+
+TEST_F(answers, are_read) {
+  std::vector<answer> const expected{{1, 2, 0}, {3, {}, 0}, {0, 0, 0}};
+  EXPECT_EQ(read("line\tlabel\n1\t2\n3\tskip\n0\t0\n"), expected);
+  EXPECT_EQ(
+      read("\xEF\xBB\xBFlabel\tx\tdocid\tline\r\n2\t\tY\t1\r\n\r\nskip\t\t\"Z\"\t3\r\n0\t\tX\t0"),
+      expected);
+  EXPECT_EQ(read("line\tdocid\tlabel\n1\tY\t\"2\"\n3\t\"\"\"Z\"\"\"\tskip\n0\tX\t 0 \n"), expected);
+  EXPECT_EQ(read("line\tlabel\tnote\n1\t2\n2\t\t\n2\n\t\t\n3\tskip\tx\ty\n0\t0\n1\t2\n"), expected);
+  EXPECT_TRUE(read("line\tlabel\n").empty());
+  EXPECT_EQ(read("line\tlabel\n1\t2\n")[0].line, 2U);
+}
+
+TEST_F(answers, that_are_wrong_are_told_with_their_place) {
+  EXPECT_EQ(message(""),
+            "1:1: found nothing, expected a header with line and label, separated by tabs");
+  EXPECT_EQ(
+      message("line,label\n1,2\n"),
+      "1:1: found no column 'line', expected a header with line and label, separated by tabs");
+  EXPECT_EQ(
+      message("line\tdocid\n"),
+      "1:1: found no column 'label', expected a header with line and label, separated by tabs");
+  EXPECT_EQ(message("line\tlabel\tline\n"), "1:12: column 'line' is there twice, expected it once");
+  EXPECT_EQ(message("line\tlabel\n4\t1\n"),
+            "2:1: found line '4', expected 0 to 3, a document of pool");
+  EXPECT_EQ(message("line\tlabel\n-1\t1\n"),
+            "2:1: found line '-1', expected 0 to 3, a document of pool");
+  for (std::string const label : {"-1", "x", "1.5", "2147483648", "1 2", "Skip"})
+    EXPECT_EQ(message("line\tlabel\n0\t" + label + "\n"),
+              "2:3: found '" + label + "', expected a label, an integer of 0 or more, or skip");
+  EXPECT_EQ(message("line\tdocid\tlabel\n0\tY\t1\n"),
+            "2:3: found docid 'Y', expected 'X', which line 0 of pool has");
+  EXPECT_EQ(message("line\tlabel\n0\t1\n1\t1\n0\t2\n"),
+            "4:3: found '2', but line 2 says '1' of the same document, expected one answer");
+  EXPECT_EQ(message("docid\tline\tlabel\nX\n"), "2:1: found 1 fields, expected 3");
+}
+
+TEST_F(answers, table_to_fill_in_is_read_again) {
+  std::vector<std::size_t> const documents{3, 0, 1};
+  EXPECT_EQ(labels_to_fill(pool_, documents),
+            "line\tdocid\tqid\tlabel\tcomment\n3\t\"Z\"\tb\t\tdocid = \"Z\"\n0\tX\ta\t\tdocid = X\n"
+            "1\tY\ta\t\tdocid = Y  says \"so\"\n");
+  EXPECT_TRUE(read(labels_to_fill(pool_, documents)).empty());
+  EXPECT_EQ(labels_to_fill(pool_, {}), "line\tdocid\tqid\tlabel\tcomment\n");
+}
+
+TEST_F(answers, journal_keeps_what_stands) {
+  std::string const head = "# rulerank answers 1 me\nline\tdocid\tanswer\n";
+  {
+    answer_journal journal(path_, "me", pool_);
+    EXPECT_EQ(bytes(), head);
+    journal.add(1, 2);
+    EXPECT_EQ(bytes(), head + "1\tY\t2\n");
+    journal.add(0, {});
+    journal.undo();
+    journal.add(3, 0);
+    EXPECT_EQ(bytes(), head + "1\tY\t2\n0\tX\tskip\n0\tX\tundo\n3\t\"Z\"\t0\n");
+    EXPECT_THROW(answer_journal(path_, "me", pool_), output_error) << "two at a time";
+  }
+  answer_journal journal(path_, "me", pool_);
+  std::vector<answer> const expected{{1, 2, 0}, {3, 0, 0}};
+  EXPECT_EQ(std::vector<answer>(journal.answers().begin(), journal.answers().end()), expected);
+  journal.undo();
+  EXPECT_TRUE(bytes().ends_with("3\t\"Z\"\t0\n3\t\"Z\"\tundo\n"));
+}
+
+TEST_F(answers, journal_cut_anywhere_is_gone_on_with) {
+  {
+    answer_journal journal(path_, "me", pool_);
+    journal.add(1, 12);
+    journal.add(0, {});
+    journal.undo();
+    journal.add(0, 1);
+  }
+  std::string const whole = bytes();
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    file(whole.substr(0, size));
+    std::size_t stand = 0;
+    {
+      answer_journal journal(path_, "me", pool_);
+      stand = journal.answers().size();
+      EXPECT_LE(stand, 2U);
+      journal.add(3, 2);
+    }
+    answer_journal journal(path_, "me", pool_);
+    ASSERT_EQ(journal.answers().size(), stand + 1) << size;
+    EXPECT_EQ(journal.answers().back(), (answer{3, 2, 0}));
+    // What was there and whole still is.
+    std::string const kept =
+        whole.substr(0, whole.find_last_of('\n', size == 0 ? 0 : size - 1) + 1);
+    EXPECT_TRUE(bytes().starts_with(kept)) << size;
+  }
+}
+
+TEST_F(answers, journal_of_something_else_is_refused_and_left_as_it_is) {
+  std::string const head = "# rulerank answers 1 me\nline\tdocid\tanswer\n";
+  auto const refused = [&](std::string const& text) -> std::string {
+    file(text);
+    try {
+      answer_journal journal(path_, "me", pool_);
+    } catch (error const& e) {
+      EXPECT_EQ(bytes(), text);
+      return std::string(e.what()).substr(path_.size() + 1);
+    }
+    return "no error";
+  };
+  EXPECT_TRUE(refused("1 qid:1 1:1\n").starts_with("1:1: this is no journal of answers"));
+  EXPECT_TRUE(refused("precious").starts_with("1:1: this is no journal of answers"));
+  EXPECT_TRUE(refused("# rulerank answers 1 you\nline\tdocid\tanswer\n")
+                  .starts_with("1:22: these answers were given with another pool"));
+  EXPECT_TRUE(refused("# rulerank answers 1 me\nline\tanswer\n").starts_with("2:1: "));
+  EXPECT_TRUE(refused(head + "0\tX\n").starts_with("3:1: found 2 fields"));
+  EXPECT_TRUE(refused(head + "7\tX\t1\n").starts_with("3:1: found line '7'"));
+  EXPECT_TRUE(refused(head + "0\tY\t1\n").starts_with("3:3: found docid 'Y'"));
+  EXPECT_TRUE(refused(head + "0\tX\tgood\n").starts_with("3:5: found 'good'"));
+  EXPECT_TRUE(refused(head + "0\tX\tundo\n").starts_with("3:1: this undoes"));
+  EXPECT_TRUE(refused(head + "0\tX\t1\n1\tY\t1\n0\tX\tundo\n").starts_with("5:1: this undoes"));
+  EXPECT_THROW(answer_journal("/dev/null", "me", pool_), output_error);
+  EXPECT_THROW(answer_journal(folder_, "me", pool_), output_error);
+  EXPECT_THROW(answer_journal(folder_ + "/none/x", "me", pool_), output_error);
+}
+
+TEST_F(answers, stand_in_the_place_of_labels_that_were_missing) {
+  std::vector<std::int32_t> const labels{10, unlabelled, 2, 0};
+  std::vector<std::size_t> const chosen{0, 1, 2, 3};
+  {
+    output_file out(path_);
+    write_lines(pool_, chosen, out, labels);
+    out.commit();
+  }
+  EXPECT_EQ(bytes(),
+            "10 qid:a 1:1 # docid = X\n-1 qid:a 1:2 #docid = Y  says\t\"so\"\n2 qid:b 1:3\n"
+            "0 qid:b 1:4 #docid = \"Z\"\n");
+}
+
+}  // namespace
+}  // namespace rulerank::datasets

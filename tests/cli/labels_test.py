@@ -1,0 +1,293 @@
+"""`reduce` where labels are asked for: tables of labels with batches that want some, a person's
+dialogue, and an end at any point after which the same line goes on."""
+
+import json
+import os
+import pty
+import random
+import signal
+import subprocess
+import time
+
+import harness
+from harness import Row
+
+
+def draw(documents, seed):
+    """A data set, its labels, and the same as a pool without them."""
+    chance = random.Random(seed)
+    labels = [chance.randrange(3) for _ in range(documents)]
+    rows = [" qid:%d %s # docid = D%d about it" %
+            (d // 10, " ".join(f"{f}:{chance.randrange(4)}" for f in range(1, 15)), d)
+            for d in range(documents)]
+    whole = "".join(f"{label}{row}\n" for label, row in zip(labels, rows)).encode()
+    pool = "".join(f"-1{row}\n" for row in rows).encode()
+    return labels, whole, pool
+
+
+class Labels(harness.CommandLine):
+    COMMON = ["--device", "cpu", "--method", "width", "--bins", "4", "--partitions", "3"]
+    POOL = ["reduce", "--train", "pool", "--unlabelled", "-1", *COMMON]
+
+    def setUp(self):
+        super().setUp()
+        self.labels, whole, pool = draw(60, 1)
+        self.file("whole", whole)
+        self.file("pool", pool)
+        self.expect(0, "reduce", "--train", "whole", *self.COMMON, "--out", "want", "--ids", "want.tsv")
+        self.want = self.read("want"), self.read("want.tsv")
+        self.assertGreater(self.want[0].count(b"\n"), 12)
+
+    def read(self, name):
+        return (self.folder / name).read_bytes()
+
+    def wanted(self, table="pending"):
+        rows = [row.split("\t") for row in self.read(table).decode().splitlines()]
+        self.assertEqual(rows[0], ["line", "docid", "qid", "label", "comment"])
+        for line, docid, qid, label, comment in rows[1:]:
+            self.assertEqual((docid, qid, label, comment),
+                             (f"D{line}", str(int(line) // 10), "", f"docid = D{line} about it"))
+        return [int(row[0]) for row in rows[1:]]
+
+    def by_file(self, code, *more, message=""):
+        done = self.rulerank(*self.POOL, "--out", "out", "--ids", "ids", "--oracle", "file:labels",
+                             "--pending", "pending", *more)
+        errors = done.stderr.decode()
+        self.assertEqual(done.returncode, code, errors)
+        self.assertIn(message, errors)
+        self.assertNotIn("error", errors)
+        return done
+
+    def test_batches_of_a_table(self):
+        table = "line\tdocid\tlabel\n"
+        rounds = 0
+        while True:
+            if rounds > 0:  # at first there is no such file
+                self.file("labels", table.encode())
+            done = self.by_file(0 if rounds and not batch else 5)
+            if done.returncode == 0:
+                break
+            self.assertFalse((self.folder / "out").exists())
+            batch = self.wanted()
+            self.assertIn(f"{len(batch)} documents want labels, see pending", done.stderr.decode())
+            # Now and then only one of the batch is labelled.
+            for line in batch if rounds % 3 else batch[-1:]:
+                table += f"{line}\tD{line}\t{self.labels[line]}\n"
+            rounds += 1
+            if self.read("want").count(b"\n") == table.count("\n") - 1:
+                batch = []
+        self.assertEqual((self.read("out"), self.read("ids")), self.want)
+        self.assertEqual(self.wanted(), [])
+
+    def test_batches_that_are_kept_in_a_journal(self):
+        """Each table has the answers of one batch alone."""
+        code = 5
+        for rounds in range(100):
+            done = self.rulerank(*self.POOL, "--out", "out", "--ids", "ids", "--oracle",
+                                 "file:labels", "--pending", "pending", "--resume", "state",
+                                 "--json")
+            code = done.returncode
+            if code == 0:
+                break
+            self.assertEqual(code, 5, done.stderr)
+            batch = self.wanted()
+            summary = json.loads(done.stdout)
+            self.assertEqual(summary["wanted"], len(batch))
+            self.assertGreaterEqual(summary["estimate"]["documents"], len(batch))
+            self.file("labels", "".join(["label\tline\r\n"] + [f'"{self.labels[x]}"\t{x}\r\n'
+                                                               for x in batch]).encode())
+        self.assertEqual((self.read("out"), self.read("ids")), self.want)
+        self.assertEqual(json.loads(done.stdout)["labelling"]["answers"],
+                         self.want[0].count(b"\n"))
+
+    def test_labels_in_the_pool_itself(self):
+        lines = self.read("pool").splitlines(keepends=True)
+        for _ in range(100):
+            done = self.rulerank(*self.POOL, "--out", "out", "--ids", "ids", "--pending", "pending",
+                                 "--max-documents", "9")
+            if done.returncode == 0:
+                break
+            self.assertEqual(done.returncode, 5, done.stderr)
+            for x in self.wanted():
+                lines[x] = b"%d%s" % (self.labels[x], lines[x][2:])
+            self.file("pool", b"".join(lines))
+        self.expect(0, "reduce", "--train", "whole", *self.COMMON, "--out", "nine",
+                    "--max-documents", "9")
+        self.assertEqual(self.read("out"), self.read("nine"))
+        self.assertEqual(sum(not x.startswith(b"-1") for x in lines), 9)
+
+    def ask(self, words, code, *more, state="state"):
+        done = self.rulerank(*self.POOL, "--out", "out", "--ids", "ids", "--oracle", "ask",
+                             "--resume", state, *more, input="".join(words).encode())
+        self.assertEqual(done.returncode, code, done.stderr.decode())
+        self.assertEqual(done.stdout, b"")
+        return done.stderr.decode()
+
+    def order(self):
+        """The documents in the order of the questions."""
+        lines = [int(row.split(b"\t")[0]) for row in self.want[1].splitlines()[1:]]
+        return list(dict.fromkeys(lines))
+
+    def test_a_person_answers(self):
+        self.file("names", b"1 BM25 of title\n2\tpage rank\n")
+        words = [f"{self.labels[x]}\n" for x in self.order()]
+        shown = self.ask(["e\n", "a\n", "?\n", "7\n", "x\n", "\n", "u\n", *words], 0, "--names",
+                         "names")
+        self.assertEqual((self.read("out"), self.read("ids")), self.want)
+        for text in ("BM25 of title", "page rank", "docid = D", "nearest labelled documents",
+                     "features alike", "rules so far", "found '7', expected one of",
+                     "found 'x', expected one of", "there is no answer to take back"):
+            self.assertIn(text, shown)
+        self.assertEqual(self.read("state").count(b"\n"), 2 + len(words))
+
+    def test_an_end_after_any_answer(self):
+        """Leaving, the end of the input, and a kill between two answers all come to the same."""
+        order = self.order()
+        words = [f"{self.labels[x]}\n" for x in order]
+        self.ask(words, 0)
+        whole = self.read("state")
+        for n in range(0, len(words), 3):
+            with self.subTest(n):
+                (self.folder / "state").unlink()
+                (self.folder / "out").unlink(missing_ok=True)
+                self.ask([*words[:n], "quit\n"] if n % 2 else words[:n], 5)
+                self.assertEqual(self.read("state"), b"".join(whole.splitlines(True)[:2 + n]))
+                self.assertFalse((self.folder / "out").exists())
+                self.ask(words[n:], 0)
+                self.assertEqual((self.read("out"), self.read("ids")), self.want)
+                self.assertEqual(self.read("state"), whole)
+        self.ask([], 0)  # nothing is left to ask
+        self.assertEqual(self.read("out"), self.want[0])
+
+    def test_killed_between_answers(self):
+        """At a terminal: each answer is on the disk when the next question comes."""
+        order = self.order()[:9]
+        for x in order:
+            master, slave = pty.openpty()
+            process = subprocess.Popen(
+                [harness.PROGRAM, *self.POOL, "--out", "out", "--oracle", "ask", "--resume", "state"],
+                cwd=self.folder, stdin=slave, stdout=subprocess.PIPE, stderr=slave)
+            os.close(slave)
+            shown = b""
+            def until(text):
+                nonlocal shown
+                deadline = time.monotonic() + 60
+                while text not in shown and time.monotonic() < deadline:
+                    shown += os.read(master, 4096)
+                self.assertIn(text, shown)
+                shown = shown.partition(text)[2]
+            until(b"docid D%d," % x)
+            until(b"?): ")
+            os.write(master, b"%d\n" % self.labels[x])
+            until(b"?): ")
+            process.send_signal(signal.SIGKILL)
+            self.assertEqual(process.wait(timeout=20), -signal.SIGKILL)
+            process.stdout.close()
+            os.close(master)
+            self.assertTrue(self.read("state").endswith(b"%d\tD%d\t%d\n" % (x, x, self.labels[x])))
+        self.ask([f"{self.labels[x]}\n" for x in self.order()[9:]], 0)
+        self.assertEqual((self.read("out"), self.read("ids")), self.want)
+
+    def test_a_half_written_answer_is_asked_for_again(self):
+        words = [f"{self.labels[x]}\n" for x in self.order()]
+        self.ask(words[:5], 5)
+        kept = self.read("state")
+        self.file("state", kept[:-2])
+        self.ask(["q\n"], 5)
+        self.assertEqual(self.read("state"), b"".join(kept.splitlines(True)[:-1]))
+        self.ask(words[4:], 0)
+        self.assertEqual((self.read("out"), self.read("ids")), self.want)
+
+    def test_undo_and_a_document_left_out(self):
+        order = self.order()
+        first = f"{self.labels[order[0]]}\n"
+        shown = self.ask(["2\n", "undo\n", first, "skip\n", "u\n", "skip\n", "q\n"], 5)
+        self.assertEqual(shown.count(f"docid D{order[1]}, "), 3)
+        self.assertEqual(self.read("state").decode().splitlines()[2:], [
+            f"{order[0]}\tD{order[0]}\t2", f"{order[0]}\tD{order[0]}\tundo",
+            f"{order[0]}\tD{order[0]}\t{self.labels[order[0]]}",
+            f"{order[1]}\tD{order[1]}\tskip", f"{order[1]}\tD{order[1]}\tundo",
+            f"{order[1]}\tD{order[1]}\tskip"])
+        self.ask(["0\n"] * 60, 0)
+        self.assertNotIn(b"D%d " % order[1], self.read("out"))
+        self.assertIn(b"D%d " % order[0], self.read("out"))
+        # The journal is what a table would have said.
+        self.file("labels", b"line\tlabel\n" + b"".join(
+            b"%d\t%s\n" % (x, b"skip" if x == order[1] else
+                           b"%d" % self.labels[x] if x == order[0] else b"0") for x in range(60)))
+        by_person = self.read("out"), self.read("ids")
+        self.by_file(0)
+        self.assertEqual((self.read("out"), self.read("ids")), by_person)
+
+    def test_a_person_finishes_early(self):
+        words = [f"{self.labels[x]}\n" for x in self.order()]
+        self.ask([*words[:8], "f\n"], 0)
+        self.expect(0, "reduce", "--train", "whole", *self.COMMON, "--out", "eight",
+                    "--max-documents", "8")
+        self.assertEqual(self.read("out"), self.read("eight"))
+        self.ask(words[8:], 0)
+        self.assertEqual(self.read("out"), self.want[0])
+        # A budget ends it there too, whatever it was before.
+        self.ask(words[:8], 0, "--max-documents", "8", state="other")
+        self.assertEqual(self.read("out"), self.read("eight"))
+        self.ask(words[8:], 0, "--engine", "ssarp", state="other")
+        self.assertEqual((self.read("out"), self.read("ids")), self.want)
+
+    def test_an_answer_that_cannot_be_kept_ends_it(self):
+        self.ask(["0\n"], 5)
+        kept = self.read("state")
+        self.expect_full_disk(len(kept) + 3, *self.POOL, "--out", "out", "--oracle", "ask",
+                              "--resume", "state", input=b"1\n1\n")
+        self.assertEqual(self.read("state"), kept)
+
+    def test_bad_input(self):
+        pool = self.read("pool")
+        line = ("reduce --train {in} --out {out} --device cpu --unlabelled -1 --method width "
+                "--partitions 3 ")
+        head = b"line\tlabel\n"
+        def labels(name, text, message):
+            return Row(name, pool, line + "--oracle file:{labels}", 3, message, {"labels": text})
+        def usage(name, more, message, data=pool):
+            return Row(name, data, line + more, 2, message)
+        self.check_rows([
+            labels("no label", head, "is not labelled, expected a label in"),
+            labels("no header", b"", "{labels}:1:1: found nothing"),
+            labels("no label column", b"line\tgrade\n", "{labels}:1:1: found no column 'label'"),
+            labels("a word", head + b"3\tgood\n", "{labels}:2:3: found 'good', expected a label"),
+            labels("a fraction", head + b"3\t0.5\n", "{labels}:2:3: found '0.5'"),
+            labels("beyond the end", head + b"60\t1\n", "{labels}:2:1: found line '60'"),
+            labels("another docid", b"line\tdocid\tlabel\n3\tD4\t1\n",
+                   "{labels}:2:3: found docid 'D4', expected 'D3'"),
+            labels("two answers", head + b"3\t1\n3\t2\n", "{labels}:3:3: found '2', but line 2"),
+            Row("another label than the pool's", b"1" + pool[2:], line + "--oracle file:{labels}", 3,
+                "{labels}:3:1: this differs from the answer that", {"labels": head + b"1\t1\n0\t0\n"}),
+            Row("no journal", pool, line + "--oracle ask --resume {state}", 3,
+                "{state}:1:1: this is no journal of answers", {"state": b"precious"}),
+            usage("an unknown oracle", "--oracle nobody", "found 'nobody', expected file, ask or"),
+            usage("no file", "--oracle file:", "the path is empty"),
+            usage("ask without a journal", "--oracle ask", "expected a file that keeps the answers"),
+            usage("pending beside ask", "--oracle ask --resume s --pending p", "--pending beside"),
+            usage("resume without answers", "--resume s", "--resume keeps answers"),
+            usage("names for nobody", "--names {in}", "--names is for --oracle ask"),
+            usage("nobody to ask about", "--oracle ask --resume s", "have labels", b"0 qid:1 1:1\n"
+                  b"1 qid:1 1:2\n"),
+            usage("pending is the output", "--pending {out}", "are both"),
+            usage("an empty path", "--pending ''", "the path is empty"),
+        ])
+        self.assertFalse((self.folder / "s").exists())
+
+    def test_a_journal_of_other_options(self):
+        self.ask(["0\n", "1\n"], 5)
+        kept = self.read("state")
+        for more in (["--rule-size", "4"], ["--min-support", "2"], ["--feature-order", "none"]):
+            with self.subTest(more):
+                self.expect(3, *self.POOL, "--out", "out", "--oracle", "ask", "--resume", "state",
+                            *more, message="state:1:22: these answers were given with another pool")
+        self.file("pool", self.read("pool").replace(b"docid = D", b"docid = E"))
+        self.expect(3, *self.POOL, "--out", "out", "--oracle", "ask", "--resume", "state",
+                    message="expected 'E")
+        self.assertEqual(self.read("state"), kept)
+
+
+if __name__ == "__main__":
+    harness.main()
