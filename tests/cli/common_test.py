@@ -120,6 +120,8 @@ class Usage(harness.CommandLine):
             "reduce": ({"--train": a, "--out": "o"}, ["--ids", "--model", "--discretizer"]),
             "fit": ({"--train": a, "--model": "o"}, ["--discretizer", "--settings"]),
             "rank": ({"--train": a, "--test": a, "--out": "o"}, ["--run", "--discretizer", "--settings"]),
+            "explain": ({"--train": a, "--test": a, "--qid": "1", "--out": "o"},
+                        ["--names", "--discretizer"]),
             "discretize": ({"--train": a, "--out-dir": "o"}, ["--apply", "--model"]),
             "evaluate": ({"--test": a, "--scores": "s", "--out": "o"},
                          ["--qrels", "--run", "--folds"]),
@@ -138,6 +140,8 @@ class Usage(harness.CommandLine):
         self.assertEqual(sorted(lines), sorted(self.verbs()))
         for verb, (needed, others) in lines.items():
             for option in [*needed, *others, "--manifest"]:
+                if option == "--qid":  # needed, and no path
+                    continue
                 with self.subTest(verb=verb, option=option):
                     words = {**needed, option: ""}
                     self.expect(2, *verb.split(), *(word for pair in words.items() for word in pair),
