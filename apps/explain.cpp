@@ -136,7 +136,9 @@ void explain(session& owner, explain_arguments const& arguments) {
   auto const format =
       arguments.format == "markdown" ? eval::table_format::markdown : eval::table_format::table;
   auto write = [&](auto const& why, auto const&... documents) {
-    out.write(json ? report_json(documents..., why, words).dump(2) + "\n"
+    out.write(json ? report_json(documents..., why, words)
+                             .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+                         "\n"
                    : report(documents..., why, words, arguments.top, format));
   };
   auto const timer = owner.stage("explain");

@@ -174,6 +174,11 @@ class Explain(harness.CommandLine):
         self.assertIn("speak for the first", both)
         self.assertIn("speak for the second", both)
 
+    def test_bytes_that_are_no_utf_8(self):
+        names = self.file("latin-1", b"1 L\xe4nge\n2 b\n3 c\n")
+        why = self.explained("--qid", 1, "--names", names)
+        self.assertIn("L\ufffdnge", {item["name"] for item in why["split"]["items"]})
+
     def test_a_document_without_rules(self):
         self.test = self.file("test.txt", b"1 qid:7 9:4 # docid = X\n")
         why = self.explained("--qid", 7, "--unlisted", "missing")
