@@ -1,4 +1,3 @@
-#include "core/aligned.hpp"
 #include "core/error.hpp"
 #include "core/for_each_device.hpp"
 #include "core/parallel.hpp"

@@ -23,9 +23,11 @@ import pathlib
 import re
 import resource
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = ""
@@ -70,6 +72,16 @@ class CommandLine(unittest.TestCase):
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         return process
+
+    def expect_stopped(self, process, number):
+        """A signal ends a started program at once; it says so unless it is killed."""
+        process.send_signal(number)
+        begin = time.monotonic()
+        errors = process.communicate(timeout=20)[1].decode()
+        self.assertLess(time.monotonic() - begin, 1.2)
+        self.assertEqual(process.returncode, -9 if number == signal.SIGKILL else 130,
+                         f"done too early to be stopped? {errors}")
+        self.assertEqual("rulerank: error: interrupted\n" in errors, number != signal.SIGKILL)
 
     def expect(self, code, *arguments, message="", **options):
         """Runs the program, checks its exit code and a part of standard error, returns the rest."""

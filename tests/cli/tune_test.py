@@ -97,9 +97,7 @@ class Tune(harness.CommandLine):
         line = ["tune", "--train", "data/Fold1/train.txt", "--vali", "data/Fold1/vali.txt", *many]
         process = self.start(*line, "--resume", "state", "--out", "never.json")
         time.sleep(.5)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
-        self.assertEqual(process.returncode, 130, "done too early to be stopped")
+        self.expect_stopped(process, signal.SIGINT)
         self.assertFalse((self.folder / "never.json").exists())
         tried = len(json.loads(self.read("state"))["trials"])
         self.assertGreater(tried, 0)
