@@ -57,7 +57,7 @@ class nearest {
 struct scratch {
   aligned_vector<std::int32_t> sums = aligned_vector<std::int32_t>(cpu_tile_size);
   std::vector<std::uint32_t> places = std::vector<std::uint32_t>(cpu_tile_size);
-  std::vector<std::int32_t> kept;
+  std::vector<std::int32_t> kept = std::vector<std::int32_t>(cpu_tile_size);
   std::vector<double> query;  // [terms] weights of the query at hand, else 0
   std::vector<std::span<tile_posting const>> lists;
   std::vector<double> all;  // [documents] exact sums, where tiles do not serve
@@ -154,16 +154,23 @@ class tiles_on_cpu final : public sparse_search_engine {
       mine.postings += mine.lists[j].size();
       left -= mine.lists[j].size();
     }
-    std::size_t found =
-        find_at_least(mine.sums.data(), n, to_sum(least - below), mine.places.data());
-    if (found == 0) return;
     std::size_t const k = options_.k;
-    if (found > 2 * k) {  // the k-th best sum of the tile tells more
-      mine.kept.clear();
-      for (std::size_t i = 0; i < found; ++i) mine.kept.push_back(mine.sums[mine.places[i]]);
+    // What the k-th best of some sums of the tile tells.
+    auto const enough_by = [&](std::size_t some) {
       auto const kth = mine.kept.begin() + static_cast<std::ptrdiff_t>(k - 1);
-      std::nth_element(mine.kept.begin(), kth, mine.kept.end(), std::greater<>());
-      std::int32_t const enough = to_sum(*kth - p.error - below);
+      std::nth_element(mine.kept.begin(), kth,
+                       mine.kept.begin() + static_cast<std::ptrdiff_t>(some), std::greater<>());
+      return to_sum(*kth - p.error - below);
+    };
+    std::int32_t enough = to_sum(least - below);
+    if (!best.full() && n >= 64 * k)
+      enough = std::max(
+          enough, enough_by(largest_of_sixteen(mine.sums.data(), n, mine.kept.data())));
+    std::size_t found = find_at_least(mine.sums.data(), n, enough, mine.places.data());
+    if (found == 0) return;
+    if (found > 2 * k) {
+      for (std::size_t i = 0; i < found; ++i) mine.kept[i] = mine.sums[mine.places[i]];
+      enough = enough_by(found);
       found = static_cast<std::size_t>(
           std::remove_if(mine.places.begin(),
                          mine.places.begin() + static_cast<std::ptrdiff_t>(found),
