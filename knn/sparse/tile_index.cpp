@@ -11,6 +11,8 @@ namespace rulerank::knn {
 namespace {
 
 constexpr std::uint32_t lanes = 32;
+/// A term that more than one document in so many has is dense.
+constexpr std::size_t dense_share = 8;
 
 /// Deals the postings of a list to the lanes of a warp, of which each takes postings_a_lane at a
 /// time: those that the lanes add at the same time lie in different banks as far as can be.
@@ -66,11 +68,25 @@ tile_index::tile_index(context const& ctx, sparse_index const& index, similarity
   auto const rows_of = [&](std::size_t tile) {
     return std::pair(tile * std::size_t{tile_size}, std::min(documents_, (tile + 1) * tile_size));
   };
+  std::size_t dense_terms = 0;
+  if (how == tile_lists::frequent_dense) {
+    dense_row_.assign(terms_, not_dense);
+    for (std::uint32_t t = 0; t < terms_; ++t)
+      if (index.list(t).size() > documents_ / dense_share)
+        dense_row_[t] = static_cast<std::uint32_t>(dense_terms++);
+    std::size_t all = 0;
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      dense_base_.push_back(all);
+      all += dense_terms * padded(tile);
+    }
+    dense_.assign(all, 0);
+    dense_size_.assign(dense_terms * tiles, 0);
+  }
   parallel_for(ctx, tiles, 1, [&](std::size_t tile, std::size_t, int) {
     std::uint32_t* const begin = begin_.data() + tile * (std::size_t{terms_} + 1);
     auto const [from, to] = rows_of(tile);
     for (std::uint64_t i = rows.begin[from]; i < rows.begin[to]; ++i)
-      if (rows.weight[i] != 0) ++begin[rows.term[i] + 1];
+      if (rows.weight[i] != 0 && !is_dense(rows.term[i])) ++begin[rows.term[i] + 1];
     for (std::uint32_t t = 0; t < terms_; ++t)
       begin[t + 1] = begin[t] + (begin[t + 1] + fill - 1) / fill * fill;
   });
@@ -89,8 +105,15 @@ tile_index::tile_index(context const& ctx, sparse_index const& index, similarity
       for (std::uint64_t i = rows.begin[d]; i < rows.begin[d + 1]; ++i) {
         if (rows.weight[i] == 0) continue;
         double const weight = std::clamp(std::nearbyint(rows.weight[i] * scale), 1.0, unit);
-        postings_[base_[tile] + next[rows.term[i]]++] = {static_cast<std::uint16_t>(d - from),
-                                                         static_cast<std::uint16_t>(weight)};
+        std::uint32_t const t = rows.term[i];
+        if (is_dense(t)) {
+          dense_[dense_base_[tile] + dense_row_[t] * padded(tile) + (d - from)] =
+              static_cast<std::uint16_t>(weight);
+          ++dense_size_[dense_row_[t] * tiles + tile];
+        } else {
+          postings_[base_[tile] + next[t]++] = {static_cast<std::uint16_t>(d - from),
+                                                static_cast<std::uint16_t>(weight)};
+        }
       }
     }
     if (how == tile_lists::over_banks) {

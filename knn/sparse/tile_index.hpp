@@ -1,9 +1,12 @@
 #pragma once
 
+#include "core/aligned.hpp"
 #include "core/context.hpp"
 #include "knn/sparse/search.hpp"
+#include "knn/sparse/tile_kernels.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,9 +20,15 @@ struct tile_posting {
 
 /// How the postings of a list follow each other in a tile.
 enum class tile_lists {
-  by_document,
-  over_banks,  ///< for the warps of GPUs: lists filled up with weights of 0 to whole lanes, and
-               ///< postings that are added at the same time in different banks of shared memory
+  by_document,     ///< for each core, a posting after the other
+  frequent_dense,  ///< for vectors: terms of many documents have a weight for every place instead
+  over_banks,      ///< for the warps of GPUs: lists filled up with weights of 0 to whole lanes, and
+                   ///< postings that are added at the same time in different banks of shared memory
+};
+/// A weight for every place of a tile, 0 for most, and how many are not 0.
+struct dense_list {
+  std::span<std::uint16_t const> weights;
+  std::size_t postings = 0;
 };
 /// Postings that a lane takes at a time.
 inline constexpr std::uint32_t postings_a_lane = 4;
@@ -45,6 +54,15 @@ class tile_index {
     std::uint32_t const* const begin = begin_.data() + tile * (std::size_t{terms_} + 1) + term;
     return {postings_.data() + base_[tile] + begin[0], begin[1] - begin[0]};
   }
+  /// Whether a term's lists are dense: then list() is empty.
+  bool is_dense(std::uint32_t term) const {
+    return !dense_row_.empty() && dense_row_[term] != not_dense;
+  }
+  dense_list dense(std::size_t tile, std::uint32_t term) const {
+    std::size_t const n = padded(tile);
+    return {{dense_.data() + dense_base_[tile] + dense_row_[term] * n, n},
+            dense_size_[dense_row_[term] * tiles() + tile]};
+  }
   /// For devices: where each tile's postings begin, from there where each term's do, and those of
   /// tiles first_tile .. last_tile - 1.
   std::span<std::uint64_t const> base() const noexcept { return base_; }
@@ -59,6 +77,9 @@ class tile_index {
   double largest_norm() const noexcept { return largest_norm_; }
 
  private:
+  static constexpr std::uint32_t not_dense = std::numeric_limits<std::uint32_t>::max();
+  std::size_t padded(std::size_t tile) const { return round_up(documents_of(tile), tile_padding); }
+
   std::size_t documents_;
   std::uint32_t tile_size_;
   std::uint32_t terms_;
@@ -67,6 +88,10 @@ class tile_index {
   std::vector<std::uint64_t> base_;   // [tiles] into postings_
   std::vector<std::uint32_t> begin_;  // [tiles][terms + 1] from there
   std::vector<tile_posting> postings_;
+  std::vector<std::uint32_t> dense_row_;   // [terms]; empty: no list is dense
+  std::vector<std::size_t> dense_base_;    // [tiles] into dense_
+  aligned_vector<std::uint16_t> dense_;    // [tiles][dense terms][places]
+  std::vector<std::uint32_t> dense_size_;  // [dense terms][tiles] postings
 };
 
 }  // namespace rulerank::knn

@@ -47,6 +47,77 @@ TEST(tile_index, lists_over_banks_are_the_lists) {
     }
 }
 
+// Frequent terms have a weight for every place, the others their postings: together they are the
+// lists.
+TEST(tile_index, dense_lists_are_the_lists) {
+  sparse_matrix documents =
+      drawn_rows({.rows = 20'000, .terms = 60, .most_terms = 14, .weights = 9}, 6);
+  for (std::size_t i = 0; i < documents.weight.size(); i += 97) documents.weight[i] = 0;
+  sparse_index const index({}, documents);
+  tile_index const plain({}, index, similarity::cosine, 1 << 14);
+  tile_index const mixed({}, index, similarity::cosine, 1 << 14, tile_lists::frequent_dense);
+  ASSERT_EQ(mixed.tiles(), 2U);
+  std::set<bool> kinds;
+  for (std::uint32_t term = 0; term < index.terms(); ++term) {
+    EXPECT_FALSE(plain.is_dense(term));
+    bool const dense = mixed.is_dense(term);
+    kinds.insert(dense);
+    EXPECT_EQ(dense, index.list(term).size() > index.size() / 8);
+    for (std::size_t tile = 0; tile < 2; ++tile) {
+      auto const wanted = sorted(plain.list(tile, term));
+      if (!dense) {
+        EXPECT_EQ(sorted(mixed.list(tile, term)), wanted);
+        continue;
+      }
+      EXPECT_TRUE(mixed.list(tile, term).empty());
+      dense_list const list = mixed.dense(tile, term);
+      EXPECT_EQ(list.weights.size() % tile_padding, 0U);
+      EXPECT_EQ(list.postings, wanted.size());
+      std::vector<place_and_weight> found;
+      for (std::size_t place = 0; place < list.weights.size(); ++place)
+        if (list.weights[place] != 0)
+          found.emplace_back(static_cast<std::uint16_t>(place), list.weights[place]);
+      EXPECT_EQ(found, wanted) << tile << " " << term;
+    }
+  }
+  EXPECT_EQ(kinds.size(), 2U);
+}
+
+TEST(tile_kernels, add_and_find_as_plain_loops_do) {
+  random_engine draw(8);
+  for (std::size_t const n : {64, 192, 256, 320, 16384}) {
+    std::vector<std::int32_t> sums(n), wanted(n);
+    std::vector<std::uint16_t> weights(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      wanted[i] = sums[i] = static_cast<std::int32_t>(uniform_below(draw, 1U << 20));
+      weights[i] = static_cast<std::uint16_t>(uniform_below(draw, 32768));
+    }
+    std::uint32_t const weight = 32767;
+    for (std::size_t i = 0; i < n; ++i) wanted[i] += static_cast<std::int32_t>(weights[i] * weight);
+    add_weighted(sums.data(), weights.data(), n, weight);
+    ASSERT_EQ(sums, wanted);
+
+    // Each sum is in one of the sixteens, so that k of these hold k different sums.
+    std::vector<std::int32_t> maxima(n / 16 + 16);
+    maxima.resize(largest_of_sixteen(sums.data(), n, maxima.data()));
+    EXPECT_LE(maxima.size(), n / 16 + 15);
+    std::vector<std::int32_t> largest(maxima.size(), 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      std::int32_t& of = largest[i / 256 * 16 + i % 16];
+      of = std::max(of, sums[i]);
+    }
+    EXPECT_EQ(maxima, largest);
+
+    std::int32_t const threshold = sums[n / 3];
+    std::vector<std::uint32_t> places(n), above;
+    for (std::size_t i = 0; i < n; ++i)
+      if (sums[i] >= threshold) above.push_back(static_cast<std::uint32_t>(i));
+    places.resize(find_at_least(sums.data(), n, threshold, places.data()));
+    EXPECT_EQ(places, above);
+    EXPECT_EQ(count_at_least(sums.data(), n, threshold), above.size());
+  }
+}
+
 // What lanes add at the same time is one posting of each: its banks should differ.
 TEST(tile_index, lists_over_banks_have_few_conflicts) {
   sparse_matrix const documents =

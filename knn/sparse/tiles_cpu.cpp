@@ -27,7 +27,9 @@ constexpr std::uint32_t cpu_tile_size = 1 << 14;
 /// caches.
 constexpr std::size_t queries_together = 32;
 /// What computing a document exactly costs, in postings.
-constexpr std::size_t postings_a_rescoring = 1000;
+constexpr std::size_t postings_a_rescoring = 400;
+/// Places of a dense list that are added in the time of a posting.
+constexpr std::size_t places_a_posting = 16;
 
 /// The k nearest so far.
 class nearest {
@@ -54,12 +56,20 @@ class nearest {
   std::vector<candidate> heap_;  // the farthest in front
 };
 
+/// A term's weights in a tile: dense, or as postings; and what adding them costs, in postings.
+struct list_at_hand {
+  std::span<std::uint16_t const> by_place;
+  std::span<tile_posting const> by_posting;
+  std::size_t postings = 0;
+  std::size_t cost = 0;
+};
+
 struct scratch {
   aligned_vector<std::int32_t> sums = aligned_vector<std::int32_t>(cpu_tile_size);
   std::vector<std::uint32_t> places = std::vector<std::uint32_t>(cpu_tile_size);
   std::vector<std::int32_t> kept = std::vector<std::int32_t>(cpu_tile_size);
   std::vector<double> query;  // [terms] weights of the query at hand, else 0
-  std::vector<std::span<tile_posting const>> lists;
+  std::vector<list_at_hand> lists;
   std::vector<double> all;  // [documents] exact sums, where tiles do not serve
   std::uint64_t rescored = 0;
   std::uint64_t postings = 0;
@@ -70,7 +80,8 @@ class tiles_on_cpu final : public sparse_search_engine {
   tiles_on_cpu(context const& ctx, sparse_index const& index, sparse_search_options const& options)
       : index_(index), options_(options) {
     if (std::ranges::all_of(index.documents().weight, serves))
-      tiles_ = std::make_unique<tile_index>(ctx, index, options.metric, cpu_tile_size);
+      tiles_ = std::make_unique<tile_index>(ctx, index, options.metric, cpu_tile_size,
+                                            tile_lists::frequent_dense);
     zero_documents_ = zero_documents(index, options.metric);
   }
 
@@ -123,6 +134,15 @@ class tiles_on_cpu final : public sparse_search_engine {
     for (std::uint32_t const d : zero_documents_) best.add({0.5, d});
   }
 
+  list_at_hand list_of(std::size_t tile, std::uint32_t term) const {
+    if (tiles_->is_dense(term)) {
+      dense_list const list = tiles_->dense(tile, term);
+      return {list.weights, {}, list.postings, list.weights.size() / places_a_posting};
+    }
+    auto const list = tiles_->list(tile, term);
+    return {{}, list, list.size(), list.size()};
+  }
+
   void search_tile(std::size_t tile, sparse_row const& query, double query_norm,
                    tile_query const& p, nearest& best, scratch& mine) const {
     std::size_t const n = round_up(tiles_->documents_of(tile), tile_padding);
@@ -130,8 +150,8 @@ class tiles_on_cpu final : public sparse_search_engine {
     mine.lists.clear();
     std::size_t left = 0;
     for (std::uint32_t const t : p.term) {
-      mine.lists.push_back(tiles_->list(tile, t));
-      left += mine.lists.back().size();
+      mine.lists.push_back(list_of(tile, t));
+      left += mine.lists.back().cost;
     }
     if (left == 0) return;
     // A sum that is lower by more than what is yet to come and may be off is not among the nearest.
@@ -149,10 +169,14 @@ class tiles_on_cpu final : public sparse_search_engine {
         check_at = left / 2;
       }
       std::uint32_t const weight = p.weight[j];
-      for (tile_posting const& posting : mine.lists[j])
-        mine.sums[posting.place] += static_cast<std::int32_t>(posting.weight * weight);
-      mine.postings += mine.lists[j].size();
-      left -= mine.lists[j].size();
+      auto const& [by_place, by_posting, postings, cost] = mine.lists[j];
+      if (!by_place.empty())
+        add_weighted(mine.sums.data(), by_place.data(), n, weight);
+      else
+        for (tile_posting const& posting : by_posting)
+          mine.sums[posting.place] += static_cast<std::int32_t>(posting.weight * weight);
+      mine.postings += postings;
+      left -= cost;
     }
     std::size_t const k = options_.k;
     // What the k-th best of some sums of the tile tells.
@@ -164,8 +188,8 @@ class tiles_on_cpu final : public sparse_search_engine {
     };
     std::int32_t enough = to_sum(least - below);
     if (!best.full() && n >= 64 * k)
-      enough = std::max(
-          enough, enough_by(largest_of_sixteen(mine.sums.data(), n, mine.kept.data())));
+      enough =
+          std::max(enough, enough_by(largest_of_sixteen(mine.sums.data(), n, mine.kept.data())));
     std::size_t found = find_at_least(mine.sums.data(), n, enough, mine.places.data());
     if (found == 0) return;
     if (found > 2 * k) {
