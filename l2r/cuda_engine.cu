@@ -40,7 +40,7 @@ class engine_on_devices final : public scoring_engine {
                     make_scorer const& make)
       : devices_(devices.begin(), devices.end()), training_(training), places_(devices.size()) {
     if (devices_.empty()) throw device_error("an engine for GPUs, and no device to run on");
-    for_each_device(devices_, [&](std::size_t i) {
+    threads_.run([&](std::size_t i) {
       places_[i] = std::make_unique<place>();
       places_[i]->training.emplace(training);
       places_[i]->scorer = make(training, *places_[i]->training);
@@ -65,7 +65,7 @@ class engine_on_devices final : public scoring_engine {
         !places_.front()->scorer->shares_features(documents))
       return false;
     std::atomic<bool> fits{true};
-    for_each_device(devices_, [&](std::size_t i) {
+    threads_.run([&](std::size_t i) {
       if (batch_size(*places_[i], documents) < documents) fits = false;
     });
     return fits;
@@ -79,12 +79,12 @@ class engine_on_devices final : public scoring_engine {
     auto const count = static_cast<std::uint32_t>(devices_.size());
     ctx.check_stop();
     shared_codes_.reserve(features * stride);
-    for_each_device(devices_, [&](std::size_t i) {
+    threads_.run([&](std::size_t i) {
       share const mine = share_of(features, count, i);
       for (std::size_t f = mine.begin; f < mine.end; ++f)
         copy_codes(test, f, {0, documents}, shared_codes_.data() + f * stride);
     });
-    for_each_device(devices_, [&](std::size_t i) {
+    threads_.run([&](std::size_t i) {
       place& here = *places_[i];
       batch_in_flight& batch = here.batches[0];
       batch.copies.synchronize();  // a call before this one may have been stopped
@@ -104,7 +104,7 @@ class engine_on_devices final : public scoring_engine {
                                  cudaMemcpyDeviceToHost, here.compute.get()));
       here.compute.synchronize();
     });
-    for_each_device(devices_, [&](std::size_t i) {
+    threads_.run([&](std::size_t i) {
       share const mine = share_of(documents, count, i);
       for (std::size_t d = mine.begin; d < mine.end; ++d) {
         score_sums<std::uint64_t> sums;
@@ -120,7 +120,7 @@ class engine_on_devices final : public scoring_engine {
 
   void score_by_documents(context const& ctx, known_items const& test, scored& result) {
     std::atomic<std::size_t> done{0};
-    for_each_device(devices_, [&](std::size_t i) {
+    threads_.run([&](std::size_t i) {
       place& here = *places_[i];
       share const mine = share_of(test.documents(), devices_.size(), i);
       if (mine.size() == 0) return;
@@ -141,7 +141,7 @@ class engine_on_devices final : public scoring_engine {
       done += take(here.batches[next], result.scores);
       done += take(here.batches[next ^ 1], result.scores);
     });
-    for_each_device(devices_, [&](std::size_t i) {
+    threads_.run([&](std::size_t i) {
       if (share_of(test.documents(), devices_.size(), i).size() == 0) return;
       place& here = *places_[i];
       std::lock_guard const lock(counting_);
@@ -223,6 +223,7 @@ class engine_on_devices final : public scoring_engine {
   static constexpr std::size_t largest_batch = std::size_t{1} << 18;
 
   std::vector<int> devices_;
+  mutable device_threads threads_{devices_};
   prepared_training const& training_;
   std::vector<std::unique_ptr<place>> places_;
   pinned_buffer<std::uint8_t> shared_codes_;  // of all documents, for all devices

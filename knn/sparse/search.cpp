@@ -180,7 +180,10 @@ neighbours sparse_searcher::search(context const& ctx, sparse_rows const& querie
   sparse_matrix const known = known_terms(ctx, queries, index);
   sparse_rows const rows = known;
   std::vector<double> norms(rows.size());
-  for (std::size_t q = 0; q < rows.size(); ++q) norms[q] = norm_of(rows[q]);
+  parallel_for(ctx, rows.size(), piece_of(ctx, rows.size()),
+               [&](std::size_t begin, std::size_t end, int) {
+                 for (std::size_t q = begin; q < end; ++q) norms[q] = norm_of(rows[q]);
+               });
   neighbours found;
   found.k = std::min(implementation_->options.k, index.size());
   found.engine = engine();

@@ -620,7 +620,7 @@ class tiles_on_gpus final : public sparse_search_engine {
                                         most_together);
     std::mutex least;
     std::size_t room = options.device_bytes > 0 ? options.device_bytes : ~std::size_t{0};
-    for_each_device(devices_, [&](std::size_t i) {
+    threads_.run([&](std::size_t i) {
       allow_all_shared_memory(sum_kernel);
       allow_all_shared_memory(rescore_kernel);
       places_[i] = std::make_unique<device_place>(together_, k_, capacity_);
@@ -630,7 +630,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     });
     cut(room);
     if (parts_.size() <= devices_.size())
-      for_each_device(devices_, [&](std::size_t i) {
+      threads_.run([&](std::size_t i) {
         if (replicated())
           places_[i]->load(index_, *tiles_, parts_[0], 0);
         else if (i < parts_.size())
@@ -646,12 +646,15 @@ class tiles_on_gpus final : public sparse_search_engine {
               neighbours& found) const override {
     if (on_cpu_) return on_cpu_->search(ctx, queries, query_norms, found);
     std::vector<std::uint32_t> errors(queries.size());
-    for (std::size_t q = 0; q < queries.size(); ++q)
-      errors[q] = error_of(*tiles_, queries[q], query_norms[q]);
+    parallel_for(ctx, queries.size(), piece_of(ctx, queries.size()),
+                 [&](std::size_t begin, std::size_t end, int) {
+                   for (std::size_t q = begin; q < end; ++q)
+                     errors[q] = error_of(*tiles_, queries[q], query_norms[q]);
+                 });
     merged_lists lists(queries.size(), k_);
     {
       std::lock_guard const one_at_a_time(devices_in_use_);
-      for_each_device(devices_, [&](std::size_t i) {
+      threads_.run([&](std::size_t i) {
         share const mine =
             replicated() ? share_of(queries.size(), devices_.size(), i) : share{0, queries.size()};
         if (mine.size() == 0) return;
@@ -781,6 +784,7 @@ class tiles_on_gpus final : public sparse_search_engine {
   sparse_index const& index_;
   sparse_search_options options_;
   std::vector<int> devices_;
+  mutable device_threads threads_{devices_};
   std::unique_ptr<tile_index> tiles_;
   std::vector<std::uint32_t> zero_documents_;
   std::size_t k_ = 0;

@@ -1,0 +1,133 @@
+#include "core/error.hpp"
+#include "core/for_each_device.hpp"
+#include "core/stream.hpp"
+#include "core/testing.hpp"
+
+#include <array>
+#include <atomic>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// What sources compiled with CUDA stand on.
+namespace rulerank {
+namespace {
+
+int current() {
+  int ordinal = -1;
+  check_cuda(cudaGetDevice(&ordinal));
+  return ordinal;
+}
+
+TEST(share_of, cuts_a_range_evenly) {
+  for (std::size_t const n : {0, 1, 7, 8, 100})
+    for (std::size_t const parts : {1, 3, 8}) {
+      std::size_t next = 0;
+      for (std::size_t i = 0; i < parts; ++i) {
+        share const s = share_of(n, parts, i);
+        EXPECT_EQ(s.begin, next);
+        EXPECT_LE(s.size(), n / parts + 1);
+        EXPECT_GE(s.size(), n / parts);
+        next = s.end;
+      }
+      EXPECT_EQ(next, n);
+    }
+}
+
+TEST(device_threads, have_nothing_to_do_without_devices) {
+  device_threads threads(std::vector<int>{});
+  threads.run([](std::size_t) { FAIL() << "work for no device"; });
+}
+
+TEST(device_threads, run_on_every_device_again_and_again) {
+  RULERANK_NEEDS_GPU();
+  std::vector<int> const devices = testing_tools::gpus();
+  int const before = current();
+  device_threads threads(devices);
+  std::vector<int> calls(devices.size(), 0);
+  for (int round = 0; round < 200; ++round) {
+    threads.run([&](std::size_t i) {
+      EXPECT_EQ(current(), devices[i]);
+      ++calls[i];
+    });
+    for (int const n : calls) ASSERT_EQ(n, round + 1);
+  }
+  EXPECT_EQ(current(), before);
+}
+
+TEST(device_threads, throw_the_first_exception_when_all_have_ended_and_go_on) {
+  RULERANK_NEEDS_GPU();
+  std::vector<int> const devices = testing_tools::gpus();
+  device_threads threads(devices);
+  for (std::size_t first = 0; first < devices.size(); ++first) {
+    std::atomic<std::size_t> ended{0};
+    try {
+      threads.run([&](std::size_t i) {
+        ++ended;
+        if (i >= first) throw usage_error("device " + std::to_string(i));
+      });
+      FAIL() << "nothing thrown";
+    } catch (usage_error const& e) {
+      EXPECT_EQ(e.what(), "device " + std::to_string(first));
+    }
+    EXPECT_EQ(ended, devices.size());
+    std::atomic<std::size_t> after{0};
+    threads.run([&](std::size_t) { ++after; });
+    EXPECT_EQ(after, devices.size());
+  }
+}
+
+TEST(for_each_device, runs_once_on_each) {
+  RULERANK_NEEDS_GPU();
+  std::vector<int> const devices = testing_tools::gpus();
+  std::vector<int> seen(devices.size(), -1);
+  for_each_device(devices, [&](std::size_t i) { seen[i] = current(); });
+  EXPECT_EQ(seen, devices);
+}
+
+TEST(device_memory, keeps_what_is_copied) {
+  RULERANK_NEEDS_GPU();
+  for (int const ordinal : testing_tools::gpus()) {
+    current_device const guard(ordinal);
+    std::vector<std::uint32_t> numbers(100'000);
+    std::iota(numbers.begin(), numbers.end(), 7U);
+    device_buffer<std::uint32_t> buffer = copy_to_device(numbers);
+    device_buffer<std::uint32_t> moved = std::move(buffer);
+    EXPECT_EQ(moved.to_host(), numbers);
+    EXPECT_EQ(moved.to_host(3), (std::vector<std::uint32_t>{7, 8, 9}));
+    stream work;
+    pinned_buffer<std::uint32_t> staged(numbers.size());
+    event begin, end;
+    begin.record(work);
+    check_cuda(cudaMemcpyAsync(staged.data(), moved.data(), moved.bytes(), cudaMemcpyDeviceToHost,
+                               work.get()));
+    end.record(work);
+    EXPECT_GE(end.seconds_since(begin), 0);
+    EXPECT_EQ(staged[99'999], 100'006U);
+    moved.fill_bytes(0xff, work.get());
+    EXPECT_EQ(moved.to_host(2, work.get()), (std::vector<std::uint32_t>{~0U, ~0U}));
+    moved.reserve(10);
+    EXPECT_EQ(moved.size(), numbers.size());
+    moved.reserve(200'000);
+    EXPECT_EQ(moved.size(), 200'000U);
+    EXPECT_GT(memory_budget(), 0U);
+  }
+  EXPECT_EQ(device_buffer<int>().to_host().size(), 0U);
+}
+
+TEST(cuda_check, names_the_device_and_the_place) {
+  RULERANK_NEEDS_GPU();
+  try {
+    check_cuda(cudaSetDevice(100'000));
+    FAIL() << "a device of that number";
+  } catch (device_error const& e) {
+    EXPECT_NE(std::string(e.what()).find("device_test.cpp"), std::string::npos) << e.what();
+  }
+  EXPECT_THROW(device_buffer<char>(std::size_t{1} << 50), device_error);
+  check_cuda(cudaGetLastError());  // neither is told to the next who asks
+}
+
+}  // namespace
+}  // namespace rulerank
