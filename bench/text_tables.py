@@ -71,7 +71,7 @@ def main():
                 "queries": arguments.queries, "k": arguments.k, "threads": arguments.threads}
     (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
-    times, ready, speed, several, groups, balance = [], [], [], [], [], []
+    times, ready, memory, speed, several, groups, balance = [], [], [], [], [], [], []
     last = arguments.gpus[-1]
     with open(arguments.out / "results.jsonl", "w") as log, tempfile.TemporaryDirectory() as scratch:
         for shape in arguments.shapes.split(","):
@@ -92,6 +92,9 @@ def main():
                           peer["seconds_a_query"] * 1e3 if peer else None])
             ready.append([shape, *[by[e]["ready_s"] for e in
                                    ("tiles~1", "gknn@1", "gt@1", "fish+1@1", "tiles@1", f"tiles@{last}")]])
+            memory.append([shape, of["index_bytes"] / 1e6,
+                           *[by[e]["host_bytes"] / 1e6 for e in ("mt~1", "mt~12", "tiles~1", f"tiles~{arguments.threads}")],
+                           *[by[e]["device_bytes"] / 1e6 for e in ("gknn@1", "gt@1", "fish+1@1", "tiles@1", f"tiles@{last}")]])
             speed.append([shape, over(ms["mt~1"], ms["tiles~1"]), over(ms["mt~1"], ms["fish+1@1"]),
                           over(ms["gt@1"], ms["fish+1@1"]), over(ms["gknn@1"], ms["fish+1@1"]),
                           over(ms["fish+1@1"], ms["tiles@1"]), over(best, ms["tiles@1"]),
@@ -113,6 +116,9 @@ def main():
                   "tiles, 1 GPU", "tiles, 1 GPU, one query", "PyTorch, 1 GPU"], times),
         markdown("Seconds to make an engine ready, from the index in memory (table 5.16)",
                  ["shape", "tiles, CPU", "gknn", "gt", "fish", "tiles, 1 GPU", f"tiles, {last} GPUs"], ready),
+        markdown("Megabytes: the index, what engines on the CPU add to it at most, what GPUs hold (table 5.22)",
+                 ["shape", "index", "mt, 1 thread", "mt, 12 threads", "tiles, 1 thread", f"tiles, {n} threads",
+                  "gknn", "gt", "fish", "tiles, 1 GPU", f"tiles, {last} GPUs together"], memory),
         markdown("Ratios, one GPU where not told (tables 5.17 and 5.19)",
                  ["shape", "tiles over mt, 1 thread x", "fish over mt x", "fish over gt x", "fish over gknn x",
                   "tiles over fish x", "tiles over fish's best group x", f"tiles over its {n} threads x",

@@ -181,8 +181,8 @@ neighbours sparse_searcher::search(context const& ctx, sparse_rows const& querie
   sparse_rows const rows = known;
   std::vector<double> norms(rows.size());
   parallel_for(ctx, rows.size(), piece_of(ctx, rows.size()),
-               [&](std::size_t begin, std::size_t end, int) {
-                 for (std::size_t q = begin; q < end; ++q) norms[q] = norm_of(rows[q]);
+               [&](std::size_t from, std::size_t to, int) {
+                 for (std::size_t q = from; q < to; ++q) norms[q] = norm_of(rows[q]);
                });
   neighbours found;
   found.k = std::min(implementation_->options.k, index.size());
