@@ -25,7 +25,7 @@ from tables import build, keep, machine, markdown, run, sampling_sample, shapes
 
 CACHE_GIB = 64  # of profl and profl-t: a small cache would flatter ours
 PUBLISHED_ITEMSETS = 2.5e9  # of the largest size that a published engine ranks in one run
-DEEP = 5e6  # itemsets a document, from which a document a thread is run on one GPU, and few by lrar
+DEEP = 5e6  # itemsets a document, from which lrar ranks few and profl-t, one thread a document, none
 
 
 def by_engine(rows):
@@ -125,7 +125,7 @@ def ranked(arguments, log, name, command, size, queries_of, features):
     least, itemsets = (200, PUBLISHED_ITEMSETS) if each < DEEP else (40, PUBLISHED_ITEMSETS / 4)
     documents = int(max(least, min(queries_of["documents"], itemsets / each)))
     some = int(max(20 if each < DEEP else 4, min(documents, arguments.seconds / (each * 2e-7))))
-    threads = engines(arguments, "profl-t") if each < DEEP else ["profl-t@1"]
+    threads = engines(arguments, "profl-t") if each < DEEP else []
     result = by_engine(run(
         [bench, *command(str(documents)), str(size), "1", "plrar@1", f"lrar:{some}",
          *map(cached, engines(arguments, "profl")), *map(cached, threads),
