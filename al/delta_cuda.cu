@@ -513,7 +513,6 @@ class device_delta final : public sampler_on_devices {
   device_buffer<letter> mail_with_peers_;
   pinned_buffer<letter> mail_on_host_;
   letter* mail_ = nullptr;
-  std::vector<int> peers_;  // that were given access to the first device here
   pinned_buffer<std::uint32_t> abort_;
   std::uint32_t all_valid_up_to_;
   bool stop_rule_;
@@ -656,8 +655,6 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
 device_delta::~device_delta() {
   for (std::size_t i = 0; i < places_.size(); ++i)
     release_on_device(devices_[i], [&] { places_[i] = place{}; });
-  for (int const device : peers_)
-    release_on_device(device, [&] { cudaDeviceDisablePeerAccess(devices_[0]); });
 }
 
 void device_delta::make_mailbox(std::size_t letters) {
@@ -677,13 +674,12 @@ void device_delta::make_mailbox(std::size_t letters) {
   for (int const device : devices_) {
     if (device == devices_[0]) continue;
     current_device const guard(device);
+    // It stays enabled: another sampler may live on it.
     cudaError_t const status = cudaDeviceEnablePeerAccess(devices_[0], 0);
-    if (status == cudaErrorPeerAccessAlreadyEnabled) {
+    if (status == cudaErrorPeerAccessAlreadyEnabled)
       cudaGetLastError();
-    } else {
+    else
       check_cuda(status);
-      peers_.push_back(device);
-    }
   }
   current_device const guard(devices_[0]);
   mail_with_peers_ = device_buffer<letter>(letters);
@@ -729,10 +725,15 @@ void device_delta::launch(std::uint32_t lane_begin, std::uint32_t lane_end, std:
       *static_cast<std::uint32_t volatile*>(abort_.data()) = 1;
     }
   }
-  for (std::size_t i = 0; i < started; ++i) {
-    current_device const guard(devices_[i]);
-    places_[i].queue->synchronize();
-  }
+  // A kernel that fails would leave the others waiting for it.
+  for_each_device(std::span(devices_).first(started), [&](std::size_t i) {
+    try {
+      places_[i].queue->synchronize();
+    } catch (...) {
+      *static_cast<std::uint32_t volatile*>(abort_.data()) = 1;
+      throw;
+    }
+  });
   if (failure) std::rethrow_exception(failure);
 }
 
@@ -777,6 +778,7 @@ void device_delta::set_class(std::size_t q, std::uint32_t position, std::int32_t
     if (position >= l.first && position - l.first < l.documents)
       check_cuda(cudaMemcpy(l.classes + (position - l.first), &found->second, sizeof(std::int32_t),
                             cudaMemcpyHostToDevice));
+    check_cuda(cudaStreamSynchronize(nullptr));  // the copies may only be staged
   });
 }
 

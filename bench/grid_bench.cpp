@@ -252,8 +252,9 @@ int main(int argc, char** argv) {
       for (auto const& method : list(argc, argv, 3, "tube,width,frequency"))
         for (auto const& size : list(argc, argv, 4, "2,3,4"))
           for (kind const what : {kind::sampling, kind::ranking_reduced, kind::ranking_full})
+            // Every kind at every size meets each number of devices, in several binnings.
             cells.push_back({what, set, std::stoi(fold), method, std::stoi(size),
-                             devices_of_cell(cells.size()), all_engines});
+                             devices_of_cell(cells.size() / 9 + std::stoul(fold)), all_engines});
   auto const workers = static_cast<std::size_t>(
       argc > 5 ? std::stoi(argv[5]) : static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<std::promise<outcome>> done(cells.size());

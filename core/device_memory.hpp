@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -74,7 +75,19 @@ class owned_array {
 struct device_source {
   static void* take(std::size_t bytes) {
     void* data = nullptr;
-    check_cuda(cudaMalloc(&data, bytes));
+    if (cudaError_t const status = cudaMalloc(&data, bytes); status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      int device = -1;
+      std::size_t free = 0;
+      std::size_t total = 0;
+      cudaGetDevice(&device);
+      cudaMemGetInfo(&free, &total);
+      throw device_error("CUDA device " + std::to_string(device) + ": " + std::to_string(bytes) +
+                         " bytes wanted, " + std::to_string(free) + " of " + std::to_string(total) +
+                         " free");
+    } else {
+      check_cuda(status);
+    }
     return data;
   }
   static void give_back(void* data) noexcept { cudaFree(data); }

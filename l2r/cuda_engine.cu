@@ -32,6 +32,7 @@ struct place {
   event first_kernel, last_kernel;                // before the first and after the last of a call
   device_buffer<score_sums<std::uint64_t>> sums;  // where devices share the features
   pinned_buffer<score_sums<std::uint64_t>> host_sums;
+  std::size_t room = 0;  // documents that there is memory for already
 };
 
 class engine_on_devices final : public scoring_engine {
@@ -52,6 +53,7 @@ class engine_on_devices final : public scoring_engine {
   }
 
   void score(context const& ctx, known_items const& test, scored& result) override {
+    if (test.documents() == 0) return;
     if (shares_features(test.documents()))
       score_by_features(ctx, test, result);
     else
@@ -66,7 +68,9 @@ class engine_on_devices final : public scoring_engine {
       return false;
     std::atomic<bool> fits{true};
     threads_.run([&](std::size_t i) {
-      if (batch_size(*places_[i], documents) < documents) fits = false;
+      if (!places_[i]->scorer->shares_features(documents) ||
+          batch_size(*places_[i], documents) < documents)
+        fits = false;
     });
     return fits;
   }
@@ -89,6 +93,7 @@ class engine_on_devices final : public scoring_engine {
       batch_in_flight& batch = here.batches[0];
       batch.copies.synchronize();  // a call before this one may have been stopped
       here.scorer->reserve(documents);
+      here.room = std::max(here.room, documents);
       batch.codes.reserve(features * stride);
       here.sums.reserve(documents);
       here.host_sums.reserve(documents);
@@ -126,6 +131,7 @@ class engine_on_devices final : public scoring_engine {
       if (mine.size() == 0) return;
       std::size_t const at_once = batch_size(here, mine.size());
       here.scorer->reserve(at_once);
+      here.room = std::max(here.room, at_once);
       for (batch_in_flight& batch : here.batches) {  // a call before this one may have been stopped
         batch.copies.synchronize();
         batch.documents = {};
@@ -152,14 +158,20 @@ class engine_on_devices final : public scoring_engine {
   }
 
   /// Documents a batch: as many as fit the memory, since what they share is computed once.
-  std::size_t batch_size(place& here, std::size_t documents) const {
+  std::size_t batch_size(place const& here, std::size_t documents) const {
+    std::size_t const wanted = std::min(round_up(documents, alignment), largest_batch);
+    if (wanted <= here.room) return wanted;
     std::size_t const features = std::max<std::size_t>(training_.features.size(), 1);
     std::size_t const each = 2 * (features + sizeof(double)) + here.scorer->bytes_per_document();
-    std::size_t const held = here.batches[0].codes.bytes() + here.batches[1].codes.bytes();
-    std::size_t const fit = (memory_budget() + held) / each;
-    if (fit < alignment)
-      throw device_error("not even one batch of documents fits the device's free memory");
-    return std::min({round_up(documents, alignment), fit / alignment * alignment, largest_batch});
+    std::size_t fit = here.room + memory_budget() / each;
+    if (std::size_t const most = training_.options.device_bytes; most > 0)
+      fit = std::min(fit, most / each);
+    fit = fit / alignment * alignment;
+    if (fit == 0)
+      throw device_error("not even one batch of " + std::to_string(alignment) + " documents, " +
+                         std::to_string(alignment * each) +
+                         " bytes, fits the device's free memory");
+    return std::min(wanted, fit);
   }
 
   void send(place& here, batch_in_flight& batch, known_items const& test, share const& all,

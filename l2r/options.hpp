@@ -43,6 +43,8 @@ struct ranker_options : scoring_options {
   std::size_t cache_bytes = std::size_t{4} << 30;
   /// tensor scores so many documents or more of a call together, item by item.
   std::size_t shared_from = 1500;
+  /// Memory of each GPU that batches of documents may take; 0: what is free, less a reserve.
+  std::size_t device_bytes = 0;
   bool wide_sums = false;  ///< 128-bit sums (in `project` also 32-bit rows) even where less
                            ///< suffices; for tests
 };

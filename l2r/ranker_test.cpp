@@ -461,6 +461,64 @@ TEST(ranker, gpus_report_every_batch) {
   }
 }
 
+// Batches as memory allows: of any size, the last one small, after calls of other sizes.
+TEST(ranker, gpus_take_what_fits) {
+  RULERANK_NEEDS_GPU();
+  binned_dataset const training = drawn_set({400, 20, 6}, 27);
+  binned_dataset const test = drawn_set({5'000, 20, 6}, 28);
+  binned_dataset const few = drawn_set({10, 20, 6}, 29);
+  auto const expected = bits_of(run(engine::project, training, test, {}).scores);
+  auto const expected_few = bits_of(run(engine::project, training, few, {}).scores);
+  for (engine which : engines_here())
+    for (std::size_t device_bytes : {0, 100'000, 300'000, 1'000'000, 2'000'000, 3'000'000}) {
+      if (!runs_on_gpu(which)) continue;
+      context const ctx = context_for(which);
+      ranker_options options;
+      options.engine = which;
+      options.shared_from = 500;
+      options.device_bytes = device_bytes;
+      std::string const what = std::string(name_of(which)) + ", " + std::to_string(device_bytes);
+      ranker fresh(ctx, training, options);
+      EXPECT_EQ(bits_of(fresh.score(ctx, test).scores), expected) << what;
+      ranker used(ctx, training, options);
+      EXPECT_EQ(bits_of(used.score(ctx, few).scores), expected_few) << what;
+      EXPECT_EQ(bits_of(used.score(ctx, test).scores), expected) << what;
+      EXPECT_EQ(bits_of(used.score(ctx, few).scores), expected_few) << what;
+      EXPECT_EQ(used.score(ctx, drawn_set({0, 20, 6}, 30)).scores.size(), 0U) << what;
+    }
+}
+
+TEST(ranker, the_last_of_the_largest_batches_may_be_small) {
+  RULERANK_NEEDS_GPU();
+  binned_dataset const training = drawn_set({300, 16, 4}, 31);
+  binned_dataset const test = drawn_set({(1 << 18) + 100, 16, 4}, 32);
+  context ctx = context_for(engine::tensor);
+  ctx.devices.resize(1);
+  ranker_options options;
+  options.engine = engine::tensor;
+  EXPECT_EQ(bits_of(ranker(ctx, training, options).score(ctx, test).scores),
+            bits_of(run(engine::project, training, test, options).scores));
+}
+
+TEST(ranker, gpus_without_room_for_a_batch_say_so) {
+  RULERANK_NEEDS_GPU();
+  binned_dataset const training = drawn_set({400, 12, 6}, 7);
+  for (engine which : engines_here()) {
+    if (!runs_on_gpu(which)) continue;
+    context const ctx = context_for(which);
+    ranker_options options;
+    options.engine = which;
+    options.device_bytes = 100;
+    ranker r(ctx, training, options);
+    try {
+      r.score(ctx, training);
+      FAIL() << name_of(which) << " scored in 100 bytes";
+    } catch (device_error const& e) {
+      EXPECT_NE(std::string(e.what()).find("not even one batch"), std::string::npos) << e.what();
+    }
+  }
+}
+
 TEST(ranker, a_smaller_one_beside_it_takes_nothing_away) {
   RULERANK_NEEDS_GPU();
   binned_dataset const wide = drawn_set({600, 60, 6}, 17);

@@ -15,10 +15,14 @@ class tensor final : public device_scorer {
         many_(training.options.shared_from) {}
 
   std::size_t bytes_per_document() const override {
-    return std::max(by_document_->bytes_per_document(),
-                    by_item_ == nullptr ? 0 : by_item_->bytes_per_document());
+    return by_document_->bytes_per_document() +
+           (by_item_ == nullptr ? 0 : by_item_->bytes_per_document());
   }
-  void reserve(std::size_t documents) override { chosen(documents).reserve(documents); }
+  void reserve(std::size_t documents) override {
+    if (shares_features(documents)) by_item_->reserve(documents);
+    // The last batch of a call may be a small one.
+    by_document_->reserve(by_item_ == nullptr ? documents : std::min(documents, many_));
+  }
   void score(document_view const& documents, double* scores, stream const& on) override {
     chosen(documents.documents).score(documents, scores, on);
   }

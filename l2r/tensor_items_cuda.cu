@@ -620,8 +620,6 @@ class tensor_by_item final : public device_scorer {
     arguments_.pairs = pairs_.data();
     arguments_.deep = deep_.data();
     shared_ = layout::bytes(most_bins_, arguments_.rows.chunks);
-    for (auto const kernel : {items_kernel<few_threads>, items_kernel<many_threads>})
-      allow_all_shared_memory(kernel);
   }
 
   std::size_t bytes_per_document() const override {
@@ -718,6 +716,13 @@ std::unique_ptr<device_scorer> make_tensor_by_item(prepared_training const& trai
   if (training.features.empty() || training.table.is_wide() || most_bins > no_slot ||
       training.table.max_itemset_size() > 3 || on_device.rows().chunks > most_chunks ||
       on_device.rows().items > most_items)
+    return nullptr;
+  // A small device goes without: documents one by one need less.
+  std::size_t shared = layout::bytes(most_bins, on_device.rows().chunks);
+  for (auto const kernel : {items_kernel<few_threads>, items_kernel<many_threads>})
+    if (shared > allow_all_shared_memory(kernel)) return nullptr;
+  std::size_t const items = on_device.rows().items;
+  if (items * (items * sizeof(sums) + training.features.size()) > memory_budget() / 4)
     return nullptr;
   return std::make_unique<tensor_by_item>(training, on_device);
 }
