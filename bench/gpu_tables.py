@@ -58,7 +58,9 @@ def headline(arguments, log):
         result = by_engine(run([bench, *command], log))
         tensors = [seconds(result, engine) for engine in engines(arguments, "tensor")]
         one = result["tensor@1"]
-        rows.append([name, one["documents"], one["training"], seconds(result, "project"),
+        project = result.get("project", {"documents": 0})
+        rows.append([name, one["documents"], one["training"],
+                     project["seconds"] if project["documents"] == one["documents"] else None,
                      seconds(result, "profl@1"), *tensors, one["device_s"],
                      one["device_itemsets_per_s"], over(seconds(result, "profl@1"), tensors[0]),
                      over(tensors[0], tensors[-1]),
@@ -69,8 +71,8 @@ def headline(arguments, log):
     for shape, documents, u, names in (
             ("hp2003", 29521, 1091, ["project", *many, profl]),
             ("web10k", 240039, 2101, ["project", *many, profl]),
-            ("web10k", 240039, 7337, many),
-            ("yahoo2", 103174, 1514, many),
+            ("web10k", 240039, 7337, [*many, "project:500"]),
+            ("yahoo2", 103174, 1514, [*many, "project:50"]),
             ("hp2003", 1000, 1091, ["project", *many, profl])):
         if shape in arguments.shapes:
             add(shape, [shape, str(documents), str(u), "4", threads, *names])

@@ -37,8 +37,16 @@ def keep(path):
         kept.setdefault(row["command"], []).append(row)
 
 
+def place(argument):
+    """A path without what leads to the data."""
+    begin, path = argument.split("=", 1) if argument.startswith("save=") else ("", argument)
+    if not path.startswith("/"):
+        return argument
+    return (begin + "=" if begin else "") + "/".join(pathlib.Path(path).parts[-3:])
+
+
 def run(command, log):
-    name = " ".join([pathlib.Path(command[0]).name, *command[1:]])
+    name = " ".join([pathlib.Path(command[0]).name, *map(place, command[1:])])
     rows = kept.get(name)
     if rows is None:
         print("+", *command[1:], file=sys.stderr, flush=True)
@@ -46,6 +54,8 @@ def run(command, log):
         if done.returncode != 0:
             sys.exit(f"tables.py: {' '.join(command)}: {done.stderr.strip()}")
         rows = [{"command": name, **json.loads(line)} for line in done.stdout.splitlines() if line.startswith("{")]
+        for row in rows:
+            row["input"] = place(row["input"])
     for row in rows:
         log.write(json.dumps(row) + "\n")
     log.flush()

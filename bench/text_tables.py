@@ -6,6 +6,8 @@ compared before a time is taken.
   text_tables.py BIN_FOLDER OUT_FOLDER [--gpus 1,2,4] [--shapes a,b] [--queries N] [--k K]
                  [--threads N] [--torch] [--keep ROWS.jsonl]
 
+A shape may be the path of a real collection.
+
 mt answers some of the queries, as stated. --torch: PyTorch's sparse product on the first GPU beside
 them, for collections up to 2e9 cells of documents x queries. Writes results.jsonl, manifest.json
 and tables.md into OUT_FOLDER.
@@ -75,9 +77,10 @@ def main():
     last = arguments.gpus[-1]
     with open(arguments.out / "results.jsonl", "w") as log, tempfile.TemporaryDirectory() as scratch:
         for shape in arguments.shapes.split(","):
+            collection, shape = shape, pathlib.Path(shape).name
             folder = pathlib.Path(scratch) / shape
             extra = [f"save={folder}"] if arguments.torch else []
-            rows = run([str(arguments.bin / "text_bench"), shape, str(arguments.queries), str(arguments.k),
+            rows = run([str(arguments.bin / "text_bench"), collection, str(arguments.queries), str(arguments.k),
                         str(arguments.threads), *engines(arguments), *extra], log)
             peer = torch(arguments, shape, folder, log) if arguments.torch else None
             by = {row["engine"].split(":")[0]: row for row in rows if row["engine"] != "tiles@1:1"}

@@ -32,7 +32,7 @@ namespace rulerank::knn {
 namespace {
 
 /// Documents of a tile: their sums fill most of a multiprocessor's shared memory.
-constexpr std::uint32_t gpu_tile_size = 48 * 1024;
+constexpr std::uint32_t largest_tile = 48 * 1024;
 constexpr std::uint32_t sum_threads = 1024;
 constexpr std::uint32_t rescore_threads = 256;
 /// Lists are read in runs of so many postings, a warp each.
@@ -85,6 +85,7 @@ struct tiles_view {
   tile_posting const* postings;
   std::uint32_t terms;
   std::uint32_t documents;
+  std::uint32_t tile_size;
 };
 
 struct results_view {
@@ -169,7 +170,7 @@ struct posting_list_view {
 __global__ __launch_bounds__(sum_threads,
                              1) void sum_kernel(tiles_view const tiles, query_view const queries,
                                                 results_view const to, std::uint32_t k) {
-  extern __shared__ __align__(16) std::uint32_t sums[];  // [gpu_tile_size]
+  extern __shared__ __align__(16) std::uint32_t sums[];  // [tile_size]
   using block_scan = cub::BlockScan<std::uint32_t, sum_threads>;
   __shared__ typename block_scan::TempStorage storage;
   __shared__ kth_largest<sum_threads> kth;
@@ -180,8 +181,8 @@ __global__ __launch_bounds__(sum_threads,
   std::uint32_t const q = blockIdx.x;
   std::uint32_t const tile = blockIdx.y;
   std::uint32_t const lane = threadIdx.x % 32;
-  std::uint32_t const first = tile * gpu_tile_size;
-  std::uint32_t const n = min(gpu_tile_size, tiles.documents - first);
+  std::uint32_t const first = tile * tiles.tile_size;
+  std::uint32_t const n = min(tiles.tile_size, tiles.documents - first);
   std::uint32_t const error = queries.error[q];
   if (error == not_served) return;
   // The last of them are documents that there are not, with sums of 0.
@@ -527,9 +528,13 @@ class part_on_device {
 
   std::uint32_t first_document() const { return static_cast<std::uint32_t>(part_.documents.begin); }
   std::uint32_t tiles() const { return static_cast<std::uint32_t>(part_.tiles.size()); }
-  tiles_view view() const {
-    return {tile_base_.data(), tile_begin_.data(), postings_.data(), terms_,
-            static_cast<std::uint32_t>(part_.documents.size())};
+  tiles_view view(std::uint32_t tile_size) const {
+    return {tile_base_.data(),
+            tile_begin_.data(),
+            postings_.data(),
+            terms_,
+            static_cast<std::uint32_t>(part_.documents.size()),
+            tile_size};
   }
   rows_view rows() const {
     return {row_begin_.data(), row_term_.data(), row_weight_.data(), norms_.data()};
@@ -610,7 +615,15 @@ class tiles_on_gpus final : public sparse_search_engine {
       return;
     }
     zero_documents_ = zero_documents(index, options.metric);
-    tiles_ = std::make_unique<tile_index>(ctx, index, options.metric, gpu_tile_size,
+    std::mutex least;
+    threads_.run([&](std::size_t) {
+      std::size_t const sums = allow_all_shared_memory(sum_kernel) / sizeof(std::uint32_t);
+      std::size_t const kept = allow_all_shared_memory(rescore_kernel) / sizeof(device_candidate);
+      std::lock_guard const guard(least);
+      tile_size_ = std::min(tile_size_, static_cast<std::uint32_t>(sums / 1024 * 1024));
+      kept_ = std::min(kept_, kept);
+    });
+    tiles_ = std::make_unique<tile_index>(ctx, index, options.metric, tile_size_,
                                           tile_lists::over_banks);
     k_ = std::min(options.k, index.size());
     // Each of several tiles that are added up side by side may hand on k documents and some more.
@@ -618,11 +631,8 @@ class tiles_on_gpus final : public sparse_search_engine {
         index.size(), std::max<std::size_t>(most_rescored, 2 * k_ * tiles_->tiles()));
     together_ = std::clamp<std::size_t>(handed_bytes / (capacity_ * sizeof(handed_document)), 1,
                                         most_together);
-    std::mutex least;
     std::size_t room = options.device_bytes > 0 ? options.device_bytes : ~std::size_t{0};
     threads_.run([&](std::size_t i) {
-      allow_all_shared_memory(sum_kernel);
-      allow_all_shared_memory(rescore_kernel);
       places_[i] = std::make_unique<device_place>(together_, k_, capacity_);
       std::size_t const free = memory_budget();
       std::lock_guard const guard(least);
@@ -708,8 +718,7 @@ class tiles_on_gpus final : public sparse_search_engine {
       for (std::size_t p = 0; p < count; ++p) {
         share const tiles = share_of(tiles_->tiles(), count, p);
         parts_.push_back(
-            {tiles,
-             {tiles.begin * gpu_tile_size, std::min(tiles.end * gpu_tile_size, index_.size())}});
+            {tiles, {tiles.begin * tile_size_, std::min(tiles.end * tile_size_, index_.size())}});
         largest = std::max(largest, part_on_device::bytes(index_, *tiles_, parts_.back()));
       }
       if (largest <= room) return;
@@ -730,11 +739,11 @@ class tiles_on_gpus final : public sparse_search_engine {
     query_view const batch =
         here.batch.put(queries, query_norms, errors, query_scale(*tiles_), of, on);
     results_view const to = here.batch.start(on);
-    sum_kernel<<<dim3(n, part.tiles()), sum_threads, gpu_tile_size * sizeof(std::uint32_t), on>>>(
-        part.view(), batch, to, k);
+    sum_kernel<<<dim3(n, part.tiles()), sum_threads, tile_size_ * sizeof(std::uint32_t), on>>>(
+        part.view(tile_size_), batch, to, k);
     check_launch();
     for (std::uint32_t const room : {few_rescored, most_rescored}) {
-      if (room < k) continue;
+      if (room < k || room > kept_) continue;
       rescore_kernel<<<n, rescore_threads, room * sizeof(device_candidate), on>>>(
           part.rows(), batch, to, k, options_.metric == similarity::inner_product,
           options_.metric == similarity::l2, room);
@@ -787,6 +796,8 @@ class tiles_on_gpus final : public sparse_search_engine {
   mutable device_threads threads_{devices_};
   std::unique_ptr<tile_index> tiles_;
   std::vector<std::uint32_t> zero_documents_;
+  std::uint32_t tile_size_ = largest_tile;  // or less, as shared memory allows
+  std::size_t kept_ = most_rescored;        // candidates that a block's shared memory holds
   std::size_t k_ = 0;
   std::size_t capacity_ = 0;  // documents that the tiles of a query may hand on
   std::size_t together_ = 1;  // queries of a batch
