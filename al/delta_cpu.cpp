@@ -147,6 +147,9 @@ class delta final : public rule_counter {
     return {static_cast<std::uint64_t>(totals_[best]), best};
   }
 
+  std::uint64_t rules(std::size_t position) const override {
+    return static_cast<std::uint64_t>(totals_[position]);
+  }
   std::uint64_t rules_lost() const override { return lost_; }
   std::uint64_t rules_in_sample() const override { return gained_ - lost_; }
   void drop(std::size_t position) override { totals_.drop(position); }

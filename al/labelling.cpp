@@ -12,13 +12,27 @@
 
 namespace rulerank::al {
 
+namespace {
+
+std::unique_ptr<rule_counter> make_counter(partition const& part, sampler_options const& options,
+                                           rules::validity const& valid) {
+  auto const max_items = static_cast<std::size_t>(options.rule_size) - 1;
+  return options.which == engine::delta ? make_delta(part, max_items, valid)
+                                        : make_recount(part, max_items, valid);
+}
+
+/// Throws unless the queries follow each other over all documents.
+void check_queries(std::vector<std::size_t> const& begin, std::size_t documents) {
+  if (begin.size() < 2 || begin.front() != 0 || begin.back() != documents ||
+      !std::is_sorted(begin.begin(), begin.end()))
+    throw usage_error("the queries are not one after the other over all documents");
+}
+
+}  // namespace
+
 struct labelling::lane {
   lane(partition const& p, sampler_options const& options, rules::validity const& valid)
-      : part(p),
-        counter(options.which == engine::delta
-                    ? make_delta(p, static_cast<std::size_t>(options.rule_size) - 1, valid)
-                    : make_recount(p, static_cast<std::size_t>(options.rule_size) - 1, valid)),
-        run(p, *counter, true) {}
+      : part(p), counter(make_counter(p, options, valid)), run(p, *counter, true) {}
   partition const& part;
   std::unique_ptr<rule_counter> counter;
   partition_run run;
@@ -37,12 +51,19 @@ labelling::labelling(context const& ctx, datasets::binned_dataset const& data,
         "engine prss runs on GPUs, expected one on the CPU where labels are asked for");
   if (options_.fixed_iterations != 0)
     throw usage_error("a fixed number of iterations is for benchmarks, labels are not asked for");
+  if (!options_.query_begin.empty()) check_queries(options_.query_begin, data.documents);
   auto parts = std::make_shared<std::vector<partition>>(features_.size());
   parallel_for(ctx, parts->size(), 1, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t q = begin; q < end; ++q) (*parts)[q] = make_partition(data, features_[q]);
   });
   parts_ = std::move(parts);
   restart();
+  if (by_query_ && by_query_->next() && by_query_->chosen() == 0 && wanted_.empty()) {
+    std::size_t const first = *by_query_->next();
+    throw usage_error(fmt::format("a budget of {} documents, and the first query chosen has {}",
+                                  options_.max_documents,
+                                  options_.query_begin[first + 1] - options_.query_begin[first]));
+  }
 }
 
 labelling::labelling(labelling const& other, engine which)
@@ -62,8 +83,15 @@ labelling::~labelling() = default;
 /// From the start to where the answers lead.
 void labelling::restart() {
   lanes_.clear();
-  for (partition const& part : *parts_)
-    lanes_.push_back(std::make_unique<lane>(part, options_, valid_));
+  by_query_.reset();
+  if (options_.query_begin.empty()) {
+    for (partition const& part : *parts_)
+      lanes_.push_back(std::make_unique<lane>(part, options_, valid_));
+  } else {
+    std::vector<std::unique_ptr<rule_counter>> counters;
+    for (partition const& part : *parts_) counters.push_back(make_counter(part, options_, valid_));
+    by_query_ = std::make_unique<query_sampler>(*parts_, std::move(counters), options_.query_begin);
+  }
   turn_ = 0;
   choices_.clear();
   kept_.clear();
@@ -95,6 +123,7 @@ void labelling::leave_out(lane& l) {
 /// Chooses, in (iteration, partition) order, as long as the labels are known.
 void labelling::settle() {
   wanted_.clear();
+  if (by_query_) return choose_queries();
   context serial = *ctx_;
   if (options_.which == engine::ssarp) serial.threads = 1;
   auto const done = [](auto const& l) { return l->run.done(); };
@@ -120,6 +149,33 @@ void labelling::settle() {
   }
 }
 
+/// The same with whole queries.
+void labelling::choose_queries() {
+  context serial = *ctx_;
+  if (options_.which == engine::ssarp) serial.threads = 1;
+  while (auto const query = by_query_->next()) {
+    std::size_t const begin = options_.query_begin[*query];
+    std::size_t const end = options_.query_begin[*query + 1];
+    if (options_.max_documents != 0 && kept_.size() + (end - begin) > options_.max_documents)
+      return;
+    std::vector<choice> choices;
+    std::vector<std::optional<std::int32_t>> labels;
+    for (std::size_t d = begin; d < end; ++d) {
+      std::int32_t const label = label_of(d);
+      bool const known = label != datasets::unlabelled;
+      labels.push_back(known ? std::optional(label) : std::nullopt);
+      if (known)
+        choices.push_back({d, 0, by_query_->chosen(), by_query_->rules(d)});
+      else if (!left_out(d))
+        wanted_.push_back({d, 0, by_query_->chosen(), by_query_->rules(d)});
+    }
+    if (!wanted_.empty()) return;
+    for (choice const& c : choices) kept_.insert(c.document);
+    choices_.insert(choices_.end(), choices.begin(), choices.end());
+    by_query_->add(serial, labels);
+  }
+}
+
 void labelling::find_wanted() {
   std::unordered_set<std::size_t> seen;  // not yet kept
   for (std::size_t q = turn_; q < lanes_.size(); ++q) {
@@ -136,9 +192,11 @@ void labelling::find_wanted() {
 }
 
 void labelling::answer(std::size_t document, std::optional<std::int32_t> label) {
-  if (std::none_of(wanted_.begin(), wanted_.end(),
-                   [&](question const& q) { return q.document == document; }))
-    throw usage_error(fmt::format("document {} is not one that wants a label now", document));
+  if (document >= data_->documents)
+    throw usage_error(
+        fmt::format("document {}, expected one of {}, from 0", document, data_->documents));
+  if (data_->labels[document] != datasets::unlabelled || answer_of_.contains(document))
+    throw usage_error(fmt::format("document {} has a label already", document));
   if (label && *label < 0) throw usage_error(fmt::format("label {}, expected 0 or more", *label));
   answers_.push_back({document, label});
   answer_of_[document] = label;
@@ -179,9 +237,32 @@ std::vector<neighbour> labelling::nearest_labelled(std::size_t document, std::si
 }
 
 std::uint64_t labelling::rules_in_sample() const {
+  if (by_query_) return by_query_->rules_in_sample();
   std::uint64_t rules = 0;
   for (auto const& l : lanes_) rules += l->counter->rules_in_sample();
   return rules;
+}
+
+std::int32_t labelling::guess(std::size_t document) const {
+  auto const nearest = nearest_labelled(document, 1);
+  return nearest.empty() ? 0 : label_of(nearest.front().document);
+}
+
+/// What `ahead` asks about next, a query's documents together, with guesses for answers.
+std::vector<question> labelling::step(labelling& ahead) {
+  auto const next = ahead.by_query_ ? ahead.wanted() : std::vector{ahead.wanted().front()};
+  for (question const& q : next) ahead.answer(q.document, ahead.guess(q.document));
+  return next;
+}
+
+std::vector<question> labelling::batch(std::size_t count) const {
+  labelling ahead(*this, engine::delta);
+  std::vector<question> found;
+  while (!ahead.finished() && found.size() < count) {
+    auto const next = step(ahead);
+    found.insert(found.end(), next.begin(), next.end());
+  }
+  return found;
 }
 
 outlook labelling::look_ahead(std::size_t next) const {
@@ -192,13 +273,11 @@ outlook labelling::look_ahead(std::size_t next) const {
     return static_cast<std::int64_t>(ahead.rules_in_sample() - found.rules);
   };
   while (!ahead.finished()) {
-    std::size_t const document = ahead.wanted().front().document;
-    auto const nearest = ahead.nearest_labelled(document, 1);
-    ahead.answer(document, nearest.empty() ? 0 : ahead.label_of(nearest.front().document));
-    if (++found.documents <= next) {
-      found.next = found.documents;
-      found.next_rules = more();
-    }
+    bool const in_next = found.documents < next;
+    found.documents += step(ahead).size();
+    if (!in_next) continue;
+    found.next = found.documents;
+    found.next_rules = more();
   }
   found.documents_rules = more();
   return found;
@@ -211,6 +290,7 @@ sample labelling::take() const {
   result.documents.assign(kept_.begin(), kept_.end());
   std::sort(result.documents.begin(), result.documents.end());
   for (auto const& l : lanes_) result.partitions.push_back(l->run.report());
+  if (by_query_) result.partitions.push_back(by_query_->report());
   return result;
 }
 
@@ -221,6 +301,7 @@ std::string labelling::identity() const {
   for (auto const& part : features_) hash.update(fmt::format("{}\n", fmt::join(part, " ")));
   hash.update(fmt::format("{}\n{}\n{}\n", fmt::join(data_->features, " "),
                           fmt::join(data_->item_begin, " "), fmt::join(data_->labels, " ")));
+  if (by_query_) hash.update(fmt::format("queries {}\n", fmt::join(options_.query_begin, " ")));
   for (std::size_t f = 0; f < data_->feature_count(); ++f)
     hash.update({reinterpret_cast<char const*>(data_->column(f)), data_->documents});
   return hash.hex();

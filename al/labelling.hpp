@@ -1,6 +1,7 @@
 #pragma once
 
 #include "al/partition.hpp"
+#include "al/query_sampling.hpp"
 #include "al/sampler.hpp"
 #include "datasets/answers.hpp"
 
@@ -17,7 +18,8 @@
 
 namespace rulerank::al {
 
-/// A document that wants a label: where it is about to be chosen.
+/// A document that wants a label: where it is about to be chosen. Of whole queries: partition 0
+/// stands for all, and iteration counts queries.
 struct question {
   std::size_t document = 0;
   std::size_t partition = 0;
@@ -49,11 +51,19 @@ struct outlook {
 /// partition, is not asked about (again). One that is left out is never chosen, in no partition:
 /// the document with the next smallest key is.
 ///
+/// Answers may be given before they are asked for. They wait until the document is chosen: which
+/// documents are chosen depends on what the answers say, not on when they were given.
+///
+/// With `options.query_begin` whole queries are chosen (query_sampler), and all documents of one
+/// are asked about, in their order, before the next is chosen. One that does not fit the budget
+/// with all its documents ends the sampling.
+///
 /// Runs on the CPU. Not for several threads at a time.
 class labelling {
  public:
   /// What is referred to outlives it. `options.fixed_iterations` must be 0. Throws `usage_error` as
-  /// `reduce` does, and for engines that run on GPUs alone.
+  /// `reduce` does, for engines that run on GPUs alone, and for a budget smaller than the first
+  /// query.
   labelling(context const& ctx, datasets::binned_dataset const& data,
             sampler_options const& options);
   ~labelling();
@@ -61,14 +71,21 @@ class labelling {
   labelling& operator=(labelling const&) = delete;
 
   /// The documents that can be labelled now, in the order of the questions: of each partition the
-  /// one it chooses next, as far as the budget is sure to keep it. Empty when the sample is
-  /// complete. An answer to one changes what the others are worth in no way, so that several people
-  /// can share them.
+  /// one it chooses next, as far as the budget is sure to keep it, or those of a query. Empty when
+  /// the sample is complete. An answer to one changes what the others are worth in no way, so that
+  /// several people can share them.
   std::vector<question> const& wanted() const noexcept { return wanted_; }
   bool finished() const noexcept { return wanted_.empty(); }
+  bool whole_queries() const noexcept { return by_query_ != nullptr; }
 
-  /// Answers a question: a label of 0 or more, or none to leave the document out. Throws
-  /// `usage_error` for a document that is not wanted.
+  /// The next documents to be asked about if each had the label of its nearest labelled neighbour
+  /// (0 while there is none): at least `count` of them where there are so many, first those that
+  /// are wanted now; whole queries are not cut short. Those beyond `wanted()` are guesses: a label
+  /// for one that turns out not to be chosen is not used. Costs as much sampling with `delta`.
+  std::vector<question> batch(std::size_t count) const;
+
+  /// Answers a question, or one that may come: a label of 0 or more, or none to leave the document
+  /// out. Throws `usage_error` for a document that has a label or an answer, or is not there.
   void answer(std::size_t document, std::optional<std::int32_t> label);
   /// Takes the last answer back; false when there is none. Costs a run through those before it.
   bool undo();
@@ -85,7 +102,8 @@ class labelling {
   std::vector<neighbour> nearest_labelled(std::size_t document, std::size_t k) const;
 
   /// How the sampling would go on if each document had the label of its nearest labelled neighbour
-  /// (0 while there is none): what the next `next` documents would bring, and all up to the end.
+  /// (0 while there is none): what the next `next` documents would bring (with whole queries: up to
+  /// the end of one), and all up to the end.
   /// Costs a sampling with `delta`.
   outlook look_ahead(std::size_t next) const;
 
@@ -100,6 +118,9 @@ class labelling {
   labelling(labelling const& other, engine which);  // from the start
   void restart();
   void settle();
+  void choose_queries();
+  std::int32_t guess(std::size_t document) const;
+  static std::vector<question> step(labelling& ahead);
   void leave_out(lane& l);
   bool left_out(std::size_t document) const;
   std::size_t front(lane const& l) const;
@@ -113,7 +134,8 @@ class labelling {
   std::vector<std::vector<std::size_t>> features_;
   std::shared_ptr<std::vector<partition> const> parts_;
   std::vector<std::unique_ptr<lane>> lanes_;
-  std::size_t turn_ = 0;  // the partition that chooses next
+  std::unique_ptr<query_sampler> by_query_;  // instead of the lanes
+  std::size_t turn_ = 0;                     // the partition that chooses next
   std::vector<choice> choices_;
   std::unordered_set<std::size_t> kept_;  // documents chosen
   std::vector<question> wanted_;

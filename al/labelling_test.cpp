@@ -358,6 +358,84 @@ TEST(labelling, an_outlook_with_the_right_guesses_is_what_comes) {
   }
 }
 
+TEST(labelling, answers_given_in_advance_wait_and_change_nothing) {
+  context const ctx;
+  for (std::uint64_t seed = 50; seed < 54; ++seed) {
+    auto const data = drawn_pool(seed, 90, 8);
+    auto const pool = without_labels(data);
+    random_engine draw(seed);
+    std::set<std::size_t> out, given;
+    for (std::size_t d = 0; d < data.documents; d += 6) out.insert(d);
+    auto const said = [&](std::size_t d) {
+      return out.contains(d) ? std::nullopt : std::optional(data.labels[d]);
+    };
+    labelling plain(ctx, pool, options_of(2)), work(ctx, pool, options_of(2));
+    while (!plain.finished()) {
+      std::size_t const d = plain.wanted().front().document;
+      plain.answer(d, said(d));
+    }
+    while (!work.finished()) {
+      // Sooner or later a document that is not wanted yet, or never.
+      std::size_t d = uniform_below(draw, data.documents);
+      if (uniform_below(draw, 4) != 0 || given.contains(d)) d = work.wanted().front().document;
+      EXPECT_TRUE(given.insert(d).second);
+      work.answer(d, said(d));
+    }
+    expect_same(work.take(), plain.take());
+    EXPECT_GT(given.size(), plain.answers().size());
+    std::size_t const count = work.answers().size();
+    for (std::size_t n = 0; n < count; ++n) EXPECT_TRUE(work.undo());
+    EXPECT_TRUE(work.take().documents.empty());
+  }
+}
+
+TEST(labelling, a_batch_with_the_right_guesses_is_what_is_asked_about_next) {
+  context const ctx;
+  auto const data = drawn_pool(55, 90, 8, 0);  // a guess is right where there is one label
+  auto const pool = without_labels(data);
+  labelling work(ctx, pool, options_of(3));
+  std::vector<std::size_t> const all = documents_of(work.batch(1000));
+  ASSERT_GT(all.size(), 10U);
+  for (std::size_t n = 0; !work.finished(); ++n) {
+    EXPECT_EQ(work.wanted().front().document, all[n]);
+    for (std::size_t const count : {0, 1, 2, 5, 1000}) {
+      std::size_t const end = std::min(all.size(), n + count);
+      EXPECT_EQ(documents_of(work.batch(count)),
+                std::vector(all.begin() + static_cast<std::ptrdiff_t>(n),
+                            all.begin() + static_cast<std::ptrdiff_t>(end)));
+    }
+    work.answer(all[n], 0);
+  }
+}
+
+TEST(labelling, batches_of_any_size_lead_to_the_same_sample) {
+  context const ctx;
+  for (std::uint64_t seed = 60; seed < 63; ++seed) {
+    auto const data = drawn_pool(seed, 120, 9);
+    auto const pool = without_labels(data);
+    for (std::size_t const budget : {0, 17})
+      for (std::size_t const size : {1, 2, 7, 40}) {
+        auto options = options_of(3);
+        options.max_documents = budget;
+        labelling work(ctx, pool, options);
+        while (!work.finished()) {
+          auto const batch = work.batch(size);
+          ASSERT_FALSE(batch.empty());
+          ASSERT_LE(batch.size(), size);
+          // What is wanted now comes first.
+          auto const wanted = documents_of(work.wanted());
+          auto const first = documents_of(batch);
+          for (std::size_t i = 0; i < std::min(wanted.size(), first.size()); ++i)
+            EXPECT_EQ(first[i], wanted[i]);
+          // A team answers in any order.
+          for (auto q = batch.rbegin(); q != batch.rend(); ++q)
+            work.answer(q->document, data.labels[q->document]);
+        }
+        expect_same(work.take(), reduce(ctx, data, options));
+      }
+  }
+}
+
 TEST(labelling, identity_is_of_all_that_questions_depend_on) {
   context const ctx;
   auto const data = drawn_pool(34, 50, 6);

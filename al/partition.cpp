@@ -15,12 +15,16 @@ void partition::items_of(std::size_t position, std::vector<rules::item>& out) co
   }
 }
 
+std::uint64_t rule_counter::rules(std::size_t) const {
+  throw usage_error("this engine does not count rules for each document, expected one on the CPU");
+}
+
 void rule_counter::drop(std::size_t) {
   throw usage_error("this engine cannot go on without a document, expected one on the CPU");
 }
 
-std::size_t most_representative(partition const& part, std::vector<bool> const& dropped) {
-  std::vector<std::uint64_t> occurs(part.size());  // doc_occurs
+std::vector<std::uint64_t> doc_occurs(partition const& part) {
+  std::vector<std::uint64_t> occurs(part.size());
   for (std::size_t f = 0; f < part.features(); ++f) {
     std::uint8_t const* const codes = part.column(f);
     std::vector<std::uint64_t> count(256);
@@ -28,6 +32,11 @@ std::size_t most_representative(partition const& part, std::vector<bool> const& 
     count[datasets::no_item] = 0;
     for (std::size_t p = 0; p < part.size(); ++p) occurs[p] += count[codes[p]];
   }
+  return occurs;
+}
+
+std::size_t most_representative(partition const& part, std::vector<bool> const& dropped) {
+  std::vector<std::uint64_t> const occurs = doc_occurs(part);
   // Among equal ones the largest index is at the first position.
   std::size_t best = part.size();
   for (std::size_t p = 0; p < part.size(); ++p)

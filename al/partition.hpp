@@ -39,6 +39,9 @@ std::vector<std::vector<std::size_t>> deal_features(std::span<std::size_t const>
 partition make_partition(datasets::binned_dataset const& data,
                          std::span<std::size_t const> features);
 
+/// doc_occurs of the document at each position.
+std::vector<std::uint64_t> doc_occurs(partition const& part);
+
 /// The position of the most representative document among those that are not `dropped` (a flag for
 /// each position), of which there is one.
 std::size_t most_representative(partition const& part, std::vector<bool> const& dropped);
@@ -57,6 +60,9 @@ class rule_counter {
   virtual smallest fewest() const = 0;
   /// The same over the documents not added yet; only while there is one.
   virtual smallest fewest_unchosen() const = 0;
+  /// The valid rules of the document at a position, which is not dropped. Engines on the CPU can
+  /// say, the others throw `usage_error`.
+  virtual std::uint64_t rules(std::size_t position) const;
   virtual std::uint64_t rules_lost() const { return 0; }
   /// Valid rules over the sample; counted by `delta` alone.
   virtual std::uint64_t rules_in_sample() const { return 0; }

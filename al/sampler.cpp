@@ -1,5 +1,6 @@
 #include "al/sampler.hpp"
 
+#include "al/labelling.hpp"
 #include "al/sampling.hpp"
 #include "core/error.hpp"
 #include "rules/combinadic.hpp"
@@ -121,6 +122,15 @@ sample reduce(context const& ctx, datasets::binned_dataset const& data,
     chosen.which = std::ranges::find_if(engine_list, &engine_info::is_default)->which;
   if (chosen.which == engine::prss && ctx.devices.empty())
     throw device_error("engine prss runs on GPUs, and there is none to run on");
+  if (!chosen.query_begin.empty()) {
+    labelling work(ctx, data, chosen);
+    ask_for_labels(work, [&](question const& q) {
+      if (!label_of)
+        throw usage_error(fmt::format("document {} was chosen and has no label", q.document));
+      return reply{reply::kind::label, label_of(q.document)};
+    });
+    return work.take();
+  }
   sampling work(ctx, data, chosen, label_of, std::move(features));
   if (options.max_documents == 0)
     work.advance(0);

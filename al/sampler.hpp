@@ -41,16 +41,20 @@ using oracle = std::function<std::int32_t(std::size_t document)>;
 struct sampler_options {
   int rule_size = 3;  ///< consequent included: itemsets of at most rule_size - 1 items
   rules::thresholds thresholds;
-  std::size_t partitions = 0;              ///< 0: one for every 12 features with items, rounded up
+  std::size_t partitions = 0;  ///< 0: one for every 12 features with items, rounded up
+  /// Not empty: whole queries are chosen, query q has the documents from query_begin[q] up to
+  /// query_begin[q + 1]; the first is 0, the last the number of documents. On the CPU.
+  std::vector<std::size_t> query_begin;
   std::vector<std::size_t> feature_order;  ///< a permutation of the columns; empty: as they are
-  std::size_t max_documents = 0;           ///< budget; 0: none
+  std::size_t max_documents = 0;           ///< budget; 0: none; of whole queries as many as fit
   engine which = engine::automatic;
   /// For benchmarks: when not 0, the stop rule is off and each partition chooses exactly this many
   /// documents (fewer when it has fewer), the minimum being taken over documents not yet chosen.
   std::size_t fixed_iterations = 0;
 };
 
-/// One document chosen in one partition.
+/// One document chosen in one partition. Of whole queries: partition 0 stands for all, and
+/// iteration counts queries.
 struct choice {
   std::size_t document = 0;
   std::size_t partition = 0;
@@ -71,9 +75,9 @@ struct partition_report {
 };
 
 struct sample {
-  std::vector<std::size_t> documents;  ///< U: chosen documents, ascending, each once
-  std::vector<choice> choices;         ///< in (iteration, partition) order
-  std::vector<partition_report> partitions;
+  std::vector<std::size_t> documents;        ///< U: chosen documents, ascending, each once
+  std::vector<choice> choices;               ///< in (iteration, partition) order
+  std::vector<partition_report> partitions;  ///< of whole queries: one, for all
   engine ran = engine::automatic;
 };
 

@@ -5,6 +5,8 @@
 #include "al/sampler.hpp"
 #include "rules/rules_reference.hpp"
 
+#include <numeric>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -71,6 +73,74 @@ inline selection reduce_partition(datasets::binned_dataset const& data,
     }
     if (chosen[best_document]) return result;
     choose(best_document, std::get<0>(best));
+  }
+}
+
+/// Whole queries, from the definition of `query_sampler`. `left_out`: documents whose label is
+/// asked for and not given.
+inline std::vector<choice> reduce_queries(datasets::binned_dataset const& data,
+                                          std::vector<std::vector<std::size_t>> const& partitions,
+                                          std::vector<std::size_t> const& query_begin,
+                                          int rule_size, rules::thresholds const& thresholds,
+                                          std::set<std::size_t> const& left_out = {}) {
+  using rules::reference::document;
+  std::size_t const parts = partitions.size();
+  std::vector<std::vector<document>> documents(parts, std::vector<document>(data.documents));
+  std::vector<std::uint64_t> item_occurs(data.items()), doc_occurs(data.documents);
+  for (std::size_t p = 0; p < parts; ++p)
+    for (std::size_t d = 0; d < data.documents; ++d) {
+      documents[p][d].label = data.labels[d];
+      for (std::size_t f : partitions[p])
+        if (data.code(f, d) != datasets::no_item)
+          documents[p][d].items.push_back(data.item_begin[f] + data.code(f, d));
+      for (auto x : documents[p][d].items) ++item_occurs[x];
+    }
+  for (auto const& of_part : documents)
+    for (std::size_t d = 0; d < data.documents; ++d)
+      for (auto x : of_part[d].items) doc_occurs[d] += item_occurs[x];
+
+  std::vector<choice> choices;
+  std::vector<std::vector<document>> sample(parts);
+  std::set<std::size_t> asked, chosen;  // documents, queries
+  auto const rules_of = [&](std::size_t d) {
+    std::uint64_t found = 0;
+    for (std::size_t p = 0; p < parts; ++p)
+      rules::reference::for_each_itemset(
+          documents[p][d].items, static_cast<std::size_t>(rule_size) - 1, [&](auto const& x) {
+            auto const counts = rules::reference::supports(sample[p], x, data.max_label);
+            std::uint32_t const n = std::accumulate(counts.begin(), counts.end(), 0U);
+            for (auto c : counts) found += rules::reference::valid(c, n, thresholds);
+          });
+    return found;
+  };
+  for (;;) {
+    // Means of so few documents differ by more than a double's rounding, or not at all.
+    using key = std::tuple<double, double, std::size_t>;
+    std::vector<key> keys;
+    std::size_t const queries = query_begin.size() - 1;
+    for (std::size_t q = 0; q < queries; ++q) {
+      double rules = 0, occurs = 0, count = 0;
+      for (std::size_t d = query_begin[q]; d < query_begin[q + 1]; ++d) {
+        if (doc_occurs[d] == 0 || (asked.contains(d) && left_out.contains(d))) continue;
+        rules += static_cast<double>(rules_of(d));
+        occurs += static_cast<double>(doc_occurs[d]);
+        ++count;
+      }
+      if (count > 0)
+        keys.emplace_back(rules / count, (chosen.empty() ? -occurs : occurs) / count, queries - q);
+    }
+    if (keys.empty()) return choices;
+    std::size_t const q = queries - std::get<2>(*std::min_element(keys.begin(), keys.end()));
+    if (chosen.contains(q)) return choices;
+    std::vector<choice> of_query;
+    for (std::size_t d = query_begin[q]; d < query_begin[q + 1]; ++d) {
+      asked.insert(d);
+      if (!left_out.contains(d)) of_query.push_back({d, 0, chosen.size(), rules_of(d)});
+    }
+    for (choice const& c : of_query)
+      for (std::size_t p = 0; p < parts; ++p) sample[p].push_back(documents[p][c.document]);
+    if (!of_query.empty()) chosen.insert(q);
+    choices.insert(choices.end(), of_query.begin(), of_query.end());
   }
 }
 

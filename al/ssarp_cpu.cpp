@@ -56,6 +56,8 @@ class recount final : public rule_counter {
     counts_[position] = never;
   }
 
+  std::uint64_t rules(std::size_t position) const override { return counts_[position]; }
+
   smallest fewest() const override {
     auto const least = std::min_element(counts_.begin(), counts_.end());
     return {*least, static_cast<std::size_t>(least - counts_.begin())};

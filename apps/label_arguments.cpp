@@ -32,8 +32,7 @@ void replay(datasets::answer_journal const& journal, std::string const& path, al
       work.answer(a.document, a.label);
     } catch (usage_error const&) {
       throw error({path, a.line, 1},
-                  "this document was not asked about at that point, expected the answers as they "
-                  "were given");
+                  "this document has a label already, expected the answers as they were given");
     }
   }
 }
@@ -55,6 +54,20 @@ class answers_of_file {
     for (std::size_t d = 0; d < train.size(); ++d)
       if (train.labels[d] != datasets::unlabelled) expect_same(d, train.labels[d], train.name);
     for (datasets::answer const& a : work.answers()) expect_same(a.document, a.label, "--resume");
+  }
+
+  /// What it says of documents that are not wanted yet.
+  void give_in_advance(al::labelling& work, datasets::answer_journal* journal) const {
+    std::vector<datasets::answer> rest;
+    for (auto const& [document, said] : said_)
+      if (work.label_of(document) == datasets::unlabelled) rest.push_back(said);
+    for (datasets::answer const& a : work.answers())
+      std::erase_if(rest, [&](datasets::answer const& r) { return r.document == a.document; });
+    std::ranges::sort(rest, {}, &datasets::answer::line);
+    for (datasets::answer const& a : rest) {
+      if (journal) journal->add(a.document, a.label);
+      work.answer(a.document, a.label);
+    }
   }
 
   void give(al::labelling& work, datasets::answer_journal* journal) const {
@@ -87,10 +100,15 @@ class answers_of_file {
 };
 
 nlohmann::ordered_json summary_of(al::labelling const& work, al::outlook const& ahead) {
-  std::size_t left_out = 0;
-  for (datasets::answer const& a : work.answers()) left_out += !a.label;
+  std::size_t left_out = 0, unused = 0;
+  auto const chosen = work.take().documents;
+  for (datasets::answer const& a : work.answers()) {
+    left_out += !a.label;
+    unused += a.label && !std::ranges::binary_search(chosen, a.document);
+  }
   return {{"answers", work.answers().size()},
           {"left_out", left_out},
+          {"unused", unused},
           {"wanted", work.wanted().size()},
           {"rules", ahead.rules},
           {"estimate",
@@ -111,6 +129,11 @@ void label_arguments::add_to(CLI::App& verb) {
       ->group(group);
   verb.add_option("--pending", pending,
                   "Write the documents that want labels to this TSV, and end with exit code 5")
+      ->group(group);
+  verb.add_option("--batch", batch,
+                  "Documents in --pending: so many of the next ones, as far as can be guessed; 0: "
+                  "those that are chosen whatever the labels are")
+      ->capture_default_str()
       ->group(group);
   verb.add_option("--resume", resume,
                   "Keep every answer in this file, and go on where it ends; ask needs it")
@@ -146,9 +169,13 @@ void label_arguments::check(std::string const& train) const {
     if (train == "-")
       throw usage_error(
           "--oracle ask reads answers from standard input, expected --train in a file");
+  } else if (batch != 0 && pending.empty()) {
+    throw usage_error("--batch is the length of --pending, and there is none");
   } else if (!names.empty()) {
     throw usage_error("--names is for --oracle ask, and nobody is asked");
   }
+  if (oracle == "ask" && batch != 0)
+    throw usage_error("--batch beside --oracle ask, expected --oracle file or file:P");
   if (oracle == "file" && !resume.empty())
     throw usage_error("--resume keeps answers, expected --oracle ask or file:P beside it");
 }
@@ -159,7 +186,8 @@ labelled_sample label_arguments::reduce(session& owner, datasets::dataset const&
                                         al::sampler_options const& options) const {
   for (al::engine_info const& e : al::engines())
     if (e.which == options.which || (options.which == al::engine::automatic && e.is_default))
-      owner.expect_device_for(e.name, "cpu where labels are asked for");
+      owner.expect_device_for(
+          e.name, asks() ? "cpu where labels are asked for" : "cpu where whole queries are chosen");
   if (oracle == "ask" &&
       std::ranges::find(train.labels, datasets::unlabelled) == train.labels.end())
     throw usage_error(
@@ -176,6 +204,7 @@ labelled_sample label_arguments::reduce(session& owner, datasets::dataset const&
       owner.say(fmt::format("{} answers are in {}", journal->answers().size(), resume));
   }
   bool finished_early = false;
+  std::optional<answers_of_file> table;
   if (oracle == "ask") {
     label_dialogue::sources sources{train, binned,    datasets::item_ranges(binned, fitted),
                                     {},    max_label, neighbours};
@@ -188,25 +217,33 @@ labelled_sample label_arguments::reduce(session& owner, datasets::dataset const&
     });
     finished_early = dialogue.finished_early();
   } else if (oracle != "file") {
-    answers_of_file(owner, labels_file(), !pending.empty(), train, work)
-        .give(work, journal ? &*journal : nullptr);
+    table.emplace(owner, labels_file(), !pending.empty(), train, work);
+    table->give(work, journal ? &*journal : nullptr);
+    // Beside a journal the next table may be of another batch alone.
+    if (batch != 0 && !work.finished()) table->give_in_advance(work, journal ? &*journal : nullptr);
   }
 
   labelled_sample result;
   result.ready = work.finished() || finished_early;
   std::vector<std::size_t> wanted;
-  for (al::question const& q : work.wanted()) wanted.push_back(q.document);
+  for (al::question const& q : batch == 0 ? work.wanted() : work.batch(batch))
+    wanted.push_back(q.document);
   if (!result.ready && pending.empty() && oracle != "ask")
     throw error({train.name, train.line_numbers[wanted.front()], 1},
-                fmt::format("this document was chosen and is not labelled, expected a label in {}, "
-                            "or --pending",
-                            labels_file()));
+                oracle == "file"
+                    ? "this document was chosen and is not labelled, expected a label"
+                    : fmt::format("this document was chosen and is not labelled, expected a label "
+                                  "in {}, or --pending",
+                                  labels_file()));
   if (!pending.empty())
     write_file(pending, datasets::labels_to_fill(
                             train, result.ready ? std::span<std::size_t const>{}
                                                 : std::span<std::size_t const>(wanted)));
-  al::outlook const ahead = work.look_ahead(next_documents);
-  result.summary = summary_of(work, ahead);
+  al::outlook ahead;
+  if (asks()) {
+    ahead = work.look_ahead(next_documents);
+    result.summary = summary_of(work, ahead);
+  }
   if (!result.ready) {
     owner.exit_with(labels_wanted_code);
     owner.note("labelling", result.summary);

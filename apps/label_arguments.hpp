@@ -21,11 +21,12 @@ struct labelled_sample {
   nlohmann::ordered_json summary;
 };
 
-/// Who labels the documents that `reduce` chooses: --oracle --pending --resume, and how a person is
-/// asked: --names --max-label --neighbours.
+/// Who labels the documents that `reduce` chooses: --oracle --pending --batch --resume, and how a
+/// person is asked: --names --max-label --neighbours.
 struct label_arguments {
   std::string oracle = "file";
   std::string pending;
+  std::size_t batch = 0;
   std::string resume;
   std::string names;
   std::int32_t max_label = 4;
@@ -38,7 +39,8 @@ struct label_arguments {
   void check(std::string const& train) const;
   /// Whether labels come from elsewhere than the training file, or may be wanted from elsewhere.
   bool asks() const;
-  /// Chooses documents as far as labels are there, or are given. Where they are not: writes
+  /// Chooses documents one label after the other, as far as these are there, or are given. Where
+  /// they are not: writes
   /// --pending, says how many are wanted and what they would bring, and sets the exit code.
   labelled_sample reduce(session& owner, datasets::dataset const& train,
                          datasets::binned_dataset const& binned,

@@ -95,10 +95,15 @@ void label_dialogue::show(al::question const& now) const {
   fmt::print(stderr, "\nAnswer {}: {}\n", work_.answers().size() + 1, title(now.document));
   if (std::string const comment = printable(what_.train.comment(now.document)); !comment.empty())
     fmt::print(stderr, "  {}\n", comment);
-  std::string const why = now.iteration == 0
-                              ? "the most representative document"
-                              : fmt::format("the document with the fewest rules ({})", now.rules);
-  fmt::print(stderr, "  {} of partition {}, by\n", why, now.partition);
+  if (work_.whole_queries()) {
+    fmt::print(stderr, "  one of {} documents to be labelled of query {}, by\n",
+               work_.wanted().size(), now.iteration + 1);
+  } else {
+    std::string const why = now.iteration == 0
+                                ? "the most representative document"
+                                : fmt::format("the document with the fewest rules ({})", now.rules);
+    fmt::print(stderr, "  {} of partition {}, by\n", why, now.partition);
+  }
   show_features(now.document, work_.features(now.partition));
   auto const nearest = work_.nearest_labelled(now.document, what_.neighbours);
   if (!nearest.empty()) fmt::print(stderr, "  nearest labelled documents\n");

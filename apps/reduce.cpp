@@ -22,16 +22,19 @@ struct reduce_arguments {
   discretizer_arguments discretizer;
   sampler_arguments sampler;
   label_arguments labels;
+  bool whole_queries = false;
 };
 
 nlohmann::ordered_json summary(datasets::dataset const& train,
-                               datasets::binned_dataset const& binned, al::sample const& sample) {
+                               datasets::binned_dataset const& binned, al::sample const& sample,
+                               bool whole_queries) {
   nlohmann::ordered_json json;
   json["engine"] = al::name_of(sample.ran);
   json["documents"] = train.size();
   json["features_with_items"] = binned.feature_count();
   json["items"] = binned.items();
   json["chosen"] = sample.documents.size();
+  if (whole_queries) json["queries"] = sample.partitions.front().iterations;
   json["share"] = static_cast<double>(sample.documents.size()) / static_cast<double>(train.size());
   json["partitions"] = nlohmann::ordered_json::array();
   for (al::partition_report const& p : sample.partitions)
@@ -41,6 +44,14 @@ nlohmann::ordered_json summary(datasets::dataset const& train,
                                   {"rules_lost", p.rules_lost},
                                   {"seconds", p.seconds}});
   return json;
+}
+
+/// The first document of each query, and their end.
+std::vector<std::size_t> query_begin(datasets::dataset const& train) {
+  std::vector<std::size_t> begin;
+  for (datasets::query_group const& q : train.queries) begin.push_back(q.begin);
+  begin.push_back(train.size());
+  return begin;
 }
 
 void reduce(session& owner, reduce_arguments const& arguments) {
@@ -77,9 +88,10 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   al::sample sample;
   std::vector<std::int32_t> labels;  // those that were asked for
   nlohmann::ordered_json asked;
-  if (arguments.labels.asks()) {
-    labelled_sample found = arguments.labels.reduce(owner, train, binned, fitted,
-                                                    arguments.sampler.options(owner, binned));
+  if (arguments.labels.asks() || arguments.whole_queries) {
+    al::sampler_options options = arguments.sampler.options(owner, binned);
+    if (arguments.whole_queries) options.query_begin = query_begin(train);
+    labelled_sample found = arguments.labels.reduce(owner, train, binned, fitted, options);
     if (!found.ready) return;
     sample = std::move(found.sample);
     labels = std::move(found.labels);
@@ -87,7 +99,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   } else {
     sample = arguments.sampler.reduce(owner, train, binned);
   }
-  nlohmann::ordered_json result = summary(train, binned, sample);
+  nlohmann::ordered_json result = summary(train, binned, sample, arguments.whole_queries);
   if (!asked.is_null()) result["labelling"] = asked;
   owner.note("engine", al::name_of(sample.ran));
   owner.note("sample", result);
@@ -103,10 +115,12 @@ void reduce(session& owner, reduce_arguments const& arguments) {
     write_file("-", result.dump(2) + "\n");
   } else {
     owner.say(fmt::format(
-        "chose {} of {} documents ({:.2f} %) in {} partitions with {}", sample.documents.size(),
-        train.size(),
+        "chose {} of {} documents ({:.2f} %) in {} with {}", sample.documents.size(), train.size(),
         100.0 * static_cast<double>(sample.documents.size()) / static_cast<double>(train.size()),
-        sample.partitions.size(), al::name_of(sample.ran)));
+        arguments.whole_queries
+            ? fmt::format("{} whole queries", sample.partitions.front().iterations)
+            : fmt::format("{} partitions", sample.partitions.size()),
+        al::name_of(sample.ran)));
   }
 }
 
@@ -130,6 +144,9 @@ void add_reduce(CLI::App& program, session& owner) {
                    "TSV of every choice: line (0-based), docid, partition, iteration, rules");
   verb->add_option("--model", arguments->model, "Save the cuts for rank --discretizer");
   arguments->sampler.add_to(*verb);
+  verb->add_flag("--whole-queries", arguments->whole_queries,
+                 "Choose queries, with all their documents, instead of documents")
+      ->group("Sampling");
   arguments->labels.add_to(*verb);
   arguments->discretizer.add_to(*verb);
   arguments->reading.add_to(*verb);

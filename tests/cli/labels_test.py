@@ -100,6 +100,76 @@ class Labels(harness.CommandLine):
         self.assertEqual(json.loads(done.stdout)["labelling"]["answers"],
                          self.want[0].count(b"\n"))
 
+    def test_larger_batches_choose_the_same(self):
+        """With guesses for labels a batch is as long as asked for; what it chooses is as without."""
+        for size, state in ((1, []), (5, ["--resume", "state5"]), (7, []),
+                            (40, ["--resume", "state40"])):
+            with self.subTest(size=size):
+                table = "line\tlabel\n"
+                self.file("labels", table.encode())
+                given = []
+                while self.by_batch(size, *state) == 5:
+                    batch = self.wanted()
+                    self.assertLessEqual(len(batch), size)
+                    self.assertGreater(len(batch), 0)
+                    self.assertFalse(set(batch) & set(given))
+                    given += batch
+                    # Beside a journal a table is of one batch alone.
+                    table = table if not state else "line\tlabel\n"
+                    table += "".join(f"{x}\t{self.labels[x]}\n" for x in batch)
+                    self.file("labels", table.encode())
+                self.assertEqual((self.read("out"), self.read("ids")), self.want)
+                if size == 1:
+                    self.assertEqual(given, self.order())
+
+    def by_batch(self, size, *more):
+        done = self.rulerank(*self.POOL, "--out", "out", "--ids", "ids", "--oracle", "file:labels",
+                             "--pending", "pending", "--batch", str(size), *more, "--json")
+        self.assertIn(done.returncode, (0, 5), done.stderr)
+        summary = json.loads(done.stdout)
+        summary = summary.get("labelling", summary)
+        if done.returncode == 0:
+            chosen = self.read("out").count(b"\n")
+            self.assertEqual(summary["answers"] - summary["unused"], chosen)
+        return done.returncode
+
+    def test_whole_queries(self):
+        """The file's labels, a table, and a person come to the same; so does any end."""
+        whole = ["--whole-queries"]
+        done = self.expect(0, "reduce", "--train", "whole", *self.COMMON, *whole, "--out", "want",
+                           "--ids", "want.tsv", "--max-documents", "45")
+        self.want = self.read("want"), self.read("want.tsv")
+        order = self.order()
+        self.assertIn(f"chose {len(order)} of 60", done.stderr.decode())
+        self.assertIn(f"in {len(order) // 10} whole queries", done.stderr.decode())
+        self.assertGreater(len(order), 10)
+        for n in range(0, len(order), 10):  # in their order
+            self.assertEqual(order[n:n + 10], list(range(order[n], order[n] + 10)))
+        whole += ["--max-documents", "45"]
+        words = [f"{self.labels[x]}\n" for x in order]
+        shown = self.ask(["e\n", *words[:3], "u\n", *words[2:13]], 5, *whole)
+        self.assertIn("one of 10 documents to be labelled of query 1, by", shown)
+        self.assertIn("one of 7 documents to be labelled of query 2, by", shown)
+        self.ask(words[13:], 0, *whole)
+        self.assertEqual((self.read("out"), self.read("ids")), self.want)
+        for size in (0, 1, 15):
+            table = "line\tlabel\n"
+            self.file("labels", table.encode())
+            while self.by_batch(size, *whole) == 5:
+                batch = self.wanted()
+                self.assertEqual(len(batch) % 10, 0)
+                self.assertGreaterEqual(len(batch), min(size, 10))
+                table += "".join(f"{x}\t{self.labels[x]}\n" for x in batch)
+                self.file("labels", table.encode())
+            self.assertEqual((self.read("out"), self.read("ids")), self.want)
+        self.expect(3, *self.POOL, "--out", "out", "--oracle", "ask", "--resume", "state",
+                    message="and --whole-queries or not")
+        self.expect(3, *self.POOL, "--out", "out", "--whole-queries",
+                    message="this document was chosen and is not labelled, expected a label")
+        self.expect(2, "reduce", "--train", "whole", *self.COMMON, "--out", "out",
+                    "--whole-queries", "--max-documents", "9",
+                    message="a budget of 9 documents, and the first query chosen has 10")
+
     def test_labels_in_the_pool_itself(self):
         lines = self.read("pool").splitlines(keepends=True)
         for _ in range(100):
@@ -267,6 +337,8 @@ class Labels(harness.CommandLine):
             usage("no file", "--oracle file:", "the path is empty"),
             usage("ask without a journal", "--oracle ask", "expected a file that keeps the answers"),
             usage("pending beside ask", "--oracle ask --resume s --pending p", "--pending beside"),
+            usage("a batch of nothing", "--oracle file:x --batch 3", "--batch is the length of"),
+            usage("a batch for a person", "--oracle ask --resume s --batch 3", "--batch "),
             usage("resume without answers", "--resume s", "--resume keeps answers"),
             usage("names for nobody", "--names {in}", "--names is for --oracle ask"),
             usage("nobody to ask about", "--oracle ask --resume s", "have labels", b"0 qid:1 1:1\n"
