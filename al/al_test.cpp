@@ -44,15 +44,9 @@ sampler_options options_for(engine which, int rule_size, rules::thresholds t,
   return options;
 }
 
-std::string_view where_it_runs(engine which) {
-  for (engine_info const& e : engines())
-    if (e.which == which) return e.runs_on;
-  return "";
-}
-
 /// Needs a GPU.
 bool runs_on_gpu(engine which) {
-  return where_it_runs(which).starts_with("cuda");
+  return needs_gpu(engines(), which);
 }
 
 /// The engines that this machine can run.

@@ -21,17 +21,7 @@ datasets::binned_dataset drawn(std::uint64_t seed, std::size_t documents, std::s
   return data;
 }
 
-/// Contexts with the first GPU, and with all of them.
-std::vector<context> with_gpus() {
-  std::vector<context> contexts;
-  auto const all = testing_tools::gpus();
-  for (std::size_t n = 1; n <= all.size(); n *= 2) {
-    context ctx;
-    ctx.devices.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
-    contexts.push_back(ctx);
-  }
-  return contexts;
-}
+using testing_tools::with_gpus;
 
 void expect_same(sample const& found, sample const& expected, std::string const& what) {
   ASSERT_EQ(found.documents, expected.documents) << what;

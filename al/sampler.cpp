@@ -99,19 +99,11 @@ std::span<engine_info const> engines() {
 }
 
 std::string_view name_of(engine e) {
-  for (auto const& info : engine_list)
-    if (info.which == e) return info.name;
-  return "auto";
+  return engine_name(engine_list, e);
 }
 
 engine engine_from(std::string_view name) {
-  if (name == "auto") return engine::automatic;
-  std::string known = "auto";
-  for (auto const& info : engine_list) {
-    if (info.name == name) return info.which;
-    known += fmt::format(", {}", info.name);
-  }
-  throw usage_error(fmt::format("unknown engine '{}' for reduce, expected one of {}", name, known));
+  return engine_in<engine>(engine_list, name);
 }
 
 sample reduce(context const& ctx, datasets::binned_dataset const& data,

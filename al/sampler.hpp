@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/engines.hpp"
 #include "datasets/discretizer.hpp"
 #include "rules/thresholds.hpp"
 
@@ -22,13 +23,7 @@ enum class engine {
   delta,   ///< ours: only what the chosen document changed
 };
 
-struct engine_info {
-  engine which;
-  std::string_view name;
-  std::string_view runs_on;
-  std::string_view what;
-  bool is_default = false;  ///< what `automatic` stands for, on the CPU or on GPUs
-};
+using engine_info = engine_entry<engine>;
 std::span<engine_info const> engines();
 std::string_view name_of(engine e);
 /// Throws `usage_error` that lists the names.

@@ -1,6 +1,7 @@
 #pragma once
 // What the tests of several rooms use; not installed.
 
+#include "core/context.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
 
@@ -40,6 +41,16 @@ inline std::vector<int> gpus() {
   std::vector<int> ordinals;
   for (device const& d : list_devices().devices) ordinals.push_back(d.ordinal);
   return ordinals;
+}
+
+/// Contexts with the first GPU, with two, with four, as far as there are so many.
+inline std::vector<context> with_gpus() {
+  std::vector<context> contexts;
+  auto const all = gpus();
+  for (std::size_t n = 1; n <= all.size(); n *= 2)
+    contexts.emplace_back().devices.assign(all.begin(),
+                                           all.begin() + static_cast<std::ptrdiff_t>(n));
+  return contexts;
 }
 
 /// A file or folder of the real data sets, under $RULERANK_TEST_DATA; empty when it is not there.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/engines.hpp"
 #include "rules/thresholds.hpp"
 
 #include <cstddef>
@@ -12,14 +13,7 @@ namespace rulerank::l2r {
 /// The engines of the score (docs/definitions.md, Ranking). All give the same bits.
 enum class engine { automatic, lrar, project, tensor, plrar, profl_t, profl };
 
-/// An engine as the program lists it.
-struct engine_description {
-  engine which;
-  std::string_view name;
-  std::string_view runs_on;  ///< "cpu" or "cuda"
-  std::string_view what;
-  bool is_default = false;  ///< what `automatic` stands for, on the CPU or on GPUs
-};
+using engine_description = engine_entry<engine>;
 
 /// Every engine that can be asked for.
 std::span<engine_description const> engines();

@@ -46,12 +46,6 @@ constexpr std::array descriptions {
 #endif
 };
 
-bool runs_on_gpu(engine which) {
-  for (engine_description const& d : descriptions)
-    if (d.which == which) return d.runs_on.starts_with("cuda");
-  return false;
-}
-
 /// The default engine for GPUs where there are some to run on and the build has it.
 engine default_engine(bool gpus) {
   engine best = engine::project;
@@ -67,19 +61,11 @@ std::span<engine_description const> engines() {
 }
 
 std::string_view name_of(engine which) {
-  for (engine_description const& d : descriptions)
-    if (d.which == which) return d.name;
-  return "auto";
+  return engine_name(descriptions, which);
 }
 
 engine engine_from(std::string_view name) {
-  if (name == "auto") return engine::automatic;
-  std::string known = "auto";
-  for (engine_description const& d : descriptions) {
-    if (d.name == name) return d.which;
-    known += fmt::format(", {}", d.name);
-  }
-  throw usage_error(fmt::format("--engine: found '{}', expected {}", name, known));
+  return engine_in<engine>(descriptions, name);
 }
 
 void check(scoring_options const& options) {
@@ -129,7 +115,7 @@ ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
   ctx.check_stop();
   which_ =
       options.engine == engine::automatic ? default_engine(!ctx.devices.empty()) : options.engine;
-  if (runs_on_gpu(which_) && ctx.devices.empty())
+  if (needs_gpu(descriptions, which_) && ctx.devices.empty())
     throw device_error(
         fmt::format("engine {} runs on GPUs, and there is none to run on", name_of(which_)));
   prepared_ = std::make_unique<prepared_training const>(training, options);

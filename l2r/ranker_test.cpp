@@ -34,9 +34,7 @@ std::vector<std::uint64_t> bits_of(std::vector<double> const& scores) {
 }
 
 bool runs_on_gpu(engine which) {
-  for (engine_description const& d : engines())
-    if (d.which == which) return d.runs_on.starts_with("cuda");
-  return false;
+  return needs_gpu(engines(), which);
 }
 
 /// The engines that this machine can run.

@@ -45,12 +45,6 @@ constexpr std::array engines {
 #endif
 };
 
-bool runs_on_gpu(sparse_engine e) {
-  for (auto const& info : engines)
-    if (info.which == e) return info.runs_on.starts_with("cuda");
-  return false;
-}
-
 /// Query rows without the terms that no document has, and those that weigh nothing.
 sparse_matrix known_terms(context const& ctx, sparse_rows const& queries,
                           sparse_index const& index) {
@@ -108,18 +102,10 @@ std::span<sparse_engine_info const> sparse_engines() {
   return engines;
 }
 std::string_view name_of(sparse_engine e) {
-  for (auto const& info : engines)
-    if (info.which == e) return info.name;
-  return "auto";
+  return engine_name(engines, e);
 }
 sparse_engine sparse_engine_from(std::string_view name) {
-  if (name == "auto") return sparse_engine::automatic;
-  std::string known = "auto";
-  for (auto const& info : engines) {
-    if (info.name == name) return info.which;
-    known += fmt::format(", {}", info.name);
-  }
-  throw usage_error(fmt::format("found engine '{}', expected one of {}", name, known));
+  return engine_in<sparse_engine>(engines, name);
 }
 
 struct sparse_searcher::implementation {
@@ -135,7 +121,7 @@ sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
   sparse_engine& chosen = implementation_->options.engine;
   if (chosen == sparse_engine::automatic) chosen = sparse_engine::tiles;
   if (options.group == 0) throw usage_error("group: found 0, expected at least 1");
-  if (runs_on_gpu(chosen) && ctx.devices.empty())
+  if (needs_gpu(engines, chosen) && ctx.devices.empty())
     throw device_error(
         fmt::format("engine {} runs on GPUs, and there is none to run on", name_of(chosen)));
   switch (chosen) {

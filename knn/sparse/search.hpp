@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/engines.hpp"
 #include "knn/sparse/sparse_index.hpp"
 
 #include <cstdint>
@@ -33,13 +34,7 @@ enum class sparse_engine {
   fish,   ///< as published: on GPUs, posting lists, a group of queries a launch (Algorithms 20 to
           ///< 23)
 };
-struct sparse_engine_info {
-  sparse_engine which;
-  std::string_view name;
-  std::string_view runs_on;
-  std::string_view what;
-  bool is_default = false;
-};
+using sparse_engine_info = engine_entry<sparse_engine>;
 std::span<sparse_engine_info const> sparse_engines();
 std::string_view name_of(sparse_engine e);
 /// Throws `usage_error` that lists the names.

@@ -21,23 +21,12 @@ namespace {
 
 constexpr std::size_t tile = 1 << 14;  // documents of a tile on the CPU
 
+using rulerank::testing_tools::with_gpus;
 using testing_tools::drawn_rows;
 using testing_tools::drawn_shape;
 
 constexpr double tolerance = 1e-5;
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
-
-/// Contexts with the first GPU, with two, with four.
-std::vector<context> with_gpus() {
-  std::vector<context> contexts;
-  auto const all = rulerank::testing_tools::gpus();
-  for (std::size_t n = 1; n <= all.size(); n *= 2) {
-    context ctx;
-    ctx.devices.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
-    contexts.push_back(ctx);
-  }
-  return contexts;
-}
 
 /// What is measured against 1e-5: the similarity, which for l2 is the cosine, since the root makes
 /// of an error e in a cosine of 1 one of sqrt(2 e).

@@ -52,10 +52,9 @@ sparse_engine_info const& tiles_info() {
 std::vector<context> contexts_of(sparse_engine_info const& engine) {
   std::vector<context> contexts{on_threads(1), on_threads(4)};
   if (!engine.runs_on.ends_with("cuda")) return contexts;
-  auto const all = rulerank::testing_tools::gpus();
-  for (std::size_t n = 1; n <= all.size(); n *= 2) {
-    contexts.push_back(on_threads(2));
-    contexts.back().devices.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+  for (context& ctx : rulerank::testing_tools::with_gpus()) {
+    ctx.threads = 2;
+    contexts.push_back(std::move(ctx));
   }
   return contexts;
 }

@@ -23,13 +23,6 @@ constexpr std::array<mining_engine_info, 3> all_engines{{
      true},
 }};
 
-template <class Table>
-std::string names_in(Table const& table) {
-  std::string names;
-  for (auto const& e : table) names += (names.empty() ? "" : ", ") + std::string(e.name);
-  return names;
-}
-
 struct kind_name {
   itemset_kind which;
   std::string_view name;
@@ -37,21 +30,6 @@ struct kind_name {
 constexpr std::array<kind_name, 3> kinds{{{itemset_kind::all, "all"},
                                           {itemset_kind::closed, "closed"},
                                           {itemset_kind::maximal, "maximal"}}};
-
-template <class Table>
-auto which_in(Table const& table, std::string_view name, std::string_view what) {
-  for (auto const& e : table)
-    if (e.name == name) return e.which;
-  throw usage_error("found " + std::string(what) + " '" + std::string(name) + "', expected " +
-                    names_in(table));
-}
-
-template <class Table, class Which>
-std::string_view name_in(Table const& table, Which which) {
-  for (auto const& e : table)
-    if (e.which == which) return e.name;
-  return "auto";
-}
 
 struct itemset_hash {
   std::size_t operator()(std::vector<item> const& x) const {
@@ -67,17 +45,16 @@ std::span<mining_engine_info const> mining_engines() {
   return all_engines;
 }
 std::string_view name_of(mining_engine e) {
-  return name_in(all_engines, e);
+  return engine_name(all_engines, e);
 }
 mining_engine mining_engine_from(std::string_view name) {
-  if (name == "auto") return mining_engine::automatic;
-  return which_in(all_engines, name, "engine");
+  return engine_in<mining_engine>(all_engines, name);
 }
 std::string_view name_of(itemset_kind k) {
   return name_in(kinds, k);
 }
 itemset_kind itemset_kind_from(std::string_view name) {
-  return which_in(kinds, name, "kind");
+  return which_in(kinds, "kind", name);
 }
 
 itemset_list mine(context const& ctx, transaction_view const& data, mining_options const& given) {

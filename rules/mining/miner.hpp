@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/engines.hpp"
 #include "datasets/transactions.hpp"
 #include "rules/mining/itemset_list.hpp"
 
@@ -20,13 +21,7 @@ enum class mining_engine {
   vertical,    ///< our own: depth first, bitmaps and lists
 };
 
-struct mining_engine_info {
-  mining_engine which;
-  std::string_view name;
-  std::string_view runs_on;
-  std::string_view what;
-  bool is_default = false;
-};
+using mining_engine_info = engine_entry<mining_engine>;
 std::span<mining_engine_info const> mining_engines();
 std::string_view name_of(mining_engine e);
 /// Throws `usage_error` that lists the names.

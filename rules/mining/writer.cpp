@@ -1,5 +1,6 @@
 #include "rules/mining/writer.hpp"
 
+#include "core/engines.hpp"
 #include "core/error.hpp"
 
 #include <algorithm>
@@ -59,15 +60,11 @@ std::string json_number(double x) {
 }  // namespace
 
 std::string_view name_of(mining_format f) {
-  for (auto const& e : formats)
-    if (e.which == f) return e.name;
-  return "";
+  return name_in(formats, f);
 }
 
 mining_format mining_format_from(std::string_view name) {
-  for (auto const& e : formats)
-    if (e.name == name) return e.which;
-  throw usage_error(fmt::format("found format '{}', expected borgelt, spmf or json", name));
+  return which_in(formats, "format", name);
 }
 
 void check_measures(std::span<std::string const> names) {

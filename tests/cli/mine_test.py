@@ -194,7 +194,7 @@ class Mine(harness.CommandLine):
             Row("confidence", b"1\n", least + "--rules --min-confidence 80", 2,
                 "--min-confidence: found '80', expected a share from 0 to 1"),
             Row("engine", b"1\n", least + "--engine eclat", 2,
-                "--engine: found engine 'eclat', expected bruteforce, apriori, vertical"),
+                "--engine: found engine 'eclat', expected one of auto, bruteforce, apriori, vertical"),
             Row("measure", b"1\n", least + "--rules --measures cosine", 2,
                 "--measures: found measure 'cosine'"),
             Row("measures of itemsets", b"1\n", least + "--measures lift", 2,
