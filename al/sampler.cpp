@@ -103,7 +103,7 @@ std::string_view name_of(engine e) {
 }
 
 engine engine_from(std::string_view name) {
-  return engine_in<engine>(engine_list, name);
+  return engine_in<engine>(engine_list, name, without_cuda);
 }
 
 sample reduce(context const& ctx, datasets::binned_dataset const& data,

@@ -65,7 +65,7 @@ std::string_view name_of(engine which) {
 }
 
 engine engine_from(std::string_view name) {
-  return engine_in<engine>(descriptions, name);
+  return engine_in<engine>(descriptions, name, without_cuda);
 }
 
 void check(scoring_options const& options) {

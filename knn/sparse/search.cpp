@@ -105,7 +105,7 @@ std::string_view name_of(sparse_engine e) {
   return engine_name(engines, e);
 }
 sparse_engine sparse_engine_from(std::string_view name) {
-  return engine_in<sparse_engine>(engines, name);
+  return engine_in<sparse_engine>(engines, name, without_cuda);
 }
 
 struct sparse_searcher::implementation {
