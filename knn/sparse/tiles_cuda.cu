@@ -427,7 +427,12 @@ class query_batch {
         found_on_host_(queries),
         documents_on_host_(queries * k),
         scores_on_host_(queries * k),
-        counts_on_host_(2) {}
+        counts_on_host_(2) {
+    // They are copied whole, also where a query has found fewer documents.
+    documents_.fill_bytes(0);
+    scores_.fill_bytes(0);
+    check_cuda(cudaStreamSynchronize(nullptr));
+  }
 
   query_view put(sparse_rows const& rows, std::span<double const> norms,
                  std::span<std::uint32_t const> errors, double scale, share const& of,
