@@ -39,10 +39,9 @@ def keep(path):
 
 def place(argument):
     """A path without what leads to the data."""
-    begin, path = argument.split("=", 1) if argument.startswith("save=") else ("", argument)
-    if not path.startswith("/"):
-        return argument
-    return (begin + "=" if begin else "") + "/".join(pathlib.Path(path).parts[-3:])
+    if argument.startswith("save=/"):
+        return "save=" + pathlib.Path(argument).name
+    return "/".join(pathlib.Path(argument).parts[-3:]) if argument.startswith("/") else argument
 
 
 def run(command, log):
