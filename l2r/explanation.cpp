@@ -13,64 +13,104 @@ namespace rulerank::l2r {
 
 namespace {
 
+__extension__ using int128 = __int128;
+
+/// A rule on the walk through all of them, with integers that hold what it adds and all sums of it.
+template <class Number>
+struct walked_rule {
+  std::vector<rules::item> antecedent;
+  std::int32_t label = 0;
+  std::uint32_t support = 0;
+  std::uint32_t documents = 0;
+  std::vector<std::uint32_t> classes;
+  Number share = 0;
+  Number weight = 0;
+  Number moved = 0;
+  bool first = true;
+  bool second = false;
+
+  document_rule listed() const {
+    return {antecedent,
+            label,
+            support,
+            documents,
+            classes,
+            exact_integer(share),
+            exact_integer(weight),
+            exact_integer(moved),
+            first,
+            second};
+  }
+};
+
 /// What the labels of a training set add up to, and its documents.
+template <class Number>
 struct mean_of_labels {
-  exact_integer sum = 0;
-  exact_integer documents = 0;
+  Number sum = 0;
+  Number documents = 0;
 
   explicit mean_of_labels(rules::vertical_index const& index) : documents(index.documents()) {
     for (std::size_t k = 0; k < index.class_count(); ++k)
-      sum += exact_integer(index.class_label(k)) * index.class_size(k);
+      sum += Number(index.class_label(k)) * index.class_size(k);
   }
   /// What a rule's share and weight move away from the mean, in units of 1 / N.
-  exact_integer moved(exact_integer const& share, exact_integer const& weight) const {
+  Number moved(Number const& share, Number const& weight) const {
     return documents * share - sum * weight;
   }
 };
 
 /// The order of `moving_rules::most`, of rules that all move up.
-bool further_up(document_rule const& a, document_rule const& b) {
+template <class Rule>
+bool further_up(Rule const& a, Rule const& b) {
   if (a.moved != b.moved) return a.moved > b.moved;
   if (a.support != b.support) return a.support > b.support;
   if (a.antecedent.size() != b.antecedent.size()) return a.antecedent.size() < b.antecedent.size();
   return std::tie(a.antecedent, b.label) < std::tie(b.antecedent, a.label);
 }
 
-bool further_down(document_rule const& a, document_rule const& b) {
+template <class Rule>
+bool further_down(Rule const& a, Rule const& b) {
   if (a.moved != b.moved) return a.moved < b.moved;
   return further_up(a, b);
 }
 
 /// Counts rules and keeps the `top` that come first in an order.
+template <class Number>
 class first_rules {
  public:
-  using order = bool (*)(document_rule const&, document_rule const&);
+  using rule = walked_rule<Number>;
+  using order = bool (*)(rule const&, rule const&);
   first_rules(order before, std::size_t top) : before_(before), top_(top) {}
 
-  void add(document_rule const& rule) {
-    ++all_.rules;
-    all_.moved += rule.moved;
+  void add(rule const& r) {
+    ++rules_;
+    moved_ += r.moved;
     if (top_ == 0) return;
-    if (all_.most.size() == top_) {
-      if (!before_(rule, all_.most.front())) return;
-      std::pop_heap(all_.most.begin(), all_.most.end(), before_);
-      all_.most.pop_back();
+    if (most_.size() == top_) {
+      if (!before_(r, most_.front())) return;
+      std::pop_heap(most_.begin(), most_.end(), before_);
+      most_.pop_back();
     }
-    all_.most.push_back(rule);
-    std::push_heap(all_.most.begin(), all_.most.end(), before_);
+    most_.push_back(r);
+    std::push_heap(most_.begin(), most_.end(), before_);
   }
   moving_rules take() {
-    std::sort_heap(all_.most.begin(), all_.most.end(), before_);
-    return std::move(all_);
+    std::sort_heap(most_.begin(), most_.end(), before_);
+    moving_rules taken{{}, rules_, exact_integer(moved_)};
+    for (rule const& r : most_) taken.most.push_back(r.listed());
+    return taken;
   }
 
  private:
   order before_;
   std::size_t top_;
-  moving_rules all_;  // `most` is a heap whose front comes last
+  std::uint64_t rules_ = 0;
+  Number moved_ = 0;
+  std::vector<rule> most_;  // a heap whose front comes last
 };
 
 /// Splits what rules move evenly among their items.
+template <class Number>
 class parts_of_items {
  public:
   /// `items` ascending; antecedents have at most so many of them.
@@ -80,7 +120,7 @@ class parts_of_items {
         rules_(items.size()),
         moved_(items.size() * max_size_) {}
 
-  void add(document_rule const& rule) {
+  void add(walked_rule<Number> const& rule) {
     for (rules::item const x : rule.antecedent) {
       auto const i = static_cast<std::size_t>(std::lower_bound(items_.begin(), items_.end(), x) -
                                               items_.begin());
@@ -95,7 +135,7 @@ class parts_of_items {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       item_part part{items_[i], rules_[i], 0};
       for (std::size_t size = 1; size <= max_size_; ++size)
-        part.moved += moved_[i * max_size_ + size - 1] * (parts.split / size);
+        part.moved += exact_integer(moved_[i * max_size_ + size - 1]) * (parts.split / size);
       parts.items.push_back(std::move(part));
     }
     std::stable_sort(
@@ -108,16 +148,20 @@ class parts_of_items {
   std::vector<rules::item> items_;
   std::size_t max_size_;
   std::vector<std::uint64_t> rules_;
-  std::vector<exact_integer> moved_;  // [items x sizes]
+  std::vector<Number> moved_;  // [items x sizes]
 };
 
 /// Sorts rules into those that move up and down, and splits them among items.
+template <class Number>
 class movements {
  public:
+  using rule_type = walked_rule<Number>;
   movements(std::vector<rules::item> const& items, std::size_t max_size, std::size_t top)
-      : up_(further_up, top), down_(further_down, top), items_(items, max_size) {}
+      : up_(further_up<rule_type>, top),
+        down_(further_down<rule_type>, top),
+        items_(items, max_size) {}
 
-  void add(document_rule const& rule) {
+  void add(rule_type const& rule) {
     if (rule.moved == 0) return;
     (rule.moved > 0 ? up_ : down_).add(rule);
     items_.add(rule);
@@ -131,8 +175,8 @@ class movements {
   }
 
  private:
-  first_rules up_, down_;
-  parts_of_items items_;
+  first_rules<Number> up_, down_;
+  parts_of_items<Number> items_;
 };
 
 /// The training items of a document, ascending.
@@ -146,7 +190,7 @@ std::vector<rules::item> items_of(known_items const& test, std::size_t d) {
 }
 
 /// Walks the itemsets that a document holds, with what each adds to its score.
-template <class Sum>
+template <class Sum, class Number>
 class walk {
  public:
   walk(context const& ctx, prepared_training const& training)
@@ -191,7 +235,7 @@ class walk {
   void visit_rules(std::uint32_t n, Visit& visit) {
     score_sums<Sum> const all = view_.classwise(n, counts_.data(), 1);
     sums_ += all;
-    exact_integer left = all.den;
+    Number left = all.den;
     std::size_t best = counts_.size();
     for (std::size_t k = 0; k < counts_.size(); ++k) {
       if (counts_[k] < view_.min_valid[n]) continue;
@@ -212,9 +256,9 @@ class walk {
   }
 
   /// What class k adds to den, before the rounding of the itemset.
-  exact_integer weight(std::uint32_t n, std::size_t k) const {
+  Number weight(std::uint32_t n, std::size_t k) const {
     Sum const extra = view_.extra == nullptr ? Sum{} : view_.extra[k * view_.size + n];
-    return exact_integer(view_.factor[n]) * counts_[k] + exact_integer(extra);
+    return Number(view_.factor[n]) * counts_[k] + Number(extra);
   }
 
   context const& ctx_;
@@ -222,28 +266,30 @@ class walk {
   std::size_t max_size_;
   rules::vertical_counter counter_;
   std::vector<std::uint32_t> counts_;
-  document_rule rule_;
+  walked_rule<Number> rule_;
   score_sums<Sum> sums_;
 };
 
 /// Gathers what an explanation says beside its lists.
+template <class Number>
 class summary {
  public:
   explicit summary(prepared_training const& training) {
     of_.mean_label = training.table.mean_label();
     for (std::size_t k = 0; k < training.index.class_count(); ++k)
       of_.labels.push_back({training.index.class_label(k), 0, 0});
+    weights_.resize(of_.labels.size());
   }
-  void add(document_rule const& rule) {
+  void add(walked_rule<Number> const& rule) {
     ++of_.rules;
     if (rule.antecedent != last_) {
       ++of_.itemsets;
       last_ = rule.antecedent;
     }
-    for (label_rules& l : of_.labels)
-      if (l.label == rule.label) {
-        ++l.rules;
-        l.weight += rule.weight;
+    for (std::size_t k = 0; k < weights_.size(); ++k)
+      if (of_.labels[k].label == rule.label) {
+        ++of_.labels[k].rules;
+        weights_[k] += rule.weight;
       }
   }
   template <class Sum>
@@ -251,21 +297,24 @@ class summary {
     of_.score = score_of(sums, of_.mean_label);
     of_.numerator = sums.num;
     of_.denominator = sums.den == 0 ? Sum{1} : sums.den;
+    for (std::size_t k = 0; k < weights_.size(); ++k)
+      of_.labels[k].weight = exact_integer(weights_[k]);
     return std::move(of_);
   }
 
  private:
   explanation of_;
+  std::vector<Number> weights_;  // of the labels
   std::vector<rules::item> last_;
 };
 
-template <class Sum>
+template <class Sum, class Number>
 explanation explain_with(context const& ctx, prepared_training const& training,
                          std::vector<rules::item> const& items, std::size_t top) {
-  mean_of_labels const mean(training.index);
-  summary whole(training);
-  movements all(items, training.table.max_itemset_size(), top);
-  auto const sums = walk<Sum>(ctx, training).run(items, [&](document_rule& rule) {
+  mean_of_labels<Number> const mean(training.index);
+  summary<Number> whole(training);
+  movements<Number> all(items, training.table.max_itemset_size(), top);
+  auto const sums = walk<Sum, Number>(ctx, training).run(items, [&](walked_rule<Number>& rule) {
     rule.moved = mean.moved(rule.share, rule.weight);
     whole.add(rule);
     all.add(rule);
@@ -279,11 +328,12 @@ template <class Sum>
 comparison compare_with(context const& ctx, prepared_training const& training,
                         std::vector<rules::item> const& first,
                         std::vector<rules::item> const& second, std::size_t top) {
-  mean_of_labels const mean(training.index);
-  walk<Sum> itemsets(ctx, training);
+  using rule_type = walked_rule<exact_integer>;
+  mean_of_labels<exact_integer> const mean(training.index);
+  walk<Sum, exact_integer> itemsets(ctx, training);
   auto summarise = [&](std::vector<rules::item> const& items) {
-    summary whole(training);
-    return whole.take(itemsets.run(items, [&](document_rule& rule) { whole.add(rule); }));
+    summary<exact_integer> whole(training);
+    return whole.take(itemsets.run(items, [&](rule_type& rule) { whole.add(rule); }));
   };
   comparison result;
   result.first = summarise(first);
@@ -294,12 +344,12 @@ comparison compare_with(context const& ctx, prepared_training const& training,
   std::vector<rules::item> of_both;
   std::set_union(first.begin(), first.end(), second.begin(), second.end(),
                  std::back_inserter(of_both));
-  movements all(of_both, training.table.max_itemset_size(), top);
-  auto held = [](std::vector<rules::item> const& items, document_rule const& rule) {
+  movements<exact_integer> all(of_both, training.table.max_itemset_size(), top);
+  auto held = [](std::vector<rules::item> const& items, rule_type const& rule) {
     return std::includes(items.begin(), items.end(), rule.antecedent.begin(),
                          rule.antecedent.end());
   };
-  itemsets.run(first, [&](document_rule& rule) {
+  itemsets.run(first, [&](rule_type& rule) {
     exact_integer const moved = mean.moved(rule.share, rule.weight);
     rule.first = true;
     rule.second = held(second, rule);
@@ -307,7 +357,7 @@ comparison compare_with(context const& ctx, prepared_training const& training,
     if (rule.second) rule.moved -= moved * den_first;
     all.add(rule);
   });
-  itemsets.run(second, [&](document_rule& rule) {
+  itemsets.run(second, [&](rule_type& rule) {
     if (held(first, rule)) return;
     rule.first = false;
     rule.second = true;
@@ -327,8 +377,10 @@ double quotient(exact_integer const& numerator, exact_integer const& denominator
 explanation explain(context const& ctx, prepared_training const& training, known_items const& test,
                     std::size_t d, std::size_t top) {
   auto const items = items_of(test, d);
-  return training.table.is_wide() ? explain_with<wide_sum>(ctx, training, items, top)
-                                  : explain_with<std::uint64_t>(ctx, training, items, top);
+  // Narrow sums leave num, and den times the largest label, below 2^63; with fewer than 2^32
+  // training documents N num + L den, which nothing here exceeds, is below 2^96.
+  return training.table.is_wide() ? explain_with<wide_sum, exact_integer>(ctx, training, items, top)
+                                  : explain_with<std::uint64_t, int128>(ctx, training, items, top);
 }
 
 comparison compare(context const& ctx, prepared_training const& training, known_items const& test,
