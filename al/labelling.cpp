@@ -216,20 +216,21 @@ std::span<std::size_t const> labelling::features(std::size_t partition) const {
 
 std::vector<neighbour> labelling::nearest_labelled(std::size_t document, std::size_t k) const {
   std::vector<neighbour> found;
-  auto const nearer = [](neighbour const& a, neighbour const& b) {
-    return a.shared_items != b.shared_items ? a.shared_items > b.shared_items
-                                            : a.document < b.document;
-  };
-  std::vector<std::uint32_t> shared(data_->documents);
+  for (std::size_t d = 0; d < data_->documents; ++d)
+    if (d != document && data_->labels[d] != datasets::unlabelled) found.push_back({d});
+  for (datasets::answer const& a : answers_)
+    if (a.document != document && a.label) found.push_back({a.document});
   for (std::size_t f = 0; f < data_->feature_count(); ++f) {
     std::uint8_t const* const codes = data_->column(f);
     std::uint8_t const code = codes[document];
     if (code == datasets::no_item) continue;
-    for (std::size_t d = 0; d < data_->documents; ++d)
-      shared[d] += static_cast<std::uint32_t>(codes[d] == code);
+    for (neighbour& n : found)
+      n.shared_items += static_cast<std::size_t>(codes[n.document] == code);
   }
-  for (std::size_t d = 0; d < data_->documents; ++d)
-    if (d != document && label_of(d) != datasets::unlabelled) found.push_back({d, shared[d]});
+  auto const nearer = [](neighbour const& a, neighbour const& b) {
+    return a.shared_items != b.shared_items ? a.shared_items > b.shared_items
+                                            : a.document < b.document;
+  };
   auto const end = found.begin() + static_cast<std::ptrdiff_t>(std::min(k, found.size()));
   std::partial_sort(found.begin(), end, found.end(), nearer);
   found.erase(end, found.end());
@@ -244,8 +245,19 @@ std::uint64_t labelling::rules_in_sample() const {
 }
 
 std::int32_t labelling::guess(std::size_t document) const {
-  auto const nearest = nearest_labelled(document, 1);
-  return nearest.empty() ? 0 : label_of(nearest.front().document);
+  // While all labels are alike, so is that of the nearest neighbour.
+  std::optional<std::int32_t> only;
+  bool alike = true;
+  auto const see = [&](std::int32_t label) {
+    alike = alike && label == only.value_or(label);
+    only = label;
+  };
+  for (std::int32_t const label : data_->labels)
+    if (label != datasets::unlabelled) see(label);
+  for (datasets::answer const& a : answers_)
+    if (a.label) see(*a.label);
+  if (alike) return only.value_or(0);
+  return label_of(nearest_labelled(document, 1).front().document);
 }
 
 /// What `ahead` asks about next, a query's documents together, with guesses for answers.
