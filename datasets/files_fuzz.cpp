@@ -1,21 +1,27 @@
-// libFuzzer: the readers of scores, judgments, runs, group sizes, cuts, documents and transactions
-// read any bytes or say where they are wrong. The first byte picks the reader. svmlight_fuzz.cpp
-// says how to build; bin/files_fuzz --seeds=DIR writes a corpus to start from.
+// libFuzzer: the readers of scores, judgments, runs, group sizes, cuts, documents, transactions,
+// labels, answers and names read any bytes or say where they are wrong. The first byte picks the
+// reader. svmlight_fuzz.cpp says how to build; bin/files_fuzz --seeds=DIR writes a corpus to start
+// from.
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "datasets/answers.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/documents.hpp"
+#include "datasets/item_words.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/transactions.hpp"
 #include "datasets/trec.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 #include <sys/mman.h>
@@ -48,6 +54,43 @@ class memory_file {
  private:
   int descriptor_;
 };
+
+dataset const& pool() {
+  static dataset const documents = [] {
+    svmlight_options options;
+    options.unlabelled = -1;
+    return parse_svmlight(context{},
+                          "-1 qid:1 1:1 # docid = a\n0 qid:1 1:2 # docid = \"b\" and more\n"
+                          "-1 qid:2 1:3\n",
+                          "pool", options);
+  }();
+  return documents;
+}
+
+void check_answers(std::span<answer const> answers, bool distinct) {
+  std::set<std::size_t> seen;
+  for (answer const& a : answers) {
+    require(a.document < pool().size(), "an answer is about no document");
+    require(!a.label || *a.label >= 0, "a label is negative");
+    require(seen.insert(a.document).second || !distinct, "a document has two answers");
+  }
+}
+
+/// What is read, and what is written behind it, is there when the file is opened again.
+void check_journal(std::string const& path) {
+  std::vector<answer> kept;
+  {
+    answer_journal journal(path, "id", pool());
+    kept.assign(journal.answers().begin(), journal.answers().end());
+    check_answers(kept, false);
+    journal.add(0, {});
+    journal.undo();
+    journal.add(1, 3);
+    kept.push_back({1, 3});
+  }
+  answer_journal const again(path, "id", pool());
+  require(std::ranges::equal(again.answers(), kept), "answers do not come back");
+}
 
 void read(int which, std::string const& path) {
   context const ctx;
@@ -93,6 +136,16 @@ void read(int which, std::string const& path) {
         require(x < read.names.size(), "an item has no name");
       break;
     }
+    case 9:
+      check_answers(read_labels(ctx, path, pool()), true);
+      break;
+    case 10:
+      check_journal(path);
+      break;
+    case 11:
+      for (auto const& [feature, name] : read_feature_names(ctx, path))
+        require(!name.empty(), "a feature has no name");
+      break;
     default: {
       svmlight_options options;
       options.group_file = path;
@@ -107,7 +160,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   if (size == 0) return 0;
   memory_file const file(bytes + 1, size - 1);
   try {
-    read(bytes[0] % 9, file.path());
+    read(bytes[0] % 12, file.path());
   } catch (error const& e) {
     require(!e.where().file.empty(), "an error names no file");
     require(e.where().line > 0, "an error names no line");
@@ -137,6 +190,10 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
         "\4{\"id\":1,\"label\":\"l\",\"text\":\"one\"}\n{\"id\":\"b\",\"title\":\"\"}\n",
         "\4.I 1\n.T\na title\n.W\ntext\n.I 2\n.W\n",
         "\7-1 3:0.5 0:-2 # one\n+1.5 qid:2 7:1e-3\n",
+        "\11line\tdocid\tqid\tlabel\tcomment\n0\ta\t1\t2\tdocid = a\r\n2\t2-2\t2\tskip\n",
+        "\11\"label\"\tline\n\t1\n\"0\"\t\"1\"\n\t\n",
+        "\12# rulerank answers 1 id\nline\tdocid\tanswer\n0\ta\t1\n0\ta\tundo\n0\ta\tskip\n2\t2-",
+        "\13# names\n1\tBM25 of title\n 7  inlinks\r\n",
     };
     int number = 0;
     for (std::string const& seed : seeds)
