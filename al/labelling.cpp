@@ -214,14 +214,13 @@ std::span<std::size_t const> labelling::features(std::size_t partition) const {
   return features_.at(partition);
 }
 
-std::vector<neighbour> labelling::nearest_labelled(std::size_t document, std::size_t k) const {
+std::vector<neighbour> nearest(datasets::binned_dataset const& data, std::size_t document,
+                               std::size_t k, std::function<bool(std::size_t)> const& counts) {
   std::vector<neighbour> found;
-  for (std::size_t d = 0; d < data_->documents; ++d)
-    if (d != document && data_->labels[d] != datasets::unlabelled) found.push_back({d});
-  for (datasets::answer const& a : answers_)
-    if (a.document != document && a.label) found.push_back({a.document});
-  for (std::size_t f = 0; f < data_->feature_count(); ++f) {
-    std::uint8_t const* const codes = data_->column(f);
+  for (std::size_t d = 0; d < data.documents; ++d)
+    if (d != document && counts(d)) found.push_back({d});
+  for (std::size_t f = 0; f < data.feature_count(); ++f) {
+    std::uint8_t const* const codes = data.column(f);
     std::uint8_t const code = codes[document];
     if (code == datasets::no_item) continue;
     for (neighbour& n : found)
@@ -235,6 +234,11 @@ std::vector<neighbour> labelling::nearest_labelled(std::size_t document, std::si
   std::partial_sort(found.begin(), end, found.end(), nearer);
   found.erase(end, found.end());
   return found;
+}
+
+std::vector<neighbour> labelling::nearest_labelled(std::size_t document, std::size_t k) const {
+  return nearest(*data_, document, k,
+                 [this](std::size_t d) { return label_of(d) != datasets::unlabelled; });
 }
 
 std::uint64_t labelling::rules_in_sample() const {

@@ -33,6 +33,11 @@ struct neighbour {
   std::size_t shared_items = 0;  ///< features in which both have the same item
 };
 
+/// The documents for which `counts` says so, other than `document`, with the most items in common
+/// with it over all features; ties by the smaller number. At most k.
+std::vector<neighbour> nearest(datasets::binned_dataset const& data, std::size_t document,
+                               std::size_t k, std::function<bool(std::size_t)> const& counts);
+
 /// What more labels would bring, found by going on with guessed ones.
 struct outlook {
   std::uint64_t rules = 0;  ///< valid rules over the sample as it is, all partitions together

@@ -25,5 +25,6 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/rulerank-confi
 install(FILES
   "${PROJECT_BINARY_DIR}/generated/rulerank-config.cmake"
   "${PROJECT_BINARY_DIR}/generated/rulerank-config-version.cmake"
-  cmake/FindLIBSVM.cmake cmake/FindStemmer.cmake cmake/FindZSTD.cmake
+  cmake/FindLIBLINEAR.cmake cmake/FindLIBSVM.cmake cmake/FindStemmer.cmake
+  cmake/FindXGBoost.cmake cmake/FindZSTD.cmake
   DESTINATION "${package_folder}")

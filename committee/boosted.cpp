@@ -1,0 +1,127 @@
+#include "committee/learner.hpp"
+#include "core/error.hpp"
+
+#if RULERANK_HAS_XGBOOST
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include <fmt/format.h>
+#include <xgboost/c_api.h>
+#endif
+
+namespace rulerank::committee {
+
+#if RULERANK_HAS_XGBOOST
+namespace {
+
+void check(int status) {
+  if (status != 0) throw std::runtime_error(fmt::format("XGBoost: {}", XGBGetLastError()));
+}
+
+struct free_matrix {
+  void operator()(void* handle) const { XGDMatrixFree(handle); }
+};
+struct free_booster {
+  void operator()(void* handle) const { XGBoosterFree(handle); }
+};
+using matrix = std::unique_ptr<void, free_matrix>;
+using booster = std::unique_ptr<void, free_booster>;
+
+class boosted final : public learner {
+ public:
+  explicit boosted(boosted_options const& options) : options_(options) {
+    if (options.trees < 1 || options.depth < 1 || !(options.eta > 0))
+      throw usage_error("xgboost: trees, a depth and a rate above 0 are expected");
+  }
+
+  void learn(context const& ctx, documents const& pool, labelled const& known) override {
+    features_ = datasets::listed_features(pool.data);
+    matrix const training = matrix_of(pool.data, known.documents);
+    std::vector<float> labels;
+    for (std::size_t d : known.documents) labels.push_back(static_cast<float>(known.labels[d]));
+    check(XGDMatrixSetFloatInfo(training.get(), "label", labels.data(), labels.size()));
+    std::vector<unsigned> sizes;
+    auto at = known.documents.begin();
+    for (datasets::query_group const& q : pool.data.queries) {
+      auto const end = std::lower_bound(at, known.documents.end(), q.end);
+      if (end != at) sizes.push_back(static_cast<unsigned>(end - at));
+      at = end;
+    }
+    check(XGDMatrixSetUIntInfo(training.get(), "group", sizes.data(), sizes.size()));
+
+    DMatrixHandle const handle = training.get();
+    BoosterHandle made = nullptr;
+    check(XGBoosterCreate(&handle, 1, &made));
+    booster_.reset(made);
+    // The pairs that XGBoost draws depend on the number of threads: one.
+    set("nthread", "1");
+    set("verbosity", "0");
+    set("seed", "0");
+    set("objective", "rank:pairwise");
+    set("tree_method", "hist");
+    set("max_depth", std::to_string(options_.depth));
+    set("eta", fmt::format("{}", options_.eta));
+    for (int t = 0; t < options_.trees; ++t) {
+      ctx.check_stop();
+      check(XGBoosterUpdateOneIter(booster_.get(), t, handle));
+    }
+  }
+
+  std::vector<double> score(context const&, documents const& test) override {
+    std::vector<std::size_t> all(test.data.size());
+    for (std::size_t d = 0; d < all.size(); ++d) all[d] = d;
+    matrix const rows = matrix_of(test.data, all);
+    bst_ulong count = 0;
+    float const* found = nullptr;
+    check(XGBoosterPredict(booster_.get(), rows.get(), 0, 0, 0, &count, &found));
+    return {found, found + count};
+  }
+
+ private:
+  void set(char const* name, std::string const& value) {
+    check(XGBoosterSetParam(booster_.get(), name, value.c_str()));
+  }
+
+  /// Rows of the documents, a column for each feature that the pool lists.
+  matrix matrix_of(datasets::dataset const& data, std::span<std::size_t const> documents) const {
+    constexpr double largest = std::numeric_limits<float>::max();
+    std::vector<std::size_t> begins{0};
+    std::vector<unsigned> columns;
+    std::vector<float> values;
+    for (std::size_t d : documents) {
+      auto column = features_.begin();
+      for (datasets::feature_value const& v : data.document(d)) {
+        column = std::lower_bound(column, features_.end(), v.feature);
+        if (column == features_.end()) break;
+        if (*column != v.feature || v.value != v.value) continue;
+        columns.push_back(static_cast<unsigned>(column - features_.begin()));
+        values.push_back(static_cast<float>(std::clamp(v.value, -largest, largest)));
+      }
+      begins.push_back(columns.size());
+    }
+    DMatrixHandle made = nullptr;
+    check(XGDMatrixCreateFromCSREx(begins.data(), columns.data(), values.data(), begins.size(),
+                                   values.size(), features_.size(), &made));
+    return matrix(made);
+  }
+
+  boosted_options options_;
+  std::vector<std::uint32_t> features_;
+  booster booster_;
+};
+
+}  // namespace
+
+std::unique_ptr<learner> make_boosted(boosted_options const& options) {
+  return std::make_unique<boosted>(options);
+}
+#else
+std::unique_ptr<learner> make_boosted(boosted_options const&) {
+  throw usage_error("xgboost is not in this build, expected one with XGBoost (libxgboost-dev)");
+}
+#endif
+
+}  // namespace rulerank::committee
