@@ -1,6 +1,5 @@
 #include "apps/label_arguments.hpp"
 
-#include "apps/label_dialogue.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/answers.hpp"
@@ -25,9 +24,12 @@ constexpr char const* group = "Labels";
 /// Documents that a stopping estimate looks ahead.
 constexpr std::size_t next_documents = 10;
 
-/// The answers of a run that was left, given again.
-void replay(datasets::answer_journal const& journal, std::string const& path, al::labelling& work) {
+/// The answers of a run that was left, given again; where work goes on after the sampling, as far
+/// as the sampling asks.
+void replay(datasets::answer_journal const& journal, std::string const& path, al::labelling& work,
+            bool goes_on) {
   for (datasets::answer const& a : journal.answers()) {
+    if (goes_on && work.finished()) return;
     try {
       work.answer(a.document, a.label);
     } catch (usage_error const&) {
@@ -42,7 +44,7 @@ void replay(datasets::answer_journal const& journal, std::string const& path, al
 class answers_of_file {
  public:
   answers_of_file(session& owner, std::string const& path, bool may_be_absent,
-                  datasets::dataset const& train, al::labelling const& work)
+                  datasets::dataset const& train, datasets::answer_journal const* journal)
       : path_(path) {
     std::error_code unknown;
     if (may_be_absent && path != "-" && !std::filesystem::exists(path, unknown)) {
@@ -53,7 +55,17 @@ class answers_of_file {
       said_.emplace(a.document, a);
     for (std::size_t d = 0; d < train.size(); ++d)
       if (train.labels[d] != datasets::unlabelled) expect_same(d, train.labels[d], train.name);
-    for (datasets::answer const& a : work.answers()) expect_same(a.document, a.label, "--resume");
+    if (journal)
+      for (datasets::answer const& a : journal->answers())
+        expect_same(a.document, a.label, "--resume");
+  }
+
+  std::vector<datasets::answer> all() const {
+    std::vector<datasets::answer> answers;
+    for (auto const& [document, a] : said_) answers.push_back(a);
+    std::sort(answers.begin(), answers.end(),
+              [](auto const& a, auto const& b) { return a.document < b.document; });
+    return answers;
   }
 
   /// What it says of documents that are not wanted yet.
@@ -183,7 +195,7 @@ void label_arguments::check(std::string const& train) const {
 labelled_sample label_arguments::reduce(session& owner, datasets::dataset const& train,
                                         datasets::binned_dataset const& binned,
                                         datasets::discretizer const& fitted,
-                                        al::sampler_options const& options) const {
+                                        al::sampler_options const& options, bool goes_on) const {
   for (al::engine_info const& e : al::engines())
     if (e.which == options.which || (options.which == al::engine::automatic && e.is_default))
       owner.expect_device_for(
@@ -196,35 +208,36 @@ labelled_sample label_arguments::reduce(session& owner, datasets::dataset const&
                     train.name));
   auto const timer = owner.stage("reduce");
   al::labelling work(owner.ctx(), binned, options);
-  std::optional<datasets::answer_journal> journal;
+  labelled_sample result;
   if (!resume.empty()) {
-    journal.emplace(resume, work.identity(), train);
-    replay(*journal, resume, work);
-    if (!journal->answers().empty())
-      owner.say(fmt::format("{} answers are in {}", journal->answers().size(), resume));
+    result.journal = std::make_unique<datasets::answer_journal>(resume, work.identity(), train);
+    replay(*result.journal, resume, work, goes_on);
+    if (!result.journal->answers().empty())
+      owner.say(fmt::format("{} answers are in {}", result.journal->answers().size(), resume));
   }
-  bool finished_early = false;
-  std::optional<answers_of_file> table;
   if (oracle == "ask") {
     label_dialogue::sources sources{train, binned,    datasets::item_ranges(binned, fitted),
                                     {},    max_label, neighbours};
     if (!names.empty())
       sources.names = datasets::read_feature_names(owner.ctx(), owner.input(names));
-    label_dialogue dialogue(std::move(sources), work, *journal, std::cin);
+    result.dialogue =
+        std::make_unique<label_dialogue>(std::move(sources), *result.journal, std::cin);
     al::ask_for_labels(work, [&](al::question const& q) {
       owner.ctx().check_stop();
-      return dialogue(q);
+      return (*result.dialogue)(q, work);
     });
-    finished_early = dialogue.finished_early();
+    result.finished_early = result.dialogue->finished_early();
   } else if (oracle != "file") {
-    table.emplace(owner, labels_file(), !pending.empty(), train, work);
-    table->give(work, journal ? &*journal : nullptr);
+    answers_of_file const table(owner, labels_file(), !pending.empty(), train,
+                                result.journal.get());
+    table.give(work, result.journal.get());
     // Beside a journal the next table may be of another batch alone.
-    if (batch != 0 && !work.finished()) table->give_in_advance(work, journal ? &*journal : nullptr);
+    if (batch != 0 && !work.finished()) table.give_in_advance(work, result.journal.get());
+    result.said = table.all();
   }
 
-  labelled_sample result;
-  result.ready = work.finished() || finished_early;
+  result.answers = work.answers().size();
+  result.ready = work.finished() || result.finished_early;
   std::vector<std::size_t> wanted;
   for (al::question const& q : batch == 0 ? work.wanted() : work.batch(batch))
     wanted.push_back(q.document);

@@ -54,9 +54,8 @@ std::string describe(al::outlook const& ahead) {
       ahead.rules, ahead.next, ahead.next_rules, ahead.documents, ahead.documents_rules);
 }
 
-label_dialogue::label_dialogue(sources what, al::labelling const& work,
-                               datasets::answer_journal& journal, std::istream& in)
-    : what_(std::move(what)), work_(work), journal_(journal), in_(in) {}
+label_dialogue::label_dialogue(sources what, datasets::answer_journal& journal, std::istream& in)
+    : what_(std::move(what)), journal_(journal), in_(in) {}
 
 std::string label_dialogue::title(std::size_t document) const {
   auto const& queries = what_.train.queries;
@@ -91,29 +90,37 @@ void label_dialogue::show_all_features(std::size_t document) const {
   show_features(document, columns);
 }
 
-void label_dialogue::show(al::question const& now) const {
-  fmt::print(stderr, "\nAnswer {}: {}\n", work_.answers().size() + 1, title(now.document));
+void label_dialogue::show(request const& now) const {
+  fmt::print(stderr, "\nAnswer {}: {}\n", journal_.answers().size() + 1, title(now.document));
   if (std::string const comment = printable(what_.train.comment(now.document)); !comment.empty())
     fmt::print(stderr, "  {}\n", comment);
-  if (work_.whole_queries()) {
-    fmt::print(stderr, "  one of {} documents to be labelled of query {}, by\n",
-               work_.wanted().size(), now.iteration + 1);
-  } else {
-    std::string const why = now.iteration == 0
-                                ? "the most representative document"
-                                : fmt::format("the document with the fewest rules ({})", now.rules);
-    fmt::print(stderr, "  {} of partition {}, by\n", why, now.partition);
-  }
-  show_features(now.document, work_.features(now.partition));
-  auto const nearest = work_.nearest_labelled(now.document, what_.neighbours);
-  if (!nearest.empty()) fmt::print(stderr, "  nearest labelled documents\n");
-  for (al::neighbour const& n : nearest)
-    fmt::print(stderr, "    label {}: {}, {} of {} features alike  {}\n",
-               work_.label_of(n.document), title(n.document), n.shared_items,
-               what_.binned.feature_count(), printable(what_.train.comment(n.document)));
+  fmt::print(stderr, "  {}, by\n", now.why);
+  show_features(now.document, now.columns);
+  if (!now.neighbours.empty()) fmt::print(stderr, "  nearest labelled documents\n");
+  for (al::neighbour const& n : now.neighbours)
+    fmt::print(stderr, "    label {}: {}, {} of {} features alike  {}\n", now.label_of(n.document),
+               title(n.document), n.shared_items, what_.binned.feature_count(),
+               printable(what_.train.comment(n.document)));
 }
 
-al::reply label_dialogue::operator()(al::question const& now) {
+al::reply label_dialogue::operator()(al::question const& now, al::labelling const& work) {
+  request shown;
+  shown.document = now.document;
+  shown.why = work.whole_queries() ? fmt::format("one of {} documents to be labelled of query {}",
+                                                 work.wanted().size(), now.iteration + 1)
+              : now.iteration == 0
+                  ? fmt::format("the most representative document of partition {}", now.partition)
+                  : fmt::format("the document with the fewest rules ({}) of partition {}",
+                                now.rules, now.partition);
+  auto const columns = work.features(now.partition);
+  shown.columns.assign(columns.begin(), columns.end());
+  shown.neighbours = work.nearest_labelled(now.document, what_.neighbours);
+  shown.label_of = [&](std::size_t d) { return work.label_of(d); };
+  shown.estimate = [&] { return describe(work.look_ahead(next_documents)); };
+  return (*this)(shown);
+}
+
+al::reply label_dialogue::operator()(request const& now, std::size_t kept) {
   using kind = al::reply::kind;
   show(now);
   for (;;) {
@@ -136,7 +143,7 @@ al::reply label_dialogue::operator()(al::question const& now) {
       return {kind::leave_out};
     }
     if (word == "u" || word == "undo") {
-      if (!work_.answers().empty()) {
+      if (journal_.answers().size() > kept) {
         journal_.undo();
         return {kind::undo};
       }
@@ -144,7 +151,7 @@ al::reply label_dialogue::operator()(al::question const& now) {
     } else if (word == "a" || word == "all") {
       show_all_features(now.document);
     } else if (word == "e" || word == "estimate") {
-      fmt::print(stderr, "{}\n", describe(work_.look_ahead(next_documents)));
+      fmt::print(stderr, "{}\n", now.estimate());
     } else if (word == "f" || word == "finish") {
       finish_ = true;
       return {kind::quit};

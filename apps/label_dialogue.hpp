@@ -7,6 +7,7 @@
 #include "datasets/item_words.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <istream>
 #include <span>
 #include <string>
@@ -27,22 +28,33 @@ class label_dialogue {
     std::size_t neighbours = 3;
   };
 
-  label_dialogue(sources what, al::labelling const& work, datasets::answer_journal& journal,
-                 std::istream& in);
+  /// A document that wants a label, and what is said of it.
+  struct request {
+    std::size_t document = 0;
+    std::string why;                        ///< it was chosen
+    std::vector<std::size_t> columns;       ///< the features that are shown
+    std::vector<al::neighbour> neighbours;  ///< that have labels
+    std::function<std::int32_t(std::size_t)> label_of;
+    std::function<std::string()> estimate;
+  };
 
-  /// A label, a document left out, an undo, or an end; the end of the input is one too.
-  al::reply operator()(al::question const& now);
+  label_dialogue(sources what, datasets::answer_journal& journal, std::istream& in);
+
+  /// A label, a document left out, an undo, or an end; the end of the input is one too. The first
+  /// `kept` answers of the journal are not to be taken back.
+  al::reply operator()(request const& now, std::size_t kept = 0);
+  /// The same for a question of the sampling.
+  al::reply operator()(al::question const& now, al::labelling const& work);
   /// Whether the person ended it with what there is, instead of leaving it for later.
   bool finished_early() const noexcept { return finish_; }
 
  private:
-  void show(al::question const& now) const;
+  void show(request const& now) const;
   void show_features(std::size_t document, std::span<std::size_t const> columns) const;
   void show_all_features(std::size_t document) const;
   std::string title(std::size_t document) const;
 
   sources what_;
-  al::labelling const& work_;
   datasets::answer_journal& journal_;
   std::istream& in_;
   bool finish_ = false;

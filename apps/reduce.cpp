@@ -1,4 +1,5 @@
 #include "apps/arguments.hpp"
+#include "apps/committee_arguments.hpp"
 #include "apps/label_arguments.hpp"
 #include "apps/sampler_arguments.hpp"
 #include "apps/verbs.hpp"
@@ -23,6 +24,7 @@ struct reduce_arguments {
   sampler_arguments sampler;
   label_arguments labels;
   bool whole_queries = false;
+  committee_arguments rounds;
 };
 
 nlohmann::ordered_json summary(datasets::dataset const& train,
@@ -57,12 +59,15 @@ std::vector<std::size_t> query_begin(datasets::dataset const& train) {
 void reduce(session& owner, reduce_arguments const& arguments) {
   arguments.sampler.check();
   arguments.labels.check(arguments.train);
-  arguments.reading.check_inputs(owner,
-                                 {{"--train", arguments.train},
-                                  {"--discretizer", arguments.discretizer.fitted},
-                                  {"--feature-order", arguments.sampler.feature_order_file()},
-                                  {"--oracle", arguments.labels.labels_file()},
-                                  {"--names", arguments.labels.names}});
+  arguments.rounds.check();
+  std::vector<session::named_input> inputs{
+      {"--train", arguments.train},
+      {"--discretizer", arguments.discretizer.fitted},
+      {"--feature-order", arguments.sampler.feature_order_file()},
+      {"--oracle", arguments.labels.labels_file()},
+      {"--names", arguments.labels.names}};
+  for (session::named_input const& scores : arguments.rounds.files()) inputs.push_back(scores);
+  arguments.reading.check_inputs(owner, inputs);
   owner.outputs({{"--out", arguments.out},
                  {"--ids", arguments.ids},
                  {"--model", arguments.model},
@@ -85,29 +90,41 @@ void reduce(session& owner, reduce_arguments const& arguments) {
     binned = datasets::apply_discretizer(owner.ctx(), train, fitted);
   }
   expect_items(train, binned);
-  al::sample sample;
-  std::vector<std::int32_t> labels;  // those that were asked for
-  nlohmann::ordered_json asked;
+  labelled_sample found;
   if (arguments.labels.asks() || arguments.whole_queries) {
     al::sampler_options options = arguments.sampler.options(owner, binned);
     if (arguments.whole_queries) options.query_begin = query_begin(train);
-    labelled_sample found = arguments.labels.reduce(owner, train, binned, fitted, options);
+    found =
+        arguments.labels.reduce(owner, train, binned, fitted, options, arguments.rounds.wanted());
     if (!found.ready) return;
-    sample = std::move(found.sample);
-    labels = std::move(found.labels);
-    asked = std::move(found.summary);
   } else {
-    sample = arguments.sampler.reduce(owner, train, binned);
+    found.sample = arguments.sampler.reduce(owner, train, binned);
+  }
+  al::sample const& sample = found.sample;
+  std::vector<std::size_t> documents = sample.documents;
+  bool const goes_on = arguments.rounds.wanted() && !found.finished_early;
+  second_stage_result rounds;
+  if (goes_on) {
+    rounds = arguments.rounds.run(owner, train, binned, arguments.sampler, arguments.labels, found);
+    if (!rounds.ready) return;
+    documents = rounds.documents;
+    if (!found.labels.empty()) found.labels = rounds.labels;
   }
   nlohmann::ordered_json result = summary(train, binned, sample, arguments.whole_queries);
-  if (!asked.is_null()) result["labelling"] = asked;
+  if (!found.summary.is_null()) result["labelling"] = found.summary;
+  if (goes_on) {
+    result["second_stage"] = rounds.summary;
+    result["labelled"] = documents.size();
+  }
   owner.note("engine", al::name_of(sample.ran));
   owner.note("sample", result);
 
   auto const timer = owner.stage("write");
-  datasets::write_lines(train, sample.documents, out, labels);
+  datasets::write_lines(train, documents, out, found.labels);
   if (model) model->write(datasets::to_json(fitted).dump(1) + "\n");
-  if (ids) ids->write(ids_table(train, sample));
+  if (ids)
+    ids->write(arguments.rounds.wanted() ? ids_table(train, sample, rounds.picks)
+                                         : ids_table(train, sample));
   if (model) model->commit();
   if (ids) ids->commit();
   out.commit();
@@ -121,6 +138,12 @@ void reduce(session& owner, reduce_arguments const& arguments) {
             ? fmt::format("{} whole queries", sample.partitions.front().iterations)
             : fmt::format("{} partitions", sample.partitions.size()),
         al::name_of(sample.ran)));
+    if (goes_on)
+      owner.say(fmt::format(
+          "{} rounds by {} added {}: {} documents ({:.2f} %)",
+          rounds.summary["rounds"].get<std::size_t>(), arguments.rounds.select, rounds.picks.size(),
+          documents.size(),
+          100.0 * static_cast<double>(documents.size()) / static_cast<double>(train.size())));
   }
 }
 
@@ -148,6 +171,7 @@ void add_reduce(CLI::App& program, session& owner) {
                  "Choose queries, with all their documents, instead of documents")
       ->group("Sampling");
   arguments->labels.add_to(*verb);
+  arguments->rounds.add_to(*verb);
   arguments->discretizer.add_to(*verb);
   arguments->reading.add_to(*verb);
 }
