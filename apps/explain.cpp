@@ -4,6 +4,7 @@
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "datasets/feature_order.hpp"
 #include "l2r/explanation.hpp"
 #include "l2r/ranker.hpp"
 
@@ -116,7 +117,9 @@ void explain(session& owner, explain_arguments const& arguments) {
   datasets::feature_names names;
   if (!arguments.names.empty())
     names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
-  l2r::model const m = trained(owner, arguments, options);
+  l2r::model m = trained(owner, arguments, options);
+  m.training = datasets::best_features(owner.ctx(), m.training, options.feature_share);
+  options.feature_share = 1;  // of those: items are told by their place among them
   datasets::dataset query;
   {
     auto const timer = owner.stage("read");

@@ -25,6 +25,9 @@ void ranker_arguments::add_scoring_to(CLI::App& verb) {
   add("--support-weight", support_weight,
       "W: an itemset weighs n^W, n the training documents that hold it", defaults.support_weight);
   add("--smoothing", smoothing, "A: confidence (n_r + A prior_r) / (n + A)", defaults.smoothing);
+  add("--feature-share", feature_share,
+      "Rules are made of this share of the features, those that tell most of the label",
+      defaults.feature_share);
 }
 
 void ranker_arguments::add_engine_to(CLI::App& verb) {
@@ -46,6 +49,7 @@ l2r::ranker_options ranker_arguments::options() const {
   if (min_confidence) options.thresholds.min_confidence = *min_confidence;
   if (support_weight) options.support_weight = *support_weight;
   if (smoothing) options.smoothing = *smoothing;
+  if (feature_share) options.feature_share = *feature_share;
   options.engine = l2r::engine_from(engine);
   options.cache_bytes = cache_memory;
   l2r::check(options);
@@ -64,6 +68,7 @@ l2r::ranker_options ranker_arguments::options(l2r::scoring_options const& model,
   agree("--min-confidence", min_confidence, model.thresholds.min_confidence);
   agree("--support-weight", support_weight, model.support_weight);
   agree("--smoothing", smoothing, model.smoothing);
+  agree("--feature-share", feature_share, model.feature_share);
   l2r::ranker_options options;
   static_cast<l2r::scoring_options&>(options) = model;
   options.engine = l2r::engine_from(engine);
@@ -109,7 +114,8 @@ void note_ranker(session& owner, l2r::scoring_options const& options, l2r::engin
                        {"min_support", options.thresholds.min_support},
                        {"min_confidence", options.thresholds.min_confidence},
                        {"support_weight", options.support_weight},
-                       {"smoothing", options.smoothing}});
+                       {"smoothing", options.smoothing},
+                       {"feature_share", options.feature_share}});
 }
 
 }  // namespace rulerank::apps

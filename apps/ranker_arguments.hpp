@@ -12,10 +12,10 @@
 namespace rulerank::apps {
 
 /// What a score depends on, and the engine that computes it: --rule-size --min-support
-/// --min-confidence --support-weight --smoothing, and --engine --cache-memory.
+/// --min-confidence --support-weight --smoothing --feature-share, and --engine --cache-memory.
 struct ranker_arguments {
   std::optional<std::uint32_t> rule_size, min_support;
-  std::optional<double> min_confidence, support_weight, smoothing;
+  std::optional<double> min_confidence, support_weight, smoothing, feature_share;
   std::string engine = "auto";
   std::uint64_t cache_memory = std::uint64_t{4} << 30;
 

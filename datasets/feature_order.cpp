@@ -268,6 +268,28 @@ std::vector<std::size_t> order_features(context const& ctx, binned_dataset const
   return as_they_come;
 }
 
+binned_dataset best_features(context const& ctx, binned_dataset const& data, double share) {
+  auto const wanted =
+      static_cast<std::size_t>(std::ceil(share * static_cast<double>(data.feature_count())));
+  if (wanted >= data.feature_count()) return data;
+  std::vector<std::size_t> kept = order_features(ctx, data, feature_order::label);
+  kept.resize(std::max<std::size_t>(wanted, 1));
+  std::ranges::sort(kept);
+  binned_dataset best;
+  best.documents = data.documents;
+  best.stride = data.stride;
+  best.labels = data.labels;
+  best.max_label = data.max_label;
+  best.item_begin.push_back(0);
+  for (std::size_t const f : kept) {
+    best.features.push_back(data.features[f]);
+    best.item_begin.push_back(best.item_begin.back() + data.bins(f));
+    best.has_missing_item.push_back(data.has_missing_item[f]);
+    best.codes.insert(best.codes.end(), data.column(f), data.column(f) + data.stride);
+  }
+  return best;
+}
+
 double cramers_v(binned_dataset const& data, std::size_t f, std::size_t g) {
   double v = 0;
   std::make_unique<pair_counter>(data)->count(

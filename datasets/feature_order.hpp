@@ -25,6 +25,10 @@ enum class feature_order {
 std::vector<std::size_t> order_features(context const& ctx, binned_dataset const& data,
                                         feature_order order, std::string const& path = {});
 
+/// The columns, in their order, of the `share` of the features (0 to 1, rounded up, at least one)
+/// that come first by `feature_order::label`. 1: all of them.
+binned_dataset best_features(context const& ctx, binned_dataset const& data, double share);
+
 /// Cramer's V of two columns, over the documents that have a value in both ("missing" is none):
 /// sqrt(chi2 / (N (min(non-empty bins) - 1))), 0 where one of them has a single non-empty bin.
 double cramers_v(binned_dataset const& data, std::size_t f, std::size_t g);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -182,6 +183,26 @@ TEST(feature_order, label_is_chi2_against_known_labels) {
   EXPECT_EQ(order_features({}, few, feature_order::label), (std::vector<std::size_t>{0, 1, 2}));
   binned_dataset const none = make({{0, 1}, {1, 1}}, 2, false, {unlabelled, unlabelled});
   EXPECT_EQ(order_features({}, none, feature_order::label), (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(best_features, are_the_first_by_label_in_their_order) {
+  random_engine engine(34);
+  binned_dataset const data = drawn(engine, 9, 200, 5, true);
+  auto const order = order_features({}, data, feature_order::label);
+  for (auto const& [share, count] : {std::pair(1e-9, 1U), {.3, 3U}, {1. / 3, 3U}, {.9, 9U}}) {
+    binned_dataset const best = best_features({}, data, share);
+    std::set<std::uint32_t> expected;
+    for (std::size_t i = 0; i < count; ++i) expected.insert(data.features[order[i]]);
+    ASSERT_EQ(best.features, std::vector<std::uint32_t>(expected.begin(), expected.end()));
+    EXPECT_EQ(best.labels, data.labels);
+    for (std::size_t g = 0; g < count; ++g) {
+      auto const f = static_cast<std::size_t>(std::ranges::find(data.features, best.features[g]) -
+                                              data.features.begin());
+      EXPECT_EQ(best.bins(g), data.bins(f));
+      EXPECT_EQ(best.has_missing_item[g], data.has_missing_item[f]);
+      for (std::size_t d = 0; d < data.documents; ++d) ASSERT_EQ(best.code(g, d), data.code(f, d));
+    }
+  }
 }
 
 TEST(feature_order, as_they_come) {

@@ -37,6 +37,7 @@ struct scored {
 
 /// What every engine needs of a training set, made once.
 struct prepared_training {
+  /// `training` has the features that rules are made of: `how.feature_share` is not looked at.
   prepared_training(datasets::binned_dataset const& training, ranker_options const& how);
 
   ranker_options options;

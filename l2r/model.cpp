@@ -50,6 +50,7 @@ model parse(nlohmann::json const& header, std::string_view payload, std::string 
   m.options.thresholds.min_confidence = options.at("min_confidence").get<double>();
   m.options.support_weight = options.at("support_weight").get<double>();
   m.options.smoothing = options.at("smoothing").get<double>();
+  m.options.feature_share = options.value("feature_share", 1.0);
   check(m.options);
 
   datasets::binned_dataset& t = m.training;
@@ -93,7 +94,8 @@ std::string to_bytes(model const& m) {
                        {"min_support", m.options.thresholds.min_support},
                        {"min_confidence", m.options.thresholds.min_confidence},
                        {"support_weight", m.options.support_weight},
-                       {"smoothing", m.options.smoothing}};
+                       {"smoothing", m.options.smoothing},
+                       {"feature_share", m.options.feature_share}};
   header["documents"] = t.documents;
   header["max_label"] = t.max_label;
   header["columns"] = nlohmann::ordered_json::array();

@@ -28,6 +28,7 @@ model small_model() {
   m.options.thresholds = {2, .01};
   m.options.support_weight = -.25;
   m.options.smoothing = 5;
+  m.options.feature_share = .5;
   return m;
 }
 
@@ -58,6 +59,7 @@ TEST(model, comes_back_whole) {
   EXPECT_EQ(back.options.thresholds.min_confidence, .01);
   EXPECT_EQ(back.options.support_weight, -.25);
   EXPECT_EQ(back.options.smoothing, 5);
+  EXPECT_EQ(back.options.feature_share, .5);
   EXPECT_EQ(to_bytes(back), to_bytes(m));
   context const ctx;
   ranker_options options;

@@ -28,6 +28,9 @@ struct scoring_options {
   rules::thresholds thresholds;  ///< when a rule is valid, by its raw support and confidence
   double support_weight = 0;     ///< w: an itemset weighs n^w, n the documents that hold it
   double smoothing = 0;          ///< a: confidence (n_r + a prior_r) / (n + a); 0 or more
+  /// Rules are made of this share of the features with items, those that tell most of the label in
+  /// the training set (datasets::best_features); above 0, at most 1.
+  double feature_share = 1;
 };
 
 /// How to rank.

@@ -1,6 +1,7 @@
 #include "l2r/ranker.hpp"
 
 #include "core/error.hpp"
+#include "datasets/feature_order.hpp"
 
 #include <algorithm>
 #include <array>
@@ -77,6 +78,9 @@ void check(scoring_options const& options) {
     throw usage_error(fmt::format("support weight {}, expected -16 to 16", options.support_weight));
   if (!(options.smoothing >= 0 && options.smoothing <= 1e9))
     throw usage_error(fmt::format("smoothing {}, expected 0 to 1e9", options.smoothing));
+  if (!(options.feature_share > 0 && options.feature_share <= 1))
+    throw usage_error(
+        fmt::format("feature share {}, expected above 0 and at most 1", options.feature_share));
 }
 
 prepared_training::prepared_training(datasets::binned_dataset const& training,
@@ -118,7 +122,11 @@ ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
   if (needs_gpu(descriptions, which_) && ctx.devices.empty())
     throw device_error(
         fmt::format("engine {} runs on GPUs, and there is none to run on", name_of(which_)));
-  prepared_ = std::make_unique<prepared_training const>(training, options);
+  check(options);
+  prepared_ = options.feature_share == 1
+                  ? std::make_unique<prepared_training const>(training, options)
+                  : std::make_unique<prepared_training const>(
+                        datasets::best_features(ctx, training, options.feature_share), options);
   switch (which_) {
     case engine::lrar:
       engine_ = make_lrar(*prepared_);

@@ -360,6 +360,40 @@ TEST(ranker, features_are_matched_by_number) {
   EXPECT_THROW(run(engine::project, training, drawn_set({20, 5, 6}, 2), {}), usage_error);
 }
 
+TEST(ranker, a_share_of_the_features_is_that_of_a_set_without_the_others) {
+  context const ctx;
+  binned_dataset training = drawn_set({200, 7, 4}, 3);
+  // Features 5 and 11 tell the label itself, the others hardly anything.
+  std::size_t const telling[] = {2, 5};
+  for (std::size_t d = 0; d < training.documents; ++d)
+    for (std::size_t const f : telling)
+      training.codes[f * training.stride + d] = static_cast<std::uint8_t>(training.labels[d]);
+  binned_dataset const test = drawn_set({30, 7, 4}, 4);
+  binned_dataset two;
+  two.documents = training.documents;
+  two.stride = training.stride;
+  two.item_begin = {0};
+  for (std::size_t const f : telling) {
+    two.features.push_back(training.features[f]);
+    two.item_begin.push_back(two.item_begin.back() + training.bins(f));
+    two.has_missing_item.push_back(training.has_missing_item[f]);
+    two.codes.insert(two.codes.end(), training.column(f), training.column(f) + training.stride);
+  }
+  two.labels = training.labels;
+  two.max_label = training.max_label;
+  ranker_options share;
+  for (double const s : {.2, .28}) {  // of 7, rounded up
+    share.feature_share = s;
+    for (engine which : engines_here())
+      EXPECT_EQ(run(which, training, test, share).scores, run(which, two, test, {}).scores);
+  }
+  share.feature_share = 1;
+  EXPECT_EQ(run(engine::project, training, test, share).scores,
+            run(engine::project, training, test, {}).scores);
+  share.feature_share = 1e-9;  // one is left
+  EXPECT_NO_THROW(run(engine::project, training, test, share));
+}
+
 TEST(ranker, documents_without_rules_get_the_mean_label) {
   binned_dataset const training = drawn_set({50, 4, 3}, 1);
   binned_dataset test = drawn_set({3, 4, 3}, 2);
@@ -397,6 +431,8 @@ TEST(ranker, wrong_arguments) {
   EXPECT_THROW(with([](ranker_options& o) { o.thresholds.min_confidence = 1.5; }), usage_error);
   EXPECT_THROW(with([](ranker_options& o) { o.smoothing = -1; }), usage_error);
   EXPECT_THROW(with([](ranker_options& o) { o.support_weight = std::nan(""); }), usage_error);
+  for (double const share : {0., -1., 1.1, std::nan("")})
+    EXPECT_THROW(with([&](ranker_options& o) { o.feature_share = share; }), usage_error);
   EXPECT_THROW(ranker(ctx, drawn_set({0, 4, 3}, 1), {}), usage_error);
   binned_dataset unlabelled = training;
   unlabelled.labels[3] = datasets::unlabelled;

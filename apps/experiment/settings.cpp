@@ -54,6 +54,7 @@ nlohmann::ordered_json to_json(settings const& s) {
   json["min_confidence"] = s.scoring.thresholds.min_confidence;
   json["support_weight"] = s.scoring.support_weight;
   json["smoothing"] = s.scoring.smoothing;
+  json["feature_share"] = s.scoring.feature_share;
   if (s.tune) {
     nlohmann::ordered_json& tune = json["tune"];
     for (eval::measure const& m : s.tune->measures) tune["metrics"].push_back(m.name());
