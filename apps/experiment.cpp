@@ -19,7 +19,9 @@ void run_experiment(session& owner, experiment_arguments& a, bool sizes_given) {
   outputs.insert(outputs.begin(), {"the report", "-"});
   owner.outputs(outputs);
   a.reading.check_inputs(owner, {{"--settings", a.settings.file}});
-  a.settings.apply(owner, a.discretizer, a.ranker);
+  auto const [discretizer, ranker] = a.settings.recipe(owner, {a.discretizer, a.ranker});
+  a.discretizer = discretizer;
+  a.ranker = ranker;
   if (a.ranker.rule_size && !sizes_given) a.rank_sizes = std::to_string(*a.ranker.rule_size);
   auto const [settings, report] = cross_validate(owner, a);
   auto const replace = nlohmann::ordered_json::error_handler_t::replace;

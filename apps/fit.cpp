@@ -26,11 +26,11 @@ void fit(session& owner, fit_arguments& arguments) {
                                          {"--discretizer", arguments.discretizer.fitted},
                                          {"--settings", arguments.settings.file}});
   owner.outputs({{"--model", arguments.model}});
-  arguments.settings.apply(owner, arguments.discretizer, arguments.ranker);
-  l2r::ranker_options const options = arguments.ranker.options();
-  arguments.discretizer.options();  // refuses wrong words before anything is read
-  l2r::model const m =
-      make_model(owner, arguments.train, arguments.reading, arguments.discretizer, options);
+  auto const [discretizer, ranker] =
+      arguments.settings.recipe(owner, {arguments.discretizer, arguments.ranker});
+  l2r::ranker_options const options = ranker.options();
+  discretizer.options();  // refuses wrong words before anything is read
+  l2r::model const m = make_model(owner, arguments.train, arguments.reading, discretizer, options);
   {
     auto const timer = owner.stage("write");
     l2r::write_model(m, arguments.model);

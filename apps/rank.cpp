@@ -6,6 +6,7 @@
 #include "core/output_file.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/trec.hpp"
+#include "l2r/combination.hpp"
 #include "l2r/model.hpp"
 #include "l2r/ranker.hpp"
 
@@ -86,7 +87,50 @@ class answers {
   std::uint64_t prefix_lookups_ = 0;
 };
 
-void rank(session& owner, rank_arguments& arguments) {
+/// One ranker, or several that rank together.
+class committee {
+ public:
+  explicit committee(session& owner) : owner_(owner) {}
+
+  void add(l2r::model const& m, l2r::ranker_options const& options) {
+    {
+      auto const timer = owner_.stage("prepare");
+      members_.push_back({m.discretizer, l2r::ranker(owner_.ctx(), m.training, options)});
+    }
+    if (members_.size() == 1) note_ranker(owner_, options, engine(), m.training);
+    if (members_.size() > 1) owner_.note("members", members_.size());  // the settings file has them
+  }
+  l2r::scored score(datasets::dataset const& test) {
+    l2r::scored all;
+    std::vector<std::vector<double>> scores;
+    for (auto& [cuts, ranker] : members_) {
+      datasets::binned_dataset binned;
+      {
+        auto const timer = owner_.stage("discretise");
+        binned = datasets::apply_discretizer(owner_.ctx(), test, cuts);
+      }
+      auto const timer = owner_.stage("rank");
+      l2r::scored one = ranker.score(owner_.ctx(), binned);
+      scores.push_back(std::move(one.scores));
+      all.cache_hits += one.cache_hits;
+      all.cache_misses += one.cache_misses;
+      all.prefix_lookups += one.prefix_lookups;
+    }
+    all.scores = l2r::combine(test.queries, scores);
+    return all;
+  }
+  l2r::engine engine() const { return members_.front().ranker.engine(); }
+
+ private:
+  struct member {
+    datasets::discretizer cuts;
+    l2r::ranker ranker;
+  };
+  session& owner_;
+  std::vector<member> members_;
+};
+
+void rank(session& owner, rank_arguments const& arguments) {
   bool const fitted = !arguments.model.empty();
   if (fitted == !arguments.train.empty())
     throw usage_error("no training documents, expected --train or --model");
@@ -99,37 +143,27 @@ void rank(session& owner, rank_arguments& arguments) {
                                          {"--model", arguments.model},
                                          {"--discretizer", arguments.discretizer.fitted},
                                          {"--settings", arguments.settings.file}});
-  arguments.settings.apply(owner, arguments.discretizer, arguments.ranker);
-  l2r::ranker_options options = arguments.ranker.options();
+  std::vector<ranker_recipe> const recipes =
+      arguments.settings.recipes(owner, {arguments.discretizer, arguments.ranker});
+  for (auto const& [discretizer, ranker] : recipes) {  // refuses wrong words before the work
+    ranker.options();
+    if (!fitted) discretizer.options();
+  }
   answers out(owner, arguments);  // an output that cannot be written fails before the work
-  l2r::model m;
+  committee rankers(owner);
   if (fitted) {
-    auto const timer = owner.stage("read");
-    m = l2r::read_model(owner.input(arguments.model));
-    options = arguments.ranker.options(m.options, arguments.model);
+    l2r::model m;
+    {
+      auto const timer = owner.stage("read");
+      m = l2r::read_model(owner.input(arguments.model));
+    }
+    rankers.add(m, arguments.ranker.options(m.options, arguments.model));
   } else {
-    arguments.discretizer.options();
-    m = make_model(owner, arguments.train, arguments.reading, arguments.discretizer, options);
+    datasets::dataset const train = read_training(owner, arguments.train, arguments.reading);
+    for (auto const& [discretizer, ranker] : recipes)
+      rankers.add(make_model(owner, train, discretizer, ranker.options()), ranker.options());
   }
-  std::optional<l2r::ranker> ranker;
-  {
-    auto const timer = owner.stage("prepare");
-    ranker.emplace(owner.ctx(), m.training, options);
-  }
-  note_ranker(owner, options, ranker->engine(), m.training);
-  auto answer = [&](datasets::dataset const& test) {
-    datasets::binned_dataset binned;
-    {
-      auto const timer = owner.stage("discretise");
-      binned = datasets::apply_discretizer(owner.ctx(), test, m.discretizer);
-    }
-    l2r::scored result;
-    {
-      auto const timer = owner.stage("rank");
-      result = ranker->score(owner.ctx(), binned);
-    }
-    out.write(test, result);
-  };
+  auto answer = [&](datasets::dataset const& test) { out.write(test, rankers.score(test)); };
   std::size_t const test_input = fitted ? 0 : 1;
   if (arguments.test == "-") {
     auto const how = arguments.reading.options(test_input);
@@ -156,7 +190,7 @@ void rank(session& owner, rank_arguments& arguments) {
   if (owner.prints_json()) {
     nlohmann::ordered_json json;
     json["scores"] = arguments.out;
-    json["engine"] = l2r::name_of(ranker->engine());
+    json["engine"] = l2r::name_of(rankers.engine());
     json.update(summary);
     output_file to("-");
     to.write(json.dump(2) + "\n");

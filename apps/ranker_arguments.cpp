@@ -76,19 +76,21 @@ l2r::ranker_options ranker_arguments::options(l2r::scoring_options const& model,
   return options;
 }
 
-l2r::model make_model(session& owner, std::string const& train, reading_arguments const& reading,
-                      discretizer_arguments const& discretizer,
-                      l2r::scoring_options const& options) {
-  datasets::dataset data;
-  {
-    auto const timer = owner.stage("read");
-    data = reading.read(owner, train);
-  }
+datasets::dataset read_training(session& owner, std::string const& train,
+                                reading_arguments const& reading) {
+  auto const timer = owner.stage("read");
+  datasets::dataset data = reading.read(owner, train);
   auto const unknown = std::find(data.labels.begin(), data.labels.end(), datasets::unlabelled);
   if (unknown != data.labels.end())
     throw error(
         {data.name, data.line_numbers[static_cast<std::size_t>(unknown - data.labels.begin())]},
         "found a document without a label, expected labels to learn from");
+  return data;
+}
+
+l2r::model make_model(session& owner, datasets::dataset const& data,
+                      discretizer_arguments const& discretizer,
+                      l2r::scoring_options const& options) {
   auto const timer = owner.stage("discretise");
   l2r::model m;
   m.discretizer = discretizer.fit_or_read(owner, data);
@@ -101,6 +103,12 @@ l2r::model make_model(session& owner, std::string const& train, reading_argument
                     : "no feature has a cut in the discretiser given");
   l2r::itemsets_a_document(options, m.training.feature_count());  // refuses too many
   return m;
+}
+
+l2r::model make_model(session& owner, std::string const& train, reading_arguments const& reading,
+                      discretizer_arguments const& discretizer,
+                      l2r::scoring_options const& options) {
+  return make_model(owner, read_training(owner, train, reading), discretizer, options);
 }
 
 void note_ranker(session& owner, l2r::scoring_options const& options, l2r::engine engine,

@@ -28,8 +28,16 @@ struct ranker_arguments {
   l2r::ranker_options options(l2r::scoring_options const& model, std::string const& name) const;
 };
 
-/// Reads a training file and makes items of it: by the cuts given, or cuts fitted on it. Throws
-/// `error` naming the file when a document has no label or no feature has two bins.
+/// Reads a training file. Throws `error` naming it when a document has no label.
+datasets::dataset read_training(session& owner, std::string const& train,
+                                reading_arguments const& reading);
+
+/// Makes items of training documents: by the cuts given, or cuts fitted on them. Throws `error`
+/// naming the file when no feature has two bins.
+l2r::model make_model(session& owner, datasets::dataset const& train,
+                      discretizer_arguments const& discretizer,
+                      l2r::scoring_options const& options);
+/// Both.
 l2r::model make_model(session& owner, std::string const& train, reading_arguments const& reading,
                       discretizer_arguments const& discretizer,
                       l2r::scoring_options const& options);

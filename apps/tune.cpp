@@ -51,6 +51,7 @@ std::string fingerprint_of(session const& owner, tune_verb_arguments const& a,
   json["unlisted"] = a.discretizer.unlisted;
   json["metrics"] = a.metrics;
   json["profile"] = eval::to_json(rules);
+  json["cross_fit"] = a.tuned.cross_fit;
   json["seed"] = owner.run.seed;
   return sha256_hex(json.dump());
 }
@@ -102,7 +103,7 @@ void tune(session& owner, tune_verb_arguments const& a) {
     return items;
   };
   tuning::tuner tuner(owner.ctx(), vali, tuning::candidates_of(space), measures, rules, prepare,
-                      how);
+                      how, {a.tuned.cross_fit, &train});
   trials_file trials(tuner, a.resume,
                      a.resume.empty() ? std::string() : fingerprint_of(owner, a, rules));
   if (trials.found() > 0)
@@ -114,7 +115,7 @@ void tune(session& owner, tune_verb_arguments const& a) {
   }
   auto const table = tuning::trials_table(tuner, result, 0, options.rungs);
   auto const best = tuning::best_settings(
-      tuner, result, 0, options, rules,
+      owner.ctx(), tuner, result, 0, options, rules,
       given ? std::nullopt : std::optional<datasets::discretizer_options>(fixed));
   owner.note("best", best);
   if (!a.trials.empty()) write_file(a.trials, eval::render(table, eval::table_format::tsv));

@@ -47,13 +47,29 @@ void tune_arguments::add_to(CLI::App& verb) {
   add_list("--try-min-confidence", min_confidences, "Least confidences of a rule");
   add_list("--try-support-weight", support_weights, "W: an itemset weighs n^W");
   add_list("--try-smoothing", smoothings, "A: confidence (n_r + A prior_r) / (n + A)");
+  add_list("--try-feature-share", feature_shares,
+           "Rules of these shares of the features, those that tell most of the label");
+  verb.add_option("--cross-fit", cross_fit,
+                  "Judge by the training queries too, dealt into K folds, each ranked by the rules "
+                  "of the others; 0: by the validation queries alone")
+      ->check(CLI::Range(0, 1000))
+      ->type_name("K")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--members", members,
+                  "The best so many rank together: by the mean of their scores, each standardised "
+                  "within the query")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
   verb.add_option("--search", search,
-                  "grid: every candidate on all validation queries; halving: on a share of them, "
+                  "grid: every candidate on all queries; halving: on a share of them, "
                   "the best again on more")
       ->check(CLI::IsMember({"grid", "halving"}))
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--rungs", rungs, "Of halving; the last one has all validation queries")
+  verb.add_option("--rungs", rungs, "Of halving; the last one has all queries")
       ->check(CLI::Range(1, 20))
       ->type_name("K")
       ->capture_default_str()
@@ -85,6 +101,7 @@ tuning::space tune_arguments::space() const {
   s.min_confidences = numbers_from<double>("--try-min-confidence", min_confidences);
   s.support_weights = numbers_from<double>("--try-support-weight", support_weights);
   s.smoothings = numbers_from<double>("--try-smoothing", smoothings);
+  s.feature_shares = numbers_from<double>("--try-feature-share", feature_shares);
   tuning::candidates_of(s);
   return s;
 }
@@ -93,6 +110,7 @@ tuning::search_options tune_arguments::options() const {
   tuning::search_options o;
   o.rungs = search == "grid" ? 1 : rungs;
   o.keep = keep;
+  o.members = members;
   if (budget != "none") {
     bool const timed = budget.ends_with('s');
     std::string_view const word = std::string_view(budget).substr(0, budget.size() - timed);

@@ -9,7 +9,8 @@
 
 namespace rulerank::apps {
 
-/// What tune, and experiment with --tune, try and how: --try-... --search --rungs --keep --budget.
+/// What tune, and experiment with --tune, try and how: --try-... --cross-fit --members
+/// --search --rungs --keep --budget.
 struct tune_arguments {
   std::string methods = "tube,width,frequency";
   std::string bins = "5,10,20";
@@ -18,6 +19,9 @@ struct tune_arguments {
   std::string min_confidences = "0.001,0.1";
   std::string support_weights = "0,-0.25,-0.5";
   std::string smoothings = "0,5,20";
+  std::string feature_shares = "1";
+  std::size_t cross_fit = 0;
+  std::size_t members = 1;
   std::string search = "halving";
   std::size_t rungs = 3;
   std::size_t keep = 2;

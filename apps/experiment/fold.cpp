@@ -9,6 +9,7 @@
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/trec.hpp"
+#include "l2r/combination.hpp"
 #include "l2r/ranker.hpp"
 
 #include <algorithm>
@@ -107,15 +108,14 @@ class fold_runner {
     return at->second;
   }
 
-  /// The documents to rank by under these cuts: all, or those that sampling with rules of
-  /// `reduce_size` chooses.
-  datasets::binned_dataset training_by(tuning::cuts const& how, std::uint32_t reduce_size) {
-    datasets::binned_dataset all = datasets::apply_discretizer(ctx(), train_, cuts_by(how));
-    apps::expect_items(train_, all);
-    if (reduce_size == 0) return all;
-    apps::sampler_arguments sampler = work_.sampler;
-    sampler.rule_size = static_cast<int>(reduce_size);
-    return datasets::subset(all, sampler.reduce(owner_, train_, all).documents);
+  /// The documents to rank by: all, or those that sampling with rules of `reduce_size` chose.
+  datasets::dataset training_of(std::uint32_t reduce_size) {
+    return reduce_size == 0 ? train_ : datasets::subset(train_, chosen_.at(reduce_size));
+  }
+  datasets::binned_dataset items_by(tuning::cuts const& how, datasets::dataset const& training) {
+    datasets::binned_dataset items = datasets::apply_discretizer(ctx(), training, cuts_by(how));
+    apps::expect_items(training, items);
+    return items;
   }
 
   void tune() {
@@ -128,22 +128,24 @@ class fold_runner {
     tuned_settings const& asked = *settings_.tune;
     eval::profile rules = settings_.profile;
     rules.max_label.reset();  // that of the test parts
-    tuning::tuner tuner(
-        ctx(), vali_, tuning::candidates_of(asked.space), asked.measures, rules,
-        [&](tuning::cuts const& how) {
-          return tuning::prepared{training_by(how, reduce_size),
-                                  datasets::apply_discretizer(ctx(), vali_, cuts_by(how))};
-        },
-        work_.ranker);
+    datasets::dataset const training = training_of(reduce_size);
+    tuning::tuner tuner(ctx(), vali_, tuning::candidates_of(asked.space), asked.measures, rules,
+                        [&](tuning::cuts const& how) {
+                          return tuning::prepared{
+                              items_by(how, training),
+                              datasets::apply_discretizer(ctx(), vali_, cuts_by(how))};
+                        },
+                        work_.ranker, {asked.cross_fit, &training});
     apps::trials_file trials = earlier_trials(tuner, reduce_size);
     auto const timer = owner_.stage("tune");
     for (system const& what : systems_of(settings_)) {
       if (what.kind != system_kind::tuned || what.reduce_size != reduce_size) continue;
       std::size_t const by = what.tuned_by;
       tuning::search_result const found = trials.search(ctx(), by, asked.search);
-      chosen_settings_[what.name] = tuner.candidates()[found.trials[found.best].candidate];
-      nlohmann::ordered_json best =
-          tuning::best_settings(tuner, found, by, asked.search, rules, settings_.discretizer);
+      for (std::size_t const at : found.chosen)
+        members_[what.name].push_back(tuner.candidates()[found.trials[at].candidate]);
+      nlohmann::ordered_json best = tuning::best_settings(ctx(), tuner, found, by, asked.search,
+                                                          rules, settings_.discretizer);
       std::string const stem = fmt::format("tuned/{}/{}", what.name, files_.name);
       write(stem + ".tsv", [&](output_file& out) {
         out.write(eval::render(tuning::trials_table(tuner, found, by, asked.search.rungs),
@@ -174,17 +176,20 @@ class fold_runner {
 
   /// Ranks the test part as the validation part said.
   void judge_tuned(system const& what) {
-    tuning::candidate const& chosen = chosen_settings_.at(what.name);
-    datasets::binned_dataset const training = training_by(chosen.cuts, what.reduce_size);
-    auto const timer = owner_.stage("rank");
-    l2r::ranker_options options = work_.ranker;
-    static_cast<l2r::scoring_options&>(options) = chosen.scoring;
-    l2r::ranker ranker(ctx(), training, options);
-    engines_["rank"].insert(std::string(l2r::name_of(ranker.engine())));
-    answer(
-        what,
-        ranker.score(ctx(), datasets::apply_discretizer(ctx(), test_, cuts_by(chosen.cuts))).scores,
-        training.documents);
+    datasets::dataset const training = training_of(what.reduce_size);
+    std::vector<std::vector<double>> scores;
+    for (tuning::candidate const& chosen : members_.at(what.name)) {
+      datasets::binned_dataset const items = items_by(chosen.cuts, training);
+      auto const timer = owner_.stage("rank");
+      l2r::ranker_options options = work_.ranker;
+      static_cast<l2r::scoring_options&>(options) = chosen.scoring;
+      l2r::ranker ranker(ctx(), items, options);
+      engines_["rank"].insert(std::string(l2r::name_of(ranker.engine())));
+      scores.push_back(
+          ranker.score(ctx(), datasets::apply_discretizer(ctx(), test_, cuts_by(chosen.cuts)))
+              .scores);
+    }
+    answer(what, l2r::combine(test_.queries, scores), training.size());
   }
 
   /// Scores of the test part by the rules of a training set.
@@ -284,8 +289,8 @@ class fold_runner {
   datasets::binned_dataset binned_train_, binned_test_;
   std::map<std::uint32_t, std::vector<std::size_t>> chosen_;
   std::map<tuning::cuts, datasets::discretizer> cuts_;
-  std::map<std::string, tuning::candidate> chosen_settings_;  // by system
-  std::vector<std::string> trials_;                           // files
+  std::map<std::string, std::vector<tuning::candidate>> members_;  // of each tuned system
+  std::vector<std::string> trials_;                                // files
   std::map<std::string, std::set<std::string>> engines_;
   fold_result result_;
 };

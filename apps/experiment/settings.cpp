@@ -59,6 +59,7 @@ nlohmann::ordered_json to_json(settings const& s) {
     nlohmann::ordered_json& tune = json["tune"];
     for (eval::measure const& m : s.tune->measures) tune["metrics"].push_back(m.name());
     tune["try"] = tuning::to_json(s.tune->space);
+    tune["cross_fit"] = s.tune->cross_fit;
     tune["search"] = tuning::to_json(s.tune->search);
   }
   json["reading"] = s.reading;

@@ -29,6 +29,7 @@ struct outside_system {
 struct tuned_settings {
   std::vector<eval::measure> measures;  ///< a choice by each of them
   tuning::space space;
+  std::size_t cross_fit = 0;  ///< folds, as tuning::cross_fitting has them
   tuning::search_options search;
 };
 

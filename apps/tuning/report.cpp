@@ -31,44 +31,51 @@ eval::table trials_table(tuner const& t, search_result const& result, std::size_
                                              {"min support", style::fixed, 0},
                                              {"min confidence", style::general},
                                              {"support weight", style::general},
-                                             {"smoothing", style::general}});
+                                             {"smoothing", style::general},
+                                             {"feature share", style::general}});
   for (trial const* const one : rows) {
     candidate const& c = t.candidates()[one->candidate];
     std::vector<eval::cell> row{fmt::format("{}/{}", one->rung + 1, rungs),
                                 static_cast<std::int64_t>(one->queries)};
     row.insert(row.end(), one->values.begin(), one->values.end());
-    row.insert(
-        row.end(),
-        {std::string(datasets::name_of(c.cuts.method)),
-         c.cuts.bins == 0 ? eval::cell("cv") : eval::cell(std::int64_t{c.cuts.bins}),
-         std::int64_t{c.scoring.rule_size}, std::int64_t{c.scoring.thresholds.min_support},
-         c.scoring.thresholds.min_confidence, c.scoring.support_weight, c.scoring.smoothing});
+    row.insert(row.end(),
+               {std::string(datasets::name_of(c.cuts.method)),
+                c.cuts.bins == 0 ? eval::cell("cv") : eval::cell(std::int64_t{c.cuts.bins}),
+                std::int64_t{c.scoring.rule_size}, std::int64_t{c.scoring.thresholds.min_support},
+                c.scoring.thresholds.min_confidence, c.scoring.support_weight, c.scoring.smoothing,
+                c.scoring.feature_share});
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-nlohmann::ordered_json best_settings(tuner const& t, search_result const& result, std::size_t by,
-                                     search_options const& options, eval::profile const& rules,
+nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result const& result,
+                                     std::size_t by, search_options const& options,
+                                     eval::profile const& rules,
                                      std::optional<datasets::discretizer_options> discretizer) {
-  trial const& best = result.trials[result.best];
-  candidate const& chosen = t.candidates()[best.candidate];
-  settings_file settings;
-  settings.scoring = chosen.scoring;
-  if (discretizer) {
-    settings.discretizer = *discretizer;
-    settings.discretizer->method = chosen.cuts.method;
-    settings.discretizer->bins = chosen.cuts.bins;
+  std::vector<settings_file> settings;
+  std::vector<std::size_t> members;
+  for (std::size_t const at : result.chosen) {
+    members.push_back(result.trials[at].candidate);
+    candidate const& chosen = t.candidates()[members.back()];
+    settings.push_back({discretizer, chosen.scoring});
+    if (discretizer) {
+      settings.back().discretizer->method = chosen.cuts.method;
+      settings.back().discretizer->bins = chosen.cuts.bins;
+    }
   }
+  trial const& best = result.trials[result.chosen.front()];
+  std::vector<double> const values = members.size() == 1 ? best.values : t.judge(ctx, members);
   nlohmann::ordered_json json = to_json(settings);
   json["metric"] = t.measures()[by].name();
   json["profile"] = eval::to_json(rules);
-  for (std::size_t m = 0; m < best.values.size(); ++m)
-    json["validation"][t.measures()[m].name()] = best.values[m];
+  for (std::size_t m = 0; m < values.size(); ++m)
+    json["validation"][t.measures()[m].name()] = values[m];
   json["queries"] = best.queries;
   json["candidates"] = result.candidates;
   json["tried"] = result.tried;
   json["trials"] = result.trials.size();
+  json["cross_fit"] = t.folds();
   json["search"] = to_json(options);
   return json;
 }

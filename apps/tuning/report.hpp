@@ -10,14 +10,16 @@ namespace rulerank::tuning {
 
 /// A row for each candidate tried: its settings, and rung, queries and values of its last trial;
 /// the highest rung first, on a rung the largest value of the `by`-th measure, equals in the order
-/// of the candidates. The first row is what the search chose.
+/// of the candidates. The first rows are what the search chose.
 eval::table trials_table(tuner const& t, search_result const& result, std::size_t by,
                          std::size_t rungs);
 
-/// The best candidate as a settings file, with what it got and how it was found beside it.
+/// What was chosen as a settings file, with what it got (the combination of several: what
+/// tuner::judge gives) and how it was found beside it.
 /// `discretizer`: the options that are not searched for; none: the cuts were given.
-nlohmann::ordered_json best_settings(tuner const& t, search_result const& result, std::size_t by,
-                                     search_options const& options, eval::profile const& rules,
+nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result const& result,
+                                     std::size_t by, search_options const& options,
+                                     eval::profile const& rules,
                                      std::optional<datasets::discretizer_options> discretizer);
 
 }  // namespace rulerank::tuning

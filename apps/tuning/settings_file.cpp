@@ -15,10 +15,8 @@ using json_text = nlohmann::ordered_json;
 
 constexpr int form = 1;
 
-}  // namespace
-
-json_text to_json(settings_file const& s) {
-  json_text json{{"rulerank_settings", form}, {"discretiser", nullptr}};
+json_text member_json(settings_file const& s) {
+  json_text json{{"discretiser", nullptr}};
   if (s.discretizer) {
     datasets::discretizer_options const& d = *s.discretizer;
     json["discretiser"] = {{"method", datasets::name_of(d.method)},
@@ -32,14 +30,11 @@ json_text to_json(settings_file const& s) {
   json["min_confidence"] = s.scoring.thresholds.min_confidence;
   json["support_weight"] = s.scoring.support_weight;
   json["smoothing"] = s.scoring.smoothing;
+  json["feature_share"] = s.scoring.feature_share;
   return json;
 }
 
-settings_file settings_from(std::string_view text, std::string const& name) try {
-  json_text const json = json_text::parse(text);
-  if (int const found = json.at("rulerank_settings").get<int>(); found != form)
-    throw error({name, 1, 1},
-                fmt::format("found settings of version {}, expected {}", found, form));
+settings_file member_from(json_text const& json, std::string const& name) {
   settings_file s;
   if (json_text const& d = json.at("discretiser"); !d.is_null()) {
     datasets::discretizer_options& to = s.discretizer.emplace();
@@ -56,15 +51,41 @@ settings_file settings_from(std::string_view text, std::string const& name) try 
   json.at("min_confidence").get_to(s.scoring.thresholds.min_confidence);
   json.at("support_weight").get_to(s.scoring.support_weight);
   json.at("smoothing").get_to(s.scoring.smoothing);
+  s.scoring.feature_share = json.value("feature_share", 1.0);
   l2r::check(s.scoring);
   return s;
+}
+
+}  // namespace
+
+json_text to_json(std::vector<settings_file> const& members) {
+  json_text json{{"rulerank_settings", form}};
+  if (members.size() == 1) {
+    json.update(member_json(members.front()));
+  } else {
+    json["members"] = json_text::array();
+    for (settings_file const& s : members) json["members"].push_back(member_json(s));
+  }
+  return json;
+}
+
+std::vector<settings_file> settings_from(std::string_view text, std::string const& name) try {
+  json_text const json = json_text::parse(text);
+  if (int const found = json.at("rulerank_settings").get<int>(); found != form)
+    throw error({name, 1, 1},
+                fmt::format("found settings of version {}, expected {}", found, form));
+  if (!json.contains("members")) return {member_from(json, name)};
+  std::vector<settings_file> members;
+  for (json_text const& one : json.at("members")) members.push_back(member_from(one, name));
+  if (members.empty()) throw error({name, 1, 1}, "found settings without members");
+  return members;
 } catch (nlohmann::json::exception const& e) {
   throw error({name, 1, 1}, fmt::format("found no settings that tune wrote: {}", e.what()));
 } catch (usage_error const& e) {
   throw error({name, 1, 1}, fmt::format("found settings that make no sense: {}", e.what()));
 }
 
-settings_file read_settings(std::string const& path) {
+std::vector<settings_file> read_settings(std::string const& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw error({path, 0, 0}, "cannot be read");
   std::string const text{std::istreambuf_iterator<char>(file), {}};

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -19,11 +20,13 @@ struct settings_file {
   l2r::scoring_options scoring;
 };
 
-/// An object with `rulerank_settings` (the form's version), `discretiser` (or null), rule_size,
-/// min_support, min_confidence, support_weight, smoothing. More may be added to it.
-nlohmann::ordered_json to_json(settings_file const& s);
+/// One way to rank: an object with `rulerank_settings` (the form's version), `discretiser` (or
+/// null), rule_size, min_support, min_confidence, support_weight, smoothing, feature_share.
+/// Several, whose scores l2r::combine makes one of: an object with `rulerank_settings` and
+/// `members`, a list of such objects. More may be added to either.
+nlohmann::ordered_json to_json(std::vector<settings_file> const& members);
 /// Throws `error` naming `name` for anything else; what is not known is not looked at.
-settings_file settings_from(std::string_view text, std::string const& name);
-settings_file read_settings(std::string const& path);
+std::vector<settings_file> settings_from(std::string_view text, std::string const& name);
+std::vector<settings_file> read_settings(std::string const& path);
 
 }  // namespace rulerank::tuning

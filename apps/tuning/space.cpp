@@ -34,6 +34,7 @@ std::vector<candidate> candidates_of(space const& s) {
   check_list("min confidence", s.min_confidences);
   check_list("support weight", s.support_weights);
   check_list("smoothing", s.smoothings);
+  check_list("feature share", s.feature_shares);
   for (int const bins : s.bins)
     if (bins != 0 && (bins < 2 || bins > 250))
       throw usage_error(fmt::format("{} bins to try, expected 2 to 250 or cv", bins));
@@ -42,12 +43,14 @@ std::vector<candidate> candidates_of(space const& s) {
     for (std::uint32_t const support : s.min_supports)
       for (double const confidence : s.min_confidences)
         for (double const weight : s.support_weights)
-          for (double const smoothing : s.smoothings) {
-            l2r::scoring_options const scoring{size, {support, confidence}, weight, smoothing};
-            l2r::check(scoring);
-            for (datasets::binning const method : s.methods)
-              for (int const bins : s.bins) all.push_back({{method, bins}, scoring});
-          }
+          for (double const smoothing : s.smoothings)
+            for (double const share : s.feature_shares) {
+              l2r::scoring_options const scoring{
+                  size, {support, confidence}, weight, smoothing, share};
+              l2r::check(scoring);
+              for (datasets::binning const method : s.methods)
+                for (int const bins : s.bins) all.push_back({{method, bins}, scoring});
+            }
   return all;
 }
 
@@ -58,7 +61,8 @@ nlohmann::ordered_json to_json(candidate const& c) {
           {"min_support", c.scoring.thresholds.min_support},
           {"min_confidence", c.scoring.thresholds.min_confidence},
           {"support_weight", c.scoring.support_weight},
-          {"smoothing", c.scoring.smoothing}};
+          {"smoothing", c.scoring.smoothing},
+          {"feature_share", c.scoring.feature_share}};
 }
 
 nlohmann::ordered_json to_json(space const& s) {
@@ -71,6 +75,7 @@ nlohmann::ordered_json to_json(space const& s) {
   json["min_confidence"] = s.min_confidences;
   json["support_weight"] = s.support_weights;
   json["smoothing"] = s.smoothings;
+  json["feature_share"] = s.feature_shares;
   return json;
 }
 

@@ -35,16 +35,17 @@ struct space {
   std::vector<double> min_confidences{0.001, 0.1};
   std::vector<double> support_weights{0, -0.25, -0.5};
   std::vector<double> smoothings{0, 5, 20};
+  std::vector<double> feature_shares{1};
 };
 
 /// The candidates in lexicographic order of their values' places, rule size first, then min
-/// support, min confidence, support weight, smoothing, method, bins: among equals the first one is
-/// taken. Throws `usage_error` for a list that is empty or has a value twice, and for values that
-/// make no sense.
+/// support, min confidence, support weight, smoothing, feature share, method, bins: among equals
+/// the first one is taken. Throws `usage_error` for a list that is empty or has a value twice, and
+/// for values that make no sense.
 std::vector<candidate> candidates_of(space const& s);
 
 /// One object: method, bins (a number or "cv"), rule_size, min_support, min_confidence,
-/// support_weight, smoothing.
+/// support_weight, smoothing, feature_share.
 nlohmann::ordered_json to_json(candidate const& c);
 /// The lists.
 nlohmann::ordered_json to_json(space const& s);

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "eval/evaluate.hpp"
+#include "l2r/combination.hpp"
 #include "l2r/ranker.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ using json_text = nlohmann::ordered_json;
 /// Goes up when states are to be held in another form.
 constexpr int state_form = 1;
 
-enum class drawn : std::uint64_t { queries = 1, candidates = 2 };
+enum class drawn : std::uint64_t { queries = 1, candidates = 2, folds = 3 };
 
 std::vector<std::size_t> draw_order(std::uint64_t seed, drawn what, std::size_t size) {
   std::seed_seq mixed{seed & 0xffffffff, seed >> 32, static_cast<std::uint64_t>(what)};
@@ -68,11 +69,12 @@ void check(search_options const& options) {
   if (options.max_trials > 0 && options.max_trials < options.rungs)
     throw usage_error(fmt::format("a budget of {} trials, expected {} or more: one a rung",
                                   options.max_trials, options.rungs));
+  if (options.members < 1) throw usage_error("0 members, expected one or more");
   if (!(options.max_seconds >= 0)) throw usage_error("a budget below 0 seconds");
 }
 
 json_text to_json(search_options const& options) {
-  json_text json{{"rungs", options.rungs}, {"keep", options.keep}};
+  json_text json{{"rungs", options.rungs}, {"keep", options.keep}, {"members", options.members}};
   json["max_trials"] = options.max_trials > 0 ? json_text(options.max_trials) : json_text(nullptr);
   json["max_seconds"] =
       options.max_seconds > 0 ? json_text(options.max_seconds) : json_text(nullptr);
@@ -81,14 +83,15 @@ json_text to_json(search_options const& options) {
 
 tuner::tuner(context const& ctx, datasets::dataset const& validation,
              std::vector<candidate> candidates, std::vector<eval::measure> measures,
-             eval::profile rules, prepare_fn prepare, l2r::ranker_options how)
+             eval::profile rules, prepare_fn prepare, l2r::ranker_options how,
+             cross_fitting crossed)
     : validation_(validation),
       candidates_(std::move(candidates)),
       measures_(std::move(measures)),
       rules_(std::move(rules)),
       prepare_(std::move(prepare)),
       how_(how),
-      order_(draw_order(ctx.seed, drawn::queries, validation.queries.size())),
+      crossed_(crossed),
       done_(candidates_.size()),
       values_(candidates_.size()) {
   if (candidates_.empty()) throw usage_error("no candidates to try");
@@ -100,8 +103,22 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
         {validation.name, validation.line_numbers.empty() ? 0 : validation.line_numbers[d], 1},
         "found a document without a label, expected labels to choose by");
   }
+  std::size_t queries = validation.queries.size();
+  std::int32_t max_label = validation.max_label();
+  if (crossed_.folds > 0) {
+    std::size_t const more = crossed_.training->queries.size();
+    if (crossed_.folds < 2 || crossed_.folds > more)
+      throw usage_error(fmt::format("{} folds to cross-fit {}, expected 2 to its {} queries",
+                                    crossed_.folds, crossed_.training->name, more));
+    fold_.resize(more);
+    std::vector<std::size_t> const dealt = draw_order(ctx.seed, drawn::folds, more);
+    for (std::size_t i = 0; i < more; ++i) fold_[dealt[i]] = i % crossed_.folds;
+    queries += more;
+    max_label = std::max(max_label, crossed_.training->max_label());
+  }
+  order_ = draw_order(ctx.seed, drawn::queries, queries);
   // A query's value must not depend on which others are looked at with it.
-  if (!rules_.max_label) rules_.max_label = validation.max_label();
+  if (!rules_.max_label) rules_.max_label = max_label;
 }
 
 prepared const& tuner::prepared_for(cuts const& how) {
@@ -112,50 +129,89 @@ prepared const& tuner::prepared_for(cuts const& how) {
 
 tuner::block const& tuner::block_of(std::size_t from, std::size_t to) {
   auto const [at, missing] = blocks_.try_emplace({from, to});
-  block& b = at->second;
-  if (!missing) return b;
-  b.queries.assign(order_.begin() + static_cast<std::ptrdiff_t>(from),
-                   order_.begin() + static_cast<std::ptrdiff_t>(to));
-  std::ranges::sort(b.queries);
-  for (std::size_t const q : b.queries)
-    for (std::size_t d = validation_.queries[q].begin; d < validation_.queries[q].end; ++d)
-      b.documents.push_back(d);
-  b.data = datasets::subset(validation_, b.documents);
-  return b;
+  if (!missing) return at->second;
+  std::vector<std::size_t> places(order_.begin() + static_cast<std::ptrdiff_t>(from),
+                                  order_.begin() + static_cast<std::ptrdiff_t>(to));
+  std::ranges::sort(places);
+  std::size_t const own = validation_.queries.size();
+  std::vector<piece> pieces(1 + crossed_.folds);
+  for (std::size_t const q : places) pieces[q < own ? 0 : 1 + fold_[q - own]].places.push_back(q);
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    piece& p = pieces[k];
+    if (p.places.empty()) continue;
+    p.crossed = k > 0;
+    datasets::dataset const& part = p.crossed ? *crossed_.training : validation_;
+    auto const add = [&part](std::size_t q, std::vector<std::size_t>& to_these) {
+      for (std::size_t d = part.queries[q].begin; d < part.queries[q].end; ++d)
+        to_these.push_back(d);
+    };
+    for (std::size_t const q : p.places) add(p.crossed ? q - own : q, p.documents);
+    if (p.crossed)
+      for (std::size_t q = 0; q < fold_.size(); ++q)
+        if (fold_[q] + 1 != k) add(q, p.ranked);
+    p.data = datasets::subset(part, p.documents);
+    at->second.push_back(std::move(p));
+  }
+  return at->second;
+}
+
+std::vector<double> tuner::score(context const& ctx, std::size_t c, piece const& p) {
+  prepared const& items = prepared_for(candidates_[c].cuts);
+  l2r::ranker_options options = how_;
+  static_cast<l2r::scoring_options&>(options) = candidates_[c].scoring;
+  l2r::ranker ranker(ctx, p.crossed ? datasets::subset(items.training, p.ranked) : items.training,
+                     options);
+  return ranker
+      .score(ctx, datasets::subset(p.crossed ? items.training : items.validation, p.documents))
+      .scores;
 }
 
 void tuner::extend(context const& ctx, std::size_t c, std::size_t queries) {
-  prepared const& items = prepared_for(candidates_[c].cuts);
-  block const& b = block_of(done_[c], queries);
-  l2r::ranker_options options = how_;
-  static_cast<l2r::scoring_options&>(options) = candidates_[c].scoring;
   context one = ctx;
   one.progress = {};  // told of trials, not of what they are made of
-  l2r::ranker ranker(one, items.training, options);
-  std::vector<double> const scores =
-      ranker.score(one, datasets::subset(items.validation, b.documents)).scores;
-  eval::query_values const got = eval::evaluate(one, b.data, scores, measures_, rules_);
   std::size_t const width = measures_.size();
   values_[c].resize(order_.size() * width);
-  for (std::size_t i = 0; i < b.queries.size(); ++i)
-    for (std::size_t m = 0; m < width; ++m) values_[c][b.queries[i] * width + m] = got.at(i, m);
+  for (piece const& p : block_of(done_[c], queries)) {
+    eval::query_values const got = eval::evaluate(one, p.data, score(one, c, p), measures_, rules_);
+    for (std::size_t i = 0; i < p.places.size(); ++i)
+      for (std::size_t m = 0; m < width; ++m) values_[c][p.places[i] * width + m] = got.at(i, m);
+  }
   done_[c] = queries;
 }
 
-trial tuner::measure(context const& ctx, std::size_t c, std::size_t rung, std::size_t queries) {
-  if (done_[c] < queries) extend(ctx, c, queries);
-  trial t{c, rung, queries, {}};
+std::vector<double> tuner::average(std::vector<double> const& values, std::size_t queries) const {
   // Summed in the order of the file, as evaluate does.
   std::vector<std::size_t> seen(order_.begin(),
                                 order_.begin() + static_cast<std::ptrdiff_t>(queries));
   std::ranges::sort(seen);
   std::vector<double> column(queries);
+  std::vector<double> averages;
   for (std::size_t m = 0; m < measures_.size(); ++m) {
-    for (std::size_t i = 0; i < queries; ++i)
-      column[i] = values_[c][seen[i] * measures_.size() + m];
-    t.values.push_back(measures_[m].average(column));
+    for (std::size_t i = 0; i < queries; ++i) column[i] = values[seen[i] * measures_.size() + m];
+    averages.push_back(measures_[m].average(column));
   }
-  return t;
+  return averages;
+}
+
+trial tuner::measure(context const& ctx, std::size_t c, std::size_t rung, std::size_t queries) {
+  if (done_[c] < queries) extend(ctx, c, queries);
+  return {c, rung, queries, average(values_[c], queries)};
+}
+
+std::vector<double> tuner::judge(context const& ctx, std::span<std::size_t const> members) {
+  context one = ctx;
+  one.progress = {};
+  std::size_t const width = measures_.size();
+  std::vector<double> values(order_.size() * width);
+  for (piece const& p : block_of(0, order_.size())) {
+    std::vector<std::vector<double>> scores;
+    for (std::size_t const c : members) scores.push_back(score(one, c, p));
+    eval::query_values const got =
+        eval::evaluate(one, p.data, l2r::combine(p.data.queries, scores), measures_, rules_);
+    for (std::size_t i = 0; i < p.places.size(); ++i)
+      for (std::size_t m = 0; m < width; ++m) values[p.places[i] * width + m] = got.at(i, m);
+  }
+  return average(values, order_.size());
 }
 
 std::vector<std::size_t> tuner::plan(context const& ctx, search_options const& options) const {
@@ -205,7 +261,8 @@ search_result tuner::search(context const& ctx, std::size_t by, search_options c
     for (std::size_t i = 0; i < one_in(options.keep, rung.size()); ++i)
       going.push_back(result.trials[rung[i]].candidate);
   }
-  result.best = rung.front();
+  rung.resize(std::min(rung.size(), options.members));
+  result.chosen = std::move(rung);
   return result;
 }
 

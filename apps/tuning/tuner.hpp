@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +27,17 @@ struct prepared {
 /// Called once for each way to cut that a search comes to.
 using prepare_fn = std::function<prepared(cuts const&)>;
 
-/// How to search. Rung k of K looks at a keep^(k + 1 - K) share of the validation queries, at
+/// More queries to judge candidates by: those of the training documents, dealt into `folds` by the
+/// context's seed; each fold is ranked by the rules of the others' documents. (Stone,
+/// Cross-validatory choice and assessment of statistical predictions, 1974.) The cuts, which no
+/// label is looked at for, stay those of all documents.
+struct cross_fitting {
+  std::size_t folds = 0;  ///< 2 or more; 0: the validation queries alone
+  /// The documents of `prepared::training`, in its order; outlives the tuner. Not looked at for 0.
+  datasets::dataset const* training = nullptr;
+};
+
+/// How to search. Rung k of K looks at a keep^(k + 1 - K) share of the queries to judge by, at
 /// least one; the rungs' queries are nested, the last rung has all. Each rung but the first tries
 /// the best of the rung before it, one in `keep`, rounded up. One rung is a grid search.
 /// (Jamieson and Talwalkar, Non-stochastic best arm identification and hyperparameter
@@ -34,6 +45,8 @@ using prepare_fn = std::function<prepared(cuts const&)>;
 struct search_options {
   std::size_t rungs = 3;
   std::size_t keep = 2;
+  /// So many candidates are chosen, whose scores l2r::combine makes one of.
+  std::size_t members = 1;
   /// Trials of all rungs at most, 0: no budget. As many candidates are drawn, by the context's
   /// seed, as make whole rungs of that many trials.
   std::size_t max_trials = 0;
@@ -56,29 +69,36 @@ struct trial {
 };
 
 struct search_result {
-  std::vector<trial> trials;   ///< in the order tried
-  std::size_t best = 0;        ///< the trial of the highest rung with the largest average; among
-                               ///< equals the first candidate
+  std::vector<trial> trials;  ///< in the order tried
+  /// The members: trials of the highest rung, the largest averages first, among equals the first
+  /// candidate; fewer than asked for where it tried fewer.
+  std::vector<std::size_t> chosen;
   std::size_t candidates = 0;  ///< those there are
   std::size_t tried = 0;       ///< those of the first rung
 };
 
 /// Tries ways to rank on the validation part: each one ranks it by the rules of the training
-/// documents. What a candidate got on a query is kept, so that no rung, search or later run does it
-/// again. A trial's values do not depend on threads, engines or what was tried before it.
+/// documents. With cross-fitting also on the training documents. What a candidate got on a query is
+/// kept, so that no rung, search or later run does it again. A trial's values do not depend on
+/// threads, engines or what was tried before it.
 class tuner {
  public:
   /// What is referred to outlives it. Of `how` engine and memory alone matter. Queries are drawn by
-  /// the context's seed. Throws `usage_error` without candidates or measures, `error` naming the
-  /// validation part for a document without a label.
+  /// the context's seed. Throws `usage_error` without candidates or measures and for more folds
+  /// than training queries, `error` naming the validation part for a document without a label.
   tuner(context const& ctx, datasets::dataset const& validation, std::vector<candidate> candidates,
         std::vector<eval::measure> measures, eval::profile rules, prepare_fn prepare,
-        l2r::ranker_options how = {});
+        l2r::ranker_options how = {}, cross_fitting crossed = {});
 
   /// Searches by the `measure`-th measure. `after` is called after each trial.
   search_result search(context const& ctx, std::size_t measure, search_options const& options,
                        std::function<void()> const& after = {});
 
+  /// What the combination of candidates gets on all queries to judge by, one average a measure.
+  std::vector<double> judge(context const& ctx, std::span<std::size_t const> members);
+
+  /// Of cross-fitting; 0: none.
+  std::size_t folds() const noexcept { return crossed_.folds; }
   std::vector<candidate> const& candidates() const noexcept { return candidates_; }
   std::vector<eval::measure> const& measures() const noexcept { return measures_; }
 
@@ -91,17 +111,24 @@ class tuner {
                       std::string const& name);
 
  private:
-  struct block {
-    std::vector<std::size_t> queries;    // ascending
-    std::vector<std::size_t> documents;  // theirs, ascending
+  /// Queries that the same documents rank. The places of the validation part's queries come first,
+  /// then those of the training part.
+  struct piece {
+    std::vector<std::size_t> places;     // ascending
+    std::vector<std::size_t> documents;  // theirs, in their part, ascending
     datasets::dataset data;
+    bool crossed = false;             // of the training part
+    std::vector<std::size_t> ranked;  // where crossed: the training documents to rank by
   };
+  using block = std::vector<piece>;
 
   std::vector<std::size_t> plan(context const& ctx, search_options const& options) const;
   trial measure(context const& ctx, std::size_t candidate, std::size_t rung, std::size_t queries);
   void extend(context const& ctx, std::size_t candidate, std::size_t queries);
   block const& block_of(std::size_t from, std::size_t to);
   prepared const& prepared_for(cuts const& how);
+  std::vector<double> score(context const& ctx, std::size_t candidate, piece const& what);
+  std::vector<double> average(std::vector<double> const& values, std::size_t queries) const;
 
   datasets::dataset const& validation_;
   std::vector<candidate> candidates_;
@@ -109,6 +136,8 @@ class tuner {
   eval::profile rules_;
   prepare_fn prepare_;
   l2r::ranker_options how_;
+  cross_fitting crossed_;
+  std::vector<std::size_t> fold_;            // of the training queries
   std::vector<std::size_t> order_;           // of the queries
   std::vector<std::size_t> done_;            // [candidates] queries of `order_` looked at
   std::vector<std::vector<double>> values_;  // [candidates] [queries x measures] by query

@@ -8,6 +8,7 @@
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 #include "eval/evaluate.hpp"
+#include "l2r/combination.hpp"
 #include "l2r/ranker.hpp"
 
 #include <algorithm>
@@ -97,12 +98,18 @@ TEST(Space, EveryCombinationOnceInItsOrder) {
   EXPECT_EQ(distinct.size(), all.size());
   EXPECT_EQ(to_json(all[0]).dump(),
             R"({"method":"width","bins":3,"rule_size":2,"min_support":1,"min_confidence":0.001,)"
-            R"("support_weight":0.0,"smoothing":0.0})");
+            R"("support_weight":0.0,"smoothing":0.0,"feature_share":1.0})");
   EXPECT_EQ(all[1].cuts.bins, 6);
   EXPECT_EQ(all[2].cuts.method, datasets::binning::frequency);
   EXPECT_EQ(all[4].scoring.smoothing, 5);
   EXPECT_EQ(all[8].scoring.support_weight, -0.5);
   EXPECT_EQ(all[16].scoring.rule_size, 3u);
+  space shares = small_space();
+  shares.feature_shares = {1, 0.5};
+  auto const twice = candidates_of(shares);
+  ASSERT_EQ(twice.size(), 2 * all.size());
+  EXPECT_EQ(twice[3].scoring.feature_share, 1);
+  EXPECT_EQ(twice[4].scoring.feature_share, 0.5);
 }
 
 TEST(Space, RefusesWhatMakesNoSense) {
@@ -119,6 +126,7 @@ TEST(Space, RefusesWhatMakesNoSense) {
   refused([](space& s) { s.min_confidences = {1.5}; });
   refused([](space& s) { s.smoothings = {-1}; });
   refused([](space& s) { s.support_weights = {}; });
+  refused([](space& s) { s.feature_shares = {0.5, 2}; });
 }
 
 TEST_F(Tuner, AGridGivesWhatRankAndEvaluateGive) {
@@ -134,7 +142,7 @@ TEST_F(Tuner, AGridGivesWhatRankAndEvaluateGive) {
     EXPECT_EQ(one.values, reference(t.candidates()[one.candidate]));  // bit for bit
     best = std::max(best, one.values[0]);
   }
-  trial const& chosen = result.trials[result.best];
+  trial const& chosen = result.trials[result.chosen.front()];
   EXPECT_EQ(chosen.values[0], best);
   for (trial const& one : result.trials)
     if (one.candidate < chosen.candidate) {
@@ -167,7 +175,95 @@ TEST_F(Tuner, HalvingTriesTheBestOfARungOnMoreQueries) {
   }
   // Queries looked at on several rungs sum up to the same bits as all at once.
   for (trial const& one : rungs[2]) EXPECT_EQ(one.values, reference(t.candidates()[one.candidate]));
-  EXPECT_EQ(result.trials[result.best].rung, 2u);
+  EXPECT_EQ(result.trials[result.chosen.front()].rung, 2u);
+}
+
+TEST_F(Tuner, CrossFittingRanksATrainingQueryByTheOthers) {
+  train_ = drawn_set(folder_, "few", 4, 7, 10);
+  space s = small_space();
+  s.bins = {4};
+  s.smoothings = {5};
+  // As many folds as queries: however they are dealt, a query's rivals are all the others.
+  tuner t(ctx_, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {7, &train_});
+  search_result const result = t.search(ctx_, 0, {});
+  for (trial const& one : result.trials) {
+    if (one.rung + 1 < 3) continue;
+    EXPECT_EQ(one.queries, 17u);
+    candidate const& c = t.candidates()[one.candidate];
+    prepared const items = preparing()(c.cuts);
+    l2r::ranker_options options;
+    static_cast<l2r::scoring_options&>(options) = c.scoring;
+    std::vector<double> sums = reference(c);
+    for (double& sum : sums) sum *= 10;
+    for (datasets::query_group const& q : train_.queries) {
+      std::vector<std::size_t> own, others;
+      for (std::size_t d = 0; d < train_.size(); ++d)
+        (d >= q.begin && d < q.end ? own : others).push_back(d);
+      l2r::ranker ranker(ctx_, datasets::subset(items.training, others), options);
+      auto const scores = ranker.score(ctx_, datasets::subset(items.training, own)).scores;
+      auto const got =
+          eval::evaluate(ctx_, datasets::subset(train_, own), scores, measures_, rules_);
+      for (std::size_t m = 0; m < sums.size(); ++m) sums[m] += got.at(0, m);
+    }
+    for (std::size_t m = 0; m < sums.size(); ++m) EXPECT_NEAR(one.values[m], sums[m] / 17, 1e-12);
+  }
+  // Threads do not matter, and a state is taken over.
+  context three = ctx_;
+  three.threads = 3;
+  tuner again(three, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {7, &train_});
+  again.search(three, 0, {});
+  EXPECT_EQ(again.state("f"), t.state("f"));
+  tuner taken(ctx_, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {7, &train_});
+  taken.restore(t.state("f"), "f", "state");
+  prepared_ = 0;
+  taken.search(ctx_, 0, {});
+  EXPECT_EQ(prepared_, 0);
+  for (std::size_t const folds : {1, 8})
+    EXPECT_THROW(
+        tuner(ctx_, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {folds, &train_}),
+        usage_error);
+}
+
+TEST_F(Tuner, SeveralThatRankTogether) {
+  tuner t = make();
+  search_options options;
+  options.members = 3;
+  search_result const result = t.search(ctx_, 0, options);
+  ASSERT_EQ(result.chosen.size(), 3u);
+  std::vector<std::size_t> members;
+  for (std::size_t const at : result.chosen) {
+    EXPECT_EQ(result.trials[at].rung, 2u);
+    members.push_back(result.trials[at].candidate);
+  }
+  for (trial const& one : result.trials) {
+    if (one.rung == 2 && std::ranges::find(members, one.candidate) == members.end()) {
+      EXPECT_LE(one.values[0], result.trials[result.chosen[2]].values[0]);
+    }
+  }
+  std::vector<std::vector<double>> scores;
+  for (std::size_t const c : members) {
+    prepared const items = preparing()(t.candidates()[c].cuts);
+    l2r::ranker_options how;
+    static_cast<l2r::scoring_options&>(how) = t.candidates()[c].scoring;
+    scores.push_back(l2r::ranker(ctx_, items.training, how).score(ctx_, items.validation).scores);
+  }
+  auto const together =
+      eval::evaluate(ctx_, vali_, l2r::combine(vali_.queries, scores), measures_, rules_);
+  EXPECT_EQ(t.judge(ctx_, members), together.averages());
+  EXPECT_EQ(t.judge(ctx_, std::span(members).first(1)), reference(t.candidates()[members[0]]));
+  auto const json =
+      best_settings(ctx_, t, result, 0, options, rules_, datasets::discretizer_options{});
+  EXPECT_EQ(json["validation"]["MAP"], together.averages()[0]);
+  auto const read = settings_from(json.dump(), "best");
+  ASSERT_EQ(read.size(), 3u);
+  EXPECT_EQ(read[2].scoring.smoothing, t.candidates()[members[2]].scoring.smoothing);
+  // The table begins with them; no more are chosen than the last rung tried.
+  EXPECT_EQ(std::get<double>(trials_table(t, result, 0, 3).rows[2][2]),
+            result.trials[result.chosen[2]].values[0]);
+  options.members = 100;
+  EXPECT_EQ(t.search(ctx_, 0, options).chosen.size(), 8u);
+  options.members = 0;
+  EXPECT_THROW(t.search(ctx_, 0, options), usage_error);
 }
 
 TEST_F(Tuner, ThreadsDoNotMatterTheSeedDoes) {
@@ -309,7 +405,7 @@ TEST_F(Tuner, OneQueryOneCandidate) {
   search_result const result = t.search(ctx_, 0, {});
   EXPECT_EQ(result.trials.size(), 3u);
   for (trial const& one : result.trials) EXPECT_EQ(one.queries, 1u);
-  EXPECT_EQ(result.trials[result.best].values, reference(t.candidates()[0]));
+  EXPECT_EQ(result.trials[result.chosen.front()].values, reference(t.candidates()[0]));
 }
 
 TEST_F(Tuner, StopsWhenTold) {
@@ -326,10 +422,10 @@ TEST_F(Tuner, TheTableBeginsWithWhatIsChosen) {
   search_result const result = t.search(ctx_, 0, {});
   eval::table const table = trials_table(t, result, 0, 3);
   EXPECT_EQ(table.rows.size(), 32u);  // a row a candidate
-  trial const& best = result.trials[result.best];
+  trial const& best = result.trials[result.chosen.front()];
   EXPECT_EQ(std::get<double>(table.rows[0][2]), best.values[0]);
-  auto const json = best_settings(t, result, 0, {}, rules_, datasets::discretizer_options{});
-  settings_file const read = settings_from(json.dump(), "best");
+  auto const json = best_settings(ctx_, t, result, 0, {}, rules_, datasets::discretizer_options{});
+  settings_file const read = settings_from(json.dump(), "best").at(0);
   candidate const& chosen = t.candidates()[best.candidate];
   ASSERT_TRUE(read.discretizer);
   EXPECT_EQ((cuts{read.discretizer->method, read.discretizer->bins}), chosen.cuts);
@@ -337,7 +433,9 @@ TEST_F(Tuner, TheTableBeginsWithWhatIsChosen) {
   EXPECT_EQ(read.scoring.support_weight, chosen.scoring.support_weight);
   EXPECT_EQ(read.scoring.smoothing, chosen.scoring.smoothing);
   EXPECT_EQ(json["validation"]["MAP"], best.values[0]);
-  EXPECT_FALSE(settings_from(best_settings(t, result, 0, {}, rules_, {}).dump(), "b").discretizer);
+  EXPECT_FALSE(settings_from(best_settings(ctx_, t, result, 0, {}, rules_, {}).dump(), "b")
+                   .at(0)
+                   .discretizer);
 }
 
 TEST(SettingsFile, RoundTripAndRefusal) {
@@ -345,10 +443,25 @@ TEST(SettingsFile, RoundTripAndRefusal) {
   s.discretizer.emplace();
   s.discretizer->bins = 0;
   s.discretizer->norm = datasets::normalization::query_zscore;
-  s.scoring = {4, {2, 0.1}, -0.3, 7.5};
-  auto const json = to_json(s);
-  settings_file const back = settings_from(json.dump(), "s");
+  s.scoring = {4, {2, 0.1}, -0.3, 7.5, 0.25};
+  auto const json = to_json({s});
+  auto const back = settings_from(json.dump(), "s");
   EXPECT_EQ(to_json(back), json);
+  EXPECT_EQ(back.at(0).scoring.feature_share, 0.25);
+  // Several that rank together; and a file from before there were shares.
+  settings_file other;
+  other.scoring.rule_size = 5;
+  auto const both = to_json({s, other});
+  auto const members = settings_from(both.dump(), "s");
+  ASSERT_EQ(members.size(), 2u);
+  EXPECT_EQ(to_json(members), both);
+  EXPECT_FALSE(members[1].discretizer);
+  EXPECT_EQ(members[1].scoring.rule_size, 5u);
+  auto older = json;
+  older.erase("feature_share");
+  EXPECT_EQ(settings_from(older.dump(), "s").at(0).scoring.feature_share, 1);
+  EXPECT_THROW(settings_from(R"({"rulerank_settings":1,"members":[]})", "s"), error);
+  EXPECT_THROW(settings_from(R"({"rulerank_settings":1,"members":[{}]})", "s"), error);
   EXPECT_EQ(json["discretiser"]["bins"], "cv");
   auto const refused = [&](auto change) {
     auto wrong = json;
@@ -359,6 +472,7 @@ TEST(SettingsFile, RoundTripAndRefusal) {
   refused([](auto& j) { j.erase("rulerank_settings"); });
   refused([](auto& j) { j.erase("smoothing"); });
   refused([](auto& j) { j["rule_size"] = 1; });
+  refused([](auto& j) { j["feature_share"] = 0; });
   refused([](auto& j) { j["discretiser"]["bins"] = 1; });
   refused([](auto& j) { j["discretiser"]["method"] = "best"; });
   refused([](auto& j) { j["min_confidence"] = "x"; });

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import signal
+import statistics
 import time
 
 import harness
@@ -63,6 +64,51 @@ class Tune(harness.CommandLine):
                 self.expect(0, "rank", *line, "--settings", "best.json", "--out", "v.txt",
                             "--bins", "3")
                 self.assertNotEqual(self.read("s.txt"), self.read("v.txt"))
+
+    def test_several_that_rank_together(self):
+        self.tune("--cross-fit", "3", "--members", "3", "--try-feature-share", "1,0.4", "--out",
+                  "best.json", "--trials", "t.tsv")
+        best = json.loads(self.read("best.json"))
+        self.assertEqual(len(best["members"]), 3)
+        rows = self.rows("t.tsv")
+        self.assertEqual(len(rows), 2 * CANDIDATES)
+        queries = {line.split()[1] for part in ("train", "vali")
+                   for line in self.read(f"data/Fold1/{part}.txt").decode().splitlines()}
+        self.assertEqual((best["queries"], best["cross_fit"]), (len(queries), 3))
+        line = ["--train", "data/Fold1/train.txt", "--test", "data/Fold1/test.txt"]
+        for member, row in zip(best["members"], rows):
+            self.assertEqual([str(member["discretiser"]["bins"]), member["feature_share"]],
+                             [row["bins"], float(row["feature share"])])
+        # The scores are those of the members, standardised in each query.
+        self.expect(0, "rank", *line, "--settings", "best.json", "--out", "s.txt")
+        expected = None
+        for member in best["members"]:
+            one = {"rulerank_settings": 1, **member}
+            (self.folder / "one.json").write_text(json.dumps(one))
+            self.expect(0, "rank", *line, "--settings", "one.json", "--out", "one.txt")
+            scores = [float(word) for word in self.read("one.txt").split()]
+            standard = self.standardised(scores)
+            expected = standard if expected is None else [a + b for a, b in zip(expected, standard)]
+        for got, want in zip(self.read("s.txt").split(), expected, strict=True):
+            self.assertAlmostEqual(float(got), want / 3, 9)
+        self.expect(0, "rank", *line[:2], "--test", "-", "--settings", "best.json", "--out",
+                    "stream.txt", input=self.read("data/Fold1/test.txt"))
+        self.assertEqual(self.read("stream.txt"), self.read("s.txt"))
+        # A model has one of them, and so has an experiment by settings.
+        for verb in (["fit", *line[:2], "--model", "m"],
+                     ["experiment", "--folds", "data", "--out-dir", "x"]):
+            self.expect(3, *verb, "--settings", "best.json",
+                        message="best.json:1:1: found settings of 3 rankers that rank together")
+            self.assertFalse((self.folder / verb[-1]).exists())
+
+    def standardised(self, scores):
+        queries = [text.split()[1] for text in
+                   self.read("data/Fold1/test.txt").decode().splitlines()]
+        all_of = {}
+        for query, score in zip(queries, scores, strict=True):
+            all_of.setdefault(query, []).append(score)
+        return [(score - statistics.fmean(all_of[query])) / (statistics.pstdev(all_of[query]) or 1)
+                for query, score in zip(queries, scores)]
 
     def test_threads_engines_and_shown_forms(self):
         shown = self.tune("--out", "a.json", "--trials", "a.tsv", "--format", "tsv").stdout
@@ -136,7 +182,9 @@ class Tune(harness.CommandLine):
                         ["--try-smoothing", "-1"], ["--try-min-confidence", "2"],
                         ["--try-support-weight", ""], ["--budget", "0"], ["--budget", "x"],
                         ["--budget", "0s"], ["--budget", "2"], ["--budget", "-1s"],
-                        ["--search", "x"], ["--rungs", "0"], ["--keep", "1"], ["--engine", "x"],
+                        ["--search", "x"], ["--rungs", "0"], ["--members", "0"],
+                        ["--try-feature-share", "0"], ["--try-feature-share", "1.5"],
+                        ["--cross-fit", "1"], ["--cross-fit", "1000"], ["--cross-fit", "x"], ["--keep", "1"], ["--engine", "x"],
                         ["--format", "x"], ["--method", "tube"], ["--rule-size", "3"],
                         ["--out", "same", "--trials", "same"],
                         ["--discretizer", "c.json", "--try-method", "tube"]):
@@ -243,6 +291,27 @@ class TunedExperiment(harness.CommandLine):
                     *SMALL, "--metric", "MAP,NDCG@10", "--out", "a.json")
         self.assertEqual((self.folder / "a.json").read_bytes(),
                          (self.folder / "out/tuned/full-tuned-MAP/Fold1.json").read_bytes())
+
+    def test_several_that_rank_together_in_each_fold(self):
+        several = ["--cross-fit", "2", "--members", "4"]
+        self.experiment("out", *several)
+        results = json.loads((self.folder / "out" / "results.json").read_text())
+        self.assertEqual(results["settings"]["tune"]["cross_fit"], 2)
+        self.expect(0, "tune", "--train", "data/Fold2/train.txt", "--vali", "data/Fold2/vali.txt",
+                    *SMALL, *several, "--metric", "MAP,NDCG@10", "--out", "a.json")
+        self.assertEqual((self.folder / "a.json").read_bytes(),
+                         (self.folder / "out/tuned/full-tuned-MAP/Fold2.json").read_bytes())
+        self.expect(0, "rank", "--train", "data/Fold2/train.txt", "--test", "data/Fold2/test.txt",
+                    "--settings", "a.json", "--out", "s.txt")
+        self.assertEqual((self.folder / "s.txt").read_bytes(),
+                         (self.folder / "out/scores/full-tuned-MAP/Fold2.txt").read_bytes())
+        # Reduced sets are those that were chosen by the experiment's own cuts.
+        documents = {s["name"]: s["documents"] for s in results["systems"]}
+        self.assertEqual(documents["reduced-3-tuned-MAP"], documents["reduced-3-rank-3"])
+        before = self.outputs("out")
+        self.experiment("out", *several, "--threads", "1",
+                        message="Fold3: finished by an earlier run")
+        self.assertEqual(self.outputs("out"), before)
 
     def test_wrong_lines(self):
         line = ["experiment", "--folds", "data", "--out-dir", "none", "--tune"]
