@@ -55,8 +55,8 @@ experiment::settings settings_of(session const& owner, cross_validation_argument
   if (s.feature_order.starts_with("file:")) s.feature_order = "file";  // its checksum is below
   s.scoring = a.ranker.options();
   if (!a.tune.empty())
-    s.tune = {distinct_measures("--tune", a.tune), a.tuned.space(), a.tuned.cross_fit,
-              a.tuned.options()};
+    s.tune = {distinct_measures("--tune", a.tune), a.tuned.space(), a.tuned.options(),
+              a.tuned.cross_fit};
   s.reading = reading_json(a);
   s.seed = owner.run.seed;
   return s;

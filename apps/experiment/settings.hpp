@@ -29,8 +29,8 @@ struct outside_system {
 struct tuned_settings {
   std::vector<eval::measure> measures;  ///< a choice by each of them
   tuning::space space;
-  std::size_t cross_fit = 0;  ///< folds, as tuning::cross_fitting has them
   tuning::search_options search;
+  std::size_t cross_fit = 0;  ///< folds, as tuning::cross_fitting has them
 };
 
 /// Everything that the results of a fold depend on, besides its input files.
