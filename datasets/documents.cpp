@@ -223,6 +223,7 @@ void read_vectors(document_lines& lines, bool number_by_position) {
   rules.zero_based = true;
   rules.any_label = true;
   rules.missing_values = false;
+  rules.largest = largest_value;
   line_document row;
   std::uint64_t position = 0;
   do {

@@ -14,13 +14,16 @@ struct text_field {
   std::string text;
 };
 
+/// The largest value of a vector, whatever its sign: squares and sums of them are doubles still.
+inline constexpr double largest_value = 1e150;
+
 /// A document of words, or a vector. Its bytes are UTF-8 or not: who makes terms of them says how
 /// they are read.
 struct text_document {
   std::string id;     ///< not empty, and no other document's
   std::string label;  ///< empty: none
   std::vector<text_field> fields;
-  std::vector<feature_value> vector{};  ///< svmlight: columns ascending, values finite and not 0
+  std::vector<feature_value> vector{};  ///< svmlight: columns ascending, values not 0
 };
 
 enum class text_format {
@@ -55,10 +58,11 @@ struct text_options {
 ///   files are followed, links to folders are not.
 /// - cranfield: `.T` is the field title, `.A` author, `.B` bibliography, `.W` text; another capital
 ///   letter is its own name. A section that comes again is another field of its name.
-/// - svmlight: columns are numbers from 0 on, in any order, each once; a value of 0 is as one that
-///   is not there. The label is any finite number, and a document's label its shortest text: 1, -1,
-///   0.5. The id is X of a comment `docid = X`, else the comment's first word, else the number of
-///   the line. A qid is passed over, as are empty lines and lines of a comment alone.
+/// - svmlight: columns are numbers from 0 on, in any order, each once; values are at most
+///   `largest_value`, and one of 0 is as one that is not there. The label is any finite number, and
+///   a document's label its shortest text: 1, -1, 0.5. The id is X of a comment `docid = X`, else
+///   the comment's first word, else the number of the line. A qid is passed over, as are empty
+///   lines and lines of a comment alone.
 ///
 /// An empty text is a valid one. Throws `error` for anything else, with the place, for an id that
 /// comes again, and for an input without documents; `usage_error` for an option of another format

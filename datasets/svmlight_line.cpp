@@ -133,6 +133,9 @@ class line_reader {
                                    quoted(digits), feature));
         break;
       case number_kind::finite:
+        if (std::abs(value) > rules_.largest)
+          fail(digits, fmt::format("value {} of feature {} is too large, expected at most {}",
+                                   quoted(digits), feature, rules_.largest));
         break;
       case number_kind::infinite:
       case number_kind::too_large:

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ struct line_rules {
   std::optional<std::int32_t> unlabelled;
   bool any_label = false;      ///< every finite number is one: it names a class
   bool missing_values = true;  ///< `NULL` and `nan` are values
+  double largest = std::numeric_limits<double>::max();  ///< value, whatever its sign
 };
 
 /// What is wrong with a line, and where: an offset in bytes from the line's begin.

@@ -42,7 +42,7 @@ class query_table {
     if (queries_.empty() || queries_[last_].qid != qid.text) {
       auto const [at, is_new] = index_.try_emplace(std::string(qid.text), queries_.size());
       if (is_new) {
-        queries_.push_back({std::string(qid.text), {}});
+        queries_.push_back({std::string(qid.text), {}, line});
         seen_.emplace_back();
       }
       last_ = at->second;
@@ -68,19 +68,27 @@ qrels read_qrels(context const& ctx, std::string const& path) {
   qrels result;
   result.name = display_name(path);
   query_table<judged_query> table(result.queries);
+  std::size_t columns = 0;  // of every line
   bool const any = for_each_record(text->bytes(), [&](std::vector<field> const& f,
                                                       std::uint64_t line) {
-    if (f.size() != 4)
-      throw error(
-          {result.name, line, f[std::min<std::size_t>(4, f.size() - 1)].column},
-          fmt::format("found {} columns, expected 4: qid, iteration, docno, label", f.size()));
+    if (columns == 0 && f.size() == 3) columns = 3;
+    if (columns == 0) columns = 4;
+    if (f.size() != columns)
+      throw error({result.name, line, f[std::min(columns, f.size() - 1)].column},
+                  fmt::format("found {} columns, expected {}", f.size(),
+                              columns == 4 ? "4: qid, iteration, docno, label"
+                                           : "3 as before: qid, docno, label"));
+    field const& docno = f[columns - 2];
+    field const& grade = f[columns - 1];
     std::int32_t label = 0;
-    std::string_view const digits = f[3].text.substr(f[3].text.starts_with('+') ? 1 : 0);
+    std::string_view const digits = grade.text.substr(grade.text.starts_with('+') ? 1 : 0);
     auto const [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), label);
     if (status != std::errc{} || end != digits.data() + digits.size())
-      throw error({result.name, line, f[3].column},
-                  fmt::format("found '{}', expected a whole number as label", f[3].text));
-    table.add(result.name, line, f[0], f[2]).documents.push_back({std::string(f[2].text), label});
+      throw error({result.name, line, grade.column},
+                  fmt::format("found '{}', expected a whole number as label{}", grade.text,
+                              columns == 3 ? ", the third of 3 columns or the fourth of 4" : ""));
+    table.add(result.name, line, f[0], docno)
+        .documents.push_back({std::string(docno.text), label, line});
   });
   if (!any) throw error({result.name, 1, 1}, "found no judgments, expected a line for each");
   for (judged_query& query : result.queries)

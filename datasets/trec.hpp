@@ -18,12 +18,14 @@ namespace rulerank::datasets {
 struct judgment {
   std::string docno;
   std::int32_t label = 0;
+  std::uint64_t line = 0;  ///< where it stands
 };
 
 /// The judgments of one query.
 struct judged_query {
   std::string qid;
   std::vector<judgment> documents;  ///< by docno, ascending; distinct
+  std::uint64_t line = 0;           ///< the first
 };
 
 /// TREC's relevance judgments.
@@ -42,6 +44,7 @@ struct run_entry {
 struct run_query {
   std::string qid;
   std::vector<run_entry> documents;  ///< in file order; docnos distinct
+  std::uint64_t line = 0;            ///< the first
 };
 
 /// A system's retrieved documents.
@@ -51,10 +54,12 @@ struct run {
   std::vector<run_query> queries;  ///< in the order of their first lines
 };
 
-/// Reads `qid iteration docno label`, lines in any order; plain, .gz or .zst, "-" for standard
-/// input. Blank lines and lines that start with `#` are passed over, the iteration is not looked
-/// at. Throws `error` with line and column for another number of columns, a label that is no whole
-/// number, a document judged twice for a query, and a file without judgments.
+/// Reads `qid iteration docno label`, or in all lines `qid docno label` as Cranfield's own file has
+/// it, lines in any order; plain, .gz or .zst, "-" for standard input. Labels are taken as they
+/// stand. Blank lines and lines that start with `#` are passed over, the iteration is not looked
+/// at. Throws `error` with line and column for another number of columns, or than in the lines
+/// before, a label that is no whole number, a document judged twice for a query, and a file without
+/// judgments.
 qrels read_qrels(context const& ctx, std::string const& path);
 
 /// Reads `qid Q0 docno rank score tag`, lines in any order; what follows the tag is passed over,

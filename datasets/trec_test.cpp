@@ -56,12 +56,31 @@ TEST_F(trec_files, qrels_are_read) {
   EXPECT_EQ(q.queries[1].documents[0].label, -1);
 }
 
+TEST_F(trec_files, qrels_of_three_columns_are_read) {
+  qrels const q = read_qrels(context{}, file("1 184 2 \r\n1 29 -1\r\n\n2 7 4"));
+  ASSERT_EQ(q.queries.size(), 2U);
+  ASSERT_EQ(q.queries[0].documents.size(), 2U);
+  EXPECT_EQ(q.queries[0].documents[0].docno, "184");
+  EXPECT_EQ(q.queries[0].documents[0].label, 2);
+  EXPECT_EQ(q.queries[0].documents[1].label, -1);
+  EXPECT_EQ(q.queries[0].documents[1].line, 2U);
+  EXPECT_EQ(q.queries[1].line, 4U);
+}
+
 TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
   auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
   EXPECT_EQ(complaint("", read), ":1:1: found no judgments, expected a line for each");
   EXPECT_EQ(complaint("# none\n", read), ":1:1: found no judgments, expected a line for each");
-  EXPECT_EQ(complaint("1 0 a\n", read),
-            ":1:5: found 3 columns, expected 4: qid, iteration, docno, label");
+  EXPECT_EQ(
+      complaint("1 0 a\n", read),
+      ":1:5: found 'a', expected a whole number as label, the third of 3 columns or the fourth "
+      "of 4");
+  EXPECT_EQ(complaint("1 0\n", read),
+            ":1:3: found 2 columns, expected 4: qid, iteration, docno, label");
+  EXPECT_EQ(complaint("1 0 a 1\n1 0 2\n", read),
+            ":2:5: found 3 columns, expected 4: qid, iteration, docno, label");
+  EXPECT_EQ(complaint("1 a 1\n1 0 b 1\n", read),
+            ":2:7: found 4 columns, expected 3 as before: qid, docno, label");
   EXPECT_EQ(complaint("1 0 a 1\n1 0 b 1 x\n", read),
             ":2:9: found 5 columns, expected 4: qid, iteration, docno, label");
   EXPECT_EQ(complaint("1 0 a 1.5\n", read), ":1:7: found '1.5', expected a whole number as label");

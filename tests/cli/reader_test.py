@@ -193,7 +193,9 @@ class OtherFiles(harness.CommandLine):
     def test_judgments_and_runs(self):
         qrels, run = b"1 0 a 1\n1 0 b 0\n", b"1 Q0 a 1 0.5 t\n"
         self.check("evaluate --qrels {in} --run {run}",
-                   (b"", "1:1: found no judgments"), (b"1 0 a\n", "1:5: found 3 columns"),
+                   (b"", "1:1: found no judgments"), (b"1 0 a\n", "1:5: found 'a', expected a"),
+                   (b"1 0 a 1\n1 0 2\n", "2:5: found 3 columns, expected 4"),
+                   (b"1 a 1\n1 0 b 1\n", "2:7: found 4 columns, expected 3 as before"),
                    (b"1 0 a good\n", "1:7: found 'good'"), run=run)
         self.check("evaluate --qrels {qrels} --run {in}",
                    (b"", "1:1: found no documents"), (b"1 Q0 a 1 x t\n", "1:10: found 'x'"),
