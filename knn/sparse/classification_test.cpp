@@ -43,6 +43,24 @@ TEST(classification, ties_go_to_the_nearer_neighbour) {
       (numbers{2}));
 }
 
+TEST(classification, documents_without_a_class_do_not_vote) {
+  numbers const class_of{no_class, no_class, 1, 0, no_class};
+  for (voting const how : {voting::majority, voting::similarity}) {
+    // The two nearest have none; then a tie, which goes to the nearer of those that vote.
+    EXPECT_EQ(classify(of(4, {0, 1, 2, 3}, {4, 3, 1, 1}), similarity::cosine, class_of, how),
+              (numbers{1}));
+    EXPECT_EQ(classify(of(2, {0, 3, 1, 4}, {2, 1, 2, 1}), similarity::cosine, class_of, how),
+              (numbers{0, no_class}));
+  }
+  // Nothing given is wrong; nothing known does not count.
+  classification_quality const quality =
+      quality_of(numbers{0, 0, no_class, 1}, numbers{0, no_class, 0, 1});
+  EXPECT_EQ(quality.queries, 3U);
+  EXPECT_DOUBLE_EQ(quality.accuracy, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(quality.macro_f1, (2.0 / 3 + 1) / 2);
+  EXPECT_EQ(quality_of(numbers{no_class}, numbers{0}).queries, 0U);
+}
+
 TEST(classification, quality_by_hand) {
   // Class 0: 2 of 3 found, 1 said wrongly; class 1: none of 1; class 2: said once, never true.
   numbers const truth{0, 0, 0, 1}, given{0, 0, 2, 0};

@@ -118,6 +118,7 @@ sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
                                  sparse_search_options const& options)
     : implementation_(new implementation{index, options, nullptr}) {
   if (options.k == 0) throw usage_error("k: found 0, expected at least 1");
+  implementation_->options.k = std::min(options.k, std::max<std::size_t>(index.size(), 1));
   sparse_engine& chosen = implementation_->options.engine;
   if (chosen == sparse_engine::automatic) chosen = sparse_engine::tiles;
   if (options.group == 0) throw usage_error("group: found 0, expected at least 1");

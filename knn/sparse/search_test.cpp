@@ -265,6 +265,56 @@ TEST(tiles, kernels_find_what_is_at_least_a_threshold) {
   }
 }
 
+TEST(sparse_searcher, k_far_beyond_the_collection) {
+  sparse_matrix documents, queries;
+  for (std::uint32_t d = 0; d < 100; ++d)
+    documents.push_row(std::vector{d % 7, 7 + d % 5}, std::vector{1.0 + d, 2.0});
+  queries.push_row(std::vector{3U, 8U}, std::vector{1.0, 1.0});
+  sparse_index const index({}, documents);
+  for (auto const& engine : exact_engines())
+    for (std::size_t const k : {std::size_t{101}, std::size_t{1} << 58, ~std::size_t{0}}) {
+      sparse_search_options options;
+      options.engine = engine.which;
+      options.k = k;
+      neighbours const found = sparse_searcher({}, index, options).search({}, queries);
+      neighbours const expected = search_reference(documents, queries, options);
+      EXPECT_EQ(found.k, 100U);
+      EXPECT_EQ(found.document, expected.document);
+      EXPECT_EQ(bits(found.score), bits(expected.score));
+    }
+  sparse_index const empty({}, sparse_matrix{});
+  EXPECT_EQ(sparse_searcher({}, empty, {.k = 5}).search({}, queries).k, 0U);
+}
+
+TEST(sparse_searcher, weights_up_to_the_largest) {
+  sparse_matrix documents, queries;
+  documents.push_row(std::vector{1U, 2U}, std::vector{largest_weight, 1.0});
+  documents.push_row(std::vector{1U, 2U}, std::vector{-largest_weight, largest_weight});
+  documents.push_row(std::vector{2U}, std::vector{1e-3});
+  documents.push_row(std::vector{1U}, std::vector{1.0});
+  queries.push_row(std::vector{1U, 2U}, std::vector{largest_weight, 1.0});
+  queries.push_row(std::vector{2U}, std::vector{1.0});
+  sparse_index const index({}, documents);
+  for (auto const& engine : exact_engines())
+    for (auto const metric : {similarity::cosine, similarity::inner_product, similarity::l2}) {
+      sparse_search_options options;
+      options.k = 4;
+      options.metric = metric;
+      options.engine = engine.which;
+      neighbours const found = sparse_searcher({}, index, options).search({}, queries);
+      neighbours const expected = search_reference(documents, queries, options);
+      EXPECT_EQ(found.document, expected.document);
+      EXPECT_EQ(bits(found.score), bits(expected.score));
+      for (double const score : found.score) EXPECT_TRUE(std::isfinite(score));
+    }
+  for (double const beyond : {1.01 * largest_weight, -1e160, 1e200}) {
+    sparse_matrix rows;
+    rows.push_row(std::vector{1U}, std::vector{beyond});
+    EXPECT_THROW(sparse_index({}, rows), usage_error);
+    EXPECT_THROW(sparse_searcher({}, index, {}).search({}, rows), usage_error);
+  }
+}
+
 TEST(sparse_searcher, refuses_what_makes_no_sense) {
   sparse_matrix rows;
   rows.push_row(std::vector<std::uint32_t>{1, 3}, std::vector<double>{1, 2});

@@ -22,6 +22,10 @@ void check(sparse_rows const& rows, std::string_view what) {
       if (!std::isfinite(row.weight[i]))
         throw usage_error(
             fmt::format("{}, row {}: the weight of term {} is not finite", what, r, row.term[i]));
+      if (std::abs(row.weight[i]) > largest_weight)
+        throw usage_error(
+            fmt::format("{}, row {}: the weight of term {} is {}, expected at most {}", what, r,
+                        row.term[i], row.weight[i], largest_weight));
     }
   }
 }

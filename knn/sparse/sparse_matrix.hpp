@@ -8,6 +8,9 @@
 
 namespace rulerank::knn {
 
+/// The largest weight, whatever its sign: squares, products and sums of them are doubles still.
+inline constexpr double largest_weight = 1e150;
+
 /// A row of a sparse matrix: its terms, ascending, and their weights.
 struct sparse_row {
   std::span<std::uint32_t const> term;
@@ -19,7 +22,7 @@ struct sparse_row {
 struct sparse_rows {
   std::span<std::uint64_t const> begin{};  ///< [rows + 1] into term and weight
   std::span<std::uint32_t const> term{};   ///< ascending within a row, below `terms`
-  std::span<double const> weight{};        ///< finite
+  std::span<double const> weight{};        ///< at most `largest_weight`
   std::uint32_t terms = 0;                 ///< columns
 
   std::size_t size() const noexcept { return begin.empty() ? 0 : begin.size() - 1; }
@@ -48,7 +51,8 @@ struct sparse_matrix {
 };
 
 /// Throws `usage_error` that names the row where terms do not ascend, a term is not below `terms`,
-/// or a weight is not finite. `what` stands in the message: documents, queries.
+/// or a weight is not finite or beyond `largest_weight`. `what` stands in the message: documents,
+/// queries.
 void check(sparse_rows const& rows, std::string_view what);
 
 }  // namespace rulerank::knn

@@ -17,7 +17,8 @@ struct term_count {
 /// nameless file of the system's folder for temporary files.
 class count_spill {
  public:
-  explicit count_spill(std::size_t most_in_memory = std::size_t{16} << 20);
+  /// `most_in_memory`: entries.
+  explicit count_spill(std::size_t most_in_memory);
   ~count_spill();
   count_spill(count_spill const&) = delete;
   count_spill& operator=(count_spill const&) = delete;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -27,6 +28,8 @@
 namespace rulerank::knn {
 
 namespace {
+
+static_assert(datasets::largest_value <= largest_weight, "vectors that are read can be searched");
 
 /// Terms of a document in byte order, each once, with their counts.
 using counted_terms = std::vector<std::pair<std::string, double>>;
@@ -104,6 +107,8 @@ struct read_collection {
   string_store ids, label_names;
   std::vector<std::uint32_t> label_of;
   count_spill rows;
+
+  explicit read_collection(std::size_t counts_in_memory) : rows(counts_in_memory) {}
 
   void add(datasets::text_document const& document, counted_terms& terms) {
     if (rows.rows() >= std::numeric_limits<std::uint32_t>::max() - 2)
@@ -216,26 +221,31 @@ text_index_options options_from(nlohmann::json const& json) {
 }
 
 /// Reads a collection and writes its index into the bytes that `room(size)` gives.
-void build_index(context const& ctx, std::string const& path, text_index_options const& given,
-                 std::function<std::span<std::byte>(std::size_t)> const& room) {
+text_index_timings build_index(context const& ctx, std::string const& path,
+                               text_index_options const& given,
+                               std::function<std::span<std::byte>(std::size_t)> const& room) {
   text_index_options const options = with_stop_words(given);
   check(options);
-  read_collection read;
+  using clock = std::chrono::steady_clock;
+  auto const begin = clock::now();
+  read_collection read(options.counts_in_memory);
   read_in_pieces(ctx, path, options, [&](auto documents, auto terms) {
     for (std::size_t d = 0; d < documents.size(); ++d) read.add(documents[d], terms[d]);
     ctx.report("read", read.rows.rows(), 0);
   });
   std::size_t const documents = read.rows.rows();
+  auto const was_read = clock::now();
 
   // The terms that stay, in byte order.
   std::vector<std::string_view> text_of(read.number_of.size());
   for (auto const& [text, number] : read.number_of) text_of[number] = text;
   std::vector<std::uint32_t> kept;
-  auto const most =
-      static_cast<std::uint64_t>(std::floor(options.max_share * static_cast<double>(documents)));
-  for (std::uint32_t t = 0; t < text_of.size(); ++t)
-    if (read.document_frequency[t] >= options.min_documents && read.document_frequency[t] <= most)
+  for (std::uint32_t t = 0; t < text_of.size(); ++t) {
+    std::uint32_t const df = read.document_frequency[t];
+    // 29 of 100 are 0.29, though 0.29 times 100 is below 29.
+    if (df >= options.min_documents && df / static_cast<double>(documents) <= options.max_share)
       kept.push_back(t);
+  }
   std::sort(kept.begin(), kept.end(),
             [&](std::uint32_t a, std::uint32_t b) { return text_of[a] < text_of[b]; });
   constexpr std::uint32_t dropped = std::numeric_limits<std::uint32_t>::max();
@@ -285,9 +295,10 @@ void build_index(context const& ctx, std::string const& path, text_index_options
     // Values may be so small that they weigh nothing, or too large.
     weigh_rows([&](sparse_matrix const& weighed) {
       for (double const w : weighed.weight)
-        if (!std::isfinite(w))
+        if (std::abs(w) > largest_weight)
           throw error({datasets::display_name(path), 0, 0},
-                      "found a value that tf-idf makes infinite, expected finite weights");
+                      fmt::format("found a value that tf-idf makes {}, expected at most {}", w,
+                                  largest_weight));
       postings += weighed.term.size();
     });
   } else {
@@ -345,6 +356,10 @@ void build_index(context const& ctx, std::string const& path, text_index_options
   std::string header = index_header(ctx, layout, bytes, what);
   header.resize(header_room, ' ');
   finish_index(bytes, layout, header);
+  auto const seconds = [](clock::duration time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  return {seconds(was_read - begin), seconds(clock::now() - was_read)};
 }
 
 std::shared_ptr<std::byte> mapped(void* at, std::size_t bytes) {
@@ -376,7 +391,7 @@ text_index text_index::build(context const& ctx, std::string const& collection,
                              text_index_options const& options) {
   std::shared_ptr<std::byte> owner;
   std::span<std::byte> bytes;
-  build_index(ctx, collection, options, [&](std::size_t size) {
+  auto const timings = build_index(ctx, collection, options, [&](std::size_t size) {
     void* const at =
         ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) throw std::bad_alloc();
@@ -384,12 +399,14 @@ text_index text_index::build(context const& ctx, std::string const& collection,
     bytes = {owner.get(), size};
     return bytes;
   });
-  return of_bytes(ctx, bytes, owner, collection);
+  text_index index = of_bytes(ctx, bytes, owner, collection);
+  index.timings_ = timings;
+  return index;
 }
 
-void text_index::build(context const& ctx, std::string const& collection,
-                       text_index_options const& options, output_file& file) {
-  build_index(ctx, collection, options, [&](std::size_t size) { return file.map(size); });
+text_index_timings text_index::build(context const& ctx, std::string const& collection,
+                                     text_index_options const& options, output_file& file) {
+  return build_index(ctx, collection, options, [&](std::size_t size) { return file.map(size); });
 }
 
 text_index text_index::open(context const& ctx, std::string const& path) {
@@ -455,6 +472,10 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
                       parts.list_weight.size() == parts.documents.term.size() &&
                       std::all_of(parts.list_document.begin(), parts.list_document.end(),
                                   [&](std::uint32_t d) { return d < documents; }) &&
+                      std::all_of(parts.list_weight.begin(), parts.list_weight.end(),
+                                  [](double w) { return std::abs(w) <= largest_weight; }) &&
+                      std::all_of(parts.norms.begin(), parts.norms.end(),
+                                  [](double norm) { return norm >= 0 && std::isfinite(norm); }) &&
                       std::all_of(index.label_of_.begin(), index.label_of_.end(),
                                   [&](std::uint32_t l) { return l < index.label_names_.size(); });
     if (!fits) throw error({name, 1, 1}, "the sections of this index do not fit together");

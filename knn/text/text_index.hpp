@@ -21,7 +21,9 @@ struct text_index_options {
   analyzer_options analyzer;
   weighting_options weighting;
   std::size_t min_documents = 1;  ///< terms of fewer documents are dropped
-  double max_share = 1;           ///< and terms of a larger share of the documents
+  double max_share = 1;           ///< and terms of a larger share of the documents, as doubles
+  /// Counts that are kept in memory, of 16 bytes each; where there are more, they go to the disk.
+  std::size_t counts_in_memory = std::size_t{16} << 20;
   datasets::text_format format = datasets::text_format::automatic;
   datasets::text_options reading;
 };
@@ -31,6 +33,12 @@ struct text_index_options {
 inline bool holds_vectors(text_index_options const& options) {
   return options.format == datasets::text_format::svmlight;
 }
+
+/// What making an index took.
+struct text_index_timings {
+  double read_s = 0;   ///< reading, and counting the terms
+  double weigh_s = 0;  ///< weights, posting lists, norms
+};
 
 /// Strings that somebody else owns.
 struct string_table {
@@ -52,13 +60,13 @@ class text_index {
  public:
   /// Reads a collection (see `datasets::read_documents`) and throws what that throws. Beside the
   /// index, the memory it takes is that of the terms and ids: counts are kept on the disk
-  /// (in $TMPDIR) when they are many.
+  /// (in $TMPDIR) beyond `counts_in_memory`.
   static text_index build(context const& ctx, std::string const& collection,
                           text_index_options const& options);
   /// The same, straight into a file (docs/modules/knn.md, "The index file"); needs no memory for
   /// it. The caller commits the file.
-  static void build(context const& ctx, std::string const& collection,
-                    text_index_options const& options, output_file& file);
+  static text_index_timings build(context const& ctx, std::string const& collection,
+                                  text_index_options const& options, output_file& file);
   /// Maps a file that `build` wrote. Throws `error` for any other file and for a damaged one.
   static text_index open(context const& ctx, std::string const& path);
 
@@ -70,6 +78,8 @@ class text_index {
   term_statistics const& statistics() const noexcept { return statistics_; }
   /// The format is svmlight where the terms are columns, else automatic.
   text_index_options const& options() const noexcept { return options_; }
+  /// Zeros for an index that was opened.
+  text_index_timings const& timings() const noexcept { return timings_; }
 
   /// Counts of the terms of texts, in the columns of this index; terms that it does not know are
   /// dropped.
@@ -89,6 +99,7 @@ class text_index {
   std::span<std::uint32_t const> label_of_;
   term_statistics statistics_;
   text_index_options options_;
+  text_index_timings timings_;
 };
 
 }  // namespace rulerank::knn

@@ -4,6 +4,7 @@
 #include "core/testing.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/text/count_spill.hpp"
+#include "knn/text/index_layout.hpp"
 
 #include <cmath>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -148,6 +150,42 @@ TEST(text_index, a_file_gives_what_memory_gives) {
   EXPECT_EQ(from_file.search({}, queries).document, from_memory.search({}, queries).document);
 }
 
+TEST(text_index, a_share_that_is_met_is_not_exceeded) {
+  temporary_folder const folder;
+  for (int const df : {29, 57, 58, 7}) {  // df / 100 times 100 is below df, but for 7
+    std::string text;
+    for (int d = 0; d < 100; ++d)
+      text += std::to_string(d) + "\t" + (d < df ? "red" : "") + (d <= df ? " blue\n" : "\n");
+    text_index_options options = plain();
+    options.max_share = df / 100.0;
+    text_index const index = text_index::build({}, written(folder, "c.tsv", text), options);
+    ASSERT_EQ(index.terms().size(), 1U) << df;
+    EXPECT_EQ(index.terms()[0], "red");
+  }
+}
+
+TEST(text_index, the_same_bytes_whatever_is_kept_in_memory) {
+  temporary_folder const folder;
+  std::string text;
+  for (int d = 0; d < 500; ++d) {
+    text += std::to_string(d) + "\t";
+    for (int w = 0; w < d % 23; ++w) text += "word" + std::to_string(d * w % 71) + " ";
+    text += "\n";
+  }
+  std::string const path = written(folder, "c.tsv", text), to = folder / "index";
+  std::vector<std::string> files;
+  for (std::size_t const in_memory :
+       {text_index_options{}.counts_in_memory, std::size_t{1000}, std::size_t{7}, std::size_t{0}}) {
+    text_index_options options;
+    options.counts_in_memory = in_memory;
+    output_file file(to);
+    text_index::build({}, path, options, file);
+    file.commit();
+    files.push_back(bytes_of(to));
+    EXPECT_EQ(files.back(), files.front()) << in_memory;
+  }
+}
+
 TEST(text_index, vectors) {
   temporary_folder const folder;
   std::string const path = written(
@@ -221,6 +259,47 @@ TEST(text_index, damage_is_told) {
   EXPECT_THROW(text_index::open({}, written(folder, "text", collection)), error);
   EXPECT_THROW(text_index::open({}, (folder.path() / "absent").string()), error);
   EXPECT_THROW(text_index::open({}, folder.path().string()), error);
+}
+
+/// An index that is as its checksums say, and not as `build` writes it.
+std::string forged(std::string const& good, section where, double value) {
+  std::string bytes = good;
+  std::span<std::byte> const all{reinterpret_cast<std::byte*>(bytes.data()), bytes.size()};
+  read_index const read = check_index({}, all, "good");
+  index_layout::sizes sizes;
+  for (std::size_t s = 0; s < sizes.size(); ++s) sizes[s] = read.sections[s].size();
+  index_layout const layout(sizes);
+  layout.of<double>(all, where)[1] = value;
+  nlohmann::ordered_json what = nlohmann::ordered_json::object();
+  for (auto const& [key, one] : read.header.items())
+    if (key != "sections") what[key] = one;
+  std::string header = index_header({}, layout, all, what);
+  header.resize(bytes.size() - layout.end(), ' ');
+  finish_index(all, layout, header);
+  return bytes;
+}
+
+TEST(text_index, numbers_that_cannot_be_are_told) {
+  temporary_folder const folder;
+  std::string const path = folder / "index";
+  {
+    output_file file(path);
+    text_index::build({}, written(folder, "c.jsonl", collection), plain(), file);
+    file.commit();
+  }
+  std::string const good = bytes_of(path);
+  EXPECT_NO_THROW(text_index::open({}, written(folder, "same", forged(good, section::norms, 1))));
+  double const infinite = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  for (auto const& [where, value] : {std::pair{section::norms, -1.0},
+                                     {section::norms, infinite},
+                                     {section::norms, nan},
+                                     {section::list_weight, infinite},
+                                     {section::list_weight, nan},
+                                     {section::list_weight, -1e151},
+                                     {section::row_weight, nan},
+                                     {section::row_weight, 1e151}})
+    EXPECT_THROW(text_index::open({}, written(folder, "other", forged(good, where, value))), error)
+        << static_cast<int>(where) << ' ' << value;
 }
 
 TEST(text_index, standard_output_is_no_place_for_it) {
