@@ -1,6 +1,7 @@
 #include "eval/evaluate.hpp"
 
 #include "apps/arguments.hpp"
+#include "apps/judged_ids.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -323,6 +324,7 @@ void evaluate_runs(session& owner, evaluate_options const& o,
     datasets::run const run = datasets::read_run(owner.ctx(), owner.input(path));
     report.systems.push_back(
         {name, {eval::evaluate(owner.ctx(), judgments, run, measures, report.rules)}});
+    warn_of_ids(owner, judgments, run, report.rules.complete);
   }
   make_names_distinct(report.systems, o.runs);
 }

@@ -1,4 +1,5 @@
 #include "apps/cross_validation.hpp"
+#include "apps/judged_ids.hpp"
 #include "apps/text_arguments.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
@@ -191,6 +192,8 @@ void pipeline(session& owner, pipeline_arguments a) {
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(a.experiment.format);
   knn::text_index_options const options = a.text.options();
+  a.features.k1 = options.weighting.k1;
+  a.features.b = options.weighting.b;
   knn::sparse_search_options search;
   search.k = std::max(a.candidates, recall_depth);
   search.metric = metric_of(a, options.weighting.how);
@@ -236,6 +239,8 @@ void pipeline(session& owner, pipeline_arguments a) {
       auto const timer = owner.stage("index");
       index = knn::text_index::build(owner.ctx(), owner.input(a.collection), options);
     }
+    warn_without_terms(owner, *index);
+    warn_of_ids(owner, judgments, topics, a.topics, index->ids(), a.collection);
     knn::neighbours found;
     {
       auto const timer = owner.stage("search");

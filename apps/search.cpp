@@ -5,10 +5,12 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/svmlight_line.hpp"
+#include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 #include "knn/sparse/classification.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -103,7 +105,7 @@ class class_votes {
   void learn(knn::text_index const& index) {
     for (std::size_t d = 0; d < index.ids().size(); ++d)
       of_document_.push_back(number(std::string(index.label(d))));
-    if (names_ == std::vector<std::string>{""})
+    if (names_.empty())
       throw usage_error(
           "--votes: found no document with a label, expected --labels, or labels in JSON or by "
           "folders");
@@ -112,14 +114,13 @@ class class_votes {
            knn::similarity metric) {
     auto const given = knn::classify(found, metric, of_document_, how_);
     for (std::size_t q = 0; q < given.size(); ++q) {
-      if (!queries[q].label.empty()) {
-        truth_.push_back(number(queries[q].label));
-        given_.push_back(given[q]);
-      }
+      truth_.push_back(number(queries[q].label));
+      given_.push_back(given[q]);
+      std::string const voted = given[q] == knn::no_class ? "" : names_[given[q]];
       if (out_)
         out_->write(fmt::format("{}\t{}\t{}\n", one_cell(queries[q].id, "--classes", "an id"),
                                 one_cell(queries[q].label, "--classes", "a label"),
-                                one_cell(names_[given[q]], "--classes", "a class")));
+                                one_cell(voted, "--classes", "a class")));
     }
   }
   void flush() {
@@ -133,6 +134,7 @@ class class_votes {
 
  private:
   std::uint32_t number(std::string const& label) {
+    if (label.empty()) return knn::no_class;
     auto const [found, is_new] =
         number_of_.emplace(label, static_cast<std::uint32_t>(number_of_.size()));
     if (is_new) names_.push_back(label);
@@ -152,14 +154,33 @@ knn::text_index prepare(session& owner, search_text_arguments const& arguments) 
   }
   auto const timer = owner.stage("index");
   knn::text_index_options const options = arguments.text.options();
-  if (arguments.index.empty())
-    return knn::text_index::build(owner.ctx(), arguments.collection, options);
+  auto const tell = [&](knn::text_index_timings const& timings) {
+    owner.took("read", timings.read_s);
+    owner.took("weigh", timings.weigh_s);
+  };
+  if (arguments.index.empty()) {
+    auto index = knn::text_index::build(owner.ctx(), arguments.collection, options);
+    tell(index.timings());
+    return index;
+  }
   {
     output_file file(arguments.index);
-    knn::text_index::build(owner.ctx(), arguments.collection, options, file);
+    tell(knn::text_index::build(owner.ctx(), arguments.collection, options, file));
     file.commit();
   }
   return knn::text_index::open(owner.ctx(), arguments.index);
+}
+
+/// Throws `error` for a query that tf-idf gives a weight beyond what the search takes.
+void expect_weights(knn::sparse_rows const& rows,
+                    std::vector<datasets::text_document> const& queries, std::string const& path) {
+  for (std::size_t q = 0; q < rows.size(); ++q)
+    for (double const weight : rows[q].weight)
+      if (std::abs(weight) > knn::largest_weight)
+        throw error(
+            {datasets::display_name(path), 0, 0},
+            fmt::format("found a value of query {} that tf-idf makes {}, expected at most {}",
+                        datasets::quoted(queries[q].id), weight, knn::largest_weight));
 }
 
 /// The form of the queries: what is asked for, if the index has such terms.
@@ -203,6 +224,11 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
     for (std::string const& name : text_arguments::word_options())
       if (verb.count(name) > 0)
         throw usage_error(fmt::format("{} beside --format svmlight: there are no words", name));
+  if (arguments.text.weights != "bm25")
+    for (char const* const name : {"--k1", "--b"})
+      if (verb.count(name) > 0)
+        throw usage_error(fmt::format("{} beside --weights {}, expected --weights bm25", name,
+                                      arguments.text.weights));
   if (arguments.queries.empty())
     for (char const* const name : {"--out", "--run", "--tag", "--votes", "--classes", "--k",
                                    "--metric", "--engine", "--group", "--balance"})
@@ -258,6 +284,7 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
   if (!arguments.queries.empty()) out.emplace(arguments, options.metric);
   if (!arguments.votes.empty()) votes.emplace(arguments);
   knn::text_index const index = prepare(owner, arguments);
+  warn_without_terms(owner, index);
   nlohmann::ordered_json summary{{"documents", index.ids().size()},
                                  {"terms", index.terms().size()},
                                  {"postings", index.index().postings()}};
@@ -275,6 +302,7 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
     std::size_t answered = 0;
     auto const answer = [&] {
       knn::sparse_matrix const rows = index.queries(owner.ctx(), queries);
+      expect_weights(rows, queries, arguments.queries);
       knn::neighbours const found = [&] {
         auto const timer = owner.stage("nearest");
         return searcher->search(owner.ctx(), rows);

@@ -295,8 +295,12 @@ session::stage_timer::stage_timer(session& owner, std::string name)
     : owner_(owner), name_(std::move(name)), begin_(clock::now()) {}
 
 session::stage_timer::~stage_timer() {
-  auto& slot = owner_.state_->timings[name_];
-  slot = (slot.is_number() ? slot.get<double>() : 0.0) + seconds_since(begin_);
+  owner_.took(name_, seconds_since(begin_));
+}
+
+void session::took(std::string const& stage, double seconds) {
+  auto& slot = state_->timings[stage];
+  slot = (slot.is_number() ? slot.get<double>() : 0.0) + seconds;
 }
 
 nlohmann::json session::timings() const {

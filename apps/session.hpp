@@ -89,6 +89,8 @@ class session {
     std::chrono::steady_clock::time_point begin_;
   };
   stage_timer stage(std::string name) { return {*this, std::move(name)}; }
+  /// A stage that was timed elsewhere.
+  void took(std::string const& stage, double seconds);
   /// Seconds of each stage so far, in order.
   nlohmann::json timings() const;
 

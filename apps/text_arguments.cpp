@@ -115,4 +115,13 @@ std::vector<std::string> text_arguments::word_options() {
           "--min-length", "--max-length", "--k1",      "--b"};
 }
 
+void warn_without_terms(session& owner, knn::text_index const& index) {
+  if (index.terms().size() > 0) return;
+  auto const& options = index.options();
+  owner.warn(
+      fmt::format("no term is left of {} documents, with --min-documents {} and --max-share {}: "
+                  "all similarities are 0",
+                  index.ids().size(), options.min_documents, options.max_share));
+}
+
 }  // namespace rulerank::apps

@@ -32,4 +32,7 @@ struct text_arguments {
   static std::vector<std::string> word_options();
 };
 
+/// Warns of an index whose cut-offs and stop words left no term: it finds nothing.
+void warn_without_terms(session& owner, knn::text_index const& index);
+
 }  // namespace rulerank::apps

@@ -165,10 +165,33 @@ class Pipeline(harness.CommandLine):
 
     def test_bm25_baseline_is_the_order_of_the_candidates(self):
         """Cut to as many candidates, the search by BM25 and the feature BM25 are one ranking."""
-        self.pipeline("out", "--quiet", candidates=120)
-        results = json.loads(self.read("out/results.json"))
-        of = {system["name"]: system for system in results["systems"]}
-        self.assertEqual(of["candidates"]["averages"], of["bm25"]["averages"])
+        for out, words in (("out", []), ("other", ["--k1", .3, "--b", .1])):
+            self.pipeline(out, "--quiet", *words, candidates=120)
+            results = json.loads(self.read(f"{out}/results.json"))
+            of = {system["name"]: system for system in results["systems"]}
+            self.assertEqual(of["candidates"]["averages"], of["bm25"]["averages"])
+        self.assertNotEqual(self.read("out/letor.txt"), self.read("other/letor.txt"))
+
+    def test_ids_that_name_nothing_are_told(self):
+        done = self.pipeline("out")
+        all_of_it = len(QRELS.splitlines())
+        self.assertEqual([line for line in done.stderr.decode().splitlines() if "warning" in line], [
+            f"rulerank: warning: {self.inputs[5]}: 1 of {all_of_it} judgments are of documents that "
+            f"are not in {self.inputs[1]}, first 'X9' ({self.inputs[5]}:{all_of_it})"])
+        qrels = self.file("other", b"Z 0 D1 1\nT3 0 d3 1\nT3 0 a4 1\nT2 0 D2 1\nY 0 D5 1\n")
+        done = self.expect(0, "pipeline", *self.inputs[:5], qrels, "--out-dir", "other-out", *QUICK,
+                           "--candidates", 20)
+        for message in (f"{qrels}: 2 of 4 judged queries are no topics of {self.inputs[3]}, first 'Z' "
+                        f"({qrels}:1)",
+                        f"{self.inputs[3]}: 13 of 15 topics have no judgment in {qrels}, first 'T0'",
+                        f"{qrels}: 2 of 5 judgments are of documents that are not in "
+                        f"{self.inputs[1]}, first 'd3' ({qrels}:2)"):
+            self.assertIn(f"rulerank: warning: {message}\n", done.stderr.decode())
+
+    def test_no_term_is_left(self):
+        # Then no feature tells documents apart, which ends it.
+        self.pipeline("out", "--min-documents", 1000, code=3,
+                      message="warning: no term is left of 120 documents")
 
     def test_wrong_usage(self):
         for words, message in (

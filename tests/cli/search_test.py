@@ -7,6 +7,7 @@ import math
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -157,7 +158,8 @@ class Found(Search):
         docs, topics = self.file("docs", tsv(documents)), self.file("topics", tsv(queries))
         for weights in WEIGHTS:
             index = self.folder / f"index-{weights}"
-            weighing = [*PLAIN, "--weights", weights, "--k1", .9, "--b", .4]
+            weighing = [*PLAIN, "--weights", weights]
+            weighing += ["--k1", .9, "--b", .4] if weights == "bm25" else []
             self.expect(0, "search", "text", "--collection", docs, "--index", index, *weighing)
             for metric in METRICS:
                 for k in (1, 30, 1000):
@@ -235,6 +237,11 @@ class Found(Search):
         self.assertEqual(near("--max-length", 4), {**usual, "1": "b"})
         self.assertEqual(near("--min-documents", 2), {**usual, "1": "ab", "2": "", "4": ""})
         self.assertEqual(near("--max-share", .4), {**usual, "1": ""})
+        self.assertEqual(near("--min-documents", 4), dict.fromkeys("12345", ""))
+        for cut in ("--min-documents 4 --max-share 1", "--min-documents 1 --max-share 0.3"):
+            self.expect(0, "search", "text", "--collection", docs, "--queries", queries, "--out", "n",
+                        *cut.split(), message=f"warning: no term is left of 3 documents, with "
+                        + cut.replace(" --max", " and --max") + ": all similarities are 0\n")
         words = self.file("words", b"cafe\n1999\n")
         self.assertEqual(near("--stop-words", f"file:{words}"),
                          {"1": "ab", "2": "", "3": "b", "4": "", "5": "c"})
@@ -450,10 +457,23 @@ class Vectors(Search):
                          [("1", 5), ("1", 5e-324), ("4", 2), ("4", 4), ("1", 1)])
         tf_idf = self.neighbours(*line, "--weights", "tf-idf", "--index", "index")
         self.assertEqual(tf_idf, self.neighbours("--index", "index", *line[4:]))
-        huge = self.file("huge", b"0 1:1.7e308\n0 2:1\n0 2:1\n0 2:2\n")
+        # Squares of the largest are finite; tf-idf makes more of one, or of a query's.
+        huge = self.file("huge", b"0 1:1e150 2:1\n0 2:1\n0 2:-1e150\n0 3:1\n")
+        found = self.rows(self.neighbours(*line[:2], "--collection", huge, "--queries", huge,
+                                          "--k", 4))
+        self.assertEqual([row[2:] for row in found if row[0] == row[2]],
+                         [("1", 1), ("2", 1), ("3", 1), ("4", 1)])
+        self.assertTrue(all(math.isfinite(row[3]) for row in found))
+        message = "huge: found a value {}tf-idf makes {}, expected at most 1e+150"
         self.expect(3, "search", "text", "--format", "svmlight", "--collection", huge, "--index",
-                    "new", "--weights", "tf-idf", message="huge: found a value that tf-idf makes inf")
+                    "new", "--weights", "tf-idf",
+                    message=message.format("that ", f"{1e150 * math.log(4)}"))
         self.assertFalse((self.folder / "new").exists())
+        small = self.file("small", b"0 1:1\n0 2:1\n0 2:1\n0 3:1\n")
+        self.expect(3, "search", "text", "--format", "svmlight", "--collection", small, "--queries",
+                    huge, "--weights", "tf-idf", "--out", "n",
+                    message=message.format('of query "1" that ', f"{1e150 * math.log(4)}"))
+        self.assertFalse((self.folder / "n").exists())
 
     def test_bad_rows(self):
         rows = []
@@ -470,6 +490,10 @@ class Vectors(Search):
                 ("nan", b"1 2:1\n1 2:nan\n", ':2:5: value "nan" of feature 2 is missing'),
                 ("inf", b"1 2:inf\n", ':1:5: value "inf" of feature 2 is infinite'),
                 ("too large", b"1 2:1e999\n", ':1:5: value "1e999" of feature 2 is too large'),
+                ("its square is too large", b"1 1:1e160 2:1\n1 2:1\n1 3:1\n",
+                 ':1:5: value "1e160" of feature 1 is too large, expected at most 1e+150'),
+                ("below 0", b"1 2:1\n1 2:3 1:-1e200 # x\n",
+                 ':2:9: value "-1e200" of feature 1 is too large, expected at most 1e+150'),
                 ("column again", b"1 2:1 3:1 2:1\n", ":1:11: feature 2 is listed twice"),
                 ("id again", b"1 2:1 # a\n1 3:1 #  a\n", ':2:10: found id "a" again, expected each '
                  "once (it is that of line 1 already)"),
@@ -589,9 +613,11 @@ class Outputs(Search):
             self.assertEqual(manifest[name], value, name)
         self.assertEqual(list(summary), [*expected, "seconds"])
         self.assertEqual(done.stderr, b"")
-        for stage in ("index", "prepare", "search", "nearest"):
+        for stage in ("index", "read", "weigh", "prepare", "search", "nearest"):
             self.assertIn(stage, manifest["seconds"])
         self.assertLessEqual(manifest["seconds"]["nearest"], manifest["seconds"]["search"])
+        self.assertLessEqual(manifest["seconds"]["read"] + manifest["seconds"]["weigh"],
+                             manifest["seconds"]["index"])
         self.assertEqual(sorted(entry["path"] for entry in manifest["inputs"]),
                          sorted([str(self.docs), str(self.topics)]))
         # An index alone; one that is opened; default engine.
@@ -613,6 +639,28 @@ class Outputs(Search):
     def test_votes_are_told(self):
         self.expect(0, "search", "text", *self.line, "--out", "n", "--votes", "majority",
                     message="rulerank: accuracy 0.6667, macro-F1 0.6667 over 3 queries\n")
+
+
+    def test_ids_that_name_nothing_are_told(self):
+        self.file("run", b"1 Q0 a 1 2 t\n9 Q0 a 1 2 t\n")
+        self.file("odd", b"1 Q0 A 1 2 t\n2 Q0 B 1 2 t\n")
+        self.file("qrels", b"3 0 x 1\n1 0 a 1\n2 0 a 1\n2 0 b 0\n")
+
+        def warned(run, *options):
+            done = self.expect(0, "evaluate", "--qrels", "qrels", "--run", run, *options)
+            return [line.removeprefix("rulerank: warning: ")
+                    for line in done.stderr.decode().splitlines()]
+
+        queries = "run: 1 of 2 queries have no judgment in qrels and do not count, first '9' (run:2)"
+        self.assertEqual(warned("run"), [
+            queries, "qrels: 2 of 3 judged queries are not in run and do not count, first '3' (qrels:1)"])
+        self.assertEqual(warned("run", "--complete"), [
+            queries, "qrels: 2 of 3 judged queries are not in run and count as found nothing, first "
+            "'3' (qrels:1)"])
+        self.assertEqual(warned("odd"), [
+            "qrels: 1 of 3 judged queries are not in odd and do not count, first '3' (qrels:1)",
+            "odd: none of its 2 documents is judged for its query in qrels: are they named alike?"])
+        self.assertEqual(warned("run", "--quiet"), [])
 
 
 class Refused(Search):
@@ -769,6 +817,9 @@ class Refused(Search):
             ("k1", search + "--weights bm25 --k1 -1", "k1: found -1"),
             ("b", search + "--weights bm25 --b 1.5", "b: found 1.5"),
             ("share", search + "--max-share 0", "found 0, expected above 0"),
+            *((f"{option} of {weights or 'tf-idf'}", f"{search}{option} .5 {weights}",
+               f"{option} beside --weights {weights[10:] or 'tf-idf'}, expected --weights bm25")
+              for option in ("--k1", "--b") for weights in ("", "--weights none")),
             ("length", search + "--min-length 9 --max-length 8",
              "found words of 9 to 8 code points"),
             ("labels of JSON", search + "--labels --format jsonl", "not tsv"),
@@ -904,6 +955,21 @@ class Refused(Search):
         self.expect(2, "search", "text", "--collection", docs, "--queries", docs, "--votes",
                     "majority", "--out", "o", message="--votes: found no document with a label")
         self.assertEqual(os.listdir(self.folder), ["docs"])
+        # Documents without one do not vote; queries that none votes for have no class.
+        mixed = self.file("mixed", b"1\t\tred red\n2\tx\tred\n3\t\tblue\n4\ty\tred fish\n")
+        asked = self.file("asked", b"a\tx\tred\nb\ty\tblue\nc\t\tred\n")
+        for votes in ("majority", "similarity"):
+            line = ["--labels", "--collection", mixed, "--queries", asked, *PLAIN, "--votes", votes,
+                    "--out", "o", "--classes", "c", "--json", "--k"]
+            for k, classes, accuracy in ((1, "a\tx\t\nb\ty\t\nc\t\t\n", 0),
+                                         (2, "a\tx\tx\nb\ty\t\nc\t\tx\n", .5),
+                                         (4, "a\tx\tx\nb\ty\tx\nc\t\tx\n", .5)):
+                done = self.expect(0, "search", "text", *line, k, "--quiet")
+                self.assertEqual((self.folder / "c").read_text(), classes)
+                summary = json.loads(done.stdout)
+                self.assertEqual([summary["queries"], summary["accuracy"]], [3, accuracy])
+        for name in ("mixed", "asked", "o", "c"):
+            (self.folder / name).unlink()
         # Queries need none; then nobody knows how good the classes are.
         labelled = self.file("labelled", b'{"id": 1, "label": "x", "text": "red"}\n')
         done = self.expect(0, "search", "text", "--collection", labelled, "--queries", docs,
@@ -960,6 +1026,26 @@ class Half(Search):
                 self.assertEqual(set(files(self.out).values()), {OLD})
         self.expect(0, *self.line(*everything))
         self.assertEqual(files(self.out), whole)
+
+    def test_memory_that_is_full(self):
+        limit = 1 << 28
+        limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
+        line = ["search", "text", "--threads", 1, "--device", "cpu", "--format", "svmlight",
+                "--collection"]
+        small = self.file("small", b"0 1:1 2:1\n")
+        if self.rulerank(*line, small, "--queries", small, **limited).returncode != 0:
+            self.skipTest("the program does not start in 256 MB of addresses (a sanitizer's does "
+                          "not)")
+        # 4,000,000 columns, each a term of its own.
+        many = self.file("many", b"".join(
+            b"0 " + b" ".join(b"%d:1" % column for column in range(d * 20000, d * 20000 + 20000))
+            + b"\n" for d in range(200)))
+        for name in "in":
+            (self.out / name).write_bytes(OLD)
+        done = self.expect(1, *line, many, "--index", self.out / "i", "--queries", small, "--out",
+                           self.out / "n", message="rulerank: error: out of memory\n", **limited)
+        self.assertEqual(done.stderr, b"rulerank: error: out of memory\n")
+        self.assertEqual(files(self.out), {name: OLD for name in "in"})
 
     def test_devices_that_are_full(self):
         line = ["search", "text", "--labels", "--collection", self.docs, "--queries", self.docs,
@@ -1040,6 +1126,42 @@ class Half(Search):
                     self.assertIsNone(process.poll(), "done too early to be interrupted")
                     self.expect_stopped(process, end)
                     self.assertEqual(files(self.out), outputs)
+
+
+class RealData(Search):
+    def data(self, name):
+        path = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent")) / "text" / name
+        if not path.exists():
+            self.skipTest(f"needs text/{name} in $RULERANK_TEST_DATA")
+        return path
+
+    def test_cranfield(self):
+        data = self.data("cranfield")
+        self.expect(0, "search", "text", "--collection", data / "cran.all.1400", "--queries",
+                    data / "cran.qry", "--number-by-position", "--weights", "bm25", "--metric", "ip",
+                    "--k", 1000, "--out", "n", "--run", "run")
+        grades = (data / "QRelsCorrectedforTRECeval").read_text()
+        lines = [line.split() for line in grades.splitlines()]
+        self.file("qrels", "".join(f"{q} {i} {d} {0 if grade == '5' else grade}\n"
+                                   for q, i, d, grade in lines).encode())
+        # The collection's own file has three columns, and 1 for the best; MAP sees no grades.
+        for qrels, ndcg in (("qrels", .3744), (data / "cranqrel", None)):
+            shown = self.expect(0, "evaluate", "--qrels", qrels, "--run", "run", "--profile", "trec",
+                                "--metrics", "MAP,NDCG@10", "--format", "tsv").stdout.decode()
+            of = dict(zip(*(line.split("\t") for line in shown.splitlines()
+                            if line.startswith(("system\t", "run\t")))))
+            self.assertAlmostEqual(float(of["MAP"]), .3175, delta=.00005)
+            if ndcg:
+                self.assertAlmostEqual(float(of["NDCG@10"]), ndcg, delta=.00005)
+
+    def test_r8(self):
+        data = self.data("r8")
+        parts = {name: (data / f"{name}.txt").read_text().splitlines() for name in ("train", "test")}
+        for name, lines in parts.items():
+            self.file(name, "".join(f"{n}\t{line}\n" for n, line in enumerate(lines)).encode())
+        done = self.expect(0, "search", "text", "--labels", "--collection", "train", "--queries",
+                           "test", "--k", 10, "--votes", "similarity", "--out", "n", "--json")
+        self.assertAlmostEqual(json.loads(done.stdout)["accuracy"], .8524, delta=.00005)
 
 
 if __name__ == "__main__":
