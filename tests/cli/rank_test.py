@@ -172,7 +172,7 @@ class Rank(harness.CommandLine):
             Row("confidence", b"", rank + "--min-confidence 1.5", 2, "1.5", files),
             Row("smoothing", b"", rank + "--smoothing -1", 2, "-1", files),
             Row("weight", b"", rank + "--support-weight nan", 2, "weight", files),
-            Row("engine", b"", rank + "--engine quick", 2, "found 'quick', expected auto", files),
+            Row("engine", b"", rank + "--engine quick", 2, "found engine 'quick', expected one of auto", files),
             Row("both outputs", b"", "rank --train {train} --test {test} --run -", 2, "", files),
             Row("constant features", CONSTANT, "rank --train {in} --test {test} --out {out}", 3,
                 "{in}:1:1: no feature has two bins", files),
