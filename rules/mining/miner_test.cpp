@@ -272,5 +272,32 @@ TEST(real_transactions, have_the_published_numbers_of_itemsets) {
   }
 }
 
+TEST(real_transactions, have_the_same_itemsets_by_both_engines) {
+  struct set_and_support {
+    char const* file;
+    std::uint32_t min_support;
+  };
+  for (auto const& [file, min_support] : std::initializer_list<set_and_support>{
+           {"fim/chess.dat", 2877},
+           {"fim/chess.dat", 2558},
+           {"fim/mushroom.dat", 3250},
+           {"fim/mushroom.dat", 2500},
+           {"fim/T10I4D100K.dat", 1000},
+           {"fim/T10I4D100K.dat", 500},
+       }) {
+    RULERANK_REAL_DATA(path, file);
+    auto const data = datasets::read_fimi({}, path);
+    for (itemset_kind const kind : kinds) {
+      mining_options options{.kind = kind, .min_support = min_support};
+      options.engine = mining_engine::apriori;
+      auto const expected = supports_in(mine({}, view_of(data), options));
+      options.engine = mining_engine::vertical;
+      EXPECT_GT(expected.size(), 0U);
+      EXPECT_EQ(supports_in(mine({}, view_of(data), options)), expected)
+          << file << " " << min_support << " " << name_of(kind);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rulerank::rules
