@@ -153,7 +153,9 @@ TEST(whole_queries, are_those_of_the_definition_for_any_engine_and_threads) {
 TEST(whole_queries, are_asked_about_one_after_the_other) {
   context const ctx;
   for (std::uint64_t seed = 20; seed < 24; ++seed) {
-    auto const [data, begin] = draw(seed, 70, 7, 5);
+    auto const drawn = draw(seed, 70, 7, 5);
+    auto const& data = drawn.data;
+    auto const& begin = drawn.begin;
     auto pool = without_labels(data);
     for (std::size_t d = 0; d < pool.documents; d += 5) pool.labels[d] = data.labels[d];
     auto const options = options_of(begin, 2);

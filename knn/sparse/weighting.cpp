@@ -14,8 +14,8 @@ namespace {
 constexpr std::array<std::string_view, 3> names{"none", "tf-idf", "bm25"};
 
 void check(weighting_options const& options) {
-  if (!(options.k1 >= 0) || !std::isfinite(options.k1))
-    throw usage_error(fmt::format("BM25's k1: found {}, expected 0 or more", options.k1));
+  if (!(options.k1 >= 0 && options.k1 <= 1e6))
+    throw usage_error(fmt::format("BM25's k1: found {}, expected 0 to 1e6", options.k1));
   if (!(options.b >= 0 && options.b <= 1))
     throw usage_error(fmt::format("BM25's b: found {}, expected 0 to 1", options.b));
 }

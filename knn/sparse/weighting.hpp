@@ -19,7 +19,7 @@ enum class weighting {
 
 struct weighting_options {
   weighting how = weighting::tf_idf;
-  double k1 = 1.2;  ///< bm25; 0 or more
+  double k1 = 1.2;  ///< bm25; 0 to 1e6
   double b = 0.75;  ///< bm25; 0 to 1
 };
 

@@ -815,6 +815,7 @@ class Refused(Search):
             ("k below 0", search + "--k -1", "--k"),
             ("k no number", search + "--k many", "--k"),
             ("k1", search + "--weights bm25 --k1 -1", "k1: found -1"),
+            ("a large k1", search + "--weights bm25 --k1 1e308", "k1: found 1e+308, expected 0 to 1e6"),
             ("b", search + "--weights bm25 --b 1.5", "b: found 1.5"),
             ("share", search + "--max-share 0", "found 0, expected above 0"),
             *((f"{option} of {weights or 'tf-idf'}", f"{search}{option} .5 {weights}",
