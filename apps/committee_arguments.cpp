@@ -106,12 +106,13 @@ outcome ask(labelled_sample const& found, label_dialogue::request const& request
 }  // namespace
 
 void committee_arguments::add_to(CLI::App& verb) {
+  verb_ = &verb;
   verb.add_option("--rounds", rounds,
                   "Rounds of query by committee after the sampling, 25 as published; 0: none")
       ->capture_default_str()
       ->group(group);
   verb.add_option("--per-query", per_query, "Documents of each query that a round takes, at most")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}))
       ->capture_default_str()
       ->group(group);
   verb.add_option(
@@ -143,7 +144,12 @@ std::vector<std::pair<std::string, std::string>> committee_arguments::outside() 
 }
 
 void committee_arguments::check() const {
-  if (!wanted()) return;
+  if (!wanted()) {
+    for (char const* const name : {"--per-query", "--committee", "--select"})
+      if (verb_->count(name) > 0)
+        throw usage_error(fmt::format("{} without --rounds, which says how many there are", name));
+    return;
+  }
   committee::strategy const by = committee::strategy_from(select);
   std::set<std::string> seen;
   auto const once = [&](std::string const& name) {

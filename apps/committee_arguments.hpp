@@ -31,8 +31,8 @@ struct committee_arguments {
 
   void add_to(CLI::App& verb);
   bool wanted() const noexcept { return rounds != 0; }
-  /// Throws `usage_error` for names that are not known, twice the same, or not in this build, and
-  /// for too few of them.
+  /// Throws `usage_error` for options of rounds without any, for names that are not known, twice
+  /// the same, or not in this build, and for too few of them.
   void check() const;
   /// The files of NAME=FILE, to be named as inputs.
   std::vector<session::named_input> files() const;
@@ -49,6 +49,9 @@ struct committee_arguments {
                                   datasets::dataset const& train) const;
   std::vector<std::string> learners() const;
   std::vector<std::pair<std::string, std::string>> outside() const;  // names and paths
+
+ private:
+  CLI::App* verb_ = nullptr;
 };
 
 /// `ids_table` with two more columns, round (0: of the sampling) and disagreement, and a row for

@@ -1,6 +1,7 @@
 #include "apps/arguments.hpp"
 #include "apps/explanation_report.hpp"
 #include "apps/ranker_arguments.hpp"
+#include "apps/settings_argument.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -38,6 +39,7 @@ struct explain_arguments {
   reading_arguments reading;
   discretizer_arguments discretizer;
   ranker_arguments ranker;
+  settings_argument settings;
 };
 
 bool is_given(chosen_document const& of) {
@@ -68,7 +70,7 @@ explained_document find(datasets::dataset const& query, std::vector<std::size_t>
   }
   std::optional<std::size_t> found;
   for (std::size_t d = 0; d < query.size(); ++d) {
-    if (query.line_id(d) == *how.docid) {  // no other document's
+    if (query.line_id(d) == *how.docid) {  // before another's docid
       found = d;
       break;
     }
@@ -102,18 +104,23 @@ l2r::model trained(session& owner, explain_arguments const& arguments,
   return m;
 }
 
-void explain(session& owner, explain_arguments const& arguments) {
+void explain(session& owner, explain_arguments arguments) {
   if (arguments.train.empty() == arguments.model.empty())
     throw usage_error("no training documents, expected --train or --model");
-  l2r::ranker_options options = arguments.ranker.options();
-  arguments.discretizer.options();  // refuses wrong words before anything is read
   owner.outputs({{"--out", arguments.out}});
   arguments.reading.check_inputs(owner, {{"--train", arguments.train},
                                          {"--test", arguments.test},
                                          {"--model", arguments.model},
                                          {"--names", arguments.names},
-                                         {"--discretizer", arguments.discretizer.fitted}});
-  output_file out(arguments.out);  // an output that cannot be written fails before the work
+                                         {"--discretizer", arguments.discretizer.fitted},
+                                         {"--settings", arguments.settings.file}});
+  ranker_recipe const how =
+      arguments.settings.recipe(owner, {arguments.discretizer, arguments.ranker});
+  arguments.discretizer = how.discretizer;
+  arguments.ranker = how.ranker;
+  l2r::ranker_options options = arguments.ranker.options();
+  arguments.discretizer.options();  // refuses wrong words before the documents are read
+  output_file out(arguments.out);   // an output that cannot be written fails before the work
   datasets::feature_names names;
   if (!arguments.names.empty())
     names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
@@ -208,10 +215,11 @@ void add_explain(CLI::App& program, session& owner) {
   arguments->ranker.add_scoring_to(*verb);
   arguments->ranker.add_engine_to(*verb);
   arguments->discretizer.add_to(*verb);
+  arguments->settings.add_to(*verb);
   arguments->reading.add_to(*verb);
   train->excludes(model);
-  for (char const* const name :
-       {"--norm", "--method", "--bins", "--missing-values", "--unlisted", "--discretizer"})
+  for (char const* const name : {"--norm", "--method", "--bins", "--missing-values", "--unlisted",
+                                 "--discretizer", "--settings"})
     model->excludes(verb->get_option(name));
 }
 

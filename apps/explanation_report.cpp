@@ -282,6 +282,11 @@ std::string report(explained_document const& document, l2r::explanation const& w
        {std::pair{&why.up, "move{} it up"}, {&why.down, "move{} it down"}}) {
     add_rules(to, *of, list_text(*of, what, moved_in), moved_in, words, false);
   }
+  if (why.level.rules > 0)
+    add_rules(to, why.level,
+              fmt::format("{} rule{} of the mean label move{} it neither way", why.level.rules,
+                          why.level.rules == 1 ? "" : "s", why.level.rules == 1 ? "s" : ""),
+              moved_in, words, false);
   return to.take();
 }
 
@@ -312,7 +317,8 @@ ordered_json report_json(explained_document const& document, l2r::explanation co
   json["document"] = document_json(document, why, words);
   json["moved_denominator"] = digits(moved_in);
   json["split"] = items_json(why.items, moved_in, words);
-  for (auto const& [name, of] : {std::pair{"up", &why.up}, {"down", &why.down}}) {
+  for (auto const& [name, of] :
+       {std::pair{"up", &why.up}, {"down", &why.down}, {"level", &why.level}}) {
     json[name] = list_json(*of, moved_in);
     for (l2r::document_rule const& rule : of->most) {
       ordered_json entry = rule_json(rule, words);

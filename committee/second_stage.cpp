@@ -145,9 +145,12 @@ void second_stage::fill() {
   std::size_t const room = options_.max_documents == 0
                                ? states_.size()
                                : std::max(options_.max_documents, labelled_) - labelled_;
-  for (auto& of_query : candidates_)
+  std::size_t longest = 0;
+  for (auto& of_query : candidates_) {
     std::erase_if(of_query, [&](pick const& p) { return states_[p.document] != state::open; });
-  for (std::size_t i = 0; i < options_.per_query; ++i)
+    longest = std::max(longest, of_query.size());
+  }
+  for (std::size_t i = 0; i < std::min(options_.per_query, longest); ++i)
     for (auto const& of_query : candidates_)
       if (i < of_query.size() && wanted_.size() < room) wanted_.push_back(of_query[i]);
 }

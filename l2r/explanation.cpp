@@ -159,12 +159,12 @@ class movements {
   movements(std::vector<rules::item> const& items, std::size_t max_size, std::size_t top)
       : up_(further_up<rule_type>, top),
         down_(further_down<rule_type>, top),
+        level_(further_up<rule_type>, top),
         items_(items, max_size) {}
 
   void add(rule_type const& rule) {
-    if (rule.moved == 0) return;
-    (rule.moved > 0 ? up_ : down_).add(rule);
-    items_.add(rule);
+    (rule.moved > 0 ? up_ : rule.moved < 0 ? down_ : level_).add(rule);
+    if (rule.moved != 0) items_.add(rule);
   }
   /// To an explanation or a comparison.
   template <class Result>
@@ -172,10 +172,11 @@ class movements {
     to.up = up_.take();
     to.down = down_.take();
     to.items = items_.take();
+    if constexpr (requires { to.level; }) to.level = level_.take();
   }
 
  private:
-  first_rules<Number> up_, down_;
+  first_rules<Number> up_, down_, level_;
   parts_of_items<Number> items_;
 };
 

@@ -57,7 +57,6 @@ struct moving_rules {
   exact_integer moved;      ///< by them all
 };
 
-/// A document's score and where it comes from.
 /// An item of a document, and what its rules move.
 struct item_part {
   rules::item item = 0;
@@ -74,6 +73,8 @@ struct moving_items {
   exact_integer split = 1;       ///< the least common multiple of the sizes of antecedents
 };
 
+/// A document's score and where it comes from. The shares of the rules up, down and level add up to
+/// the numerator, their weights to the denominator.
 struct explanation {
   double score = 0;           ///< as every engine gives it, bit for bit
   exact_integer numerator;    ///< num; 0 where no rule is valid
@@ -84,6 +85,7 @@ struct explanation {
   std::vector<label_rules> labels;  ///< every label of the training set, descending
   moving_items items;               ///< all that the document has
   moving_rules up, down;            ///< up: away from the mean label towards larger scores
+  moving_rules level;               ///< those that move nothing: their label is the mean label
 };
 
 /// Two documents, and which rules put one above the other.
@@ -97,7 +99,8 @@ struct comparison {
   moving_rules up, down;
 };
 
-/// Explains the score of document d of `test`; at most `top` rules are listed up and down each.
+/// Explains the score of document d of `test`; at most `top` rules are listed up, down and level
+/// each.
 /// Every itemset is counted, one after the other. Throws `usage_error` where there is no such
 /// document.
 explanation explain(context const& ctx, prepared_training const& training, known_items const& test,

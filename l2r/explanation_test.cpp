@@ -175,7 +175,13 @@ void expect_every_rule(explanation const& why, prepared_training const& training
   EXPECT_EQ(why.up.rules, why.up.most.size());
   EXPECT_EQ(why.down.rules, why.down.most.size());
   std::size_t found = 0;
-  for (document_rule const& rule : listed(why.up, why.down)) {
+  exact_integer listed_shares = 0;
+  exact_integer listed_weights = 0;
+  std::vector<document_rule> all = listed(why.up, why.down);
+  all.insert(all.end(), why.level.most.begin(), why.level.most.end());
+  for (document_rule const& rule : all) {
+    listed_shares += rule.share;
+    listed_weights += rule.weight;
     auto const of = expected.find({rule.antecedent, rule.label});
     ASSERT_NE(of, expected.end());
     ++found;
@@ -190,13 +196,13 @@ void expect_every_rule(explanation const& why, prepared_training const& training
         EXPECT_EQ(rule.classes[k], rule.support);
       }
   }
-  // Only a rule whose label is the mean label may move nothing; where an itemset's rounding is with
-  // it, it does.
-  auto const could_stay = std::count_if(expected.begin(), expected.end(), [&](auto const& rule) {
-    return mean.documents * rule.first.second == mean.labels;
-  });
-  EXPECT_LE(found, expected.size());
-  EXPECT_GE(found + static_cast<std::size_t>(could_stay), expected.size());
+  EXPECT_EQ(found, expected.size());
+  EXPECT_EQ(listed_shares, why.numerator);
+  if (!expected.empty()) {
+    EXPECT_EQ(listed_weights, why.denominator);
+  }
+  EXPECT_EQ(why.level.rules, why.level.most.size());
+  for (document_rule const& rule : why.level.most) EXPECT_EQ(rule.moved, 0);
 }
 
 struct case_of_shape {
@@ -250,6 +256,30 @@ TEST_P(explanations, have_every_rule_and_the_engines_score) {
       }
     }
   }
+}
+
+// Where the mean label is a label, its rules move nothing; they are listed all the same.
+TEST(explanation, lists_the_rules_of_the_mean_label) {
+  binned_dataset training = drawn_set({90, 8, 4}, 5);
+  for (std::size_t d = 0; d < training.documents; ++d)
+    training.labels[d] = static_cast<std::int32_t>(d % 3);
+  training.max_label = 2;
+  binned_dataset const test = drawn_set({3, 8, 4}, 6);
+  auto const documents = documents_of(training);
+  context const ctx;
+  ranker const r(ctx, training, {});
+  known_items const items(r.prepared(), test);
+  std::uint64_t level = 0;
+  for (std::size_t d = 0; d < test.documents; ++d) {
+    explanation const why = explain(ctx, r.prepared(), items, d, all_rules);
+    level += why.level.rules;
+    EXPECT_EQ(why.up.rules + why.down.rules + why.level.rules, why.rules);
+    expect_every_rule(why, r.prepared(),
+                      rules_of(documents, training.feature_count(), items_of(test, d),
+                               r.prepared().options, false),
+                      label_sums(training));
+  }
+  EXPECT_GT(level, 0U);
 }
 
 TEST_P(explanations, comparisons_are_differences) {

@@ -89,7 +89,7 @@ class Explain(harness.CommandLine):
                     self.assertEqual(told["score"], scores[d])
                     query = sorted(range(d // 8 * 8, d // 8 * 8 + 8), key=lambda i: -scores[i])
                     self.assertEqual(told["rank"], query.index(d) + 1)
-                    rules = why["up"]["most"] + why["down"]["most"]
+                    rules = [r for way in ("up", "down", "level") for r in why[way]["most"]]
                     numerator, denominator = int(told["numerator"]), int(told["denominator"])
                     self.assertEqual(sum(int(r["share"]["numerator"]) for r in rules), numerator)
                     self.assertEqual(sum(int(r["weight"]["numerator"]) for r in rules), denominator)

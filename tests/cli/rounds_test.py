@@ -71,6 +71,15 @@ class Rounds(harness.CommandLine):
         self.assertEqual(plain[0], ["line", "docid", "partition", "iteration", "rules"])
         self.assertEqual([int(row[0]) for row in plain[1:]], chosen)
 
+    def test_more_of_a_query_than_it_has(self):
+        line = [*self.COMMON]
+        del line[line.index("--per-query"):line.index("--per-query") + 2]
+        if "--max-documents" in line:
+            del line[line.index("--max-documents"):line.index("--max-documents") + 2]
+        self.expect(0, "reduce", "--train", "whole", *line, "--per-query", "1000000000", "--out",
+                    "out", timeout=20)
+        self.assertEqual(self.read("out"), self.read("whole"))
+
     def test_the_same_for_any_number_of_threads(self):
         for select in ("committee", "margin", "random"):
             kept = set()
@@ -222,6 +231,10 @@ class Rounds(harness.CommandLine):
             usage("no file", "--committee rules,a=", "found 'a=', expected NAME=FILE"),
             usage("an unknown rule", "--select entropy", "found 'entropy', expected committee"),
             usage("no margins", "--select margin --committee a={in}", "none"),
+            Row("members without rounds", whole, line.replace("--rounds 2 ", "") +
+                "--committee rules,ranksvm", 2, "--committee without --rounds"),
+            Row("a choice without rounds", whole, line.replace("2 ", "0 ") + "--select random", 2,
+                "--select without --rounds"),
             usage("no documents of a query", "--per-query 0", "--per-query"),
             usage("scores on standard input too", "--committee rules,a=-,b=-", "standard input"),
             Row("scores of another file", whole, line + "--committee rules,a={scores}", 3,

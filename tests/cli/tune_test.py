@@ -60,6 +60,13 @@ class Tune(harness.CommandLine):
                 self.expect(0, "fit", *line[:2], "--settings", "best.json", "--model", "m")
                 self.expect(0, "rank", "--model", "m", *line[2:], "--out", "u.txt")
                 self.assertEqual(self.read("s.txt"), self.read("u.txt"))
+                # And explained.
+                why = json.loads(self.expect(
+                    0, "explain", *line, "--settings", "best.json", "--qid",
+                    self.read("data/Fold1/vali.txt").split()[1].decode().removeprefix("qid:"),
+                    "--format", "json").stdout)
+                self.assertEqual(why["document"]["score"],
+                                 float(self.read("s.txt").split()[why["document"]["line"] - 1]))
                 # What the line says stands.
                 self.expect(0, "rank", *line, "--settings", "best.json", "--out", "v.txt",
                             "--bins", "3")
@@ -96,7 +103,8 @@ class Tune(harness.CommandLine):
         self.assertEqual(self.read("stream.txt"), self.read("s.txt"))
         # A model has one of them, and so has an experiment by settings.
         for verb in (["fit", *line[:2], "--model", "m"],
-                     ["experiment", "--folds", "data", "--out-dir", "x"]):
+                     ["experiment", "--folds", "data", "--out-dir", "x"],
+                     ["explain", *line, "--qid", "1", "--out", "x"]):
             self.expect(3, *verb, "--settings", "best.json",
                         message="best.json:1:1: found settings of 3 rankers that rank together")
             self.assertFalse((self.folder / verb[-1]).exists())

@@ -123,7 +123,7 @@ TEST(cuda_check, names_the_device_and_the_place) {
     check_cuda(cudaSetDevice(100'000));
     FAIL() << "a device of that number";
   } catch (device_error const& e) {
-    EXPECT_NE(std::string(e.what()).find("device_test.cpp"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("device_test.cu"), std::string::npos) << e.what();
   }
   try {
     device_buffer<char> const large(std::size_t{1} << 50);
