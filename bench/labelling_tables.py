@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""What labelling costs and brings, on OHSUMED and MQ2008:
+
+  labelling_tables.py PROGRAM DATA_FOLDER OUT_FOLDER [--draws 6] [--batches 0,20]
+
+queries: whole queries chosen by `reduce --whole-queries` beside queries drawn at random, as many of
+them or as many documents, and documents chosen one by one; MAP and NDCG@10 of the test part, `rank`
+with its defaults, means of the five folds. Cuts by width (OHSUMED) and frequency (MQ2008).
+
+batches: how often a team is asked for labels on fold 1, from none to the end, by `--batch`; the
+chosen documents must be those of a run with all labels.
+
+DATA_FOLDER has letor/{OHSUMED,MQ2008}/Fold1..5/{train,test}.txt. Writes results.jsonl, tables.md and
+manifest.json into OUT_FOLDER.
+"""
+
+import argparse
+import datetime
+import itertools
+import json
+import pathlib
+import random
+import statistics
+import subprocess
+import tempfile
+
+from tables import build, machine, markdown
+
+CUTS = {"OHSUMED": "width", "MQ2008": "frequency"}
+
+
+class Work:
+    def __init__(self, program, folder):
+        self.program, self.folder = str(program), pathlib.Path(folder)
+
+    def run(self, *arguments, codes=(0,)):
+        done = subprocess.run([self.program, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True)
+        if done.returncode not in codes:
+            raise SystemExit(f"labelling_tables.py: {' '.join(map(str, arguments))}: {done.stderr.strip()}")
+        return done
+
+    def effect(self, training, fold):
+        """MAP and NDCG@10 on the test part."""
+        test = fold / "test.txt"
+        self.run("rank", "--device", "cpu", "--train", training, "--test", test, "--discretizer", "cuts.json",
+                 "--out", "scores", "--quiet")
+        told = self.run("evaluate", "--test", test, "--scores", "scores", "--metrics", "MAP,NDCG@10", "--json")
+        return json.loads(told.stdout)["systems"][0]["averages"]
+
+
+def groups(path):
+    """The lines of each query."""
+    lines = open(path, "rb").read().splitlines(True)
+    return [list(of) for _, of in itertools.groupby(lines, key=lambda line: line.split()[1])]
+
+
+def queries(work, data, draws, log):
+    rows = []
+    for name, method in CUTS.items():
+        found = {}
+        for number in range(1, 6):
+            fold = data / "letor" / name / f"Fold{number}"
+            train = fold / "train.txt"
+            all_queries = groups(train)
+
+            def note(what, training, documents, count):
+                row = {"what": what, "set": name, "fold": number, "documents": documents, "queries": count,
+                       **work.effect(training, fold)}
+                log.write(json.dumps(row) + "\n")
+                found.setdefault(what, []).append(row)
+
+            def chosen(*more):
+                told = work.run("reduce", "--device", "cpu", "--train", train, "--method", method, "--out", "chosen",
+                                "--json", *more)
+                return json.loads(told.stdout)
+
+            whole = chosen("--whole-queries", "--model", "cuts.json")
+            note("whole queries", "chosen", whole["chosen"], whole["queries"])
+            one = chosen()
+            note("documents, not queries", "chosen", one["chosen"], None)
+            for seed in range(draws):
+                draw = random.Random(7 * seed + number)
+                some = draw.sample(all_queries, whole["queries"])
+                order = iter(draw.sample(all_queries, len(all_queries)))
+                enough = []
+                while sum(map(len, enough)) < whole["chosen"]:
+                    enough.append(next(order))
+                for what, of in (("drawn, as many queries", some), ("drawn, as many documents", enough)):
+                    (work.folder / "drawn").write_bytes(b"".join(itertools.chain(*of)))
+                    note(what, "drawn", sum(map(len, of)), len(of))
+        for what, of in found.items():
+            mean = lambda key: statistics.fmean(row[key] for row in of)
+            rows.append([name, what, mean("documents"), mean("queries") if of[0]["queries"] else None, mean("MAP"),
+                         mean("NDCG@10")])
+    return markdown(f"Whole queries ({draws} draws a fold)",
+                    ["set", "chosen", "documents", "queries", "MAP", "NDCG@10"], rows)
+
+
+def batches(work, data, sizes, log):
+    rows = []
+    for name in CUTS:
+        train = data / "letor" / name / "Fold1" / "train.txt"
+        lines = train.read_bytes().splitlines(True)
+        labels = [line.split(b" ", 1)[0].decode() for line in lines]
+        (work.folder / "pool").write_bytes(b"".join(b"-1 " + line.split(b" ", 1)[1] for line in lines))
+        work.run("reduce", "--device", "cpu", "--train", train, "--out", "want", "--quiet")
+        for size in sizes:
+            table, rounds = "line\tlabel\n", 0
+            while True:
+                (work.folder / "labels").write_text(table)
+                done = work.run("reduce", "--device", "cpu", "--train", "pool", "--unlabelled", "-1", "--out", "got",
+                                "--oracle", "file:labels", "--pending", "wanted", "--batch", size, "--json",
+                                codes=(0, 5))
+                if done.returncode == 0:
+                    break
+                for row in (work.folder / "wanted").read_text().splitlines()[1:]:
+                    document = row.split("\t")[0]
+                    table += f"{document}\t{labels[int(document)]}\n"
+                rounds += 1
+            if (work.folder / "got").read_bytes() != (work.folder / "want").read_bytes():
+                raise SystemExit(f"labelling_tables.py: {name}, batch {size}: not what all labels choose")
+            given, chosen = table.count("\n") - 1, json.loads(done.stdout)["chosen"]
+            row = {"what": "batches", "set": name, "batch": size, "rounds": rounds, "labels": given, "chosen": chosen}
+            log.write(json.dumps(row) + "\n")
+            rows.append([name, size, rounds, given, chosen, given - chosen])
+    return markdown("Batches, fold 1", ["set", "--batch", "times asked", "labels given", "chosen", "unused"], rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("program", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("data", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--draws", type=int, default=6)
+    parser.add_argument("--batches", default="0,20")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    manifest = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+                "build": build(arguments.program.parent), "machine": machine(), "draws": arguments.draws}
+    (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    with tempfile.TemporaryDirectory() as folder, open(arguments.out / "results.jsonl", "w") as log:
+        work = Work(arguments.program, folder)
+        done = [queries(work, arguments.data, arguments.draws, log),
+                batches(work, arguments.data, [int(n) for n in arguments.batches.split(",")], log)]
+    (arguments.out / "tables.md").write_text("\n".join(done))
+    print("\n".join(done))
+
+
+if __name__ == "__main__":
+    main()
