@@ -53,7 +53,8 @@ def main():
             run("tune", "--train", fold / "train.txt", "--vali", fold / "vali.txt", "--metric", "MAP", "--search",
                 "grid", "--budget", f"{arguments.seconds}s", "--out", "best.json", "--trials", "trials.tsv", "--quiet")
             taken = time.perf_counter() - start
-            trials = len((pathlib.Path(folder) / "trials.tsv").read_text().splitlines()) - 1
+            rows = (pathlib.Path(folder) / "trials.tsv").read_text().splitlines()
+            trials = sum(not row.startswith(("#", "rung")) for row in rows)
             best = json.loads((pathlib.Path(folder) / "best.json").read_text())["validation"]["MAP"]
             if judged("--settings", "best.json") != best:
                 raise SystemExit(f"tune_peer.py: {name}: rank does not give what tune found")
