@@ -217,10 +217,7 @@ void add_explain(CLI::App& program, session& owner) {
   arguments->discretizer.add_to(*verb);
   arguments->settings.add_to(*verb);
   arguments->reading.add_to(*verb);
-  train->excludes(model);
-  for (char const* const name : {"--norm", "--method", "--bins", "--missing-values", "--unlisted",
-                                 "--discretizer", "--settings"})
-    model->excludes(verb->get_option(name));
+  exclude_each_other(*verb, train, model);
 }
 
 }  // namespace rulerank::apps

@@ -7,6 +7,13 @@
 
 namespace rulerank::apps {
 
+void exclude_each_other(CLI::App& verb, CLI::Option* train, CLI::Option* model) {
+  train->excludes(model);
+  for (char const* const name : {"--norm", "--method", "--bins", "--missing-values", "--unlisted",
+                                 "--discretizer", "--settings"})
+    model->excludes(verb.get_option(name));
+}
+
 void settings_argument::add_to(CLI::App& verb) {
   verb_ = &verb;
   verb.add_option("--settings", file,

@@ -10,6 +10,7 @@
 // engines are in every row too, on 1, 2 and 4 of them in turn. Ends with 1 when engines differ.
 
 #include "al/sampler.hpp"
+#include "bench/word_list.hpp"
 #include "core/devices.hpp"
 #include "core/random.hpp"
 #include "datasets/feature_order.hpp"
@@ -20,7 +21,6 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <future>
 #include <mutex>
 #include <shared_mutex>
@@ -46,17 +46,6 @@ struct cell {
   std::vector<int> devices;  ///< GPUs, if any
   bool published_on_cpu = true;
 };
-
-std::vector<std::string> list(int argc, char** argv, int at, std::string const& all) {
-  std::string text = argc > at && std::strcmp(argv[at], "-") != 0 ? argv[at] : all;
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    std::size_t const end = std::min(text.find(',', begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
 
 /// 1, 2, 4 ... of the GPUs in turn, beginning with each in turn.
 std::vector<int> devices_of_cell(std::size_t number) {
@@ -247,10 +236,10 @@ int main(int argc, char** argv) {
   }
   bool const all_engines = argc <= 6 || std::string_view(argv[6]) != "gpus";
   std::vector<cell> cells;
-  for (auto const& set : list(argc, argv, 1, "OHSUMED,MQ2008,MQ2008-agg"))
-    for (auto const& fold : list(argc, argv, 2, "1,2,3,4,5"))
-      for (auto const& method : list(argc, argv, 3, "tube,width,frequency"))
-        for (auto const& size : list(argc, argv, 4, "2,3,4"))
+  for (auto const& set : word_list(argc, argv, 1, "OHSUMED,MQ2008,MQ2008-agg"))
+    for (auto const& fold : word_list(argc, argv, 2, "1,2,3,4,5"))
+      for (auto const& method : word_list(argc, argv, 3, "tube,width,frequency"))
+        for (auto const& size : word_list(argc, argv, 4, "2,3,4"))
           for (kind const what : {kind::sampling, kind::ranking_reduced, kind::ranking_full})
             // Every kind at every size meets each number of devices, in several binnings.
             cells.push_back({what, set, std::stoi(fold), method, std::stoi(size),

@@ -14,6 +14,7 @@
 // rankings. What is drawn is drawn with seed 1.
 
 #include "al/sampler.hpp"
+#include "bench/word_list.hpp"
 #include "committee/second_stage.hpp"
 #include "core/random.hpp"
 #include "datasets/feature_order.hpp"
@@ -23,7 +24,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
 #include <string>
 #include <unordered_set>
@@ -34,17 +34,6 @@
 namespace {
 
 using namespace rulerank;
-
-std::vector<std::string> list(int argc, char** argv, int at, std::string const& all) {
-  std::string text = argc > at && std::strcmp(argv[at], "-") != 0 ? argv[at] : all;
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    std::size_t const end = std::min(text.find(',', begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
 
 struct part {
   datasets::dataset data;
@@ -191,13 +180,13 @@ int main(int argc, char** argv) {
     context ctx;
     ctx.threads = 1;
     std::vector<std::string> const methods =
-        list(argc, argv, 3, "ssarp,committee,margin,random,draw,all");
+        word_list(argc, argv, 3, "ssarp,committee,margin,random,draw,all");
     committee::round_options rounds;
     if (argc > 4) rounds.per_query = std::stoul(argv[4]);
     if (argc > 5) rounds.rounds = std::stoul(argv[5]);
     fmt::print("set\tfold\tmethod\tper_query\tstep\tlabels\tshare\trules\tranksvm\txgboost\n");
-    for (std::string const& set : list(argc, argv, 1, "MQ2008,OHSUMED"))
-      for (std::string const& number : list(argc, argv, 2, "1,2,3,4,5"))
+    for (std::string const& set : word_list(argc, argv, 1, "MQ2008,OHSUMED"))
+      for (std::string const& number : word_list(argc, argv, 2, "1,2,3,4,5"))
         fold(ctx, set, std::stoi(number), fmt::format("{}/letor/{}/Fold{}", data, set, number))
             .run(methods, rounds);
   } catch (std::exception const& e) {

@@ -4,11 +4,10 @@
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 #include "l2r/ranker.hpp"
-#include "l2r/test_sets.hpp"
+#include "l2r/testing.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <stop_token>
@@ -26,7 +25,13 @@ using datasets::binned_dataset;
 using testing_tools::documents_of;
 using testing_tools::drawn_set;
 using testing_tools::drawn_shape;
+using testing_tools::golden_case;
+using testing_tools::golden_cases;
+using testing_tools::golden_name;
+using testing_tools::golden_scores_of;
 using testing_tools::items_of;
+using testing_tools::numbers_in;
+using testing_tools::read_fold;
 
 constexpr std::size_t all_rules = 1'000'000;
 
@@ -432,32 +437,16 @@ TEST(explanation, what_is_refused) {
   EXPECT_THROW(explain(ctx, ranker.prepared(), items, 0), interrupted);
 }
 
-using golden_case = std::tuple<std::string, std::string, int>;
 class golden_explanations : public ::testing::TestWithParam<golden_case> {};
 
 TEST_P(golden_explanations, add_up_to_the_scores) {
   auto const& [set, method, size] = GetParam();
-  RULERANK_REAL_DATA(
-      golden, fmt::format("golden-definitions/{}.Fold1.{}.size{}.train500.test100.scores.txt", set,
-                          method, size));
+  RULERANK_REAL_DATA(golden, golden_scores_of(GetParam()));
   RULERANK_REAL_DATA(folder, "letor/" + set + "/Fold1");
-  context const ctx;
-  auto const first = [&](std::string const& name, std::size_t count) {
-    auto const data = datasets::read_svmlight(ctx, folder + name);
-    std::vector<std::size_t> chosen(std::min(count, data.size()));
-    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-    return datasets::subset(data, chosen);
-  };
-  auto const train = first("/train.txt", 500);
-  datasets::discretizer_options how;
-  how.method = datasets::binning_from(method);
-  auto const cuts = datasets::fit_discretizer(ctx, train, how);
-  auto const training = datasets::apply_discretizer(ctx, train, cuts);
-  auto const test = datasets::apply_discretizer(ctx, first("/test.txt", 100), cuts);
-  std::ifstream file(golden);
-  std::vector<double> expected;
-  for (double score; file >> score;) expected.push_back(score);
+  auto const [training, test] = read_fold(folder, datasets::binning_from(method), 500, 100);
+  auto const expected = numbers_in(golden);
   ASSERT_EQ(expected.size(), test.documents);
+  context const ctx;
   ranker_options options;
   options.rule_size = static_cast<std::uint32_t>(size);
   ranker ranker(ctx, training, options);
@@ -474,14 +463,7 @@ TEST_P(golden_explanations, add_up_to_the_scores) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(files, golden_explanations,
-                         ::testing::Combine(::testing::Values("OHSUMED", "MQ2008"),
-                                            ::testing::Values("tube", "width", "frequency"),
-                                            ::testing::Values(3, 4)),
-                         [](auto const& of) {
-                           return fmt::format("{}_{}_{}", std::get<0>(of.param),
-                                              std::get<1>(of.param), std::get<2>(of.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(files, golden_explanations, golden_cases(), golden_name);
 
 }  // namespace
 }  // namespace rulerank::l2r

@@ -4,12 +4,11 @@
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 #include "l2r/itemset_cache_math.hpp"
-#include "l2r/test_sets.hpp"
+#include "l2r/testing.hpp"
 #include "rules/combinadic.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <fstream>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -25,7 +24,14 @@ using datasets::binned_dataset;
 using testing_tools::documents_of;
 using testing_tools::drawn_set;
 using testing_tools::drawn_shape;
+using testing_tools::golden_case;
+using testing_tools::golden_cases;
+using testing_tools::golden_name;
+using testing_tools::golden_scores_of;
 using testing_tools::items_of;
+using testing_tools::numbers_in;
+using testing_tools::read_fold;
+using testing_tools::real_fold;
 
 std::vector<std::uint64_t> bits_of(std::vector<double> const& scores) {
   std::vector<std::uint64_t> bits;
@@ -650,27 +656,6 @@ TEST(score_table, refuses_weights_that_do_not_fit) {
 
 // Real data.
 
-struct real_fold {
-  binned_dataset training, test;
-};
-
-real_fold read_fold(std::string const& folder, datasets::binning method, std::size_t train_lines,
-                    std::size_t test_lines) {
-  context const ctx;
-  auto first = [](datasets::dataset const& data, std::size_t count) {
-    std::vector<std::size_t> chosen(std::min(count, data.size()));
-    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-    return datasets::subset(data, chosen);
-  };
-  auto const train = first(datasets::read_svmlight(ctx, folder + "/train.txt"), train_lines);
-  auto const test = first(datasets::read_svmlight(ctx, folder + "/test.txt"), test_lines);
-  datasets::discretizer_options options;
-  options.method = method;
-  auto const cuts = datasets::fit_discretizer(ctx, train, options);
-  return {datasets::apply_discretizer(ctx, train, cuts),
-          datasets::apply_discretizer(ctx, test, cuts)};
-}
-
 class real_folds : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(real_folds, engines_and_threads_agree) {
@@ -705,19 +690,14 @@ INSTANTIATE_TEST_SUITE_P(sets, real_folds,
                            return name;
                          });
 
-using golden_case = std::tuple<std::string, std::string, int>;
 class golden_scores : public ::testing::TestWithParam<golden_case> {};
 
 TEST_P(golden_scores, within_1e_6) {
   auto const& [set, method, size] = GetParam();
-  RULERANK_REAL_DATA(
-      golden, fmt::format("golden-definitions/{}.Fold1.{}.size{}.train500.test100.scores.txt", set,
-                          method, size));
+  RULERANK_REAL_DATA(golden, golden_scores_of(GetParam()));
   RULERANK_REAL_DATA(folder, "letor/" + set + "/Fold1");
   real_fold const fold = read_fold(folder, datasets::binning_from(method), 500, 100);
-  std::ifstream file(golden);
-  std::vector<double> expected;
-  for (double score; file >> score;) expected.push_back(score);
+  auto const expected = numbers_in(golden);
   ASSERT_EQ(expected.size(), fold.test.documents);
   for (engine which : engines_here()) {
     ranker_options options;
@@ -728,14 +708,7 @@ TEST_P(golden_scores, within_1e_6) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(files, golden_scores,
-                         ::testing::Combine(::testing::Values("OHSUMED", "MQ2008"),
-                                            ::testing::Values("tube", "width", "frequency"),
-                                            ::testing::Values(3, 4)),
-                         [](auto const& of) {
-                           return fmt::format("{}_{}_{}", std::get<0>(of.param),
-                                              std::get<1>(of.param), std::get<2>(of.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(files, golden_scores, golden_cases(), golden_name);
 
 }  // namespace
 }  // namespace rulerank::l2r

@@ -3,10 +3,19 @@
 
 #include "core/random.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/svmlight.hpp"
 #include "l2r/ranker_reference.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <tuple>
 #include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
 
 namespace rulerank::l2r::testing_tools {
 
@@ -68,6 +77,51 @@ inline std::vector<reference::document> documents_of(datasets::binned_dataset co
   for (std::size_t d = 0; d < set.documents; ++d)
     documents.push_back({items_of(set, d), set.labels[d]});
   return documents;
+}
+
+struct real_fold {
+  datasets::binned_dataset training, test;
+};
+
+/// The first lines of a fold's parts, in bins of the training lines.
+inline real_fold read_fold(std::string const& folder, datasets::binning method,
+                           std::size_t train_lines, std::size_t test_lines) {
+  context const ctx;
+  auto first = [](datasets::dataset const& data, std::size_t count) {
+    std::vector<std::size_t> chosen(std::min(count, data.size()));
+    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+    return datasets::subset(data, chosen);
+  };
+  auto const train = first(datasets::read_svmlight(ctx, folder + "/train.txt"), train_lines);
+  auto const test = first(datasets::read_svmlight(ctx, folder + "/test.txt"), test_lines);
+  datasets::discretizer_options options;
+  options.method = method;
+  auto const cuts = datasets::fit_discretizer(ctx, train, options);
+  return {datasets::apply_discretizer(ctx, train, cuts),
+          datasets::apply_discretizer(ctx, test, cuts)};
+}
+
+/// A file of scores by the definition: set, binning, rule size.
+using golden_case = std::tuple<std::string, std::string, int>;
+inline auto golden_cases() {
+  return ::testing::Combine(::testing::Values("OHSUMED", "MQ2008"),
+                            ::testing::Values("tube", "width", "frequency"),
+                            ::testing::Values(3, 4));
+}
+inline std::string golden_name(::testing::TestParamInfo<golden_case> const& of) {
+  auto const& [set, method, size] = of.param;
+  return fmt::format("{}_{}_{}", set, method, size);
+}
+inline std::string golden_scores_of(golden_case const& of) {
+  auto const& [set, method, size] = of;
+  return fmt::format("golden-definitions/{}.Fold1.{}.size{}.train500.test100.scores.txt", set,
+                     method, size);
+}
+inline std::vector<double> numbers_in(std::string const& path) {
+  std::ifstream file(path);
+  std::vector<double> numbers;
+  for (double number; file >> number;) numbers.push_back(number);
+  return numbers;
 }
 
 }  // namespace rulerank::l2r::testing_tools
