@@ -288,6 +288,35 @@ TEST_P(every_engine, itemsets_of_many_items) {
         reduce({}, data, options_for(engine::ssarp, rule_size, {1, 0.2}, 1)));
 }
 
+/// Every kernel of prss, two blocks of documents, and bitmaps that grow, on few documents and
+/// choices: what a sanitizer of GPU code can follow.
+TEST(prss, agrees_with_ssarp_in_each_kernel) {
+  RULERANK_NEEDS_GPU();
+  struct kernel_case {
+    std::size_t documents, features, chosen;
+    int rule_size;
+    std::int32_t max_label;
+  };
+  int seed = 200;
+  for (kernel_case const& c : {kernel_case{300, 5, 12, 3, 1},
+                               {300, 5, 12, 4, 2},
+                               {300, 5, 12, 4, 4},
+                               {300, 5, 40, 3, 12},
+                               {300, 6, 6, 6, 1},
+                               {300, 6, 6, 6, 2},
+                               {300, 6, 6, 6, 4},
+                               {300, 6, 20, 6, 12},
+                               {530, 2, 520, 2, 1}}) {
+    auto const data =
+        random_data(static_cast<std::uint64_t>(++seed), c.documents, c.features, 3, c.max_label);
+    auto options = options_for(engine::ssarp, c.rule_size, {1, 0.2}, 1);
+    options.fixed_iterations = c.chosen;
+    auto const expected = reduce({}, data, options);
+    options.which = engine::prss;
+    expect_same(reduce(context_for(engine::prss), data, options), expected);
+  }
+}
+
 TEST(prss, has_class_bitmaps_that_shared_memory_does_not_hold) {
   RULERANK_NEEDS_GPU();
   auto data = random_data(15, 1500, 3, 4, 0);

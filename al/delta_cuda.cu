@@ -506,6 +506,7 @@ class device_delta final : public sampler_on_devices {
   void read_back(std::uint32_t begin, std::uint32_t end);
 
   std::vector<int> devices_;
+  device_threads threads_{devices_};
   std::vector<partition> parts_;
   std::vector<place> places_;
   std::vector<std::uint64_t> itemsets_;  // of each partition
@@ -575,7 +576,7 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
                              : -1;
   }
   places_.resize(devices_.size());
-  for_each_device(devices_, [&](std::size_t i) {
+  threads_.run([&](std::size_t i) {
     place& here = places_[i];
     here.queue.emplace();
     std::span<std::uint32_t const> const table = valid.table();
@@ -695,10 +696,7 @@ void device_delta::launch(std::uint32_t lane_begin, std::uint32_t lane_end, std:
   for (std::uint32_t q = lane_begin; q < lane_end; ++q)
     most_documents = std::max(most_documents, parts_[q].size() / devices_.size() + 1);
   abort_[0] = 0;
-  std::exception_ptr failure;
-  std::size_t started = 0;
-  for (std::size_t i = 0; i < devices_.size() && !failure; ++i) {
-    current_device const guard(devices_[i]);
+  threads_.run([&](std::size_t i) {
     place& here = places_[i];
     arguments a{};
     a.lanes = here.lanes.data();
@@ -719,22 +717,13 @@ void device_delta::launch(std::uint32_t lane_begin, std::uint32_t lane_end, std:
     try {
       check_cuda(cudaLaunchCooperativeKernel(delta_kernel, dim3(a.blocks * lanes), dim3(threads),
                                              parameters, shared_, here.queue->get()));
-      ++started;
+      here.queue->synchronize();
     } catch (...) {
-      failure = std::current_exception();
-      *static_cast<std::uint32_t volatile*>(abort_.data()) = 1;
-    }
-  }
-  // A kernel that fails would leave the others waiting for it.
-  for_each_device(std::span(devices_).first(started), [&](std::size_t i) {
-    try {
-      places_[i].queue->synchronize();
-    } catch (...) {
+      // The others would wait for it.
       *static_cast<std::uint32_t volatile*>(abort_.data()) = 1;
       throw;
     }
   });
-  if (failure) std::rethrow_exception(failure);
 }
 
 void device_delta::read_back(std::uint32_t begin, std::uint32_t end) {
@@ -747,7 +736,7 @@ void device_delta::read_back(std::uint32_t begin, std::uint32_t end) {
 void device_delta::more_classes() {
   std::uint32_t const before = class_count_ + 1;
   class_count_ *= 2;
-  for_each_device(devices_, [&](std::size_t i) {
+  threads_.run([&](std::size_t i) {
     place& here = places_[i];
     for (std::size_t q = 0; q < parts_.size(); ++q) {
       device_buffer<std::uint32_t> larger(itemsets_[q] * (class_count_ + std::size_t{1}));
@@ -764,13 +753,13 @@ void device_delta::more_classes() {
   });
 }
 
-/// Tells the devices_ the label of the document that a partition waits for.
+/// Tells the devices the label of the document that a partition waits for.
 void device_delta::set_class(std::size_t q, std::uint32_t position, std::int32_t label) {
   auto const [found, is_new] =
       class_of_.emplace(label, static_cast<std::int32_t>(class_of_.size()));
   if (is_new && class_of_.size() > class_count_) more_classes();
   now_[q].next_class = found->second;
-  for_each_device(devices_, [&](std::size_t i) {
+  threads_.run([&](std::size_t i) {
     place& here = places_[i];
     check_cuda(
         cudaMemcpy(here.states.data() + q, &now_[q], sizeof(progress), cudaMemcpyHostToDevice));
