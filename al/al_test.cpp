@@ -319,11 +319,11 @@ TEST(prss, agrees_with_ssarp_in_each_kernel) {
 
 TEST(prss, has_class_bitmaps_that_shared_memory_does_not_hold) {
   RULERANK_NEEDS_GPU();
-  auto data = random_data(15, 1500, 3, 4, 0);
+  auto data = random_data(15, 1340, 1, 4, 0, 1000);
   std::iota(data.labels.begin(), data.labels.end(), 0);
-  data.max_label = 1499;
+  data.max_label = 1339;
   auto options = options_for(engine::delta, 2, {1, 0.01}, 1);
-  options.fixed_iterations = 1450;  // 1,450 classes of 12 words: 272 KiB
+  options.fixed_iterations = 1330;  // 1,336 classes of 11 words: 229.6 KiB
   auto const expected = reduce({}, data, options);
   options.which = engine::prss;
   expect_same(reduce(context_for(engine::prss), data, options), expected);

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -475,6 +477,22 @@ std::uint64_t list_sets(partition const& part, std::size_t max_items,
   return itemsets;
 }
 
+/// Lets kernels of a device reach the memory of another. It stays so: other samplers may live on
+/// it.
+void enable_peer_access(int device, int other) {
+  static std::mutex guarding;
+  static std::set<std::pair<int, int>> enabled;
+  std::lock_guard const lock(guarding);
+  if (enabled.contains({device, other})) return;
+  current_device const guard(device);
+  cudaError_t const status = cudaDeviceEnablePeerAccess(other, 0);
+  if (status == cudaErrorPeerAccessAlreadyEnabled)
+    cudaGetLastError();  // by someone else in this process
+  else
+    check_cuda(status);
+  enabled.emplace(device, other);
+}
+
 class device_delta final : public sampler_on_devices {
  public:
   device_delta(context const& ctx, std::vector<partition> parts, std::size_t max_items,
@@ -672,16 +690,8 @@ void device_delta::make_mailbox(std::size_t letters) {
     mail_ = mail_on_host_.data();
     return;
   }
-  for (int const device : devices_) {
-    if (device == devices_[0]) continue;
-    current_device const guard(device);
-    // It stays enabled: another sampler may live on it.
-    cudaError_t const status = cudaDeviceEnablePeerAccess(devices_[0], 0);
-    if (status == cudaErrorPeerAccessAlreadyEnabled)
-      cudaGetLastError();
-    else
-      check_cuda(status);
-  }
+  for (int const device : devices_)
+    if (device != devices_[0]) enable_peer_access(device, devices_[0]);
   current_device const guard(devices_[0]);
   mail_with_peers_ = device_buffer<letter>(letters);
   mail_with_peers_.fill_bytes(0);

@@ -221,7 +221,7 @@ TEST(sparse_search_on_gpus, refuses_what_single_precision_does_not_hold) {
 TEST(sparse_search_on_gpus, stops_when_asked) {
   RULERANK_NEEDS_GPU();
   context ctx = with_gpus().back();
-  sparse_matrix const rows = drawn_rows({}, 9);
+  sparse_matrix const rows = drawn_rows({.rows = 40}, 9);
   sparse_index const index({}, rows);
   for (way const& how : ways()) {
     std::stop_source stop;
