@@ -178,6 +178,25 @@ TEST(tiles, reads_less_where_rare_terms_decide) {
   EXPECT_LT(ours.rescored, 40 * documents.size() / 20);
 }
 
+// All similarities are known then, documents without a term included.
+TEST(tiles, computes_nothing_for_queries_without_known_terms) {
+  sparse_matrix const documents = drawn_rows({.terms = 20, .empty = 0.1}, 14);
+  sparse_matrix queries;
+  queries.push_row({}, {});
+  queries.push_row(std::vector<std::uint32_t>{50, 70}, std::vector<double>{1, 2});
+  sparse_index const index({}, documents);
+  for (similarity const metric : {similarity::cosine, similarity::inner_product, similarity::l2}) {
+    sparse_search_options const options{.k = 60, .metric = metric};
+    neighbours const expected = search_reference(documents, queries, options);
+    for (context const& ctx : contexts_of(tiles_info())) {
+      neighbours const found = sparse_searcher(ctx, index, options).search(ctx, queries);
+      EXPECT_EQ(found.document, expected.document) << name_of(metric);
+      EXPECT_EQ(bits(found.score), bits(expected.score)) << name_of(metric);
+      EXPECT_EQ(found.rescored, 0U) << name_of(metric);
+    }
+  }
+}
+
 TEST(tiles, inner_products_of_very_different_sizes) {
   random_engine draw(5);
   sparse_matrix documents = drawn_rows({.rows = 500, .terms = 100, .most_terms = 40}, 6);

@@ -14,6 +14,7 @@ double query_scale(tile_index const& tiles) {
 }
 
 query_integers integers_of(tile_index const& tiles, sparse_row const& query, double norm) {
+  if (query.size() == 0) return {true, 0};  // nothing to add up
   if (norm == 0 || !std::ranges::all_of(query.weight, serves)) return {};
   double const scale = query_scale(tiles);
   double const largest = tiles.largest_norm();
@@ -55,7 +56,7 @@ void make_tile_query(sparse_index const& index, tile_index const& tiles, similar
   }
   // A similarity s is a sum of s units.
   made.units = tile_index::unit * scale;
-  if (metric == similarity::inner_product) made.units /= norm * tiles.largest_weight();
+  if (metric == similarity::inner_product && terms > 0) made.units /= norm * tiles.largest_weight();
 }
 
 void search_all(sparse_index const& index, similarity metric, sparse_row const& query, double norm,

@@ -20,7 +20,7 @@ inline bool serves(double weight) {
 double query_scale(tile_index const& tiles);
 /// What integers make of a query without weights of 0.
 struct query_integers {
-  bool serve = false;  ///< not: weights that do not, a norm of 0, sums that 31 bits may not hold
+  bool serve = false;  ///< not: weights that do not, sums that 31 bits may not hold
   double error = 0;    ///< of a sum, at most
 };
 query_integers integers_of(tile_index const& tiles, sparse_row const& query, double norm);
