@@ -2,6 +2,7 @@
 // rules of all documents are counted anew with bitmaps, from the items that the sample holds.
 // Serial or parallel is the context's number of threads.
 #include "al/partition.hpp"
+#include "core/aligned.hpp"
 #include "core/parallel.hpp"
 #include "rules/growing_index.hpp"
 
@@ -28,7 +29,7 @@ class recount final : public rule_counter {
     part_.items_of(position, items);
     index_.add(items, label);
     chosen_[position] = true;
-    struct scratch {
+    struct alignas(apart) scratch {
       rules::growing_index::scratch walk;
       std::vector<rules::item> items;
     };

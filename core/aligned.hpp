@@ -9,6 +9,9 @@ namespace rulerank {
 /// Bytes to which bit rows and byte columns are aligned and padded: a cache line, an AVX-512 word.
 inline constexpr std::size_t alignment = 64;
 
+/// Bytes between what different threads write often: two cache lines, which are fetched together.
+inline constexpr std::size_t apart = 2 * alignment;
+
 template <class T>
 struct aligned_allocator {
   using value_type = T;

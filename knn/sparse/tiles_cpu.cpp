@@ -64,7 +64,7 @@ struct list_at_hand {
   std::size_t cost = 0;
 };
 
-struct scratch {
+struct alignas(apart) scratch {
   aligned_vector<std::int32_t> sums = aligned_vector<std::int32_t>(cpu_tile_size);
   std::vector<std::uint32_t> places = std::vector<std::uint32_t>(cpu_tile_size);
   std::vector<std::int32_t> kept = std::vector<std::int32_t>(cpu_tile_size);

@@ -10,6 +10,7 @@
 // not closed, nor is any below it; one that it could join and stay frequent is not maximal.
 #include "bitmaps/bit_matrix.hpp"
 #include "bitmaps/row_kernels.hpp"
+#include "core/aligned.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "rules/mining/engines.hpp"
@@ -77,7 +78,7 @@ struct slice {
 };
 
 /// Searches below the branches of a root node; one a thread.
-class search {
+class alignas(apart) search {
  public:
   search(context const& ctx, mining_options const& options) : ctx_(ctx), options_(options) {}
 
@@ -510,11 +511,12 @@ itemset_list vertical(context const& ctx, transaction_view const& data,
     for (std::size_t p = begin; p < end; ++p) {
       auto const i = static_cast<code>(p / slices.size());
       slice const which = slices[p % slices.size()];
-      parts[p] = itemset_list(budget);
+      itemset_list part(budget);  // here, where no other thread's is near
       if (from.bits)
-        s.branch(from.rows, i, depth, which, parts[p]);
+        s.branch(from.rows, i, depth, which, part);
       else
-        s.branch(from.lists, i, depth, which, parts[p]);
+        s.branch(from.lists, i, depth, which, part);
+      parts[p] = std::move(part);
     }
   });
   for (itemset_list& part : parts) found.append(std::move(part));
