@@ -1,6 +1,7 @@
 #include "al/device_delta.hpp"
 #include "core/device_memory.hpp"
 #include "core/for_each_device.hpp"
+#include "core/peer_memory.hpp"
 #include "core/shared_memory.hpp"
 #include "core/stream.hpp"
 #include "rules/combinadic.hpp"
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -477,22 +477,6 @@ std::uint64_t list_sets(partition const& part, std::size_t max_items,
   return itemsets;
 }
 
-/// Lets kernels of a device reach the memory of another. It stays so: other samplers may live on
-/// it.
-void enable_peer_access(int device, int other) {
-  static std::mutex guarding;
-  static std::set<std::pair<int, int>> enabled;
-  std::lock_guard const lock(guarding);
-  if (enabled.contains({device, other})) return;
-  current_device const guard(device);
-  cudaError_t const status = cudaDeviceEnablePeerAccess(other, 0);
-  if (status == cudaErrorPeerAccessAlreadyEnabled)
-    cudaGetLastError();  // by someone else in this process
-  else
-    check_cuda(status);
-  enabled.emplace(device, other);
-}
-
 class device_delta final : public sampler_on_devices {
  public:
   device_delta(context const& ctx, std::vector<partition> parts, std::size_t max_items,
@@ -529,7 +513,7 @@ class device_delta final : public sampler_on_devices {
   std::vector<place> places_;
   std::vector<std::uint64_t> itemsets_;  // of each partition
   // The mailbox: with the first device where the others can reach it there, else on the host.
-  device_buffer<letter> mail_with_peers_;
+  std::optional<peer_memory> mail_with_peers_;
   pinned_buffer<letter> mail_on_host_;
   letter* mail_ = nullptr;
   pinned_buffer<std::uint32_t> abort_;
@@ -552,6 +536,8 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
       all_valid_up_to_(valid.all_valid_up_to()),
       stop_rule_(stop_rule),
       labels_known_(!labels.empty()) {
+  if (std::set<int>(devices_.begin(), devices_.end()).size() != devices_.size())
+    throw usage_error("a device is named twice, and delta's kernels wait for each other on all");
   for (std::int32_t const label : labels)
     if (label >= 0) class_of_.emplace(label, static_cast<std::int32_t>(class_of_.size()));
   class_count_ = std::max<std::uint32_t>(8, static_cast<std::uint32_t>(class_of_.size()));
@@ -677,26 +663,16 @@ device_delta::~device_delta() {
 }
 
 void device_delta::make_mailbox(std::size_t letters) {
-  bool peers = true;
-  for (int const device : devices_) {
-    if (device == devices_[0]) continue;
-    int can = 0;
-    check_cuda(cudaDeviceCanAccessPeer(&can, device, devices_[0]));
-    peers = peers && can != 0;
-  }
-  if (!peers) {
-    mail_on_host_ = pinned_buffer<letter>(letters);
-    std::fill_n(mail_on_host_.data(), letters, letter{});
-    mail_ = mail_on_host_.data();
+  if (devices_.size() == 1) return;  // nobody to write to
+  if (peer_memory::possible(devices_)) {
+    current_device const guard(devices_[0]);
+    mail_with_peers_.emplace(letters * sizeof(letter), devices_);
+    mail_ = static_cast<letter*>(mail_with_peers_->data());
     return;
   }
-  for (int const device : devices_)
-    if (device != devices_[0]) enable_peer_access(device, devices_[0]);
-  current_device const guard(devices_[0]);
-  mail_with_peers_ = device_buffer<letter>(letters);
-  mail_with_peers_.fill_bytes(0);
-  check_cuda(cudaDeviceSynchronize());
-  mail_ = mail_with_peers_.data();
+  mail_on_host_ = pinned_buffer<letter>(letters);
+  std::fill_n(mail_on_host_.data(), letters, letter{});
+  mail_ = mail_on_host_.data();
 }
 
 /// Starts the kernel on every device; they run side by side, since they wait for each other.

@@ -161,6 +161,9 @@ TEST(delta_on_gpus, refuses_what_it_cannot_hold) {
   options.partitions = 1;
   options.rule_size = 2;
   EXPECT_THROW(reduce(ctx, drawn(1, 50, 65, 2, {0, 1}), options), usage_error);
+  context twice = ctx;
+  twice.devices = {ctx.devices.front(), ctx.devices.front()};
+  EXPECT_THROW(reduce(twice, drawn(1, 50, 6, 2, {0, 1}), options), usage_error);
 }
 
 }  // namespace

@@ -62,9 +62,11 @@ class owned_array {
   T const* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
   std::size_t bytes() const noexcept { return size_ * sizeof(T); }
-  /// Room for at least n elements; what it held is lost when it grows.
+  /// Room for at least n elements; what it held is lost when it grows, all of it when that fails.
   void reserve(std::size_t n) {
-    if (n > size_) *this = owned_array(n);
+    if (n <= size_) return;
+    *this = owned_array();  // first, so that both need not fit
+    *this = owned_array(n);
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "core/error.hpp"
 #include "core/for_each_device.hpp"
+#include "core/peer_memory.hpp"
 #include "core/stream.hpp"
 #include "core/testing.hpp"
 
@@ -115,6 +116,59 @@ TEST(device_memory, keeps_what_is_copied) {
     EXPECT_GT(memory_budget(), 0U);
   }
   EXPECT_EQ(device_buffer<int>().to_host().size(), 0U);
+}
+
+/// Counts what is taken at a time.
+struct counted_source {
+  static inline std::size_t held = 0;
+  static inline std::size_t most = 0;
+  static void* take(std::size_t bytes) {
+    most = std::max(most, held += bytes);
+    auto* const sized = static_cast<std::size_t*>(::operator new(bytes + sizeof(std::size_t)));
+    *sized = bytes;
+    return sized + 1;
+  }
+  static void give_back(void* data) noexcept {
+    auto* const sized = static_cast<std::size_t*>(data) - 1;
+    held -= *sized;
+    ::operator delete(sized);
+  }
+};
+
+TEST(owned_array, does_not_hold_the_old_memory_while_it_takes_more) {
+  {
+    owned_array<char, counted_source> bytes(100);
+    bytes.reserve(80);
+    EXPECT_EQ(bytes.size(), 100U);
+    bytes.reserve(150);
+    EXPECT_EQ(bytes.size(), 150U);
+    EXPECT_EQ(counted_source::most, 150U);
+  }
+  EXPECT_EQ(counted_source::held, 0U);
+}
+
+__global__ void add_kernel(unsigned long long* to, unsigned long long more) {
+  atomicAdd_system(to, more);
+}
+
+TEST(peer_memory, is_reached_from_every_device) {
+  RULERANK_NEEDS_GPU();
+  std::vector<int> const devices = testing_tools::gpus();
+  if (!peer_memory::possible(devices)) GTEST_SKIP() << "GPUs that do not reach each other";
+  for (int time = 0; time < 2; ++time) {
+    current_device const first(devices[0]);
+    peer_memory const shared(2 * sizeof(unsigned long long), devices);
+    auto* const sums = static_cast<unsigned long long*>(shared.data());
+    for_each_device(devices, [&](std::size_t i) {
+      add_kernel<<<1, 32>>>(sums + 1, i + 1);
+      check_launch();
+      check_cuda(cudaDeviceSynchronize());
+    });
+    unsigned long long found[2] = {1, 1};
+    check_cuda(cudaMemcpy(found, sums, sizeof(found), cudaMemcpyDeviceToHost));
+    EXPECT_EQ(found[0], 0U);
+    EXPECT_EQ(found[1], 32 * devices.size() * (devices.size() + 1) / 2);
+  }
 }
 
 TEST(cuda_check, names_the_device_and_the_place) {

@@ -92,8 +92,7 @@ class engine_on_devices final : public scoring_engine {
       place& here = *places_[i];
       batch_in_flight& batch = here.batches[0];
       batch.copies.synchronize();  // a call before this one may have been stopped
-      here.scorer->reserve(documents);
-      here.room = std::max(here.room, documents);
+      make_room(here, documents);
       batch.codes.reserve(features * stride);
       here.sums.reserve(documents);
       here.host_sums.reserve(documents);
@@ -130,8 +129,7 @@ class engine_on_devices final : public scoring_engine {
       share const mine = share_of(test.documents(), devices_.size(), i);
       if (mine.size() == 0) return;
       std::size_t const at_once = batch_size(here, mine.size());
-      here.scorer->reserve(at_once);
-      here.room = std::max(here.room, at_once);
+      make_room(here, at_once);
       for (batch_in_flight& batch : here.batches) {  // a call before this one may have been stopped
         batch.copies.synchronize();
         batch.documents = {};
@@ -172,6 +170,12 @@ class engine_on_devices final : public scoring_engine {
                          std::to_string(alignment * each) +
                          " bytes, fits the device's free memory");
     return std::min(wanted, fit);
+  }
+
+  static void make_room(place& here, std::size_t documents) {
+    std::size_t const before = std::exchange(here.room, 0);  // what is left should it fail
+    here.scorer->reserve(documents);
+    here.room = std::max(before, documents);
   }
 
   void send(place& here, batch_in_flight& batch, known_items const& test, share const& all,
