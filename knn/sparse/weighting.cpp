@@ -13,13 +13,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> names{"none", "tf-idf", "bm25"};
 
-void check(weighting_options const& options) {
-  if (!(options.k1 >= 0 && options.k1 <= 1e6))
-    throw usage_error(fmt::format("BM25's k1: found {}, expected 0 to 1e6", options.k1));
-  if (!(options.b >= 0 && options.b <= 1))
-    throw usage_error(fmt::format("BM25's b: found {}, expected 0 to 1", options.b));
-}
-
 /// ln(N / df), 0 for a term in no document.
 double idf(term_statistics const& of, std::uint32_t term) {
   std::uint32_t const df = term < of.document_frequency.size() ? of.document_frequency[term] : 0;
@@ -58,6 +51,13 @@ double length_of(sparse_row const& row) {
 }
 
 }  // namespace
+
+void check(weighting_options const& options) {
+  if (!(options.k1 >= 0 && options.k1 <= 1e6))
+    throw usage_error(fmt::format("BM25's k1: found {}, expected 0 to 1e6", options.k1));
+  if (!(options.b >= 0 && options.b <= 1))
+    throw usage_error(fmt::format("BM25's b: found {}, expected 0 to 1", options.b));
+}
 
 weighting weighting_from(std::string_view name) {
   for (std::size_t i = 0; i < names.size(); ++i)

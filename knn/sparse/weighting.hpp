@@ -23,6 +23,9 @@ struct weighting_options {
   double b = 0.75;  ///< bm25; 0 to 1
 };
 
+/// Throws `usage_error` for options that make no sense.
+void check(weighting_options const& options);
+
 /// What the weights of queries take from the documents.
 struct term_statistics {
   std::uint64_t documents = 0;                    ///< N

@@ -107,7 +107,7 @@ read_index check_index(context const& ctx, std::span<std::byte const> file,
   if (p.file_size != file.size())
     fail(fmt::format("found an index of {} bytes, expected {}: it is cut off or was added to",
                      file.size(), p.file_size));
-  if (p.header_begin > file.size() || p.header_size > file.size() - p.header_begin ||
+  if (p.header_begin > file.size() || p.header_size != file.size() - p.header_begin ||
       p.header_crc != crc_of(file.data() + p.header_begin, p.header_size))
     fail("the header of this index is damaged");
   auto const* const text = reinterpret_cast<char const*>(file.data() + p.header_begin);
@@ -118,16 +118,25 @@ read_index check_index(context const& ctx, std::span<std::byte const> file,
     if (read.header.at("format") != format_name || version != format_version)
       fail(fmt::format("found an index of version {}, expected {}", version, format_version));
     nlohmann::json const& list = read.header.at("sections");
+    std::size_t at = sizeof(prefix);
+    auto const zeros_up_to = [&](std::size_t end) {
+      for (; at < end; ++at)
+        if (file[at] != std::byte{0})
+          fail("found something between the sections of this index, expected zeros");
+    };
     for (std::size_t s = 0; s < names.size(); ++s) {
       auto const begin = list.at(s).at("begin").get<std::uint64_t>();
       auto const bytes = list.at(s).at("bytes").get<std::uint64_t>();
-      if (list.at(s).at("name") != names[s] || begin % alignment != 0 || begin > file.size() ||
-          bytes > file.size() - begin)
+      if (list.at(s).at("name") != names[s] || begin % alignment != 0 || begin < at ||
+          begin > p.header_begin || bytes > p.header_begin - begin)
         fail(fmt::format("the header of this index misplaces {}", names[s]));
+      zeros_up_to(begin);
       read.sections[s] = file.subspan(begin, bytes);
       if (crc_of(ctx, read.sections[s]) != list.at(s).at("crc32").get<std::uint32_t>())
         fail(fmt::format("{} of this index are damaged", names[s]));
+      at = begin + bytes;
     }
+    zeros_up_to(p.header_begin);
   } catch (nlohmann::json::exception const& e) {
     fail(fmt::format("the header of this index is not right: {}", e.what()));
   }

@@ -174,6 +174,7 @@ void check(text_index_options const& options) {
                     options.max_share));
   if (holds_vectors(options) && options.weighting.how == weighting::bm25)
     throw usage_error("found weighting 'bm25' of vectors, expected none, tf-idf");
+  check(options.weighting);
   analyzer const valid(options.analyzer);
 }
 
@@ -202,21 +203,33 @@ nlohmann::ordered_json to_json(text_index_options const& options) {
           {"vectors", holds_vectors(options)}};
 }
 
+std::size_t count_at(nlohmann::json const& json, std::string_view name) {
+  nlohmann::json const& value = json.at(name);
+  if (!value.is_number_unsigned())
+    throw usage_error(fmt::format("found {} {}, expected a count", name, value.dump()));
+  return value.get<std::size_t>();
+}
+
+/// What `to_json` wrote. Throws for anything else.
 text_index_options options_from(nlohmann::json const& json) {
   text_index_options options;
   nlohmann::json const& words = json.at("analyzer");
   options.analyzer.fold = words.at("fold").get<bool>();
   options.analyzer.stop_words = words.at("stop_words").get<std::string>();
   options.analyzer.stemmer = words.at("stemmer").get<std::string>();
-  options.analyzer.min_length = words.at("min_length").get<std::size_t>();
-  options.analyzer.max_length = words.at("max_length").get<std::size_t>();
+  options.analyzer.min_length = count_at(words, "min_length");
+  options.analyzer.max_length = count_at(words, "max_length");
   options.analyzer.keep_numbers = words.at("keep_numbers").get<bool>();
   options.weighting.how = weighting_from(json.at("weighting").at("how").get<std::string>());
   options.weighting.k1 = json.at("weighting").at("k1").get<double>();
   options.weighting.b = json.at("weighting").at("b").get<double>();
-  options.min_documents = json.at("min_documents").get<std::size_t>();
+  options.min_documents = count_at(json, "min_documents");
   options.max_share = json.at("max_share").get<double>();
   if (json.value("vectors", false)) options.format = datasets::text_format::svmlight;
+  // Its words are in the index; the program of another build may not have the stemmer.
+  if (options.analyzer.stop_words.starts_with("file:"))
+    throw usage_error("found a stop list in a file, expected its words");
+  check(options);
   return options;
 }
 
@@ -454,12 +467,16 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
   std::size_t const terms = index.terms_.size();
   try {
     index.options_ = options_from(read.header);
-    index.statistics_.documents = read.header.at("documents").get<std::uint64_t>();
+    index.statistics_.documents = count_at(read.header, "documents");
     index.statistics_.mean_length = read.header.at("mean_length").get<double>();
     index.statistics_.document_frequency.assign(frequencies.begin(), frequencies.end());
     parts.documents.terms = static_cast<std::uint32_t>(terms);
     // The checksums say that these are the bytes that were written; this, that they fit together.
     bool const fits = index.statistics_.documents == documents && frequencies.size() == terms &&
+                      count_at(read.header, "terms") == terms &&
+                      count_at(read.header, "postings") == parts.documents.term.size() &&
+                      index.statistics_.mean_length >= 0 &&
+                      std::isfinite(index.statistics_.mean_length) &&
                       ascends(index.terms_.begin, index.terms_.bytes.size()) &&
                       ascends(index.ids_.begin, index.ids_.bytes.size()) &&
                       ascends(index.label_names_.begin, index.label_names_.bytes.size()) &&
