@@ -1,7 +1,7 @@
 #include "al/device_delta.hpp"
 #include "core/device_memory.hpp"
 #include "core/for_each_device.hpp"
-#include "core/peer_memory.hpp"
+#include "core/peer_access.hpp"
 #include "core/shared_memory.hpp"
 #include "core/stream.hpp"
 #include "rules/combinadic.hpp"
@@ -513,7 +513,7 @@ class device_delta final : public sampler_on_devices {
   std::vector<place> places_;
   std::vector<std::uint64_t> itemsets_;  // of each partition
   // The mailbox: with the first device where the others can reach it there, else on the host.
-  std::optional<peer_memory> mail_with_peers_;
+  device_buffer<letter> mail_with_peers_;
   pinned_buffer<letter> mail_on_host_;
   letter* mail_ = nullptr;
   pinned_buffer<std::uint32_t> abort_;
@@ -664,15 +664,18 @@ device_delta::~device_delta() {
 
 void device_delta::make_mailbox(std::size_t letters) {
   if (devices_.size() == 1) return;  // nobody to write to
-  if (peer_memory::possible(devices_)) {
-    current_device const guard(devices_[0]);
-    mail_with_peers_.emplace(letters * sizeof(letter), devices_);
-    mail_ = static_cast<letter*>(mail_with_peers_->data());
+  if (!can_reach_first(devices_)) {
+    mail_on_host_ = pinned_buffer<letter>(letters);
+    std::fill_n(mail_on_host_.data(), letters, letter{});
+    mail_ = mail_on_host_.data();
     return;
   }
-  mail_on_host_ = pinned_buffer<letter>(letters);
-  std::fill_n(mail_on_host_.data(), letters, letter{});
-  mail_ = mail_on_host_.data();
+  current_device const guard(devices_[0]);
+  mail_with_peers_ = device_buffer<letter>(letters);
+  mail_with_peers_.fill_bytes(0);
+  check_cuda(cudaDeviceSynchronize());
+  mail_ = mail_with_peers_.data();
+  for (int const device : std::span(devices_).subspan(1)) let_reach(device, mail_, devices_[0]);
 }
 
 /// Starts the kernel on every device; they run side by side, since they wait for each other.

@@ -1,6 +1,6 @@
 #include "core/error.hpp"
 #include "core/for_each_device.hpp"
-#include "core/peer_memory.hpp"
+#include "core/peer_access.hpp"
 #include "core/stream.hpp"
 #include "core/testing.hpp"
 
@@ -151,23 +151,23 @@ __global__ void add_kernel(unsigned long long* to, unsigned long long more) {
   atomicAdd_system(to, more);
 }
 
-TEST(peer_memory, is_reached_from_every_device) {
+TEST(peer_access, lets_kernels_use_memory_of_the_first_device) {
   RULERANK_NEEDS_GPU();
   std::vector<int> const devices = testing_tools::gpus();
-  if (!peer_memory::possible(devices)) GTEST_SKIP() << "GPUs that do not reach each other";
+  if (!can_reach_first(devices)) GTEST_SKIP() << "GPUs that do not reach each other";
   for (int time = 0; time < 2; ++time) {
     current_device const first(devices[0]);
-    peer_memory const shared(2 * sizeof(unsigned long long), devices);
-    auto* const sums = static_cast<unsigned long long*>(shared.data());
+    device_buffer<unsigned long long> sum(1);
+    sum.fill_bytes(0);
+    check_cuda(cudaDeviceSynchronize());
+    for (int const device : devices)
+      if (device != devices[0]) let_reach(device, sum.data(), devices[0]);
     for_each_device(devices, [&](std::size_t i) {
-      add_kernel<<<1, 32>>>(sums + 1, i + 1);
+      add_kernel<<<1, 32>>>(sum.data(), i + 1);
       check_launch();
       check_cuda(cudaDeviceSynchronize());
     });
-    unsigned long long found[2] = {1, 1};
-    check_cuda(cudaMemcpy(found, sums, sizeof(found), cudaMemcpyDeviceToHost));
-    EXPECT_EQ(found[0], 0U);
-    EXPECT_EQ(found[1], 32 * devices.size() * (devices.size() + 1) / 2);
+    EXPECT_EQ(sum.to_host().front(), 32 * devices.size() * (devices.size() + 1) / 2);
   }
 }
 
