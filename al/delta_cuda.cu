@@ -1,7 +1,6 @@
 #include "al/device_delta.hpp"
 #include "core/device_memory.hpp"
 #include "core/for_each_device.hpp"
-#include "core/peer_access.hpp"
 #include "core/shared_memory.hpp"
 #include "core/stream.hpp"
 #include "rules/combinadic.hpp"
@@ -475,6 +474,26 @@ std::uint64_t list_sets(partition const& part, std::size_t max_items,
   };
   extend(0);
   return itemsets;
+}
+
+/// Whether kernels of all of some devices can use memory of the first.
+bool can_reach_first(std::span<int const> devices) {
+  for (int const device : devices) {
+    if (device == devices[0]) continue;
+    int can = 0;
+    check_cuda(cudaDeviceCanAccessPeer(&can, device, devices[0]));
+    if (can == 0) return false;
+  }
+  return true;
+}
+
+/// Lets kernels of `device` use `memory`, which is `owner`'s, and the owner's other memory. It
+/// stays so: somebody else may rely on it.
+void let_reach(int device, void const* memory, int owner) {
+  current_device const guard(device);
+  cudaPointerAttributes seen{};
+  check_cuda(cudaPointerGetAttributes(&seen, memory));
+  if (seen.devicePointer == nullptr) check_cuda(cudaDeviceEnablePeerAccess(owner, 0));
 }
 
 class device_delta final : public sampler_on_devices {

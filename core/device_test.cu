@@ -1,6 +1,5 @@
 #include "core/error.hpp"
 #include "core/for_each_device.hpp"
-#include "core/peer_access.hpp"
 #include "core/stream.hpp"
 #include "core/testing.hpp"
 
@@ -145,30 +144,6 @@ TEST(owned_array, does_not_hold_the_old_memory_while_it_takes_more) {
     EXPECT_EQ(counted_source::most, 150U);
   }
   EXPECT_EQ(counted_source::held, 0U);
-}
-
-__global__ void add_kernel(unsigned long long* to, unsigned long long more) {
-  atomicAdd_system(to, more);
-}
-
-TEST(peer_access, lets_kernels_use_memory_of_the_first_device) {
-  RULERANK_NEEDS_GPU();
-  std::vector<int> const devices = testing_tools::gpus();
-  if (!can_reach_first(devices)) GTEST_SKIP() << "GPUs that do not reach each other";
-  for (int time = 0; time < 2; ++time) {
-    current_device const first(devices[0]);
-    device_buffer<unsigned long long> sum(1);
-    sum.fill_bytes(0);
-    check_cuda(cudaDeviceSynchronize());
-    for (int const device : devices)
-      if (device != devices[0]) let_reach(device, sum.data(), devices[0]);
-    for_each_device(devices, [&](std::size_t i) {
-      add_kernel<<<1, 32>>>(sum.data(), i + 1);
-      check_launch();
-      check_cuda(cudaDeviceSynchronize());
-    });
-    EXPECT_EQ(sum.to_host().front(), 32 * devices.size() * (devices.size() + 1) / 2);
-  }
 }
 
 TEST(cuda_check, names_the_device_and_the_place) {
