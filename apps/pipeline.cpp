@@ -50,12 +50,6 @@ struct feature_baseline {
 constexpr feature_baseline baselines[] = {{"bm25", "BM25 of document"},
                                           {"cosine", "tf-idf cosine of document"}};
 
-std::string const& one_word(std::string const& id, char const* whose) {
-  if (!datasets::is_run_column(id))
-    throw usage_error(fmt::format("found the id '{}' of a {}, expected one word", id, whose));
-  return id;
-}
-
 knn::similarity metric_of(pipeline_arguments const& a, knn::weighting weights) {
   if (a.metric != "auto") return knn::similarity_from(a.metric);
   return weights == knn::weighting::bm25 ? knn::similarity::inner_product : knn::similarity::cosine;
@@ -72,15 +66,15 @@ datasets::qrels read_judgments(session& owner, pipeline_arguments const& a) {
   return judgments;
 }
 
-std::vector<datasets::text_document> read_topics(session& owner, pipeline_arguments const& a) {
+/// Topics, whose ids become qids of LETOR lines.
+std::vector<datasets::text_document> read_topics(session& owner, pipeline_arguments const& a,
+                                                 knn::text_index_options options) {
+  options.reading.ids = datasets::id_form::qid;
   std::vector<datasets::text_document> topics;
   datasets::read_documents(
       owner.ctx(), owner.input(a.topics), datasets::text_format::automatic,
-      [&](datasets::text_document&& topic) {
-        one_word(topic.id, "topic");
-        topics.push_back(std::move(topic));
-      },
-      a.text.options().reading);
+      [&](datasets::text_document&& topic) { topics.push_back(std::move(topic)); },
+      options.reading);
   return topics;
 }
 
@@ -94,7 +88,7 @@ datasets::run run_of(std::vector<datasets::text_document> const& topics,
     datasets::run_query query{topics[q].id, {}};
     for (std::size_t i = q * found.k; i < (q + 1) * found.k; ++i) {
       double const score = found.score[i];
-      query.documents.push_back({one_word(std::string(index.ids()[found.document[i]]), "document"),
+      query.documents.push_back({std::string(index.ids()[found.document[i]]),
                                  metric == knn::similarity::l2 ? -score : score});
     }
     run.queries.push_back(std::move(query));
@@ -191,7 +185,8 @@ void pipeline(session& owner, pipeline_arguments a) {
     throw usage_error("--collection, --topics and --qrels are files here: they are read twice");
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(a.experiment.format);
-  knn::text_index_options const options = a.text.options();
+  knn::text_index_options options = a.text.options();
+  options.reading.ids = datasets::id_form::run_column;
   a.features.k1 = options.weighting.k1;
   a.features.b = options.weighting.b;
   knn::sparse_search_options search;
@@ -220,7 +215,7 @@ void pipeline(session& owner, pipeline_arguments a) {
   {
     auto const timer = owner.stage("read");
     judgments = read_judgments(owner, a);
-    topics = read_topics(owner, a);
+    topics = read_topics(owner, a, options);
   }
   if (std::ranges::none_of(topics, [&](auto const& topic) {
         return std::ranges::find(judgments.queries, topic.id, &datasets::judged_query::qid) !=

@@ -5,6 +5,7 @@
 #include "datasets/line_stream.hpp"
 #include "datasets/svmlight_line.hpp"
 #include "datasets/text_source.hpp"
+#include "datasets/trec.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -26,12 +27,25 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(blanks) == line.npos;
 }
 
+/// What is said of an id that has not the form that is asked for; empty for one that has.
+std::string fault_of_id(std::string_view id, id_form form) {
+  if (form == id_form::any) return {};
+  bool const hash = form == id_form::qid && id.find('#') != id.npos;
+  if (is_run_column(id) && !hash) return {};
+  return fmt::format("found the id {}, expected one word{}", quoted(id),
+                     form == id_form::qid ? " without #" : "");
+}
+
 /// Lines that become documents, each with an id of its own.
 class document_lines {
  public:
-  document_lines(context const& ctx, std::string const& path,
+  document_lines(context const& ctx, std::string const& path, id_form form,
                  std::function<void(text_document&&)> const& take)
-      : ctx_(ctx), name_(display_name(path)), lines_(text_stream::open(ctx, path)), take_(take) {}
+      : ctx_(ctx),
+        name_(display_name(path)),
+        lines_(text_stream::open(ctx, path)),
+        form_(form),
+        take_(take) {}
 
   bool next() { return lines_.next(); }
   std::string_view line() const { return lines_.line(); }
@@ -45,6 +59,7 @@ class document_lines {
 
   /// Takes down the id that stands on this line.
   void claim(std::string const& id, std::uint64_t column) {
+    if (std::string const fault = fault_of_id(id, form_); !fault.empty()) fail(column, fault);
     auto const [first, is_new] = ids_.try_emplace(id, number());
     if (!is_new)
       fail(column,
@@ -61,6 +76,7 @@ class document_lines {
   context const& ctx_;
   std::string name_;
   line_stream lines_;
+  id_form form_;
   std::function<void(text_document&&)> const& take_;
   std::unordered_map<std::string, std::uint64_t> ids_;  // and their lines
   std::size_t given_ = 0;
@@ -203,13 +219,15 @@ std::vector<std::string> files_below(context const& ctx, std::filesystem::path c
   return files;
 }
 
-void read_folder(context const& ctx, std::string const& path,
+void read_folder(context const& ctx, std::string const& path, id_form form,
                  std::function<void(text_document&&)> const& take) {
   std::filesystem::path const folder = std::filesystem::path(path) / "";
   auto const files = files_below(ctx, folder);
   if (files.empty()) throw error({path, 0, 0}, "found no files in the folder, expected documents");
   for (std::size_t f = 0; f < files.size(); ++f) {
     if (f % documents_a_report == 0) ctx.report("read", f, files.size());
+    if (std::string const fault = fault_of_id(files[f], form); !fault.empty())
+      throw error({(folder / files[f]).string(), 0, 0}, fault);
     text_document document;
     document.id = files[f];
     document.label = std::filesystem::path(files[f]).parent_path().filename().native();
@@ -278,9 +296,9 @@ void read_documents(context const& ctx, std::string const& path, text_format for
   if (format == text_format::automatic && path != "-" &&
       std::filesystem::is_directory(path, ignored))
     format = text_format::folder;
-  if (format == text_format::folder) return read_folder(ctx, path, take);
+  if (format == text_format::folder) return read_folder(ctx, path, options.ids, take);
 
-  document_lines lines(ctx, path, take);
+  document_lines lines(ctx, path, options.ids, take);
   do {
     if (!lines.next()) throw error({lines.name(), 1, 1}, "found no documents, expected some");
   } while (lines.line().empty());

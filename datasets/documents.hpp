@@ -37,10 +37,18 @@ enum class text_format {
   svmlight,   ///< a sparse vector a line: label, column:value, ... # comment
 };
 
+/// What an id must be, for those that write it where blanks end it.
+enum class id_form {
+  any,
+  run_column,  ///< as `is_run_column` says
+  qid,         ///< that, without `#`: a LETOR line's comment would begin there
+};
+
 struct text_options {
   bool labels = false;              ///< tsv: id, tab, label, tab, text
   bool number_by_position = false;  ///< cranfield, svmlight: ids are 1, 2, ... instead of what
                                     ///< stands after .I or in comments
+  id_form ids = id_form::any;
 };
 
 /// Reads the documents of a file, of standard input ("-") or of a folder, and hands over one after
@@ -65,8 +73,8 @@ struct text_options {
 ///   lines and lines of a comment alone.
 ///
 /// An empty text is a valid one. Throws `error` for anything else, with the place, for an id that
-/// comes again, and for an input without documents; `usage_error` for an option of another format
-/// than the one given.
+/// comes again or has not the form that is asked for, and for an input without documents;
+/// `usage_error` for an option of another format than the one given.
 void read_documents(context const& ctx, std::string const& path, text_format format,
                     std::function<void(text_document&&)> const& take,
                     text_options const& options = {});

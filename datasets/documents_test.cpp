@@ -312,6 +312,33 @@ TEST_F(text_files, archives_cut_short_give_what_is_whole_and_then_fail) {
   }
 }
 
+TEST_F(text_files, ids_that_have_not_the_form_that_is_asked_for) {
+  text_options column, qid;
+  column.ids = id_form::run_column;
+  qid.ids = id_form::qid;
+  std::string const tsv = "a\tx\nb c\ty\n";
+  std::string const found = ": found the id \"b c\", expected one word";
+  EXPECT_EQ(read(tsv).size(), 2U);
+  EXPECT_EQ(complaint(tsv, text_format::automatic, column), ":2:1" + found);
+  EXPECT_EQ(complaint(tsv, text_format::automatic, qid), ":2:1" + found + " without #");
+  std::string const json = "{\"id\":1,\"text\":\"\"}\n\n{\"id\":\"b c\",\"text\":\"\"}\n";
+  EXPECT_EQ(complaint(json, text_format::automatic, column), ":3:1" + found);
+  EXPECT_EQ(read("a\tx\nt#1\ty\n", text_format::automatic, column)[1].id, "t#1");
+  EXPECT_EQ(complaint("a\tx\nt#1\ty\n", text_format::automatic, qid),
+            ":2:1: found the id \"t#1\", expected one word without #");
+  EXPECT_EQ(complaint("1 1:1 # docid = t#1\n", text_format::svmlight, qid),
+            ":1:17: found the id \"t#1\", expected one word without #");
+  EXPECT_EQ(read(".I 7\n.W\nx\n", text_format::automatic, qid)[0].id, "7");
+
+  std::filesystem::create_directory(folder_.path() / "d");
+  std::string const path = folder_ / "d/b c";
+  write_file(path, "x");
+  EXPECT_EQ(all(folder_ / "d")[0].id, "b c");
+  EXPECT_EQ(testing_tools::complaint_of(
+                path, [&] { all(folder_ / "d", text_format::automatic, column); }),
+            found);
+}
+
 TEST_F(text_files, options_of_another_format_are_refused) {
   std::string const path = file("a\tb\n");
   EXPECT_THROW(all(path, text_format::jsonl, with_labels), usage_error);

@@ -87,6 +87,15 @@ class Pipeline(harness.CommandLine):
                      "experiment/table.md", "folds/Fold2/test.txt", "scores/bm25/Fold1.txt"):
             self.assertEqual(self.read(f"a/{name}"), self.read(f"b/{name}"), name)
 
+    def test_ids_of_documents_may_have_a_hash(self):
+        first = self.pipeline("out", "--quiet")
+        self.file("docs.jsonl", collection().replace(b'"id": "D', b'"id": "#D#'))
+        self.file("qrels", QRELS.replace(b" D", b" #D#"))
+        hashed = self.pipeline("hashed", "--quiet")
+        self.assertEqual(hashed.stdout, first.stdout)
+        self.assertEqual(self.read("hashed/letor.txt").replace("#D#", "D"),
+                         self.read("out/letor.txt"))
+
     def test_goes_on_where_it_was(self):
         first = self.pipeline("out").stdout
         again = self.pipeline("out", message="Fold1: finished by an earlier run")
@@ -206,9 +215,6 @@ class Pipeline(harness.CommandLine):
         ):
             with self.subTest(words):
                 self.pipeline("out", *words, code=2, message=message)
-        blank = self.file("blank.tsv", b"T 1\tflow\n")
-        self.expect(2, "pipeline", *self.inputs[:2], "--topics", blank, *self.inputs[4:],
-                    "--out-dir", "out", message="found the id 'T 1' of a topic, expected one word")
         self.expect(2, "pipeline", "--collection", "-", *self.inputs[2:], "--out-dir", "out",
                     message="read twice")
 
@@ -228,6 +234,12 @@ class Pipeline(harness.CommandLine):
         broken("docs", b"", ":1:1: ")
         broken("topics", b"T1 no tab\n", ":1:")
         broken("topics", b"T1\ta\nT1\tb\n", ":2:")
+        # Ids end at a blank in runs, and at a # as qids in LETOR files.
+        broken("topics", b"T1\ta\nT#1\tflow\n",
+               ':2:1: found the id "T#1", expected one word without #\n')
+        broken("topics", b"T 1\tflow\n", ':1:1: found the id "T 1", expected one word without #\n')
+        broken("docs", collection() + b'{"id": "D 1", "text": ""}\n',
+               ':121:1: found the id "D 1", expected one word\n')
         broken("qrels", b"T1 0 D1\n", ":1:")
         broken("qrels", b"X1 0 D1 1\n", ":1:")
 
