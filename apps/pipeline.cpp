@@ -201,7 +201,9 @@ void pipeline(session& owner, pipeline_arguments a) {
     a.experiment.scores.push_back(
         fmt::format("{}={}", baseline.name, (out / "scores" / baseline.name).string()));
   check(owner, a.experiment);
-  owner.inputs({{"--collection", a.collection}, {"--topics", a.topics}, {"--qrels", a.qrels}});
+  std::vector<session::named_input> const inputs{
+      {"--collection", a.collection}, {"--topics", a.topics}, {"--qrels", a.qrels}};
+  owner.inputs(inputs);
   auto const file = [&](char const* name) { return (out / name).string(); };
   auto outputs = outputs_of(a.experiment);
   outputs.push_back({"the report", "-"});
@@ -209,6 +211,10 @@ void pipeline(session& owner, pipeline_arguments a) {
        {"candidates.run", "letor.txt", "features.tsv", "table.md", "results.json"})
     outputs.push_back({fmt::format("--out-dir's {}", name), file(name)});
   owner.outputs(outputs);
+  outputs.insert(outputs.begin(), {"--out-dir", a.out_dir});
+  for (char const* const name : {"folds", "scores", "experiment"})
+    outputs.push_back({fmt::format("--out-dir's {}", name), file(name)});
+  expect_outside(owner, inputs, outputs);
 
   datasets::qrels judgments;
   std::vector<datasets::text_document> topics;

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -196,18 +195,6 @@ datasets::text_format format_of_queries(knn::text_index const& index, datasets::
   return asked;
 }
 
-/// Throws `usage_error` for an output below a folder of documents: the next run would read it.
-void expect_outside(session::named_input const& input, session::named_output const& output) {
-  std::error_code none;
-  if (output.path.empty() || output.path == "-" || !std::filesystem::is_directory(input.path, none))
-    return;
-  auto const folder = std::filesystem::weakly_canonical(input.path);
-  auto const file = std::filesystem::weakly_canonical(output.path);
-  if (std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end())
-    throw usage_error(fmt::format("{} {} is within {} {}, expected another place", output.option,
-                                  output.path, input.option, input.path));
-}
-
 void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
   if (arguments.collection.empty() && arguments.index.empty())
     throw usage_error("no documents, expected --collection or --index");
@@ -261,11 +248,8 @@ void name_files(session& owner, search_text_arguments const& arguments) {
         {"--out", arguments.out}, {"--run", arguments.run}, {"--classes", arguments.classes}};
   if (!arguments.collection.empty()) outputs.push_back({"--index", arguments.index});
   owner.outputs(outputs);
-  outputs.push_back({"--manifest", owner.run.manifest});
-  for (session::named_input const& input : inputs) {
-    owner.input(input.path);
-    for (session::named_output const& output : outputs) expect_outside(input, output);
-  }
+  for (session::named_input const& input : inputs) owner.input(input.path);
+  expect_outside(owner, inputs, outputs);
   if (arguments.collection.empty()) owner.input(arguments.index);
 }
 

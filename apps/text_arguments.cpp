@@ -3,8 +3,8 @@
 #include "core/error.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,6 +33,17 @@ std::string names_of_formats(bool vectors) {
                                                 : " or ",
                          known[i].first);
   return names;
+}
+
+void expect_outside(session::named_input const& input, session::named_output const& output) {
+  std::error_code none;
+  if (output.path.empty() || output.path == "-" || !std::filesystem::is_directory(input.path, none))
+    return;
+  auto const folder = std::filesystem::weakly_canonical(input.path);
+  auto const file = std::filesystem::weakly_canonical(output.path);
+  if (std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end())
+    throw usage_error(fmt::format("{} {} is within {} {}, expected another place", output.option,
+                                  output.path, input.option, input.path));
 }
 
 }  // namespace
@@ -113,6 +124,14 @@ std::vector<std::string> text_arguments::index_options() {
 std::vector<std::string> text_arguments::word_options() {
   return {"--stop-words", "--stemmer",    "--no-fold", "--no-numbers",
           "--min-length", "--max-length", "--k1",      "--b"};
+}
+
+void expect_outside(session const& owner, std::span<session::named_input const> inputs,
+                    std::span<session::named_output const> outputs) {
+  for (session::named_input const& input : inputs) {
+    for (session::named_output const& output : outputs) expect_outside(input, output);
+    expect_outside(input, {"--manifest", owner.run.manifest});
+  }
 }
 
 void warn_without_terms(session& owner, knn::text_index const& index) {

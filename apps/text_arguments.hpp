@@ -3,6 +3,7 @@
 #include "apps/session.hpp"
 #include "knn/text/text_index.hpp"
 
+#include <span>
 #include <string>
 
 namespace rulerank::apps {
@@ -31,6 +32,11 @@ struct text_arguments {
   /// Those of them that make no sense for vectors.
   static std::vector<std::string> word_options();
 };
+
+/// Throws `usage_error` for an output, or --manifest, at or below an input that is a folder of
+/// documents: the next run would read it.
+void expect_outside(session const& owner, std::span<session::named_input const> inputs,
+                    std::span<session::named_output const> outputs);
 
 /// Warns of an index whose cut-offs and stop words left no term: it finds nothing.
 void warn_without_terms(session& owner, knn::text_index const& index);

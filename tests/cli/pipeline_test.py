@@ -218,6 +218,30 @@ class Pipeline(harness.CommandLine):
         self.expect(2, "pipeline", "--collection", "-", *self.inputs[2:], "--out-dir", "out",
                     message="read twice")
 
+    def test_an_output_within_a_folder_that_is_read(self):
+        """The next run would take it for a document."""
+        line = ["pipeline", *QUICK, "--candidates", 20]
+        collection_, topics, qrels = ([*self.inputs[i:i + 2]] for i in (0, 2, 4))
+        (self.folder / "docs" / "deep").mkdir(parents=True)
+        self.file("docs/1", b"flow")
+        self.file("docs/deep/2", b"heat")
+        (self.folder / "link").symlink_to("docs/deep")
+        (self.folder / "out").mkdir()
+        (self.folder / "out/folds").symlink_to("../docs/deep")
+        as_collection = ["--collection", "docs", *topics, *qrels]
+        as_topics = [*collection_, "--topics", "docs", *qrels]
+        for name, inputs in (("--collection", as_collection), ("--topics", as_topics)):
+            for out, *more, option in (["docs", "--out-dir docs"],
+                                       ["docs/deep/new/out", "--out-dir docs/deep/new/out"],
+                                       ["link/out", "--out-dir link/out"],
+                                       ["out", "--out-dir's folds out/folds"],
+                                       ["other", "--manifest", "docs/m", "--manifest docs/m"]):
+                with self.subTest(out, folder=name):
+                    self.expect(2, *line, *inputs, "--out-dir", out, *more,
+                                message=f"{option} is within {name} docs, expected another")
+        self.assertEqual(sorted(self.files("docs")), ["1", "deep/2"])
+        self.assertFalse((self.folder / "other").exists())
+
     def test_bad_input(self):
         files = {"docs": collection(), "topics": TOPICS, "qrels": QRELS}
         line = "pipeline --collection {docs} --topics {topics} --qrels {qrels} --out-dir {folder}"

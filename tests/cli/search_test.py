@@ -943,7 +943,7 @@ class Refused(Search):
         line = ["search", "text", "--collection", "docs", "--queries", asked, "--out"]
         for words in (["docs/o"], ["docs/deep/o"], ["link/o"], ["o", "--run", "docs/r"],
                       ["o", "--index", "./docs/i"], ["o", "--votes", "majority", "--classes",
-                                                     "docs/c"]):
+                                                     "docs/c"], ["o", "--manifest", "docs/m"]):
             with self.subTest(words=words):
                 self.expect(2, *line, *words, message=" is within --collection docs, expected another")
         self.expect(2, "search", "text", "--collection", asked, "--queries", "docs", "--out",
