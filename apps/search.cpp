@@ -40,8 +40,9 @@ struct search_text_arguments {
 /// A column of a TREC run.
 std::string const& one_word(std::string const& word, std::string const& what) {
   if (!datasets::is_run_column(word))
-    throw usage_error(fmt::format("--run: found {} {}, expected one word, a column of the run",
-                                  what, datasets::quoted(word)));
+    throw usage_error(fmt::format("--run: found {} {}, expected one word, a column of the run{}",
+                                  what, datasets::quoted(word),
+                                  word == "#" ? ": # begins a comment" : ""));
   return word;
 }
 

@@ -33,7 +33,9 @@ std::string fault_of_id(std::string_view id, id_form form) {
   bool const hash = form == id_form::qid && id.find('#') != id.npos;
   if (is_run_column(id) && !hash) return {};
   return fmt::format("found the id {}, expected one word{}", quoted(id),
-                     form == id_form::qid ? " without #" : "");
+                     form == id_form::qid ? " without #"
+                     : id == "#"          ? " other than #"
+                                          : "");
 }
 
 /// Lines that become documents, each with an id of its own.

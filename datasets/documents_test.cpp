@@ -329,6 +329,8 @@ TEST_F(text_files, ids_that_have_not_the_form_that_is_asked_for) {
   EXPECT_EQ(complaint("1 1:1 # docid = t#1\n", text_format::svmlight, qid),
             ":1:17: found the id \"t#1\", expected one word without #");
   EXPECT_EQ(read(".I 7\n.W\nx\n", text_format::automatic, qid)[0].id, "7");
+  EXPECT_EQ(complaint("#\tx\n", text_format::automatic, column),
+            ":1:1: found the id \"#\", expected one word other than #");
 
   std::filesystem::create_directory(folder_.path() / "d");
   std::string const path = folder_ / "d/b c";

@@ -17,6 +17,8 @@ namespace rulerank::datasets {
 
 namespace {
 
+constexpr std::string_view comment_mark = "#";
+
 /// Calls `work(fields, line)` for each line that says something; returns whether there was one.
 template <class Work>
 bool for_each_record(std::string_view text, Work&& work) {
@@ -24,7 +26,7 @@ bool for_each_record(std::string_view text, Work&& work) {
   std::vector<field> fields;
   for_each_line(text, [&](std::string_view line, std::uint64_t number) {
     split_fields(line, fields);
-    if (fields.empty() || fields[0].text.starts_with('#')) return;
+    if (fields.empty() || fields[0].text == comment_mark) return;
     any = true;
     work(fields, number);
   });
@@ -140,7 +142,7 @@ run_ids distinct_ids(dataset const& data, std::function<void(std::string const&)
 }
 
 bool is_run_column(std::string_view text) {
-  return !text.empty() && text.find_first_of(" \t\r\n\v\f") == text.npos;
+  return !text.empty() && text != comment_mark && text.find_first_of(" \t\r\n\v\f") == text.npos;
 }
 
 std::string run_line(std::string_view qid, std::string_view docno, std::size_t rank, double score,

@@ -56,16 +56,17 @@ struct run {
 
 /// Reads `qid iteration docno label`, or in all lines `qid docno label` as Cranfield's own file has
 /// it, lines in any order; plain, .gz or .zst, "-" for standard input. Labels are taken as they
-/// stand. Blank lines and lines that start with `#` are passed over, the iteration is not looked
-/// at. Throws `error` with line and column for another number of columns, or than in the lines
-/// before, a label that is no whole number, a document judged twice for a query, and a file without
-/// judgments.
+/// stand. Blank lines and lines whose first word is `#` are passed over (`#1` is an id), the
+/// iteration is not looked at. Throws `error` with line and column for another number of columns,
+/// or than in the lines before, a label that is no whole number, a document judged twice for a
+/// query, and a file without judgments.
 qrels read_qrels(context const& ctx, std::string const& path);
 
 /// Reads `qid Q0 docno rank score tag`, lines in any order; what follows the tag is passed over,
 /// and so are the second column and the rank: as in trec_eval the scores alone make the order.
-/// Throws `error` with line and column for too few columns, a score that is not a finite number, a
-/// document retrieved twice for a query, and a file without lines.
+/// Blank lines and comments as in judgments. Throws `error` with line and column for too few
+/// columns, a score that is not a finite number, a document retrieved twice for a query, and a file
+/// without lines.
 run read_run(context const& ctx, std::string const& path);
 
 /// What a run calls the documents of a test set.
@@ -85,7 +86,8 @@ struct run_form {
   bool distinct_scores = false;
 };
 
-/// Whether a text can be a column of a run: not empty, without blanks.
+/// Whether a text can be a column of a run: not empty, without blanks, and not `#` alone, which
+/// begins a comment.
 bool is_run_column(std::string_view text);
 
 /// A line of a run, with its line feed; ranks from 1, scores round-trip exact.

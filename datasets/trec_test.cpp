@@ -56,6 +56,33 @@ TEST_F(trec_files, qrels_are_read) {
   EXPECT_EQ(q.queries[1].documents[0].label, -1);
 }
 
+TEST_F(trec_files, a_comment_begins_with_a_hash_and_a_blank) {
+  qrels const q =
+      read_qrels(context{}, file("#\n # 1 0 a\n#\tb\n#1 0 a 1\n##\t0 # 2\n1 0 #b 3\n#\r\n"));
+  ASSERT_EQ(q.queries.size(), 3U);
+  EXPECT_EQ(q.queries[0].qid, "#1");
+  EXPECT_EQ(q.queries[0].line, 4U);
+  EXPECT_EQ(q.queries[1].qid, "##");
+  EXPECT_EQ(q.queries[1].documents[0].docno, "#");
+  EXPECT_EQ(q.queries[2].documents[0].docno, "#b");
+  run const r = read_run(context{}, file("# Q0 a 1 2 t\n#1 Q0 #a 1 2 t\n"));
+  ASSERT_EQ(r.queries.size(), 1U);
+  EXPECT_EQ(r.queries[0].qid, "#1");
+  EXPECT_EQ(r.queries[0].documents[0].docno, "#a");
+}
+
+TEST_F(trec_files, what_is_written_is_read) {
+  for (std::string const word : {"#1", "##", "a#", "1"}) {
+    ASSERT_TRUE(is_run_column(word));
+    run const r = read_run(context{}, file(run_line(word, word, 1, 0.5, word)));
+    EXPECT_EQ(r.queries.at(0).qid, word);
+    EXPECT_EQ(r.queries.at(0).documents.at(0).docno, word);
+    EXPECT_EQ(r.tag, word);
+  }
+  for (char const* const word : {"", "#", " ", "a b", "#\t", "a\n"})
+    EXPECT_FALSE(is_run_column(word));
+}
+
 TEST_F(trec_files, qrels_of_three_columns_are_read) {
   qrels const q = read_qrels(context{}, file("1 184 2 \r\n1 29 -1\r\n\n2 7 4"));
   ASSERT_EQ(q.queries.size(), 2U);
@@ -71,6 +98,8 @@ TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
   auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
   EXPECT_EQ(complaint("", read), ":1:1: found no judgments, expected a line for each");
   EXPECT_EQ(complaint("# none\n", read), ":1:1: found no judgments, expected a line for each");
+  EXPECT_EQ(complaint("#none\n", read),
+            ":1:1: found 1 columns, expected 4: qid, iteration, docno, label");
   EXPECT_EQ(
       complaint("1 0 a\n", read),
       ":1:5: found 'a', expected a whole number as label, the third of 3 columns or the fourth "

@@ -859,6 +859,10 @@ class Refused(Search):
             ("a query's id with a blank",
              "search text --collection {docs} --queries {in} --run {out}",
              'found a query\'s id "a query", expected one word', b"a query\tred\n"),
+            ("a query's id that is a comment in a run",
+             "search text --collection {docs} --queries {in} --run {out}",
+             'found a query\'s id "#", expected one word, a column of the run: # begins a comment',
+             b"#\tred\n"),
             ("a document's id with a blank",
              "search text --collection {in} --queries {q} --run {out}",
              'found a document\'s id "a document", expected one word', b"a document\tred\n"),
@@ -913,6 +917,18 @@ class Refused(Search):
                 self.assertEqual(index.read_bytes(), OLD)
                 self.assertEqual(queries.read_bytes(), b"q\tred\n")
         self.assertEqual(sorted(os.listdir(self.folder)), ["docs", "index", "q"])
+
+    def test_ids_with_a_hash_come_back_from_a_run(self):
+        docs = self.file("docs", b"#\tred\n#2\tblue\n")
+        asked = self.file("asked", b"#1\tblue\n2\tred\n")
+        line = ["search", "text", "--collection", docs, "--queries", asked, "--run", "r", "--out", "o"]
+        self.expect(2, *line, message='found a document\'s id "#", expected one word')
+        docs.write_bytes(b"#1\tred\n#2\tblue\n")
+        self.expect(0, *line)
+        qrels = self.file("qrels", b"# judged\n#1 0 #2 1\n2 0 #1 1\n")
+        done = self.expect(0, "evaluate", "--qrels", qrels, "--run", "r", "--metrics", "P@1")
+        self.assertIn("2 queries", done.stdout.decode())
+        self.assertNotIn(b"warning", done.stderr)
 
     def test_columns_cannot_be_broken(self):
         """A tab or a line break in an id would make another line of it."""
