@@ -60,7 +60,7 @@ struct text_options {
 /// - jsonl: `id` and `label` are strings or integers, a label may be null. Every other member that
 /// is
 ///   a string is a field, in the order of the object, and there is one at least; members of other
-///   types are passed over, as are empty lines.
+///   types are passed over, as are empty lines. A member comes once.
 /// - folder: every regular file below it, in byte order of its path within the folder. That path is
 ///   the id, the name of the folder in which the file lies is the label, none at the top. Links to
 ///   files are followed, links to folders are not.

@@ -141,7 +141,17 @@ TEST_F(text_files, jsonl_is_an_object_a_line) {
                           {"12", "-3", {{"title", ""}}},
                           {"18446744073709551615", "", {{"body", "z"}}}}));
   EXPECT_EQ(read("  {\"id\":1,\"text\":\"\"}").size(), 1U);
+  EXPECT_EQ(read("{\"id\":1,\"n\":{\"id\":2,\"id\":3},\"m\":[{\"text\":\"a\"}],\"text\":\"b\"}"),
+            (documents{{"1", "", {{"text", "b"}}}}));
+  EXPECT_EQ(
+      read("{\"id\":1,\"a\\\":\":\"\\\\\",\"b\":\"\\\",\\\"b\\\":{[\\\\\\\"\",\"c\":{\"d\":[]}}"),
+      (documents{{"1", "", {{"a\":", "\\"}, {"b", "\",\"b\":{[\\\""}}}}));
   EXPECT_EQ(read(gzip("\xef\xbb\xbf{\"id\":1,\"text\":\"\"}")).size(), 1U);
+}
+
+TEST_F(text_files, a_zero_byte_ends_a_line_of_json) {
+  std::string const line("{\"id\":1,\"text\":\"b\"}\0\":{\"\n", 24);
+  EXPECT_EQ(read(line), (documents{{"1", "", {{"text", "b"}}}}));
 }
 
 TEST_F(text_files, jsonl_faults) {
@@ -167,6 +177,16 @@ TEST_F(text_files, jsonl_faults) {
             ":1:1: found an empty id, expected text or a number");
   EXPECT_EQ(complaint(good + "\n{\"id\":\"1\",\"text\":\"b\"}\n"),
             ":3:1: found id \"1\" again, expected each once (it is that of line 1 already)");
+  std::string const again = " again, expected each once";
+  EXPECT_EQ(complaint("{\"id\":2,\"\":1,\"\":\"b\"}\n"), ":1:1: found the member \"\"" + again);
+  EXPECT_EQ(complaint("{\"id\":2,\"a\\\\\":\"b\\\"\\\\\",\"a\\\\\":\"\"}\n"),
+            ":1:1: found the member \"a\\\\\"" + again);
+  EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"b\",\"text\":\"c\"}\n"),
+            ":2:1: found the member \"text\"" + again);
+  EXPECT_EQ(complaint("\n{\"id\":2,\"text\":\"b\",\"\\u0069d\":3}\n"),
+            ":2:1: found the member \"id\"" + again);
+  EXPECT_EQ(complaint("{\"id\":2,\"n\":1,\"text\":\"b\",\"n\":{}}\n"),
+            ":1:1: found the member \"n\"" + again);
   EXPECT_EQ(complaint("a\tb\n", text_format::jsonl).substr(0, 41),
             ":1:1: malformed JSON, expected a document");
 }

@@ -14,7 +14,8 @@ namespace rulerank::datasets {
 nlohmann::json parse_json(std::string_view text, std::string const& name, std::string_view expected,
                           std::uint64_t first_line = 1);
 
-/// The same with the members of objects in the order in which they stand.
+/// The same with the members of objects in the order in which they stand. Throws `error` with the
+/// line for a member of the outermost object that comes again: one of the two would be lost.
 nlohmann::ordered_json parse_ordered_json(std::string_view text, std::string const& name,
                                           std::string_view expected, std::uint64_t first_line = 1);
 
