@@ -55,14 +55,22 @@ knn::similarity metric_of(pipeline_arguments const& a, knn::weighting weights) {
   return weights == knn::weighting::bm25 ? knn::similarity::inner_product : knn::similarity::cosine;
 }
 
-/// Judgments, those of grades that mean "not relevant" as 0.
+/// Judgments, those of grades that mean "not relevant" as 0. Throws `error` for a grade that the
+/// profile has no gain for.
 datasets::qrels read_judgments(session& owner, pipeline_arguments const& a) {
   datasets::qrels judgments = datasets::read_qrels(owner.ctx(), owner.input(a.qrels));
+  std::int32_t const largest = eval::largest_label(eval::make_profile(a.experiment.profile));
   for (auto& query : judgments.queries)
-    for (auto& document : query.documents)
+    for (auto& document : query.documents) {
       if (std::find(a.not_relevant.begin(), a.not_relevant.end(), document.label) !=
           a.not_relevant.end())
         document.label = 0;
+      if (document.label > largest)
+        throw error({judgments.name, document.line, 0},
+                    fmt::format("found the grade {} of document '{}', whose gain is beyond "
+                                "doubles, expected at most {} or a --profile of linear gain",
+                                document.label, document.docno, largest));
+    }
   return judgments;
 }
 

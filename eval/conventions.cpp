@@ -9,11 +9,10 @@ namespace rulerank::eval {
 conventions::conventions(profile p, std::int32_t largest_label, std::size_t longest)
     : profile_(std::move(p)), max_label_(profile_.max_label.value_or(largest_label)) {
   check(profile_);
-  constexpr std::int32_t largest_power = 900;  // sums of such gains are far from infinity
-  if (largest_label > largest_power && profile_.gain == gain_function::exponential)
+  if (std::int32_t const most = eval::largest_label(profile_); largest_label > most)
     throw usage_error(fmt::format(
         "the label {} has a gain beyond doubles, expected labels up to {} or linear gain",
-        largest_label, largest_power));
+        largest_label, most));
   if (largest_label > max_label_)
     throw usage_error(fmt::format("max-label is {}, expected {} or more as in the data", max_label_,
                                   largest_label));

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 
 #include <array>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -97,6 +98,10 @@ std::string_view to_string(short_list value) {
 }
 std::string_view to_string(tie_rule value) {
   return name_of(tie_rules, value);
+}
+
+std::int32_t largest_label(profile const& p) {
+  return p.gain == gain_function::exponential ? 900 : std::numeric_limits<std::int32_t>::max();
 }
 
 void check(profile const& p) {

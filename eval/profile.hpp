@@ -70,6 +70,9 @@ std::string_view to_string(discount_function value);
 std::string_view to_string(short_list value);
 std::string_view to_string(tie_rule value);
 
+/// The largest label that has a gain: sums of such gains are far from infinity.
+std::int32_t largest_label(profile const& p);
+
 /// Throws `usage_error` for a part that is out of its range.
 void check(profile const& p);
 

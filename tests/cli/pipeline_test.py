@@ -197,6 +197,13 @@ class Pipeline(harness.CommandLine):
                         f"{self.inputs[1]}, first 'd3' ({qrels}:2)"):
             self.assertIn(f"rulerank: warning: {message}\n", done.stderr.decode())
 
+    def test_grades_beyond_gains(self):
+        self.file("qrels", QRELS.replace(b" D3 2\n", b" D3 901\n"))
+        for out, *words in (["linear", "--profile", "trec"], ["none", "--not-relevant", "901,5"]):
+            self.pipeline(out, *words)
+        self.pipeline("letor", code=3, message="found the grade 901 of document 'D3'")
+        self.assertFalse((self.folder / "letor").exists())
+
     def test_no_term_is_left(self):
         # Then no feature tells documents apart, which ends it.
         self.pipeline("out", "--min-documents", 1000, code=3,
@@ -266,6 +273,8 @@ class Pipeline(harness.CommandLine):
                ':121:1: found the id "D 1", expected one word\n')
         broken("qrels", b"T1 0 D1\n", ":1:")
         broken("qrels", b"X1 0 D1 1\n", ":1:")
+        broken("qrels", QRELS + b"T4 0 D7 901\n", f":{len(QRELS.splitlines()) + 1}:1: found the "
+               "grade 901 of document 'D7', whose gain is beyond doubles, expected at most 900")
 
 
 if __name__ == "__main__":
