@@ -193,7 +193,7 @@ void pipeline(session& owner, pipeline_arguments a) {
     throw usage_error("--collection, --topics and --qrels are files here: they are read twice");
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(a.experiment.format);
-  knn::text_index_options options = a.text.options();
+  knn::text_index_options options = a.text.options(owner);
   options.reading.ids = datasets::id_form::run_column;
   a.features.k1 = options.weighting.k1;
   a.features.b = options.weighting.b;
@@ -259,6 +259,7 @@ void pipeline(session& owner, pipeline_arguments a) {
     auto const timer = owner.stage("features");
     candidates = run_of(topics, found, *index, search.metric);
     write_candidates(candidates, file("candidates.run"));
+    options.reading.warn = {};  // it has told the first time
     knn::pair_features const features(
         owner.ctx(), knn::count_fields(owner.ctx(), *index, a.collection, options), a.features);
     names = features.names();

@@ -153,7 +153,7 @@ knn::text_index prepare(session& owner, search_text_arguments const& arguments) 
     return knn::text_index::open(owner.ctx(), arguments.index);
   }
   auto const timer = owner.stage("index");
-  knn::text_index_options const options = arguments.text.options();
+  knn::text_index_options const options = arguments.text.options(owner);
   auto const tell = [&](knn::text_index_timings const& timings) {
     owner.took("read", timings.read_s);
     owner.took("weigh", timings.weigh_s);
@@ -257,7 +257,7 @@ void name_files(session& owner, search_text_arguments const& arguments) {
 void search_text(session& owner, search_text_arguments const& arguments, CLI::App const& verb) {
   check_usage(arguments, verb);
   name_files(owner, arguments);
-  auto const reading = arguments.text.options();
+  auto const reading = arguments.text.options(owner);
   knn::sparse_search_options options;
   options.k = arguments.k;
   options.metric = knn::similarity_from(arguments.metric);

@@ -94,7 +94,7 @@ void text_arguments::add_index_to(CLI::App& verb) {
       ->group(group);
 }
 
-knn::text_index_options text_arguments::options() const {
+knn::text_index_options text_arguments::options(session& owner) const {
   knn::text_index_options chosen = index;
   auto const known = known_formats(vectors);
   auto const found = std::find_if(known.begin(), known.end(),
@@ -110,6 +110,7 @@ knn::text_index_options text_arguments::options() const {
   } catch (usage_error const& e) {
     throw usage_error(fmt::format("--weights: {}", e.what()));
   }
+  chosen.reading.warn = [&owner](std::string const& message) { owner.warn(message); };
   chosen.analyzer.fold = !no_fold;
   chosen.analyzer.keep_numbers = !no_numbers;
   return chosen;

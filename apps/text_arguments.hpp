@@ -25,8 +25,8 @@ struct text_arguments {
   /// them beside an index that is there.
   void add_reading_to(CLI::App& verb, std::string const& name_of_format = "--format");
   void add_index_to(CLI::App& verb);
-  /// Throws `usage_error` for words that are not known.
-  knn::text_index_options options() const;
+  /// Throws `usage_error` for words that are not known. Warnings of the reading go to the session.
+  knn::text_index_options options(session& owner) const;
   /// The names of what `add_index_to` adds.
   static std::vector<std::string> index_options();
   /// Those of them that make no sense for vectors.

@@ -204,31 +204,53 @@ void read_cranfield(document_lines& lines, bool number_by_position) {
   lines.give(std::move(document));
 }
 
-/// Paths of the regular files below a folder, within it, in byte order.
-std::vector<std::string> files_below(context const& ctx, std::filesystem::path const& folder) {
-  std::vector<std::string> files;
+/// Whether an entry leads to a regular file; links that lead nowhere or round in a circle do not.
+bool is_file(std::filesystem::directory_entry const& entry) {
+  std::error_code none;
+  auto const status = entry.status(none);
+  if (none && none != std::errc::too_many_symbolic_link_levels &&
+      status.type() != std::filesystem::file_type::not_found)
+    throw std::filesystem::filesystem_error("", entry.path(), none);
+  return std::filesystem::is_regular_file(status);
+}
+
+/// Paths within a folder, in byte order: of regular files, and of what is neither one nor a folder.
+struct folder_entries {
+  std::vector<std::string> files, others;
+};
+
+folder_entries entries_below(context const& ctx, std::filesystem::path const& folder) {
+  folder_entries found;
   try {
     for (auto const& entry : std::filesystem::recursive_directory_iterator(folder)) {
       ctx.check_stop();
-      if (entry.is_regular_file())
-        files.push_back(entry.path().native().substr(folder.native().size()));
+      bool const file = is_file(entry);
+      if (!file && std::filesystem::is_directory(entry.symlink_status())) continue;
+      (file ? found.files : found.others)
+          .push_back(entry.path().native().substr(folder.native().size()));
     }
   } catch (std::filesystem::filesystem_error const& e) {
     throw error({(e.path1().empty() ? folder : e.path1()).string(), 0, 0},
                 "cannot be read: " + e.code().message());
   }
-  std::sort(files.begin(), files.end());
-  return files;
+  std::sort(found.files.begin(), found.files.end());
+  std::sort(found.others.begin(), found.others.end());
+  return found;
 }
 
-void read_folder(context const& ctx, std::string const& path, id_form form,
+void read_folder(context const& ctx, std::string const& path, text_options const& options,
                  std::function<void(text_document&&)> const& take) {
   std::filesystem::path const folder = std::filesystem::path(path) / "";
-  auto const files = files_below(ctx, folder);
+  auto const [files, others] = entries_below(ctx, folder);
+  if (!others.empty() && options.warn)
+    options.warn(fmt::format(
+        "{}: {} of {} entries are no files (links to folders, broken links, pipes) and are passed "
+        "over, first {}",
+        path, others.size(), files.size() + others.size(), datasets::quoted(others.front())));
   if (files.empty()) throw error({path, 0, 0}, "found no files in the folder, expected documents");
   for (std::size_t f = 0; f < files.size(); ++f) {
     if (f % documents_a_report == 0) ctx.report("read", f, files.size());
-    if (std::string const fault = fault_of_id(files[f], form); !fault.empty())
+    if (std::string const fault = fault_of_id(files[f], options.ids); !fault.empty())
       throw error({(folder / files[f]).string(), 0, 0}, fault);
     text_document document;
     document.id = files[f];
@@ -298,7 +320,7 @@ void read_documents(context const& ctx, std::string const& path, text_format for
   if (format == text_format::automatic && path != "-" &&
       std::filesystem::is_directory(path, ignored))
     format = text_format::folder;
-  if (format == text_format::folder) return read_folder(ctx, path, options.ids, take);
+  if (format == text_format::folder) return read_folder(ctx, path, options, take);
 
   document_lines lines(ctx, path, options.ids, take);
   do {

@@ -49,6 +49,8 @@ struct text_options {
   bool number_by_position = false;  ///< cranfield, svmlight: ids are 1, 2, ... instead of what
                                     ///< stands after .I or in comments
   id_form ids = id_form::any;
+  std::function<void(std::string const&)> warn{};  ///< told once of what a folder has and no
+                                                   ///< document is; may be empty
 };
 
 /// Reads the documents of a file, of standard input ("-") or of a folder, and hands over one after
@@ -63,7 +65,8 @@ struct text_options {
 ///   types are passed over, as are empty lines. A member comes once.
 /// - folder: every regular file below it, in byte order of its path within the folder. That path is
 ///   the id, the name of the folder in which the file lies is the label, none at the top. Links to
-///   files are followed, links to folders are not.
+///   files are followed. What else there is, links to folders, broken links and pipes, is passed
+///   over; `warn` is told how many and the first.
 /// - cranfield: `.T` is the field title, `.A` author, `.B` bibliography, `.W` text; another capital
 ///   letter is its own name. A section that comes again is another field of its name.
 /// - svmlight: columns are numbers from 0 on, in any order, each once; values are at most

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 namespace rulerank::datasets {
 
@@ -64,8 +65,8 @@ class text_files : public ::testing::Test {
   testing_tools::temporary_folder folder_;
 };
 
-constexpr text_options with_labels{.labels = true};
-constexpr text_options by_position{.number_by_position = true};
+text_options const with_labels{.labels = true};
+text_options const by_position{.number_by_position = true};
 
 // tsv
 
@@ -275,6 +276,31 @@ TEST_F(text_files, a_folder_is_its_files_in_byte_order) {
       {"b/link", "b", {{"", "two"}}}, {"\xc3\xa9", "", {{"", "top"}}}};
   EXPECT_EQ(all(folder_ / "d"), expected);
   EXPECT_EQ(all(folder_ / "d/", text_format::folder), expected);
+}
+
+TEST_F(text_files, a_folder_tells_what_it_passes_over) {
+  std::filesystem::create_directories(folder_.path() / "d/b/deep");
+  write_file(folder_ / "d/b/2", "two");
+  write_file(folder_ / "d/z", "top");
+  std::vector<std::string> warnings;
+  text_options options;
+  options.warn = [&](std::string const& what) { warnings.push_back(what); };
+  auto const read_all = [&] { return all(folder_ / "d", text_format::folder, options); };
+  documents const expected{{"b/2", "b", {{"", "two"}}}, {"z", "", {{"", "top"}}}};
+  EXPECT_EQ(read_all(), expected);
+  EXPECT_TRUE(warnings.empty());
+
+  std::filesystem::create_symlink("nowhere", folder_ / "d/b/deep/broken");
+  std::filesystem::create_symlink("round", folder_ / "d/round");
+  std::filesystem::create_symlink("2/below", folder_ / "d/b/below-a-file");
+  std::filesystem::create_directory_symlink("b/deep", folder_ / "d/folder");
+  ASSERT_EQ(::mkfifo((folder_ / "d/pipe").c_str(), 0600), 0);
+  EXPECT_EQ(read_all(), expected);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0], (folder_ / "d") +
+                             ": 5 of 7 entries are no files (links to folders, broken links, "
+                             "pipes) and are passed over, first \"b/below-a-file\"");
+  EXPECT_EQ(all(folder_ / "d"), expected);
 }
 
 TEST_F(text_files, folder_faults) {

@@ -197,6 +197,18 @@ class Pipeline(harness.CommandLine):
                         f"{self.inputs[1]}, first 'd3' ({qrels}:2)"):
             self.assertIn(f"rulerank: warning: {message}\n", done.stderr.decode())
 
+    def test_what_a_folder_has_beside_files_is_told_once(self):
+        (self.folder / "docs").mkdir()
+        for line in collection().decode().splitlines():
+            document = json.loads(line)
+            self.file(f"docs/{document['id']}", document["text"].encode())
+        (self.folder / "docs" / "link").symlink_to("nowhere")
+        done = self.expect(0, "pipeline", "--collection", "docs", *self.inputs[2:], "--out-dir", "out",
+                           *QUICK, "--candidates", 20)  # which reads it twice
+        self.assertEqual(done.stderr.decode().count(
+            "warning: docs: 1 of 121 entries are no files (links to folders, broken links, pipes) and "
+            'are passed over, first "link"\n'), 1)
+
     def test_grades_beyond_gains(self):
         self.file("qrels", QRELS.replace(b" D3 2\n", b" D3 901\n"))
         for out, *words in (["linear", "--profile", "trec"], ["none", "--not-relevant", "901,5"]):

@@ -967,6 +967,20 @@ class Refused(Search):
         self.expect(0, *line, "docs.o")
         self.assertEqual(sorted(files(self.folder)), ["docs.o", "docs/1", "docs/deep/2", "q"])
 
+    def test_what_a_folder_has_beside_files_is_told(self):
+        (self.folder / "docs").mkdir()
+        self.file("docs/1", b"red")
+        asked = self.file("q", b"q\tred\n")
+        line = ["search", "text", "--collection", "docs", "--queries", asked, "--out", "o"]
+        self.assertNotIn(b"warning", self.expect(0, *line).stderr)
+        (self.folder / "docs" / "2").symlink_to("nowhere")
+        os.mkfifo(self.folder / "docs" / "0")
+        told = ("rulerank: warning: docs: 2 of 3 entries are no files (links to folders, broken links, "
+                'pipes) and are passed over, first "0"\n')
+        self.assertEqual(self.expect(0, *line).stderr.decode().count(told), 1)
+        (self.folder / "docs" / "1").unlink()
+        self.expect(3, *line, message="docs: found no files in the folder, expected documents")
+
     def test_votes_need_labels(self):
         docs = self.file("docs", self.DOCS)
         self.expect(2, "search", "text", "--collection", docs, "--queries", docs, "--votes",
