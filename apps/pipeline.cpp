@@ -94,11 +94,9 @@ datasets::run run_of(std::vector<datasets::text_document> const& topics,
   run.tag = "candidates";
   for (std::size_t q = 0; q < topics.size(); ++q) {
     datasets::run_query query{topics[q].id, {}};
-    for (std::size_t i = q * found.k; i < (q + 1) * found.k; ++i) {
-      double const score = found.score[i];
-      query.documents.push_back({std::string(index.ids()[found.document[i]]),
-                                 metric == knn::similarity::l2 ? -score : score});
-    }
+    for (std::size_t i = q * found.k; i < (q + 1) * found.k; ++i)
+      query.documents.push_back(
+          {std::string(index.ids()[found.document[i]]), run_score(metric, found.score[i])});
     run.queries.push_back(std::move(query));
   }
   return run;

@@ -75,7 +75,7 @@ class answers {
                                     i + 1, one_cell(id, "--out", "a document's id"), score));
       if (run_)
         run_->write(datasets::run_line(query, one_word(id, "a document's id"), i + 1,
-                                       metric_ == knn::similarity::l2 ? -score : score, tag_));
+                                       run_score(metric_, score), tag_));
     }
   }
   void flush() {

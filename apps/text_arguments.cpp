@@ -135,6 +135,10 @@ void expect_outside(session const& owner, std::span<session::named_input const> 
   }
 }
 
+double run_score(knn::similarity metric, double score) {
+  return metric == knn::similarity::l2 ? 0.0 - score : score;
+}
+
 void warn_without_terms(session& owner, knn::text_index const& index) {
   if (index.terms().size() > 0) return;
   auto const& options = index.options();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/session.hpp"
+#include "knn/sparse/search.hpp"
 #include "knn/text/text_index.hpp"
 
 #include <span>
@@ -37,6 +38,10 @@ struct text_arguments {
 /// documents: the next run would read it.
 void expect_outside(session const& owner, std::span<session::named_input const> inputs,
                     std::span<session::named_output const> outputs);
+
+/// What a run says of a similarity or a distance: larger is better, and a distance of 0 has no
+/// minus.
+double run_score(knn::similarity metric, double score);
 
 /// Warns of an index whose cut-offs and stop words left no term: it finds nothing.
 void warn_without_terms(session& owner, knn::text_index const& index);

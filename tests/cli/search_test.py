@@ -557,6 +557,16 @@ class Outputs(Search):
             self.assertEqual(scores, sorted(scores, reverse=True))
         self.assertTrue(self.neighbours(*self.line, "--out", "n", "--run", "-").startswith(b"a Q0 "))
 
+    def test_a_distance_of_0_has_no_minus_in_a_run(self):
+        docs = self.file("docs", b"a\tred\nb\tblue\n")
+        for engine in ("mt", "tiles"):
+            self.neighbours("--collection", docs, "--queries", docs, "--metric", "l2", "--run", "r",
+                            "--engine", engine)
+            self.assertEqual([line.split()[2:5:2] for line in
+                              (self.folder / "r").read_text().splitlines()],
+                             [["a", "0"], ["b", f"-{math.sqrt(2)!r}"],
+                              ["b", "0"], ["a", f"-{math.sqrt(2)!r}"]])
+
     def test_run_is_evaluated(self):
         self.neighbours(*self.line, "--run", "r", "--out", "n")
         qrels = self.file("qrels", b"a 0 3 1\nb 0 2 1\nb 0 4 1\nc 0 1 1\n")
