@@ -49,6 +49,9 @@ Json parse(std::string_view text, std::string const& name, std::string_view expe
         first_line + static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')),
         before.size() - line_begin + 1};
   };
+  // The library takes it for the end of the text.
+  if (auto const zero = text.find('\0'); zero != text.npos)
+    throw error(position_of(zero), fmt::format("found a zero byte, expected {} in JSON", expected));
   try {
     return Json::parse(text);
   } catch (typename Json::parse_error const& e) {
@@ -93,8 +96,6 @@ std::size_t members_of(std::string_view text) {
           inside = (at - 1 - plain) % 2 == 1;
         }
         break;
-      case '\0':  // ends the text for the parser
-        return members;
       default:
         break;
     }
