@@ -207,8 +207,12 @@ void pipeline(session& owner, pipeline_arguments a) {
     a.experiment.scores.push_back(
         fmt::format("{}={}", baseline.name, (out / "scores" / baseline.name).string()));
   check(owner, a.experiment);
-  std::vector<session::named_input> const inputs{
+  std::vector<session::named_input> inputs{
       {"--collection", a.collection}, {"--topics", a.topics}, {"--qrels", a.qrels}};
+  if (auto const list = a.text.stop_list()) {
+    inputs.push_back(*list);
+    owner.input(list->path);
+  }
   owner.inputs(inputs);
   auto const file = [&](char const* name) { return (out / name).string(); };
   auto outputs = outputs_of(a.experiment);

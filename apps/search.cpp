@@ -236,12 +236,7 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
 void name_files(session& owner, search_text_arguments const& arguments) {
   std::vector<session::named_input> inputs{{"--collection", arguments.collection},
                                            {"--queries", arguments.queries}};
-  if (std::string const& list = arguments.text.index.analyzer.stop_words;
-      list.starts_with("file:")) {
-    inputs.push_back({"--stop-words", list.substr(5)});
-    if (inputs.back().path.empty())
-      throw usage_error("--stop-words: the path is empty, expected the name of a file");
-  }
+  if (auto const list = arguments.text.stop_list()) inputs.push_back(*list);
   owner.inputs(inputs);
   std::vector<session::named_output> outputs;
   if (!arguments.queries.empty())

@@ -116,6 +116,14 @@ knn::text_index_options text_arguments::options(session& owner) const {
   return chosen;
 }
 
+std::optional<session::named_input> text_arguments::stop_list() const {
+  std::string const& list = index.analyzer.stop_words;
+  if (!list.starts_with("file:")) return std::nullopt;
+  if (list.size() == 5)
+    throw usage_error("--stop-words: the path is empty, expected the name of a file");
+  return session::named_input{"--stop-words", list.substr(5)};
+}
+
 std::vector<std::string> text_arguments::index_options() {
   std::vector<std::string> names = word_options();
   names.insert(names.end(), {"--min-documents", "--max-share", "--weights"});

@@ -4,6 +4,7 @@
 #include "knn/sparse/search.hpp"
 #include "knn/text/text_index.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -28,6 +29,8 @@ struct text_arguments {
   void add_index_to(CLI::App& verb);
   /// Throws `usage_error` for words that are not known. Warnings of the reading go to the session.
   knn::text_index_options options(session& owner) const;
+  /// The file of the stop list, where it is one. Throws `usage_error` for one without a name.
+  std::optional<session::named_input> stop_list() const;
   /// The names of what `add_index_to` adds.
   static std::vector<std::string> index_options();
   /// Those of them that make no sense for vectors.

@@ -96,6 +96,12 @@ class Pipeline(harness.CommandLine):
         self.assertEqual(self.read("hashed/letor.txt").replace("#D#", "D"),
                          self.read("out/letor.txt"))
 
+    def test_the_manifest_names_the_stop_list(self):
+        self.file("words", b"the\nof\n")
+        self.pipeline("out", "--quiet", "--stop-words", "file:words", "--manifest", "m.json")
+        inputs = [one["path"] for one in json.loads(self.read("m.json"))["inputs"]]
+        self.assertIn("words", inputs)
+
     def test_goes_on_where_it_was(self):
         first = self.pipeline("out").stdout
         again = self.pipeline("out", message="Fold1: finished by an earlier run")
