@@ -313,9 +313,11 @@ TEST(text_index, headers_that_cannot_be_are_told) {
                                                            {"/documents", 1000},
                                                            {"/terms", 1},
                                                            {"/postings", 1}}) {
-    written(folder, "other", forged(good, [&](auto const&, auto, nlohmann::ordered_json& what) {
-              what[nlohmann::ordered_json::json_pointer(pointer)] = value;
-            }));
+    auto const change = [&place = pointer, &with = value](auto const&, auto,
+                                                          nlohmann::ordered_json& what) {
+      what[nlohmann::ordered_json::json_pointer(place)] = with;
+    };
+    written(folder, "other", forged(good, change));
     try {
       text_index::open({}, other);
       ADD_FAILURE() << pointer << ' ' << value;
