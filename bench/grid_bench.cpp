@@ -3,11 +3,12 @@
 //
 //   grid_bench [SETS [FOLDS [METHODS [SIZES [WORKERS [ENGINES]]]]]]     lists a,b,c; - for all
 //
-// ENGINES is all, or gpus: the published ones on the CPU, which take most of the time, are left
-// out. Needs $RULERANK_TEST_DATA. One TSV row a case on standard output, in a fixed order. A
+// ENGINES is all, or without the published ones on the CPU, which take most of the time: gpus, or
+// gpus-each. Needs $RULERANK_TEST_DATA. One TSV row a case on standard output, in a fixed order. A
 // sampling row holds |U| and the rules that lost their validity on the way: with neither it would
 // be no evidence. A ranking row holds the smallest and largest score. Where there are GPUs, their
-// engines are in every row too, on 1, 2 and 4 of them in turn. Ends with 1 when engines differ.
+// engines are in every row too, on 1, 2 and 4 of them in turn, with gpus-each on each of these
+// numbers. Ends with 1 when engines differ.
 
 #include "al/sampler.hpp"
 #include "bench/word_list.hpp"
@@ -43,19 +44,22 @@ struct cell {
   int fold = 1;
   std::string method;
   int rule_size = 3;
-  std::vector<int> devices;  ///< GPUs, if any
+  std::vector<std::vector<int>> devices;  ///< the GPUs, if any, of one run or of several
   bool published_on_cpu = true;
 };
 
-/// 1, 2, 4 ... of the GPUs in turn, beginning with each in turn.
-std::vector<int> devices_of_cell(std::size_t number) {
+/// 1, 2, 4 ... of the GPUs, all of these numbers or one in turn, beginning with each in turn.
+std::vector<std::vector<int>> devices_of_cell(std::size_t number, bool each) {
   auto const all = list_devices().devices;
-  std::vector<std::size_t> sizes;
-  for (std::size_t size = 1; size <= all.size(); size *= 2) sizes.push_back(size);
-  std::vector<int> devices;
-  if (all.empty()) return devices;
-  for (std::size_t i = 0; i < sizes[number % sizes.size()]; ++i)
-    devices.push_back(all[(number / sizes.size() + i) % all.size()].ordinal);
+  std::vector<std::vector<int>> devices;
+  std::size_t numbers = 0;
+  for (std::size_t size = 1; size <= all.size(); size *= 2) ++numbers;
+  for (std::size_t n = 0; n < numbers; ++n) {
+    if (!each && n != number % numbers) continue;
+    std::vector<int>& some = devices.emplace_back();
+    for (std::size_t i = 0; i < std::size_t{1} << n; ++i)
+      some.push_back(all[(number / numbers + i) % all.size()].ordinal);
+  }
   return devices;
 }
 
@@ -125,12 +129,11 @@ void sampling_rows(cell const& c, datasets::binned_dataset const& train,
       hold("ssarp", run(al::engine::ssarp, 1));
       hold("pssarp", run(al::engine::pssarp, 2));
     }
-    for (auto const* which : {"delta", "prss"}) {
-      if (c.devices.empty()) break;
-      turn_on_devices const turn(c.devices.size() > 1);
-      hold(fmt::format("{}@{}", which, c.devices.size()),
-           run(al::engine_from(which), 1, c.devices));
-    }
+    for (auto const* which : {"delta", "prss"})
+      for (auto const& devices : c.devices) {
+        turn_on_devices const turn(devices.size() > 1);
+        hold(fmt::format("{}@{}", which, devices.size()), run(al::engine_from(which), 1, devices));
+      }
     out.rows += fmt::format("reduce\t{}\t{}\t{}\t{}\t{}\t{}\t-\t-\t{}\t{}\t{}\t{}\n", c.set, c.fold,
                             c.method, c.rule_size, t.min_support, t.min_confidence, train.documents,
                             ours.documents.size(), rules_lost(ours), told);
@@ -169,9 +172,10 @@ void ranking_rows(cell const& c, std::string_view which, datasets::binned_datase
             fmt::format("{}{} {}", told.empty() ? "" : ", ", name, equal ? "same bits" : "DIFFERS");
       };
       auto hold_on_gpus = [&](std::string_view name, l2r::engine engine) {
-        if (c.devices.empty()) return;
-        turn_on_devices const turn(false);
-        hold(fmt::format("{}@{}", name, c.devices.size()), run(engine, 1, c.devices));
+        for (auto const& devices : c.devices) {
+          turn_on_devices const turn(false);
+          hold(fmt::format("{}@{}", name, devices.size()), run(engine, 1, devices));
+        }
       };
       if (c.published_on_cpu) hold("lrar", run(l2r::engine::lrar, 1));
       options.shared_from = 0;
@@ -234,7 +238,12 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "grid_bench: needs $RULERANK_TEST_DATA\n");
     return 2;
   }
-  bool const all_engines = argc <= 6 || std::string_view(argv[6]) != "gpus";
+  std::string_view const engines = argc > 6 ? argv[6] : "all";
+  if (engines != "all" && engines != "gpus" && engines != "gpus-each") {
+    fmt::print(stderr, "grid_bench: found engines '{}', expected all, gpus or gpus-each\n",
+               engines);
+    return 2;
+  }
   std::vector<cell> cells;
   for (auto const& set : word_list(argc, argv, 1, "OHSUMED,MQ2008,MQ2008-agg"))
     for (auto const& fold : word_list(argc, argv, 2, "1,2,3,4,5"))
@@ -242,8 +251,10 @@ int main(int argc, char** argv) {
         for (auto const& size : word_list(argc, argv, 4, "2,3,4"))
           for (kind const what : {kind::sampling, kind::ranking_reduced, kind::ranking_full})
             // Every kind at every size meets each number of devices, in several binnings.
-            cells.push_back({what, set, std::stoi(fold), method, std::stoi(size),
-                             devices_of_cell(cells.size() / 9 + std::stoul(fold)), all_engines});
+            cells.push_back(
+                {what, set, std::stoi(fold), method, std::stoi(size),
+                 devices_of_cell(cells.size() / 9 + std::stoul(fold), engines == "gpus-each"),
+                 engines == "all"});
   auto const workers = static_cast<std::size_t>(
       argc > 5 ? std::stoi(argv[5]) : static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<std::promise<outcome>> done(cells.size());
