@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "grid_bench: needs $RULERANK_TEST_DATA\n");
     return 2;
   }
-  std::string_view const engines = argc > 6 ? argv[6] : "all";
+  std::string const engines = word_list(argc, argv, 6, "all").front();
   if (engines != "all" && engines != "gpus" && engines != "gpus-each") {
     fmt::print(stderr, "grid_bench: found engines '{}', expected all, gpus or gpus-each\n",
                engines);

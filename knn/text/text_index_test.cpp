@@ -229,16 +229,19 @@ TEST(text_index, vectors) {
   EXPECT_THROW(text_index::build({}, path, options), usage_error);
 }
 
+/// The file that `build` writes for the collection, left in the folder as "index".
+std::string bytes_of_an_index(temporary_folder const& folder) {
+  std::string const path = folder / "index";
+  output_file file(path);
+  text_index::build({}, written(folder, "c.jsonl", collection), plain(), file);
+  file.commit();
+  return bytes_of(path);
+}
+
 TEST(text_index, damage_is_told) {
   temporary_folder const folder;
-  std::string const good = (folder.path() / "good").string();
-  {
-    output_file file(good);
-    text_index::build({}, written(folder, "c.jsonl", collection), plain(), file);
-    file.commit();
-  }
-  std::string const bytes = bytes_of(good);
-  EXPECT_NO_THROW(text_index::open({}, good));
+  std::string const bytes = bytes_of_an_index(folder);
+  EXPECT_NO_THROW(text_index::open({}, written(folder, "good", bytes)));
   for (std::size_t at = 0; at < bytes.size(); at += at < 1024 ? 1 : 13) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x41);
@@ -288,31 +291,25 @@ std::string forged(std::string const& good, section where, double value) {
 
 TEST(text_index, headers_that_cannot_be_are_told) {
   temporary_folder const folder;
-  std::string const path = folder / "index";
-  {
-    output_file file(path);
-    text_index::build({}, written(folder, "c.jsonl", collection), plain(), file);
-    file.commit();
-  }
-  std::string const good = bytes_of(path);
+  std::string const good = bytes_of_an_index(folder);
   std::string const other = folder / "other";
-  for (auto const& [pointer, value] :
-       std::vector<std::pair<std::string, nlohmann::json>>{{"/analyzer/stemmer", "klingon"},
-                                                           {"/analyzer/stop_words", "latin"},
-                                                           {"/analyzer/stop_words", "file:" + path},
-                                                           {"/analyzer/min_length", -5},
-                                                           {"/analyzer/max_length", 0},
-                                                           {"/analyzer/fold", "yes"},
-                                                           {"/weighting/how", "bm26"},
-                                                           {"/weighting/k1", -1},
-                                                           {"/weighting/b", 2},
-                                                           {"/max_share", 7},
-                                                           {"/min_documents", -3},
-                                                           {"/mean_length", -1},
-                                                           {"/documents", 3.5},
-                                                           {"/documents", 1000},
-                                                           {"/terms", 1},
-                                                           {"/postings", 1}}) {
+  for (auto const& [pointer, value] : std::vector<std::pair<std::string, nlohmann::json>>{
+           {"/analyzer/stemmer", "klingon"},
+           {"/analyzer/stop_words", "latin"},
+           {"/analyzer/stop_words", "file:" + written(folder, "words", "the")},
+           {"/analyzer/min_length", -5},
+           {"/analyzer/max_length", 0},
+           {"/analyzer/fold", "yes"},
+           {"/weighting/how", "bm26"},
+           {"/weighting/k1", -1},
+           {"/weighting/b", 2},
+           {"/max_share", 7},
+           {"/min_documents", -3},
+           {"/mean_length", -1},
+           {"/documents", 3.5},
+           {"/documents", 1000},
+           {"/terms", 1},
+           {"/postings", 1}}) {
     auto const change = [&place = pointer, &with = value](auto const&, auto,
                                                           nlohmann::ordered_json& what) {
       what[nlohmann::ordered_json::json_pointer(place)] = with;
@@ -329,13 +326,7 @@ TEST(text_index, headers_that_cannot_be_are_told) {
 
 TEST(text_index, numbers_that_cannot_be_are_told) {
   temporary_folder const folder;
-  std::string const path = folder / "index";
-  {
-    output_file file(path);
-    text_index::build({}, written(folder, "c.jsonl", collection), plain(), file);
-    file.commit();
-  }
-  std::string const good = bytes_of(path);
+  std::string const good = bytes_of_an_index(folder);
   EXPECT_NO_THROW(text_index::open({}, written(folder, "same", forged(good, section::norms, 1))));
   double const infinite = std::numeric_limits<double>::infinity(), nan = std::nan("");
   for (auto const& [where, value] : {std::pair{section::norms, -1.0},
