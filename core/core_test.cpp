@@ -45,6 +45,30 @@ TEST(parallel_for, covers_every_index_once) {
   }
 }
 
+TEST(parallel_for, covers_every_index_where_openmp_gives_fewer_threads) {
+  context ctx;
+  ctx.threads = 4;
+  std::vector<int> seen(4 * 100);
+  parallel_for(ctx, 4, 1, [&](std::size_t outer, std::size_t, int) {
+    parallel_for(ctx, 100, 7, [&](std::size_t begin, std::size_t end, int) {  // one thread
+      for (std::size_t i = begin; i < end; ++i) ++seen[outer * 100 + i];
+    });
+  });
+  EXPECT_EQ(seen, std::vector<int>(4 * 100, 1));
+}
+
+TEST(parallel_for, begins_with_the_piece_of_a_threads_number) {
+  context ctx;
+  ctx.threads = 4;
+  for (int round = 0; round < 20; ++round) {
+    std::vector<int> thread_of(4, -1);
+    parallel_for(ctx, 20, 5, [&](std::size_t begin, std::size_t, int thread) {
+      thread_of[begin / 5] = thread;
+    });
+    EXPECT_EQ(thread_of, (std::vector<int>{0, 1, 2, 3}));
+  }
+}
+
 TEST(parallel_for, throws_what_the_work_threw) {
   for (int threads : {1, 4}) {
     context ctx;

@@ -10,10 +10,15 @@
 
 #include <omp.h>
 
+#ifndef _OPENMP
+#error "without OpenMP the loops of this source would have one thread, and nobody would be told"
+#endif
+
 namespace rulerank {
 
 /// Calls `work(begin, end, thread)` over [0, n) in pieces of at most `grain`, handed out to the
-/// context's threads as they come free; `thread` is in [0, thread_count()), for scratch space.
+/// context's threads as they come free; `thread` is in [0, thread_count()), for scratch space. A
+/// thread's first piece is that of its number: what one loop leaves in its caches, the next finds.
 /// The first exception is thrown again here once all threads have stopped; a stop request
 /// becomes `interrupted`. No exception leaves the OpenMP region.
 template <class Work>
@@ -29,15 +34,16 @@ void parallel_for(context const& ctx, std::size_t n, std::size_t grain, Work&& w
     }
     return;
   }
-  std::atomic<std::size_t> next{0};
+  std::atomic<std::size_t> taken{0};  // beyond the first of each thread
   std::atomic<bool> failed{false};
   std::exception_ptr first;
 #pragma omp parallel num_threads(threads)
   {
     int const thread = omp_get_thread_num();
-    while (!failed.load(std::memory_order_relaxed) && !ctx.stop.stop_requested()) {
-      std::size_t const piece = next.fetch_add(1, std::memory_order_relaxed);
-      if (piece >= pieces) break;
+    auto const firsts = static_cast<std::size_t>(omp_get_num_threads());
+    for (auto piece = static_cast<std::size_t>(thread);
+         piece < pieces && !failed.load(std::memory_order_relaxed) && !ctx.stop.stop_requested();
+         piece = firsts + taken.fetch_add(1, std::memory_order_relaxed)) {
       try {
         work(piece * grain, std::min(n, (piece + 1) * grain), thread);
       } catch (...) {
