@@ -478,8 +478,7 @@ std::uint64_t list_sets(partition const& part, std::size_t max_items,
 
 /// Whether kernels of all of some devices can use memory of the first.
 bool can_reach_first(std::span<int const> devices) {
-  for (int const device : devices) {
-    if (device == devices[0]) continue;
+  for (int const device : devices.subspan(1)) {
     int can = 0;
     check_cuda(cudaDeviceCanAccessPeer(&can, device, devices[0]));
     if (can == 0) return false;
