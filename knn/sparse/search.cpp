@@ -7,8 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <numeric>
+#include <span>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -45,37 +49,56 @@ constexpr std::array engines {
 #endif
 };
 
-/// Query rows without the terms that no document has, and those that weigh nothing.
-sparse_matrix known_terms(context const& ctx, sparse_rows const& queries,
-                          sparse_index const& index) {
-  auto const is_known = [&](sparse_row const& row, std::size_t i) {
-    return row.term[i] < index.terms() && row.weight[i] != 0 && index.list(row.term[i]).size() > 0;
-  };
-  auto const each_row = [&](auto const& work) {
-    parallel_for(ctx, queries.size(), piece_of(ctx, queries.size()),
-                 [&](std::size_t begin, std::size_t end, int) {
-                   for (std::size_t q = begin; q < end; ++q) work(q, queries[q]);
-                 });
-  };
-  sparse_matrix known;
-  known.terms = index.terms();
-  known.begin.assign(queries.size() + 1, 0);
-  each_row([&](std::size_t q, sparse_row const& row) {
-    for (std::size_t i = 0; i < row.size(); ++i) known.begin[q + 1] += is_known(row, i) ? 1 : 0;
-  });
-  std::partial_sum(known.begin.begin(), known.begin.end(), known.begin.begin());
-  known.term.resize(known.begin.back());
-  known.weight.resize(known.begin.back());
-  each_row([&](std::size_t q, sparse_row const& row) {
-    std::uint64_t to = known.begin[q];
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (!is_known(row, i)) continue;
-      known.term[to] = row.term[i];
-      known.weight[to++] = row.weight[i];
-    }
-  });
-  return known;
-}
+/// Query rows without the terms that no document has and those that weigh nothing, and their norms.
+/// Throws as `check` does. Memory is first written by the threads that need it.
+class known_queries {
+ public:
+  known_queries(context const& ctx, sparse_rows const& queries, sparse_index const& index)
+      : begin_(queries.size() + 1, 0), norms_(queries.size()), terms_(index.terms()) {
+    auto const is_known = [&](sparse_row const& row, std::size_t i) {
+      return row.term[i] < index.terms() && row.weight[i] != 0 &&
+             index.list(row.term[i]).size() > 0;
+    };
+    auto const each_row = [&](auto const& work) {
+      parallel_for(ctx, queries.size(), piece_of(ctx, queries.size()),
+                   [&](std::size_t begin, std::size_t end, int) {
+                     for (std::size_t q = begin; q < end; ++q) work(q, queries[q]);
+                   });
+    };
+    std::atomic<bool> sound{true};
+    each_row([&](std::size_t q, sparse_row const& row) {
+      if (!is_sound(row, queries.terms)) sound = false;
+      std::uint64_t known = 0;
+      for (std::size_t i = 0; i < row.size(); ++i) known += is_known(row, i) ? 1 : 0;
+      begin_[q + 1] = known;
+    });
+    if (!sound) check(queries, "queries");
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    term_ = std::make_unique_for_overwrite<std::uint32_t[]>(begin_.back());
+    weight_ = std::make_unique_for_overwrite<double[]>(begin_.back());
+    each_row([&](std::size_t q, sparse_row const& row) {
+      std::uint64_t to = begin_[q];
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        if (!is_known(row, i)) continue;
+        term_[to] = row.term[i];
+        weight_[to++] = row.weight[i];
+      }
+      norms_[q] = norm_of(rows()[q]);
+    });
+  }
+
+  sparse_rows rows() const {
+    return {begin_, {term_.get(), begin_.back()}, {weight_.get(), begin_.back()}, terms_};
+  }
+  std::span<double const> norms() const { return norms_; }
+
+ private:
+  std::vector<std::uint64_t> begin_;
+  std::unique_ptr<std::uint32_t[]> term_;
+  std::unique_ptr<double[]> weight_;
+  std::vector<double> norms_;
+  std::uint32_t terms_;
+};
 
 }  // namespace
 
@@ -163,20 +186,14 @@ sparse_engine sparse_searcher::engine() const noexcept {
 neighbours sparse_searcher::search(context const& ctx, sparse_rows const& queries) const {
   auto const begin = std::chrono::steady_clock::now();
   sparse_index const& index = implementation_->index;
-  check(queries, "queries");
-  sparse_matrix const known = known_terms(ctx, queries, index);
-  sparse_rows const rows = known;
-  std::vector<double> norms(rows.size());
-  parallel_for(ctx, rows.size(), piece_of(ctx, rows.size()),
-               [&](std::size_t from, std::size_t to, int) {
-                 for (std::size_t q = from; q < to; ++q) norms[q] = norm_of(rows[q]);
-               });
+  known_queries const known(ctx, queries, index);
+  std::span<double const> const norms = known.norms();
   neighbours found;
   found.k = std::min(implementation_->options.k, index.size());
   found.engine = engine();
-  found.document.resize(rows.size() * found.k);
-  found.score.resize(rows.size() * found.k);
-  if (found.k > 0) implementation_->engine->search(ctx, rows, norms, found);
+  found.document.resize(queries.size() * found.k);
+  found.score.resize(queries.size() * found.k);
+  if (found.k > 0) implementation_->engine->search(ctx, known.rows(), norms, found);
   if (implementation_->options.metric == similarity::l2)
     for (std::size_t i = 0; i < found.score.size(); ++i)
       found.score[i] =

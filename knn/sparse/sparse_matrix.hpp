@@ -50,6 +50,10 @@ struct sparse_matrix {
   operator sparse_rows() const { return {begin, term, weight, terms}; }
 };
 
+/// Whether the terms of a row ascend, are below `terms`, and their weights are finite and at most
+/// `largest_weight`.
+bool is_sound(sparse_row const& row, std::uint32_t terms);
+
 /// Throws `usage_error` that names the row where terms do not ascend, a term is not below `terms`,
 /// or a weight is not finite or beyond `largest_weight`. `what` stands in the message: documents,
 /// queries.
