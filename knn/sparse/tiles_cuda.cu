@@ -1,3 +1,4 @@
+#include "core/aligned.hpp"
 #include "core/error.hpp"
 #include "core/for_each_device.hpp"
 #include "core/parallel.hpp"
@@ -7,11 +8,14 @@
 #include "knn/sparse/tile_query.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -27,6 +31,9 @@
 // Where every device has room for the index, each holds it and answers its share of the queries.
 // Else it is cut into parts of whole tiles: each device holds one and searches all queries in it,
 // or, where that is still too much, loads one after the other. The parts' neighbours are merged.
+//
+// For a small collection the kernels take less than what is around them: all threads put a batch
+// into memory that one copy takes to a device, and write what another brings back.
 namespace rulerank::knn {
 
 namespace {
@@ -34,6 +41,8 @@ namespace {
 /// Documents of a tile: their sums fill most of a multiprocessor's shared memory.
 constexpr std::uint32_t largest_tile = 48 * 1024;
 constexpr std::uint32_t sum_threads = 1024;
+/// With so few documents, a multiprocessor has room for two blocks.
+constexpr std::uint32_t small_tile = 20 * 1024;
 constexpr std::uint32_t rescore_threads = 256;
 /// Lists are read in runs of so many postings, a warp each.
 constexpr std::uint32_t loads_a_run = 4;
@@ -43,7 +52,7 @@ constexpr std::uint32_t terms_together = 256;
 /// Documents of a tile that may be near are listed, as long as they are no more than this.
 constexpr std::uint32_t most_listed = 2048;
 /// Terms of a query that are kept in shared memory while documents are computed exactly.
-constexpr std::uint32_t shared_terms = 512;
+constexpr std::uint32_t shared_terms = 2048;
 /// More neighbours than this are found on the CPU.
 constexpr std::size_t most_neighbours = 4096;
 /// Documents of a query computed exactly: as many as blocks with little shared memory sort, or
@@ -53,9 +62,8 @@ constexpr std::uint32_t most_rescored = 8192;
 static_assert(most_neighbours <= most_rescored);
 constexpr std::size_t most_together = 2048;                 // queries
 constexpr std::size_t handed_bytes = std::size_t{1} << 28;  // of a batch
-/// Marks a query that integers do not serve, and one whose neighbours have not been found.
+/// Marks a query that integers do not serve.
 constexpr std::uint32_t not_served = ~0U;
-constexpr std::uint32_t not_found = ~0U;
 
 /// A document that a tile hands on.
 struct handed_document {
@@ -69,14 +77,13 @@ struct device_candidate {
 };
 static_assert(sizeof(device_candidate) == 16);
 
-/// A batch of queries on the device.
+/// A batch of queries, on the host or on a device.
 struct query_view {
-  std::uint64_t const* begin;  ///< [queries + 1] into the two below, from begin[0]
-  std::uint32_t const* term;   ///< ascending
-  double const* weight;
-  double const* norm;          ///< [queries]
-  std::uint32_t const* error;  ///< [queries] of a sum, at most; or not_served
-  double scale;                ///< the integer of a weight of 1 over the norm
+  std::uint64_t* begin;  ///< [queries + 1] into the two below
+  std::uint32_t* term;   ///< ascending
+  double* weight;
+  double* norm;          ///< [queries]
+  std::uint32_t* error;  ///< [queries] of a sum, at most; or not_served
 };
 
 struct tiles_view {
@@ -88,16 +95,21 @@ struct tiles_view {
   std::uint32_t tile_size;
 };
 
+/// What is found for a batch, on the host or on a device.
 struct results_view {
-  std::uint32_t* best;       ///< [queries] the k-th best sum is at least this
-  std::uint32_t* handed_on;  ///< [queries] how many documents
-  handed_document* handed;   ///< [queries][capacity]
-  std::uint32_t capacity;
-  unsigned long long* postings_read;
-  unsigned long long* rescored;
-  std::uint32_t* found;      ///< [queries] how many of the k share a term; or not_found
-  std::uint32_t* documents;  ///< [queries][k] by their place in the part, in order
   double* scores;            ///< [queries][k]
+  std::uint32_t* documents;  ///< [queries][k] by their place in the part, in order
+  std::uint32_t* answered;   ///< [queries] 1 + how many of the k share a term; 0: not yet
+  unsigned long long* rescored;
+  unsigned long long* postings_read;
+};
+
+/// What the blocks of a query tell each other, on a device.
+struct handed_view {
+  std::uint32_t* best;        ///< [queries] the k-th best sum is at least this
+  std::uint32_t* count;       ///< [queries] how many documents are handed on
+  handed_document* document;  ///< [queries][capacity]
+  std::uint32_t capacity;
 };
 
 /// How far below the k-th best sum a document's own may be that is as near, and not 0.
@@ -166,10 +178,11 @@ struct posting_list_view {
   std::uint32_t weight;
 };
 
-/// Block (query, tile), queries first.
-__global__ __launch_bounds__(sum_threads,
-                             1) void sum_kernel(tiles_view const tiles, query_view const queries,
-                                                results_view const to, std::uint32_t k) {
+/// Block (query, tile), queries first. `blocks`: of a multiprocessor, at least.
+template <int blocks>
+__global__ __launch_bounds__(sum_threads, blocks) void sum_kernel(
+    tiles_view const tiles, query_view const queries, double scale, handed_view const handed,
+    unsigned long long* all_postings_read, std::uint32_t k) {
   extern __shared__ __align__(16) std::uint32_t sums[];  // [tile_size]
   using block_scan = cub::BlockScan<std::uint32_t, sum_threads>;
   __shared__ typename block_scan::TempStorage storage;
@@ -197,10 +210,9 @@ __global__ __launch_bounds__(sum_threads,
 
   tile_posting const* const postings = tiles.postings + (tiles.base[tile] - tiles.base[0]);
   std::uint32_t const* const begin = tiles.begin + tile * (std::size_t{tiles.terms} + 1);
-  std::uint64_t const terms_end = queries.begin[q + 1] - queries.begin[0];
+  std::uint64_t const terms_end = queries.begin[q + 1];
   double const norm = queries.norm[q];
-  for (std::uint64_t t0 = queries.begin[q] - queries.begin[0]; t0 < terms_end;
-       t0 += terms_together) {
+  for (std::uint64_t t0 = queries.begin[q]; t0 < terms_end; t0 += terms_together) {
     auto const terms =
         static_cast<std::uint32_t>(min(std::uint64_t{terms_together}, terms_end - t0));
     std::uint32_t runs = 0;
@@ -209,7 +221,7 @@ __global__ __launch_bounds__(sum_threads,
       std::uint32_t const from = begin[term];
       std::uint32_t const size = begin[term + 1] - from;
       lists[threadIdx.x] = {from, size,
-                            integer_weight(queries.weight[t0 + threadIdx.x], norm, queries.scale)};
+                            integer_weight(queries.weight[t0 + threadIdx.x], norm, scale)};
       runs = (size + run_length - 1) / run_length;
       atomicAdd(&postings_read, size);
     }
@@ -247,8 +259,8 @@ __global__ __launch_bounds__(sum_threads,
 
   // Those that may be among the nearest, as far as this tile and the others tell by now.
   if (threadIdx.x == 0) {
-    atomicAdd(to.postings_read, postings_read);
-    shared_best = *static_cast<std::uint32_t volatile*>(to.best + q);
+    atomicAdd(all_postings_read, postings_read);
+    shared_best = *static_cast<std::uint32_t volatile*>(handed.best + q);
   }
   __syncthreads();
   std::uint32_t least = not_below(shared_best, error);
@@ -273,14 +285,14 @@ __global__ __launch_bounds__(sum_threads,
   if (near >= k) {
     std::uint32_t const best = kth(
         k, [&](auto const& work) { each_near([&](std::uint32_t place) { work(sums[place]); }); });
-    if (threadIdx.x == 0) atomicMax(to.best + q, best);
+    if (threadIdx.x == 0) atomicMax(handed.best + q, best);
     least = max(least, not_below(best, error));
   }
-  handed_document* const out = to.handed + std::size_t{q} * to.capacity;
+  handed_document* const out = handed.document + std::size_t{q} * handed.capacity;
   each_near([&](std::uint32_t place) {
     if (sums[place] < least) return;
-    std::uint32_t const at = atomicAdd(to.handed_on + q, 1U);
-    if (at < to.capacity) out[at] = {first + place, sums[place]};
+    std::uint32_t const at = atomicAdd(handed.count + q, 1U);
+    if (at < handed.capacity) out[at] = {first + place, sums[place]};
   });
 }
 
@@ -292,92 +304,114 @@ struct rows_view {
   double const* norms;
 };
 
+/// Terms of a row, ascending, and their weights.
+struct term_weights {
+  std::uint32_t const* term;
+  double const* weight;
+  std::uint32_t size;
+};
+
+/// The products of two rows' common terms, added in the order of the terms, by a warp: it looks for
+/// the terms of one in the other. The same in all lanes.
+__device__ double sum_of_common(term_weights const& of, term_weights const& in) {
+  constexpr std::uint32_t together = 4;  // terms of a lane that are fetched at a time
+  std::uint32_t const lane = threadIdx.x % 32;
+  std::uint32_t const largest_half =
+      in.size == 0 ? 0 : 1U << (31 - __clz(static_cast<int>(in.size)));
+  double sum = 0;
+  for (std::uint32_t first = 0; first < of.size; first += 32 * together) {
+    std::uint32_t term[together];
+    double product[together];
+#pragma unroll
+    for (std::uint32_t j = 0; j < together; ++j) {
+      std::uint32_t const i = first + j * 32 + lane;
+      term[j] = i < of.size ? of.term[i] : ~0U;
+      product[j] = i < of.size ? of.weight[i] : 0;
+    }
+    // The other's first term that is not below each of them, looked for side by side.
+    std::uint32_t low[together]{};
+    for (std::uint32_t half = largest_half; half > 0; half /= 2)
+#pragma unroll
+      for (std::uint32_t j = 0; j < together; ++j) {
+        std::uint32_t const next = low[j] + half;
+        if (next <= in.size && in.term[next - 1] < term[j]) low[j] = next;
+      }
+#pragma unroll
+    for (std::uint32_t j = 0; j < together; ++j) {
+      bool const common = low[j] < in.size && in.term[low[j]] == term[j];
+      if (common) product[j] = __dmul_rn(product[j], in.weight[low[j]]);
+      for (std::uint32_t left = __ballot_sync(~0U, common); left != 0; left &= left - 1)
+        sum = __dadd_rn(sum, __shfl_sync(~0U, product[j], __ffs(static_cast<int>(left)) - 1));
+    }
+  }
+  return sum;
+}
+
 /// Larger scores first, equal ones in id order.
 __device__ bool nearer(device_candidate const& a, device_candidate const& b) {
   return a.score != b.score ? a.score > b.score : a.document < b.document;
 }
 
-/// A block a query: exact similarities, the k nearest in order. Queries whose neighbours are found
-/// are passed over, as are those with more documents to compute than `room`.
+/// A block a query: exact similarities, the k nearest in order. Queries that are answered are
+/// passed over, as are those with more documents to compute than `room`.
 __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
-    rows_view const rows, query_view const queries, results_view const to, std::uint32_t k,
-    bool inner_product, bool l2, std::uint32_t room) {
+    rows_view const rows, query_view const queries, handed_view const handed, results_view const to,
+    std::uint32_t k, bool inner_product, bool l2, std::uint32_t room) {
   extern __shared__ uint4 shared[];
   auto* const kept = reinterpret_cast<device_candidate*>(shared);  // [room]
   __shared__ kth_largest<rescore_threads> kth;
   __shared__ std::uint32_t query_term[shared_terms];
-  __shared__ double query_weight[shared_terms];
-  __shared__ std::uint32_t kept_count;
+  __shared__ std::uint32_t kept_count, taken;
   std::uint32_t const q = blockIdx.x;
-  std::uint32_t const handed_on = to.handed_on[q];
+  std::uint32_t const handed_on = handed.count[q];
   std::uint32_t const error = queries.error[q];
-  if (to.found[q] != not_found || handed_on > to.capacity || error == not_served) return;
-  handed_document const* const handed = to.handed + std::size_t{q} * to.capacity;
+  if (to.answered[q] != 0 || handed_on > handed.capacity || error == not_served) return;
+  handed_document const* const near = handed.document + std::size_t{q} * handed.capacity;
   // What the tiles together know of the k-th best.
-  std::uint32_t cut = not_below(to.best[q], error);
+  std::uint32_t cut = not_below(handed.best[q], error);
   if (handed_on >= k)
     cut = max(cut, not_below(kth(k,
                                  [&](auto const& work) {
                                    for (std::uint32_t i = threadIdx.x; i < handed_on;
                                         i += rescore_threads)
-                                     work(handed[i].sum);
+                                     work(near[i].sum);
                                  }),
                              error));
-  if (threadIdx.x == 0) kept_count = 0;
+  if (threadIdx.x == 0) {
+    kept_count = 0;
+    taken = 0;
+  }
   auto const terms = static_cast<std::uint32_t>(queries.begin[q + 1] - queries.begin[q]);
-  std::uint64_t const at = queries.begin[q] - queries.begin[0];
+  std::uint64_t const at = queries.begin[q];
   std::uint32_t const* term = queries.term + at;
-  double const* weight = queries.weight + at;
   if (terms <= shared_terms) {
-    for (std::uint32_t i = threadIdx.x; i < terms; i += rescore_threads) {
-      query_term[i] = term[i];
-      query_weight[i] = weight[i];
-    }
+    for (std::uint32_t i = threadIdx.x; i < terms; i += rescore_threads) query_term[i] = term[i];
     term = query_term;
-    weight = query_weight;
   }
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < handed_on; i += rescore_threads) {
-    if (handed[i].sum < cut) continue;
+    if (near[i].sum < cut) continue;
     std::uint32_t const place = atomicAdd(&kept_count, 1U);
-    if (place < room) kept[place] = {0, handed[i].document};
+    if (place < room) kept[place] = {0, near[i].document};
   }
   __syncthreads();
   if (kept_count > room) return;
   std::uint32_t const lane = threadIdx.x % 32;
   double const norm = queries.norm[q];
-  constexpr std::uint32_t together = 4;  // terms of a lane that are fetched at a time
-  for (std::uint32_t c = threadIdx.x / 32; c < kept_count; c += rescore_threads / 32) {
+  term_weights const query{term, queries.weight + at, terms};
+  for (std::uint32_t c = threadIdx.x / 32; c < kept_count;) {
     std::uint32_t const document = kept[c].document;
-    double sum = 0;  // the same in all lanes
-    std::uint64_t const end = rows.begin[document + 1] - rows.begin[0];
-    for (std::uint64_t i0 = rows.begin[document] - rows.begin[0]; i0 < end; i0 += 32 * together) {
-      std::uint32_t row_term[together];
-      double product[together];
-#pragma unroll
-      for (std::uint32_t j = 0; j < together; ++j) {
-        std::uint64_t const i = i0 + j * 32 + lane;
-        row_term[j] = i < end ? rows.term[i] : ~0U;
-        product[j] = i < end ? rows.weight[i] : 0;
-      }
-#pragma unroll
-      for (std::uint32_t j = 0; j < together; ++j) {
-        std::uint32_t low = 0;
-        for (std::uint32_t high = terms; low < high;) {
-          std::uint32_t const middle = (low + high) / 2;
-          if (term[middle] < row_term[j])
-            low = middle + 1;
-          else
-            high = middle;
-        }
-        bool const common = low < terms && term[low] == row_term[j];
-        if (common) product[j] = __dmul_rn(weight[low], product[j]);
-        for (std::uint32_t left = __ballot_sync(~0U, common); left != 0; left &= left - 1)
-          sum = __dadd_rn(sum, __shfl_sync(~0U, product[j], __ffs(static_cast<int>(left)) - 1));
-      }
-    }
+    std::uint64_t const row_begin = rows.begin[document] - rows.begin[0];
+    term_weights const row{
+        rows.term + row_begin, rows.weight + row_begin,
+        static_cast<std::uint32_t>(rows.begin[document + 1] - rows.begin[document])};
+    // A document's terms come side by side, those of a query are at hand; unless they are far
+    // fewer.
+    double const sum = row.size / 8 > terms ? sum_of_common(query, row) : sum_of_common(row, query);
     if (lane == 0)
       kept[c].score = inner_product ? sum : cosine_of(sum, norm, rows.norms[document], l2);
+    if (lane == 0) c = rescore_threads / 32 + atomicAdd(&taken, 1U);
+    c = __shfl_sync(~0U, c, 0);
   }
   __syncthreads();
   std::uint32_t const count = kept_count;
@@ -407,95 +441,140 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
     to.scores[std::size_t{q} * k + i] = kept[i].score;
   }
   if (threadIdx.x == 0) {
-    to.found[q] = here;
+    to.answered[q] = 1 + here;
     atomicAdd(to.rescored, static_cast<unsigned long long>(count));
   }
 }
 
-/// A batch of queries on the device, and what is found for them, there and on the host.
-class query_batch {
+/// Where the arrays of a batch are in one piece of memory. The host's has what a device begins with
+/// or what it has found, which one call copies each.
+class batch_layout {
  public:
-  query_batch(std::size_t queries, std::size_t k, std::size_t capacity)
-      : capacity_(static_cast<std::uint32_t>(capacity)),
-        best_(queries),
-        handed_on_(queries),
-        found_(queries),
-        documents_(queries * k),
-        scores_(queries * k),
-        counts_(2),
-        handed_(queries * capacity),
-        found_on_host_(queries),
-        documents_on_host_(queries * k),
-        scores_on_host_(queries * k),
-        counts_on_host_(2) {
-    // They are copied whole, also where a query has found fewer documents.
-    documents_.fill_bytes(0);
-    scores_.fill_bytes(0);
-    check_cuda(cudaStreamSynchronize(nullptr));
+  batch_layout() = default;
+  batch_layout(std::size_t queries, std::size_t entries, std::size_t k)
+      : begin_(add<std::uint64_t>(queries + 1)),
+        norm_(add<double>(queries)),
+        error_(add<std::uint32_t>(queries)),
+        weight_(add<double>(entries)),
+        term_(add<std::uint32_t>(entries)),
+        best_(add<std::uint32_t>(queries)),
+        handed_on_(add<std::uint32_t>(queries)),
+        counts_(add<unsigned long long>(2)),
+        answered_(add<std::uint32_t>(queries)),
+        documents_(add<std::uint32_t>(queries * k)),
+        scores_(add<double>(queries * k)) {}
+
+  query_view queries(std::byte* piece) const {
+    return {at<std::uint64_t>(piece, begin_), at<std::uint32_t>(piece, term_),
+            at<double>(piece, weight_), at<double>(piece, norm_), at<std::uint32_t>(piece, error_)};
+  }
+  handed_view handed(std::byte* piece, handed_document* documents, std::uint32_t capacity) const {
+    return {at<std::uint32_t>(piece, best_), at<std::uint32_t>(piece, handed_on_), documents,
+            capacity};
+  }
+  results_view results(std::byte* piece) const {
+    auto* const counts = at<unsigned long long>(piece, counts_);
+    return {at<double>(piece, scores_), at<std::uint32_t>(piece, documents_),
+            at<std::uint32_t>(piece, answered_), counts, counts + 1};
   }
 
-  query_view put(sparse_rows const& rows, std::span<double const> norms,
-                 std::span<std::uint32_t const> errors, double scale, share const& of,
-                 cudaStream_t on) {
-    share const terms{rows.begin[of.begin], rows.begin[of.end]};
-    return {put(begin_, rows.begin, {of.begin, of.end + 1}, on),
-            put(term_, rows.term, terms, on),
-            put(weight_, rows.weight, terms, on),
-            put(norm_, norms, of, on),
-            put(error_, errors, of, on),
-            scale};
-  }
-  results_view start(cudaStream_t on) {
-    best_.fill_bytes(0, on);
-    handed_on_.fill_bytes(0, on);
-    counts_.fill_bytes(0, on);
-    found_.fill_bytes(0xff, on);
-    return {best_.data(),   handed_on_.data(), handed_.data(),    capacity_,     counts_.data() + 1,
-            counts_.data(), found_.data(),     documents_.data(), scores_.data()};
-  }
-  /// Waits for what was found for n queries; the pointers hold until the next batch.
-  struct found_on_host {
-    std::uint32_t const* found;  ///< [n] how many documents, or not_found
-    std::uint32_t const* documents;
-    double const* scores;
-    std::uint64_t rescored, postings_read;
-  };
-  found_on_host finish(std::size_t n, std::size_t k, cudaStream_t on) {
-    get(found_on_host_, found_, n, on);
-    get(documents_on_host_, documents_, n * k, on);
-    get(scores_on_host_, scores_, n * k, on);
-    get(counts_on_host_, counts_, 2, on);
-    check_cuda(cudaStreamSynchronize(on));
-    return {found_on_host_.data(), documents_on_host_.data(), scores_on_host_.data(),
-            counts_on_host_[0], counts_on_host_[1]};
-  }
+  std::size_t bytes() const noexcept { return bytes_; }
+  /// A batch begins with the queries and then zeros,
+  share zeros() const noexcept { return {best_, documents_}; }
+  share start() const noexcept { return {0, documents_}; }
+  /// and these are found.
+  share found() const noexcept { return {counts_, bytes_}; }
 
  private:
   template <class T>
-  static T const* put(device_buffer<T>& to, std::span<T const> from, share const& of,
-                      cudaStream_t on) {
-    to.reserve(of.size());
-    if (of.size() > 0)
-      check_cuda(cudaMemcpyAsync(to.data(), from.data() + of.begin, of.size() * sizeof(T),
-                                 cudaMemcpyHostToDevice, on));
-    return to.data();
+  std::size_t add(std::size_t n) {
+    return std::exchange(bytes_, round_up(bytes_ + n * sizeof(T), alignment));
   }
   template <class T>
-  static void get(pinned_buffer<T>& to, device_buffer<T> const& from, std::size_t n,
-                  cudaStream_t on) {
-    check_cuda(cudaMemcpyAsync(to.data(), from.data(), n * sizeof(T), cudaMemcpyDeviceToHost, on));
+  static T* at(std::byte* piece, std::size_t offset) {
+    return reinterpret_cast<T*>(piece + offset);
+  }
+  std::size_t bytes_ = 0;
+  std::size_t begin_ = 0, norm_ = 0, error_ = 0, weight_ = 0, term_ = 0;
+  std::size_t best_ = 0, handed_on_ = 0, counts_ = 0, answered_ = 0, documents_ = 0, scores_ = 0;
+};
+
+/// A batch of queries in host memory that devices copy at full speed.
+class staged_batch {
+ public:
+  /// Makes room for some of the rows; then each of them is put, by any thread.
+  void stage(sparse_rows const& rows, share const& of, std::size_t k) {
+    of_ = of;
+    first_entry_ = rows.begin[of.begin];
+    layout_ = {of.size(), rows.begin[of.end] - first_entry_, k};
+    piece_.reserve(std::bit_ceil(layout_.bytes()));
+    std::memset(piece_.data() + layout_.zeros().begin, 0, layout_.zeros().size());
+    view_ = layout_.queries(piece_.data());
+    view_.begin[0] = 0;
+  }
+  void put(sparse_rows const& rows, std::size_t q, double norm, std::uint32_t error) {
+    std::size_t const i = q - of_.begin;
+    sparse_row const row = rows[q];
+    std::uint64_t const begin = rows.begin[q] - first_entry_;
+    view_.begin[i + 1] = begin + row.size();
+    view_.norm[i] = norm;
+    view_.error[i] = error;
+    std::copy(row.term.begin(), row.term.end(), view_.term + begin);
+    std::copy(row.weight.begin(), row.weight.end(), view_.weight + begin);
+  }
+  share const& of() const noexcept { return of_; }
+  batch_layout const& layout() const noexcept { return layout_; }
+  std::byte const* piece() const noexcept { return piece_.data(); }
+
+ private:
+  share of_;
+  std::uint64_t first_entry_ = 0;
+  batch_layout layout_;
+  query_view view_{};
+  pinned_buffer<std::byte> piece_;
+};
+
+/// A batch on a device, and what is found for it, there and on the host.
+class query_batch {
+ public:
+  query_batch(std::size_t queries, std::size_t k, std::size_t capacity)
+      : capacity_(static_cast<std::uint32_t>(capacity)), handed_(queries * capacity) {
+    make_room(batch_layout(queries, 0, k));
+  }
+
+  void start(staged_batch const& from, cudaStream_t on) {
+    layout_ = from.layout();
+    make_room(layout_);
+    check_cuda(cudaMemcpyAsync(piece_.data(), from.piece(), layout_.start().size(),
+                               cudaMemcpyHostToDevice, on));
+  }
+  query_view queries() { return layout_.queries(piece_.data()); }
+  handed_view handed() { return layout_.handed(piece_.data(), handed_.data(), capacity_); }
+  results_view results() { return layout_.results(piece_.data()); }
+
+  /// Waits for what was found; it holds until the next batch.
+  void fetch(cudaStream_t on) {
+    share const found = layout_.found();
+    check_cuda(cudaMemcpyAsync(on_host_.data() + found.begin, piece_.data() + found.begin,
+                               found.size(), cudaMemcpyDeviceToHost, on));
+    check_cuda(cudaStreamSynchronize(on));
+  }
+  results_view found() { return layout_.results(on_host_.data()); }
+
+ private:
+  void make_room(batch_layout const& layout) {
+    if (layout.bytes() <= piece_.size()) return;
+    piece_.reserve(std::bit_ceil(layout.bytes()));
+    on_host_.reserve(piece_.size());
+    // What is found is copied whole, also where a query has found fewer documents.
+    piece_.fill_bytes(0);
+    check_cuda(cudaStreamSynchronize(nullptr));
   }
   std::uint32_t capacity_;
-  device_buffer<std::uint64_t> begin_;
-  device_buffer<std::uint32_t> term_, error_;
-  device_buffer<double> weight_, norm_;
-  device_buffer<std::uint32_t> best_, handed_on_, found_, documents_;
-  device_buffer<double> scores_;
-  device_buffer<unsigned long long> counts_;  // rescored, postings read
+  batch_layout layout_;
+  device_buffer<std::byte> piece_;
   device_buffer<handed_document> handed_;
-  pinned_buffer<std::uint32_t> found_on_host_, documents_on_host_;
-  pinned_buffer<double> scores_on_host_;
-  pinned_buffer<unsigned long long> counts_on_host_;
+  pinned_buffer<std::byte> on_host_;
 };
 
 /// Whole tiles of the index.
@@ -558,76 +637,33 @@ class part_on_device {
   device_buffer<double> row_weight_, norms_;
 };
 
-/// The nearest of each query, as parts find them, and what that took.
-class merged_lists {
- public:
-  merged_lists(std::size_t queries, std::size_t k)
-      : k_(k), lists_(queries * k), size_(queries, 0), open_(queries, 0) {}
-
-  /// Adds what a part has for a batch of queries; from any thread.
-  void merge(share const& queries, std::uint32_t first_document,
-             query_batch::found_on_host const& more) {
-    std::lock_guard const guard(mutex_);
-    rescored += more.rescored;
-    postings_read += more.postings_read;
-    std::vector<candidate> merged;
-    for (std::size_t q = queries.begin; q < queries.end; ++q) {
-      std::size_t const b = q - queries.begin;
-      if (more.found[b] == not_found) {
-        open_[q] = 1;
-        continue;
-      }
-      candidate const* had = lists_.data() + q * k_;
-      candidate const* const end = had + size_[q];
-      merged.clear();
-      for (std::size_t i = b * k_; i < b * k_ + more.found[b];) {
-        candidate const next{more.scores[i], first_document + more.documents[i]};
-        if (had != end && *had < next) {
-          merged.push_back(*had++);
-        } else {
-          merged.push_back(next);
-          ++i;
-        }
-      }
-      merged.insert(merged.end(), had, end);
-      size_[q] = static_cast<std::uint32_t>(std::min(merged.size(), k_));
-      std::copy_n(merged.begin(), size_[q], lists_.data() + q * k_);
-    }
-  }
-  /// Whether a query is left to the CPU.
-  bool is_open(std::size_t q) const { return open_[q] != 0; }
-  std::span<candidate const> operator[](std::size_t q) const {
-    return {lists_.data() + q * k_, size_[q]};
-  }
-  std::uint64_t rescored = 0;
-  std::uint64_t postings_read = 0;
-
- private:
-  std::size_t k_;
-  std::vector<candidate> lists_;  // [queries][k]
-  std::vector<std::uint32_t> size_;
-  std::vector<char> open_;
-  std::mutex mutex_;
-};
-
 class tiles_on_gpus final : public sparse_search_engine {
  public:
   tiles_on_gpus(context const& ctx, sparse_index const& index, sparse_search_options const& options)
       : index_(index), options_(options), devices_(ctx.devices), places_(ctx.devices.size()) {
-    if (index.size() == 0 || options.k > most_neighbours ||
+    // What blocks of every device have room for.
+    std::size_t sums = largest_tile;
+    std::size_t kept = most_rescored;
+    std::mutex least;
+    threads_.run([&](std::size_t) {
+      std::size_t const sums_here =
+          std::min(allow_all_shared_memory(sum_kernel<1>), allow_all_shared_memory(sum_kernel<2>)) /
+          sizeof(std::uint32_t);
+      std::size_t const kept_here =
+          allow_all_shared_memory(rescore_kernel) / sizeof(device_candidate);
+      std::lock_guard const guard(least);
+      sums = std::min(sums, sums_here);
+      kept = std::min(kept, kept_here);
+    });
+    tile_size_ =
+        static_cast<std::uint32_t>(std::min(sums / 1024 * 1024, round_up(index.size(), 1024)));
+    if (kept < most_rescored) rooms_ = {few_rescored};
+    if (index.size() == 0 || options.k > std::min<std::size_t>(most_neighbours, rooms_.back()) ||
         !std::ranges::all_of(index.documents().weight, serves)) {
       on_cpu_ = make_tiles_on_cpu(ctx, index, options);
       return;
     }
     zero_documents_ = zero_documents(index, options.metric);
-    std::mutex least;
-    threads_.run([&](std::size_t) {
-      std::size_t const sums = allow_all_shared_memory(sum_kernel) / sizeof(std::uint32_t);
-      std::size_t const kept = allow_all_shared_memory(rescore_kernel) / sizeof(device_candidate);
-      std::lock_guard const guard(least);
-      tile_size_ = std::min(tile_size_, static_cast<std::uint32_t>(sums / 1024 * 1024));
-      kept_ = std::min(kept_, kept);
-    });
     tiles_ = std::make_unique<tile_index>(ctx, index, options.metric, tile_size_,
                                           tile_lists::over_banks);
     k_ = std::min(options.k, index.size());
@@ -660,31 +696,20 @@ class tiles_on_gpus final : public sparse_search_engine {
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
               neighbours& found) const override {
     if (on_cpu_) return on_cpu_->search(ctx, queries, query_norms, found);
-    std::vector<std::uint32_t> errors(queries.size());
-    parallel_for(ctx, queries.size(), piece_of(ctx, queries.size()),
-                 [&](std::size_t begin, std::size_t end, int) {
-                   for (std::size_t q = begin; q < end; ++q)
-                     errors[q] = error_of(*tiles_, queries[q], query_norms[q]);
-                 });
-    merged_lists lists(queries.size(), k_);
-    {
-      std::lock_guard const one_at_a_time(devices_in_use_);
-      threads_.run([&](std::size_t i) {
-        share const mine =
-            replicated() ? share_of(queries.size(), devices_.size(), i) : share{0, queries.size()};
-        if (mine.size() == 0) return;
-        device_place& here = *places_[i];
-        for (std::size_t p = replicated() ? 0 : i; p < parts_.size(); p += devices_.size()) {
-          here.load(index_, *tiles_, parts_[p], p);
-          for (std::size_t begin = mine.begin; begin < mine.end; begin += together_) {
-            ctx.check_stop();
-            share const batch{begin, std::min(mine.end, begin + together_)};
-            search_batch(here, queries, query_norms, errors, batch, lists);
-          }
-        }
-      });
-    }
-    finish(ctx, queries, query_norms, lists, found);
+    std::lock_guard const one_at_a_time(devices_in_use_);
+    current_device const guard(devices_[0]);
+    work_on_queries work{queries, query_norms, found, {}, std::vector<char>(queries.size(), 0)};
+    if (parts_.size() > devices_.size()) work.so_far.resize(queries.size());
+    std::size_t const at_once = replicated() ? together_ * devices_.size() : together_;
+    for (std::size_t first = 0; first < parts_.size(); first += devices_.size())
+      for (std::size_t begin = 0; begin < queries.size(); begin += at_once) {
+        ctx.check_stop();
+        share const batch{begin, std::min(queries.size(), begin + at_once)};
+        stage(ctx, work, batch);
+        threads_.run([&](std::size_t i) { search_part(i, first + i); });
+        take(ctx, work, batch, first);
+      }
+    search_open(ctx, work);
   }
 
  private:
@@ -699,10 +724,22 @@ class tiles_on_gpus final : public sparse_search_engine {
       held.emplace(index, tiles, part);
       held_number = number;
     }
+    staged_batch staged;
     query_batch batch;
     std::optional<part_on_device> held;
     std::size_t held_number = 0;
     stream work;
+  };
+
+  /// A call's queries, and what the parts have found for them so far.
+  struct work_on_queries {
+    sparse_rows const& queries;
+    std::span<double const> norms;
+    neighbours& found;
+    std::vector<std::vector<candidate>> so_far;  // [queries], where parts are loaded in turn
+    std::vector<char> open;                      // [queries] left to the CPU
+    std::uint64_t rescored = 0;
+    std::uint64_t postings_read = 0;
   };
 
   /// The most that a query's sums may be off, or not_served.
@@ -733,66 +770,143 @@ class tiles_on_gpus final : public sparse_search_engine {
     }
   }
 
-  /// One batch in the part that the current device holds.
-  void search_batch(device_place& here, sparse_rows const& queries,
-                    std::span<double const> query_norms, std::span<std::uint32_t const> errors,
-                    share const& of, merged_lists& lists) const {
-    part_on_device const& part = *here.held;
-    cudaStream_t const on = here.work.get();
-    auto const n = static_cast<unsigned>(of.size());
-    auto const k = static_cast<std::uint32_t>(k_);
-    query_view const batch =
-        here.batch.put(queries, query_norms, errors, query_scale(*tiles_), of, on);
-    results_view const to = here.batch.start(on);
-    sum_kernel<<<dim3(n, part.tiles()), sum_threads, tile_size_ * sizeof(std::uint32_t), on>>>(
-        part.view(tile_size_), batch, to, k);
-    check_launch();
-    for (std::uint32_t const room : {few_rescored, most_rescored}) {
-      if (room < k || room > kept_) continue;
-      rescore_kernel<<<n, rescore_threads, room * sizeof(device_candidate), on>>>(
-          part.rows(), batch, to, k, options_.metric == similarity::inner_product,
-          options_.metric == similarity::l2, room);
-      check_launch();
-    }
-    lists.merge(of, part.first_document(), here.batch.finish(n, k, on));
+  /// The queries that a device searches: its share of a batch where it holds the whole index.
+  staged_batch& staged_for(std::size_t device) const {
+    return places_[replicated() ? device : 0]->staged;
   }
 
-  /// What is left for the CPU, and documents that share no term with a query.
-  void finish(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
-              merged_lists const& lists, neighbours& found) const {
-    auto const write = [&](std::size_t q, std::vector<candidate> const& nearest) {
-      for (std::size_t i = 0; i < k_; ++i) {
-        found.document[q * k_ + i] = nearest[i].document;
-        found.score[q * k_ + i] = nearest[i].score;
-      }
-    };
-    parallel_for(ctx, queries.size(), piece_of(ctx, queries.size()),
+  /// Puts a batch where devices copy it.
+  void stage(context const& ctx, work_on_queries const& work, share const& batch) const {
+    std::size_t const shares = replicated() ? devices_.size() : 1;
+    for (std::size_t i = 0; i < shares; ++i) {
+      share const mine = share_of(batch.size(), shares, i);
+      staged_for(i).stage(work.queries, {batch.begin + mine.begin, batch.begin + mine.end}, k_);
+    }
+    parallel_for(ctx, batch.size(), piece_of(ctx, batch.size()),
                  [&](std::size_t begin, std::size_t end, int) {
-                   std::vector<candidate> nearest;
-                   for (std::size_t q = begin; q < end; ++q) {
-                     if (lists.is_open(q)) continue;
-                     nearest.assign(lists[q].begin(), lists[q].end());
-                     for (std::uint32_t const d : zero_documents_) nearest.push_back({0.5, d});
-                     if (!zero_documents_.empty()) std::sort(nearest.begin(), nearest.end());
-                     if (nearest.size() > k_) nearest.resize(k_);
-                     fill_up(nearest, k_);
-                     write(q, nearest);
+                   std::size_t i = 0;
+                   for (std::size_t q = batch.begin + begin; q < batch.begin + end; ++q) {
+                     while (q >= staged_for(i).of().end) ++i;
+                     staged_for(i).put(work.queries, q, work.norms[q],
+                                       error_of(*tiles_, work.queries[q], work.norms[q]));
                    }
                  });
+  }
+
+  /// The staged queries of a device in a part, which it loads where it does not hold it.
+  void search_part(std::size_t device, std::size_t number) const {
+    staged_batch const& staged = staged_for(device);
+    std::size_t const p = replicated() ? 0 : number;
+    if (p >= parts_.size() || staged.of().size() == 0) return;
+    device_place& here = *places_[device];
+    here.load(index_, *tiles_, parts_[p], p);
+    part_on_device const& part = *here.held;
+    cudaStream_t const on = here.work.get();
+    auto const n = static_cast<unsigned>(staged.of().size());
+    auto const k = static_cast<std::uint32_t>(k_);
+    here.batch.start(staged, on);
+    query_view const queries = here.batch.queries();
+    results_view const results = here.batch.results();
+    handed_view const handed = here.batch.handed();
+    auto* const sum = tile_size_ <= small_tile ? sum_kernel<2> : sum_kernel<1>;
+    sum<<<dim3(n, part.tiles()), sum_threads, tile_size_ * sizeof(std::uint32_t), on>>>(
+        part.view(tile_size_), queries, query_scale(*tiles_), handed, results.postings_read, k);
+    check_launch();
+    // Nearly always the first leaves nothing to the second.
+    for (std::uint32_t const room : rooms_) {
+      if (room < k) continue;
+      rescore_kernel<<<n, rescore_threads, room * sizeof(device_candidate), on>>>(
+          part.rows(), queries, handed, results, k, options_.metric == similarity::inner_product,
+          options_.metric == similarity::l2, room);
+      check_launch();
+      here.batch.fetch(on);
+      std::uint32_t const* const answered = here.batch.found().answered;
+      if (std::all_of(answered, answered + n, [](std::uint32_t of) { return of != 0; })) return;
+    }
+  }
+
+  /// Takes what devices have found for a batch in the parts from `first` on; after the last ones
+  /// these are the neighbours.
+  void take(context const& ctx, work_on_queries& work, share const& batch,
+            std::size_t first) const {
+    bool const last = first + devices_.size() >= parts_.size();
+    struct finding {
+      share queries;
+      results_view results;
+      std::uint32_t first_document;
+    };
+    std::vector<finding> findings;
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      share const& of = staged_for(i).of();
+      if (of.size() == 0 || (!replicated() && first + i >= parts_.size())) continue;
+      findings.push_back({of, places_[i]->batch.found(), places_[i]->held->first_document()});
+      work.rescored += *findings.back().results.rescored;
+      work.postings_read += *findings.back().results.postings_read;
+    }
+    parallel_for(ctx, batch.size(), piece_of(ctx, batch.size()),
+                 [&](std::size_t begin, std::size_t end, int) {
+                   std::vector<candidate> nearest;
+                   for (std::size_t q = batch.begin + begin; q < batch.begin + end; ++q) {
+                     nearest.clear();
+                     if (first > 0) nearest.swap(work.so_far[q]);
+                     for (finding const& one : findings) {
+                       if (q < one.queries.begin || q >= one.queries.end) continue;
+                       std::size_t const i = q - one.queries.begin;
+                       if (one.results.answered[i] == 0)
+                         work.open[q] = 1;
+                       else
+                         merge(nearest, one.results, i, one.first_document);
+                     }
+                     if (!last)
+                       work.so_far[q].swap(nearest);
+                     else if (work.open[q] == 0)
+                       write(work, q, completed(nearest));
+                   }
+                 });
+  }
+
+  /// What a part has found for the i-th query of its batch among the nearest so far.
+  void merge(std::vector<candidate>& nearest, results_view const& results, std::size_t i,
+             std::uint32_t first_document) const {
+    auto const before = static_cast<std::ptrdiff_t>(nearest.size());
+    for (std::size_t j = i * k_; j < i * k_ + results.answered[i] - 1; ++j)
+      nearest.push_back({results.scores[j], first_document + results.documents[j]});
+    std::inplace_merge(nearest.begin(), nearest.begin() + before, nearest.end());
+    if (nearest.size() > k_) nearest.resize(k_);
+  }
+
+  /// The nearest of those that share a term with a query, and the others that fill up the k.
+  std::vector<candidate> const& completed(std::vector<candidate>& nearest) const {
+    for (std::uint32_t const d : zero_documents_) nearest.push_back({0.5, d});
+    if (!zero_documents_.empty()) std::sort(nearest.begin(), nearest.end());
+    if (nearest.size() > k_) nearest.resize(k_);
+    fill_up(nearest, k_);
+    return nearest;
+  }
+  void write(work_on_queries const& work, std::size_t q,
+             std::vector<candidate> const& nearest) const {
+    for (std::size_t i = 0; i < k_; ++i) {
+      work.found.document[q * k_ + i] = nearest[i].document;
+      work.found.score[q * k_ + i] = nearest[i].score;
+    }
+  }
+
+  /// What is left for the CPU.
+  void search_open(context const& ctx, work_on_queries& work) const {
     std::vector<std::size_t> open;
-    for (std::size_t q = 0; q < queries.size(); ++q)
-      if (lists.is_open(q)) open.push_back(q);
+    for (std::size_t q = 0; q < work.queries.size(); ++q)
+      if (work.open[q] != 0) open.push_back(q);
     std::vector<std::vector<double>> sums(
         open.empty() ? 0 : static_cast<std::size_t>(ctx.thread_count()));
     parallel_for(ctx, open.size(), 1, [&](std::size_t i, std::size_t, int thread) {
       std::size_t const q = open[i];
       std::vector<candidate> nearest;
-      search_all(index_, options_.metric, queries[q], query_norms[q], k_,
+      search_all(index_, options_.metric, work.queries[q], work.norms[q], k_,
                  sums[static_cast<std::size_t>(thread)], nearest);
-      write(q, nearest);
+      write(work, q, nearest);
     });
-    found.rescored = lists.rescored + open.size() * index_.size();
-    found.postings_read = lists.postings_read;
+    work.found.rescored = work.rescored + open.size() * index_.size();
+    work.found.postings_read = work.postings_read;
   }
 
   sparse_index const& index_;
@@ -801,8 +915,8 @@ class tiles_on_gpus final : public sparse_search_engine {
   mutable device_threads threads_{devices_};
   std::unique_ptr<tile_index> tiles_;
   std::vector<std::uint32_t> zero_documents_;
-  std::uint32_t tile_size_ = largest_tile;  // or less, as shared memory allows
-  std::size_t kept_ = most_rescored;        // candidates that a block's shared memory holds
+  std::uint32_t tile_size_ = 0;
+  std::vector<std::uint32_t> rooms_{few_rescored, most_rescored};  // that blocks have
   std::size_t k_ = 0;
   std::size_t capacity_ = 0;  // documents that the tiles of a query may hand on
   std::size_t together_ = 1;  // queries of a batch
