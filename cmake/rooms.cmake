@@ -7,8 +7,8 @@ function(rulerank_room name)
   if(RULERANK_HAS_CUDA AND ARG_CUDA_SOURCES)
     target_sources(rulerank_${name} PRIVATE ${ARG_CUDA_SOURCES})
     target_link_libraries(rulerank_${name} PUBLIC CUDA::cudart_static)
-    # OpenMP's own target tells C++ compilers only.
-    target_compile_options(rulerank_${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${OpenMP_CXX_FLAGS}>)
+    # OpenMP's own target tells the C++ compiler only; nvcc's may be another.
+    target_compile_options(rulerank_${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fopenmp>)
   endif()
   add_library(rulerank::${name} ALIAS rulerank_${name})
   set_target_properties(rulerank_${name} PROPERTIES EXPORT_NAME ${name})

@@ -58,6 +58,11 @@ TEST(parallel_for, covers_every_index_where_openmp_gives_fewer_threads) {
 }
 
 TEST(parallel_for, begins_with_the_piece_of_a_threads_number) {
+  int team = 1;
+#pragma omp parallel num_threads(4)
+#pragma omp master
+  team = omp_get_num_threads();
+  if (team < 4) GTEST_SKIP() << "OpenMP gives " << team << " threads of 4";
   context ctx;
   ctx.threads = 4;
   for (int round = 0; round < 20; ++round) {
@@ -66,6 +71,27 @@ TEST(parallel_for, begins_with_the_piece_of_a_threads_number) {
       thread_of[begin / 5] = thread;
     });
     EXPECT_EQ(thread_of, (std::vector<int>{0, 1, 2, 3}));
+  }
+}
+
+TEST(parallel_for, ends_with_all_pieces_below_one_that_ran) {
+  for (int round = 0; round < 300; ++round) {
+    std::stop_source source;
+    context ctx;
+    ctx.threads = 4;
+    ctx.stop = source.get_token();
+    std::vector<int> ran(64);
+    std::size_t const last = static_cast<std::size_t>(round) % 40;
+    bool const throws = round % 2 == 0;
+    EXPECT_ANY_THROW(parallel_for(ctx, ran.size(), 1, [&](std::size_t i, std::size_t, int) {
+      ran[i] = 1;
+      if (i != last) return;
+      if (throws) throw usage_error("x");
+      source.request_stop();
+    }));
+    auto const end = std::find(ran.rbegin(), ran.rend(), 1).base();
+    EXPECT_GT(end - ran.begin(), static_cast<std::ptrdiff_t>(last));
+    EXPECT_EQ(std::count(ran.begin(), end, 1), end - ran.begin()) << round;
   }
 }
 

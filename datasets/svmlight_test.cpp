@@ -8,11 +8,13 @@
 #include "datasets/svmlight_reference.hpp"
 #include "datasets/text_source.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -284,6 +286,28 @@ TEST(svmlight, stops_on_request) {
   context told;
   told.progress = [](std::string_view, std::uint64_t, std::uint64_t) { return false; };
   EXPECT_THROW(parse_svmlight(told, "1 qid:1 1:1\n", "f"), interrupted);
+}
+
+TEST(svmlight, stops_at_any_time) {
+  std::string text;
+  for (int i = 0; i < 4000; ++i) text += "1 qid:1 1:3 2:4\n";
+  auto const shared = make_text(std::move(text));
+  int stopped = 0;
+  for (int round = 0; round < 400; ++round) {
+    std::stop_source source;
+    context ctx = with_threads(2 + round % 7);
+    ctx.stop = source.get_token();
+    std::jthread const stopping([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(round % 500));
+      source.request_stop();
+    });
+    try {
+      EXPECT_EQ(parse_svmlight_pieces(ctx, shared, "f", {}, {}, 64).size(), 4000U);
+    } catch (interrupted const&) {
+      ++stopped;
+    }
+  }
+  EXPECT_GT(stopped, 0);
 }
 
 TEST(svmlight, group_files) {
