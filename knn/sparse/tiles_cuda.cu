@@ -563,9 +563,10 @@ class query_batch {
 
  private:
   void make_room(batch_layout const& layout) {
-    if (layout.bytes() <= piece_.size()) return;
-    piece_.reserve(std::bit_ceil(layout.bytes()));
-    on_host_.reserve(piece_.size());
+    if (layout.bytes() <= std::min(piece_.size(), on_host_.size())) return;
+    std::size_t const room = std::bit_ceil(layout.bytes());
+    piece_.reserve(room);
+    on_host_.reserve(room);
     // What is found is copied whole, also where a query has found fewer documents.
     piece_.fill_bytes(0);
     check_cuda(cudaStreamSynchronize(nullptr));
@@ -812,7 +813,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     sum<<<dim3(n, part.tiles()), sum_threads, tile_size_ * sizeof(std::uint32_t), on>>>(
         part.view(tile_size_), queries, query_scale(*tiles_), handed, results.postings_read, k);
     check_launch();
-    // Nearly always the first leaves nothing to the second.
+    // Nearly always the first leaves nothing to the second, but queries that wait for the CPU.
     for (std::uint32_t const room : rooms_) {
       if (room < k) continue;
       rescore_kernel<<<n, rescore_threads, room * sizeof(device_candidate), on>>>(
