@@ -67,7 +67,7 @@ class known_queries {
     };
     std::atomic<bool> sound{true};
     each_row([&](std::size_t q, sparse_row const& row) {
-      if (!is_sound(row, queries.terms)) sound = false;
+      if (!fault_of(row, queries.terms).empty()) sound = false;
       std::uint64_t known = 0;
       for (std::size_t i = 0; i < row.size(); ++i) known += is_known(row, i) ? 1 : 0;
       begin_[q + 1] = known;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -50,13 +51,12 @@ struct sparse_matrix {
   operator sparse_rows() const { return {begin, term, weight, terms}; }
 };
 
-/// Whether the terms of a row ascend, are below `terms`, and their weights are finite and at most
-/// `largest_weight`.
-bool is_sound(sparse_row const& row, std::uint32_t terms);
+/// What is wrong with a row, or nothing: terms that do not ascend, a term that is not below
+/// `terms`, a weight that is not finite or beyond `largest_weight`.
+std::string fault_of(sparse_row const& row, std::uint32_t terms);
 
-/// Throws `usage_error` that names the row where terms do not ascend, a term is not below `terms`,
-/// or a weight is not finite or beyond `largest_weight`. `what` stands in the message: documents,
-/// queries.
+/// Throws `usage_error` that names the first row with a fault. `what` stands in the message:
+/// documents, queries.
 void check(sparse_rows const& rows, std::string_view what);
 
 }  // namespace rulerank::knn

@@ -408,9 +408,10 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
     // A document's terms come side by side, those of a query are at hand; unless they are far
     // fewer.
     double const sum = row.size / 8 > terms ? sum_of_common(query, row) : sum_of_common(row, query);
-    if (lane == 0)
+    if (lane == 0) {
       kept[c].score = inner_product ? sum : cosine_of(sum, norm, rows.norms[document], l2);
-    if (lane == 0) c = rescore_threads / 32 + atomicAdd(&taken, 1U);
+      c = rescore_threads / 32 + atomicAdd(&taken, 1U);
+    }
     c = __shfl_sync(~0U, c, 0);
   }
   __syncthreads();
@@ -507,7 +508,7 @@ class staged_batch {
     of_ = of;
     first_entry_ = rows.begin[of.begin];
     layout_ = {of.size(), rows.begin[of.end] - first_entry_, k};
-    piece_.reserve(std::bit_ceil(layout_.bytes()));
+    piece_.reserve(std::bit_ceil(layout_.start().size()));
     std::memset(piece_.data() + layout_.zeros().begin, 0, layout_.zeros().size());
     view_ = layout_.queries(piece_.data());
     view_.begin[0] = 0;
@@ -683,10 +684,8 @@ class tiles_on_gpus final : public sparse_search_engine {
     cut(room);
     if (parts_.size() <= devices_.size())
       threads_.run([&](std::size_t i) {
-        if (replicated())
-          places_[i]->load(index_, *tiles_, parts_[0], 0);
-        else if (i < parts_.size())
-          places_[i]->load(index_, *tiles_, parts_[i], i);
+        if (std::size_t const p = part_of(i, 0); p < parts_.size())
+          places_[i]->load(index_, *tiles_, parts_[p], p);
       });
   }
   ~tiles_on_gpus() override {
@@ -707,7 +706,7 @@ class tiles_on_gpus final : public sparse_search_engine {
         ctx.check_stop();
         share const batch{begin, std::min(queries.size(), begin + at_once)};
         stage(ctx, work, batch);
-        threads_.run([&](std::size_t i) { search_part(i, first + i); });
+        threads_.run([&](std::size_t i) { search_part(i, first); });
         take(ctx, work, batch, first);
       }
     search_open(ctx, work);
@@ -750,6 +749,10 @@ class tiles_on_gpus final : public sparse_search_engine {
   }
 
   bool replicated() const { return parts_.size() == 1; }
+  /// The part that a device searches when the round begins with part `first`; none: parts_.size().
+  std::size_t part_of(std::size_t device, std::size_t first) const {
+    return replicated() ? 0 : std::min(first + device, parts_.size());
+  }
 
   /// As few parts as fit into `room` bytes each: one, or a multiple of the devices.
   void cut(std::size_t room) {
@@ -794,10 +797,10 @@ class tiles_on_gpus final : public sparse_search_engine {
                  });
   }
 
-  /// The staged queries of a device in a part, which it loads where it does not hold it.
-  void search_part(std::size_t device, std::size_t number) const {
+  /// The staged queries of a device in its part, which it loads where it does not hold it.
+  void search_part(std::size_t device, std::size_t first) const {
     staged_batch const& staged = staged_for(device);
-    std::size_t const p = replicated() ? 0 : number;
+    std::size_t const p = part_of(device, first);
     if (p >= parts_.size() || staged.of().size() == 0) return;
     device_place& here = *places_[device];
     here.load(index_, *tiles_, parts_[p], p);
@@ -839,7 +842,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     std::vector<finding> findings;
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       share const& of = staged_for(i).of();
-      if (of.size() == 0 || (!replicated() && first + i >= parts_.size())) continue;
+      if (of.size() == 0 || part_of(i, first) == parts_.size()) continue;
       findings.push_back({of, places_[i]->batch.found(), places_[i]->held->first_document()});
       work.rescored += *findings.back().results.rescored;
       work.postings_read += *findings.back().results.postings_read;
