@@ -1,8 +1,8 @@
 // The program `rulerank`: finds the verb, turns what it throws into an exit code.
 // 0 done, 1 output cannot be written or out of memory, 2 wrong usage, 3 bad input data,
 // 4 device trouble, 5 labels are wanted, 130 interrupted.
-#include "apps/session.hpp"
-#include "apps/verbs.hpp"
+#include "apps/shared/session.hpp"
+#include "apps/verbs/verbs.hpp"
 #include "bitmaps/bit_kernels.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"

@@ -2,10 +2,10 @@
 include(CMakePackageConfigHelpers)
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/rulerank")
 
-get_property(rooms GLOBAL PROPERTY RULERANK_ROOMS)
-install(TARGETS ${rooms} EXPORT rulerank ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-foreach(room IN LISTS rooms)
-  get_target_property(folder ${room} SOURCE_DIR)
+get_property(modules GLOBAL PROPERTY RULERANK_MODULES)
+install(TARGETS ${modules} EXPORT rulerank ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+foreach(module IN LISTS modules)
+  get_target_property(folder ${module} SOURCE_DIR)
   install(DIRECTORY "${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank"
           FILES_MATCHING PATTERN "*.hpp"
           PATTERN "*_reference.hpp" EXCLUDE

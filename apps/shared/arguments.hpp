@@ -1,0 +1,51 @@
+#pragma once
+
+#include "apps/shared/session.hpp"
+#include "datasets/discretizer.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Groups of options that several verbs share: a verb keeps one of each in its own options, calls
+// `add_to` when it is added and the other functions when it runs.
+namespace rulerank::apps {
+
+/// How SVMlight files are read: --zero-based --regroup --unlabelled --group.
+struct reading_arguments {
+  bool zero_based = false;
+  bool regroup = false;
+  std::optional<std::int32_t> unlabelled;
+  std::vector<std::string> group_files;  ///< the i-th belongs to the verb's i-th input
+
+  void add_to(CLI::App& verb);
+  datasets::svmlight_options options(std::size_t input = 0) const;
+  /// session::inputs of the verb's files and of --group's.
+  void check_inputs(session const& owner, std::vector<session::named_input> files) const;
+  /// Reads the verb's `input`-th file; warnings go to the session, checksums to its manifest.
+  datasets::dataset read(session& owner, std::string const& path, std::size_t input = 0) const;
+};
+
+/// How features become items: --norm --method --bins --missing-values --unlisted and, where a verb
+/// accepts fitted cuts, --discretizer, which none of the others may stand beside.
+struct discretizer_arguments {
+  enum class fitted_cuts { accepted, refused };
+
+  std::string method = "tube";
+  std::string bins = "10";
+  std::string missing = "item";
+  std::string unlisted = "zero";
+  std::string norm = "none";
+  std::string fitted;  ///< a file of cuts, or empty
+
+  void add_to(CLI::App& verb, fitted_cuts cuts = fitted_cuts::accepted);
+  /// Throws `usage_error` for words that are not known.
+  datasets::discretizer_options options() const;
+  /// The cuts of --discretizer where it was given, else cuts fitted on `train`.
+  datasets::discretizer fit_or_read(session& owner, datasets::dataset const& train) const;
+};
+
+}  // namespace rulerank::apps

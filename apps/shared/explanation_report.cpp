@@ -1,0 +1,354 @@
+#include "apps/shared/explanation_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace rulerank::apps {
+
+namespace {
+
+using eval::column;
+using eval::table_format;
+using l2r::exact_integer;
+using l2r::quotient;
+using nlohmann::ordered_json;
+
+std::string digits(exact_integer const& value) {
+  return value.str();
+}
+
+std::string antecedent_words(l2r::document_rule const& rule, rule_words const& words) {
+  std::string text;
+  for (rules::item const x : rule.antecedent)
+    text +=
+        fmt::format("{}{}", text.empty() ? "" : " and ", words_of(words.ranges[x], words.names));
+  return text;
+}
+
+std::string rule_text(l2r::document_rule const& rule, rule_words const& words) {
+  return fmt::format("{} -> {}", antecedent_words(rule, words), rule.label);
+}
+
+double confidence(l2r::document_rule const& rule) {
+  return static_cast<double>(rule.support) / rule.documents;
+}
+
+/// `2: 37, 0: 4`, labels descending, those that do not occur left out.
+std::string classes_text(l2r::document_rule const& rule, rule_words const& words) {
+  std::string text;
+  for (std::size_t k = 0; k < rule.classes.size(); ++k)
+    if (rule.classes[k] > 0)
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", words.index.class_label(k),
+                          rule.classes[k]);
+  return text;
+}
+
+/// Paragraphs, tables and headings in one of the two forms.
+class page {
+ public:
+  explicit page(table_format format) : format_(format) {}
+
+  void heading(std::string const& text) {
+    add(format_ == table_format::markdown ? fmt::format("## {}\n", escaped(text)) : text + "\n");
+  }
+  void line(std::string const& text) { add(escaped(text) + "\n"); }
+  void table(eval::table const& t) { add(fmt::format("\n{}", eval::render(t, format_))); }
+  std::string take() { return std::move(text_); }
+
+ private:
+  /// A line as the title of a table without columns is shown.
+  std::string escaped(std::string const& text) const {
+    if (format_ != table_format::markdown) return text;
+    std::string const shown = eval::render({.title = text, .columns = {}, .rows = {}}, format_);
+    return shown.substr(0, shown.find('\n'));
+  }
+  void add(std::string const& text) {
+    // In Markdown each line is a paragraph.
+    if (format_ == table_format::markdown && !text_.empty() && !text.starts_with('\n'))
+      text_ += '\n';
+    text_ += text;
+  }
+
+  table_format format_;
+  std::string text_;
+};
+
+std::string document_text(explained_document const& document) {
+  std::string text = fmt::format("{} (line {}", document.query.docid(document.d),
+                                 document.query.line_numbers[document.d]);
+  if (std::int32_t const label = document.query.labels[document.d]; label != datasets::unlabelled)
+    text += fmt::format(", label {}", label);
+  return text + ")";
+}
+
+std::string rank_text(explained_document const& document, l2r::explanation const& why) {
+  return fmt::format("rank {} of {}, score {}", document.rank, document.query.size(), why.score);
+}
+
+std::string norm_text(rule_words const& words) {
+  return fmt::format("Ranges are of values normalised within their query ({}).",
+                     name_of(words.model.discretizer.options.norm));
+}
+
+bool is_normalised(rule_words const& words) {
+  return words.model.discretizer.options.norm != datasets::normalization::none;
+}
+
+/// "3 rules move it up, by 0.5 in all": what a list is headed by.
+std::string list_text(l2r::moving_rules const& of, std::string_view what,
+                      exact_integer const& denominator) {
+  double const moved = quotient(abs(of.moved), denominator);
+  std::string text =
+      fmt::format("{} rule{} {}, by {:.6f} in all", of.rules, of.rules == 1 ? "" : "s",
+                  fmt::format(fmt::runtime(what), of.rules == 1 ? "s" : ""), moved);
+  if (of.rules > of.most.size() && !of.most.empty()) text += "; those that do most";
+  return text;
+}
+
+eval::table label_table(l2r::explanation const& why) {
+  eval::table t{.title = "",
+                .columns = {{"label"},
+                            {"rules", column::style::fixed},
+                            {"weight in %", column::style::fixed, 2}},
+                .rows = {}};
+  for (l2r::label_rules const& l : why.labels)
+    t.rows.push_back({fmt::format("{}", l.label), static_cast<std::int64_t>(l.rules),
+                      100 * quotient(l.weight, why.denominator)});
+  return t;
+}
+
+void add_rules(page& to, l2r::moving_rules const& of, std::string const& title,
+               exact_integer const& denominator, rule_words const& words, bool compared) {
+  if (of.most.empty()) {
+    to.line(title + ".");
+    return;
+  }
+  eval::table t{.title = title + ":", .columns = {{"moves", column::style::fixed, 6}}, .rows = {}};
+  if (compared)
+    t.columns.push_back({"rule of"});
+  else
+    t.columns.push_back({"share"});
+  for (char const* const name : {"support", "of", "confidence"})
+    t.columns.push_back({name, column::style::fixed});
+  t.columns.push_back({"labels"});
+  t.columns.push_back({"rule"});
+  for (l2r::document_rule const& rule : of.most)
+    t.rows.push_back({quotient(rule.moved, denominator),
+                      !compared      ? digits(rule.share)
+                      : !rule.second ? "the first"
+                      : rule.first   ? "both"
+                                     : "the second",
+                      std::int64_t{rule.support}, std::int64_t{rule.documents}, confidence(rule),
+                      classes_text(rule, words), rule_text(rule, words)});
+  to.table(t);
+}
+
+/// The items that move furthest; `denominator` is that of rules.
+void add_items(page& to, l2r::moving_items const& of, std::size_t top,
+               exact_integer const& denominator, rule_words const& words) {
+  if (top == 0 || of.items.empty()) return;
+  eval::table t{
+      .title = "What the rules move, split evenly among the items of each:",
+      .columns = {{"moves", column::style::fixed, 6}, {"rules", column::style::fixed}, {"item"}},
+      .rows = {}};
+  for (l2r::item_part const& part : std::span(of.items).first(std::min(top, of.items.size())))
+    t.rows.push_back({quotient(part.moved, denominator * of.split),
+                      static_cast<std::int64_t>(part.rules),
+                      words_of(words.ranges[part.item], words.names)});
+  to.table(t);
+}
+
+/// The value that a document's line lists for a feature: a number, or null.
+ordered_json value_of(explained_document const& document, std::uint32_t feature) {
+  for (datasets::feature_value const& v : document.query.document(document.d))
+    if (v.feature == feature && !std::isnan(v.value)) return v.value;
+  return nullptr;
+}
+
+ordered_json exact_json(exact_integer const& numerator, exact_integer const& denominator) {
+  return {{"value", quotient(numerator, denominator)}, {"numerator", digits(numerator)}};
+}
+
+ordered_json item_json(rules::item x, rule_words const& words) {
+  datasets::item_range const& range = words.ranges[x];
+  ordered_json item{{"feature", range.feature}};
+  if (auto const name = words.names.find(range.feature); name != words.names.end())
+    item["name"] = name->second;
+  if (range.missing) {
+    item["missing"] = true;
+  } else {
+    item["from"] = std::isfinite(range.low) ? ordered_json(range.low) : nullptr;
+    item["below"] = std::isfinite(range.high) ? ordered_json(range.high) : nullptr;
+  }
+  return item;
+}
+
+ordered_json items_json(l2r::moving_items const& of, exact_integer const& denominator,
+                        rule_words const& words) {
+  ordered_json items = ordered_json::array();
+  for (l2r::item_part const& part : of.items) {
+    ordered_json item = item_json(part.item, words);
+    item["rules"] = part.rules;
+    item["moved"] = exact_json(part.moved, denominator * of.split);
+    items.push_back(std::move(item));
+  }
+  return {{"moved_denominator", digits(denominator * of.split)}, {"items", std::move(items)}};
+}
+
+ordered_json rule_json(l2r::document_rule const& rule, rule_words const& words) {
+  ordered_json antecedent = ordered_json::array();
+  for (rules::item const x : rule.antecedent) antecedent.push_back(item_json(x, words));
+  ordered_json classes = ordered_json::object();
+  for (std::size_t k = 0; k < rule.classes.size(); ++k)
+    classes[fmt::format("{}", words.index.class_label(k))] = rule.classes[k];
+  return {{"rule", rule_text(rule, words)},
+          {"antecedent", antecedent},
+          {"label", rule.label},
+          {"support", rule.support},
+          {"documents", rule.documents},
+          {"confidence", confidence(rule)},
+          {"labels", classes}};
+}
+
+ordered_json document_json(explained_document const& document, l2r::explanation const& why,
+                           rule_words const& words) {
+  datasets::dataset const& query = document.query;
+  ordered_json json{{"docid", query.docid(document.d)}, {"line", query.line_numbers[document.d]}};
+  std::int32_t const label = query.labels[document.d];
+  json["label"] = label == datasets::unlabelled ? ordered_json(nullptr) : ordered_json(label);
+  json["rank"] = document.rank;
+  json["score"] = why.score;
+  json["numerator"] = digits(why.numerator);
+  json["denominator"] = digits(why.denominator);
+  json["rules"] = why.rules;
+  json["itemsets"] = why.itemsets;
+  json["labels"] = ordered_json::array();
+  for (l2r::label_rules const& l : why.labels)
+    json["labels"].push_back({{"label", l.label},
+                              {"rules", l.rules},
+                              {"weight", exact_json(l.weight, why.denominator)}});
+  json["values"] = ordered_json::object();
+  for (std::uint32_t const feature : words.model.training.features)
+    json["values"][fmt::format("{}", feature)] = value_of(document, feature);
+  return json;
+}
+
+/// What both forms of JSON begin with.
+ordered_json head_json(explained_document const& document, double mean_label,
+                       rule_words const& words) {
+  return {{"qid", document.query.queries.front().qid},
+          {"documents_of_query", document.query.size()},
+          {"training_documents", words.index.documents()},
+          {"mean_label", mean_label},
+          {"norm", name_of(words.model.discretizer.options.norm)}};
+}
+
+ordered_json list_json(l2r::moving_rules const& of, exact_integer const& denominator) {
+  return {{"rules", of.rules},
+          {"moved", exact_json(of.moved, denominator)},
+          {"most", ordered_json::array()}};
+}
+
+}  // namespace
+
+std::string report(explained_document const& document, l2r::explanation const& why,
+                   rule_words const& words, std::size_t top, table_format format) {
+  page to(format);
+  to.heading(fmt::format("query {}, document {}: {}", document.query.queries.front().qid,
+                         document_text(document), rank_text(document, why)));
+  if (why.rules == 0) {
+    to.line(fmt::format("No rule holds for it: it has the mean label of the {} training documents.",
+                        words.index.documents()));
+    return to.take();
+  }
+  exact_integer const moved_in = why.denominator * words.index.documents();
+  to.line(
+      fmt::format("{} rules of {} itemsets. Without any it would have {:.6f}, the mean label of "
+                  "the {} training "
+                  "documents; what the rules move adds up to {:+.6f}.",
+                  why.rules, why.itemsets, why.mean_label, words.index.documents(),
+                  quotient(why.up.moved + why.down.moved, moved_in)));
+  to.line(fmt::format("The score is {} / {}. A rule's share is what it adds to the first number.",
+                      digits(why.numerator), digits(why.denominator)));
+  if (is_normalised(words)) to.line(norm_text(words));
+  to.table(label_table(why));
+  add_items(to, why.items, top, moved_in, words);
+  for (auto const& [of, what] :
+       {std::pair{&why.up, "move{} it up"}, {&why.down, "move{} it down"}}) {
+    add_rules(to, *of, list_text(*of, what, moved_in), moved_in, words, false);
+  }
+  if (why.level.rules > 0)
+    add_rules(to, why.level,
+              fmt::format("{} rule{} of the mean label move{} it neither way", why.level.rules,
+                          why.level.rules == 1 ? "" : "s", why.level.rules == 1 ? "s" : ""),
+              moved_in, words, false);
+  return to.take();
+}
+
+std::string report(explained_document const& first, explained_document const& second,
+                   l2r::comparison const& why, rule_words const& words, std::size_t top,
+                   table_format format) {
+  page to(format);
+  to.heading(fmt::format("query {}, the first document {} and the second {}",
+                         first.query.queries.front().qid, document_text(first),
+                         document_text(second)));
+  to.line(fmt::format("The first: {}, {} rules.", rank_text(first, why.first), why.first.rules));
+  to.line(
+      fmt::format("The second: {}, {} rules.", rank_text(second, why.second), why.second.rules));
+  to.line(fmt::format("What the rules move adds up to the difference of the scores, {:+.6f}.",
+                      quotient(why.up.moved + why.down.moved, why.denominator)));
+  if (is_normalised(words)) to.line(norm_text(words));
+  add_items(to, why.items, top, why.denominator, words);
+  for (auto const& [of, what] :
+       {std::pair{&why.up, "speak{} for the first"}, {&why.down, "speak{} for the second"}})
+    add_rules(to, *of, list_text(*of, what, why.denominator), why.denominator, words, true);
+  return to.take();
+}
+
+ordered_json report_json(explained_document const& document, l2r::explanation const& why,
+                         rule_words const& words) {
+  exact_integer const moved_in = why.denominator * words.index.documents();
+  ordered_json json = head_json(document, why.mean_label, words);
+  json["document"] = document_json(document, why, words);
+  json["moved_denominator"] = digits(moved_in);
+  json["split"] = items_json(why.items, moved_in, words);
+  for (auto const& [name, of] :
+       {std::pair{"up", &why.up}, {"down", &why.down}, {"level", &why.level}}) {
+    json[name] = list_json(*of, moved_in);
+    for (l2r::document_rule const& rule : of->most) {
+      ordered_json entry = rule_json(rule, words);
+      entry["share"] = exact_json(rule.share, why.denominator);
+      entry["weight"] = exact_json(rule.weight, why.denominator);
+      entry["moved"] = exact_json(rule.moved, moved_in);
+      json[name]["most"].push_back(std::move(entry));
+    }
+  }
+  return json;
+}
+
+ordered_json report_json(explained_document const& first, explained_document const& second,
+                         l2r::comparison const& why, rule_words const& words) {
+  ordered_json json = head_json(first, why.first.mean_label, words);
+  json["first"] = document_json(first, why.first, words);
+  json["second"] = document_json(second, why.second, words);
+  json["moved_denominator"] = digits(why.denominator);
+  json["split"] = items_json(why.items, why.denominator, words);
+  for (auto const& [name, of] : {std::pair{"for_first", &why.up}, {"for_second", &why.down}}) {
+    json[name] = list_json(*of, why.denominator);
+    for (l2r::document_rule const& rule : of->most) {
+      ordered_json entry = rule_json(rule, words);
+      entry["of_first"] = rule.first;
+      entry["of_second"] = rule.second;
+      entry["moved"] = exact_json(rule.moved, why.denominator);
+      json[name]["most"].push_back(std::move(entry));
+    }
+  }
+  return json;
+}
+
+}  // namespace rulerank::apps

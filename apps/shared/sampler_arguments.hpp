@@ -1,0 +1,44 @@
+#pragma once
+
+#include "al/sampler.hpp"
+#include "apps/shared/session.hpp"
+#include "datasets/dataset.hpp"
+
+#include <string>
+
+namespace rulerank::apps {
+
+/// How a training set is reduced: --partitions --feature-order, and in `reduce` itself
+/// --rule-size --min-support --min-confidence --engine --max-documents too.
+struct sampler_arguments {
+  int rule_size = 3;
+  std::string partitions = "auto";
+  std::string feature_order = "chi2";
+  std::uint32_t min_support = 1;
+  double min_confidence = 0.001;
+  std::size_t max_documents = 0;
+  std::string engine = "auto";
+
+  /// All options, as `reduce` has them.
+  void add_to(CLI::App& verb);
+  /// --partitions and --feature-order alone, for verbs that have the others for ranking.
+  void add_partitioning_to(CLI::App& verb);
+
+  /// The file of --feature-order file:P, or empty.
+  std::string feature_order_file() const;
+  /// Throws `usage_error` for a feature order or a number of partitions that is not known.
+  void check() const;
+  /// The options, with the features of `binned` in order.
+  al::sampler_options options(session& owner, datasets::binned_dataset const& binned) const;
+  /// Orders the features of `binned` and reduces it; `train` names the lines in errors.
+  al::sample reduce(session& owner, datasets::dataset const& train,
+                    datasets::binned_dataset const& binned) const;
+};
+
+/// TSV with a header, a row for each choice: line, docid, partition, iteration, rules.
+std::string ids_table(datasets::dataset const& train, al::sample const& sample);
+
+/// Throws `error` that names the file when no feature has two bins.
+void expect_items(datasets::dataset const& train, datasets::binned_dataset const& binned);
+
+}  // namespace rulerank::apps

@@ -1,0 +1,69 @@
+#include "apps/shared/settings_argument.hpp"
+
+#include "core/error.hpp"
+#include "tuning/settings_file.hpp"
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+void exclude_each_other(CLI::App& verb, CLI::Option* train, CLI::Option* model) {
+  train->excludes(model);
+  for (char const* const name : {"--norm", "--method", "--bins", "--missing-values", "--unlisted",
+                                 "--discretizer", "--settings"})
+    model->excludes(verb.get_option(name));
+}
+
+void settings_argument::add_to(CLI::App& verb) {
+  verb_ = &verb;
+  verb.add_option("--settings", file,
+                  "Settings that tune found, for all that is not given here: discretiser, score")
+      ->type_name("S.json");
+}
+
+bool settings_argument::given(char const* option) const {
+  CLI::Option const* const found = verb_->get_option_no_throw(option);
+  return found != nullptr && found->count() > 0;
+}
+
+std::vector<ranker_recipe> settings_argument::recipes(session& owner,
+                                                      ranker_recipe const& line) const {
+  if (file.empty()) return {line};
+  std::vector<ranker_recipe> all;
+  for (tuning::settings_file const& s : tuning::read_settings(owner.input(file))) {
+    auto& [discretizer, ranker] = all.emplace_back(line);
+    if (s.discretizer && !given("--discretizer")) {
+      datasets::discretizer_options const& d = *s.discretizer;
+      auto const set = [&](char const* option, std::string& value, std::string_view found) {
+        if (!given(option)) value = found;
+      };
+      set("--method", discretizer.method, datasets::name_of(d.method));
+      set("--bins", discretizer.bins, d.bins == 0 ? "cv" : std::to_string(d.bins));
+      set("--missing-values", discretizer.missing, datasets::name_of(d.missing));
+      set("--unlisted", discretizer.unlisted, datasets::name_of(d.unlisted));
+      set("--norm", discretizer.norm, datasets::name_of(d.norm));
+    }
+    auto const set = [](auto& value, auto found) {
+      if (!value) value = found;
+    };
+    set(ranker.rule_size, s.scoring.rule_size);
+    set(ranker.min_support, s.scoring.thresholds.min_support);
+    set(ranker.min_confidence, s.scoring.thresholds.min_confidence);
+    set(ranker.support_weight, s.scoring.support_weight);
+    set(ranker.smoothing, s.scoring.smoothing);
+    set(ranker.feature_share, s.scoring.feature_share);
+  }
+  return all;
+}
+
+ranker_recipe settings_argument::recipe(session& owner, ranker_recipe const& line) const {
+  auto const all = recipes(owner, line);
+  if (all.size() > 1)
+    throw error({file, 1, 1},
+                fmt::format("found settings of {} rankers that rank together, expected those of "
+                            "one: `rank` takes several, `tune --members 1` chooses one",
+                            all.size()));
+  return all.front();
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,159 @@
+#include "apps/shared/text_arguments.hpp"
+
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+constexpr std::pair<char const*, datasets::text_format> formats[] = {
+    {"auto", datasets::text_format::automatic},      {"tsv", datasets::text_format::tsv},
+    {"jsonl", datasets::text_format::jsonl},         {"folder", datasets::text_format::folder},
+    {"cranfield", datasets::text_format::cranfield}, {"svmlight", datasets::text_format::svmlight}};
+
+std::span<std::pair<char const*, datasets::text_format> const> known_formats(bool vectors) {
+  return std::span(formats).first(std::size(formats) - (vectors ? 0 : 1));
+}
+
+/// auto, tsv, ... or the last one.
+std::string names_of_formats(bool vectors) {
+  std::string names;
+  auto const known = known_formats(vectors);
+  for (std::size_t i = 0; i < known.size(); ++i)
+    names += fmt::format("{}{}",
+                         i == 0                 ? ""
+                         : i + 1 < known.size() ? ", "
+                                                : " or ",
+                         known[i].first);
+  return names;
+}
+
+void expect_outside(session::named_input const& input, session::named_output const& output) {
+  std::error_code none;
+  if (output.path.empty() || output.path == "-" || !std::filesystem::is_directory(input.path, none))
+    return;
+  auto const folder = std::filesystem::weakly_canonical(input.path);
+  auto const file = std::filesystem::weakly_canonical(output.path);
+  if (std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end())
+    throw usage_error(fmt::format("{} {} is within {} {}, expected another place", output.option,
+                                  output.path, input.option, input.path));
+}
+
+}  // namespace
+
+void text_arguments::add_reading_to(CLI::App& verb, std::string const& name_of_format) {
+  format_option = name_of_format;
+  verb.add_option(format_option, format, names_of_formats(vectors))->capture_default_str();
+  verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text");
+  verb.add_flag("--number-by-position", index.reading.number_by_position,
+                vectors ? "cranfield, svmlight: ids are 1, 2, ... whatever is behind .I or #"
+                        : "cranfield: ids are 1, 2, ... instead of the .I numbers");
+}
+
+void text_arguments::add_index_to(CLI::App& verb) {
+  std::string const group = "Terms and weights";
+  verb.add_option("--stop-words", index.analyzer.stop_words,
+                  "smart, none, or file:PATH with one word a line")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--stemmer", index.analyzer.stemmer, "english, porter, german, ... or none")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_flag("--no-fold", no_fold, "Keep case and accents")->group(group);
+  verb.add_flag("--no-numbers", no_numbers, "Drop words without a letter")->group(group);
+  verb.add_option("--min-length", index.analyzer.min_length, "Drop words of fewer characters")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--max-length", index.analyzer.max_length, "Drop words of more characters")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--min-documents", index.min_documents, "Drop terms of fewer documents")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--max-share", index.max_share, "Drop terms of a larger share of the documents")
+      ->capture_default_str()
+      ->group(group);
+  weights_option =
+      verb.add_option("--weights", weights,
+                      vectors ? "tf-idf, bm25 or none (counts); of svmlight none unless told"
+                              : "tf-idf, bm25 or none (counts)")
+          ->capture_default_str()
+          ->group(group);
+  verb.add_option("--k1", index.weighting.k1, "bm25: how soon more of a term counts no more")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--b", index.weighting.b, "bm25: how much a document's length matters")
+      ->capture_default_str()
+      ->group(group);
+}
+
+knn::text_index_options text_arguments::options(session& owner) const {
+  knn::text_index_options chosen = index;
+  auto const known = known_formats(vectors);
+  auto const found = std::find_if(known.begin(), known.end(),
+                                  [&](auto const& one) { return one.first == format; });
+  if (found == known.end())
+    throw usage_error(fmt::format("{}: found '{}', expected {}", format_option, format,
+                                  names_of_formats(vectors)));
+  chosen.format = found->second;
+  try {
+    bool const told = weights_option != nullptr && weights_option->count() > 0;
+    chosen.weighting.how =
+        holds_vectors(chosen) && !told ? knn::weighting::none : knn::weighting_from(weights);
+  } catch (usage_error const& e) {
+    throw usage_error(fmt::format("--weights: {}", e.what()));
+  }
+  chosen.reading.warn = [&owner](std::string const& message) { owner.warn(message); };
+  chosen.analyzer.fold = !no_fold;
+  chosen.analyzer.keep_numbers = !no_numbers;
+  return chosen;
+}
+
+std::optional<session::named_input> text_arguments::stop_list() const {
+  std::string const& list = index.analyzer.stop_words;
+  if (!list.starts_with("file:")) return std::nullopt;
+  if (list.size() == 5)
+    throw usage_error("--stop-words: the path is empty, expected the name of a file");
+  return session::named_input{"--stop-words", list.substr(5)};
+}
+
+std::vector<std::string> text_arguments::index_options() {
+  std::vector<std::string> names = word_options();
+  names.insert(names.end(), {"--min-documents", "--max-share", "--weights"});
+  return names;
+}
+
+std::vector<std::string> text_arguments::word_options() {
+  return {"--stop-words", "--stemmer",    "--no-fold", "--no-numbers",
+          "--min-length", "--max-length", "--k1",      "--b"};
+}
+
+void expect_outside(session const& owner, std::span<session::named_input const> inputs,
+                    std::span<session::named_output const> outputs) {
+  for (session::named_input const& input : inputs) {
+    for (session::named_output const& output : outputs) expect_outside(input, output);
+    expect_outside(input, {"--manifest", owner.run.manifest});
+  }
+}
+
+double run_score(knn::similarity metric, double score) {
+  return metric == knn::similarity::l2 ? 0.0 - score : score;
+}
+
+void warn_without_terms(session& owner, knn::text_index const& index) {
+  if (index.terms().size() > 0) return;
+  auto const& options = index.options();
+  owner.warn(
+      fmt::format("no term is left of {} documents, with --min-documents {} and --max-share {}: "
+                  "all similarities are 0",
+                  index.ids().size(), options.min_documents, options.max_share));
+}
+
+}  // namespace rulerank::apps

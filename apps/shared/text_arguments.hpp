@@ -1,0 +1,52 @@
+#pragma once
+
+#include "apps/shared/session.hpp"
+#include "knn/sparse/search.hpp"
+#include "knn/text/text_index.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace rulerank::apps {
+
+/// How text is read and made an index of: --format --labels --number-by-position --stop-words
+/// --stemmer --no-fold --min-length --max-length --no-numbers --weights --k1 --b --min-documents
+/// --max-share.
+struct text_arguments {
+  std::string format = "auto";
+  std::string format_option;
+  bool vectors = false;  ///< svmlight is a format too: to be set before anything is added
+  std::string weights = "tf-idf";
+  CLI::Option* weights_option = nullptr;
+  bool no_fold = false;
+  bool no_numbers = false;
+  knn::text_index_options index;
+
+  /// The options that only matter where an index is made are told apart, so that a verb can refuse
+  /// them beside an index that is there.
+  void add_reading_to(CLI::App& verb, std::string const& name_of_format = "--format");
+  void add_index_to(CLI::App& verb);
+  /// Throws `usage_error` for words that are not known. Warnings of the reading go to the session.
+  knn::text_index_options options(session& owner) const;
+  /// The file of the stop list, where it is one. Throws `usage_error` for one without a name.
+  std::optional<session::named_input> stop_list() const;
+  /// The names of what `add_index_to` adds.
+  static std::vector<std::string> index_options();
+  /// Those of them that make no sense for vectors.
+  static std::vector<std::string> word_options();
+};
+
+/// Throws `usage_error` for an output, or --manifest, at or below an input that is a folder of
+/// documents: the next run would read it.
+void expect_outside(session const& owner, std::span<session::named_input const> inputs,
+                    std::span<session::named_output const> outputs);
+
+/// What a run says of a similarity or a distance: larger is better, and a distance of 0 has no
+/// minus.
+double run_score(knn::similarity metric, double score);
+
+/// Warns of an index whose cut-offs and stop words left no term: it finds nothing.
+void warn_without_terms(session& owner, knn::text_index const& index);
+
+}  // namespace rulerank::apps

@@ -1,0 +1,162 @@
+#include "apps/shared/tune_arguments.hpp"
+
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/discretizer.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+template <class Value>
+Value number_from(std::string_view option, std::string_view word) {
+  Value value{};
+  auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (status != std::errc{} || end != word.data() + word.size())
+    throw usage_error(fmt::format("{}: found '{}', expected a number", option, word));
+  return value;
+}
+
+template <class Value>
+std::vector<Value> numbers_from(std::string_view option, std::string const& list) {
+  std::vector<Value> values;
+  for (std::string const& word : split_list(list))
+    values.push_back(number_from<Value>(option, word));
+  return values;
+}
+
+}  // namespace
+
+void tune_arguments::add_to(CLI::App& verb) {
+  std::string const group = "Tuning";
+  auto const add_list = [&](char const* name, std::string& list, char const* what) {
+    verb.add_option(name, list, what)->type_name("A,...")->capture_default_str()->group(group);
+  };
+  add_list("--try-method", methods, "Ways to cut features into bins: tube, width, frequency");
+  add_list("--try-bins", bins, "Bins a feature at most, 2 to 250, or cv: by cross-validation");
+  add_list("--try-rule-size", rule_sizes, "Largest rules, the consequent counted");
+  add_list("--try-min-support", min_supports, "Training documents that a rule holds in at least");
+  add_list("--try-min-confidence", min_confidences, "Least confidences of a rule");
+  add_list("--try-support-weight", support_weights, "W: an itemset weighs n^W");
+  add_list("--try-smoothing", smoothings, "A: confidence (n_r + A prior_r) / (n + A)");
+  add_list("--try-feature-share", feature_shares,
+           "Rules of these shares of the features, those that tell most of the label");
+  verb.add_option("--cross-fit", cross_fit,
+                  "Judge by the training queries too, dealt into K folds, each ranked by the rules "
+                  "of the others; 0: by the validation queries alone")
+      ->check(CLI::Range(0, 1000))
+      ->type_name("K")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--members", members,
+                  "The best so many rank together: by the mean of their scores, each standardised "
+                  "within the query")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--search", search,
+                  "grid: every candidate on all queries; halving: on a share of them, "
+                  "the best again on more")
+      ->check(CLI::IsMember({"grid", "halving"}))
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--rungs", rungs, "Of halving; the last one has all queries")
+      ->check(CLI::Range(1, 20))
+      ->type_name("K")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--keep", keep,
+                  "Of halving: one candidate in so many goes on, on so many times the queries")
+      ->check(CLI::Range(2, 1000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--budget", budget, "Trials at most, such as 200, or seconds, such as 60s")
+      ->type_name("N|Ns|none")
+      ->capture_default_str()
+      ->group(group);
+}
+
+tuning::space tune_arguments::space() const {
+  tuning::space s;
+  s.methods.clear();
+  for (std::string const& word : split_list(methods))
+    s.methods.push_back(datasets::binning_from(word));
+  s.bins.clear();
+  for (std::string const& word : split_list(bins))
+    s.bins.push_back(word == "cv" ? 0 : number_from<int>("--try-bins", word));
+  for (std::string const& word : split_list(bins))
+    if (word == "0") throw usage_error("--try-bins: found '0', expected 2 to 250 or cv");
+  s.rule_sizes = numbers_from<std::uint32_t>("--try-rule-size", rule_sizes);
+  s.min_supports = numbers_from<std::uint32_t>("--try-min-support", min_supports);
+  s.min_confidences = numbers_from<double>("--try-min-confidence", min_confidences);
+  s.support_weights = numbers_from<double>("--try-support-weight", support_weights);
+  s.smoothings = numbers_from<double>("--try-smoothing", smoothings);
+  s.feature_shares = numbers_from<double>("--try-feature-share", feature_shares);
+  tuning::candidates_of(s);
+  return s;
+}
+
+tuning::search_options tune_arguments::options() const {
+  tuning::search_options o;
+  o.rungs = search == "grid" ? 1 : rungs;
+  o.keep = keep;
+  o.members = members;
+  if (budget != "none") {
+    bool const timed = budget.ends_with('s');
+    std::string_view const word = std::string_view(budget).substr(0, budget.size() - timed);
+    if (timed)
+      o.max_seconds = number_from<double>("--budget", word);
+    else
+      o.max_trials = number_from<std::size_t>("--budget", word);
+    if (!(timed ? o.max_seconds > 0 : o.max_trials > 0))
+      throw usage_error(
+          fmt::format("--budget: found '{}', expected trials, seconds (60s) or none", budget));
+  }
+  tuning::check(o);
+  return o;
+}
+
+trials_file::trials_file(tuning::tuner& t, std::string path, std::string fingerprint)
+    : tuner_(t), path_(std::move(path)), fingerprint_(std::move(fingerprint)) {
+  std::error_code status;
+  if (path_.empty() || !std::filesystem::exists(path_, status)) return;
+  std::ifstream file(path_, std::ios::binary);
+  std::string const text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.good() && !file.eof()) throw error({path_, 0, 0}, "cannot be read");
+  found_ = tuner_.restore(text, fingerprint_, path_);
+}
+
+void trials_file::write() const {
+  if (!path_.empty()) write_file(path_, tuner_.state(fingerprint_));
+}
+
+tuning::search_result trials_file::search(context const& ctx, std::size_t measure,
+                                          tuning::search_options const& options) {
+  using clock = std::chrono::steady_clock;
+  clock::time_point written = clock::now();
+  tuning::search_result result;
+  try {
+    result = tuner_.search(ctx, measure, options, [&] {
+      if (clock::now() - written < std::chrono::seconds(5)) return;
+      write();
+      written = clock::now();
+    });
+  } catch (...) {
+    write();
+    throw;
+  }
+  write();
+  return result;
+}
+
+}  // namespace rulerank::apps

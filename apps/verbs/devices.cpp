@@ -1,0 +1,42 @@
+#include "core/devices.hpp"
+
+#include "apps/verbs/verbs.hpp"
+#include "core/output_file.hpp"
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+void add_devices(CLI::App& program, session& owner) {
+  add_verb(
+      program, owner, "devices", "List the devices that engines can run on",
+      "rulerank devices --json", [&owner] {
+        owner.outputs({{"the list", "-"}});
+        device_list const list = list_devices();
+        output_file out("-");
+        if (owner.run.json) {
+          nlohmann::ordered_json json;
+          json["cpu_threads"] = owner.ctx().thread_count();
+          json["cuda"] = nlohmann::ordered_json::array();
+          for (device const& d : list.devices)
+            json["cuda"].push_back({{"ordinal", d.ordinal},
+                                    {"name", d.name},
+                                    {"compute_capability", fmt::format("{}.{}", d.major, d.minor)},
+                                    {"memory_bytes", d.memory},
+                                    {"multiprocessors", d.multiprocessors}});
+          json["why_no_cuda"] = list.why_none;
+          out.write(json.dump(2) + "\n");
+        } else {
+          out.write(fmt::format("cpu      {} threads\n", owner.ctx().thread_count()));
+          for (device const& d : list.devices)
+            out.write(fmt::format("cuda:{}   {}, compute capability {}.{}, {:.1f} GiB, {} SMs\n",
+                                  d.ordinal, d.name, d.major, d.minor,
+                                  static_cast<double>(d.memory) / (1 << 30), d.multiprocessors));
+          if (list.devices.empty())
+            out.write(fmt::format("cuda     0 devices ({})\n", list.why_none));
+        }
+        out.commit();
+      });
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,187 @@
+#include "apps/shared/arguments.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "core/parallel.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct discretize_arguments {
+  std::string train;
+  std::vector<std::string> apply;
+  std::string out_dir;
+  std::string model;
+  reading_arguments reading;
+  discretizer_arguments discretizer;
+};
+
+struct job {
+  std::string in;
+  std::string out;
+};
+
+/// The input's own name; what is written is plain text, so .gz and .zst go.
+std::string output_name(std::string const& input) {
+  if (input == "-") return "stdin.txt";
+  fs::path const name = fs::path(input).filename();
+  bool const packed = name.extension() == ".gz" || name.extension() == ".zst";
+  return packed ? name.stem().string() : name.string();
+}
+
+/// Where every input goes; refuses outputs that meet each other or an input.
+std::vector<job> plan(session& owner, discretize_arguments const& arguments,
+                      std::string const& model) {
+  std::vector<std::string> inputs = arguments.apply;
+  if (!arguments.train.empty()) inputs.insert(inputs.begin(), arguments.train);
+  if (inputs.empty())
+    throw usage_error("no input given, expected --train F, or --discretizer M.json and --apply F");
+  std::vector<session::named_output> outputs{
+      {arguments.model.empty() ? "the cut points" : "--model", model}};
+  std::vector<job> jobs;
+  for (std::string const& input : inputs) {
+    std::string const out = (fs::path(arguments.out_dir) / output_name(input)).string();
+    bool const train = jobs.empty() && !arguments.train.empty();
+    outputs.push_back({fmt::format("{} {}", train ? "--train" : "--apply", input), out});
+    jobs.push_back({input, out});
+  }
+  owner.outputs(outputs);
+  std::vector<session::named_input> read;
+  for (std::string const& input : inputs)
+    read.push_back({read.empty() && !arguments.train.empty() ? "--train" : "--apply", input});
+  arguments.reading.check_inputs(owner, read);
+  for (std::string const& input : inputs)
+    for (session::named_output const& output : outputs) {
+      std::error_code absent;
+      if (fs::equivalent(input, output.path, absent))
+        throw usage_error(fmt::format("--out-dir {}: {} would be written over the input {}",
+                                      arguments.out_dir, output.option, input));
+    }
+  return jobs;
+}
+
+/// The documents with bin numbers for values, NaN where there is no value; the other features go.
+datasets::dataset with_bins(context const& ctx, datasets::dataset data,
+                            datasets::binned_dataset const& binned) {
+  std::size_t const features = binned.feature_count();
+  data.entries.resize(data.size() * features);
+  parallel_for(ctx, data.size(), 1024, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t f = 0; f < features; ++f) {
+      std::uint32_t const bins = binned.bins(f) - (binned.has_missing_item[f] ? 1 : 0);
+      for (std::size_t d = begin; d < end; ++d) {
+        std::uint8_t const code = binned.code(f, d);
+        data.entries[d * features + f] = {
+            binned.features[f],
+            code < bins ? static_cast<double>(code) : std::numeric_limits<double>::quiet_NaN()};
+      }
+    }
+  });
+  for (std::size_t d = 0; d <= data.size(); ++d) data.row[d] = d * features;
+  return data;
+}
+
+void write_binned(session& owner, discretize_arguments const& arguments, datasets::dataset data,
+                  datasets::discretizer const& fitted, std::string const& path) {
+  {
+    auto const timer = owner.stage("apply");
+    auto const binned = datasets::apply_discretizer(owner.ctx(), data, fitted);
+    data = with_bins(owner.ctx(), std::move(data), binned);
+  }
+  auto const timer = owner.stage("write");
+  if (arguments.reading.unlabelled)
+    std::replace(data.labels.begin(), data.labels.end(), datasets::unlabelled,
+                 *arguments.reading.unlabelled);
+  output_file out(path);
+  datasets::write_svmlight(data, out);
+  out.commit();
+}
+
+void make_out_dir(std::string const& path) {
+  std::error_code failed;
+  fs::create_directories(path, failed);
+  if (failed)
+    throw output_error(fmt::format("{}: cannot be made a folder ({})", path, failed.message()));
+}
+
+void discretize(session& owner, discretize_arguments const& arguments) {
+  discretizer_arguments const& how = arguments.discretizer;
+  how.options();  // refuses wrong words before anything is read
+  std::string const model = arguments.model.empty()
+                                ? (fs::path(arguments.out_dir) / "discretizer.json").string()
+                                : arguments.model;
+  std::vector<job> const jobs = plan(owner, arguments, model);
+
+  auto summary = nlohmann::ordered_json::object();
+  datasets::discretizer fitted;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    datasets::dataset data;
+    {
+      auto const timer = owner.stage("read");
+      data = arguments.reading.read(owner, jobs[i].in, i);
+    }
+    if (i == 0) {
+      {
+        auto const timer = owner.stage("fit");
+        fitted = how.fit_or_read(owner, data);
+      }
+      make_out_dir(arguments.out_dir);  // the first that is written: a fault before leaves nothing
+      write_file(model, datasets::to_json(fitted).dump(1) + "\n");
+      auto const cut = std::count_if(fitted.features.begin(), fitted.features.end(),
+                                     [](auto const& f) { return !f.cuts.empty(); });
+      summary["model"] = model;
+      summary["features"] = fitted.features.size();
+      summary["features_with_cuts"] = cut;
+      summary["files"] = nlohmann::ordered_json::array();
+      owner.say(
+          fmt::format("{} of {} features have cuts, in {}", cut, fitted.features.size(), model));
+    }
+    summary["files"].push_back(
+        {{"input", jobs[i].in}, {"output", jobs[i].out}, {"documents", data.size()}});
+    write_binned(owner, arguments, std::move(data), fitted, jobs[i].out);
+  }
+  if (owner.prints_json()) {
+    output_file out("-");
+    out.write(summary.dump(2) + "\n");
+    out.commit();
+  }
+}
+
+}  // namespace
+
+void add_discretize(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<discretize_arguments>();
+  CLI::App* const verb =
+      add_verb(program, owner, "discretize", "Cut features into bins and write the bin numbers",
+               "rulerank discretize --train Fold1/train.txt --apply Fold1/vali.txt Fold1/test.txt "
+               "--method tube --bins 10 --out-dir binned",
+               [arguments, &owner] { discretize(owner, *arguments); });
+  auto* const train =
+      verb->add_option("--train", arguments->train, "SVMlight file that the cuts are fitted on")
+          ->type_name("FILE");
+  verb->add_option("--apply", arguments->apply, "More files to write with the same cuts")
+      ->type_name("FILE");
+  verb->add_option("--out-dir", arguments->out_dir,
+                   "Folder for the files, each under its own name; made where missing")
+      ->type_name("D")
+      ->required();
+  verb->add_option("--model", arguments->model,
+                   "Where the cut points go; without it D/discretizer.json")
+      ->type_name("M.json");
+  arguments->discretizer.add_to(*verb);
+  arguments->reading.add_to(*verb);
+  verb->get_option("--discretizer")->excludes(train);
+}
+
+}  // namespace rulerank::apps

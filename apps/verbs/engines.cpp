@@ -1,0 +1,72 @@
+#include "al/sampler.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/output_file.hpp"
+#include "knn/sparse/search.hpp"
+#include "l2r/options.hpp"
+#include "rules/mining/miner.hpp"
+
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+struct engine_line {
+  std::string_view verb;
+  std::string_view name;
+  std::string_view runs_on;
+  std::string_view what;
+  bool is_default;
+};
+
+/// Adds what a room says about its engines.
+template <class Engines>
+void add_lines(std::vector<engine_line>& lines, std::string_view verb, Engines const& engines) {
+  for (auto const& e : engines) lines.push_back({verb, e.name, e.runs_on, e.what, e.is_default});
+}
+
+std::vector<engine_line> all_engines() {
+  std::vector<engine_line> lines;
+  add_lines(lines, "reduce", al::engines());
+  add_lines(lines, "rank", l2r::engines());
+  add_lines(lines, "mine", rules::mining_engines());
+  add_lines(lines, "search text", knn::sparse_engines());
+  return lines;
+}
+
+std::string as_json(std::vector<engine_line> const& lines) {
+  auto json = nlohmann::ordered_json::array();
+  for (engine_line const& e : lines)
+    json.push_back({{"verb", e.verb},
+                    {"engine", e.name},
+                    {"default", e.is_default},
+                    {"runs_on", e.runs_on},
+                    {"what", e.what}});
+  return json.dump(2) + "\n";
+}
+
+std::string as_table(std::vector<engine_line> const& lines) {
+  auto const row = [](auto... words) {
+    return fmt::format("{:<13}{:<12}{:<9}{:<17}{}\n", words...);
+  };
+  std::string text = row("verb", "engine", "default", "runs on", "what");
+  for (engine_line const& e : lines)
+    text += row(e.verb, e.name, e.is_default ? "yes" : "", e.runs_on, e.what);
+  return text;
+}
+
+}  // namespace
+
+void add_engines(CLI::App& program, session& owner) {
+  add_verb(program, owner, "engines", "List the engines of each verb and what they run on",
+           "rulerank engines --json", [&owner] {
+             owner.outputs({{"the list", "-"}});
+             output_file out("-");
+             out.write(owner.run.json ? as_json(all_engines()) : as_table(all_engines()));
+             out.commit();
+           });
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,60 @@
+#include "apps/shared/cross_validation.hpp"
+#include "apps/shared/settings_argument.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/output_file.hpp"
+
+#include <memory>
+
+namespace rulerank::apps {
+namespace {
+
+struct experiment_arguments : cross_validation_arguments {
+  settings_argument settings;
+};
+
+void run_experiment(session& owner, experiment_arguments& a, bool sizes_given) {
+  eval::table_format const format =
+      owner.run.json ? eval::table_format::json : eval::table_format_from(a.format);
+  auto outputs = outputs_of(a);
+  outputs.insert(outputs.begin(), {"the report", "-"});
+  owner.outputs(outputs);
+  a.reading.check_inputs(owner, {{"--settings", a.settings.file}});
+  auto const [discretizer, ranker] = a.settings.recipe(owner, {a.discretizer, a.ranker});
+  a.discretizer = discretizer;
+  a.ranker = ranker;
+  if (a.ranker.rule_size && !sizes_given) a.rank_sizes = std::to_string(*a.ranker.rule_size);
+  auto const [settings, report] = cross_validate(owner, a);
+  auto const replace = nlohmann::ordered_json::error_handler_t::replace;
+  write_file("-", format == eval::table_format::json
+                      ? experiment::to_json(report, settings).dump(2, ' ', false, replace) + "\n"
+                      : experiment::render(report, settings, format));
+}
+
+}  // namespace
+
+void add_experiment(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<experiment_arguments>();
+  experiment_arguments& a = *arguments;
+  CLI::App* const verb = add_verb(
+      program, owner, "experiment",
+      "The whole cross-validation: discretise, reduce, rank, evaluate, compare",
+      "rulerank experiment --folds OHSUMED --out-dir result --scores AdaRank=scores/AdaRank\n"
+      "  ranks OHSUMED/Fold*/test.txt by the rules of all training documents, of the chosen ones\n"
+      "  and of as many drawn at random. Stopped and run again, it goes on where it was",
+      [&owner, &program, arguments] {
+        run_experiment(owner, *arguments,
+                       program.get_subcommand("experiment")->count("--rank-size") > 0);
+      });
+  verb->add_option("--folds", a.folds,
+                   "Folder with Fold1, Fold2, ...: train.txt vali.txt test.txt (.gz, .zst) in each")
+      ->type_name("DIR")
+      ->required();
+  verb->add_option("--out-dir", a.out_dir, "Folder for all that is written; made where missing")
+      ->type_name("D")
+      ->required();
+  add_cross_validation_to(*verb, a);
+  a.reading.add_to(*verb);
+  a.settings.add_to(*verb);
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,223 @@
+#include "apps/shared/arguments.hpp"
+#include "apps/shared/explanation_report.hpp"
+#include "apps/shared/ranker_arguments.hpp"
+#include "apps/shared/settings_argument.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/feature_order.hpp"
+#include "l2r/explanation.hpp"
+#include "l2r/ranker.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+/// How a document of the query is named.
+struct chosen_document {
+  std::optional<std::string> docid;
+  std::optional<std::uint64_t> rank;
+};
+
+struct explain_arguments {
+  std::string train;
+  std::string model;
+  std::string test;
+  std::string qid;
+  chosen_document document, against;
+  std::uint64_t top = 20;
+  std::string names;
+  std::string format = "text";
+  std::string out = "-";
+  reading_arguments reading;
+  discretizer_arguments discretizer;
+  ranker_arguments ranker;
+  settings_argument settings;
+};
+
+bool is_given(chosen_document const& of) {
+  return of.docid || of.rank;
+}
+
+/// The documents of a query as a data set of their own.
+datasets::dataset query_of(datasets::dataset const& data, std::string const& qid) {
+  for (datasets::query_group const& query : data.queries) {
+    if (query.qid != qid) continue;
+    std::vector<std::size_t> documents(query.size());
+    std::iota(documents.begin(), documents.end(), query.begin);
+    return datasets::subset(data, documents);
+  }
+  throw usage_error(fmt::format("--qid: found '{}', expected a query of {}", qid, data.name));
+}
+
+/// The document that `how` names; `order` is the ranking. `prefix` begins the options' names.
+explained_document find(datasets::dataset const& query, std::vector<std::size_t> const& order,
+                        chosen_document const& how, std::string_view by_docid,
+                        std::string_view by_rank) {
+  std::size_t const rank = how.rank.value_or(1);
+  if (!how.docid) {
+    if (rank == 0 || rank > order.size())
+      throw usage_error(fmt::format("{}: found {}, expected 1 to {}, the documents of query {}",
+                                    by_rank, rank, order.size(), query.queries.front().qid));
+    return {query, order[rank - 1], rank};
+  }
+  std::optional<std::size_t> found;
+  for (std::size_t d = 0; d < query.size(); ++d) {
+    if (query.line_id(d) == *how.docid) {  // before another's docid
+      found = d;
+      break;
+    }
+    if (query.docid(d) != *how.docid) continue;
+    if (found)
+      throw usage_error(fmt::format("{}: '{}' is two documents, expected {} or {}", by_docid,
+                                    *how.docid, query.line_id(*found), query.line_id(d)));
+    found = d;
+  }
+  if (!found)
+    throw usage_error(fmt::format("{}: found '{}', expected a document of query {}", by_docid,
+                                  *how.docid, query.queries.front().qid));
+  auto const place = std::find(order.begin(), order.end(), *found) - order.begin();
+  return {query, *found, static_cast<std::size_t>(place) + 1};
+}
+
+/// Engines give the same bits: anything else is a fault of this program.
+void expect_same_score(double explained, double ranked) {
+  if (explained != ranked)
+    throw std::logic_error(
+        fmt::format("the rules add up to {}, the engine's score is {}", explained, ranked));
+}
+
+l2r::model trained(session& owner, explain_arguments const& arguments,
+                   l2r::ranker_options& options) {
+  if (arguments.model.empty())
+    return make_model(owner, arguments.train, arguments.reading, arguments.discretizer, options);
+  auto const timer = owner.stage("read");
+  l2r::model m = l2r::read_model(owner.input(arguments.model));
+  options = arguments.ranker.options(m.options, arguments.model);
+  return m;
+}
+
+void explain(session& owner, explain_arguments arguments) {
+  if (arguments.train.empty() == arguments.model.empty())
+    throw usage_error("no training documents, expected --train or --model");
+  owner.outputs({{"--out", arguments.out}});
+  arguments.reading.check_inputs(owner, {{"--train", arguments.train},
+                                         {"--test", arguments.test},
+                                         {"--model", arguments.model},
+                                         {"--names", arguments.names},
+                                         {"--discretizer", arguments.discretizer.fitted},
+                                         {"--settings", arguments.settings.file}});
+  ranker_recipe const how =
+      arguments.settings.recipe(owner, {arguments.discretizer, arguments.ranker});
+  arguments.discretizer = how.discretizer;
+  arguments.ranker = how.ranker;
+  l2r::ranker_options options = arguments.ranker.options();
+  arguments.discretizer.options();  // refuses wrong words before the documents are read
+  output_file out(arguments.out);   // an output that cannot be written fails before the work
+  datasets::feature_names names;
+  if (!arguments.names.empty())
+    names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
+  l2r::model m = trained(owner, arguments, options);
+  m.training = datasets::best_features(owner.ctx(), m.training, options.feature_share);
+  options.feature_share = 1;  // of those: items are told by their place among them
+  datasets::dataset query;
+  {
+    auto const timer = owner.stage("read");
+    query = query_of(arguments.reading.read(owner, arguments.test, arguments.model.empty() ? 1 : 0),
+                     arguments.qid);
+  }
+  l2r::ranker ranker(owner.ctx(), m.training, options);
+  note_ranker(owner, options, ranker.engine(), m.training);
+  auto const binned = datasets::apply_discretizer(owner.ctx(), query, m.discretizer);
+  auto const scores = ranker.score(owner.ctx(), binned).scores;
+  auto const order = l2r::ranking(scores, 0, query.size());
+  explained_document const document = find(query, order, arguments.document, "--docid", "--rank");
+  l2r::known_items const items(ranker.prepared(), binned);
+  rule_words const words{m, ranker.prepared().index,
+                         datasets::item_ranges(m.training, m.discretizer), std::move(names)};
+  bool const json = arguments.format == "json" || owner.run.json;
+  auto const format =
+      arguments.format == "markdown" ? eval::table_format::markdown : eval::table_format::table;
+  auto write = [&](auto const& why, auto const&... documents) {
+    out.write(json ? report_json(documents..., why, words)
+                             .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+                         "\n"
+                   : report(documents..., why, words, arguments.top, format));
+  };
+  auto const timer = owner.stage("explain");
+  if (is_given(arguments.against)) {
+    explained_document const other =
+        find(query, order, arguments.against, "--against", "--against-rank");
+    if (other.d == document.d)
+      throw usage_error(fmt::format("--against: found document {} itself, expected another one",
+                                    query.docid(document.d)));
+    l2r::comparison const why =
+        l2r::compare(owner.ctx(), ranker.prepared(), items, document.d, other.d, arguments.top);
+    expect_same_score(why.first.score, scores[document.d]);
+    expect_same_score(why.second.score, scores[other.d]);
+    write(why, document, other);
+  } else {
+    l2r::explanation const why =
+        l2r::explain(owner.ctx(), ranker.prepared(), items, document.d, arguments.top);
+    expect_same_score(why.score, scores[document.d]);
+    write(why, document);
+  }
+  out.commit();
+}
+
+}  // namespace
+
+void add_explain(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<explain_arguments>();
+  CLI::App* const verb = add_verb(
+      program, owner, "explain", "Show the rules that made a document's score",
+      "rulerank explain --train reduced.txt --test Fold1/test.txt --method frequency --qid 18219 "
+      "--rank 1 --against-rank 2 --names features.tsv",
+      [arguments, &owner] { explain(owner, *arguments); });
+  CLI::Option* const train =
+      verb->add_option("--train", arguments->train, "Training documents (SVMlight)")
+          ->type_name("FILE");
+  CLI::Option* const model =
+      verb->add_option("--model", arguments->model, "Or what fit wrote")->type_name("FILE");
+  verb->add_option("--test", arguments->test, "Documents that were ranked")
+      ->type_name("FILE")
+      ->required();
+  verb->add_option("--qid", arguments->qid, "The query")->type_name("Q")->required();
+  CLI::Option* const docid =
+      verb->add_option("--docid", arguments->document.docid,
+                       "Its document, by docid or QID-LINE; else the first of the ranking")
+          ->type_name("D");
+  verb->add_option("--rank", arguments->document.rank, "Its document, by rank from 1")
+      ->excludes(docid);
+  CLI::Option* const against =
+      verb->add_option("--against", arguments->against.docid,
+                       "Another document: which rules put one above the other")
+          ->type_name("D");
+  verb->add_option("--against-rank", arguments->against.rank, "Another document, by rank from 1")
+      ->excludes(against);
+  verb->add_option("--top", arguments->top, "Most rules listed each way, and items")
+      ->capture_default_str();
+  verb->add_option("--names", arguments->names, "Lines of a feature's number and its name")
+      ->type_name("FILE");
+  verb->add_option("--format", arguments->format, "text, markdown or json (as --json does)")
+      ->check(CLI::IsMember({"text", "markdown", "json"}))
+      ->capture_default_str();
+  verb->add_option("--out", arguments->out, "Where it goes; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  arguments->ranker.add_scoring_to(*verb);
+  arguments->ranker.add_engine_to(*verb);
+  arguments->discretizer.add_to(*verb);
+  arguments->settings.add_to(*verb);
+  arguments->reading.add_to(*verb);
+  exclude_each_other(*verb, train, model);
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,361 @@
+#include "apps/shared/cross_validation.hpp"
+#include "apps/shared/judged_ids.hpp"
+#include "apps/shared/text_arguments.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/scores.hpp"
+#include "datasets/split.hpp"
+#include "datasets/svmlight.hpp"
+#include "datasets/trec.hpp"
+#include "eval/evaluate.hpp"
+#include "eval/report.hpp"
+#include "knn/features/field_counts.hpp"
+#include "knn/sparse/search.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct pipeline_arguments {
+  std::string collection, topics, qrels, out_dir;
+  std::size_t candidates = 100;
+  std::string metric = "auto";
+  std::string engine = "auto";
+  std::vector<std::int32_t> not_relevant;
+  std::size_t folds = 5;
+  knn::pair_features_options features;
+  text_arguments text;
+  cross_validation_arguments experiment;
+};
+
+/// How deep the candidates' recall is looked at.
+constexpr std::size_t recall_depth = 1000;
+
+/// The feature that orders documents as a baseline, and what its scores are called.
+struct feature_baseline {
+  char const* name;
+  char const* feature;
+};
+constexpr feature_baseline baselines[] = {{"bm25", "BM25 of document"},
+                                          {"cosine", "tf-idf cosine of document"}};
+
+knn::similarity metric_of(pipeline_arguments const& a, knn::weighting weights) {
+  if (a.metric != "auto") return knn::similarity_from(a.metric);
+  return weights == knn::weighting::bm25 ? knn::similarity::inner_product : knn::similarity::cosine;
+}
+
+/// Judgments, those of grades that mean "not relevant" as 0. Throws `error` for a grade that the
+/// profile has no gain for.
+datasets::qrels read_judgments(session& owner, pipeline_arguments const& a) {
+  datasets::qrels judgments = datasets::read_qrels(owner.ctx(), owner.input(a.qrels));
+  std::int32_t const largest = eval::largest_label(eval::make_profile(a.experiment.profile));
+  for (auto& query : judgments.queries)
+    for (auto& document : query.documents) {
+      if (std::find(a.not_relevant.begin(), a.not_relevant.end(), document.label) !=
+          a.not_relevant.end())
+        document.label = 0;
+      if (document.label > largest)
+        throw error({judgments.name, document.line, 0},
+                    fmt::format("found the grade {} of document '{}', whose gain is beyond "
+                                "doubles, expected at most {} or a --profile of linear gain",
+                                document.label, document.docno, largest));
+    }
+  return judgments;
+}
+
+/// Topics, whose ids become qids of LETOR lines.
+std::vector<datasets::text_document> read_topics(session& owner, pipeline_arguments const& a,
+                                                 knn::text_index_options options) {
+  options.reading.ids = datasets::id_form::qid;
+  std::vector<datasets::text_document> topics;
+  datasets::read_documents(
+      owner.ctx(), owner.input(a.topics), datasets::text_format::automatic,
+      [&](datasets::text_document&& topic) { topics.push_back(std::move(topic)); },
+      options.reading);
+  return topics;
+}
+
+/// What was found for the topics, as a run.
+datasets::run run_of(std::vector<datasets::text_document> const& topics,
+                     knn::neighbours const& found, knn::text_index const& index,
+                     knn::similarity metric) {
+  datasets::run run;
+  run.tag = "candidates";
+  for (std::size_t q = 0; q < topics.size(); ++q) {
+    datasets::run_query query{topics[q].id, {}};
+    for (std::size_t i = q * found.k; i < (q + 1) * found.k; ++i)
+      query.documents.push_back(
+          {std::string(index.ids()[found.document[i]]), run_score(metric, found.score[i])});
+    run.queries.push_back(std::move(query));
+  }
+  return run;
+}
+
+void write_candidates(datasets::run const& run, std::string const& path) {
+  output_file out(path);
+  for (auto const& query : run.queries)
+    for (std::size_t i = 0; i < query.documents.size(); ++i)
+      out.write(datasets::run_line(query.qid, query.documents[i].docno, i + 1,
+                                   query.documents[i].score, run.tag));
+  out.commit();
+}
+
+/// The first candidates of each topic as a LETOR file: judged or 0, their features, their ids. In
+/// the order of the collection: that of the search would tell a ranker more than the features.
+void write_letor(session& owner, pipeline_arguments const& a,
+                 std::vector<datasets::text_document> const& topics, knn::text_index const& index,
+                 knn::neighbours const& found, datasets::qrels const& judgments,
+                 knn::pair_features const& features, std::string const& path) {
+  std::unordered_map<std::string, datasets::judged_query const*> judged;
+  for (auto const& query : judgments.queries) judged[query.qid] = &query;
+  std::size_t const each = std::min(a.candidates, found.k);
+  std::vector<std::uint64_t> begin{0};
+  std::vector<std::uint32_t> documents;
+  for (std::size_t q = 0; q < topics.size(); ++q) {
+    auto const first = found.document.begin() + static_cast<std::ptrdiff_t>(q * found.k);
+    documents.insert(documents.end(), first, first + static_cast<std::ptrdiff_t>(each));
+    std::sort(documents.end() - static_cast<std::ptrdiff_t>(each), documents.end());
+    begin.push_back(documents.size());
+  }
+  std::vector<double> values(documents.size() * features.size());
+  features.of(owner.ctx(), index.counts(owner.ctx(), topics), begin, documents, values);
+  output_file out(path);
+  for (std::size_t q = 0; q < topics.size(); ++q) {
+    auto const of_topic = judged.find(topics[q].id);
+    for (std::size_t i = begin[q]; i < begin[q + 1]; ++i) {
+      std::string const id(index.ids()[documents[i]]);
+      std::int32_t label = 0;
+      if (of_topic != judged.end()) {
+        auto const& all = of_topic->second->documents;
+        auto const at = std::ranges::lower_bound(all, id, {}, &datasets::judgment::docno);
+        if (at != all.end() && at->docno == id) label = std::max(at->label, 0);
+      }
+      std::string line = fmt::format("{} qid:{}", label, topics[q].id);
+      for (std::size_t f = 0; f < features.size(); ++f)
+        line += fmt::format(" {}:{}", f + 1, values[i * features.size() + f]);
+      out.write(fmt::format("{} # docid = {}\n", line, id));
+    }
+  }
+  out.commit();
+}
+
+void write_names(std::vector<std::string> const& names, std::string const& path) {
+  std::string text;
+  for (std::size_t f = 0; f < names.size(); ++f) text += fmt::format("{}\t{}\n", f + 1, names[f]);
+  write_file(path, text);
+}
+
+/// Scores of the test documents of each fold by a feature, for the experiment to compare with.
+void write_baselines(session& owner, std::vector<std::string> const& names, fs::path const& out,
+                     std::vector<datasets::written_fold> const& folds) {
+  for (datasets::written_fold const& fold : folds) {
+    datasets::dataset const test =
+        datasets::read_svmlight(owner.ctx(), (fs::path(fold.folder) / "test.txt").string());
+    for (feature_baseline const& baseline : baselines) {
+      auto const at = std::find(names.begin(), names.end(), baseline.feature) - names.begin();
+      fs::path const folder = out / "scores" / baseline.name;
+      fs::create_directories(folder);
+      output_file to((folder / (fs::path(fold.folder).filename().string() + ".txt")).string());
+      datasets::write_scores(test, eval::feature_scores(test, static_cast<std::uint32_t>(at + 1)),
+                             to);
+      to.commit();
+    }
+  }
+}
+
+/// The rankings of a system over the test parts of all folds, against all judgments.
+datasets::run run_of_folds(session& owner, fs::path const& experiment, std::string const& system,
+                           std::size_t folds) {
+  datasets::run all;
+  for (std::size_t fold = 1; fold <= folds; ++fold) {
+    datasets::run part = datasets::read_run(
+        owner.ctx(), (experiment / "runs" / system / fmt::format("Fold{}.run", fold)).string());
+    std::move(part.queries.begin(), part.queries.end(), std::back_inserter(all.queries));
+  }
+  return all;
+}
+
+void pipeline(session& owner, pipeline_arguments a) {
+  if (a.collection == "-" || a.topics == "-" || a.qrels == "-")
+    throw usage_error("--collection, --topics and --qrels are files here: they are read twice");
+  eval::table_format const format =
+      owner.run.json ? eval::table_format::json : eval::table_format_from(a.experiment.format);
+  knn::text_index_options options = a.text.options(owner);
+  options.reading.ids = datasets::id_form::run_column;
+  a.features.k1 = options.weighting.k1;
+  a.features.b = options.weighting.b;
+  knn::sparse_search_options search;
+  search.k = std::max(a.candidates, recall_depth);
+  search.metric = metric_of(a, options.weighting.how);
+  search.engine = knn::sparse_engine_from(a.engine);
+  datasets::letor_rotation(0, a.folds);  // refuses wrong numbers first
+  fs::path const out = a.out_dir;
+  a.experiment.folds = (out / "folds").string();
+  a.experiment.out_dir = (out / "experiment").string();
+  for (feature_baseline const& baseline : baselines)
+    a.experiment.scores.push_back(
+        fmt::format("{}={}", baseline.name, (out / "scores" / baseline.name).string()));
+  check(owner, a.experiment);
+  std::vector<session::named_input> inputs{
+      {"--collection", a.collection}, {"--topics", a.topics}, {"--qrels", a.qrels}};
+  if (auto const list = a.text.stop_list()) {
+    inputs.push_back(*list);
+    owner.input(list->path);
+  }
+  owner.inputs(inputs);
+  auto const file = [&](char const* name) { return (out / name).string(); };
+  auto outputs = outputs_of(a.experiment);
+  outputs.push_back({"the report", "-"});
+  for (char const* const name :
+       {"candidates.run", "letor.txt", "features.tsv", "table.md", "results.json"})
+    outputs.push_back({fmt::format("--out-dir's {}", name), file(name)});
+  owner.outputs(outputs);
+  outputs.insert(outputs.begin(), {"--out-dir", a.out_dir});
+  for (char const* const name : {"folds", "scores", "experiment"})
+    outputs.push_back({fmt::format("--out-dir's {}", name), file(name)});
+  expect_outside(owner, inputs, outputs);
+
+  datasets::qrels judgments;
+  std::vector<datasets::text_document> topics;
+  {
+    auto const timer = owner.stage("read");
+    judgments = read_judgments(owner, a);
+    topics = read_topics(owner, a, options);
+  }
+  if (std::ranges::none_of(topics, [&](auto const& topic) {
+        return std::ranges::find(judgments.queries, topic.id, &datasets::judged_query::qid) !=
+               judgments.queries.end();
+      }))
+    throw error({a.qrels, 1, 1},
+                fmt::format("found no judgment of a topic of {}, expected one at least", a.topics));
+  std::error_code none;
+  fs::create_directories(out, none);
+  if (none) throw output_error(fmt::format("{}: {}", a.out_dir, none.message()));
+  std::vector<std::string> names;
+  datasets::run candidates;
+  {
+    std::optional<knn::text_index> index;
+    {
+      auto const timer = owner.stage("index");
+      index = knn::text_index::build(owner.ctx(), owner.input(a.collection), options);
+    }
+    warn_without_terms(owner, *index);
+    warn_of_ids(owner, judgments, topics, a.topics, index->ids(), a.collection);
+    knn::neighbours found;
+    {
+      auto const timer = owner.stage("search");
+      found = knn::sparse_searcher(owner.ctx(), index->index(), search)
+                  .search(owner.ctx(), index->queries(owner.ctx(), topics));
+    }
+    auto const timer = owner.stage("features");
+    candidates = run_of(topics, found, *index, search.metric);
+    write_candidates(candidates, file("candidates.run"));
+    options.reading.warn = {};  // it has told the first time
+    knn::pair_features const features(
+        owner.ctx(), knn::count_fields(owner.ctx(), *index, a.collection, options), a.features);
+    names = features.names();
+    write_names(names, file("features.tsv"));
+    write_letor(owner, a, topics, *index, found, judgments, features, file("letor.txt"));
+  }
+  {
+    auto const timer = owner.stage("split");
+    auto const folds =
+        datasets::write_split(owner.ctx(), datasets::read_svmlight(owner.ctx(), file("letor.txt")),
+                              {.folds = a.folds}, a.experiment.folds);
+    write_baselines(owner, names, out, folds);
+  }
+  auto const validated = cross_validate(owner, a.experiment);
+
+  // Every ranking against all judgments: what no candidate is counts as not found.
+  eval::report report;
+  report.rules = eval::make_profile("trec");
+  report.rules.complete = true;
+  report.folds = {a.qrels};
+  auto const measures =
+      eval::parse_measures(fmt::format("MAP,NDCG@10,P@10,recall@100,recall@{}", recall_depth));
+  auto const add = [&](std::string const& name, datasets::run const& run) {
+    report.systems.push_back(
+        {name, {eval::evaluate(owner.ctx(), judgments, run, measures, report.rules)}});
+  };
+  auto const timer = owner.stage("compare");
+  add("candidates", candidates);
+  for (auto const& system : validated.report.systems)
+    if (system.what.kind != experiment::system_kind::random)
+      add(system.what.name, run_of_folds(owner, a.experiment.out_dir, system.what.name, a.folds));
+  report.compared.permutations = a.experiment.permutations;
+  auto const reference = std::ranges::find(report.systems, "bm25", &eval::system_values::name) -
+                         report.systems.begin();
+  report.comparisons = eval::compare(owner.ctx(), report.systems,
+                                     static_cast<std::size_t>(reference), report.compared);
+  write_file(file("table.md"), eval::render(report, eval::table_format::markdown));
+  write_file(file("results.json"), eval::to_json(report).dump(2) + "\n");
+  write_file("-", eval::render(report, format));
+}
+
+}  // namespace
+
+void add_pipeline(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<pipeline_arguments>();
+  pipeline_arguments& a = *arguments;
+  a.text.weights = "bm25";
+  a.experiment.discretizer.norm = "query-minmax";
+  CLI::App* const verb = add_verb(
+      program, owner, "pipeline",
+      "From documents, topics and judgments to ranked and evaluated lists",
+      "rulerank pipeline --collection cran.all.1400 --topics cran.qry --number-by-position\n"
+      "  --qrels cran.qrels --not-relevant 5 --out-dir cranfield",
+      [&owner, arguments] { pipeline(owner, *arguments); });
+  verb->add_option("--collection", a.collection,
+                   "Documents: TSV, JSON lines, a folder, SMART's form")
+      ->type_name("FILE|FOLDER")
+      ->required();
+  verb->add_option("--topics", a.topics, "Topics, in a form of documents")
+      ->type_name("FILE|FOLDER")
+      ->required();
+  verb->add_option("--qrels", a.qrels, "TREC judgments")->type_name("FILE")->required();
+  verb->add_option("--out-dir", a.out_dir, "Folder for all that is written; made where missing")
+      ->type_name("D")
+      ->required();
+  verb->add_option("--candidates", a.candidates, "Documents of a topic that are ranked")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--metric", a.metric,
+                   "Of the search: cosine, ip, l2; auto: ip with bm25 weights, else cosine")
+      ->capture_default_str();
+  verb->add_option("--search-engine", a.engine, "Of the search: auto or one of: rulerank engines")
+      ->capture_default_str();
+  verb->add_option("--not-relevant", a.not_relevant, "Grades of the judgments that mean 0")
+      ->delimiter(',')
+      ->type_name("GRADE,...");
+  verb->add_option("--fold-count", a.folds, "Folds, at least 3")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
+      ->type_name("K")
+      ->capture_default_str();
+  std::string const models = "Features";
+  verb->add_option("--mu", a.features.mu, "LMIR.DIR: terms the collection adds")
+      ->capture_default_str()
+      ->group(models);
+  verb->add_option("--lambda", a.features.lambda, "LMIR.JM: the collection's share")
+      ->capture_default_str()
+      ->group(models);
+  verb->add_option("--delta", a.features.delta, "LMIR.ABS: what counts are lowered by")
+      ->capture_default_str()
+      ->group(models);
+  a.text.add_reading_to(*verb, "--collection-format");
+  a.text.add_index_to(*verb);
+  add_cross_validation_to(*verb, a.experiment);
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,142 @@
+#include "datasets/sample.hpp"
+
+#include "apps/shared/fold_summary.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+struct sample_arguments {
+  std::string shape;
+  std::size_t documents = 0;
+  std::uint32_t features = 0;
+  std::size_t queries = 0;
+  std::uint32_t labels = 3;
+  std::size_t folds = 5;
+  std::string out_dir;
+  bool list_shapes = false;
+  CLI::Option* documents_option = nullptr;
+  CLI::Option* folds_option = nullptr;
+};
+
+datasets::sample_options options_of(sample_arguments const& arguments) {
+  if (arguments.shape.empty() && arguments.documents_option->count() == 0)
+    throw usage_error("no size given, expected --shape NAME, or --documents N and --features M");
+  if (arguments.shape.empty())
+    return datasets::options_of(arguments.documents, arguments.features, arguments.queries,
+                                arguments.labels, arguments.folds);
+  datasets::shape const& which = datasets::find_shape(arguments.shape);
+  datasets::sample_options options = datasets::options_of(which);
+  if (arguments.folds_option->count() == 0) return options;
+  if (arguments.folds != 1 && arguments.folds != options.folds)
+    throw usage_error(fmt::format(
+        "--folds {}: the shape {} has {}", arguments.folds, which.name,
+        options.folds == 1 ? "one split, expected 1" : "five folds, expected 5, or 1 of them"));
+  options.folds = arguments.folds;
+  return options;
+}
+
+nlohmann::ordered_json shapes_as_json() {
+  auto json = nlohmann::ordered_json::array();
+  for (datasets::shape const& s : datasets::shapes())
+    json.push_back({{"shape", s.name},
+                    {"documents", {s.train_documents, s.vali_documents, s.test_documents}},
+                    {"queries", {s.train_queries, s.vali_queries, s.test_queries}},
+                    {"features", s.features},
+                    {"folds", s.folds},
+                    {"partitions", s.partitions},
+                    {"reduced", {{"3", s.reduced_3}, {"4", s.reduced_4}}},
+                    {"iterations", {{"3", s.iterations_3}, {"4", s.iterations_4}}}});
+  return json;
+}
+
+std::string shapes_as_table() {
+  auto const row = [](auto... words) {
+    return fmt::format("{:<8}{:>9}{:>9}{:>9}{:>10}{:>7}\n", words...);
+  };
+  std::string text = row("shape", "train", "vali", "test", "features", "folds");
+  for (datasets::shape const& s : datasets::shapes())
+    text += row(s.name, s.train_documents, s.vali_documents, s.test_documents, s.features, s.folds);
+  return text;
+}
+
+void sample(session& owner, sample_arguments const& arguments) {
+  if (arguments.list_shapes) {
+    owner.outputs({{"the list", "-"}});
+    return write_file("-", owner.run.json ? shapes_as_json().dump(2) + "\n" : shapes_as_table());
+  }
+  if (arguments.out_dir.empty()) throw usage_error("--out-dir is required");
+  datasets::sample_options const options = options_of(arguments);
+  expect_manifest_beside_folds(owner, arguments.out_dir, options.folds);
+  std::vector<datasets::written_fold> folds;
+  {
+    auto const timer = owner.stage("sample");
+    folds = datasets::write_sample(owner.ctx(), options, arguments.out_dir);
+  }
+  print_folds(owner, arguments.out_dir, folds);
+}
+
+}  // namespace
+
+void add_sample(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<sample_arguments>();
+  CLI::App* const verb = add_verb(program, owner, "sample", "Draw a data set in LETOR form, seeded",
+                                  "rulerank sample --shape td2003 --seed 7 --out-dir drawn   "
+                                  "(drawn/Fold1/train.txt has 29,435 documents)",
+                                  [arguments, &owner] { sample(owner, *arguments); });
+  std::string names;
+  for (datasets::shape const& s : datasets::shapes())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", s.name);
+  auto* const shape =
+      verb->add_option("--shape", arguments->shape, "The sizes of a published set: " + names)
+          ->type_name("NAME");
+  auto* const documents =
+      verb->add_option("--documents", arguments->documents,
+                       "Documents in all, at least one a query")
+          ->type_name("N")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""));
+  auto* const features =
+      verb->add_option("--features", arguments->features, "Features a document")
+          ->type_name("M")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""));
+  auto* const queries =
+      verb->add_option("--queries", arguments->queries,
+                       "Queries in all, at least one a part; 0: one for each hundred documents")
+          ->type_name("K")
+          ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
+          ->capture_default_str();
+  auto* const labels =
+      verb->add_option("--labels", arguments->labels,
+                       "Labels 0 to L-1, each a quarter as frequent as the one before")
+          ->type_name("L")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
+          ->capture_default_str();
+  arguments->folds_option =
+      verb->add_option("--folds", arguments->folds,
+                       "Equal parts and rotations of them; 1: one split into 3/5, 1/5, 1/5; "
+                       "a shape has its own (yahoo2: 1, else 5, and 1 writes the first alone)")
+          ->type_name("F")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
+          ->capture_default_str();
+  verb->add_option("--out-dir", arguments->out_dir,
+                   "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
+      ->type_name("D");
+  verb->add_flag("--list-shapes", arguments->list_shapes,
+                 "List the shapes; with --json also what was published of their reduction");
+  arguments->documents_option = documents;
+  documents->needs(features)->excludes(shape);
+  features->needs(documents)->excludes(shape);
+  queries->needs(documents);
+  labels->needs(documents);
+}
+
+}  // namespace rulerank::apps

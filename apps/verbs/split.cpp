@@ -1,0 +1,67 @@
+#include "datasets/split.hpp"
+
+#include "apps/shared/arguments.hpp"
+#include "apps/shared/fold_summary.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rulerank::apps {
+namespace {
+
+struct split_arguments {
+  std::string in;
+  std::string out_dir;
+  datasets::split_options options;
+  bool no_shuffle = false;
+  reading_arguments reading;
+};
+
+}  // namespace
+
+void add_split(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<split_arguments>();
+  CLI::App* const verb =
+      add_verb(program, owner, "split", "Split a data set into folds by query, as LETOR does",
+               "rulerank split --in all.txt --folds 5 --out-dir folds --seed 7   "
+               "(Fold1 trains on S1 S2 S3, validates on S4, tests on S5)",
+               [arguments, &owner] {
+                 split_arguments& given = *arguments;
+                 if (!given.reading.group_files.empty())
+                   throw usage_error("--group: lines without qid would lose their queries");
+                 given.options.shuffle = !given.no_shuffle;
+                 datasets::letor_rotation(0, given.options.folds);  // refuses wrong numbers first
+                 expect_manifest_beside_folds(owner, given.out_dir, given.options.folds);
+                 datasets::dataset data;
+                 {
+                   auto const timer = owner.stage("read");
+                   data = given.reading.read(owner, given.in);
+                 }
+                 std::vector<datasets::written_fold> folds;
+                 {
+                   auto const timer = owner.stage("split");
+                   folds = datasets::write_split(owner.ctx(), data, given.options, given.out_dir);
+                 }
+                 print_folds(owner, given.out_dir, folds);
+               });
+  verb->add_option("--in", arguments->in, "SVMlight file with qid; - is standard input")
+      ->type_name("FILE")
+      ->required();
+  verb->add_option("--folds", arguments->options.folds, "Folds, at least 3")
+      ->type_name("K")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
+      ->capture_default_str();
+  verb->add_option("--out-dir", arguments->out_dir,
+                   "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
+      ->type_name("D")
+      ->required();
+  verb->add_flag("--no-shuffle", arguments->no_shuffle,
+                 "Parts are runs of queries in the order of the file");
+  arguments->reading.add_to(*verb);
+}
+
+}  // namespace rulerank::apps

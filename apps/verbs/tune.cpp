@@ -1,0 +1,174 @@
+#include "apps/shared/arguments.hpp"
+#include "apps/shared/ranker_arguments.hpp"
+#include "apps/shared/sampler_arguments.hpp"
+#include "apps/shared/tune_arguments.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/machine.hpp"
+#include "core/output_file.hpp"
+#include "core/sha256.hpp"
+#include "core/version.hpp"
+#include "datasets/svmlight.hpp"
+#include "eval/report.hpp"
+#include "tuning/report.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+struct tune_verb_arguments {
+  std::string train;
+  std::string vali;
+  std::string metrics = "NDCG@10";
+  std::string profile = "letor";
+  std::string out;
+  std::string trials;
+  std::string resume;
+  std::string format = "table";
+  reading_arguments reading;
+  discretizer_arguments discretizer;
+  tune_arguments tuned;
+  ranker_arguments ranker;
+};
+
+/// SHA-256 of all that a candidate's values depend on.
+std::string fingerprint_of(session const& owner, tune_verb_arguments const& a,
+                           eval::profile const& rules) {
+  nlohmann::ordered_json json{{"version", version}, {"commit", commit()}};
+  for (std::string const& path : {a.train, a.vali, a.discretizer.fitted})
+    json["inputs"].push_back(path.empty() ? std::string() : sha256_of_file(path));
+  for (std::string const& path : a.reading.group_files)
+    json["groups"].push_back(sha256_of_file(path));
+  json["zero_based"] = a.reading.zero_based;
+  json["regroup"] = a.reading.regroup;
+  json["norm"] = a.discretizer.norm;
+  json["missing_values"] = a.discretizer.missing;
+  json["unlisted"] = a.discretizer.unlisted;
+  json["metrics"] = a.metrics;
+  json["profile"] = eval::to_json(rules);
+  json["cross_fit"] = a.tuned.cross_fit;
+  json["seed"] = owner.run.seed;
+  return sha256_hex(json.dump());
+}
+
+void expect_labels(datasets::dataset const& data) {
+  auto const unknown = std::ranges::find(data.labels, datasets::unlabelled);
+  if (unknown == data.labels.end()) return;
+  auto const d = static_cast<std::size_t>(unknown - data.labels.begin());
+  throw error({data.name, data.line_numbers[d], 1},
+              "found a document without a label, expected labels to learn from");
+}
+
+void tune(session& owner, tune_verb_arguments const& a) {
+  auto const format = owner.run.json ? eval::table_format::json : eval::table_format_from(a.format);
+  tuning::search_options const options = a.tuned.options();
+  bool const given = !a.discretizer.fitted.empty();
+  datasets::discretizer_options const fixed = a.discretizer.options();
+  auto const measures = eval::parse_measures(a.metrics);
+  eval::profile const rules = eval::make_profile(a.profile);
+  l2r::ranker_options const how = a.ranker.options();
+  owner.outputs(
+      {{"the table", "-"}, {"--out", a.out}, {"--trials", a.trials}, {"--resume", a.resume}});
+  a.reading.check_inputs(
+      owner, {{"--train", a.train}, {"--vali", a.vali}, {"--discretizer", a.discretizer.fitted}});
+  std::optional<datasets::discretizer> cuts;
+  tuning::space space = a.tuned.space();
+  if (given) {
+    cuts = datasets::read_discretizer(owner.input(a.discretizer.fitted));
+    space.methods = {cuts->options.method};
+    space.bins = {cuts->options.bins};
+  }
+  datasets::dataset train, vali;
+  {
+    auto const timer = owner.stage("read");
+    train = a.reading.read(owner, a.train, 0);
+    expect_labels(train);
+    vali = a.reading.read(owner, a.vali, 1);
+  }
+  auto const prepare = [&](tuning::cuts const& by) {
+    auto const timer = owner.stage("discretise");
+    datasets::discretizer_options wanted = fixed;
+    wanted.method = by.method;
+    wanted.bins = by.bins;
+    datasets::discretizer const fitted =
+        cuts ? *cuts : datasets::fit_discretizer(owner.ctx(), train, wanted);
+    tuning::prepared items{datasets::apply_discretizer(owner.ctx(), train, fitted),
+                           datasets::apply_discretizer(owner.ctx(), vali, fitted)};
+    expect_items(train, items.training);
+    return items;
+  };
+  tuning::tuner tuner(owner.ctx(), vali, tuning::candidates_of(space), measures, rules, prepare,
+                      how, {a.tuned.cross_fit, &train});
+  trials_file trials(tuner, a.resume,
+                     a.resume.empty() ? std::string() : fingerprint_of(owner, a, rules));
+  if (trials.found() > 0)
+    owner.say(fmt::format("{}: {} candidates tried by an earlier run", a.resume, trials.found()));
+  tuning::search_result result;
+  {
+    auto const timer = owner.stage("tune");
+    result = trials.search(owner.ctx(), 0, options);
+  }
+  auto const table = tuning::trials_table(tuner, result, 0, options.rungs);
+  auto const best = tuning::best_settings(
+      owner.ctx(), tuner, result, 0, options, rules,
+      given ? std::nullopt : std::optional<datasets::discretizer_options>(fixed));
+  owner.note("best", best);
+  if (!a.trials.empty()) write_file(a.trials, eval::render(table, eval::table_format::tsv));
+  if (!a.out.empty()) write_file(a.out, best.dump(2) + "\n");
+  if (format == eval::table_format::json) {
+    nlohmann::ordered_json const all{{"best", best}, {"trials", eval::to_json(table)}};
+    write_file("-", all.dump(2) + "\n");
+  } else {
+    write_file("-", eval::render(table, format));
+  }
+}
+
+}  // namespace
+
+void add_tune(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<tune_verb_arguments>();
+  tune_verb_arguments& a = *arguments;
+  CLI::App* const verb = add_verb(
+      program, owner, "tune", "Choose how to rank on a validation part",
+      "rulerank tune --train Fold1/train.txt --vali Fold1/vali.txt --metric MAP --out best.json\n"
+      "  tries ways to cut features and to score by successive halving; then\n"
+      "  rulerank rank --train Fold1/train.txt --test Fold1/test.txt --settings best.json",
+      [&owner, arguments] { tune(owner, *arguments); });
+  verb->add_option("--train", a.train, "Training documents (SVMlight)")
+      ->type_name("FILE")
+      ->required();
+  verb->add_option("--vali", a.vali, "Validation documents: what is chosen ranks these best")
+      ->type_name("FILE")
+      ->required();
+  verb->add_option("--metric", a.metrics,
+                   "As evaluate's; more of them are shown, the first decides")
+      ->type_name("M,...")
+      ->capture_default_str();
+  verb->add_option("--profile", a.profile, "letor, mslr, standard, trec, lightgbm or yahoo")
+      ->capture_default_str();
+  verb->add_option("--out", a.out, "The best settings, for --settings of rank, fit and experiment")
+      ->type_name("S.json");
+  verb->add_option("--trials", a.trials, "What was tried, as TSV")->type_name("T.tsv");
+  verb->add_option("--resume", a.resume,
+                   "Keeps what was tried, to go on after an interruption or with a larger budget")
+      ->type_name("STATE");
+  verb->add_option("--format", a.format,
+                   "What goes to standard output: table, tsv, json, markdown or latex")
+      ->capture_default_str();
+  a.tuned.add_to(*verb);
+  a.ranker.add_engine_to(*verb);
+  a.discretizer.add_to(*verb);
+  for (char const* const tried : {"--method", "--bins"})
+    verb->remove_option(verb->get_option(tried));
+  CLI::Option* const read = verb->get_option("--discretizer");
+  for (char const* const tried : {"--try-method", "--try-bins"})
+    read->excludes(verb->get_option(tried));
+  a.reading.add_to(*verb);
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "apps/shared/session.hpp"
+
+// Each verb is one file, apps/NAME.cpp, with one function.
+namespace rulerank::apps {
+
+void add_devices(CLI::App& program, session& owner);
+void add_discretize(CLI::App& program, session& owner);
+void add_engines(CLI::App& program, session& owner);
+void add_evaluate(CLI::App& program, session& owner);
+void add_experiment(CLI::App& program, session& owner);
+void add_explain(CLI::App& program, session& owner);
+void add_pipeline(CLI::App& program, session& owner);
+void add_reduce(CLI::App& program, session& owner);
+void add_fit(CLI::App& program, session& owner);
+void add_mine(CLI::App& program, session& owner);
+void add_rank(CLI::App& program, session& owner);
+void add_sample(CLI::App& program, session& owner);
+void add_search(CLI::App& program, session& owner);
+void add_split(CLI::App& program, session& owner);
+void add_tune(CLI::App& program, session& owner);
+
+}  // namespace rulerank::apps

@@ -1,0 +1,36 @@
+# rulerank_module(NAME SOURCES a.cpp ... [CUDA_SOURCES b.cu ...] [USES module ...] [LINKS target ...])
+# One static library a module: target rulerank_NAME, alias rulerank::NAME. USES names the modules
+# it depends on; their link lines are what keeps the dependencies one way.
+function(rulerank_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(rulerank_${name} STATIC ${ARG_SOURCES})
+  if(RULERANK_HAS_CUDA AND ARG_CUDA_SOURCES)
+    target_sources(rulerank_${name} PRIVATE ${ARG_CUDA_SOURCES})
+    target_link_libraries(rulerank_${name} PUBLIC CUDA::cudart_static)
+    # OpenMP's own target tells the C++ compiler only; nvcc's may be another.
+    target_compile_options(rulerank_${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fopenmp>)
+  endif()
+  add_library(rulerank::${name} ALIAS rulerank_${name})
+  set_target_properties(rulerank_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(rulerank_${name} PUBLIC cxx_std_20)
+  target_include_directories(rulerank_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/rulerank>)
+  list(TRANSFORM ARG_USES PREPEND rulerank::)
+  target_link_libraries(rulerank_${name} PUBLIC ${ARG_USES} ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
+  set_property(GLOBAL APPEND PROPERTY RULERANK_MODULES rulerank_${name})
+endfunction()
+
+# rulerank_test(MODULE SOURCES a_test.cpp ... [LINKS target ...])
+# One test program a module, MODULE_test, its cases found by ctest.
+function(rulerank_test module)
+  if(NOT RULERANK_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${module}_test ${ARG_SOURCES})
+  target_link_libraries(${module}_test PRIVATE ${ARG_LINKS} GTest::gtest_main)
+  gtest_discover_tests(${module}_test TEST_PREFIX "${module}." DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
+                       PROPERTIES LABELS "${module}" TIMEOUT 1800)
+endfunction()

@@ -1,0 +1,42 @@
+#include "experiment/baselines.hpp"
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "eval/evaluate.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace rulerank::experiment {
+
+std::vector<std::size_t> draw_documents(std::uint64_t seed, std::uint64_t fold, std::size_t draw,
+                                        std::size_t documents, std::size_t size) {
+  std::seed_seq mixed{seed & 0xffffffff, seed >> 32, fold, std::uint64_t{draw}};
+  random_engine engine(mixed);
+  std::vector<std::size_t> order(documents);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  shuffle(std::span(order), engine);
+  order.resize(std::min(size, documents));
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+ranking_feature best_feature(context const& ctx, datasets::dataset const& vali,
+                             eval::measure const& by, eval::profile const& p) {
+  ranking_feature best;
+  best.value = -std::numeric_limits<double>::infinity();
+  for (std::uint32_t const feature : datasets::listed_features(vali))
+    for (bool const ascending : {false, true}) {
+      std::vector<double> const scores = eval::feature_scores(vali, feature, ascending);
+      double const value =
+          eval::evaluate(ctx, vali, scores, std::span(&by, 1), p).averages().front();
+      if (value > best.value) best = {feature, ascending, value};
+    }
+  if (best.value == -std::numeric_limits<double>::infinity())
+    throw error({vali.name, 1, 1}, "no document lists a feature, expected one to rank by");
+  return best;
+}
+
+}  // namespace rulerank::experiment

@@ -1,0 +1,83 @@
+#include "experiment/finished.hpp"
+
+#include "core/error.hpp"
+#include "core/machine.hpp"
+#include "core/sha256.hpp"
+#include "core/version.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace rulerank::experiment {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Goes up when results of the same version and commit are to be held in another form.
+constexpr int form = 1;
+
+std::string checksum_of(std::string const& path) {
+  std::error_code status;
+  if (!fs::is_regular_file(path, status))
+    throw error({path, 0, 0}, "found no regular file, expected one that can be read again");
+  return sha256_of_file(path);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> checksums_of(fold_files const& fold, settings const& s) {
+  std::map<std::string, std::string> sums;
+  for (std::string const& path : {fold.train, fold.vali, fold.test})
+    if (!path.empty())
+      sums[fold.name + "/" + fs::path(path).filename().string()] = checksum_of(path);
+  for (std::size_t i = 0; i < fold.outside.size(); ++i)
+    sums[s.outside[i].name + "/" + fs::path(fold.outside[i]).filename().string()] =
+        checksum_of(fold.outside[i]);
+  return sums;
+}
+
+std::string fingerprint_of(settings const& s, std::string const& fold,
+                           std::map<std::string, std::string> const& inputs) {
+  nlohmann::ordered_json json;
+  json["form"] = form;
+  json["version"] = version;
+  json["commit"] = commit();
+  json["settings"] = to_json(s);
+  json["fold"] = fold;
+  json["inputs"] = inputs;
+  return sha256_hex(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+std::string finished_path(std::string const& out_dir, std::string const& fold) {
+  return (fs::path(out_dir) / "folds" / (fold + ".json")).string();
+}
+
+earlier find_finished(std::string const& out_dir, std::string const& fold,
+                      std::string const& fingerprint) {
+  std::string const path = finished_path(out_dir, fold);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return {};
+  std::string const text{std::istreambuf_iterator<char>(file), {}};
+  earlier found;
+  try {
+    found.result = fold_result_from(text, path);
+  } catch (error const& e) {
+    return {std::nullopt, e.what()};
+  }
+  if (found.result->fingerprint != fingerprint)
+    return {std::nullopt, "other settings, inputs or program than last time"};
+  for (auto const& [name, sum] : found.result->files) {
+    std::string const written = (fs::path(out_dir) / name).string();
+    std::error_code status;
+    if (!fs::is_regular_file(written, status) || sha256_of_file(written) != sum)
+      return {std::nullopt, fmt::format("{} is not there as it was written", name)};
+  }
+  return found;
+}
+
+}  // namespace rulerank::experiment

@@ -1,0 +1,97 @@
+#include "experiment/fold_result.hpp"
+
+#include "core/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace rulerank::experiment {
+
+namespace {
+
+using json_text = nlohmann::ordered_json;
+
+json_text to_json(system_result const& system) {
+  json_text json;
+  json["name"] = system.name;
+  json["documents"] = system.documents ? json_text(*system.documents) : json_text(nullptr);
+  json["values"] = system.queries.values;
+  json["draws"] = system.draws;
+  return json;
+}
+
+}  // namespace
+
+std::string to_text(fold_result const& fold) {
+  json_text json;
+  json["name"] = fold.name;
+  json["fingerprint"] = fold.fingerprint;
+  json["inputs"] = fold.inputs;
+  json["train_documents"] = fold.train_documents;
+  json["test_documents"] = fold.test_documents;
+  json["reductions"] = json_text::array();
+  for (reduction const& r : fold.reductions)
+    json["reductions"].push_back(
+        {{"rule_size", r.rule_size}, {"documents", r.documents}, {"partitions", r.partitions}});
+  json["feature"] = nullptr;
+  if (fold.feature)
+    json["feature"] = {{"feature", fold.feature->feature},
+                       {"ascending", fold.feature->ascending},
+                       {"value", fold.feature->value}};
+  // The queries and measures of all systems are the same.
+  json["metrics"] = json_text::array();
+  json["qids"] = json_text::array();
+  if (!fold.systems.empty()) {
+    for (eval::measure const& m : fold.systems[0].queries.measures)
+      json["metrics"].push_back(m.name());
+    json["qids"] = fold.systems[0].queries.qids;
+  }
+  json["systems"] = json_text::array();
+  for (system_result const& system : fold.systems) json["systems"].push_back(to_json(system));
+  if (!fold.tuned.empty()) json["tuned"] = fold.tuned;
+  json["files"] = fold.files;
+  return json.dump(1, ' ', false, json_text::error_handler_t::replace) + "\n";
+}
+
+fold_result fold_result_from(std::string_view text, std::string const& name) try {
+  json_text const json = json_text::parse(text);
+  fold_result fold;
+  json.at("name").get_to(fold.name);
+  json.at("fingerprint").get_to(fold.fingerprint);
+  json.at("inputs").get_to(fold.inputs);
+  json.at("train_documents").get_to(fold.train_documents);
+  json.at("test_documents").get_to(fold.test_documents);
+  for (json_text const& r : json.at("reductions"))
+    fold.reductions.push_back({r.at("rule_size").get<std::uint32_t>(),
+                               r.at("documents").get<std::size_t>(),
+                               r.at("partitions").get<std::size_t>()});
+  if (json_text const& f = json.at("feature"); !f.is_null())
+    fold.feature = {f.at("feature").get<std::uint32_t>(), f.at("ascending").get<bool>(),
+                    f.at("value").get<double>()};
+  eval::query_values empty;
+  for (json_text const& metric : json.at("metrics"))
+    empty.measures.push_back(eval::parse_measure(metric.get<std::string>()));
+  json.at("qids").get_to(empty.qids);
+  for (json_text const& s : json.at("systems")) {
+    system_result& system = fold.systems.emplace_back();
+    s.at("name").get_to(system.name);
+    if (!s.at("documents").is_null()) system.documents = s.at("documents").get<std::size_t>();
+    system.queries = empty;
+    s.at("values").get_to(system.queries.values);
+    s.at("draws").get_to(system.draws);
+    if (system.queries.values.size() != empty.qids.size() * empty.measures.size())
+      throw error({name, 0, 0}, "found a number of values that is not queries x metrics");
+    for (std::vector<double> const& draw : system.draws)
+      if (draw.size() != empty.measures.size())
+        throw error({name, 0, 0}, "found a draw without a value for each metric");
+  }
+  if (json.contains("tuned")) json.at("tuned").get_to(fold.tuned);
+  json.at("files").get_to(fold.files);
+  return fold;
+} catch (nlohmann::json::exception const& e) {
+  throw error({name, 0, 0}, fmt::format("not the results of a fold: {}", e.what()));
+} catch (usage_error const& e) {
+  throw error({name, 0, 0}, fmt::format("not the results of a fold: {}", e.what()));
+}
+
+}  // namespace rulerank::experiment

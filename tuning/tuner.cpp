@@ -1,0 +1,319 @@
+#include "tuning/tuner.hpp"
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "eval/evaluate.hpp"
+#include "l2r/combination.hpp"
+#include "l2r/ranker.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <random>
+
+#include <fmt/format.h>
+
+namespace rulerank::tuning {
+
+namespace {
+
+using json_text = nlohmann::ordered_json;
+
+/// Goes up when states are to be held in another form.
+constexpr int state_form = 1;
+
+enum class drawn : std::uint64_t { queries = 1, candidates = 2, folds = 3 };
+
+std::vector<std::size_t> draw_order(std::uint64_t seed, drawn what, std::size_t size) {
+  std::seed_seq mixed{seed & 0xffffffff, seed >> 32, static_cast<std::uint64_t>(what)};
+  random_engine engine(mixed);
+  std::vector<std::size_t> order(size);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  shuffle(std::span(order), engine);
+  return order;
+}
+
+std::size_t one_in(std::size_t keep, std::size_t of) {
+  return (of + keep - 1) / keep;
+}
+
+/// Trials of all rungs when the first one tries `candidates`.
+std::size_t trials_of(std::size_t candidates, search_options const& options) {
+  std::size_t all = 0;
+  for (std::size_t k = 0; k < options.rungs; ++k) {
+    all += candidates;
+    candidates = one_in(options.keep, candidates);
+  }
+  return all;
+}
+
+/// The queries that rung k looks at.
+std::size_t queries_of(std::size_t k, std::size_t queries, search_options const& options) {
+  for (std::size_t above = k + 1; above < options.rungs; ++above)
+    queries = one_in(options.keep, queries);
+  return queries;
+}
+
+std::function<double()> steady_seconds() {
+  return [begin = std::chrono::steady_clock::now()] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+}
+
+}  // namespace
+
+void check(search_options const& options) {
+  if (options.rungs < 1 || options.rungs > 20)
+    throw usage_error(fmt::format("{} rungs, expected 1 to 20", options.rungs));
+  if (options.keep < 2) throw usage_error("one in 1 kept, expected one in 2 or more");
+  if (options.max_trials > 0 && options.max_trials < options.rungs)
+    throw usage_error(fmt::format("a budget of {} trials, expected {} or more: one a rung",
+                                  options.max_trials, options.rungs));
+  if (options.members < 1) throw usage_error("0 members, expected one or more");
+  if (!(options.max_seconds >= 0)) throw usage_error("a budget below 0 seconds");
+}
+
+json_text to_json(search_options const& options) {
+  json_text json{{"rungs", options.rungs}, {"keep", options.keep}, {"members", options.members}};
+  json["max_trials"] = options.max_trials > 0 ? json_text(options.max_trials) : json_text(nullptr);
+  json["max_seconds"] =
+      options.max_seconds > 0 ? json_text(options.max_seconds) : json_text(nullptr);
+  return json;
+}
+
+tuner::tuner(context const& ctx, datasets::dataset const& validation,
+             std::vector<candidate> candidates, std::vector<eval::measure> measures,
+             eval::profile rules, prepare_fn prepare, l2r::ranker_options how,
+             cross_fitting crossed)
+    : validation_(validation),
+      candidates_(std::move(candidates)),
+      measures_(std::move(measures)),
+      rules_(std::move(rules)),
+      prepare_(std::move(prepare)),
+      how_(how),
+      crossed_(crossed),
+      done_(candidates_.size()),
+      values_(candidates_.size()) {
+  if (candidates_.empty()) throw usage_error("no candidates to try");
+  if (measures_.empty()) throw usage_error("no measure to try candidates by");
+  auto const unknown = std::ranges::find(validation.labels, datasets::unlabelled);
+  if (unknown != validation.labels.end()) {
+    auto const d = static_cast<std::size_t>(unknown - validation.labels.begin());
+    throw error(
+        {validation.name, validation.line_numbers.empty() ? 0 : validation.line_numbers[d], 1},
+        "found a document without a label, expected labels to choose by");
+  }
+  std::size_t queries = validation.queries.size();
+  std::int32_t max_label = validation.max_label();
+  if (crossed_.folds > 0) {
+    std::size_t const more = crossed_.training->queries.size();
+    if (crossed_.folds < 2 || crossed_.folds > more)
+      throw usage_error(fmt::format("{} folds to cross-fit {}, expected 2 to its {} queries",
+                                    crossed_.folds, crossed_.training->name, more));
+    fold_.resize(more);
+    std::vector<std::size_t> const dealt = draw_order(ctx.seed, drawn::folds, more);
+    for (std::size_t i = 0; i < more; ++i) fold_[dealt[i]] = i % crossed_.folds;
+    queries += more;
+    max_label = std::max(max_label, crossed_.training->max_label());
+  }
+  order_ = draw_order(ctx.seed, drawn::queries, queries);
+  // A query's value must not depend on which others are looked at with it.
+  if (!rules_.max_label) rules_.max_label = max_label;
+}
+
+prepared const& tuner::prepared_for(cuts const& how) {
+  auto const found = prepared_.find(how);
+  return found != prepared_.end() ? found->second
+                                  : prepared_.emplace(how, prepare_(how)).first->second;
+}
+
+tuner::block const& tuner::block_of(std::size_t from, std::size_t to) {
+  auto const [at, missing] = blocks_.try_emplace({from, to});
+  if (!missing) return at->second;
+  std::vector<std::size_t> places(order_.begin() + static_cast<std::ptrdiff_t>(from),
+                                  order_.begin() + static_cast<std::ptrdiff_t>(to));
+  std::ranges::sort(places);
+  std::size_t const own = validation_.queries.size();
+  std::vector<piece> pieces(1 + crossed_.folds);
+  for (std::size_t const q : places) pieces[q < own ? 0 : 1 + fold_[q - own]].places.push_back(q);
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    piece& p = pieces[k];
+    if (p.places.empty()) continue;
+    p.crossed = k > 0;
+    datasets::dataset const& part = p.crossed ? *crossed_.training : validation_;
+    auto const add = [&part](std::size_t q, std::vector<std::size_t>& to_these) {
+      for (std::size_t d = part.queries[q].begin; d < part.queries[q].end; ++d)
+        to_these.push_back(d);
+    };
+    for (std::size_t const q : p.places) add(p.crossed ? q - own : q, p.documents);
+    if (p.crossed)
+      for (std::size_t q = 0; q < fold_.size(); ++q)
+        if (fold_[q] + 1 != k) add(q, p.ranked);
+    p.data = datasets::subset(part, p.documents);
+    at->second.push_back(std::move(p));
+  }
+  return at->second;
+}
+
+std::vector<double> tuner::score(context const& ctx, std::size_t c, piece const& p) {
+  prepared const& items = prepared_for(candidates_[c].cuts);
+  l2r::ranker_options options = how_;
+  static_cast<l2r::scoring_options&>(options) = candidates_[c].scoring;
+  l2r::ranker ranker(ctx, p.crossed ? datasets::subset(items.training, p.ranked) : items.training,
+                     options);
+  return ranker
+      .score(ctx, datasets::subset(p.crossed ? items.training : items.validation, p.documents))
+      .scores;
+}
+
+void tuner::extend(context const& ctx, std::size_t c, std::size_t queries) {
+  context one = ctx;
+  one.progress = {};  // told of trials, not of what they are made of
+  std::size_t const width = measures_.size();
+  values_[c].resize(order_.size() * width);
+  for (piece const& p : block_of(done_[c], queries)) {
+    eval::query_values const got = eval::evaluate(one, p.data, score(one, c, p), measures_, rules_);
+    for (std::size_t i = 0; i < p.places.size(); ++i)
+      for (std::size_t m = 0; m < width; ++m) values_[c][p.places[i] * width + m] = got.at(i, m);
+  }
+  done_[c] = queries;
+}
+
+std::vector<double> tuner::average(std::vector<double> const& values, std::size_t queries) const {
+  // Summed in the order of the file, as evaluate does.
+  std::vector<std::size_t> seen(order_.begin(),
+                                order_.begin() + static_cast<std::ptrdiff_t>(queries));
+  std::ranges::sort(seen);
+  std::vector<double> column(queries);
+  std::vector<double> averages;
+  for (std::size_t m = 0; m < measures_.size(); ++m) {
+    for (std::size_t i = 0; i < queries; ++i) column[i] = values[seen[i] * measures_.size() + m];
+    averages.push_back(measures_[m].average(column));
+  }
+  return averages;
+}
+
+trial tuner::measure(context const& ctx, std::size_t c, std::size_t rung, std::size_t queries) {
+  if (done_[c] < queries) extend(ctx, c, queries);
+  return {c, rung, queries, average(values_[c], queries)};
+}
+
+std::vector<double> tuner::judge(context const& ctx, std::span<std::size_t const> members) {
+  context one = ctx;
+  one.progress = {};
+  std::size_t const width = measures_.size();
+  std::vector<double> values(order_.size() * width);
+  for (piece const& p : block_of(0, order_.size())) {
+    std::vector<std::vector<double>> scores;
+    for (std::size_t const c : members) scores.push_back(score(one, c, p));
+    eval::query_values const got =
+        eval::evaluate(one, p.data, l2r::combine(p.data.queries, scores), measures_, rules_);
+    for (std::size_t i = 0; i < p.places.size(); ++i)
+      for (std::size_t m = 0; m < width; ++m) values[p.places[i] * width + m] = got.at(i, m);
+  }
+  return average(values, order_.size());
+}
+
+std::vector<std::size_t> tuner::plan(context const& ctx, search_options const& options) const {
+  std::vector<std::size_t> all(candidates_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::size_t many = all.size();
+  if (options.max_trials > 0)
+    while (trials_of(many, options) > options.max_trials) --many;
+  if (many < all.size() || options.max_seconds > 0)
+    all = draw_order(ctx.seed, drawn::candidates, all.size());
+  all.resize(many);
+  return all;
+}
+
+search_result tuner::search(context const& ctx, std::size_t by, search_options const& options,
+                            std::function<void()> const& after) {
+  check(options);
+  if (by >= measures_.size()) throw usage_error("no such measure");
+  auto const seconds = options.seconds ? options.seconds : steady_seconds();
+  search_result result;
+  result.candidates = candidates_.size();
+  std::vector<std::size_t> going = plan(ctx, options);
+  std::size_t const planned = trials_of(going.size(), options);
+  auto const better = [&](std::size_t a, std::size_t b) {
+    trial const& x = result.trials[a];
+    trial const& y = result.trials[b];
+    if (x.values[by] != y.values[by]) return x.values[by] > y.values[by];
+    return x.candidate < y.candidate;
+  };
+  std::vector<std::size_t> rung;  // its trials
+  for (std::size_t k = 0; k < options.rungs; ++k) {
+    double const until =
+        options.max_seconds * static_cast<double>(k + 1) / static_cast<double>(options.rungs);
+    std::size_t const queries = queries_of(k, order_.size(), options);
+    rung.clear();
+    for (std::size_t const c : going) {
+      if (options.max_seconds > 0 && !rung.empty() && seconds() >= until) break;
+      ctx.check_stop();
+      rung.push_back(result.trials.size());
+      result.trials.push_back(measure(ctx, c, k, queries));
+      if (after) after();
+      ctx.report("tune", result.trials.size(), planned);
+    }
+    std::ranges::sort(rung, better);
+    if (k == 0) result.tried = rung.size();
+    going.clear();
+    for (std::size_t i = 0; i < one_in(options.keep, rung.size()); ++i)
+      going.push_back(result.trials[rung[i]].candidate);
+  }
+  rung.resize(std::min(rung.size(), options.members));
+  result.chosen = std::move(rung);
+  return result;
+}
+
+std::string tuner::state(std::string const& fingerprint) const {
+  json_text json{{"rulerank_trials", state_form}, {"fingerprint", fingerprint}};
+  json["queries"] = order_.size();
+  json["metrics"] = json_text::array();
+  for (eval::measure const& m : measures_) json["metrics"].push_back(m.name());
+  json["trials"] = json_text::array();
+  for (std::size_t c = 0; c < candidates_.size(); ++c) {
+    if (done_[c] == 0) continue;
+    json_text values = json_text::array();  // query by query, in the order drawn
+    for (std::size_t i = 0; i < done_[c]; ++i)
+      for (std::size_t m = 0; m < measures_.size(); ++m)
+        values.push_back(values_[c][order_[i] * measures_.size() + m]);
+    json["trials"].push_back(
+        {{"candidate", to_json(candidates_[c])}, {"values", std::move(values)}});
+  }
+  return json.dump(-1, ' ', false, json_text::error_handler_t::replace) + "\n";
+}
+
+std::size_t tuner::restore(std::string_view text, std::string const& fingerprint,
+                           std::string const& name) try {
+  json_text const json = json_text::parse(text);
+  if (json.at("rulerank_trials") != state_form)
+    throw error({name, 1, 1}, "found trials of another version, expected this one's");
+  if (json.at("fingerprint") != fingerprint)
+    throw error({name, 1, 1},
+                "found trials of other inputs, options or another program, expected those of this "
+                "line; another file starts anew");
+  std::map<std::string, std::size_t> places;
+  for (std::size_t c = 0; c < candidates_.size(); ++c) places[to_json(candidates_[c]).dump()] = c;
+  std::size_t const width = measures_.size();
+  std::size_t taken = 0;
+  for (json_text const& one : json.at("trials")) {
+    auto const at = places.find(one.at("candidate").dump());
+    auto const values = one.at("values").get<std::vector<double>>();
+    if (values.size() % width != 0 || values.size() / width > order_.size())
+      throw error({name, 1, 1}, "found a trial whose values are not queries x metrics");
+    if (at == places.end()) continue;
+    std::size_t const c = at->second;
+    done_[c] = values.size() / width;
+    values_[c].assign(order_.size() * width, 0);
+    for (std::size_t i = 0; i < done_[c]; ++i)
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i * width), width,
+                  values_[c].begin() + static_cast<std::ptrdiff_t>(order_[i] * width));
+    ++taken;
+  }
+  return taken;
+} catch (nlohmann::json::exception const& e) {
+  throw error({name, 1, 1}, fmt::format("found no trials that tune wrote: {}", e.what()));
+}
+
+}  // namespace rulerank::tuning

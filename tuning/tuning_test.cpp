@@ -1,0 +1,485 @@
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "core/random.hpp"
+#include "core/testing.hpp"
+#include "datasets/svmlight.hpp"
+#include "eval/evaluate.hpp"
+#include "l2r/combination.hpp"
+#include "l2r/ranker.hpp"
+#include "tuning/report.hpp"
+#include "tuning/settings_file.hpp"
+#include "tuning/space.hpp"
+#include "tuning/tuner.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace rulerank::tuning {
+namespace {
+
+using testing_tools::temporary_folder;
+
+/// Documents whose first features tell their label now and then.
+datasets::dataset drawn_set(temporary_folder const& folder, std::string const& name,
+                            std::uint64_t seed, std::size_t queries, std::size_t documents) {
+  random_engine engine(seed);
+  std::string text;
+  for (std::size_t q = 0; q < queries; ++q)
+    for (std::size_t d = 0; d < documents; ++d) {
+      std::uint64_t const label = uniform_below(engine, 3);
+      text += fmt::format("{} qid:{}", label, q + 1);
+      for (int f = 1; f <= 5; ++f)
+        text += fmt::format(" {}:{:.3f}", f,
+                            uniform_unit(engine) + (f < 3 ? 0.3 * static_cast<double>(label) : 0));
+      text += "\n";
+    }
+  write_file(folder / name, text);
+  return datasets::read_svmlight({}, folder / name);
+}
+
+space small_space() {
+  space s;
+  s.methods = {datasets::binning::width, datasets::binning::frequency};
+  s.bins = {3, 6};
+  s.rule_sizes = {2, 3};
+  s.min_supports = {1};
+  s.min_confidences = {0.001};
+  s.support_weights = {0, -0.5};
+  s.smoothings = {0, 5};
+  return s;
+}
+
+class Tuner : public testing::Test {
+ protected:
+  Tuner() { ctx_.threads = 1; }
+
+  prepare_fn preparing() {
+    return [this](cuts const& how) {
+      ++prepared_;
+      datasets::discretizer_options options;
+      options.method = how.method;
+      options.bins = how.bins;
+      auto const fitted = datasets::fit_discretizer(ctx_, train_, options);
+      return prepared{datasets::apply_discretizer(ctx_, train_, fitted),
+                      datasets::apply_discretizer(ctx_, vali_, fitted)};
+    };
+  }
+  tuner make(context const& ctx, space const& s = small_space()) {
+    return tuner(ctx, vali_, candidates_of(s), measures_, rules_, preparing());
+  }
+  tuner make() { return make(ctx_); }
+
+  /// The whole validation part at once, as rank and evaluate do it.
+  std::vector<double> reference(candidate const& c) {
+    prepared const items = preparing()(c.cuts);
+    l2r::ranker_options options;
+    static_cast<l2r::scoring_options&>(options) = c.scoring;
+    auto const scores = l2r::ranker(ctx_, items.training, options).score(ctx_, items.validation);
+    return eval::evaluate(ctx_, vali_, scores.scores, measures_, rules_).averages();
+  }
+
+  temporary_folder const folder_;
+  context ctx_;
+  datasets::dataset train_ = drawn_set(folder_, "train", 1, 20, 10);
+  datasets::dataset vali_ = drawn_set(folder_, "vali", 2, 10, 12);
+  std::vector<eval::measure> measures_ = eval::parse_measures("MAP,NDCG@5");
+  eval::profile rules_ = eval::make_profile("letor");
+  int prepared_ = 0;
+};
+
+TEST(Space, EveryCombinationOnceInItsOrder) {
+  auto const all = candidates_of(small_space());
+  ASSERT_EQ(all.size(), 2u * 2 * 2 * 2 * 2);
+  std::set<std::string> distinct;
+  for (candidate const& c : all) distinct.insert(to_json(c).dump());
+  EXPECT_EQ(distinct.size(), all.size());
+  EXPECT_EQ(to_json(all[0]).dump(),
+            R"({"method":"width","bins":3,"rule_size":2,"min_support":1,"min_confidence":0.001,)"
+            R"("support_weight":0.0,"smoothing":0.0,"feature_share":1.0})");
+  EXPECT_EQ(all[1].cuts.bins, 6);
+  EXPECT_EQ(all[2].cuts.method, datasets::binning::frequency);
+  EXPECT_EQ(all[4].scoring.smoothing, 5);
+  EXPECT_EQ(all[8].scoring.support_weight, -0.5);
+  EXPECT_EQ(all[16].scoring.rule_size, 3u);
+  space shares = small_space();
+  shares.feature_shares = {1, 0.5};
+  auto const twice = candidates_of(shares);
+  ASSERT_EQ(twice.size(), 2 * all.size());
+  EXPECT_EQ(twice[3].scoring.feature_share, 1);
+  EXPECT_EQ(twice[4].scoring.feature_share, 0.5);
+}
+
+TEST(Space, RefusesWhatMakesNoSense) {
+  EXPECT_EQ(candidates_of(space{}).size(), 648u);
+  auto const refused = [](auto change) {
+    space s = small_space();
+    change(s);
+    EXPECT_THROW(candidates_of(s), usage_error);
+  };
+  refused([](space& s) { s.methods.clear(); });
+  refused([](space& s) { s.bins = {1}; });
+  refused([](space& s) { s.bins = {3, 3}; });
+  refused([](space& s) { s.rule_sizes = {1}; });
+  refused([](space& s) { s.min_confidences = {1.5}; });
+  refused([](space& s) { s.smoothings = {-1}; });
+  refused([](space& s) { s.support_weights = {}; });
+  refused([](space& s) { s.feature_shares = {0.5, 2}; });
+}
+
+TEST_F(Tuner, AGridGivesWhatRankAndEvaluateGive) {
+  tuner t = make();
+  search_options options;
+  options.rungs = 1;
+  search_result const result = t.search(ctx_, 0, options);
+  EXPECT_EQ(prepared_, 4);  // once for each way to cut
+  ASSERT_EQ(result.trials.size(), t.candidates().size());
+  double best = -1;
+  for (trial const& one : result.trials) {
+    EXPECT_EQ(one.queries, 10u);
+    EXPECT_EQ(one.values, reference(t.candidates()[one.candidate]));  // bit for bit
+    best = std::max(best, one.values[0]);
+  }
+  trial const& chosen = result.trials[result.chosen.front()];
+  EXPECT_EQ(chosen.values[0], best);
+  for (trial const& one : result.trials)
+    if (one.candidate < chosen.candidate) {
+      EXPECT_LT(one.values[0], best);
+    }
+}
+
+TEST_F(Tuner, HalvingTriesTheBestOfARungOnMoreQueries) {
+  tuner t = make();
+  search_result const result = t.search(ctx_, 1, {});
+  std::vector<std::vector<trial>> rungs(3);
+  for (trial const& one : result.trials) rungs.at(one.rung).push_back(one);
+  EXPECT_EQ(rungs[0].size(), 32u);
+  EXPECT_EQ(rungs[1].size(), 16u);
+  EXPECT_EQ(rungs[2].size(), 8u);
+  for (std::size_t k = 0; k < 3; ++k)
+    for (trial const& one : rungs[k])
+      EXPECT_EQ(one.queries, std::vector<std::size_t>({3, 5, 10})[k]);  // of 10, rounded up
+  for (std::size_t k = 1; k < 3; ++k) {
+    double worst_kept = 1, best_left = 0;
+    for (trial const& one : rungs[k - 1]) {
+      bool const kept = std::ranges::any_of(
+          rungs[k], [&](trial const& next) { return next.candidate == one.candidate; });
+      if (kept)
+        worst_kept = std::min(worst_kept, one.values[1]);
+      else
+        best_left = std::max(best_left, one.values[1]);
+    }
+    EXPECT_GE(worst_kept, best_left);
+  }
+  // Queries looked at on several rungs sum up to the same bits as all at once.
+  for (trial const& one : rungs[2]) EXPECT_EQ(one.values, reference(t.candidates()[one.candidate]));
+  EXPECT_EQ(result.trials[result.chosen.front()].rung, 2u);
+}
+
+TEST_F(Tuner, CrossFittingRanksATrainingQueryByTheOthers) {
+  train_ = drawn_set(folder_, "few", 4, 7, 10);
+  space s = small_space();
+  s.bins = {4};
+  s.smoothings = {5};
+  // As many folds as queries: however they are dealt, a query's rivals are all the others.
+  tuner t(ctx_, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {7, &train_});
+  search_result const result = t.search(ctx_, 0, {});
+  for (trial const& one : result.trials) {
+    if (one.rung + 1 < 3) continue;
+    EXPECT_EQ(one.queries, 17u);
+    candidate const& c = t.candidates()[one.candidate];
+    prepared const items = preparing()(c.cuts);
+    l2r::ranker_options options;
+    static_cast<l2r::scoring_options&>(options) = c.scoring;
+    std::vector<double> sums = reference(c);
+    for (double& sum : sums) sum *= 10;
+    for (datasets::query_group const& q : train_.queries) {
+      std::vector<std::size_t> own, others;
+      for (std::size_t d = 0; d < train_.size(); ++d)
+        (d >= q.begin && d < q.end ? own : others).push_back(d);
+      l2r::ranker ranker(ctx_, datasets::subset(items.training, others), options);
+      auto const scores = ranker.score(ctx_, datasets::subset(items.training, own)).scores;
+      auto const got =
+          eval::evaluate(ctx_, datasets::subset(train_, own), scores, measures_, rules_);
+      for (std::size_t m = 0; m < sums.size(); ++m) sums[m] += got.at(0, m);
+    }
+    for (std::size_t m = 0; m < sums.size(); ++m) EXPECT_NEAR(one.values[m], sums[m] / 17, 1e-12);
+  }
+  // Threads do not matter, and a state is taken over.
+  context three = ctx_;
+  three.threads = 3;
+  tuner again(three, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {7, &train_});
+  again.search(three, 0, {});
+  EXPECT_EQ(again.state("f"), t.state("f"));
+  tuner taken(ctx_, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {7, &train_});
+  taken.restore(t.state("f"), "f", "state");
+  prepared_ = 0;
+  taken.search(ctx_, 0, {});
+  EXPECT_EQ(prepared_, 0);
+  for (std::size_t const folds : {1, 8})
+    EXPECT_THROW(
+        tuner(ctx_, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {folds, &train_}),
+        usage_error);
+}
+
+TEST_F(Tuner, SeveralThatRankTogether) {
+  tuner t = make();
+  search_options options;
+  options.members = 3;
+  search_result const result = t.search(ctx_, 0, options);
+  ASSERT_EQ(result.chosen.size(), 3u);
+  std::vector<std::size_t> members;
+  for (std::size_t const at : result.chosen) {
+    EXPECT_EQ(result.trials[at].rung, 2u);
+    members.push_back(result.trials[at].candidate);
+  }
+  for (trial const& one : result.trials) {
+    if (one.rung == 2 && std::ranges::find(members, one.candidate) == members.end()) {
+      EXPECT_LE(one.values[0], result.trials[result.chosen[2]].values[0]);
+    }
+  }
+  std::vector<std::vector<double>> scores;
+  for (std::size_t const c : members) {
+    prepared const items = preparing()(t.candidates()[c].cuts);
+    l2r::ranker_options how;
+    static_cast<l2r::scoring_options&>(how) = t.candidates()[c].scoring;
+    scores.push_back(l2r::ranker(ctx_, items.training, how).score(ctx_, items.validation).scores);
+  }
+  auto const together =
+      eval::evaluate(ctx_, vali_, l2r::combine(vali_.queries, scores), measures_, rules_);
+  EXPECT_EQ(t.judge(ctx_, members), together.averages());
+  EXPECT_EQ(t.judge(ctx_, std::span(members).first(1)), reference(t.candidates()[members[0]]));
+  auto const json =
+      best_settings(ctx_, t, result, 0, options, rules_, datasets::discretizer_options{});
+  EXPECT_EQ(json["validation"]["MAP"], together.averages()[0]);
+  auto const read = settings_from(json.dump(), "best");
+  ASSERT_EQ(read.size(), 3u);
+  EXPECT_EQ(read[2].scoring.smoothing, t.candidates()[members[2]].scoring.smoothing);
+  // The table begins with them; no more are chosen than the last rung tried.
+  EXPECT_EQ(std::get<double>(trials_table(t, result, 0, 3).rows[2][2]),
+            result.trials[result.chosen[2]].values[0]);
+  options.members = 100;
+  EXPECT_EQ(t.search(ctx_, 0, options).chosen.size(), 8u);
+  options.members = 0;
+  EXPECT_THROW(t.search(ctx_, 0, options), usage_error);
+}
+
+TEST_F(Tuner, ThreadsDoNotMatterTheSeedDoes) {
+  auto const run = [&](int threads, std::uint64_t seed) {
+    context ctx;
+    ctx.threads = threads;
+    ctx.seed = seed;
+    tuner t = make(ctx);
+    search_options options;
+    options.max_trials = 20;
+    auto const result = t.search(ctx, 0, options);
+    return eval::render(trials_table(t, result, 0, 3), eval::table_format::tsv) + t.state("f");
+  };
+  std::string const one = run(1, 1);
+  EXPECT_EQ(one, run(3, 1));
+  EXPECT_NE(one, run(1, 2));
+}
+
+TEST_F(Tuner, ABudgetOfTrialsIsKept) {
+  for (std::size_t const budget : {3, 4, 7, 20, 55, 56, 1000}) {
+    tuner t = make();
+    search_options options;
+    options.max_trials = budget;
+    search_result const result = t.search(ctx_, 0, options);
+    EXPECT_LE(result.trials.size(), budget);
+    EXPECT_EQ(result.trials.back().queries, 10u);
+    EXPECT_GE(result.tried, 1u);
+    if (budget >= 56) {
+      EXPECT_EQ(result.tried, 32u);
+    }
+    // One candidate more would not have fitted.
+    if (budget < 56) {
+      EXPECT_GT(result.trials.size() + 3, budget);
+    }
+  }
+  search_options options;
+  options.max_trials = 2;
+  tuner t = make();
+  EXPECT_THROW(t.search(ctx_, 0, options), usage_error);
+}
+
+TEST_F(Tuner, ABudgetOfSecondsIsSharedByTheRungs) {
+  tuner t = make();
+  search_options options;
+  options.max_seconds = 30;
+  double now = 0;
+  options.seconds = [&] { return now; };
+  search_result const result = t.search(ctx_, 0, options, [&] { now += 1; });
+  std::vector<std::size_t> tried(3);
+  for (trial const& one : result.trials) ++tried[one.rung];
+  EXPECT_EQ(tried, (std::vector<std::size_t>{10, 5, 3}));  // 10 s a rung; half, half of them
+  EXPECT_EQ(result.tried, 10u);
+
+  // A trial longer than the budget: one a rung all the same.
+  now = 0;
+  tuner slow = make();
+  EXPECT_EQ(slow.search(ctx_, 0, options, [&] { now += 100; }).trials.size(), 3u);
+}
+
+TEST_F(Tuner, GoesOnFromItsState) {
+  tuner whole = make();
+  search_result const expected = whole.search(ctx_, 0, {});
+  std::string const table =
+      eval::render(trials_table(whole, expected, 0, 3), eval::table_format::tsv);
+
+  for (int const stop_after : {1, 20, 40, 50}) {
+    tuner first = make();
+    int trials = 0;
+    EXPECT_THROW(first.search(ctx_, 0, {},
+                              [&] {
+                                if (++trials == stop_after) throw interrupted();
+                              }),
+                 interrupted);
+    tuner second = make();
+    EXPECT_EQ(second.restore(first.state("f"), "f", "state"),
+              static_cast<std::size_t>(std::min(stop_after, 32)));
+    EXPECT_EQ(second.state("f"), first.state("f"));
+    search_result const result = second.search(ctx_, 0, {});
+    EXPECT_EQ(eval::render(trials_table(second, result, 0, 3), eval::table_format::tsv), table);
+    EXPECT_EQ(second.state("f"), whole.state("f"));
+  }
+  // All there: nothing is done again.
+  tuner again = make();
+  again.restore(whole.state("f"), "f", "state");
+  prepared_ = 0;
+  again.search(ctx_, 0, {});
+  EXPECT_EQ(prepared_, 0);
+  // Another space takes what it shares.
+  space fewer = small_space();
+  fewer.bins = {3};
+  tuner other = make(ctx_, fewer);
+  EXPECT_EQ(other.restore(whole.state("f"), "f", "state"), 16u);
+}
+
+TEST_F(Tuner, RefusesAnotherState) {
+  tuner t = make();
+  search_options options;
+  options.max_trials = 3;
+  t.search(ctx_, 0, options);
+  std::string const good = t.state("f");
+  tuner other = make();
+  EXPECT_THROW(other.restore(good, "g", "state"), error);
+  EXPECT_THROW(other.restore("", "f", "state"), error);
+  EXPECT_THROW(other.restore("{}", "f", "state"), error);
+  EXPECT_THROW(other.restore("[1]", "f", "state"), error);
+  EXPECT_THROW(other.restore(good.substr(0, good.size() / 2), "f", "state"), error);
+  std::string odd = good;
+  odd.insert(odd.find("\"values\":[") + 10, "0.5,");
+  EXPECT_THROW(other.restore(odd, "f", "state"), error);
+}
+
+TEST_F(Tuner, RefusesWhatMakesNoSense) {
+  EXPECT_THROW(tuner(ctx_, vali_, {}, measures_, rules_, preparing()), usage_error);
+  EXPECT_THROW(tuner(ctx_, vali_, candidates_of(small_space()), {}, rules_, preparing()),
+               usage_error);
+  tuner t = make();
+  EXPECT_THROW(t.search(ctx_, 2, {}), usage_error);
+  search_options options;
+  options.rungs = 0;
+  EXPECT_THROW(t.search(ctx_, 0, options), usage_error);
+  options = {};
+  options.keep = 1;
+  EXPECT_THROW(t.search(ctx_, 0, options), usage_error);
+  vali_.labels[5] = datasets::unlabelled;
+  EXPECT_THROW(make(), error);
+}
+
+TEST_F(Tuner, OneQueryOneCandidate) {
+  vali_ = drawn_set(folder_, "one", 3, 1, 4);
+  space s;
+  s.methods = {datasets::binning::width};
+  s.bins = {4};
+  s.rule_sizes = {3};
+  s.min_supports = {1};
+  s.min_confidences = {0.001};
+  s.support_weights = {0};
+  s.smoothings = {0};
+  tuner t = make(ctx_, s);
+  search_result const result = t.search(ctx_, 0, {});
+  EXPECT_EQ(result.trials.size(), 3u);
+  for (trial const& one : result.trials) EXPECT_EQ(one.queries, 1u);
+  EXPECT_EQ(result.trials[result.chosen.front()].values, reference(t.candidates()[0]));
+}
+
+TEST_F(Tuner, StopsWhenTold) {
+  std::stop_source stop;
+  context ctx;
+  ctx.stop = stop.get_token();
+  tuner t = make();
+  stop.request_stop();
+  EXPECT_THROW(t.search(ctx, 0, {}), interrupted);
+}
+
+TEST_F(Tuner, TheTableBeginsWithWhatIsChosen) {
+  tuner t = make();
+  search_result const result = t.search(ctx_, 0, {});
+  eval::table const table = trials_table(t, result, 0, 3);
+  EXPECT_EQ(table.rows.size(), 32u);  // a row a candidate
+  trial const& best = result.trials[result.chosen.front()];
+  EXPECT_EQ(std::get<double>(table.rows[0][2]), best.values[0]);
+  auto const json = best_settings(ctx_, t, result, 0, {}, rules_, datasets::discretizer_options{});
+  settings_file const read = settings_from(json.dump(), "best").at(0);
+  candidate const& chosen = t.candidates()[best.candidate];
+  ASSERT_TRUE(read.discretizer);
+  EXPECT_EQ((cuts{read.discretizer->method, read.discretizer->bins}), chosen.cuts);
+  EXPECT_EQ(read.scoring.rule_size, chosen.scoring.rule_size);
+  EXPECT_EQ(read.scoring.support_weight, chosen.scoring.support_weight);
+  EXPECT_EQ(read.scoring.smoothing, chosen.scoring.smoothing);
+  EXPECT_EQ(json["validation"]["MAP"], best.values[0]);
+  EXPECT_FALSE(settings_from(best_settings(ctx_, t, result, 0, {}, rules_, {}).dump(), "b")
+                   .at(0)
+                   .discretizer);
+}
+
+TEST(SettingsFile, RoundTripAndRefusal) {
+  settings_file s;
+  s.discretizer.emplace();
+  s.discretizer->bins = 0;
+  s.discretizer->norm = datasets::normalization::query_zscore;
+  s.scoring = {4, {2, 0.1}, -0.3, 7.5, 0.25};
+  auto const json = to_json({s});
+  auto const back = settings_from(json.dump(), "s");
+  EXPECT_EQ(to_json(back), json);
+  EXPECT_EQ(back.at(0).scoring.feature_share, 0.25);
+  // Several that rank together; and a file from before there were shares.
+  settings_file other;
+  other.scoring.rule_size = 5;
+  auto const both = to_json({s, other});
+  auto const members = settings_from(both.dump(), "s");
+  ASSERT_EQ(members.size(), 2u);
+  EXPECT_EQ(to_json(members), both);
+  EXPECT_FALSE(members[1].discretizer);
+  EXPECT_EQ(members[1].scoring.rule_size, 5u);
+  auto older = json;
+  older.erase("feature_share");
+  EXPECT_EQ(settings_from(older.dump(), "s").at(0).scoring.feature_share, 1);
+  EXPECT_THROW(settings_from(R"({"rulerank_settings":1,"members":[]})", "s"), error);
+  EXPECT_THROW(settings_from(R"({"rulerank_settings":1,"members":[{}]})", "s"), error);
+  EXPECT_EQ(json["discretiser"]["bins"], "cv");
+  auto const refused = [&](auto change) {
+    auto wrong = json;
+    change(wrong);
+    EXPECT_THROW(settings_from(wrong.dump(), "s"), error) << wrong;
+  };
+  refused([](auto& j) { j["rulerank_settings"] = 2; });
+  refused([](auto& j) { j.erase("rulerank_settings"); });
+  refused([](auto& j) { j.erase("smoothing"); });
+  refused([](auto& j) { j["rule_size"] = 1; });
+  refused([](auto& j) { j["feature_share"] = 0; });
+  refused([](auto& j) { j["discretiser"]["bins"] = 1; });
+  refused([](auto& j) { j["discretiser"]["method"] = "best"; });
+  refused([](auto& j) { j["min_confidence"] = "x"; });
+  EXPECT_THROW(settings_from("", "s"), error);
+  EXPECT_THROW(settings_from("[]", "s"), error);
+  EXPECT_THROW(read_settings("/nowhere/s.json"), error);
+}
+
+}  // namespace
+}  // namespace rulerank::tuning
