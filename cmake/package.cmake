@@ -3,16 +3,11 @@ include(CMakePackageConfigHelpers)
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/rulerank")
 
 get_property(modules GLOBAL PROPERTY RULERANK_MODULES)
-install(TARGETS ${modules} EXPORT rulerank ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-foreach(module IN LISTS modules)
-  get_target_property(folder ${module} SOURCE_DIR)
-  install(DIRECTORY "${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank"
-          FILES_MATCHING PATTERN "*.hpp"
-          PATTERN "*_reference.hpp" EXCLUDE
-          PATTERN "testing.hpp" EXCLUDE)
-endforeach()
+# Of the headers the public ones alone: those that the modules list.
+install(TARGETS ${modules} EXPORT rulerank ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank" COMPONENT headers)
 install(FILES "${PROJECT_BINARY_DIR}/generated/core/version.hpp"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank/core")
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank/core" COMPONENT headers)
 install(TARGETS rulerank RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
