@@ -197,7 +197,8 @@ labelled_sample label_arguments::reduce(session& owner, datasets::dataset const&
                                         datasets::discretizer const& fitted,
                                         al::sampler_options const& options, bool goes_on) const {
   for (al::engine_info const& e : al::engines())
-    if (e.which == options.which || (options.which == al::engine::automatic && e.is_default))
+    if (e.which == options.which ||
+        (options.which == al::engine::automatic && e.default_on != runs_on::nowhere))
       owner.expect_device_for(
           e.name, asks() ? "cpu where labels are asked for" : "cpu where whole queries are chosen");
   if (oracle == "ask" &&
