@@ -5,6 +5,8 @@
 #include "l2r/options.hpp"
 #include "rules/mining/miner.hpp"
 
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,15 +18,27 @@ namespace {
 struct engine_line {
   std::string_view verb;
   std::string_view name;
-  std::string_view runs_on;
-  std::string_view what;
+  std::string runs_on;
+  std::string what;
   bool is_default;
 };
 
 /// Adds what a room says about its engines.
 template <class Engines>
 void add_lines(std::vector<engine_line>& lines, std::string_view verb, Engines const& engines) {
-  for (auto const& e : engines) lines.push_back({verb, e.name, e.runs_on, e.what, e.is_default});
+  for (auto const& e : engines)
+    lines.push_back({verb, e.name, std::string(e.runs_on), std::string(e.what), e.is_default});
+}
+
+/// The same of a module whose engines are a registry.
+void add_lines(std::vector<engine_line>& lines, std::string_view verb,
+               std::span<knn::sparse_engine_entry const> engines) {
+  for (auto const& e : engines)
+    lines.push_back({verb, e.name, std::string(name_of(e.where)),
+                     e.source.empty()
+                         ? std::string(e.description)
+                         : fmt::format("as published ({}): {}", e.source, e.description),
+                     e.default_on != runs_on::nowhere});
 }
 
 std::vector<engine_line> all_engines() {
