@@ -10,7 +10,8 @@
 #include "core/version.hpp"
 #include "datasets/svmlight.hpp"
 #include "eval/report.hpp"
-#include "tuning/report.hpp"
+#include "tuning/settings_file.hpp"
+#include "tuning/tuner.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -99,13 +100,13 @@ void tune(session& owner, tune_verb_arguments const& a) {
         cuts ? *cuts : datasets::fit_discretizer(owner.ctx(), train, wanted);
     tuning::prepared items{datasets::apply_discretizer(owner.ctx(), train, fitted),
                            datasets::apply_discretizer(owner.ctx(), vali, fitted)};
-    expect_items(train, items.training);
+    datasets::expect_items(train, items.training);
     return items;
   };
   tuning::tuner tuner(owner.ctx(), vali, tuning::candidates_of(space), measures, rules, prepare,
                       how, {a.tuned.cross_fit, &train});
-  trials_file trials(tuner, a.resume,
-                     a.resume.empty() ? std::string() : fingerprint_of(owner, a, rules));
+  tuning::trials_file trials(tuner, a.resume,
+                             a.resume.empty() ? std::string() : fingerprint_of(owner, a, rules));
   if (trials.found() > 0)
     owner.say(fmt::format("{}: {} candidates tried by an earlier run", a.resume, trials.found()));
   tuning::search_result result;
