@@ -118,7 +118,7 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
     max_label = std::max(max_label, crossed_.training->max_label());
   }
   order_ = draw_order(ctx.seed, drawn::queries, queries);
-  // A query's value must not depend on which others are looked at with it.
+  // A query's value must not depend on which others are judged with it.
   if (!rules_.max_label) rules_.max_label = max_label;
 }
 

@@ -31,11 +31,11 @@ using prepare_fn = std::function<prepared(cuts const&)>;
 
 /// More queries to judge candidates by: those of the training documents, dealt into `folds` by the
 /// context's seed; each fold is ranked by the rules of the others' documents. (Stone,
-/// Cross-validatory choice and assessment of statistical predictions, 1974.) The cuts, which no
-/// label is looked at for, stay those of all documents.
+/// Cross-validatory choice and assessment of statistical predictions, 1974.) The cuts, which do
+/// not depend on labels, stay those of all documents.
 struct cross_fitting {
   std::size_t folds = 0;  ///< 2 or more; 0: the validation queries alone
-  /// The documents of `prepared::training`, in its order; outlives the tuner. Not looked at for 0.
+  /// The documents of `prepared::training`, in its order; outlives the tuner. Unused for 0.
   datasets::dataset const* training = nullptr;
 };
 
@@ -66,7 +66,7 @@ nlohmann::ordered_json to_json(search_options const& options);
 struct trial {
   std::size_t candidate = 0;
   std::size_t rung = 0;
-  std::size_t queries = 0;     ///< looked at, those of the rungs below included
+  std::size_t queries = 0;     ///< judged by, those of the rungs below included
   std::vector<double> values;  ///< average over these queries, one a measure
 };
 
@@ -146,7 +146,7 @@ class tuner {
   cross_fitting crossed_;
   std::vector<std::size_t> fold_;            // of the training queries
   std::vector<std::size_t> order_;           // of the queries
-  std::vector<std::size_t> done_;            // [candidates] queries of `order_` looked at
+  std::vector<std::size_t> done_;            // [candidates] queries of `order_` judged by
   std::vector<std::vector<double>> values_;  // [candidates] [queries x measures] by query
   std::map<std::pair<std::size_t, std::size_t>, std::vector<query_batch>> batches_;
   std::map<cuts, prepared> prepared_;

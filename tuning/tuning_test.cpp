@@ -369,6 +369,11 @@ TEST_F(Tuner, RefusesAnotherState) {
   EXPECT_THROW(other.restore("{}", "f", "state"), error);
   EXPECT_THROW(other.restore("[1]", "f", "state"), error);
   EXPECT_THROW(other.restore(good.substr(0, good.size() / 2), "f", "state"), error);
+  std::string deep = good;
+  deep.replace(
+      deep.find("\"candidate\":{"), 12,
+      "\"candidate\":" + std::string(100'000, '[') + std::string(100'000, ']') + ",\"x\":");
+  EXPECT_THROW(other.restore(deep, "f", "state"), error);
   std::string odd = good;
   odd.insert(odd.find("\"values\":[") + 10, "0.5,");
   EXPECT_THROW(other.restore(odd, "f", "state"), error);
@@ -490,6 +495,11 @@ TEST(SettingsFile, RoundTripAndRefusal) {
   EXPECT_THROW(settings_from("", "s"), error);
   EXPECT_THROW(settings_from("[]", "s"), error);
   EXPECT_THROW(read_settings("/nowhere/s.json"), error);
+  std::string const deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_THROW(settings_from("{\"rulerank_settings\":" + deep + "}", "s"), error);
+  EXPECT_THROW(
+      settings_from(R"({"rulerank_settings":1,"members":[{"discretizer":)" + deep + "}]}", "s"),
+      error);
 }
 
 }  // namespace
