@@ -182,7 +182,7 @@ class fold_runner {
       datasets::binned_dataset const items = items_by(chosen.cuts, training);
       auto const timer = owner_.stage("rank");
       l2r::ranker_options options = work_.ranker;
-      static_cast<l2r::scoring_options&>(options) = chosen.scoring;
+      options.scoring = chosen.scoring;
       l2r::ranker ranker(ctx(), items, options);
       engines_["rank"].insert(std::string(l2r::name_of(ranker.engine())));
       scores.push_back(
@@ -196,7 +196,7 @@ class fold_runner {
   std::vector<double> rank(datasets::binned_dataset const& training, std::uint32_t size) {
     auto const timer = owner_.stage("rank");
     l2r::ranker_options options = work_.ranker;
-    options.rule_size = size;
+    options.scoring.rule_size = size;
     l2r::ranker ranker(ctx(), training, options);
     engines_["rank"].insert(std::string(l2r::name_of(ranker.engine())));
     return ranker.score(ctx(), binned_test_).scores;

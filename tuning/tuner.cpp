@@ -158,7 +158,7 @@ tuner::block const& tuner::block_of(std::size_t from, std::size_t to) {
 std::vector<double> tuner::score(context const& ctx, std::size_t c, piece const& p) {
   prepared const& items = prepared_for(candidates_[c].cuts);
   l2r::ranker_options options = how_;
-  static_cast<l2r::scoring_options&>(options) = candidates_[c].scoring;
+  options.scoring = candidates_[c].scoring;
   l2r::ranker ranker(ctx, p.crossed ? datasets::subset(items.training, p.ranked) : items.training,
                      options);
   return ranker

@@ -53,7 +53,7 @@ experiment::settings settings_of(session const& owner, cross_validation_argument
   s.partitions = a.sampler.partitions;
   s.feature_order = a.sampler.feature_order;
   if (s.feature_order.starts_with("file:")) s.feature_order = "file";  // its checksum is below
-  s.scoring = a.ranker.options();
+  s.scoring = a.ranker.options().scoring;
   if (!a.tune.empty())
     s.tune = {distinct_measures("--tune", a.tune), a.tuned.space(), a.tuned.options(),
               a.tuned.cross_fit};
