@@ -70,6 +70,10 @@ TEST(dataset, comment_and_docid) {
   EXPECT_EQ(docids,
             (std::vector<std::string>{"D-1", "D2", "D3", "a-4", "a-5", "a-6", "a-7", "a-8", "D9"}));
   EXPECT_EQ(data.comment(2), "#docid =\tD3 x");
+  EXPECT_EQ(data.ids[1], "D2");
+  EXPECT_EQ(data.ids[3], "");
+  EXPECT_TRUE(parse("1 qid:a # c\n").ids.empty());
+  EXPECT_TRUE(parse("1 qid:a\n").comments.empty());
   EXPECT_EQ(data.comment(6), "");
   EXPECT_EQ(data.comment(7), "");
 }
@@ -111,6 +115,8 @@ TEST(dataset, subset_keeps_order_and_drops_empty_groups) {
   EXPECT_EQ(part.document(0)[1].value, 3);
   EXPECT_EQ(part.document(1).size(), 0U);
   EXPECT_EQ(part.docid(2), "X");
+  EXPECT_EQ(part.comments, (std::vector<std::string_view>{"", "", "docid = X"}));
+  EXPECT_EQ(part.ids, (std::vector<std::string_view>{"", "", "X"}));
   EXPECT_EQ(part.line_numbers, (std::vector<std::uint64_t>{2, 4, 5}));
   EXPECT_EQ(subset(data, {}).size(), 0U);
   EXPECT_THROW(subset(data, std::vector<std::size_t>{1, 1}), usage_error);
@@ -333,6 +339,8 @@ TEST(stream, gives_the_same_as_the_file_reader) {
       for (std::size_t i = 0; i < group.size(); ++i) {
         EXPECT_EQ(answers[q].labels[i], whole.labels[group.begin + i]);
         EXPECT_EQ(answers[q].lines[i], whole.lines[group.begin + i]);
+        EXPECT_EQ(answers[q].comment(i), whole.comment(group.begin + i));
+        EXPECT_EQ(answers[q].docid(i), whole.docid(group.begin + i));
         EXPECT_EQ(answers[q].line_numbers[i], whole.line_numbers[group.begin + i]);
         ASSERT_EQ(answers[q].document(i).size(), whole.document(group.begin + i).size());
         for (std::size_t e = 0; e < answers[q].document(i).size(); ++e)

@@ -1,6 +1,7 @@
 #include "datasets/documents.hpp"
 
 #include "core/error.hpp"
+#include "datasets/comments.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/line_stream.hpp"
 #include "datasets/svmlight_line.hpp"

@@ -12,7 +12,7 @@ namespace rulerank::datasets {
 /// constant in a query becomes 0 there. Missing values stay missing. Where `unlisted` is zero, a
 /// document that does not list a feature has the value 0, which counts and is normalised like any
 /// other (it becomes a listed value where the result is not 0); where `missing` is zero, so has one
-/// that lists it as missing. `none` copies. Lines and text are kept as they are.
+/// that lists it as missing. `none` copies. Ids, comments and lines are kept as they are.
 dataset normalize(context const& ctx, dataset const& data, normalization how,
                   missing_values missing, unlisted_values unlisted);
 

@@ -1,6 +1,7 @@
 #include "datasets/svmlight_assembler.hpp"
 
 #include "core/error.hpp"
+#include "datasets/comments.hpp"
 #include "datasets/svmlight_faults.hpp"
 #include "datasets/text_source.hpp"
 
@@ -14,6 +15,8 @@ namespace rulerank::datasets {
 void svmlight_assembler::reserve(std::size_t documents, std::size_t entries) {
   data_.labels.reserve(documents);
   data_.row.reserve(documents + 1);
+  data_.comments.reserve(documents);
+  data_.ids.reserve(documents);
   data_.lines.reserve(documents);
   data_.line_numbers.reserve(documents);
   data_.entries.resize(entries);
@@ -22,7 +25,10 @@ void svmlight_assembler::reserve(std::size_t documents, std::size_t entries) {
 std::size_t svmlight_assembler::append(parsed_lines const& part) {
   std::size_t const first_document = data_.labels.size();
   std::size_t const first_entry = data_.row.back();
+  std::size_t const documents = part.labels.size();
   data_.labels.insert(data_.labels.end(), part.labels.begin(), part.labels.end());
+  append_optional(data_.comments, first_document, part.comments, documents);
+  append_optional(data_.ids, first_document, part.ids, documents);
   data_.lines.insert(data_.lines.end(), part.lines.begin(), part.lines.end());
   for (std::size_t const end : part.row_end) data_.row.push_back(first_entry + end);
   for (std::uint64_t const line : part.line_numbers)
@@ -123,6 +129,8 @@ void svmlight_assembler::gather_queries() {
       std::size_t const end = run + 1 < runs_.size() ? runs_[run + 1].begin : from.size();
       for (std::size_t d = runs_[run].begin; d < end; ++d) {
         data_.labels.push_back(from.labels[d]);
+        if (!from.comments.empty()) data_.comments.push_back(from.comments[d]);
+        if (!from.ids.empty()) data_.ids.push_back(from.ids[d]);
         data_.lines.push_back(from.lines[d]);
         data_.line_numbers.push_back(from.line_numbers[d]);
         auto const entries = from.document(d);

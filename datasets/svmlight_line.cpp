@@ -41,10 +41,10 @@ class line_reader {
         throw;
       }
       sort_features();
-      check_comment();
+      read_comment();
       return true;
     }
-    check_comment();
+    read_comment();
     return false;
   }
 
@@ -177,7 +177,8 @@ class line_reader {
     out_.entries = std::move(entries);
   }
 
-  void check_comment() const {
+  void read_comment() {
+    out_.comment_offset = std::min(at_ + 1, line_.size());
     std::size_t const bad = std::min(line_.find('\0', at_), line_.find('\r', at_));
     if (bad == line_.npos) return;
     throw line_fault{bad, line_[bad] == '\r'

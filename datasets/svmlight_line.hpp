@@ -33,8 +33,9 @@ struct line_document {
   std::int32_t label = 0;
   double class_label = 0;  ///< the label, where the rules allow any
   std::optional<std::string_view> qid;
-  std::size_t qid_offset = 0;  ///< where the qid stands, or would have to
-  entry_list entries;          ///< features ascending
+  std::size_t qid_offset = 0;      ///< where the qid stands, or would have to
+  entry_list entries;              ///< features ascending
+  std::size_t comment_offset = 0;  ///< behind the `#`, or the line's length
 };
 
 /// Reads a line without its line end. False: nothing on it, or a comment alone. Throws the first

@@ -1,5 +1,6 @@
 #include "datasets/svmlight_lines.hpp"
 
+#include "datasets/comments.hpp"
 #include "datasets/svmlight_regular.hpp"
 
 #include <algorithm>
@@ -11,6 +12,8 @@ void parsed_lines::clear() {
   row_end.clear();
   entries.clear();
   lines.clear();
+  comments.clear();
+  ids.clear();
   line_numbers.clear();
   runs.clear();
   line_count = 0;
@@ -25,8 +28,12 @@ void parse_lines(std::string_view text, line_rules const& rules, parsed_lines& o
     if (out.runs.empty() || out.runs.back().qid != qid)
       out.runs.push_back({qid, out.labels.size(), {out.line_count, qid_offset + 1}});
   };
-  auto const keep = [&](std::int32_t label, std::string_view line) {
+  auto const keep = [&](std::int32_t label, std::string_view line, std::size_t comment_offset) {
+    std::size_t const d = out.labels.size();
     out.labels.push_back(label);
+    std::string_view const comment = trimmed_comment(line.substr(comment_offset));
+    append_optional(out.comments, d, comment);
+    append_optional(out.ids, d, docid_of(comment));
     out.row_end.push_back(static_cast<std::size_t>(entry - out.entries.data()));
     out.lines.push_back(line);
     out.line_numbers.push_back(out.line_count);
@@ -41,7 +48,7 @@ void parse_lines(std::string_view text, line_rules const& rules, parsed_lines& o
         std::optional<std::string_view> qid;
         if (regular.has_qid) qid = regular.qid;
         note_run(qid, regular.qid_offset);
-        keep(regular.label, {at, regular.length});
+        keep(regular.label, {at, regular.length}, regular.comment_offset);
       }
       at = next;
       continue;
@@ -54,7 +61,7 @@ void parse_lines(std::string_view text, line_rules const& rules, parsed_lines& o
       if (!read_line(line, rules, careful)) continue;
       note_run(careful.qid, careful.qid_offset);
       entry = std::copy(careful.entries.begin(), careful.entries.end(), entry);
-      keep(careful.label, line);
+      keep(careful.label, line, careful.comment_offset);
     } catch (line_fault const& fault) {
       if (fault.offset > careful.qid_offset) note_run(careful.qid, careful.qid_offset);
       out.fault = {{out.line_count, fault.offset + 1}, fault.found_and_expected};

@@ -32,6 +32,8 @@ struct parsed_lines {
   std::vector<std::size_t> row_end;  ///< of each document, in `entries`
   entry_list entries;
   std::vector<std::string_view> lines;
+  std::vector<std::string_view> comments;   ///< as a `dataset` has them
+  std::vector<std::string_view> ids;        ///< likewise
   std::vector<std::uint64_t> line_numbers;  ///< from 0
   std::vector<qid_run> runs;  ///< may end with one that has no document: of the line at fault
   std::uint64_t line_count = 0;

@@ -21,6 +21,14 @@ struct document {
   std::map<std::uint32_t, double> features;
   std::string line;
   std::uint64_t line_number = 0;
+
+  std::string comment() const {
+    std::size_t const hash = line.find('#');
+    if (hash == std::string::npos) return {};
+    std::size_t const first = line.find_first_not_of(" \t\r\v\f", hash + 1);
+    if (first == std::string::npos) return {};
+    return line.substr(first, line.find_last_not_of(" \t\r\v\f") + 1 - first);
+  }
 };
 
 struct outcome {

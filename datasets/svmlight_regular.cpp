@@ -192,6 +192,8 @@ char const* read_regular_line(char const* at, char const* end, line_rules const&
       return nullptr;
   }
   document.length = static_cast<std::size_t>(line_end - begin);
+  document.comment_offset =
+      at < line_end ? static_cast<std::size_t>(at + 1 - begin) : document.length;
   entries = entry;
   return feed + 1;
 }

@@ -10,15 +10,16 @@ namespace rulerank::datasets {
 /// begins, or null for a line that is not regular, which includes all that are at fault and those
 /// that end within 64 bytes of `end`: `read_line` has to read it.
 ///
-/// On success `is_document` says whether there is a document, whose label, qid and line length
-/// (without line end) are in `document`; its entries, features ascending, are at `entries`, which
-/// has room for a quarter of the line's bytes, and `entries` is moved behind them.
+/// On success `is_document` says whether there is a document, whose label, qid, line length
+/// (without line end) and comment are in `document`; its entries, features ascending, are at
+/// `entries`, which has room for a quarter of the line's bytes, and `entries` is moved behind them.
 struct regular_document {
   std::int32_t label;
   bool has_qid;
   std::string_view qid;
   std::size_t qid_offset;
   std::size_t length;
+  std::size_t comment_offset;  ///< behind the `#`, or `length`
   bool is_document;
 };
 char const* read_regular_line(char const* at, char const* end, line_rules const& rules,

@@ -1,4 +1,5 @@
 #include "core/error.hpp"
+#include "datasets/comments.hpp"
 #include "datasets/group_file.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/svmlight_faults.hpp"
@@ -113,7 +114,11 @@ class query_collector {
     std::string_view const bytes = query_.text->bytes();
     std::size_t begin = 0;
     for (std::size_t const end : line_ends_) {
-      query_.lines.push_back(bytes.substr(begin, end - begin));
+      std::string_view const line = bytes.substr(begin, end - begin);
+      std::string_view const comment = comment_of(line);
+      append_optional(query_.comments, query_.lines.size(), comment);
+      append_optional(query_.ids, query_.lines.size(), docid_of(comment));
+      query_.lines.push_back(line);
       begin = end;
     }
     dataset const whole = std::move(query_);

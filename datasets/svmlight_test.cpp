@@ -415,6 +415,7 @@ void expect_same(dataset const& data, reference::outcome const& expected, std::s
     EXPECT_EQ(data.labels[d], e.label);
     EXPECT_EQ(data.lines[d], e.line);
     EXPECT_EQ(data.line_numbers[d], e.line_number);
+    EXPECT_EQ(data.comment(d), e.comment());
     while (data.queries[query].end <= d) ++query;
     EXPECT_EQ(data.queries[query].qid, expected.with_qid ? e.qid : "1");
     auto const entries = data.document(d);

@@ -149,7 +149,7 @@ struct sinks {
 
 struct options {
   experiment::settings settings;
-  l2r::ranker_options ranker;  ///< the engine and its memory alone are used
+  l2r::engine_options engine;  ///< that ranks
   eval::comparison_options compared;
   /// A folder for all that is written; made where it is missing. Empty: nothing is written.
   std::string out_dir;

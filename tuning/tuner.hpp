@@ -94,7 +94,7 @@ class tuner {
   /// `error` naming the validation part for a document without a label.
   tuner(context const& ctx, datasets::dataset const& validation, std::vector<candidate> candidates,
         std::vector<eval::measure> measures, eval::profile rules, prepare_fn prepare,
-        l2r::ranker_options how = {}, cross_fitting crossed = {});
+        l2r::engine_options engine = {}, cross_fitting crossed = {});
 
   /// Searches by the `measure`-th measure. `after` is called after each trial.
   search_result search(context const& ctx, std::size_t measure, search_options const& options,
@@ -132,7 +132,8 @@ class tuner {
   void extend(context const& ctx, std::size_t candidate, std::size_t queries);
   std::vector<query_batch> const& batches_of(std::size_t from, std::size_t to);
   prepared const& prepared_for(cuts const& how);
-  std::vector<double> score(context const& ctx, std::size_t candidate, query_batch const& batch);
+  std::vector<double> score(context const& ctx, std::span<std::size_t const> members,
+                            query_batch const& batch);
   void evaluate(context const& ctx, query_batch const& batch, std::vector<double> const& scores,
                 std::vector<double>& values) const;
   std::vector<double> average(std::vector<double> const& values, std::size_t queries) const;
@@ -142,7 +143,7 @@ class tuner {
   std::vector<eval::measure> measures_;
   eval::profile rules_;
   prepare_fn prepare_;
-  l2r::ranker_options how_;
+  l2r::engine_options engine_;
   cross_fitting crossed_;
   std::vector<std::size_t> fold_;            // of the training queries
   std::vector<std::size_t> order_;           // of the queries

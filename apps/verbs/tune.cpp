@@ -74,7 +74,7 @@ struct tune_plan {
   std::optional<datasets::discretizer> cuts;  ///< given: they are not
   std::vector<eval::measure> measures;
   eval::profile rules;
-  l2r::ranker_options ranker;
+  l2r::engine_options engine;
 };
 
 /// Refuses wrong words before anything else; reads the cuts that are given.
@@ -85,7 +85,7 @@ tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
   plan.discretizer = a.discretizer.options();
   plan.measures = eval::parse_measures(a.metrics);
   plan.rules = eval::make_profile(a.profile);
-  plan.ranker = a.ranker.options();
+  plan.engine = a.ranker.engine_options();
   owner.outputs(
       {{"the table", "-"}, {"--out", a.out}, {"--trials", a.trials}, {"--resume", a.resume}});
   a.reading.check_inputs(
@@ -137,7 +137,7 @@ void tune(session& owner, tune_verb_arguments const& a) {
   tuning::tuner tuner(owner.ctx(), vali, tuning::candidates_of(plan.space), plan.measures,
                       plan.rules,
                       [&](tuning::cuts const& by) { return prepare(owner, plan, train, vali, by); },
-                      plan.ranker, {a.tuned.cross_fit, &train});
+                      plan.engine, {a.tuned.cross_fit, &train});
   tuning::trials_file trials(tuner, a.resume,
                              a.resume.empty() ? "" : fingerprint_of(owner, a, plan.rules));
   if (trials.found() > 0)
