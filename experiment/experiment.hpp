@@ -40,7 +40,7 @@ class fold_source {
   /// samples; ascending and distinct.
   virtual std::uint64_t number(std::size_t fold) const = 0;
   /// SHA-256 of all that the fold's results depend on, by name: `Fold1/train.txt`,
-  /// `AdaRank/Fold1.score`, ... They tell whether results of an earlier run are those of this data.
+  /// `AdaRank/Fold1.score`, ... Results of an earlier run are used where these are the same.
   virtual std::map<std::string, std::string> checksums(std::size_t fold) const = 0;
   /// How data were read, for results.json.
   virtual nlohmann::ordered_json reading() const = 0;
@@ -143,13 +143,13 @@ class memory_folds final : public fold_source {
 struct sinks {
   message_fn warn;  ///< what is odd but valid in an input
   message_fn note;  ///< a fold that is done, taken from an earlier run, or done again
-  /// A stage of the work ended after so many seconds; the same stage may come again.
+  /// A stage of the work ended and took `seconds`; the same stage may come again. Must not throw.
   std::function<void(std::string_view stage, double seconds)> stage;
 };
 
 struct options {
   experiment::settings settings;
-  l2r::ranker_options ranker;  ///< the engine and its memory alone are used
+  l2r::engine_options engine;  ///< that ranks
   eval::comparison_options compared;
   /// A folder for all that is written; made where it is missing. Empty: nothing is written.
   std::string out_dir;

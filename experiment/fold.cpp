@@ -11,8 +11,7 @@
 #include "datasets/trec.hpp"
 #include "experiment/baselines.hpp"
 #include "experiment/stage_timer.hpp"
-#include "l2r/combination.hpp"
-#include "l2r/ranker.hpp"
+#include "l2r/scorer.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/tuner.hpp"
 
@@ -20,6 +19,8 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -43,7 +44,7 @@ void expect_labels(datasets::dataset const& data) {
 /// The fold's parts by one way to cut, made when they are first needed.
 struct cut_parts {
   datasets::discretizer cuts;  ///< fitted on the whole training part
-  std::optional<datasets::binned_dataset> train, test;
+  std::shared_ptr<datasets::binned_dataset const> train, test;
 };
 
 using cuts_key = std::tuple<datasets::binning, int, datasets::missing_values,
@@ -99,14 +100,16 @@ class fold_runner {
     }
     return at->second;
   }
-  datasets::binned_dataset const& train_by(cut_parts& parts) {
-    if (!parts.train) parts.train = items_of(train_, parts);
-    return *parts.train;
+  std::shared_ptr<datasets::binned_dataset const> train_by(cut_parts& parts) {
+    if (!parts.train)
+      parts.train = std::make_shared<datasets::binned_dataset const>(items_of(train_, parts));
+    return parts.train;
   }
   datasets::binned_dataset const& test_by(cut_parts& parts) {
     if (!parts.test) {
       stage_timer const timer(work_.out, "discretize");
-      parts.test = datasets::apply_discretizer(ctx_, test_, parts.cuts);
+      parts.test = std::make_shared<datasets::binned_dataset const>(
+          datasets::apply_discretizer(ctx_, test_, parts.cuts));
     }
     return *parts.test;
   }
@@ -127,7 +130,7 @@ class fold_runner {
 
   void reduce(std::uint32_t size) {
     ranking_settings const& first = settings_.members.front();
-    datasets::binned_dataset const& items = train_by(parts_by(first.discretizer));
+    datasets::binned_dataset const& items = *train_by(parts_by(first.discretizer));
     al::sampler_options options;
     options.rule_size = static_cast<int>(size);
     options.thresholds = first.scoring.thresholds;
@@ -178,7 +181,7 @@ class fold_runner {
                               datasets::apply_discretizer(ctx_, vali_, parts.cuts)};
     };
     tuning::tuner tuner(ctx_, vali_, tuning::candidates_of(asked.space), asked.measures, rules,
-                        prepare, work_.what.ranker, {asked.cross_fit, &training});
+                        prepare, work_.what.engine, {asked.cross_fit, &training});
     tuning::trials_file trials = earlier_trials(tuner, reduce_size);
     stage_timer const timer(work_.out, "tune");
     for (system const& what : systems_of(settings_))
@@ -224,51 +227,57 @@ class fold_runner {
     }
   }
 
-  /// Scores of the test part by one ranker. Its rule size is another's where `rank_size` is not 0.
-  std::vector<double> score(datasets::binned_dataset const& training,
-                            datasets::binned_dataset const& test, l2r::scoring_options scoring,
-                            std::uint32_t rank_size = 0) {
+  /// Scores of the test part by rankers, each with the test part by its cuts.
+  std::vector<double> rank(l2r::model const& model,
+                           std::vector<datasets::binned_dataset const*> const& tests) {
     stage_timer const timer(work_.out, "rank");
-    if (rank_size > 0) scoring.rule_size = rank_size;
-    l2r::ranker_options options = work_.what.ranker;
-    static_cast<l2r::scoring_options&>(options) = scoring;
-    l2r::ranker ranker(ctx_, training, options);
-    engines_["rank"].insert(std::string(l2r::name_of(ranker.engine())));
-    return ranker.score(ctx_, test).scores;
+    l2r::scored scored = l2r::score_once(ctx_, model, work_.what.engine, {test_.queries, tests});
+    engines_["rank"].insert(std::string(l2r::name_of(scored.engine)));
+    return std::move(scored.scores);
   }
 
-  /// Scores of the test part by the members, from some of the training documents or all.
-  std::vector<double> rank(std::uint32_t rank_size, std::vector<std::size_t> const* documents) {
-    std::vector<std::vector<double>> scores;
+  /// Scores of the test part by the members, from some of the training documents or all. Their
+  /// rules have sizes up to `rank_size`; 0: each member's own.
+  std::vector<double> rank_by_members(std::uint32_t rank_size,
+                                      std::vector<std::size_t> const* documents) {
+    l2r::model model;
+    std::vector<datasets::binned_dataset const*> tests;
     for (ranking_settings const& member : settings_.members) {
       cut_parts& parts = parts_by(member.discretizer);
-      datasets::binned_dataset const& train = train_by(parts);
-      scores.push_back(documents == nullptr
-                           ? score(train, test_by(parts), member.scoring, rank_size)
-                           : score(datasets::subset(train, *documents), test_by(parts),
-                                   member.scoring, rank_size));
+      auto training = train_by(parts);
+      if (documents != nullptr)
+        training = std::make_shared<datasets::binned_dataset const>(
+            datasets::subset(*training, *documents));
+      l2r::scoring_options scoring = member.scoring;
+      if (rank_size > 0) scoring.rule_size = rank_size;
+      model.members.push_back(l2r::rules_member{nullptr, std::move(training), scoring});
+      tests.push_back(&test_by(parts));
     }
-    return l2r::combine(test_.queries, scores);
+    return rank(model, tests);
   }
 
-  /// Scores of the test part as the validation part chose.
+  /// Scores of the test part by what the validation part chose.
   std::vector<double> rank_tuned(system const& what, datasets::dataset const& training) {
-    std::vector<std::vector<double>> scores;
+    l2r::model model;
+    std::vector<datasets::binned_dataset const*> tests;
     for (tuning::candidate const& chosen : chosen_candidates_.at(what.name)) {
       cut_parts& parts = parts_by(chosen.cuts);
-      scores.push_back(score(items_of(training, parts), test_by(parts), chosen.scoring));
+      model.members.push_back(l2r::rules_member{
+          nullptr, std::make_shared<datasets::binned_dataset const>(items_of(training, parts)),
+          chosen.scoring});
+      tests.push_back(&test_by(parts));
     }
-    return l2r::combine(test_.queries, scores);
+    return rank(model, tests);
   }
 
   void judge(system const& what) {
     ctx_.check_stop();
     switch (what.kind) {
       case system_kind::full:
-        return keep(what, rank(what.rank_size, nullptr), train_.size());
+        return keep(what, rank_by_members(what.rank_size, nullptr), train_.size());
       case system_kind::reduced: {
         std::vector<std::size_t> const& chosen = chosen_.at(what.reduce_size);
-        return keep(what, rank(what.rank_size, &chosen), chosen.size());
+        return keep(what, rank_by_members(what.rank_size, &chosen), chosen.size());
       }
       case system_kind::random:
         return judge_draws(what);
@@ -297,7 +306,7 @@ class fold_runner {
     for (std::size_t draw = 0; draw < settings_.random_draws; ++draw) {
       std::vector<std::size_t> const drawn =
           draw_documents(settings_.seed, work_.source.number(fold_), draw, train_.size(), size);
-      eval::query_values const values = evaluate(rank(what.rank_size, &drawn));
+      eval::query_values const values = evaluate(rank_by_members(what.rank_size, &drawn));
       result.draws.push_back(values.averages());
       if (draw == 0)
         result.queries = values;

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "eval/report.hpp"
+#include "tuning/settings_file.hpp"
 
 #include <algorithm>
 #include <set>
@@ -30,25 +31,6 @@ void check_distinct(std::vector<eval::measure> const& measures) {
   for (auto m = measures.begin(); m != measures.end(); ++m)
     if (std::find(measures.begin(), m, *m) != m)
       throw usage_error(fmt::format("the measure {} is given twice", m->name()));
-}
-
-nlohmann::ordered_json to_json(datasets::discretizer_options const& d) {
-  nlohmann::ordered_json json{{"method", datasets::name_of(d.method)},
-                              {"bins", d.bins},
-                              {"missing_values", datasets::name_of(d.missing)},
-                              {"unlisted", datasets::name_of(d.unlisted)},
-                              {"norm", datasets::name_of(d.norm)}};
-  if (d.bins == 0) json["bins"] = "cv";
-  return json;
-}
-
-/// The fields of how a score is made, but for the rule size.
-void add_scoring(nlohmann::ordered_json& json, l2r::scoring_options const& scoring) {
-  json["min_support"] = scoring.thresholds.min_support;
-  json["min_confidence"] = scoring.thresholds.min_confidence;
-  json["support_weight"] = scoring.support_weight;
-  json["smoothing"] = scoring.smoothing;
-  json["feature_share"] = scoring.feature_share;
 }
 
 nlohmann::ordered_json to_json(tuned_settings const& tuned) {
@@ -115,16 +97,17 @@ nlohmann::ordered_json to_json(settings const& s) {
   for (eval::measure const& m : s.measures) json["metrics"].push_back(m.name());
   json["profile"] = eval::to_json(s.profile);
   ranking_settings const& first = s.members.front();
-  json["discretizer"] = to_json(first.discretizer);
+  json["discretizer"] = tuning::to_json(first.discretizer);
   json["partitions"] = s.partitions == 0 ? "auto" : std::to_string(s.partitions);
   json["feature_order"] = datasets::name_of(s.feature_order);
-  add_scoring(json, first.scoring);
+  nlohmann::ordered_json scoring = l2r::to_json(first.scoring);
+  scoring.erase("rule_size");  // rank_sizes has it
+  json.update(scoring);
   if (s.members.size() > 1)
     for (ranking_settings const& member : s.members) {
-      nlohmann::ordered_json& one = json["members"].emplace_back();
-      one["discretizer"] = to_json(member.discretizer);
-      one["rule_size"] = member.scoring.rule_size;
-      add_scoring(one, member.scoring);
+      nlohmann::ordered_json one{{"discretizer", tuning::to_json(member.discretizer)}};
+      one.update(l2r::to_json(member.scoring));
+      json["members"].push_back(std::move(one));
     }
   if (s.tune) json["tune"] = to_json(*s.tune);
   json["reading"] = s.reading;

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -21,40 +20,19 @@ using json_text = nlohmann::ordered_json;
 constexpr std::uint32_t form = 1;
 
 json_text member_json(settings_file const& s) {
-  json_text json{{"discretizer", nullptr}};
-  if (s.discretizer) {
-    datasets::discretizer_options const& d = *s.discretizer;
-    json["discretizer"] = {{"method", datasets::name_of(d.method)},
-                           {"bins", d.bins == 0 ? json_text("cv") : json_text(d.bins)},
-                           {"missing_values", datasets::name_of(d.missing)},
-                           {"unlisted", datasets::name_of(d.unlisted)},
-                           {"norm", datasets::name_of(d.norm)}};
-  }
-  json["rule_size"] = s.scoring.rule_size;
-  json["min_support"] = s.scoring.thresholds.min_support;
-  json["min_confidence"] = s.scoring.thresholds.min_confidence;
-  json["support_weight"] = s.scoring.support_weight;
-  json["smoothing"] = s.scoring.smoothing;
-  json["feature_share"] = s.scoring.feature_share;
+  json_text json{{"discretizer", s.discretizer ? to_json(*s.discretizer) : json_text()}};
+  json.update(l2r::to_json(s.scoring));
   return json;
 }
 
-/// What a member of an object must be.
+/// A member of an object, a whole number from 0 on.
 template <class Value>
 Value number_at(json_text const& json, char const* key, std::string const& name) {
+  constexpr std::uint64_t largest = std::numeric_limits<Value>::max();
   json_text const& found = json.at(key);
-  if constexpr (std::is_integral_v<Value>) {
-    // Of a negative number the text is not unsigned.
-    if (found.is_number_unsigned())
-      if (auto const value = found.get<std::uint64_t>();
-          value <= static_cast<std::uint64_t>(std::numeric_limits<Value>::max()))
-        return static_cast<Value>(value);
-    throw error({name, 1, 1}, fmt::format("found a {} that is not a whole number from 0 to {}", key,
-                                          std::numeric_limits<Value>::max()));
-  } else {
-    if (found.is_number()) return found.get<Value>();
-    throw error({name, 1, 1}, fmt::format("found a {} that is not a number", key));
-  }
+  if (!found.is_number_unsigned() || found.get<std::uint64_t>() > largest)
+    throw error({name, 1, 1}, fmt::format("{}: found no whole number from 0 to {}", key, largest));
+  return found.get<Value>();
 }
 
 datasets::discretizer_options discretizer_from(json_text const& json, std::string const& name) {
@@ -77,18 +55,19 @@ settings_file member_from(json_text const& json, std::string const& name) {
   settings_file s;
   json_text const& cuts = json.at(json.contains("discretizer") ? "discretizer" : "discretiser");
   if (!cuts.is_null()) s.discretizer = discretizer_from(cuts, name);
-  s.scoring.rule_size = number_at<std::uint32_t>(json, "rule_size", name);
-  s.scoring.thresholds.min_support = number_at<std::uint32_t>(json, "min_support", name);
-  s.scoring.thresholds.min_confidence = number_at<double>(json, "min_confidence", name);
-  s.scoring.support_weight = number_at<double>(json, "support_weight", name);
-  s.scoring.smoothing = number_at<double>(json, "smoothing", name);
-  if (json.contains("feature_share"))
-    s.scoring.feature_share = number_at<double>(json, "feature_share", name);
-  l2r::check(s.scoring);
+  s.scoring = l2r::scoring_options_from(json, name);
   return s;
 }
 
 }  // namespace
+
+json_text to_json(datasets::discretizer_options const& options) {
+  return {{"method", datasets::name_of(options.method)},
+          {"bins", options.bins == 0 ? json_text("cv") : json_text(options.bins)},
+          {"missing_values", datasets::name_of(options.missing)},
+          {"unlisted", datasets::name_of(options.unlisted)},
+          {"norm", datasets::name_of(options.norm)}};
+}
 
 json_text to_json(std::vector<settings_file> const& members) {
   json_text json{{"rulerank_settings", form}};

@@ -23,6 +23,9 @@ struct settings_file {
   l2r::scoring_options scoring;
 };
 
+/// One object: method, bins (a number or "cv"), missing_values, unlisted, norm.
+nlohmann::ordered_json to_json(datasets::discretizer_options const& options);
+
 /// One way to rank: an object with `rulerank_settings` (the form's version), `discretizer` (or
 /// null), rule_size, min_support, min_confidence, support_weight, smoothing, feature_share.
 /// Several, whose scores l2r::combine makes one of: an object with `rulerank_settings` and

@@ -4,11 +4,11 @@
 #include "core/random.hpp"
 #include "datasets/json_text.hpp"
 #include "eval/evaluate.hpp"
-#include "l2r/combination.hpp"
-#include "l2r/ranker.hpp"
+#include "l2r/scorer.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <numeric>
 #include <random>
 
@@ -19,6 +19,7 @@ namespace rulerank::tuning {
 namespace {
 
 using json_text = nlohmann::ordered_json;
+using items_ptr = std::shared_ptr<datasets::binned_dataset const>;
 
 /// The version of the state's form.
 constexpr int state_form = 1;
@@ -84,14 +85,14 @@ json_text to_json(search_options const& options) {
 
 tuner::tuner(context const& ctx, datasets::dataset const& validation,
              std::vector<candidate> candidates, std::vector<eval::measure> measures,
-             eval::profile rules, prepare_fn prepare, l2r::ranker_options how,
+             eval::profile rules, prepare_fn prepare, l2r::engine_options engine,
              cross_fitting crossed)
     : validation_(validation),
       candidates_(std::move(candidates)),
       measures_(std::move(measures)),
       rules_(std::move(rules)),
       prepare_(std::move(prepare)),
-      how_(how),
+      engine_(engine),
       crossed_(crossed),
       done_(candidates_.size()),
       values_(candidates_.size()) {
@@ -118,7 +119,7 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
     max_label = std::max(max_label, crossed_.training->max_label());
   }
   order_ = draw_order(ctx.seed, drawn::queries, queries);
-  // A query's value must not depend on which others are looked at with it.
+  // A query's value must not depend on which others are judged with it.
   if (!rules_.max_label) rules_.max_label = max_label;
 }
 
@@ -157,17 +158,26 @@ std::vector<tuner::query_batch> const& tuner::batches_of(std::size_t from, std::
   return at->second;
 }
 
-std::vector<double> tuner::score(context const& ctx, std::size_t c, query_batch const& batch) {
-  prepared const& items = prepared_for(candidates_[c].cuts);
-  l2r::ranker_options options = how_;
-  static_cast<l2r::scoring_options&>(options) = candidates_[c].scoring;
-  l2r::ranker ranker(
-      ctx, batch.crossed ? datasets::subset(items.training, batch.ranking) : items.training,
-      options);
-  return ranker
-      .score(ctx,
-             datasets::subset(batch.crossed ? items.training : items.validation, batch.documents))
-      .scores;
+/// What each candidate's cuts make is kept, so that models may refer to it.
+std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const> members,
+                                 query_batch const& batch) {
+  l2r::model model;
+  std::map<prepared const*, std::pair<items_ptr, datasets::binned_dataset>> by_cuts;
+  l2r::binned_lists lists{batch.data.queries, {}};
+  for (std::size_t const c : members) {
+    prepared const& all = prepared_for(candidates_[c].cuts);
+    auto const [at, missing] = by_cuts.try_emplace(&all);
+    auto& [training, documents] = at->second;
+    if (missing) {
+      training = batch.crossed ? std::make_shared<datasets::binned_dataset const>(
+                                     datasets::subset(all.training, batch.ranking))
+                               : items_ptr(items_ptr(), &all.training);
+      documents = datasets::subset(batch.crossed ? all.training : all.validation, batch.documents);
+    }
+    model.members.push_back(l2r::rules_member{nullptr, training, candidates_[c].scoring});
+    lists.items.push_back(&documents);
+  }
+  return l2r::score_once(ctx, model, engine_, lists).scores;
 }
 
 /// Puts what the scores of a batch get into `values` [queries x measures].
@@ -184,7 +194,7 @@ void tuner::extend(context const& ctx, std::size_t c, std::size_t queries) {
   one.progress = {};  // progress counts trials, not their steps
   values_[c].resize(order_.size() * measures_.size());
   for (query_batch const& batch : batches_of(done_[c], queries))
-    evaluate(one, batch, score(one, c, batch), values_[c]);
+    evaluate(one, batch, score(one, std::span(&c, 1), batch), values_[c]);
   done_[c] = queries;
 }
 
@@ -211,11 +221,8 @@ std::vector<double> tuner::judge(context const& ctx, std::span<std::size_t const
   context one = ctx;
   one.progress = {};
   std::vector<double> values(order_.size() * measures_.size());
-  for (query_batch const& batch : batches_of(0, order_.size())) {
-    std::vector<std::vector<double>> scores;
-    for (std::size_t const c : members) scores.push_back(score(one, c, batch));
-    evaluate(one, batch, l2r::combine(batch.data.queries, scores), values);
-  }
+  for (query_batch const& batch : batches_of(0, order_.size()))
+    evaluate(one, batch, score(one, members, batch), values);
   return average(values, order_.size());
 }
 

@@ -31,11 +31,11 @@ using prepare_fn = std::function<prepared(cuts const&)>;
 
 /// More queries to judge candidates by: those of the training documents, dealt into `folds` by the
 /// context's seed; each fold is ranked by the rules of the others' documents. (Stone,
-/// Cross-validatory choice and assessment of statistical predictions, 1974.) The cuts, which no
-/// label is looked at for, stay those of all documents.
+/// Cross-validatory choice and assessment of statistical predictions, 1974.) The cuts, which do
+/// not depend on labels, stay those of all documents.
 struct cross_fitting {
   std::size_t folds = 0;  ///< 2 or more; 0: the validation queries alone
-  /// The documents of `prepared::training`, in its order; outlives the tuner. Not looked at for 0.
+  /// The documents of `prepared::training`, in its order; outlives the tuner. Unused for 0.
   datasets::dataset const* training = nullptr;
 };
 
@@ -66,7 +66,7 @@ nlohmann::ordered_json to_json(search_options const& options);
 struct trial {
   std::size_t candidate = 0;
   std::size_t rung = 0;
-  std::size_t queries = 0;     ///< looked at, those of the rungs below included
+  std::size_t queries = 0;     ///< judged by, those of the rungs below included
   std::vector<double> values;  ///< average over these queries, one a measure
 };
 
@@ -94,7 +94,7 @@ class tuner {
   /// `error` naming the validation part for a document without a label.
   tuner(context const& ctx, datasets::dataset const& validation, std::vector<candidate> candidates,
         std::vector<eval::measure> measures, eval::profile rules, prepare_fn prepare,
-        l2r::ranker_options how = {}, cross_fitting crossed = {});
+        l2r::engine_options engine = {}, cross_fitting crossed = {});
 
   /// Searches by the `measure`-th measure. `after` is called after each trial.
   search_result search(context const& ctx, std::size_t measure, search_options const& options,
@@ -132,7 +132,8 @@ class tuner {
   void extend(context const& ctx, std::size_t candidate, std::size_t queries);
   std::vector<query_batch> const& batches_of(std::size_t from, std::size_t to);
   prepared const& prepared_for(cuts const& how);
-  std::vector<double> score(context const& ctx, std::size_t candidate, query_batch const& batch);
+  std::vector<double> score(context const& ctx, std::span<std::size_t const> members,
+                            query_batch const& batch);
   void evaluate(context const& ctx, query_batch const& batch, std::vector<double> const& scores,
                 std::vector<double>& values) const;
   std::vector<double> average(std::vector<double> const& values, std::size_t queries) const;
@@ -142,11 +143,11 @@ class tuner {
   std::vector<eval::measure> measures_;
   eval::profile rules_;
   prepare_fn prepare_;
-  l2r::ranker_options how_;
+  l2r::engine_options engine_;
   cross_fitting crossed_;
   std::vector<std::size_t> fold_;            // of the training queries
   std::vector<std::size_t> order_;           // of the queries
-  std::vector<std::size_t> done_;            // [candidates] queries of `order_` looked at
+  std::vector<std::size_t> done_;            // [candidates] queries of `order_` judged by
   std::vector<std::vector<double>> values_;  // [candidates] [queries x measures] by query
   std::map<std::pair<std::size_t, std::size_t>, std::vector<query_batch>> batches_;
   std::map<cuts, prepared> prepared_;

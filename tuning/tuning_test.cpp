@@ -75,7 +75,7 @@ class Tuner : public testing::Test {
   std::vector<double> reference(candidate const& c) {
     prepared const items = preparing()(c.cuts);
     l2r::ranker_options options;
-    static_cast<l2r::scoring_options&>(options) = c.scoring;
+    options.scoring = c.scoring;
     auto const scores = l2r::ranker(ctx_, items.training, options).score(ctx_, items.validation);
     return eval::evaluate(ctx_, vali_, scores.scores, measures_, rules_).averages();
   }
@@ -191,7 +191,7 @@ TEST_F(Tuner, CrossFittingRanksATrainingQueryByTheOthers) {
     candidate const& c = t.candidates()[one.candidate];
     prepared const items = preparing()(c.cuts);
     l2r::ranker_options options;
-    static_cast<l2r::scoring_options&>(options) = c.scoring;
+    options.scoring = c.scoring;
     std::vector<double> sums = reference(c);
     for (double& sum : sums) sum *= 10;
     for (datasets::query_group const& q : train_.queries) {
@@ -243,7 +243,7 @@ TEST_F(Tuner, SeveralThatRankTogether) {
   for (std::size_t const c : members) {
     prepared const items = preparing()(t.candidates()[c].cuts);
     l2r::ranker_options how;
-    static_cast<l2r::scoring_options&>(how) = t.candidates()[c].scoring;
+    how.scoring = t.candidates()[c].scoring;
     scores.push_back(l2r::ranker(ctx_, items.training, how).score(ctx_, items.validation).scores);
   }
   auto const together =
@@ -369,6 +369,11 @@ TEST_F(Tuner, RefusesAnotherState) {
   EXPECT_THROW(other.restore("{}", "f", "state"), error);
   EXPECT_THROW(other.restore("[1]", "f", "state"), error);
   EXPECT_THROW(other.restore(good.substr(0, good.size() / 2), "f", "state"), error);
+  std::string deep = good;
+  deep.replace(
+      deep.find("\"candidate\":{"), 12,
+      "\"candidate\":" + std::string(100'000, '[') + std::string(100'000, ']') + ",\"x\":");
+  EXPECT_THROW(other.restore(deep, "f", "state"), error);
   std::string odd = good;
   odd.insert(odd.find("\"values\":[") + 10, "0.5,");
   EXPECT_THROW(other.restore(odd, "f", "state"), error);
@@ -490,6 +495,11 @@ TEST(SettingsFile, RoundTripAndRefusal) {
   EXPECT_THROW(settings_from("", "s"), error);
   EXPECT_THROW(settings_from("[]", "s"), error);
   EXPECT_THROW(read_settings("/nowhere/s.json"), error);
+  std::string const deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_THROW(settings_from("{\"rulerank_settings\":" + deep + "}", "s"), error);
+  EXPECT_THROW(
+      settings_from(R"({"rulerank_settings":1,"members":[{"discretizer":)" + deep + "}]}", "s"),
+      error);
 }
 
 }  // namespace

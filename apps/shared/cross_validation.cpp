@@ -68,7 +68,7 @@ experiment::outside_folder outside_from(std::string const& text) {
 
 experiment::ranking_settings ranking_of(discretizer_arguments const& discretizer,
                                         ranker_arguments const& ranker) {
-  return {discretizer.options(), ranker.options()};
+  return {discretizer.options(), ranker.options().scoring};
 }
 
 experiment::settings settings_of(cross_validation_arguments const& a) {
@@ -130,7 +130,7 @@ std::vector<session::named_output> outputs_of(cross_validation_arguments const& 
 experiment::options options_of(cross_validation_arguments const& a) {
   experiment::options options;
   options.settings = settings_of(a);
-  options.ranker = a.ranker.options();
+  options.engine = a.ranker.engine_options();
   options.compared.permutations = a.permutations;
   options.out_dir = a.out_dir;
   experiment::check(options.settings);

@@ -43,7 +43,7 @@ void tune_arguments::add_to(CLI::App& verb) {
   add_list("--try-support-weight", support_weights, "W: an itemset weighs n^W");
   add_list("--try-smoothing", smoothings, "A: confidence (n_r + A prior_r) / (n + A)");
   add_list("--try-feature-share", feature_shares,
-           "Rules of these shares of the features, those that tell most of the label");
+           "Rules of these shares of the features, those that predict the label best");
   verb.add_option("--cross-fit", cross_fit,
                   "Judge by the training queries too, dealt into K folds, each ranked by the rules "
                   "of the others; 0: by the validation queries alone")
@@ -51,9 +51,10 @@ void tune_arguments::add_to(CLI::App& verb) {
       ->type_name("K")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--members", members,
-                  "The best so many rank together: by the mean of their scores, each standardised "
-                  "within the query")
+  verb.add_option(
+          "--members", members,
+          "How many of the best rank together: by the mean of their scores, each standardised "
+          "within the query")
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str()
@@ -69,8 +70,7 @@ void tune_arguments::add_to(CLI::App& verb) {
       ->type_name("K")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--keep", keep,
-                  "Of halving: one candidate in so many goes on, on so many times the queries")
+  verb.add_option("--keep", keep, "Of halving: one candidate in N goes on, on N times the queries")
       ->check(CLI::Range(2, 1000))
       ->type_name("N")
       ->capture_default_str()
