@@ -1,6 +1,7 @@
 #include "al/device_delta.hpp"
 #include "core/device_memory.hpp"
 #include "core/for_each_device.hpp"
+#include "core/per_device.hpp"
 #include "core/shared_memory.hpp"
 #include "core/stream.hpp"
 #include "rules/combinadic.hpp"
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -440,7 +440,7 @@ struct place {
   device_buffer<lane> lanes;
   device_buffer<progress> states;
   std::vector<lane> host_lanes;
-  std::optional<stream> queue;
+  stream queue;
   std::uint32_t blocks = 0;  // that run side by side
 };
 
@@ -500,7 +500,6 @@ class device_delta final : public sampler_on_devices {
   device_delta(context const& ctx, std::vector<partition> parts, std::size_t max_items,
                rules::validity const& valid, bool stop_rule,
                std::vector<std::int32_t> const& labels);
-  ~device_delta() override;
 
   void advance(context const& ctx, std::size_t iterations, chosen_fn const& chosen) override {
     run(ctx, 0, static_cast<std::uint32_t>(parts_.size()), iterations, chosen);
@@ -528,7 +527,7 @@ class device_delta final : public sampler_on_devices {
   std::vector<int> devices_;
   device_threads threads_{devices_};
   std::vector<partition> parts_;
-  std::vector<place> places_;
+  per_device<place> places_{devices_};
   std::vector<std::uint64_t> itemsets_;  // of each partition
   // The mailbox: with the first device where the others can reach it there, else on the host.
   device_buffer<letter> mail_with_peers_;
@@ -597,10 +596,8 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
                              ? class_of_.at(labels[part.documents[part.first]])
                              : -1;
   }
-  places_.resize(devices_.size());
   threads_.run([&](std::size_t i) {
-    place& here = places_[i];
-    here.queue.emplace();
+    place& here = places_.make(i);
     std::span<std::uint32_t const> const table = valid.table();
     here.min_valid = device_buffer<std::uint32_t>(table);
     here.smallest = device_buffer<key>(2 * lanes);
@@ -675,11 +672,6 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
   });
 }
 
-device_delta::~device_delta() {
-  for (std::size_t i = 0; i < places_.size(); ++i)
-    release_on_device(devices_[i], [&] { places_[i] = place{}; });
-}
-
 void device_delta::make_mailbox(std::size_t letters) {
   if (devices_.size() == 1) return;  // nobody to write to
   if (!can_reach_first(devices_)) {
@@ -723,8 +715,8 @@ void device_delta::launch(std::uint32_t lane_begin, std::uint32_t lane_end, std:
     void* parameters[] = {&a};
     try {
       check_cuda(cudaLaunchCooperativeKernel(delta_kernel, dim3(a.blocks * lanes), dim3(threads),
-                                             parameters, shared_, here.queue->get()));
-      here.queue->synchronize();
+                                             parameters, shared_, here.queue.get()));
+      here.queue.synchronize();
     } catch (...) {
       // The others would wait for it.
       *static_cast<std::uint32_t volatile*>(abort_.data()) = 1;
@@ -785,7 +777,7 @@ void device_delta::run(context const& ctx, std::uint32_t begin, std::uint32_t en
   };
   // As many partitions side by side as there are blocks that can run together.
   std::uint32_t at_once = end - begin;
-  for (place const& here : places_) at_once = std::min(at_once, here.blocks);
+  for (std::size_t i = 0; i < places_.size(); ++i) at_once = std::min(at_once, places_[i].blocks);
   for (std::uint32_t wave = begin; wave < end; wave += at_once) {
     std::uint32_t const wave_end = std::min(end, wave + at_once);
     for (;;) {

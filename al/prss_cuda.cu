@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/for_each_device.hpp"
 #include "core/parallel.hpp"
+#include "core/per_device.hpp"
 #include "core/shared_memory.hpp"
 #include "core/stream.hpp"
 
@@ -288,7 +289,7 @@ class prss final : public rule_counter {
         devices_(ctx.devices),
         items_(part.features()),
         chosen_(part.size()),
-        places_(ctx.devices.size()) {
+        places_(ctx.devices) {
     if (devices_.empty())
       throw device_error("engine prss runs on GPUs, and there is none to run on");
     std::size_t const most = std::min(max_items, part.features());
@@ -298,13 +299,8 @@ class prss final : public rule_counter {
                         ": use smaller rules");
     thread_a_device_.threads = static_cast<int>(devices_.size());
     for_each_device(devices_, [&](std::size_t i) {
-      places_[i].emplace(part, share_of(part.size(), devices_.size(), i), most, valid);
+      places_.make(i, part, share_of(part.size(), devices_.size(), i), most, valid);
     });
-  }
-
-  ~prss() override {
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      release_on_device(devices_[i], [&] { places_[i].reset(); });
   }
 
   void add(context const&, std::size_t position, std::int32_t label) override {
@@ -318,7 +314,7 @@ class prss final : public rule_counter {
     std::vector<smallest> found(places_.size());
     parallel_for(thread_a_device_, places_.size(), 1, [&](std::size_t i, std::size_t, int) {
       current_device const guard(devices_[i]);
-      place& here = *places_[i];
+      place& here = places_[i];
       here.add(position, items_.data(), size_, k);
       auto const counts = here.counts();
       if (counts.empty()) return;
@@ -331,16 +327,16 @@ class prss final : public rule_counter {
     ++size_;
     fewest_ = found[0];  // the first device has documents if any has
     for (std::size_t i = 1; i < places_.size(); ++i)
-      if (!places_[i]->counts().empty() && found[i].rules < fewest_.rules) fewest_ = found[i];
+      if (!places_[i].counts().empty() && found[i].rules < fewest_.rules) fewest_ = found[i];
   }
 
   smallest fewest() const override { return fewest_; }
 
   smallest fewest_unchosen() const override {
     std::optional<smallest> best;
-    for (auto const& here : places_) {
-      auto const counts = here->counts();
-      std::size_t const begin = here->documents().begin;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      auto const counts = places_[i].counts();
+      std::size_t const begin = places_[i].documents().begin;
       for (std::size_t p = 0; p < counts.size(); ++p)
         if (!chosen_[begin + p] && (!best || counts[p] < best->rules))
           best = {counts[p], begin + p};
@@ -354,7 +350,7 @@ class prss final : public rule_counter {
   context thread_a_device_;
   pinned_buffer<std::uint32_t> items_;  // of the document being added
   std::vector<bool> chosen_;
-  std::vector<std::optional<place>> places_;
+  per_device<place> places_;
   std::vector<std::int32_t> labels_;  // of the classes, in order of appearance
   std::uint32_t size_ = 0;            // documents of U
   smallest fewest_;

@@ -1,12 +1,19 @@
-# rulerank_module(NAME SOURCES a.cpp ... [CUDA_SOURCES b.cu ...] [USES module ...] [LINKS target ...])
+# rulerank_module(NAME PUBLIC_HEADERS a.hpp ... SOURCES a.cpp ... [CUDA_SOURCES b.cu ...]
+#                 [USES module ...] [LINKS target ...] [PRIVATE_LINKS target ...])
 # One static library a module: target rulerank_NAME, alias rulerank::NAME. USES names the modules
-# it depends on; their link lines are what keeps the dependencies one way.
+# it depends on; their link lines are what keeps the dependencies one way. PUBLIC_HEADERS are what
+# is installed: such a header includes public headers alone, none of CUDA or of a private link.
+# PRIVATE_LINKS that are headers alone are not needed by those who link the installed library.
+set(header_only_packages Boost::headers nlohmann_json::nlohmann_json)
+
 function(rulerank_module name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "PUBLIC_HEADERS;SOURCES;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(rulerank_${name} STATIC ${ARG_SOURCES})
+  target_sources(rulerank_${name} PUBLIC
+    FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${ARG_PUBLIC_HEADERS})
   if(RULERANK_HAS_CUDA AND ARG_CUDA_SOURCES)
     target_sources(rulerank_${name} PRIVATE ${ARG_CUDA_SOURCES})
-    target_link_libraries(rulerank_${name} PUBLIC CUDA::cudart_static)
+    target_link_libraries(rulerank_${name} PRIVATE CUDA::cudart_static)
     # OpenMP's own target tells the C++ compiler only; nvcc's may be another.
     target_compile_options(rulerank_${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fopenmp>)
   endif()
@@ -18,7 +25,11 @@ function(rulerank_module name)
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/rulerank>)
   list(TRANSFORM ARG_USES PREPEND rulerank::)
-  target_link_libraries(rulerank_${name} PUBLIC ${ARG_USES} ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
+  set(private_links ${ARG_PRIVATE_LINKS})
+  foreach(package IN LISTS header_only_packages)
+    list(TRANSFORM private_links REPLACE "^${package}$" "$<BUILD_INTERFACE:${package}>")
+  endforeach()
+  target_link_libraries(rulerank_${name} PUBLIC ${ARG_USES} ${ARG_LINKS} PRIVATE ${private_links})
   set_property(GLOBAL APPEND PROPERTY RULERANK_MODULES rulerank_${name})
 endfunction()
 

@@ -3,21 +3,19 @@ include(CMakePackageConfigHelpers)
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/rulerank")
 
 get_property(modules GLOBAL PROPERTY RULERANK_MODULES)
-install(TARGETS ${modules} EXPORT rulerank ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-foreach(module IN LISTS modules)
-  get_target_property(folder ${module} SOURCE_DIR)
-  install(DIRECTORY "${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank"
-          FILES_MATCHING PATTERN "*.hpp"
-          PATTERN "*_reference.hpp" EXCLUDE
-          PATTERN "testing.hpp" EXCLUDE)
-endforeach()
+# Of the headers the public ones alone: those that the modules list. The component `development` is all
+# but the program.
+install(TARGETS ${modules} EXPORT rulerank ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank" COMPONENT development)
 install(FILES "${PROJECT_BINARY_DIR}/generated/core/version.hpp"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank/core")
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank/core" COMPONENT development)
 install(TARGETS rulerank RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 install(EXPORT rulerank NAMESPACE rulerank:: FILE rulerank-targets.cmake
-        DESTINATION "${package_folder}")
+        DESTINATION "${package_folder}" COMPONENT development)
+list(TRANSFORM modules REPLACE "^rulerank_" "" OUTPUT_VARIABLE rulerank_components)
+list(JOIN rulerank_components " " rulerank_components)
 configure_package_config_file(cmake/rulerank-config.cmake.in
   "${PROJECT_BINARY_DIR}/generated/rulerank-config.cmake" INSTALL_DESTINATION "${package_folder}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/rulerank-config-version.cmake"
@@ -27,4 +25,4 @@ install(FILES
   "${PROJECT_BINARY_DIR}/generated/rulerank-config-version.cmake"
   cmake/FindLIBLINEAR.cmake cmake/FindLIBSVM.cmake cmake/FindStemmer.cmake
   cmake/FindXGBoost.cmake cmake/FindZSTD.cmake
-  DESTINATION "${package_folder}")
+  DESTINATION "${package_folder}" COMPONENT development)

@@ -241,6 +241,31 @@ TEST(output_file, full_disk_is_an_error) {
   EXPECT_THROW(file.commit(), output_error);
 }
 
+TEST(make_folders, makes_the_folders_above_too) {
+  testing_tools::temporary_folder const folder;
+  std::string const deep = folder / "a/b/c";
+  make_folders(deep);
+  EXPECT_TRUE(std::filesystem::is_directory(deep));
+  write_file(deep + "/file.txt", "kept");
+  make_folders(deep);  // what is there stays
+  make_folders(deep + "/");
+  EXPECT_EQ(read_all(deep + "/file.txt"), "kept");
+}
+
+TEST(make_folders, names_what_cannot_be_made) {
+  testing_tools::temporary_folder const folder;
+  std::string const file = folder / "file.txt";
+  write_file(file, "x");
+  for (std::string const& path : {file, file + "/below"}) {
+    try {
+      make_folders(path);
+      FAIL() << path;
+    } catch (output_error const& e) {
+      EXPECT_TRUE(std::string_view(e.what()).starts_with(path + ": cannot be made: ")) << e.what();
+    }
+  }
+}
+
 TEST(devices, answers_without_a_driver) {
   device_list const list = list_devices();
   EXPECT_EQ(list.devices.empty(), !list.why_none.empty());

@@ -1,5 +1,6 @@
 #include "core/error.hpp"
 #include "core/for_each_device.hpp"
+#include "core/per_device.hpp"
 #include "core/stream.hpp"
 #include "core/testing.hpp"
 
@@ -115,6 +116,65 @@ TEST(device_memory, keeps_what_is_copied) {
     EXPECT_GT(memory_budget(), 0U);
   }
   EXPECT_EQ(device_buffer<int>().to_host().size(), 0U);
+}
+
+/// Notes the device that is current when it is made and destroyed.
+struct device_witness {
+  device_witness(std::vector<int>& log, bool throws) : log_(log) {
+    if (throws) throw usage_error("a witness that cannot be made");
+    log_.push_back(current());
+  }
+  ~device_witness() { log_.push_back(current()); }
+  device_witness(device_witness const&) = delete;
+  device_witness& operator=(device_witness const&) = delete;
+
+ private:
+  std::vector<int>& log_;
+};
+
+TEST(per_device, has_nothing_before_it_is_made) {
+  per_device<device_witness> const none{std::vector<int>{}};
+  EXPECT_EQ(none.size(), 0U);
+  per_device<device_witness> const three{std::vector<int>{0, 1, 2}};
+  EXPECT_EQ(three.size(), 3U);
+  EXPECT_FALSE(three.has(2));
+}
+
+TEST(per_device, makes_and_destroys_with_the_device_current) {
+  RULERANK_NEEDS_GPU();
+  std::vector<int> const devices = testing_tools::gpus();
+  int const before = current();
+  std::vector<std::vector<int>> logs(devices.size());
+  {
+    per_device<device_witness> witnesses(devices);
+    for_each_device(devices, [&](std::size_t i) { witnesses.make(i, logs[i], false); });
+    witnesses.make(devices.size() - 1, logs.back(), false);  // in the place of the one before
+    for (std::size_t i = 0; i < devices.size(); ++i) EXPECT_TRUE(witnesses.has(i));
+    EXPECT_EQ(current(), before);
+  }
+  EXPECT_EQ(current(), before);
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    EXPECT_EQ(logs[i], std::vector<int>(i + 1 == devices.size() ? 4 : 2, devices[i]));
+}
+
+TEST(per_device, destroys_what_was_made_when_a_constructor_throws) {
+  RULERANK_NEEDS_GPU();
+  std::vector<int> const devices = testing_tools::gpus();
+  int const before = current();
+  std::vector<std::vector<int>> logs(devices.size());
+  struct owner {
+    owner(std::vector<int> const& ordinals, std::vector<std::vector<int>>& kept)
+        : witnesses(ordinals) {
+      for (std::size_t i = 0; i < ordinals.size(); ++i)
+        witnesses.make(i, kept[i], i + 1 == ordinals.size());
+    }
+    per_device<device_witness> witnesses;
+  };
+  EXPECT_THROW(owner(devices, logs), usage_error);
+  EXPECT_EQ(current(), before);
+  EXPECT_TRUE(logs.back().empty());
+  for (std::size_t i = 0; i + 1 < devices.size(); ++i)
+    EXPECT_EQ(logs[i], (std::vector<int>{devices[i], devices[i]}));
 }
 
 /// Counts what is taken at a time.

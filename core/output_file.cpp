@@ -246,4 +246,10 @@ void write_file(std::string const& path, std::string_view bytes) {
   file.commit();
 }
 
+void make_folders(std::string const& path) {
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  if (failed) throw output_error(fmt::format("{}: cannot be made: {}", path, failed.message()));
+}
+
 }  // namespace rulerank

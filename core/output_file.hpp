@@ -49,7 +49,11 @@ class output_file {
 /// yet. A device such as /dev/null takes any number of them.
 bool same_output(std::string const& a, std::string const& b);
 
-/// Writes a whole file at once, with the same promise.
+/// Writes a whole file at once; like an `output_file`, it appears whole or not at all.
 void write_file(std::string const& path, std::string_view bytes);
+
+/// Makes a folder and the folders above it where they do not exist. Throws `output_error` where
+/// that fails or something else has the name.
+void make_folders(std::string const& path);
 
 }  // namespace rulerank

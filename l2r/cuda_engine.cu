@@ -1,4 +1,5 @@
 #include "core/for_each_device.hpp"
+#include "core/per_device.hpp"
 #include "l2r/cuda_engine.cuh"
 
 #include <algorithm>
@@ -39,17 +40,13 @@ class engine_on_devices final : public scoring_engine {
  public:
   engine_on_devices(std::span<int const> devices, prepared_training const& training,
                     make_scorer const& make)
-      : devices_(devices.begin(), devices.end()), training_(training), places_(devices.size()) {
+      : devices_(devices.begin(), devices.end()), training_(training), places_(devices) {
     if (devices_.empty()) throw device_error("an engine for GPUs, and no device to run on");
     threads_.run([&](std::size_t i) {
-      places_[i] = std::make_unique<place>();
-      places_[i]->training.emplace(training);
-      places_[i]->scorer = make(training, *places_[i]->training);
+      place& here = places_.make(i);
+      here.training.emplace(training);
+      here.scorer = make(training, *here.training);
     });
-  }
-  ~engine_on_devices() override {
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      release_on_device(devices_[i], [&] { places_[i].reset(); });
   }
 
   void score(context const& ctx, known_items const& test, scored& result) override {
@@ -64,12 +61,12 @@ class engine_on_devices final : public scoring_engine {
   /// Whether the scorers would rather have all documents, and every device has room for them.
   bool shares_features(std::size_t documents) const {
     if (devices_.size() < 2 || documents > largest_batch ||
-        !places_.front()->scorer->shares_features(documents))
+        !places_[0].scorer->shares_features(documents))
       return false;
     std::atomic<bool> fits{true};
     threads_.run([&](std::size_t i) {
-      if (!places_[i]->scorer->shares_features(documents) ||
-          batch_size(*places_[i], documents) < documents)
+      if (!places_[i].scorer->shares_features(documents) ||
+          batch_size(places_[i], documents) < documents)
         fits = false;
     });
     return fits;
@@ -89,7 +86,7 @@ class engine_on_devices final : public scoring_engine {
         copy_codes(test, f, {0, documents}, shared_codes_.data() + f * stride);
     });
     threads_.run([&](std::size_t i) {
-      place& here = *places_[i];
+      place& here = places_[i];
       batch_in_flight& batch = here.batches[0];
       batch.copies.synchronize();  // a call before this one may have been stopped
       make_room(here, documents);
@@ -112,12 +109,13 @@ class engine_on_devices final : public scoring_engine {
       share const mine = share_of(documents, count, i);
       for (std::size_t d = mine.begin; d < mine.end; ++d) {
         score_sums<std::uint64_t> sums;
-        for (auto const& from : places_) sums += from->host_sums.data()[d];
+        for (std::size_t from = 0; from < places_.size(); ++from)
+          sums += places_[from].host_sums.data()[d];
         result.scores[d] = score_of(sums, training_.table.mean_label());
       }
       std::lock_guard const lock(counting_);
       result.timings.device_s = std::max(
-          result.timings.device_s, places_[i]->last_kernel.seconds_since(places_[i]->first_kernel));
+          result.timings.device_s, places_[i].last_kernel.seconds_since(places_[i].first_kernel));
     });
     ctx.report("rank", documents, documents);
   }
@@ -125,7 +123,7 @@ class engine_on_devices final : public scoring_engine {
   void score_by_documents(context const& ctx, known_items const& test, scored& result) {
     std::atomic<std::size_t> done{0};
     threads_.run([&](std::size_t i) {
-      place& here = *places_[i];
+      place& here = places_[i];
       share const mine = share_of(test.documents(), devices_.size(), i);
       if (mine.size() == 0) return;
       std::size_t const at_once = batch_size(here, mine.size());
@@ -147,7 +145,7 @@ class engine_on_devices final : public scoring_engine {
     });
     threads_.run([&](std::size_t i) {
       if (share_of(test.documents(), devices_.size(), i).size() == 0) return;
-      place& here = *places_[i];
+      place& here = places_[i];
       std::lock_guard const lock(counting_);
       here.scorer->add_counts(result);
       result.timings.device_s =
@@ -241,7 +239,7 @@ class engine_on_devices final : public scoring_engine {
   std::vector<int> devices_;
   mutable device_threads threads_{devices_};
   prepared_training const& training_;
-  std::vector<std::unique_ptr<place>> places_;
+  per_device<place> places_;
   pinned_buffer<std::uint8_t> shared_codes_;  // of all documents, for all devices
   std::mutex counting_;
 };

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""summary.py REPORT.xml: what a run of ctest passed, failed and skipped, and why it skipped."""
+"""summary.py REPORT.xml: what a run of ctest failed and skipped, and why it skipped.
+
+The last line is always `N passed, N failed, N skipped`.
+"""
 
 import collections
 import re
@@ -22,10 +25,10 @@ def main():
     skipped = [case for case in cases if case.find("skipped") is not None]
     for case in failed:
         print("failed:", case.get("name"))
-    passed = len(cases) - len(failed) - len(skipped)
-    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
     reasons = collections.Counter(reason(case.findtext("system-out") or "") for case in skipped)
     print("skipped:", "; ".join(f"{n} x {why}" for why, n in reasons.most_common()) or "nothing")
+    passed = len(cases) - len(failed) - len(skipped)
+    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
 
 
 if __name__ == "__main__":
