@@ -83,6 +83,9 @@ discretizer fit_discretizer(context const& ctx, dataset const& train,
 binned_dataset apply_discretizer(context const& ctx, dataset const& data,
                                  discretizer const& fitted);
 
+/// Throws `error` that names the data set when no feature has two bins.
+void expect_items(dataset const& data, binned_dataset const& items);
+
 /// The documents `chosen` of a binned data set, in that order.
 binned_dataset subset(binned_dataset const& data, std::span<std::size_t const> chosen);
 

@@ -1,6 +1,4 @@
-#include "tuning/report.hpp"
-
-#include "eval/report.hpp"
+#include "tuning/tuner.hpp"
 
 #include <algorithm>
 #include <map>
@@ -47,37 +45,6 @@ eval::table trials_table(tuner const& t, search_result const& result, std::size_
     table.rows.push_back(std::move(row));
   }
   return table;
-}
-
-nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result const& result,
-                                     std::size_t by, search_options const& options,
-                                     eval::profile const& rules,
-                                     std::optional<datasets::discretizer_options> discretizer) {
-  std::vector<settings_file> settings;
-  std::vector<std::size_t> members;
-  for (std::size_t const at : result.chosen) {
-    members.push_back(result.trials[at].candidate);
-    candidate const& chosen = t.candidates()[members.back()];
-    settings.push_back({discretizer, chosen.scoring});
-    if (discretizer) {
-      settings.back().discretizer->method = chosen.cuts.method;
-      settings.back().discretizer->bins = chosen.cuts.bins;
-    }
-  }
-  trial const& best = result.trials[result.chosen.front()];
-  std::vector<double> const values = members.size() == 1 ? best.values : t.judge(ctx, members);
-  nlohmann::ordered_json json = to_json(settings);
-  json["metric"] = t.measures()[by].name();
-  json["profile"] = eval::to_json(rules);
-  for (std::size_t m = 0; m < values.size(); ++m)
-    json["validation"][t.measures()[m].name()] = values[m];
-  json["queries"] = best.queries;
-  json["candidates"] = result.candidates;
-  json["tried"] = result.tried;
-  json["trials"] = result.trials.size();
-  json["cross_fit"] = t.folds();
-  json["search"] = to_json(options);
-  return json;
 }
 
 }  // namespace rulerank::tuning
