@@ -1,7 +1,7 @@
 #include "datasets/json_text.hpp"
 
 #include "core/error.hpp"
-#include "datasets/svmlight_line.hpp"
+#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <set>

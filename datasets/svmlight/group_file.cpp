@@ -1,7 +1,6 @@
-#include "datasets/group_file.hpp"
+#include "datasets/svmlight/group_file.hpp"
 
 #include "core/error.hpp"
-#include "datasets/svmlight_line.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>

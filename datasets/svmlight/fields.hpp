@@ -1,5 +1,5 @@
 #pragma once
-// One line of SVMlight text, read with care: every form that is valid, every fault in its place.
+// From a line to its fields, with care: every form that is valid, every fault where it stands.
 
 #include "datasets/dataset.hpp"
 
@@ -41,9 +41,6 @@ struct line_document {
 /// Reads a line without its line end. False: nothing on it, or a comment alone. Throws the first
 /// `line_fault` of the line; then `out` holds what stands before it (label, qid).
 bool read_line(std::string_view line, line_rules const& rules, line_document& out);
-
-/// A piece of input for a message: in quotes, bytes beyond printable ASCII as \xNN, cut when long.
-std::string quoted(std::string_view piece);
 
 inline constexpr std::uint32_t max_feature = 0x7fffffff;
 

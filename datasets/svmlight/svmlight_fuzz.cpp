@@ -7,8 +7,8 @@
 #include "core/output_file.hpp"
 #include "datasets/decompress.hpp"
 #include "datasets/svmlight.hpp"
-#include "datasets/svmlight_parser.hpp"
-#include "datasets/svmlight_reference.hpp"
+#include "datasets/svmlight/read.hpp"
+#include "datasets/svmlight/svmlight_reference.hpp"
 #include "datasets/text_source.hpp"
 
 #include <bit>
@@ -37,12 +37,12 @@ struct outcome {
 };
 
 outcome parse(std::string const& text, svmlight_options const& options, int threads,
-              std::size_t piece_bytes) {
+              std::size_t chunk_bytes) {
   context ctx;
   ctx.threads = threads;
   outcome result;
   try {
-    result.data = parse_svmlight_pieces(ctx, make_text(text), "f", options, {}, piece_bytes);
+    result.data = parse_svmlight_chunks(ctx, make_text(text), "f", options, {}, chunk_bytes);
   } catch (error const& e) {
     result.said = e.what();
     result.line = e.where().line;
@@ -154,9 +154,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
     return 0;
   }
   outcome const whole = parse(text, options, 1, text.size() + 1);
-  outcome const pieces = parse(text, options, 1, 1 + bytes[1]);
-  require(whole.said == pieces.said, "the cuts of the text change the error");
-  require_same(whole.data, pieces.data);
+  outcome const chunks = parse(text, options, 1, 1 + bytes[1]);
+  require(whole.said == chunks.said, "the cuts of the text change the error");
+  require_same(whole.data, chunks.data);
   require_reference(whole, text, options);
   // Room behind the text sends its last lines down the fast path as well.
   outcome const roomy = parse(text + "\n" + std::string(100, ' '), options, 1, text.size() + 200);

@@ -1,6 +1,7 @@
-#include "datasets/svmlight_line.hpp"
+#include "datasets/svmlight/fields.hpp"
 
 #include "datasets/number.hpp"
+#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -198,21 +199,6 @@ class line_reader {
 
 bool read_line(std::string_view line, line_rules const& rules, line_document& out) {
   return line_reader(line, rules, out).read();
-}
-
-std::string quoted(std::string_view piece) {
-  constexpr std::size_t longest = 32;
-  std::string text(1, '"');
-  for (char const c : piece.substr(0, longest)) {
-    if (c == '"' || c == '\\') text += '\\';
-    if (c < ' ' || c > '~')
-      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    else
-      text += c;
-  }
-  if (piece.size() > longest) text += "...";
-  text += '"';
-  return text;
 }
 
 }  // namespace rulerank::datasets

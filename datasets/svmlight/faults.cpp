@@ -1,6 +1,5 @@
-#include "datasets/svmlight_faults.hpp"
+#include "datasets/svmlight/faults.hpp"
 
-#include "datasets/svmlight_line.hpp"
 #include "datasets/text_source.hpp"
 
 #include <fmt/format.h>
@@ -17,14 +16,18 @@ std::string qid_beside_groups(std::string_view found, std::string const& group_f
                      display_name(group_file));
 }
 
-std::string groups_too_large(std::size_t documents, std::string const& name) {
-  return fmt::format("the group sizes add up to more than {} documents, expected as many as {} has",
-                     documents, name);
+std::string wrong_group_sum(std::string const& sum, std::string const& name) {
+  return fmt::format("the group sizes add up to {} documents, expected as many as {} has", sum,
+                     name);
 }
 
 std::string query_again(std::string_view qid, std::uint64_t last_line) {
   return fmt::format("query {} occurs again, expected its lines together (they ended on line {})",
                      quoted(qid), last_line);
+}
+
+std::string all_one_query(std::string const& name, std::size_t documents) {
+  return fmt::format("{}: no line has a qid, so all {} documents are one query", name, documents);
 }
 
 }  // namespace rulerank::datasets

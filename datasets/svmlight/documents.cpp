@@ -1,13 +1,13 @@
-#include "datasets/svmlight_lines.hpp"
+#include "datasets/svmlight/documents.hpp"
 
-#include "datasets/comments.hpp"
-#include "datasets/svmlight_regular.hpp"
+#include "datasets/svmlight/comments.hpp"
+#include "datasets/svmlight/regular_fields.hpp"
 
 #include <algorithm>
 
 namespace rulerank::datasets {
 
-void parsed_lines::clear() {
+void parsed_documents::clear() {
   labels.clear();
   row_end.clear();
   entries.clear();
@@ -20,7 +20,7 @@ void parsed_lines::clear() {
   fault.reset();
 }
 
-void parse_lines(std::string_view text, line_rules const& rules, parsed_lines& out) {
+void parse_documents(std::string_view text, line_rules const& rules, parsed_documents& out) {
   out.clear();
   out.entries.resize(text.size() / 4 + 2);  // an entry and the blank after it are 4 bytes or more
   feature_value* entry = out.entries.data();
@@ -64,7 +64,7 @@ void parse_lines(std::string_view text, line_rules const& rules, parsed_lines& o
       keep(careful.label, line, careful.comment_offset);
     } catch (line_fault const& fault) {
       if (fault.offset > careful.qid_offset) note_run(careful.qid, careful.qid_offset);
-      out.fault = {{out.line_count, fault.offset + 1}, fault.found_and_expected};
+      out.fault = text_fault{{out.line_count, fault.offset + 1}, fault.found_and_expected};
       break;
     }
   }

@@ -4,8 +4,8 @@
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/number.hpp"
-#include "datasets/svmlight_parser.hpp"
-#include "datasets/svmlight_reference.hpp"
+#include "datasets/svmlight/read.hpp"
+#include "datasets/svmlight/svmlight_reference.hpp"
 #include "datasets/text_source.hpp"
 
 #include <chrono>
@@ -31,9 +31,9 @@ context with_threads(int threads) {
 }
 
 dataset parse(std::string text, svmlight_options const& options = {}, int threads = 2,
-              std::size_t piece_bytes = 40) {
-  return parse_svmlight_pieces(with_threads(threads), make_text(std::move(text)), "f", options, {},
-                               piece_bytes);
+              std::size_t chunk_bytes = 40) {
+  return parse_svmlight_chunks(with_threads(threads), make_text(std::move(text)), "f", options, {},
+                               chunk_bytes);
 }
 
 /// What the error says, or "OK".
@@ -199,10 +199,10 @@ TEST(svmlight, odd_files_are_read_or_named) {
   std::string const padding(200, ' ');  // sends lines down the fast path, which needs room behind
   for (odd_file const& file : odd_files()) {
     for (int const threads : {1, 3}) {
-      for (std::size_t const piece : {1, 7, 100000}) {
-        auto const said = complaint([&] { parse(file.text, file.options, threads, piece); });
+      for (std::size_t const chunk : {1, 7, 100000}) {
+        auto const said = complaint([&] { parse(file.text, file.options, threads, chunk); });
         EXPECT_EQ(said.substr(0, file.expected.size()), file.expected)
-            << file.name << ": " << said << ", " << threads << " threads, pieces of " << piece;
+            << file.name << ": " << said << ", " << threads << " threads, chunks of " << chunk;
       }
     }
     if (file.text.ends_with('\n')) {
@@ -302,7 +302,7 @@ TEST(svmlight, stops_at_any_time) {
       source.request_stop();
     });
     try {
-      EXPECT_EQ(parse_svmlight_pieces(ctx, shared, "f", {}, {}, 64).size(), 4000U);
+      EXPECT_EQ(parse_svmlight_chunks(ctx, shared, "f", {}, {}, 64).size(), 4000U);
     } catch (interrupted const&) {
       ++stopped;
     }
@@ -322,7 +322,7 @@ TEST(svmlight, group_files) {
   } const cases[] = {
       {"1\n2\n", "OK"},
       {"\n 1 \r\n2", "OK"},
-      {"1\n1\n", path + ":2:1: the group sizes add up to 2 documents, expected the 3 of f"},
+      {"1\n1\n", path + ":2:1: the group sizes add up to 2 documents, expected as many as f has"},
       {"1\n3\n1\n", path + ":2:1: the group sizes add up to more than 3 documents"},
       {"3\n1\n", path + ":2:1: the group sizes add up to more than 3 documents"},
       {"1\n0\n2\n", path + ":2:1: group size \"0\", expected an integer of 1 or more"},
@@ -330,7 +330,7 @@ TEST(svmlight, group_files) {
       {"-1\n", path + ":1:1: group size \"-1\""},
       {"99999999999999999999999\n", path + ":1:1: group size"},
       {"18446744073709551615\n5\n", path + ":1:1: the group sizes add up to more"},
-      {"", path + ":1:1: the group sizes add up to 0 documents, expected the 3 of f"},
+      {"", path + ":1:1: the group sizes add up to 0 documents, expected as many as f has"},
   };
   for (auto const& one : cases) {
     write_file(path, one.groups);
@@ -470,9 +470,9 @@ TEST(svmlight, agrees_with_the_plain_reader) {
     std::string const text = drawn_text(engine, round % 2 == 1);
     reference::outcome const expected = reference::read(text, {});
     int const threads = round % 10 < 2 ? 3 : 1;
-    std::size_t const piece = 1 + uniform_below(engine, 300);
+    std::size_t const chunk = 1 + uniform_below(engine, 300);
     try {
-      dataset const data = parse(text, {}, threads, piece);
+      dataset const data = parse(text, {}, threads, chunk);
       ASSERT_EQ(expected.bad_line, 0U) << text;
       expect_same(data, expected, text);
     } catch (error const& e) {

@@ -2,11 +2,11 @@
 // The lines that nearly all files consist of, read fast.
 
 #include "datasets/dataset.hpp"
-#include "datasets/svmlight_line.hpp"
+#include "datasets/svmlight/fields.hpp"
 
 namespace rulerank::datasets {
 
-/// Tries to read the line that begins at `at`; `end` is the text's. Answers where the next line
+/// Tries to read the line that begins at `at`; `end` is the text's. Returns where the next line
 /// begins, or null for a line that is not regular, which includes all that are at fault and those
 /// that end within 64 bytes of `end`: `read_line` has to read it.
 ///

@@ -1,7 +1,7 @@
-#include "datasets/svmlight_regular.hpp"
+#include "datasets/svmlight/regular_fields.hpp"
 
-#include "datasets/digits.hpp"
 #include "datasets/number.hpp"
+#include "datasets/svmlight/digits.hpp"
 
 #include <algorithm>
 #include <bit>
