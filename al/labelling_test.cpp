@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <numeric>
 #include <set>
 #include <thread>
 #include <utility>
@@ -44,15 +45,11 @@ void expect_same(sample const& found, sample const& expected) {
 /// One partition of all features as the definition has it, without the documents left out: they
 /// count in doc_occurs and nowhere else.
 sample reference_without(datasets::binned_dataset const& data, std::set<std::size_t> const& out) {
-  std::vector<rules::reference::document> documents(data.documents);
+  std::vector<std::size_t> features(data.feature_count());
+  std::iota(features.begin(), features.end(), std::size_t{0});
+  auto const documents = reference::documents_of(data, features);
   std::vector<std::uint64_t> item_occurs(data.items()), doc_occurs(data.documents);
-  for (std::size_t d = 0; d < data.documents; ++d) {
-    documents[d].label = data.labels[d];
-    for (std::size_t f = 0; f < data.feature_count(); ++f)
-      if (data.code(f, d) != datasets::no_item)
-        documents[d].items.push_back(data.item_begin[f] + data.code(f, d));
-    for (auto x : documents[d].items) ++item_occurs[x];
-  }
+  reference::count_items(documents, item_occurs);
   for (std::size_t d = 0; d < data.documents; ++d)
     for (auto x : documents[d].items) doc_occurs[d] += item_occurs[x];
   sample result;

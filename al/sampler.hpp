@@ -2,6 +2,7 @@
 
 #include "core/context.hpp"
 #include "core/engine_registry.hpp"
+#include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
 #include "rules/thresholds.hpp"
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -88,5 +90,9 @@ struct sample {
 /// same GPU with `delta` come one after the other: its kernels wait for each other.
 sample reduce(context const& ctx, datasets::binned_dataset const& data,
               sampler_options const& options, oracle const& label_of = {});
+
+/// TSV with a header, a row for each choice: line, docid, partition, iteration, rules. Lines are
+/// counted from 0 in the order of the input. `data`: the documents that were sampled.
+std::string choices_table(datasets::dataset const& data, sample const& chosen);
 
 }  // namespace rulerank::al
