@@ -1,14 +1,38 @@
 #pragma once
 
-#include "knn/sparse/single_precision.hpp"
+#include "core/host_device.hpp"
 
 #include <cstdint>
 
+// Sorting networks for the threads of a block, on items in shared memory. `each(n, work)` calls
+// work(e) for all e < n in any order, or at once, and returns when all are done: `block_threads` of
+// knn/selection.cuh on a device; in tests, a loop.
 namespace rulerank::knn {
 
-RULERANK_HOST_DEVICE inline void order_keys(near_key& a, near_key& b, bool ascending) {
+/// Sorts `size` items, a power of two (Batcher 1968, bitonic sort). before(a, b): whether a comes
+/// first.
+template <class Item, class Before, class Each>
+RULERANK_HOST_DEVICE void sort_bitonic(Item* items, std::uint32_t size, Before const& before,
+                                       Each const& each) {
+  for (std::uint32_t width = 2; width <= size; width *= 2)
+    for (std::uint32_t step = width / 2; step > 0; step /= 2)
+      each(size, [=](std::uint32_t i) {
+        std::uint32_t const other = i ^ step;
+        if (other <= i) return;
+        bool const ascending = (i & width) == 0;
+        Item const a = items[i];
+        Item const b = items[other];
+        if (before(b, a) == ascending && (before(a, b) || before(b, a))) {
+          items[i] = b;
+          items[other] = a;
+        }
+      });
+}
+
+template <class Key>
+RULERANK_HOST_DEVICE void order_keys(Key& a, Key& b, bool ascending) {
   if ((b < a) != ascending) return;
-  near_key const before = a;
+  Key const before = a;
   a = b;
   b = before;
 }
@@ -16,10 +40,9 @@ RULERANK_HOST_DEVICE inline void order_keys(near_key& a, near_key& b, bool ascen
 /// The smallest `1 << kept_log` of `size` keys, ascending, come to the front; what is behind them
 /// is lost. The truncated bitonic sort of Sismanis, Pitsianis and Sun (HPEC 2012), which Freitas
 /// 2017, Algorithm 8 uses: runs as long as what is kept are sorted; then of each two the smaller
-/// half stays. `size` is a power of two, larger than what is kept. each(n, work) calls work(e) for
-/// all e < n in any order, or at once, and returns when all are done.
-template <class Each>
-RULERANK_HOST_DEVICE void sort_truncated(near_key* keys, std::uint32_t size, std::uint32_t kept_log,
+/// half stays. `size` is a power of two, larger than what is kept.
+template <class Key, class Each>
+RULERANK_HOST_DEVICE void sort_truncated(Key* keys, std::uint32_t size, std::uint32_t kept_log,
                                          Each const& each) {
   std::uint32_t const kept = 1U << kept_log;
   // Every other run descends.
