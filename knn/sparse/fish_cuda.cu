@@ -91,7 +91,7 @@ __device__ void add_posting(posting const& p, float weight, float* sums) {
 
 /// Algorithm 8, lines 8 to 17: the postings of all terms are shared evenly by all threads.
 /// Positions of neighbouring threads are neighbours, so that they read together. Algorithm 21: one
-/// query after the other, and nobody waits between them.
+/// query after the other, without a barrier between them.
 __global__ __launch_bounds__(threads) void add_postings_evenly(device_index_ref const index,
                                                                group_ref const group) {
   for (std::uint32_t q = 0; q < group.queries; ++q) {

@@ -25,7 +25,8 @@ struct term_document {
   float weight;
 };
 
-/// What orders a document, the larger the nearer, from the sum of products of weights and the norms.
+/// What orders a document, the larger the nearer, from the sum of products of weights and the
+/// norms.
 RULERANK_HOST_DEVICE inline float similarity_of(similarity metric, float product, float query_norm,
                                                 float document_norm) {
   return metric == similarity::inner_product

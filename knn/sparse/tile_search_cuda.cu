@@ -43,7 +43,7 @@ __device__ std::uint32_t least_sum(std::uint32_t best, std::uint32_t error) {
 
 /// Adds a posting's weight, the upper half of it, to the sum of its document.
 __device__ void add(std::uint32_t* sums, std::uint32_t posting, std::uint32_t weight) {
-  static_assert(sizeof(tile_posting) == 4 && offsetof(tile_posting, place) == 0);
+  static_assert(sizeof(tile_posting) == 4 && offsetof(tile_posting, offset) == 0);
   atomicAdd(sums + (posting & 0xffff), (posting >> 16) * weight);
 }
 
@@ -293,8 +293,8 @@ __device__ __forceinline__ void compute_exactly(rows_view const& rows, query_vie
     term_weights const row{
         rows.term + row_begin, rows.weight + row_begin,
         static_cast<std::uint32_t>(rows.begin[document + 1] - rows.begin[document])};
-    // A document's terms come side by side, those of a query are at hand; unless they are far
-    // fewer.
+    // Neighbouring threads read neighbouring terms of the document and look for them in the
+    // query, which is in shared memory; the other way round where the query has far fewer.
     double const sum = row.size / 8 > terms ? sum_of_common(query, row) : sum_of_common(row, query);
     if (lane == 0) {
       kept[c].value =

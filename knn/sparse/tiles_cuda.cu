@@ -132,8 +132,9 @@ class tiles_on_gpus final : public sparse_search_engine {
     std::span<double const> norms;
     neighbours& found;
     sparse_search_work& done;
-    std::vector<std::vector<sparse_candidate>> so_far;  // [queries], where parts are loaded in turn
-    std::vector<char> open;                             // [queries] left to the CPU
+    std::vector<std::vector<sparse_candidate>>
+        so_far;              // [queries], where parts are loaded one after the other
+    std::vector<char> open;  // [queries] left to the CPU
   };
 
   /// The most that a query's sums may be off, or not_served.
