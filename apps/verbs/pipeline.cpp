@@ -206,7 +206,7 @@ void pipeline(session& owner, pipeline_arguments a) {
   for (feature_baseline const& baseline : baselines)
     a.experiment.scores.push_back(
         fmt::format("{}={}", baseline.name, (out / "scores" / baseline.name).string()));
-  check(owner, a.experiment);
+  options_of(a.experiment);  // refuses wrong options first
   std::vector<session::named_input> inputs{
       {"--collection", a.collection}, {"--topics", a.topics}, {"--qrels", a.qrels}};
   if (auto const list = a.text.stop_list()) {

@@ -4,7 +4,6 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
-#include "datasets/svmlight_line.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 #include "knn/classification.hpp"
