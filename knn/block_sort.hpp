@@ -37,8 +37,8 @@ RULERANK_HOST_DEVICE void order_keys(Key& a, Key& b, bool ascending) {
   b = before;
 }
 
-/// The smallest `1 << kept_log` of `size` keys, ascending, come to the front; what is behind them
-/// is lost. The truncated bitonic sort of Sismanis, Pitsianis and Sun (HPEC 2012), which Freitas
+/// The smallest `1 << kept_log` of `size` keys, ascending, come to the front; the others are
+/// lost. The truncated bitonic sort of Sismanis, Pitsianis and Sun (HPEC 2012), which Freitas
 /// 2017, Algorithm 8 uses: runs as long as what is kept are sorted; then of each two the smaller
 /// half stays. `size` is a power of two, larger than what is kept.
 template <class Key, class Each>

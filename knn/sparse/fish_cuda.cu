@@ -31,7 +31,7 @@ namespace {
 constexpr std::uint32_t threads = 512;
 constexpr std::uint32_t blocks_a_multiprocessor = 3;
 
-/// Up to so many neighbours the truncated sort serves; for more all documents are sorted.
+/// For more neighbours than this all documents are sorted.
 constexpr std::size_t largest_truncated = 1024;
 /// Keys that a block sorts at once.
 constexpr std::uint32_t least_sorted = 1024;

@@ -55,7 +55,7 @@ class batch_layout {
   }
 
   std::size_t bytes() const noexcept { return arrays_.bytes(); }
-  /// What a device begins with: the queries, and zeros behind them.
+  /// What a device begins with: the queries, then zeros.
   share start() const noexcept { return {0, documents_.begin}; }
   share zeros() const noexcept { return {best_.begin, documents_.begin}; }
   /// What a device has found.

@@ -11,7 +11,7 @@ namespace rulerank::knn {
 namespace {
 
 constexpr std::uint32_t lanes = 32;
-/// A term that more than one document in so many has is dense.
+/// A term is dense where more than one document in `dense_share` has it.
 constexpr std::size_t dense_share = 8;
 
 /// Orders the postings of a list for the lanes of a warp, each of which takes postings_a_lane at a

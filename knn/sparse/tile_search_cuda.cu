@@ -23,7 +23,7 @@ constexpr std::uint32_t sum_threads = 1024;
 /// With so few documents in a tile, a multiprocessor has shared memory for two blocks.
 constexpr std::uint32_t small_tile = 20 * 1024;
 constexpr std::uint32_t rescore_threads = 256;
-/// Lists are read in runs of so many postings, a warp each.
+/// Lists are read in runs of `run_length` postings, a warp each.
 constexpr std::uint32_t loads_a_run = 4;
 constexpr std::uint32_t run_length = 32 * postings_a_lane * loads_a_run;
 /// Terms of a query whose lists are looked up together.
@@ -121,7 +121,7 @@ __device__ __forceinline__ void add_lists(tiles_view const& tiles, std::uint32_t
 }
 
 /// Hands on the documents of a tile that may be among the nearest, as far as this tile and the
-/// others tell by now. `first`, `n`: the tile's first document and how many it has.
+/// others have found by now. `first`, `n`: the tile's first document and how many it has.
 __device__ __forceinline__ void hand_on(std::uint32_t first, std::uint32_t n, std::uint32_t q,
                                         std::uint32_t error, std::uint32_t k,
                                         handed_view const& handed, std::uint32_t const* sums,

@@ -57,7 +57,7 @@ struct results_view {
   unsigned long long* postings_read;
 };
 
-/// What the blocks of a query tell each other, on a device.
+/// What the blocks of a query share, on a device.
 struct handed_view {
   std::uint32_t* best;        ///< [queries] the k-th best sum is at least this
   std::uint32_t* count;       ///< [queries] how many documents are handed on
@@ -80,7 +80,7 @@ void sum_tiles(tiles_view const& tiles, query_view const& queries, std::uint32_t
                cudaStream_t on);
 
 /// Computes the handed documents that may be near exactly and writes the k nearest of each query.
-/// Queries that are answered are passed over, as are those with more documents to compute than
+/// Queries that are answered are skipped, as are those with more documents to compute than
 /// `capacity`, a power of two.
 void rescore(rows_view const& rows, query_view const& queries, std::uint32_t count,
              similarity metric, std::uint32_t k, std::uint32_t capacity, handed_view const& handed,

@@ -23,7 +23,7 @@
 // or, where that is still too much, loads one after the other. The parts' neighbours are merged.
 //
 // For a small collection the kernels take less than what is around them: all threads put a batch
-// into memory that one copy takes to a device, and write what another brings back.
+// into memory that one copy moves to a device, and write what another copy moves back.
 namespace rulerank::knn {
 
 namespace {
