@@ -101,13 +101,14 @@ class Tune(harness.CommandLine):
         self.expect(0, "rank", *line[:2], "--test", "-", "--settings", "best.json", "--out",
                     "stream.txt", input=self.read("data/Fold1/test.txt"))
         self.assertEqual(self.read("stream.txt"), self.read("s.txt"))
-        # A model has one of them, and so has an experiment by settings.
-        for verb in (["fit", *line[:2], "--model", "m"],
-                     ["experiment", "--folds", "data", "--out-dir", "x"],
-                     ["explain", *line, "--qid", "1", "--out", "x"]):
-            self.expect(3, *verb, "--settings", "best.json",
-                        message="best.json:1:1: found settings of 3 rankers that rank together")
-            self.assertFalse((self.folder / verb[-1]).exists())
+        # A model has all of them.
+        self.expect(0, "fit", *line[:2], "--model", "m", "--settings", "best.json")
+        self.expect(0, "rank", "--model", "m", *line[2:], "--out", "by_model.txt")
+        self.assertEqual(self.read("by_model.txt"), self.read("s.txt"))
+        # An experiment by settings has one.
+        self.expect(3, "experiment", "--folds", "data", "--out-dir", "x", "--settings", "best.json",
+                    message="best.json:1:1: found settings of 3 rankers that rank together")
+        self.assertFalse((self.folder / "x").exists())
 
     def standardised(self, scores):
         queries = [text.split()[1] for text in
