@@ -73,6 +73,10 @@ discretizer fit_discretizer(context const& ctx, dataset const& train,
 binned_dataset apply_discretizer(context const& ctx, dataset const& data,
                                  discretizer const& fitted);
 
+/// The documents with the numbers of their bins, from 0, as values: every document lists every
+/// feature of `binned`, which was made of `data`, and no other. NaN where a feature has no value.
+dataset with_bin_numbers(context const& ctx, dataset data, binned_dataset const& binned);
+
 /// The documents `chosen` of a binned data set, in that order.
 binned_dataset subset(binned_dataset const& data, std::span<std::size_t const> chosen);
 
