@@ -1,5 +1,6 @@
 #include "apps/shared/ranker_arguments.hpp"
 
+#include "apps/shared/options.hpp"
 #include "core/error.hpp"
 #include "l2r/ranker.hpp"
 #include "l2r/score_table.hpp"
@@ -32,9 +33,7 @@ void ranker_arguments::add_scoring_to(CLI::App& verb) {
 
 void ranker_arguments::add_engine_to(CLI::App& verb) {
   std::string const group = "Engine";
-  std::string names = "auto";
-  for (l2r::engine_description const& e : l2r::engines()) names += fmt::format(", {}", e.name);
-  verb.add_option("--engine", engine, names)->capture_default_str()->group(group);
+  engine_option(verb, "--engine", engine, l2r::engines())->group(group);
   verb.add_option("--cache-memory", cache_memory,
                   "Memory of the cache of lrar, profl and profl-t, such as 512MB")
       ->transform(CLI::AsSizeValue(false))
@@ -114,7 +113,7 @@ l2r::model make_model(session& owner, std::string const& train, reading_argument
 void note_ranker(session& owner, l2r::scoring_options const& options, l2r::engine engine,
                  datasets::binned_dataset const& training) {
   for (l2r::engine_description const& e : l2r::engines())
-    if (e.which == engine) owner.expect_device_for(e.name, e.runs_on);
+    if (e.which == engine) owner.expect_device_for(e.name, where_of(e));
   owner.note("engine", l2r::name_of(engine));
   owner.note("training_documents", training.documents);
   owner.note("features", training.feature_count());

@@ -5,7 +5,9 @@
 #include "l2r/options.hpp"
 #include "rules/mining/miner.hpp"
 
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,15 +18,26 @@ namespace {
 struct engine_line {
   std::string_view verb;
   std::string_view name;
-  std::string_view runs_on;
-  std::string_view what;
+  std::string_view where;
+  std::string what;
+  std::string_view source;
   bool is_default;
 };
 
-/// Adds what a room says about its engines.
+/// Adds the engines of a module, which the verb chooses from.
 template <class Engines>
 void add_lines(std::vector<engine_line>& lines, std::string_view verb, Engines const& engines) {
-  for (auto const& e : engines) lines.push_back({verb, e.name, e.runs_on, e.what, e.is_default});
+  for (auto const& e : engines) {
+    engine_line line{verb, e.name, name_of(where_of(e)), {}, {}, is_default(e)};
+    if constexpr (requires { e.description; }) {
+      line.source = e.source;
+      line.what = e.source.empty() ? std::string(e.description)
+                                   : fmt::format("as published ({}): {}", e.source, e.description);
+    } else {
+      line.what = e.what;
+    }
+    lines.push_back(std::move(line));
+  }
 }
 
 std::vector<engine_line> all_engines() {
@@ -42,18 +55,19 @@ std::string as_json(std::vector<engine_line> const& lines) {
     json.push_back({{"verb", e.verb},
                     {"engine", e.name},
                     {"default", e.is_default},
-                    {"runs_on", e.runs_on},
-                    {"what", e.what}});
+                    {"runs_on", e.where},
+                    {"what", e.what},
+                    {"source", e.source}});
   return json.dump(2) + "\n";
 }
 
 std::string as_table(std::vector<engine_line> const& lines) {
   auto const row = [](auto... words) {
-    return fmt::format("{:<13}{:<12}{:<9}{:<17}{}\n", words...);
+    return fmt::format("{:<13}{:<12}{:<9}{:<11}{}\n", words...);
   };
   std::string text = row("verb", "engine", "default", "runs on", "what");
   for (engine_line const& e : lines)
-    text += row(e.verb, e.name, e.is_default ? "yes" : "", e.runs_on, e.what);
+    text += row(e.verb, e.name, e.is_default ? "yes" : "", e.where, e.what);
   return text;
 }
 
