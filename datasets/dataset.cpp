@@ -1,6 +1,6 @@
 #include "datasets/dataset.hpp"
 
-#include "core/error.hpp"
+#include "datasets/dataset_rows.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -15,27 +15,8 @@ namespace rulerank::datasets {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-constexpr std::string_view blanks = " \t\r\v\f";
-
-std::string_view trim(std::string_view text) {
-  std::size_t const first = text.find_first_not_of(blanks);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 }  // namespace
-
-std::string_view docid_of(std::string_view comment) {
-  constexpr std::string_view key = "docid";
-  for (std::size_t at = comment.find(key); at != comment.npos; at = comment.find(key, at + 1)) {
-    if (at > 0 && comment[at - 1] != '#' && blanks.find(comment[at - 1]) == blanks.npos) continue;
-    std::string_view rest = trim(comment.substr(at + key.size()));
-    if (!rest.starts_with('=')) continue;
-    rest = trim(rest.substr(1));
-    return rest.substr(0, rest.find_first_of(blanks));
-  }
-  return {};
-}
 
 feature_value* unset_allocator::allocate(std::size_t n) {
   if (n > std::numeric_limits<std::size_t>::max() / sizeof(feature_value))
@@ -60,17 +41,8 @@ std::int32_t dataset::max_label() const noexcept {
   return largest;
 }
 
-std::string_view dataset::comment(std::size_t d) const {
-  if (d >= lines.size()) return {};
-  std::string_view const line = lines[d];
-  std::size_t const hash = line.find('#');
-  return hash == line.npos ? std::string_view{} : trim(line.substr(hash + 1));
-}
-
 std::string dataset::docid(std::size_t d) const {
-  if (std::string_view const found = docid_of(comment(d)); !found.empty())
-    return std::string(found);
-  return line_id(d);
+  return d < ids.size() && !ids[d].empty() ? std::string(ids[d]) : line_id(d);
 }
 
 std::string dataset::line_id(std::size_t d) const {
@@ -80,6 +52,17 @@ std::string dataset::line_id(std::size_t d) const {
   id += '-';
   id += std::to_string(d < line_numbers.size() ? line_numbers[d] : d + 1);
   return id;
+}
+
+source_position place_of(dataset const& data, std::size_t d) {
+  return {data.name, d < data.line_numbers.size() ? data.line_numbers[d] : d + 1, 1};
+}
+
+void expect_labels(dataset const& data, std::string_view purpose) {
+  auto const unknown = std::find(data.labels.begin(), data.labels.end(), unlabelled);
+  if (unknown == data.labels.end()) return;
+  throw error(place_of(data, static_cast<std::size_t>(unknown - data.labels.begin())),
+              "found a document without a label, expected labels to " + std::string(purpose));
 }
 
 std::vector<std::uint32_t> listed_features(dataset const& data) {
@@ -114,33 +97,43 @@ std::vector<std::size_t> input_places(dataset const& data) {
   return places;
 }
 
-dataset subset(dataset const& data, std::span<std::size_t const> chosen) {
+dataset rows_of(dataset const& data, std::span<std::size_t const> documents) {
   dataset part;
   part.name = data.name;
   part.text = data.text;
-  part.labels.reserve(chosen.size());
-  part.row.reserve(chosen.size() + 1);
-  std::size_t entries = 0;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (chosen[i] >= data.size() || (i > 0 && chosen[i] <= chosen[i - 1]))
-      throw usage_error("subset: documents must be ascending, distinct and within the data set");
-    entries += data.document(chosen[i]).size();
-  }
-  part.entries.reserve(entries);
-  std::size_t group = 0;
-  for (std::size_t const d : chosen) {
-    std::size_t const at = part.labels.size();
-    while (data.queries[group].end <= d) ++group;
-    query_group const& from = data.queries[group];
-    if (part.queries.empty() || chosen[part.queries.back().begin] < from.begin)
-      part.queries.push_back({from.qid, at, at});
-    part.queries.back().end = at + 1;
-    part.labels.push_back(data.labels[d]);
+  auto const take = [&](auto& to, auto const& from) {
+    if (from.empty()) return;
+    to.reserve(documents.size());
+    for (std::size_t const d : documents) to.push_back(from[d]);
+  };
+  take(part.labels, data.labels);
+  take(part.comments, data.comments);
+  take(part.ids, data.ids);
+  take(part.lines, data.lines);
+  take(part.line_numbers, data.line_numbers);
+  part.row.reserve(documents.size() + 1);
+  for (std::size_t const d : documents)
+    part.row.push_back(part.row.back() + data.document(d).size());
+  part.entries.reserve(part.row.back());
+  for (std::size_t const d : documents) {
     auto const listed = data.document(d);
     part.entries.insert(part.entries.end(), listed.begin(), listed.end());
-    part.row.push_back(part.entries.size());
-    if (d < data.lines.size()) part.lines.push_back(data.lines[d]);
-    if (d < data.line_numbers.size()) part.line_numbers.push_back(data.line_numbers[d]);
+  }
+  return part;
+}
+
+dataset subset(dataset const& data, std::span<std::size_t const> chosen) {
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    if (chosen[i] >= data.size() || (i > 0 && chosen[i] <= chosen[i - 1]))
+      throw usage_error("subset: documents must be ascending, distinct and within the data set");
+  dataset part = rows_of(data, chosen);
+  std::size_t group = 0;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    while (data.queries[group].end <= chosen[i]) ++group;
+    query_group const& from = data.queries[group];
+    if (part.queries.empty() || chosen[part.queries.back().begin] < from.begin)
+      part.queries.push_back({from.qid, i, i});
+    part.queries.back().end = i + 1;
   }
   return part;
 }

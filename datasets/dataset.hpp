@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/error.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,9 +15,6 @@ namespace rulerank::datasets {
 
 /// The label of a document whose label is not known yet (`--unlabelled`).
 inline constexpr std::int32_t unlabelled = -1;
-
-/// X of a comment's first `docid = X` that starts a word (a `#` may stand before it), or nothing.
-std::string_view docid_of(std::string_view comment);
 
 /// A run of documents that belong to one query.
 struct query_group {
@@ -50,7 +49,8 @@ struct unset_allocator {
 };
 using entry_list = std::vector<feature_value, unset_allocator>;
 
-/// The text that a data set was read from (mapped or decompressed). Line views point into it.
+/// The text that a data set was read from (mapped or decompressed), or that was made for it. The
+/// views of lines, comments and ids point into it.
 class text_source {
  public:
   virtual ~text_source() = default;
@@ -59,16 +59,22 @@ class text_source {
 
 /// N documents in query groups, as read: nothing is normalised, filled in or dropped.
 /// Entry lists are rows in compressed form: those of document d are
-/// `entries[row[d] .. row[d + 1])`, features ascending and distinct.
+/// `entries[row[d] .. row[d + 1])`, features ascending and distinct. Several threads may read one
+/// data set at once.
+///
+/// An id is a part of its document's comment, `docid = ID`, so that it is written and read with it;
+/// `read_svmlight` and `make_dataset` (datasets/arrays.hpp) fill both.
 struct dataset {
-  std::string name;                     ///< the path, for messages
-  std::vector<std::int32_t> labels;     ///< [N] 0 or more, or `unlabelled`
-  std::vector<query_group> queries;     ///< in file order; together they cover 0..N
-  std::vector<std::size_t> row{0};      ///< [N + 1]
-  entry_list entries;                   ///< all rows, one after the other
+  std::string name;                        ///< the path, for messages
+  std::vector<std::int32_t> labels;        ///< [N] 0 or more, or `unlabelled`
+  std::vector<query_group> queries;        ///< in file order; together they cover 0..N
+  std::vector<std::size_t> row{0};         ///< [N + 1]
+  entry_list entries;                      ///< all rows, one after the other
+  std::vector<std::string_view> comments;  ///< [N] trimmed; empty where no document has one
+  std::vector<std::string_view> ids;       ///< [N] "": none; empty where no document has one
   std::vector<std::string_view> lines;  ///< [N] without LF or CRLF; empty for a set made in memory
   std::vector<std::uint64_t> line_numbers;  ///< [N] 1-based, in the file; empty likewise
-  std::shared_ptr<text_source const> text;  ///< keeps `lines` alive; may be empty for drawn sets
+  std::shared_ptr<text_source const> text;  ///< keeps the views above alive; empty without any
 
   std::size_t size() const noexcept { return labels.size(); }
   std::span<feature_value const> document(std::size_t d) const {
@@ -77,13 +83,22 @@ struct dataset {
   /// The largest label, at least 0.
   std::int32_t max_label() const noexcept;
   /// What follows the first `#` of the document's line, blanks trimmed; empty without one.
-  std::string_view comment(std::size_t d) const;
-  /// LETOR's `docid = X` or `#docid = X` of the comment, else `line_id`.
+  std::string_view comment(std::size_t d) const {
+    return d < comments.size() ? comments[d] : std::string_view{};
+  }
+  /// The document's id (X of LETOR's `docid = X` or `#docid = X` in the comment), else `line_id`.
   std::string docid(std::size_t d) const;
   /// `<qid>-<line number>`, no other document's; a set made in memory counts its documents as
   /// lines.
   std::string line_id(std::size_t d) const;
 };
+
+/// Where document `d` stands, for messages: the data set's name and its line, or its number from 1.
+source_position place_of(dataset const& data, std::size_t d);
+
+/// Throws `error` naming the first document without a label: "found a document without a label,
+/// expected labels to `purpose`", such as "learn from".
+void expect_labels(dataset const& data, std::string_view purpose);
 
 /// The distinct features that any document lists, ascending.
 std::vector<std::uint32_t> listed_features(dataset const& data);

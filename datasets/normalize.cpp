@@ -1,6 +1,5 @@
-#include "datasets/normalize.hpp"
-
 #include "core/parallel.hpp"
+#include "datasets/discretizer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -173,6 +172,8 @@ dataset normalize(context const& ctx, dataset const& data, normalization how,
   result.name = data.name;
   result.labels = data.labels;
   result.queries = data.queries;
+  result.comments = data.comments;
+  result.ids = data.ids;
   result.lines = data.lines;
   result.line_numbers = data.line_numbers;
   result.text = data.text;

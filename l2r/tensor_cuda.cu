@@ -12,7 +12,7 @@ class tensor final : public device_scorer {
   tensor(prepared_training const& training, device_training const& on_device)
       : by_document_(make_tensor_by_document(training, on_device)),
         by_item_(make_tensor_by_item(training, on_device)),
-        many_(training.options.shared_from) {}
+        many_(training.knobs.shared_from) {}
 
   std::size_t bytes_per_document() const override {
     return by_document_->bytes_per_document() +
@@ -38,11 +38,10 @@ class tensor final : public device_scorer {
   device_scorer& chosen(std::size_t documents) {
     return shares_features(documents) ? *by_item_ : *by_document_;
   }
-  /// Documents from which on scoring them together is faster.
-  std::size_t many_;
 
   std::unique_ptr<device_scorer> by_document_;
   std::unique_ptr<device_scorer> by_item_;
+  std::size_t many_;  // documents from which on scoring them together is faster
 };
 
 }  // namespace

@@ -44,8 +44,8 @@ void neighbour_files::write(std::string const& query, std::size_t q, knn::neighb
                             knn::string_table const& ids) {
   if (run_) one_word(query, "a query's id");
   for (std::size_t i = 0; i < found.k; ++i) {
-    std::string const id(ids[found.document[q * found.k + i]]);
-    double const score = found.score[q * found.k + i];
+    std::string const id(ids[found.id[q * found.k + i]]);
+    double const score = found.value[q * found.k + i];
     neighbours_.write(fmt::format("{}\t{}\t{}\t{}\n", one_cell(query, "--out", "a query's id"),
                                   i + 1, one_cell(id, "--out", "a document's id"), score));
     if (run_)
@@ -79,8 +79,8 @@ void class_votes::learn(knn::text_index const& index) {
 }
 
 void class_votes::add(std::vector<datasets::text_document> const& queries,
-                      knn::neighbours const& found, knn::similarity metric) {
-  auto const given = knn::classify(found, metric, of_document_, how_);
+                      knn::neighbours const& found) {
+  auto const given = knn::classify(found, of_document_, how_);
   for (std::size_t q = 0; q < given.size(); ++q) {
     truth_.push_back(number(queries[q].label));
     given_.push_back(given[q]);

@@ -2,7 +2,7 @@
 
 #include "core/output_file.hpp"
 #include "datasets/documents.hpp"
-#include "knn/sparse/classification.hpp"
+#include "knn/classification.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/text/text_index.hpp"
 
@@ -44,8 +44,7 @@ class class_votes {
 
   /// The documents' classes. Throws `usage_error` where none has one.
   void learn(knn::text_index const& index);
-  void add(std::vector<datasets::text_document> const& queries, knn::neighbours const& found,
-           knn::similarity metric);
+  void add(std::vector<datasets::text_document> const& queries, knn::neighbours const& found);
   void flush();
   void commit();
   /// Over the queries that have a label.

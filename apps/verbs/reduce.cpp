@@ -170,7 +170,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
     cuts = arguments.discretizer.fit_or_read(owner, train);
     binned = datasets::apply_discretizer(owner.ctx(), train, cuts);
   }
-  expect_items(train, binned);
+  datasets::expect_items(train, binned);
   label_pool const pool{train, binned, cuts};
   reduced_set const chosen = choose(owner, arguments, pool);
   if (!chosen.ready()) return;
@@ -184,7 +184,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   if (out.cuts) out.cuts->write(datasets::to_json(cuts).dump(1) + "\n");
   if (out.ids)
     out.ids->write(arguments.rounds.wanted() ? ids_table(train, sample, chosen.rounds.picks)
-                                             : ids_table(train, sample));
+                                             : al::choices_table(train, sample));
   out.commit();
   if (owner.prints_json())
     write_file("-", result.dump(2) + "\n");

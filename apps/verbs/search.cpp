@@ -5,7 +5,6 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
-#include "datasets/svmlight_line.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -158,7 +157,7 @@ struct search_output {
 std::size_t search_queries(session& owner, search_text_arguments const& arguments,
                            knn::text_index const& index, knn::sparse_searcher const& searcher,
                            datasets::text_format asked, datasets::text_options const& reading,
-                           knn::similarity metric, search_output& out) {
+                           search_output& out) {
   datasets::text_format const format = format_of_queries(index, asked);
   std::vector<datasets::text_document> queries;
   std::size_t searched = 0;
@@ -171,7 +170,7 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
     }();
     for (std::size_t q = 0; q < queries.size(); ++q)
       out.neighbours.write(queries[q].id, q, found, index.ids());
-    if (out.votes) out.votes->add(queries, found, metric);
+    if (out.votes) out.votes->add(queries, found);
     searched += queries.size();
     owner.ctx().report("search", searched, 0);
     queries.clear();
@@ -194,7 +193,7 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
 knn::sparse_search_options search_options_of(search_text_arguments const& arguments) {
   knn::sparse_search_options options;
   options.k = arguments.k;
-  options.metric = knn::similarity_from(arguments.metric);
+  options.metric = knn::sparse_similarity_from(arguments.metric);
   options.engine = knn::sparse_engine_from(arguments.engine);
   options.group = arguments.group;
   options.balance = knn::load_balance_from(arguments.balance);
@@ -230,12 +229,11 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
       auto const timer = owner.stage("prepare");
       searcher.emplace(owner.ctx(), index.index(), options);
     }
-    for (auto const& engine : knn::sparse_engines())
-      if (engine.which == searcher->engine())
-        owner.expect_device_for(engine.name, where_of(engine));
+    auto const& engine = *find_engine(knn::sparse_engines(), searcher->engine());
+    owner.expect_device_for(engine.name, engine.where);
     if (out->votes) out->votes->learn(index);
-    summary["queries"] = search_queries(owner, arguments, index, *searcher, reading.format,
-                                        reading.reading, options.metric, *out);
+    summary["queries"] =
+        search_queries(owner, arguments, index, *searcher, reading.format, reading.reading, *out);
     out->commit();
     summary["k"] = std::min(arguments.k, index.ids().size());
     summary["engine"] = knn::name_of(searcher->engine());

@@ -1,5 +1,5 @@
 // Chooses the documents of a pool that are worth a label, and asks for the label of these alone.
-// Prints: asked for [1-9][0-9]? of 200 labels, each once; the same documents again
+// Prints: asked for 28 of 200 labels, each once, the same documents again
 #include "al/sampler.hpp"
 #include "core/context.hpp"
 #include "datasets/discretizer.hpp"
@@ -27,7 +27,7 @@ int main() {
   };
   auto const chosen = al::reduce(ctx, items, {}, oracle).documents;
   std::cout << "asked for " << asked.size() << " of " << pool.size() << " labels"
-            << (each_once && asked.size() == chosen.size() ? ", each once; " : "; ");
+            << (each_once && asked.size() == chosen.size() ? ", each once, " : ", ");
   std::cout << (al::reduce(ctx, items, {}).documents == chosen ? "the same documents again\n"
                                                                : "other documents\n");
 }

@@ -1,6 +1,6 @@
 // One round of the second stage: two rankers vote, and of each query the document on whose place
 // they disagree most is labelled next.
-// Prints: picked 10 documents of 10 queries; 50 labels known
+// Prints: picked 10 documents of 10 queries, 50 labels known
 #include "committee/second_stage.hpp"
 #include "core/context.hpp"
 #include "datasets/discretizer.hpp"
@@ -34,6 +34,6 @@ int main() {
   std::vector<std::int32_t> labels;
   for (auto const& pick : picks) labels.push_back(pool.labels[pick.document]);
   rounds.answer(labels);
-  std::cout << "picked " << picks.size() << " documents of " << pool.queries.size() << " queries; "
+  std::cout << "picked " << picks.size() << " documents of " << pool.queries.size() << " queries, "
             << rounds.labelled_documents().size() << " labels known\n";
 }

@@ -1,6 +1,6 @@
 // Work of a program's own under a context: it reports how far it is, can be stopped, and its output
 // appears whole or not at all.
-// Prints: stopped at 5 of 10, no file; done, 10 lines
+// Prints: stopped at 5 of 10, no file, then done, 10 lines
 #include "core/context.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -38,7 +38,7 @@ int main() {
     write_squares(ctx, path);
   } catch (rulerank::interrupted const&) {
     std::cout << "stopped at " << reached << " of 10, "
-              << (std::filesystem::exists(path) ? "a file" : "no file") << "; ";
+              << (std::filesystem::exists(path) ? "a file" : "no file") << ", then ";
   }
   ctx.progress = nullptr;
   write_squares(ctx, path);

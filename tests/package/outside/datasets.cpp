@@ -1,6 +1,6 @@
 // Reads a small text in SVMlight's form, cuts its features into bins, and names what is wrong with
 // bad input by line and column.
-// Prints: 4 documents, 2 queries, 2 features; 3 items; bad:2:10: found 'x'
+// Prints: 4 documents, 2 queries, 2 features, 6 items, bad:2:11: value "x" of feature 1
 #include "core/context.hpp"
 #include "core/error.hpp"
 #include "datasets/dataset.hpp"
@@ -20,13 +20,13 @@ int main() {
                                              "0 qid:b 2:3\n",
                                              "four lines");
   std::cout << data.size() << " documents, " << data.queries.size() << " queries, "
-            << datasets::listed_features(data).size() << " features; ";
+            << datasets::listed_features(data).size() << " features, ";
 
   datasets::discretizer_options options;
   options.method = datasets::binning::width;
   options.bins = 2;
   auto const cuts = datasets::fit_discretizer(ctx, data, options);
-  std::cout << datasets::apply_discretizer(ctx, data, cuts).items() << " items; ";
+  std::cout << datasets::apply_discretizer(ctx, data, cuts).items() << " items, ";
 
   try {
     datasets::parse_svmlight(ctx, "1 qid:a 1:0.5\n0 qid:a 1:x\n", "bad");

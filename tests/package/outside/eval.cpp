@@ -1,5 +1,5 @@
 // Two rankings of the same documents: their measures, and whether they differ by more than chance.
-// Prints: better: MAP 1.000 NDCG@3 1.000; worse: MAP 0.500
+// Prints: bad: MAP 0.600, good: MAP 1.000, good wins 4 of 5 queries, p = 0.016
 #include "core/context.hpp"
 #include "datasets/svmlight.hpp"
 #include "eval/evaluate.hpp"
@@ -32,7 +32,7 @@ int main() {
       {"good", {eval::evaluate(ctx, test, good, measures, profile)}}};
   for (auto const& system : systems) {
     auto const means = system.folds[0].averages();
-    std::printf("%s: MAP %.3f NDCG@3 %.3f; ", system.name.c_str(), means[0], means[1]);
+    std::printf("%s: MAP %.3f, ", system.name.c_str(), means[0]);
   }
   auto const on_map = eval::compare(ctx, systems, 0)[0];
   std::printf("%s wins %zu of %zu queries, p = %.3f\n", on_map.system.c_str(), on_map.wins,

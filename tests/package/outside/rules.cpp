@@ -1,6 +1,6 @@
 // The frequent itemsets of six transactions, and the strong rules whose consequent is one item: the
 // example of docs/definitions.md.
-// Prints: 19 itemsets; .*ABD -> E .*ADE -> B .*BDE -> A
+// Prints: 19 itemsets: BDE -> A ADE -> B ABD -> E
 #include "core/context.hpp"
 #include "rules/mining/association_rules.hpp"
 #include "rules/mining/itemset_table.hpp"
@@ -26,7 +26,7 @@ int main() {
   rules::mining_options wanted;
   wanted.min_support = 3;
   rules::itemset_table const found(ctx, rules::mine(ctx, transactions, wanted));
-  std::cout << found.size() << " itemsets;";
+  std::cout << found.size() << " itemsets:";
 
   rules::association_options strong;
   strong.min_confidence = 0.9;

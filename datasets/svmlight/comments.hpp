@@ -1,0 +1,64 @@
+#pragma once
+// The comments of documents and the ids in them.
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// A blank of a comment.
+constexpr bool is_comment_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n');
+}
+
+/// The comment without blanks at its ends.
+inline std::string_view trimmed_comment(std::string_view text) {
+  while (!text.empty() && is_comment_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_comment_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// X of a comment's first `docid = X` that starts a word (a `#` may stand before it), or nothing.
+inline std::string_view docid_of(std::string_view comment) {
+  constexpr std::string_view key = "docid";
+  for (std::size_t at = comment.find(key); at != comment.npos; at = comment.find(key, at + 1)) {
+    if (at > 0 && comment[at - 1] != '#' && !is_comment_blank(comment[at - 1])) continue;
+    std::string_view rest = comment.substr(at + key.size());
+    while (!rest.empty() && is_comment_blank(rest.front())) rest.remove_prefix(1);
+    if (!rest.starts_with('=')) continue;
+    rest.remove_prefix(1);
+    while (!rest.empty() && is_comment_blank(rest.front())) rest.remove_prefix(1);
+    std::size_t size = 0;
+    while (size < rest.size() && !is_comment_blank(rest[size])) ++size;
+    return rest.substr(0, size);
+  }
+  return {};
+}
+
+/// The comment of a document's line.
+inline std::string_view comment_of(std::string_view line) {
+  std::size_t const hash = line.find('#');
+  return hash == line.npos ? std::string_view{} : trimmed_comment(line.substr(hash + 1));
+}
+
+/// Appends the value of document `d` to a list that stays empty while no document has one.
+inline void append_optional(std::vector<std::string_view>& list, std::size_t d,
+                            std::string_view value) {
+  if (list.empty()) {
+    if (value.empty()) return;
+    list.resize(d);
+  }
+  list.push_back(value);
+}
+
+/// Appends the values of `count` documents, a list of that kind, to one of `documents`.
+inline void append_optional(std::vector<std::string_view>& list, std::size_t documents,
+                            std::vector<std::string_view> const& values, std::size_t count) {
+  if (list.empty() && values.empty()) return;
+  list.resize(documents);
+  list.insert(list.end(), values.begin(), values.end());
+  list.resize(documents + count);
+}
+
+}  // namespace rulerank::datasets

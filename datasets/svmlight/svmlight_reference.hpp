@@ -1,0 +1,136 @@
+#pragma once
+// The reader written plainly, for tests and fuzzing: line by line, token by token, strtod.
+
+#include "datasets/svmlight.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace rulerank::datasets::reference {
+
+struct document {
+  std::int32_t label = 0;
+  std::string qid;
+  std::map<std::uint32_t, double> features;
+  std::string line;
+  std::uint64_t line_number = 0;
+
+  std::string comment() const {
+    std::size_t const hash = line.find('#');
+    if (hash == std::string::npos) return {};
+    std::size_t const first = line.find_first_not_of(" \t\r\v\f", hash + 1);
+    if (first == std::string::npos) return {};
+    return line.substr(first, line.find_last_not_of(" \t\r\v\f") + 1 - first);
+  }
+};
+
+struct outcome {
+  std::vector<document> documents;  ///< in file order
+  bool with_qid = false;
+  std::uint64_t bad_line = 0;  ///< of the first fault, 1 of a text without documents; 0: none
+};
+
+/// A decimal number as a whole token; nothing for what is not one. NaN: missing.
+inline std::optional<double> number(std::string token) {
+  std::string lower = token;
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  std::set<std::string> const missing{"null", "nan", "+nan", "-nan"};
+  if (missing.count(lower) != 0) return std::nan("");
+  if (token.empty() || token.find_first_not_of("0123456789+-.eE") != token.npos)
+    return std::nullopt;  // also rules out hexadecimal, inf and NUL
+  char* end = nullptr;
+  double const value = std::strtod(token.c_str(), &end);
+  if (end != token.c_str() + token.size() || std::isinf(value)) return std::nullopt;
+  return value;
+}
+
+/// False: the line is at fault. `out` has no value for a line without a document.
+inline bool read_line(std::string line, svmlight_options const& options,
+                      std::optional<document>& out) {
+  out.reset();
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  document d;
+  d.line = line;
+  std::size_t const hash = std::min(line.find('#'), line.size());
+  for (char const c : line.substr(hash))
+    if (c == '\0' || c == '\r') return false;
+  std::vector<std::string> tokens(1);
+  for (char const c : line.substr(0, hash)) {
+    if (c != ' ' && c != '\t')
+      tokens.back() += c;
+    else if (!tokens.back().empty())
+      tokens.emplace_back();
+  }
+  if (tokens.back().empty()) tokens.pop_back();
+  if (tokens.empty()) return true;
+  auto const label = number(tokens[0]);
+  if (!label || std::isnan(*label) || *label != std::floor(*label) || std::abs(*label) > 2147483647)
+    return false;
+  d.label = static_cast<std::int32_t>(*label);
+  if (options.unlabelled && d.label == *options.unlabelled)
+    d.label = unlabelled;
+  else if (d.label < 0)
+    return false;
+  std::size_t next = 1;
+  if (tokens.size() > 1 && tokens[1].substr(0, 4) == "qid:") {
+    d.qid = tokens[1].substr(4);
+    if (d.qid.empty()) return false;
+    for (char const c : d.qid)
+      if (static_cast<unsigned char>(c) < 32) return false;
+    next = 2;
+  }
+  for (; next < tokens.size(); ++next) {
+    std::size_t const colon = tokens[next].find(':');
+    if (colon == std::string::npos || colon == 0) return false;
+    std::string const name = tokens[next].substr(0, colon);
+    if (name.find_first_not_of("0123456789") != name.npos) return false;
+    double const feature = std::strtod(name.c_str(), nullptr);
+    if (feature > 2147483647 || (feature == 0 && !options.zero_based)) return false;
+    auto const value = number(tokens[next].substr(colon + 1));
+    if (!value) return false;
+    if (!d.features.emplace(static_cast<std::uint32_t>(feature), *value).second) return false;
+  }
+  out = std::move(d);
+  return true;
+}
+
+/// Options without a group file; `regroup` is left to the caller.
+inline outcome read(std::string const& text, svmlight_options const& options) {
+  outcome result;
+  std::istringstream in(text.substr(0, 3) == "\xef\xbb\xbf" ? text.substr(3) : text);
+  std::set<std::string> ended;
+  std::string line;
+  for (std::uint64_t number = 1; std::getline(in, line); ++number) {
+    std::optional<document> d;
+    bool good = read_line(line, options, d);
+    if (good && d) {
+      d->line_number = number;
+      if (result.documents.empty()) result.with_qid = !d->qid.empty();
+      good = result.with_qid == !d->qid.empty();
+      if (good && !options.regroup && result.with_qid && !result.documents.empty()) {
+        std::string const& last = result.documents.back().qid;
+        if (last != d->qid) {
+          ended.insert(last);
+          good = ended.count(d->qid) == 0;
+        }
+      }
+    }
+    if (!good) {
+      result.bad_line = number;
+      return result;
+    }
+    if (d) result.documents.push_back(std::move(*d));
+  }
+  if (result.documents.empty()) result.bad_line = 1;
+  return result;
+}
+
+}  // namespace rulerank::datasets::reference
