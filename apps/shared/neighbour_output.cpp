@@ -2,7 +2,7 @@
 
 #include "apps/shared/text_arguments.hpp"
 #include "core/error.hpp"
-#include "datasets/svmlight_line.hpp"
+#include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
 #include <utility>
