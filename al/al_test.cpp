@@ -481,8 +481,9 @@ TEST_P(golden_selection, is_reproduced) {
   ASSERT_FALSE(expected.empty());
   auto const ours = reduce(ctx, binned, options_for(engine::delta, p.rule_size, {}, 4));
   EXPECT_EQ(ours.documents, expected);
-  // The file has the set; the published engine has the order.
-  expect_same(ours, reduce(ctx, binned, options_for(engine::pssarp, p.rule_size, {}, 4)));
+  // The file has the set; the published engine has the order. With larger rules it takes too long.
+  if (p.rule_size == 3)
+    expect_same(ours, reduce(ctx, binned, options_for(engine::pssarp, p.rule_size, {}, 4)));
 }
 
 /// A published engine and ours, on fold 1 of real sets.
