@@ -12,10 +12,10 @@
 
 namespace rulerank::al {
 
-/// A sampler that keeps the loop of each partition on GPUs.
+/// A sampler that runs the loop of each partition on GPUs. One thread at a time may use it.
 class sampler_on_devices {
  public:
-  /// Told of each choice of a partition, in order; gives the document's label.
+  /// Called with each choice of a partition, in order; returns the document's label.
   using chosen_fn = std::function<std::int32_t(std::size_t partition, std::size_t document,
                                                std::size_t iteration, std::uint64_t rules)>;
 
@@ -33,7 +33,7 @@ class sampler_on_devices {
 
 /// `delta` on the context's GPUs: all partitions side by side, the documents of each split evenly
 /// over the devices; in builds with CUDA. `labels`: of the data set's documents, where they are
-/// known beforehand; empty: every label is asked for when its document is chosen. Throws
+/// known beforehand; empty: `chosen` is asked for each. Throws
 /// `device_error` when the supports of a partition's itemsets do not fit, `usage_error` for
 /// partitions of more than 64 features and itemsets of more than 8 items. The kernels of several
 /// devices wait for each other, so only one such sampler may run on the same devices at a time.
