@@ -2,12 +2,14 @@
 
 #include "core/context.hpp"
 #include "core/engines.hpp"
+#include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
 #include "rules/thresholds.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -81,5 +83,9 @@ struct sample {
 /// for options that make no sense and for a chosen document without a label.
 sample reduce(context const& ctx, datasets::binned_dataset const& data,
               sampler_options const& options, oracle const& label_of = {});
+
+/// TSV with a header, a row for each choice: line, docid, partition, iteration, rules. Lines are
+/// counted from 0 in the order of the input. `data`: the documents that were sampled.
+std::string choices_table(datasets::dataset const& data, sample const& chosen);
 
 }  // namespace rulerank::al

@@ -16,6 +16,7 @@
 #include "core/random.hpp"
 #include "datasets/feature_order.hpp"
 #include "datasets/svmlight.hpp"
+#include "l2r/engine_knobs.hpp"
 #include "l2r/ranker.hpp"
 
 #include <algorithm>
@@ -150,17 +151,15 @@ void ranking_rows(cell const& c, std::string_view which, datasets::binned_datase
     for (weighting const w :
          {weighting{0, 0}, weighting{-0.25, 0}, weighting{0, 5}, weighting{-0.25, 5}}) {
       l2r::ranker_options options;
-      options.rule_size = static_cast<std::uint32_t>(c.rule_size);
-      options.thresholds = t;
-      options.support_weight = w.weight;
-      options.smoothing = w.smoothing;
+      options.scoring = {static_cast<std::uint32_t>(c.rule_size), t, w.weight, w.smoothing};
       options.cache_bytes = std::size_t{1} << 30;
+      l2r::engine_knobs knobs;
       auto run = [&](l2r::engine engine, int threads, std::vector<int> const& devices = {}) {
         context ctx;
         ctx.threads = threads;
         ctx.devices = devices;
         options.engine = engine;
-        return l2r::ranker(ctx, train, options).score(ctx, test).scores;
+        return l2r::ranker(ctx, train, options, knobs).score(ctx, test).scores;
       };
       auto const ours = run(l2r::engine::project, 2);
       std::string told;
@@ -178,9 +177,9 @@ void ranking_rows(cell const& c, std::string_view which, datasets::binned_datase
         }
       };
       if (c.published_on_cpu) hold("lrar", run(l2r::engine::lrar, 1));
-      options.shared_from = 0;
+      knobs.shared_from = 0;
       hold_on_gpus("tensor by item", l2r::engine::tensor);
-      options.shared_from = std::size_t{1} << 40;
+      knobs.shared_from = std::size_t{1} << 40;
       hold_on_gpus("tensor by document", l2r::engine::tensor);
       options.cache_bytes = std::size_t{64} << 20;  // it fills
       for (auto const* name : {"plrar", "profl-t", "profl"})

@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
   task const t = files ? read(ctx, argv[1], argv[2], std::stoul(argv[3]))
                        : drawn(ctx, argv[1], std::stoul(argv[2]), std::stoul(argv[3]));
   l2r::ranker_options options;
-  options.rule_size = static_cast<std::uint32_t>(std::stoul(argv[4]));
+  options.scoring.rule_size = static_cast<std::uint32_t>(std::stoul(argv[4]));
   ctx.threads = std::stoi(argv[5]);
   std::vector<double> expected;
   double first_s = 0, first_cpu_s = 0;
@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
     std::vector<std::size_t> const some =
         evenly(t.test.documents, asked.documents == 0 ? t.test.documents : asked.documents);
     auto const test = some.size() == t.test.documents ? t.test : datasets::subset(t.test, some);
-    itemset_counts const itemsets = itemsets_of(test, options.rule_size);
+    itemset_counts const itemsets = itemsets_of(test, options.scoring.rule_size);
     l2r::ranker ranker(ctx, t.training, options);
     measured const m = measure(ctx, ranker, test);
     l2r::scored const& result = m.first;
@@ -212,7 +212,7 @@ int main(int argc, char** argv) {
         "\"warm_s\": {:.6f}, \"largest_itemsets\": {}, "
         "\"instruction_set\": \"{}\", \"commit\": \"{}\"}}\n",
         argv[1], test.documents, t.training.documents, t.training.feature_count(),
-        options.rule_size, ctx.thread_count(), argv[a], m.seconds(), m.host.size(),
+        options.scoring.rule_size, ctx.thread_count(), argv[a], m.seconds(), m.host.size(),
         measured::quantile(m.host, .1), measured::quantile(m.host, .9),
         measured::quantile(m.host, .99), result.timings.prepare_s, device_s,
         device_s == 0 ? 0.0 : itemsets.all / device_s, m.cpu_s, 1e9 * m.cpu_s / itemsets.all,

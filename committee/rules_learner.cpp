@@ -11,7 +11,7 @@ namespace {
 class rules_learner final : public learner {
  public:
   explicit rules_learner(l2r::ranker_options const& options) : options_(options) {
-    l2r::check(options);
+    l2r::check(options.scoring);
   }
 
   void learn(context const& ctx, documents const& pool, labelled const& known) override {

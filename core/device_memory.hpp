@@ -29,16 +29,6 @@ class current_device {
   int before_ = 0;
 };
 
-/// Calls work() with a device current; for destructors: errors of the CUDA runtime are ignored.
-template <class Work>
-void release_on_device(int ordinal, Work&& work) noexcept {
-  int before = 0;
-  cudaGetDevice(&before);
-  cudaSetDevice(ordinal);
-  work();
-  cudaSetDevice(before);
-}
-
 /// n elements of memory that Source takes and gives back. Not initialised.
 template <class T, class Source>
 class owned_array {

@@ -3,7 +3,6 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "datasets/cut_points.hpp"
-#include "datasets/normalize.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -107,6 +106,14 @@ discretizer fit_discretizer(context const& ctx, dataset const& train,
     });
   }
   return fitted;
+}
+
+void expect_items(dataset const& data, binned_dataset const& items) {
+  if (items.feature_count() == 0)
+    throw error({data.name, 1, 1},
+                fmt::format("no feature of its {} documents has two bins, expected at least one "
+                            "feature that varies",
+                            data.size()));
 }
 
 }  // namespace rulerank::datasets

@@ -1,7 +1,7 @@
 #include "datasets/json_text.hpp"
 
 #include "core/error.hpp"
-#include "datasets/svmlight_line.hpp"
+#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <set>
@@ -38,6 +38,32 @@ class number_finder final : public nlohmann::json_sax<nlohmann::json> {
   }
 };
 
+/// The JSON library's own functions call themselves once a level: no file needs many of them.
+constexpr std::size_t deepest = 500;
+
+/// Where a text nests more deeply than that; npos: nowhere.
+std::size_t too_deep(std::string_view text) {
+  auto const begins = [](char c) { return c == '[' || c == '{'; };
+  if (static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins)) <= deepest)
+    return text.npos;
+  std::size_t depth = 0;
+  bool inside = false;  // a string
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    char const c = text[at];
+    if (inside) {
+      at += c == '\\' ? 1 : 0;
+      inside = c != '"';
+    } else if (begins(c)) {
+      if (++depth > deepest) return at;
+    } else if (c == ']' || c == '}') {
+      depth -= depth > 0 ? 1 : 0;
+    } else {
+      inside = c == '"';
+    }
+  }
+  return text.npos;
+}
+
 template <class Json>
 Json parse(std::string_view text, std::string const& name, std::string_view expected,
            std::uint64_t first_line) {
@@ -52,6 +78,9 @@ Json parse(std::string_view text, std::string const& name, std::string_view expe
   // The library takes it for the end of the text.
   if (auto const zero = text.find('\0'); zero != text.npos)
     throw error(position_of(zero), fmt::format("found a zero byte, expected {} in JSON", expected));
+  if (auto const deep = too_deep(text); deep != text.npos)
+    throw error(position_of(deep),
+                fmt::format("found JSON of more than {} levels, expected {}", deepest, expected));
   try {
     return Json::parse(text);
   } catch (typename Json::parse_error const& e) {

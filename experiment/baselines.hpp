@@ -4,25 +4,19 @@
 #include "datasets/dataset.hpp"
 #include "eval/measure.hpp"
 #include "eval/profile.hpp"
+#include "experiment/report.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-// What selective sampling and rules are held against.
+// What selective sampling and rules are compared with.
 namespace rulerank::experiment {
 
 /// `size` of `documents` documents drawn without replacement, ascending. A function of its
 /// arguments alone; of two sizes the smaller draw is part of the larger.
 std::vector<std::size_t> draw_documents(std::uint64_t seed, std::uint64_t fold, std::size_t draw,
                                         std::size_t documents, std::size_t size);
-
-/// A feature as a ranker.
-struct ranking_feature {
-  std::uint32_t feature = 0;
-  bool ascending = false;  ///< the lowest value ranks first
-  double value = 0;        ///< the measure's average where it was chosen
-};
 
 /// The listed feature and the direction with the largest average of the measure; among equals the
 /// smaller number, then highest first. Throws `error` when no document lists a feature.

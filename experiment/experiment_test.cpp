@@ -1,19 +1,25 @@
+#include "experiment/experiment.hpp"
+
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/random.hpp"
 #include "core/sha256.hpp"
 #include "core/testing.hpp"
+#include "datasets/scores.hpp"
+#include "datasets/split.hpp"
 #include "datasets/svmlight.hpp"
 #include "experiment/baselines.hpp"
 #include "experiment/finished.hpp"
-#include "experiment/fold_files.hpp"
 #include "experiment/fold_result.hpp"
 #include "experiment/report.hpp"
 #include "experiment/settings.hpp"
+#include "l2r/combination.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace rulerank::experiment {
@@ -39,16 +45,53 @@ std::vector<std::string> names_of(settings const& s) {
 
 TEST(Settings, SystemsComeByRankSizeAndThenThoseWithoutOne) {
   settings s = small_settings();
-  s.outside = {{"theirs", "d"}};
+  s.outside = {"theirs"};
   EXPECT_EQ(names_of(s), (std::vector<std::string>{
                              "full-rank-2", "reduced-3-rank-2", "random-3-rank-2", "full-rank-3",
                              "reduced-3-rank-3", "random-3-rank-3", "feature", "theirs"}));
-  set_baselines(s, "none");
+  s.full = s.random = s.feature = false;
   EXPECT_EQ(names_of(s),
             (std::vector<std::string>{"reduced-3-rank-2", "reduced-3-rank-3", "theirs"}));
   s.reduce_sizes.clear();
   s.outside.clear();
   EXPECT_THROW(systems_of(s), usage_error);
+}
+
+TEST(Settings, MembersHaveRuleSizesOfTheirOwn) {
+  settings s = small_settings();
+  s.feature = s.random = false;
+  s.members.resize(3);
+  s.members[1].scoring.rule_size = 4;
+  check(s);
+  EXPECT_EQ(names_of(s), (std::vector<std::string>{"full-rank-2", "reduced-3-rank-2", "full-rank-3",
+                                                   "reduced-3-rank-3"}));
+  s.rank_sizes = {0};
+  check(s);
+  EXPECT_EQ(names_of(s), (std::vector<std::string>{"full-members-3", "reduced-3-members-3"}));
+  EXPECT_EQ(to_json(s)["members"].size(), 3u);
+  EXPECT_EQ(to_json(s)["members"][1]["rule_size"], 4);
+  s.members.resize(1);
+  EXPECT_EQ(names_of(s), (std::vector<std::string>{"full-rank-3", "reduced-3-rank-3"}));
+  EXPECT_FALSE(to_json(s).contains("members"));
+}
+
+TEST(Settings, RefusesWhatMakesNoSense) {
+  check(small_settings());
+  auto const refused = [](auto change) {
+    settings s = small_settings();
+    change(s);
+    EXPECT_THROW(check(s), usage_error);
+  };
+  refused([](settings& s) { s.reduce_sizes = {1}; });
+  refused([](settings& s) { s.reduce_sizes = {3, 3}; });
+  refused([](settings& s) { s.rank_sizes = {65}; });
+  refused([](settings& s) { s.rank_sizes = {0, 3}; });
+  refused([](settings& s) { s.random_draws = 0; });
+  refused([](settings& s) { s.measures.clear(); });
+  refused([](settings& s) { s.measures.push_back(s.measures.front()); });
+  refused([](settings& s) { s.members.clear(); });
+  refused([](settings& s) { s.members.front().scoring.smoothing = -1; });
+  refused([](settings& s) { s.tune.emplace(); });
 }
 
 TEST(Settings, TunedSystemsComeByMeasureAfterThoseWithARankSize) {
@@ -69,7 +112,7 @@ TEST(Settings, TunedSystemsComeByMeasureAfterThoseWithARankSize) {
   s.rank_sizes.clear();
   s.tune->measures.pop_back();
   EXPECT_EQ(names_of(s), std::vector<std::string>{"reduced-3-tuned-MAP"});
-  s.outside = {{"reduced-3-tuned-MAP", "d"}};
+  s.outside = {"reduced-3-tuned-MAP"};
   EXPECT_THROW(systems_of(s), usage_error);
   s.tune.reset();
   EXPECT_FALSE(to_json(s).contains("tune"));
@@ -77,24 +120,14 @@ TEST(Settings, TunedSystemsComeByMeasureAfterThoseWithARankSize) {
 
 TEST(Settings, OutsideNamesAreDistinctAndFitForAFolder) {
   settings s = small_settings();
-  s.outside = {{"feature", "d"}};
+  s.outside = {"feature"};
   EXPECT_THROW(systems_of(s), usage_error);
-  s.outside = {{"a", "d"}, {"a", "e"}};
+  s.outside = {"a", "a"};
   EXPECT_THROW(systems_of(s), usage_error);
-  EXPECT_EQ(outside_from("a=b=c").folder, "b=c");
-  for (char const* const wrong : {"a", "a=", "=d", "a/b=d", "..=d", ""})
-    EXPECT_THROW(outside_from(wrong), usage_error) << wrong;
-}
-
-TEST(Settings, Lists) {
-  EXPECT_EQ(rule_sizes_from("--rank-size", "3,2"), (std::vector<std::uint32_t>{3, 2}));
-  EXPECT_TRUE(rule_sizes_from("--rank-size", "none").empty());
-  for (char const* const wrong : {"", "1", "65", "3,", "3,3", "x", "3x", "-3", "3,none"})
-    EXPECT_THROW(rule_sizes_from("--rank-size", wrong), usage_error) << wrong;
-  settings s;
-  set_baselines(s, "random");
-  EXPECT_TRUE(s.random && !s.full && !s.feature);
-  EXPECT_THROW(set_baselines(s, "full,best"), usage_error);
+  for (char const* const wrong : {"", "a/b", ".."}) {
+    s.outside = {wrong};
+    EXPECT_THROW(systems_of(s), usage_error) << wrong;
+  }
 }
 
 TEST(FoldFiles, AreFoundInTheOrderOfTheirNumbers) {
@@ -109,20 +142,25 @@ TEST(FoldFiles, AreFoundInTheOrderOfTheirNumbers) {
   }
   for (char const* const other : {"Fold01", "Fold", "Folder1", "Fold3x"})
     fs::create_directories(folder.path() / other);
-  settings s = small_settings();
-  s.outside = {{"theirs", folder / "theirs"}};
-  auto const folds = find_folds(folder.path().string(), s);
-  ASSERT_EQ(folds.size(), 3u);
-  EXPECT_EQ(folds[0].name, "Fold1");
-  EXPECT_EQ(folds[1].name, "Fold2");
-  EXPECT_EQ(folds[2].name, "Fold10");
-  EXPECT_EQ(folds[2].number, 10u);
+  file_folds_options options;
+  options.outside = {{"theirs", folder / "theirs"}};
+  file_folds const found(folder.path().string(), options);
+  auto const& folds = found.folds();
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found.number(0), 1u);
+  EXPECT_EQ(found.number(1), 2u);
+  EXPECT_EQ(found.number(2), 10u);
   EXPECT_EQ(folds[2].train, folder / "Fold10/train.txt.gz");
   EXPECT_EQ(folds[2].outside, std::vector<std::string>{folder / "theirs/Fold10.score"});
+  EXPECT_EQ(found.files().size(), 12u);
+  std::map<std::string, std::string> const sums = found.checksums(2);
+  EXPECT_EQ(sums.size(), 4u);
+  EXPECT_EQ(sums.at("Fold10/train.txt.gz"), sha256_hex("x"));
+  EXPECT_EQ(sums.at("theirs/Fold10.score"), sha256_hex("1\n"));
 
   auto const message = [&] {
     try {
-      find_folds(folder.path().string(), s);
+      file_folds(folder.path().string(), options);
     } catch (error const& e) {
       return std::string(e.what());
     }
@@ -131,13 +169,15 @@ TEST(FoldFiles, AreFoundInTheOrderOfTheirNumbers) {
   fs::remove(folder / "theirs/Fold2.score");
   EXPECT_NE(message().find("Fold2.score"), std::string::npos) << message();
   EXPECT_NE(message().find("theirs"), std::string::npos) << message();
-  s.outside.clear();
+  options.outside.clear();
   fs::remove(folder / "Fold10/vali.txt");
   EXPECT_NE(message().find("vali.txt"), std::string::npos) << message();
-  s.feature = false;
-  EXPECT_TRUE(find_folds(folder.path().string(), s)[2].vali.empty());
-  EXPECT_THROW(find_folds(folder / "Fold1", s), error);
-  EXPECT_THROW(find_folds(folder / "absent", s), error);
+  options.vali = false;
+  EXPECT_TRUE(file_folds(folder.path().string(), options).folds()[2].vali.empty());
+  options.group_files = {folder / "Fold1/test.txt"};
+  EXPECT_THROW(file_folds(folder.path().string(), options), usage_error);
+  EXPECT_THROW(file_folds(folder / "Fold1"), error);
+  EXPECT_THROW(file_folds(folder / "absent"), error);
 }
 
 TEST(Baselines, DrawsAreSeededDistinctAndNested) {
@@ -271,16 +311,17 @@ TEST(Finished, TheFingerprintFollowsWhatMatters) {
   EXPECT_EQ(base, fingerprint_of(s, "Fold1", inputs));
   EXPECT_NE(base, fingerprint_of(s, "Fold2", inputs));
   EXPECT_NE(base, fingerprint_of(s, "Fold1", {{"a", "2"}}));
-  std::vector<settings> others(9, s);
+  std::vector<settings> others(10, s);
   others[0].seed = 2;
-  others[1].discretizer.bins = 9;
-  others[2].scoring.smoothing = 1;
+  others[1].members[0].discretizer.bins = 9;
+  others[2].members[0].scoring.smoothing = 1;
   others[3].random_draws = 3;
   others[4].rank_sizes = {2};
   others[5].profile.max_label = 3;
   others[6].measures.pop_back();
-  others[7].partitions = "4";
+  others[7].partitions = 4;
   others[8].feature = false;
+  others[9].members.resize(2);
   for (settings const& other : others) EXPECT_NE(base, fingerprint_of(other, "Fold1", inputs));
 }
 
@@ -346,6 +387,174 @@ TEST(Report, AFoldThatLacksASystemIsNamed) {
     EXPECT_NE(std::string(e.what()).find("Fold4"), std::string::npos);
     EXPECT_NE(std::string(e.what()).find("feature"), std::string::npos);
   }
+}
+
+class Run : public testing::Test {
+ protected:
+  Run() {
+    random_engine engine(3);
+    std::string text;
+    for (std::size_t q = 0; q < 9; ++q)
+      for (std::size_t d = 0; d < 12; ++d) {
+        std::uint64_t const label = uniform_below(engine, 3);
+        text += fmt::format("{} qid:{}", label, q + 1);
+        for (int f = 1; f <= 5; ++f)
+          text +=
+              fmt::format(" {}:{:.3f}", f,
+                          uniform_unit(engine) + (f < 3 ? 0.3 * static_cast<double>(label) : 0));
+        text += fmt::format(" # docid = d{}\n", d);
+      }
+    data_ = datasets::parse_svmlight(ctx_, text, "data");
+    what_.settings = small_settings();
+    what_.settings.outside = {"first"};
+    what_.compared.permutations = 99;
+    datasets::split_options deal;
+    deal.folds = 3;
+    auto const parts = datasets::split_queries(ctx_, data_, deal);
+    for (std::size_t f = 0; f < deal.folds; ++f) {
+      auto const rotated = datasets::letor_rotation(f, deal.folds);
+      memory_fold& fold = folds_.emplace_back();
+      fold.number = f + 1;
+      for (std::size_t const p : rotated.train) fold.train = documents_of(parts[p], fold.train);
+      fold.vali = documents_of(parts[rotated.vali], {});
+      fold.test = documents_of(parts[rotated.test], {});
+    }
+    datasets::write_split(ctx_, data_, deal, folder_ / "data");
+    fs::create_directories(folder_.path() / "first");
+    for (memory_fold const& fold : folds_) {
+      std::string scores;
+      for (std::size_t const d : fold.test) scores += fmt::format("{}\n", first_[d]);
+      write_file(folder_ / fmt::format("first/Fold{}.txt", fold.number), scores);
+    }
+  }
+
+  std::vector<std::size_t> documents_of(std::vector<std::size_t> const& queries,
+                                        std::vector<std::size_t> documents) const {
+    for (std::size_t const q : queries)
+      for (std::size_t d = data_.queries[q].begin; d < data_.queries[q].end; ++d)
+        documents.push_back(d);
+    std::sort(documents.begin(), documents.end());
+    return documents;
+  }
+  file_folds in_files() const {
+    file_folds_options options;
+    options.outside = {{"first", folder_ / "first"}};
+    return file_folds(folder_ / "data", options);
+  }
+  memory_folds in_memory() const { return memory_folds(data_, folds_, {{"first", first_}}); }
+  options writing(char const* name) const {
+    options what = what_;
+    what.out_dir = folder_ / name;
+    return what;
+  }
+  std::map<std::string, std::string> written(std::string const& folder) const {
+    std::map<std::string, std::string> files;
+    for (fs::directory_entry const& entry : fs::recursive_directory_iterator(folder))
+      if (entry.is_regular_file())
+        files[fs::relative(entry.path(), folder).string()] = sha256_of_file(entry.path().string());
+    return files;
+  }
+
+  temporary_folder const folder_;
+  context const ctx_;
+  datasets::dataset data_;
+  std::vector<double> first_ = std::vector<double>(108, 0.5);
+  std::vector<memory_fold> folds_;
+  options what_;
+};
+
+TEST_F(Run, DataSetsInMemoryGiveWhatFilesGive) {
+  file_folds const files = in_files();
+  for (std::size_t f = 0; f < folds_.size(); ++f) folds_[f].checksums = files.checksums(f);
+  std::vector<std::string> notes;
+  sinks out;
+  out.note = [&](std::string const& message) { notes.push_back(message); };
+  results const by_files = run(ctx_, writing("a"), files, out);
+  EXPECT_EQ(notes.size(), 3u);
+  results const by_memory = run(ctx_, writing("b"), in_memory(), {});
+  EXPECT_EQ(to_text(by_files.report, by_files.settings),
+            to_text(by_memory.report, by_memory.settings));
+  EXPECT_EQ(written(folder_ / "a"), written(folder_ / "b"));
+  EXPECT_EQ(by_files.settings.profile.max_label, 2);
+  EXPECT_FALSE(by_files.engines.at("rank").empty());
+  // Nothing is done again, whatever the source is; without a folder nothing is written.
+  results const again = run(ctx_, writing("a"), in_memory(), out);
+  EXPECT_EQ(notes.back(), "Fold3: finished by an earlier run");
+  EXPECT_FALSE(again.times.at(2).seconds);
+  EXPECT_EQ(to_text(again.report, again.settings), to_text(by_files.report, by_files.settings));
+  results const unwritten = run(ctx_, what_, in_memory(), {});
+  EXPECT_EQ(unwritten.report.systems[0].means, by_files.report.systems[0].means);
+}
+
+TEST_F(Run, ReadsEachPartOnce) {
+  struct counting final : fold_source {
+    explicit counting(memory_folds folds) : folds_(std::move(folds)) {}
+    std::size_t size() const override { return folds_.size(); }
+    std::uint64_t number(std::size_t fold) const override { return folds_.number(fold); }
+    std::map<std::string, std::string> checksums(std::size_t fold) const override {
+      return folds_.checksums(fold);
+    }
+    nlohmann::ordered_json reading() const override { return folds_.reading(); }
+    datasets::dataset read(context const& ctx, std::size_t fold, part which,
+                           message_fn const& warn) const override {
+      ++read_[{fold, which}];
+      return folds_.read(ctx, fold, which, warn);
+    }
+    std::vector<double> scores(context const& ctx, std::size_t fold, std::string const& system,
+                               datasets::dataset const& test) const override {
+      return folds_.scores(ctx, fold, system, test);
+    }
+    memory_folds folds_;
+    mutable std::map<std::pair<std::size_t, part>, int> read_;
+  } const source(in_memory());
+  run(ctx_, writing("a"), source, {});
+  EXPECT_EQ(source.read_.size(), 9u);
+  for (auto const& [which, times] : source.read_) EXPECT_EQ(times, 1);
+}
+
+TEST_F(Run, OtherDocumentsAreNotTakenFromAnEarlierRun) {
+  run(ctx_, writing("a"), in_memory(), {});
+  data_.labels[folds_[1].train.front()] ^= 1;
+  results const again = run(ctx_, writing("a"), in_memory(), {});
+  EXPECT_TRUE(again.times.at(1).seconds);
+  first_[folds_[0].test.front()] = 7;
+  EXPECT_TRUE(run(ctx_, writing("a"), in_memory(), {}).times.at(0).seconds);
+}
+
+TEST_F(Run, MembersRankAsEachOfThemCombined) {
+  what_.settings.random = what_.settings.feature = false;
+  what_.settings.rank_sizes = {0};
+  ranking_settings other;
+  other.discretizer.method = datasets::binning::frequency;
+  other.discretizer.bins = 4;
+  other.scoring.rule_size = 2;
+  other.scoring.smoothing = 5;
+  auto const scores_by = [&](char const* name, std::vector<ranking_settings> members) {
+    options what = writing(name);
+    what.settings.members = std::move(members);
+    results const done = run(ctx_, what, in_memory(), {});
+    std::string const system = done.report.systems.front().what.name;
+    auto const test = in_memory().read(ctx_, 1, part::test, {});
+    return datasets::read_scores_of(
+        ctx_, folder_ / fmt::format("{}/scores/{}/Fold2.txt", name, system), test);
+  };
+  ranking_settings const first = what_.settings.members.front();
+  auto const test = in_memory().read(ctx_, 1, part::test, {});
+  EXPECT_EQ(scores_by("both", {first, other}),
+            l2r::combine(test.queries,
+                         std::vector{scores_by("one", {first}), scores_by("two", {other})}));
+}
+
+TEST_F(Run, RefusesFoldsThatDoNotFit) {
+  EXPECT_THROW(memory_folds(data_, {}), usage_error);
+  EXPECT_THROW(memory_folds(data_, {folds_[1], folds_[0]}), usage_error);
+  EXPECT_THROW(memory_folds(data_, folds_, {{"first", {1, 2}}}), usage_error);
+  folds_[0].train.push_back(data_.size());
+  EXPECT_THROW(in_memory(), usage_error);
+  folds_[0].train.pop_back();
+  EXPECT_THROW(run(ctx_, what_, memory_folds(data_, folds_), {}), usage_error);  // no scores
+  data_.labels[folds_[2].train.front()] = datasets::unlabelled;
+  EXPECT_THROW(run(ctx_, what_, in_memory(), {}), error);
 }
 
 }  // namespace

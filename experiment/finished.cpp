@@ -4,6 +4,7 @@
 #include "core/machine.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
+#include "experiment/fold_result.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -18,28 +19,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Goes up when results of the same version and commit are to be held in another form.
+/// The version of the form of results; another one makes finished folds worthless.
 constexpr int form = 1;
 
-std::string checksum_of(std::string const& path) {
-  std::error_code status;
-  if (!fs::is_regular_file(path, status))
-    throw error({path, 0, 0}, "found no regular file, expected one that can be read again");
-  return sha256_of_file(path);
-}
-
 }  // namespace
-
-std::map<std::string, std::string> checksums_of(fold_files const& fold, settings const& s) {
-  std::map<std::string, std::string> sums;
-  for (std::string const& path : {fold.train, fold.vali, fold.test})
-    if (!path.empty())
-      sums[fold.name + "/" + fs::path(path).filename().string()] = checksum_of(path);
-  for (std::size_t i = 0; i < fold.outside.size(); ++i)
-    sums[s.outside[i].name + "/" + fs::path(fold.outside[i]).filename().string()] =
-        checksum_of(fold.outside[i]);
-  return sums;
-}
 
 std::string fingerprint_of(settings const& s, std::string const& fold,
                            std::map<std::string, std::string> const& inputs) {

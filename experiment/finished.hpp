@@ -1,7 +1,6 @@
 #pragma once
 
-#include "experiment/fold_files.hpp"
-#include "experiment/fold_result.hpp"
+#include "experiment/report.hpp"
 #include "experiment/settings.hpp"
 
 #include <map>
@@ -11,23 +10,19 @@
 // Folds that an earlier run finished.
 namespace rulerank::experiment {
 
-/// SHA-256 of a fold's inputs, by name: `Fold1/train.txt`, `AdaRank/Fold1.score`, ... Of what is
-/// no regular file, such as a pipe, throws `error`: it could not be read twice.
-std::map<std::string, std::string> checksums_of(fold_files const& fold, settings const& s);
-
 /// SHA-256 of everything that a fold's results depend on: settings, the fold's name, inputs, and
 /// the program's version and commit. Neither threads nor engines: they do not change results.
 std::string fingerprint_of(settings const& s, std::string const& fold,
                            std::map<std::string, std::string> const& inputs);
 
-/// What an earlier run left of a fold.
+/// The results of a fold by an earlier run.
 struct earlier {
-  std::optional<fold_result> result;  ///< when it can be used
-  std::string why_not;                ///< else why; empty when there is nothing of the fold
+  std::optional<fold_result> result;  ///< where it can be used
+  std::string why_not;                ///< else why not; empty when there is nothing of the fold
 };
 
-/// Looks at `out_dir`/folds/`fold`.json: usable when its fingerprint is this one, and the other
-/// files that were written with it are there as they were.
+/// Reads `out_dir`/folds/`fold`.json: usable when its fingerprint is this one, and the other files
+/// that were written with it are there as they were.
 earlier find_finished(std::string const& out_dir, std::string const& fold,
                       std::string const& fingerprint);
 

@@ -1,37 +1,29 @@
 #pragma once
 
-#include "apps/shared/arguments.hpp"
-#include "apps/shared/sampler_arguments.hpp"
-#include "apps/shared/session.hpp"
-#include "experiment/fold_files.hpp"
-#include "experiment/fold_result.hpp"
-#include "experiment/settings.hpp"
-#include "l2r/options.hpp"
+#include "experiment/experiment.hpp"
 
 #include <cstddef>
 #include <string>
 
 namespace rulerank::experiment {
 
-/// How a fold is worked on.
+/// What the work on every fold needs. What is referred to outlives it.
 struct fold_work {
-  apps::reading_arguments reading;
-  apps::discretizer_arguments discretizer;
-  apps::sampler_arguments sampler;  ///< its rule size is not looked at
-  l2r::ranker_options ranker;       ///< likewise
-  std::string out_dir;
+  options const& what;
+  experiment::settings const& settings;  ///< those of `what`, with all that `run` sets
+  fold_source const& source;
+  sinks const& out;
 };
 
-/// The parts of a fold as inputs of `reading_arguments`, for group files: three a fold.
-enum part : std::size_t { train_part, vali_part, test_part, parts_a_fold };
+/// `Fold` and its number.
+std::string fold_name(fold_source const& source, std::size_t fold);
 
-/// Reads, discretises, reduces, tunes, ranks and evaluates one fold, the `index`-th. Writes under
-/// `out_dir` runs/, scores/, reduced/ and tuned/, but not the result itself, whose inputs are the
-/// caller's. `fingerprint` is the result's, and that of trials to be taken from an earlier run.
-fold_result run_fold(apps::session& owner, settings const& s, fold_work const& work,
-                     fold_files const& files, std::size_t index, std::string const& fingerprint);
-
-/// Makes a folder and its parents. Throws `output_error`.
-void make_folder(std::string const& path);
+/// Discretizes, reduces, tunes, ranks and evaluates the `fold`-th fold, whose test part is given.
+/// Writes under the output folder runs/, scores/, reduced/ and tuned/, but not the result itself,
+/// whose inputs are the caller's. `fingerprint` is the result's, and that of trials to be taken
+/// from an earlier run. Adds the engines that ran to `engines`.
+fold_result run_fold(context const& ctx, fold_work const& work, std::size_t fold,
+                     datasets::dataset test, std::string const& fingerprint,
+                     std::map<std::string, std::set<std::string>>& engines);
 
 }  // namespace rulerank::experiment

@@ -73,14 +73,15 @@ system_summary summarise(std::vector<fold_result> const& folds, system const& wh
 eval::table systems_table(report const& r, settings const& s) {
   std::size_t queries = 0;
   for (fold_result const& fold : r.folds) queries += fold.systems.at(0).queries.size();
+  datasets::discretizer_options const& cuts = s.members.front().discretizer;
   eval::profile named = s.profile;
   named.max_label.reset();  // the data's, not a choice
   eval::table t;
-  t.title = fmt::format("{}, {}; profile {}; {} folds, mean of fold means; {} queries",
-                        datasets::name_of(s.discretizer.method),
-                        s.discretizer.bins == 0 ? "bins by cross-validation"
-                                                : fmt::format("{} bins", s.discretizer.bins),
-                        eval::describe(named), r.folds.size(), queries);
+  t.title =
+      fmt::format("{}, {}; profile {}; {} folds, mean of fold means; {} queries",
+                  datasets::name_of(cuts.method),
+                  cuts.bins == 0 ? "bins by cross-validation" : fmt::format("{} bins", cuts.bins),
+                  eval::describe(named), r.folds.size(), queries);
   t.columns = {{"system"},
                {"rank size", eval::column::style::general},
                {"documents", eval::column::style::fixed, 1},
@@ -192,6 +193,10 @@ json_text to_json(report const& r, settings const& s) {
   for (eval::report const& compared : r.comparisons)
     json["comparisons"].push_back(eval::to_json(compared)["comparison"]);
   return json;
+}
+
+std::string to_text(report const& r, settings const& s) {
+  return to_json(r, s).dump(2, ' ', false, json_text::error_handler_t::replace) + "\n";
 }
 
 std::string render(report const& r, settings const& s, eval::table_format format) {

@@ -1,19 +1,59 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "eval/evaluate.hpp"
 #include "eval/report.hpp"
 #include "eval/table.hpp"
-#include "experiment/fold_result.hpp"
 #include "experiment/settings.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+// Results of a cross-validation. These functions may be called from several threads.
 namespace rulerank::experiment {
+
+/// A feature as a ranker.
+struct ranking_feature {
+  std::uint32_t feature = 0;
+  bool ascending = false;  ///< the lowest value ranks first
+  double value = 0;        ///< the measure's average where it was chosen
+};
+
+/// What one system got on the test part of one fold.
+struct system_result {
+  std::string name;
+  std::optional<std::size_t> documents;    ///< |U|, the training documents it ranks by
+  eval::query_values queries;              ///< of `random` each query's mean over the draws
+  std::vector<std::vector<double>> draws;  ///< of `random`: each draw's averages, one a measure
+};
+
+/// A training part after selective sampling.
+struct reduction {
+  std::uint32_t rule_size = 0;
+  std::size_t documents = 0;
+  std::size_t partitions = 0;
+};
+
+/// Everything that tables and results.json need of one fold.
+struct fold_result {
+  std::string name;
+  std::string fingerprint;                    ///< of settings, inputs and program
+  std::map<std::string, std::string> inputs;  ///< SHA-256 by name
+  std::size_t train_documents = 0;
+  std::size_t test_documents = 0;
+  std::vector<reduction> reductions;
+  std::optional<ranking_feature> feature;
+  std::vector<system_result> systems;
+  /// What tuning chose, by system, as a settings file (tuning::best_settings).
+  std::map<std::string, nlohmann::ordered_json> tuned;
+  std::map<std::string, std::string> files;  ///< SHA-256 of what else was written for the fold
+};
 
 /// A system over all folds.
 struct system_summary {
@@ -39,8 +79,10 @@ struct report {
 report make_report(context const& ctx, settings const& s, std::vector<fold_result> folds,
                    eval::comparison_options const& options);
 
-/// results.json: settings, folds, systems, comparisons; a function of the settings and the inputs.
+/// Settings, folds, systems, comparisons: a function of the settings and the inputs.
 nlohmann::ordered_json to_json(report const& r, settings const& s);
+/// The same as results.json has it.
+std::string to_text(report const& r, settings const& s);
 
 /// The table of the systems, then those of the comparisons, in any format but JSON.
 std::string render(report const& r, settings const& s, eval::table_format format);

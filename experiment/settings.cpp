@@ -2,10 +2,11 @@
 
 #include "core/error.hpp"
 #include "eval/report.hpp"
+#include "tuning/settings_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -15,18 +16,72 @@ namespace {
 
 constexpr std::uint32_t largest_rule = 64;
 
-std::vector<std::string_view> words_of(std::string_view list) {
-  std::vector<std::string_view> words;
-  if (list == "none") return words;
-  for (std::size_t begin = 0;;) {
-    std::size_t const end = list.find(',', begin);
-    words.push_back(list.substr(begin, end - begin));
-    if (end == std::string_view::npos) return words;
-    begin = end + 1;
+void check_sizes(std::string_view what, std::vector<std::uint32_t> const& sizes) {
+  for (auto size = sizes.begin(); size != sizes.end(); ++size) {
+    if (*size < 2 || *size > largest_rule)
+      throw usage_error(
+          fmt::format("found the {} rule size {}, expected 2 to {}", what, *size, largest_rule));
+    if (std::find(sizes.begin(), size, *size) != size)
+      throw usage_error(fmt::format("the {} rule size {} is given twice", what, *size));
   }
 }
 
+/// Their averages go by name.
+void check_distinct(std::vector<eval::measure> const& measures) {
+  for (auto m = measures.begin(); m != measures.end(); ++m)
+    if (std::find(measures.begin(), m, *m) != m)
+      throw usage_error(fmt::format("the measure {} is given twice", m->name()));
+}
+
+nlohmann::ordered_json to_json(tuned_settings const& tuned) {
+  nlohmann::ordered_json json;
+  for (eval::measure const& m : tuned.measures) json["metrics"].push_back(m.name());
+  json["try"] = tuning::to_json(tuned.space);
+  json["cross_fit"] = tuned.cross_fit;
+  json["search"] = tuning::to_json(tuned.search);
+  return json;
+}
+
+/// A name that is a folder's, too.
+bool is_folder_name(std::string_view name) {
+  return !name.empty() && name.front() != '.' && name.find('/') == std::string_view::npos;
+}
+
+/// The systems that rank by a number of training documents, at one rank size.
+void add_rankers(settings const& s, std::uint32_t rank_size, std::vector<system>& systems) {
+  if (rank_size == 0 && s.members.size() == 1) rank_size = s.members.front().scoring.rule_size;
+  std::string const how = rank_size == 0 ? fmt::format("members-{}", s.members.size())
+                                         : fmt::format("rank-{}", rank_size);
+  auto const add = [&](system_kind kind, std::uint32_t reduce_size, std::string label) {
+    std::string name = fmt::format("{}-{}", label, how);
+    systems.push_back({kind, reduce_size, rank_size, std::move(label), std::move(name), 0});
+  };
+  if (s.full) add(system_kind::full, 0, "full");
+  for (std::uint32_t const size : s.reduce_sizes)
+    add(system_kind::reduced, size, fmt::format("reduced-{}", size));
+  if (s.random)
+    for (std::uint32_t const size : s.reduce_sizes)
+      add(system_kind::random, size, fmt::format("random-{}", size));
+}
+
 }  // namespace
+
+void check(settings const& s) {
+  check_sizes("reduced sets'", s.reduce_sizes);
+  if (s.rank_sizes != std::vector<std::uint32_t>{0}) check_sizes("rankers'", s.rank_sizes);
+  if (s.random && s.random_draws == 0) throw usage_error("0 random draws, expected one or more");
+  if (s.measures.empty()) throw usage_error("no measure to judge by, expected one or more");
+  check_distinct(s.measures);
+  if (s.members.empty()) throw usage_error("no member to rank by, expected one or more");
+  for (ranking_settings const& member : s.members) l2r::check(member.scoring);
+  if (s.tune) {
+    if (s.tune->measures.empty()) throw usage_error("no measure to tune by, expected one or more");
+    check_distinct(s.tune->measures);
+    tuning::candidates_of(s.tune->space);
+    tuning::check(s.tune->search);
+  }
+  systems_of(s);
+}
 
 nlohmann::ordered_json to_json(settings const& s) {
   nlohmann::ordered_json json;
@@ -37,50 +92,36 @@ nlohmann::ordered_json to_json(settings const& s) {
   if (s.random) json["baselines"].push_back("random");
   if (s.feature) json["baselines"].push_back("feature");
   json["random_draws"] = s.random_draws;
-  json["scores"] = nlohmann::ordered_json::array();
-  for (outside_system const& other : s.outside) json["scores"].push_back(other.name);
+  json["scores"] = s.outside;
   json["metrics"] = nlohmann::ordered_json::array();
   for (eval::measure const& m : s.measures) json["metrics"].push_back(m.name());
   json["profile"] = eval::to_json(s.profile);
-  json["discretiser"] = {{"method", datasets::name_of(s.discretizer.method)},
-                         {"bins", s.discretizer.bins},
-                         {"missing_values", datasets::name_of(s.discretizer.missing)},
-                         {"unlisted", datasets::name_of(s.discretizer.unlisted)},
-                         {"norm", datasets::name_of(s.discretizer.norm)}};
-  if (s.discretizer.bins == 0) json["discretiser"]["bins"] = "cv";
-  json["partitions"] = s.partitions;
-  json["feature_order"] = s.feature_order;
-  json["min_support"] = s.scoring.thresholds.min_support;
-  json["min_confidence"] = s.scoring.thresholds.min_confidence;
-  json["support_weight"] = s.scoring.support_weight;
-  json["smoothing"] = s.scoring.smoothing;
-  json["feature_share"] = s.scoring.feature_share;
-  if (s.tune) {
-    nlohmann::ordered_json& tune = json["tune"];
-    for (eval::measure const& m : s.tune->measures) tune["metrics"].push_back(m.name());
-    tune["try"] = tuning::to_json(s.tune->space);
-    tune["cross_fit"] = s.tune->cross_fit;
-    tune["search"] = tuning::to_json(s.tune->search);
-  }
+  ranking_settings const& first = s.members.front();
+  json["discretizer"] = tuning::to_json(first.discretizer);
+  json["partitions"] = s.partitions == 0 ? "auto" : std::to_string(s.partitions);
+  json["feature_order"] = datasets::name_of(s.feature_order);
+  nlohmann::ordered_json scoring = l2r::to_json(first.scoring);
+  scoring.erase("rule_size");  // rank_sizes has it
+  json.update(scoring);
+  if (s.members.size() > 1)
+    for (ranking_settings const& member : s.members) {
+      nlohmann::ordered_json one{{"discretizer", tuning::to_json(member.discretizer)}};
+      one.update(l2r::to_json(member.scoring));
+      json["members"].push_back(std::move(one));
+    }
+  if (s.tune) json["tune"] = to_json(*s.tune);
   json["reading"] = s.reading;
   json["seed"] = s.seed;
   return json;
 }
 
+bool needs_validation(settings const& s) {
+  return s.feature || s.tune;
+}
+
 std::vector<system> systems_of(settings const& s) {
   std::vector<system> systems;
-  for (std::uint32_t const rank_size : s.rank_sizes) {
-    auto const add = [&](system_kind kind, std::uint32_t reduce_size, std::string label) {
-      std::string name = fmt::format("{}-rank-{}", label, rank_size);
-      systems.push_back({kind, reduce_size, rank_size, std::move(label), std::move(name), 0});
-    };
-    if (s.full) add(system_kind::full, 0, "full");
-    for (std::uint32_t const size : s.reduce_sizes)
-      add(system_kind::reduced, size, fmt::format("reduced-{}", size));
-    if (s.random)
-      for (std::uint32_t const size : s.reduce_sizes)
-        add(system_kind::random, size, fmt::format("random-{}", size));
-  }
+  for (std::uint32_t const rank_size : s.rank_sizes) add_rankers(s, rank_size, systems);
   if (s.tune)
     for (std::size_t m = 0; m < s.tune->measures.size(); ++m) {
       auto const add = [&](std::uint32_t reduce_size, std::string const& label) {
@@ -91,55 +132,20 @@ std::vector<system> systems_of(settings const& s) {
       for (std::uint32_t const size : s.reduce_sizes) add(size, fmt::format("reduced-{}", size));
     }
   if (s.feature) systems.push_back({system_kind::feature, 0, 0, "feature", "feature", 0});
-  for (outside_system const& other : s.outside)
-    systems.push_back({system_kind::outside, 0, 0, other.name, other.name, 0});
+  for (std::string const& name : s.outside) {
+    if (!is_folder_name(name))
+      throw usage_error(
+          fmt::format("'{}' cannot name a system's files, expected no slash and no "
+                      "leading point",
+                      name));
+    systems.push_back({system_kind::outside, 0, 0, name, name, 0});
+  }
   if (systems.empty()) throw usage_error("no system to judge, expected a rule size or a baseline");
   std::set<std::string> names;
   for (system const& one : systems)
     if (!names.insert(one.name).second)
-      throw usage_error(fmt::format("--scores: the name '{}' is taken", one.name));
+      throw usage_error(fmt::format("the name '{}' of outside scores is taken", one.name));
   return systems;
-}
-
-void set_baselines(settings& s, std::string_view list) {
-  s.full = s.random = s.feature = false;
-  for (std::string_view const word : words_of(list)) {
-    if (word == "full")
-      s.full = true;
-    else if (word == "random")
-      s.random = true;
-    else if (word == "feature")
-      s.feature = true;
-    else
-      throw usage_error(fmt::format(
-          "--baselines: found '{}', expected full, random, feature, several or none", word));
-  }
-}
-
-std::vector<std::uint32_t> rule_sizes_from(std::string_view option, std::string_view list) {
-  std::vector<std::uint32_t> sizes;
-  for (std::string_view const word : words_of(list)) {
-    std::uint32_t size = 0;
-    auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), size);
-    if (status != std::errc{} || end != word.data() + word.size() || size < 2 ||
-        size > largest_rule)
-      throw usage_error(fmt::format("{}: found '{}', expected rule sizes from 2 to {}, or none",
-                                    option, word, largest_rule));
-    if (std::find(sizes.begin(), sizes.end(), size) != sizes.end())
-      throw usage_error(fmt::format("{}: {} is given twice", option, size));
-    sizes.push_back(size);
-  }
-  return sizes;
-}
-
-outside_system outside_from(std::string_view text) {
-  std::size_t const equals = text.find('=');
-  std::string_view const name = text.substr(0, equals);
-  if (equals == std::string_view::npos || equals + 1 == text.size() || name.empty() ||
-      name.front() == '.' || name.find('/') != std::string_view::npos)
-    throw usage_error(
-        fmt::format("--scores: found '{}', expected NAME=FOLDER, the name fit for a file", text));
-  return {std::string(name), std::string(text.substr(equals + 1))};
 }
 
 }  // namespace rulerank::experiment

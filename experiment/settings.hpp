@@ -1,6 +1,7 @@
 #pragma once
 
 #include "datasets/discretizer.hpp"
+#include "datasets/feature_order.hpp"
 #include "eval/measure.hpp"
 #include "eval/profile.hpp"
 #include "l2r/options.hpp"
@@ -11,18 +12,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-// A cross-validation: what is asked for, and which systems that makes.
+// A cross-validation: what is asked for, and which systems that makes. These functions may be
+// called from several threads.
 namespace rulerank::experiment {
 
-/// A method whose scores come from elsewhere, a file a fold.
-struct outside_system {
-  std::string name;
-  std::string folder;
+/// One way to rank: how features become items, and what a score depends on.
+struct ranking_settings {
+  datasets::discretizer_options discretizer;
+  l2r::scoring_options scoring;
 };
 
 /// What is chosen on the validation part of each fold.
@@ -33,28 +34,41 @@ struct tuned_settings {
   std::size_t cross_fit = 0;  ///< folds, as tuning::cross_fitting has them
 };
 
-/// Everything that the results of a fold depend on, besides its input files.
+/// Everything that the results of a fold depend on, besides its data.
 struct settings {
-  std::vector<std::uint32_t> reduce_sizes;  ///< rule sizes of the reduced training sets
-  std::vector<std::uint32_t> rank_sizes;    ///< rule sizes of the rankers
-  bool full = true;                         ///< baseline: all training documents
-  bool random = true;                       ///< baseline: draws as large as each reduced set
-  bool feature = true;                      ///< baseline: the best single feature
+  /// Rule sizes of the reduced training sets, each once, 2 or more.
+  std::vector<std::uint32_t> reduce_sizes;
+  /// Rule sizes of the rankers, each once, 2 or more, which all members rank with; or 0 alone: each
+  /// member has its own.
+  std::vector<std::uint32_t> rank_sizes;
+  bool full = true;     ///< baseline: all training documents
+  bool random = true;   ///< baseline: draws as large as each reduced set
+  bool feature = true;  ///< baseline: the best single feature
   std::size_t random_draws = 10;
-  std::vector<outside_system> outside;
-  std::vector<eval::measure> measures;  ///< the first one chooses the feature
+  std::vector<std::string> outside;     ///< names of systems whose scores the source of folds has
+  std::vector<eval::measure> measures;  ///< distinct; the first one chooses the feature
   eval::profile profile;
-  datasets::discretizer_options discretizer;
-  std::string partitions;        ///< as reduce's --partitions
-  std::string feature_order;     ///< as reduce's --feature-order
-  l2r::scoring_options scoring;  ///< its rule size is not looked at
+  /// How `full`, `reduced` and `random` rank: by one ranker or by several, whose scores
+  /// l2r::combine makes one of. The first one's cuts and thresholds are those of sampling, too, and
+  /// its discretizer's options but method and bins those of tuning.
+  std::vector<ranking_settings> members = std::vector<ranking_settings>(1);
+  std::size_t partitions = 0;  ///< of sampling, as al::sampler_options has them
+  datasets::feature_order feature_order = datasets::feature_order::chi2;  ///< of sampling
+  std::string feature_order_file;  ///< for datasets::feature_order::file
   std::optional<tuned_settings> tune;
-  nlohmann::ordered_json reading = nlohmann::ordered_json::object();  ///< how files are read
-  std::uint64_t seed = 1;
+  // Set by `run`:
+  nlohmann::ordered_json reading = nlohmann::ordered_json::object();  ///< fold_source::reading
+  std::uint64_t seed = 1;                                             ///< the context's
 };
 
-/// For the fingerprint and for results.json; outside systems by name alone.
+/// Throws `usage_error` for values that make no sense.
+void check(settings const& s);
+
+/// For the fingerprint of folds and for results.json.
 nlohmann::ordered_json to_json(settings const& s);
+
+/// Whether something is chosen by the validation parts.
+bool needs_validation(settings const& s);
 
 /// Where the scores of a system come from.
 enum class system_kind { full, reduced, random, tuned, feature, outside };
@@ -62,9 +76,9 @@ enum class system_kind { full, reduced, random, tuned, feature, outside };
 struct system {
   system_kind kind = system_kind::full;
   std::uint32_t reduce_size = 0;  ///< of reduced, random, and tuned where it is reduced
-  std::uint32_t rank_size = 0;    ///< of full, reduced and random
-  std::string label;         ///< `full`, `reduced-3`, `random-3`, `full-tuned-MAP`, `feature`, ...
-  std::string name;          ///< the label and, where there is one, `-rank-4`: distinct
+  std::uint32_t rank_size = 0;    ///< of full, reduced and random; 0: each member's own
+  std::string label;              ///< `full`, `reduced-3`, `random-3`, `full-tuned-MAP`, ...
+  std::string name;          ///< distinct: the label and, where it ranks, `-rank-4` or `-members-8`
   std::size_t tuned_by = 0;  ///< of tuned: which of the measures
 };
 
@@ -72,16 +86,5 @@ struct system {
 /// ones by measure, the feature and the outside systems. Throws `usage_error` when there is none,
 /// and for outside names that are taken or cannot be those of a folder.
 std::vector<system> systems_of(settings const& s);
-
-/// Sets `full`, `random` and `feature` by a list such as `full,random`; `none` alone: no baseline.
-/// Throws `usage_error`.
-void set_baselines(settings& s, std::string_view list);
-
-/// Reads rule sizes such as `3,4`, each once, from 2 on; `none` alone: no size. `option` is named
-/// in the `usage_error`.
-std::vector<std::uint32_t> rule_sizes_from(std::string_view option, std::string_view list);
-
-/// `NAME=FOLDER`. Throws `usage_error`.
-outside_system outside_from(std::string_view text);
 
 }  // namespace rulerank::experiment

@@ -162,7 +162,7 @@ class engine_on_devices final : public scoring_engine {
     std::size_t const features = std::max<std::size_t>(training_.features.size(), 1);
     std::size_t const each = 2 * (features + sizeof(double)) + here.scorer->bytes_per_document();
     std::size_t fit = here.capacity + memory_budget() / each;
-    if (std::size_t const most = training_.options.device_bytes; most > 0)
+    if (std::size_t const most = training_.knobs.device_bytes; most > 0)
       fit = std::min(fit, most / each);
     fit = fit / alignment * alignment;
     if (fit == 0)

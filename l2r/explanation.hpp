@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "l2r/engine.hpp"
+#include "l2r/prepared_training.hpp"
 #include "rules/itemset.hpp"
 
 #include <cstddef>

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
+#include "l2r/engine_knobs.hpp"
 #include "l2r/ranker.hpp"
 #include "l2r/testing.hpp"
 
@@ -79,20 +80,19 @@ std::map<rule_key, plain_rule> rules_of(std::vector<reference::document> const& 
   return found;
 }
 
-std::vector<ranker_options> option_sets() {
-  std::vector<ranker_options> all;
+/// Options, and what tests alone set.
+struct setup {
+  ranker_options options;
+  engine_knobs knobs;
+};
+
+std::vector<setup> option_sets() {
+  std::vector<setup> all;
   for (std::uint32_t size : {2U, 3U, 4U})
     for (rules::thresholds t : {rules::thresholds{1, .001}, {2, .2}})
       for (auto [w, a] : {std::pair{0., 0.}, {-0.25, 5.}, {0.5, 0.}})
-        for (bool wide : {false, true}) {
-          ranker_options options;
-          options.rule_size = size;
-          options.thresholds = t;
-          options.support_weight = w;
-          options.smoothing = a;
-          options.wide_sums = wide;
-          all.push_back(options);
-        }
+        for (bool wide : {false, true})
+          all.push_back({{.scoring = {size, t, w, a}}, {.wide_sums = wide}});
   return all;
 }
 
@@ -225,13 +225,13 @@ TEST_P(explanations, have_every_rule_and_the_engines_score) {
   auto const documents = documents_of(training);
   label_sums const mean(training);
   context const ctx;
-  for (ranker_options options : option_sets()) {
-    SCOPED_TRACE(fmt::format("size {} support {} w {} wide {}", options.rule_size,
-                             options.thresholds.min_support, options.support_weight,
-                             options.wide_sums));
-    ranker project(ctx, training, options);
+  for (auto [options, knobs] : option_sets()) {
+    SCOPED_TRACE(fmt::format("size {} support {} w {} wide {}", options.scoring.rule_size,
+                             options.scoring.thresholds.min_support, options.scoring.support_weight,
+                             knobs.wide_sums));
+    ranker const project(ctx, training, options, knobs);
     options.engine = engine::lrar;
-    ranker lrar(ctx, training, options);
+    ranker const lrar(ctx, training, options, knobs);
     auto const scores = project.score(ctx, test).scores;
     auto const published = lrar.score(ctx, test).scores;
     known_items const items(project.prepared(), test);
@@ -240,12 +240,14 @@ TEST_P(explanations, have_every_rule_and_the_engines_score) {
       EXPECT_EQ(bits_of(why.score), bits_of(scores[d]));
       EXPECT_EQ(bits_of(why.score), bits_of(published[d]));
       auto const held = items_of(test, d);
-      EXPECT_EQ(bits_of(why.score), bits_of(reference::score(documents, training.feature_count(),
-                                                             held, options, options.wide_sums)));
+      EXPECT_EQ(bits_of(why.score),
+                bits_of(reference::score(documents, training.feature_count(), held, options.scoring,
+                                         knobs.wide_sums)));
       expect_adds_up(why, mean);
       expect_every_rule(
           why, project.prepared(),
-          rules_of(documents, training.feature_count(), held, options, options.wide_sums), mean);
+          rules_of(documents, training.feature_count(), held, options.scoring, knobs.wide_sums),
+          mean);
       std::vector<rules::item> known;
       for (std::size_t f = 0; f < items.feature_count(); ++f)
         if (items.at(f, d) != no_known_item) known.push_back(items.at(f, d));
@@ -294,9 +296,9 @@ TEST_P(explanations, comparisons_are_differences) {
   binned_dataset const test = drawn_set(test_shape, 1002);
   label_sums const mean(training);
   context const ctx;
-  for (ranker_options const& options : option_sets()) {
-    if (options.rule_size != 3) continue;
-    ranker const ranker(ctx, training, options);
+  for (auto const& [options, knobs] : option_sets()) {
+    if (options.scoring.rule_size != 3) continue;
+    ranker const ranker(ctx, training, options, knobs);
     known_items const items(ranker.prepared(), test);
     for (auto [a, b] : {std::pair<std::size_t, std::size_t>{0, 1}, {2, 1}, {1, 1}}) {
       explanation const one = explain(ctx, ranker.prepared(), items, a, all_rules);
@@ -448,7 +450,7 @@ TEST_P(golden_explanations, add_up_to_the_scores) {
   ASSERT_EQ(expected.size(), test.documents);
   context const ctx;
   ranker_options options;
-  options.rule_size = static_cast<std::uint32_t>(size);
+  options.scoring.rule_size = static_cast<std::uint32_t>(size);
   ranker ranker(ctx, training, options);
   auto const scores = ranker.score(ctx, test).scores;
   known_items const items(ranker.prepared(), test);

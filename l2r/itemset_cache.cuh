@@ -116,7 +116,7 @@ struct itemset_cache_view {
 /// A cache on the device that was current when it was made. It lives as long as the ranker.
 class itemset_cache_on_device {
  public:
-  /// At most `training.options.cache_bytes`, and of the free memory no more than seven eighths.
+  /// At most `training.cache_bytes`, and of the free memory no more than seven eighths.
   itemset_cache_on_device(prepared_training const& training, row_view const& rows) {
     std::vector<std::uint32_t> bins(training.features.size());
     for (std::size_t f = 0; f < bins.size(); ++f)
@@ -124,7 +124,7 @@ class itemset_cache_on_device {
     auto const max_size = static_cast<std::uint32_t>(training.table.max_itemset_size());
     view_.shape = shape_of_cache(bins, max_size, rows.classes,
                                  std::size_t{rows.chunks} * bitmaps::product_words,
-                                 std::min(training.options.cache_bytes, memory_budget() / 8 * 7));
+                                 std::min(training.cache_bytes, memory_budget() / 8 * 7));
     if (view_.shape.slots == 0) return;
     rules::fingerprint const fingerprint(rows.items, max_size);
     terms_ = device_buffer<double>(fingerprint.terms());

@@ -22,7 +22,7 @@ class lrar final : public scoring_engine {
         mean_label_(training.table.mean_label()),
         max_size_(training.table.max_itemset_size()),
         cache_(static_cast<std::uint32_t>(index_.items()), std::max<std::size_t>(max_size_, 1),
-               index_.class_count(), training.options.cache_bytes),
+               index_.class_count(), training.cache_bytes),
         counter_(index_),
         counts_(index_.class_count()) {}
 
@@ -74,7 +74,7 @@ class lrar final : public scoring_engine {
 
 }  // namespace
 
-std::unique_ptr<scoring_engine> make_lrar(prepared_training const& training) {
+std::unique_ptr<scoring_engine> make_lrar(context const&, prepared_training const& training) {
   if (training.table.is_wide()) return std::make_unique<lrar<wide_sum>>(training);
   return std::make_unique<lrar<std::uint64_t>>(training);
 }

@@ -3,10 +3,12 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
-#include "datasets/json_text.hpp"
+#include "l2r/json_fields.hpp"
+#include "l2r/member_kind.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +16,6 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace rulerank::l2r {
 
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::string_view magic = "rulerank-model";
 constexpr std::uint64_t header_line = 2;
+constexpr auto largest_label = std::numeric_limits<std::int32_t>::max();
 
 void append_little_endian(std::string& to, std::uint32_t value) {
   for (int shift = 0; shift < 32; shift += 8) to += static_cast<char>(value >> shift & 0xff);
@@ -33,79 +35,171 @@ std::uint32_t little_endian(char const* from) {
   return value;
 }
 
-/// What the header says about a feature column.
-nlohmann::ordered_json column_json(datasets::binned_dataset const& data, std::size_t f) {
-  return {{"feature", data.features[f]},
-          {"bins", data.bins(f)},
-          {"missing_item", static_cast<bool>(data.has_missing_item[f])}};
+/// What the header says of training documents.
+nlohmann::ordered_json header_of(datasets::binned_dataset const& t) {
+  nlohmann::ordered_json columns = nlohmann::ordered_json::array();
+  for (std::size_t f = 0; f < t.feature_count(); ++f)
+    columns.push_back({{"feature", t.features[f]},
+                       {"bins", t.bins(f)},
+                       {"missing_item", static_cast<bool>(t.has_missing_item[f])}});
+  return {{"documents", t.documents}, {"max_label", t.max_label}, {"columns", std::move(columns)}};
 }
 
-model parse(nlohmann::json const& header, std::string_view payload, std::string const& name) {
-  auto fail = [&](std::string_view found) -> void { throw error({name, 1, 1}, found); };
-  model m;
-  m.discretizer = datasets::discretizer_from_json(header.at("discretizer"), name);
-  nlohmann::json const& options = header.at("options");
-  m.options.rule_size = options.at("rule_size").get<std::uint32_t>();
-  m.options.thresholds.min_support = options.at("min_support").get<std::uint32_t>();
-  m.options.thresholds.min_confidence = options.at("min_confidence").get<double>();
-  m.options.support_weight = options.at("support_weight").get<double>();
-  m.options.smoothing = options.at("smoothing").get<double>();
-  m.options.feature_share = options.value("feature_share", 1.0);
-  check(m.options);
+void append_bytes(std::string& to, datasets::binned_dataset const& t) {
+  for (std::size_t f = 0; f < t.feature_count(); ++f)
+    to.append(reinterpret_cast<char const*>(t.column(f)), t.documents);
+  for (std::int32_t label : t.labels) append_little_endian(to, static_cast<std::uint32_t>(label));
+}
 
-  datasets::binned_dataset& t = m.training;
-  t.documents = header.at("documents").get<std::size_t>();
-  nlohmann::json const& columns = header.at("columns");
-  if (t.documents > payload.size() ||
-      columns.size() * t.documents + 4 * t.documents != payload.size())
-    fail(fmt::format("{} bytes of codes and labels, expected {} columns of {} documents",
-                     payload.size(), columns.size(), t.documents));
+/// Takes the bytes of a model file's binary part one after the other.
+class binary_part {
+ public:
+  binary_part(std::string_view bytes, std::string name) : left_(bytes), name_(std::move(name)) {}
+
+  std::string_view take(std::uint64_t count) {
+    if (count > left_.size())
+      throw error({name_, 1, 1}, fmt::format("found {} bytes of codes and labels, expected {}",
+                                             left_.size(), count));
+    std::string_view const taken = left_.substr(0, count);
+    left_.remove_prefix(count);
+    return taken;
+  }
+  void expect_end() const {
+    if (!left_.empty())
+      throw error({name_, 1, 1},
+                  fmt::format("found {} bytes after the last documents", left_.size()));
+  }
+
+ private:
+  std::string_view left_;
+  std::string name_;
+};
+
+/// Feature f's column of `t`, of which `t` has those before it.
+void read_column(datasets::binned_dataset& t, std::size_t f, json_fields const& header,
+                 binary_part& bytes) {
+  t.features.push_back(static_cast<std::uint32_t>(header.integer("feature", 0, largest_label)));
+  if (f > 0 && t.features[f - 1] >= t.features[f])
+    header.fail("feature", fmt::format("found {} after {}, expected ascending numbers",
+                                       t.features[f], t.features[f - 1]));
+  auto const bins = static_cast<std::uint32_t>(header.integer("bins", 1, datasets::no_item));
+  t.item_begin.push_back(t.item_begin.back() + bins);
+  t.has_missing_item.push_back(header.boolean("missing_item"));
+  std::uint8_t* const codes = t.codes.data() + f * t.stride;
+  std::string_view const column = bytes.take(t.documents);
+  std::copy(column.begin(), column.end(), reinterpret_cast<char*>(codes));
+  for (std::size_t d = 0; d < t.documents; ++d)
+    if (codes[d] >= bins && codes[d] != datasets::no_item)
+      header.fail({}, fmt::format("found bin {} of feature {}, expected less than {}", codes[d],
+                                  t.features[f], bins));
+}
+
+datasets::binned_dataset read_training(json_fields const& header, binary_part& bytes) {
+  datasets::binned_dataset t;
+  t.documents = header.integer("documents", 1, std::numeric_limits<std::uint32_t>::max());
+  t.max_label = static_cast<std::int32_t>(header.integer("max_label", 0, largest_label));
+  nlohmann::ordered_json const& columns = header.list("columns");
+  // Taken before anything of that size is made; the columns take theirs from it.
+  std::string_view const codes = bytes.take(columns.size() * t.documents);
+  std::string_view const labels = bytes.take(4 * t.documents);
+  binary_part column_bytes(codes, header.name());
   t.stride = round_up(t.documents, alignment);
   t.codes.assign(columns.size() * t.stride, datasets::no_item);
   t.item_begin.push_back(0);
-  for (std::size_t f = 0; f < columns.size(); ++f) {
-    auto const bins = columns[f].at("bins").get<std::uint32_t>();
-    t.features.push_back(columns[f].at("feature").get<std::uint32_t>());
-    t.item_begin.push_back(t.item_begin.back() + bins);
-    t.has_missing_item.push_back(columns[f].at("missing_item").get<bool>());
-    if (bins > datasets::no_item || (f > 0 && t.features[f - 1] >= t.features[f]))
-      fail(fmt::format("column {} is not possible", f));
-    std::uint8_t* const codes = t.codes.data() + f * t.stride;
-    std::memcpy(codes, payload.data() + f * t.documents, t.documents);
-    for (std::size_t d = 0; d < t.documents; ++d)
-      if (codes[d] >= bins && codes[d] != datasets::no_item)
-        fail(fmt::format("bin {} of feature {}, expected less than {}", codes[d], t.features[f],
-                         bins));
+  for (std::size_t f = 0; f < columns.size(); ++f)
+    read_column(
+        t, f,
+        json_fields(columns[f], header.name(), fmt::format("{}columns[{}].", header.place(), f)),
+        column_bytes);
+  for (std::size_t d = 0; d < t.documents; ++d) {
+    auto const label = std::bit_cast<std::int32_t>(little_endian(labels.data() + 4 * d));
+    if (label < 0 || label > t.max_label)
+      header.fail({}, fmt::format("found label {} of document {}, expected 0 to {}", label, d,
+                                  t.max_label));
+    t.labels.push_back(label);
   }
-  char const* const labels = payload.data() + columns.size() * t.documents;
-  for (std::size_t d = 0; d < t.documents; ++d)
-    t.labels.push_back(std::bit_cast<std::int32_t>(little_endian(labels + 4 * d)));
-  t.max_label = header.at("max_label").get<std::int32_t>();
+  return t;
+}
+
+l2r::member read_member(json_fields const& header, stored_parts const& parts) {
+  std::string const& name = header.word("kind");
+  std::string known;
+  for (member_kind const& kind : member_kinds()) {
+    if (kind.name == name) return kind.read(header, parts);
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", kind.name);
+  }
+  header.fail("kind", fmt::format("found a kind that is not known, expected one of {}", known));
+}
+
+model parse(nlohmann::ordered_json const& json, std::string_view payload, std::string const& name) {
+  json_fields const header(json, name);
+  auto const place = [](std::string_view list, std::size_t i) {
+    return fmt::format("{}[{}].", list, i);
+  };
+  stored_parts parts;
+  for (nlohmann::ordered_json const& cuts : header.list("cuts"))
+    parts.cuts.push_back(std::make_shared<datasets::discretizer const>(
+        datasets::discretizer_from_json(nlohmann::json(cuts), name)));
+  binary_part bytes(payload, name);
+  nlohmann::ordered_json const& training = header.list("training");
+  for (std::size_t i = 0; i < training.size(); ++i)
+    parts.training.push_back(std::make_shared<datasets::binned_dataset const>(
+        read_training(json_fields(training[i], name, place("training", i)), bytes)));
+  bytes.expect_end();
+  model m;
+  nlohmann::ordered_json const& members = header.list("members");
+  for (std::size_t i = 0; i < members.size(); ++i)
+    m.members.push_back(read_member(json_fields(members[i], name, place("members", i)), parts));
+  if (m.members.empty()) header.fail("members", "found none, expected one or more");
   return m;
+}
+
+/// Refuses versions that are not this program's.
+void check_version(std::string_view version, std::string const& name) {
+  if (version == fmt::format("{}", model_version)) return;
+  bool const earlier = version == "1";
+  throw error(
+      {name, 1, 1},
+      fmt::format("a model of version {}, expected {}{}", version, model_version,
+                  earlier ? ": an earlier rulerank wrote it, run `rulerank fit` again" : ""));
 }
 
 }  // namespace
 
-std::string to_bytes(model const& m) {
-  datasets::binned_dataset const& t = m.training;
-  nlohmann::ordered_json header;
-  header["discretizer"] = datasets::to_json(m.discretizer);
-  header["options"] = {{"rule_size", m.options.rule_size},
-                       {"min_support", m.options.thresholds.min_support},
-                       {"min_confidence", m.options.thresholds.min_confidence},
-                       {"support_weight", m.options.support_weight},
-                       {"smoothing", m.options.smoothing},
-                       {"feature_share", m.options.feature_share}};
-  header["documents"] = t.documents;
-  header["max_label"] = t.max_label;
-  header["columns"] = nlohmann::ordered_json::array();
-  for (std::size_t f = 0; f < t.feature_count(); ++f)
-    header["columns"].push_back(column_json(t, f));
+model fit(context const& ctx, datasets::dataset const& train, std::span<recipe const> recipes) {
+  if (recipes.empty()) throw usage_error("nothing to fit, expected one recipe or more");
+  auto const unknown = std::find(train.labels.begin(), train.labels.end(), datasets::unlabelled);
+  if (unknown != train.labels.end()) {
+    auto const d = static_cast<std::size_t>(unknown - train.labels.begin());
+    throw error({train.name, train.line_numbers.empty() ? d + 1 : train.line_numbers[d]},
+                "found a document without a label, expected labels to learn from");
+  }
+  fitting from{train, {}};
+  model m;
+  for (recipe const& how : recipes)
+    m.members.push_back(member_kinds()[how.index()].fit(ctx, from, how));
+  return m;
+}
 
+std::string to_bytes(model const& m) {
+  if (m.members.empty()) throw usage_error("a model without members");
+  stored_parts parts;
+  nlohmann::ordered_json members = nlohmann::ordered_json::array();
+  for (l2r::member const& one : m.members) {
+    member_kind const& kind = member_kinds()[one.index()];
+    nlohmann::ordered_json& entry = members.emplace_back();
+    entry["kind"] = kind.name;
+    entry.update(kind.write(one, parts));
+  }
+  nlohmann::ordered_json header;
+  header["cuts"] = nlohmann::ordered_json::array();
+  for (cuts_pointer const& cuts : parts.cuts)
+    header["cuts"].push_back(nlohmann::ordered_json(datasets::to_json(*cuts)));
+  header["training"] = nlohmann::ordered_json::array();
+  for (items_pointer const& t : parts.training) header["training"].push_back(header_of(*t));
+  header["members"] = std::move(members);
   std::string body = header.dump() + "\n";
-  for (std::size_t f = 0; f < t.feature_count(); ++f)
-    body.append(reinterpret_cast<char const*>(t.column(f)), t.documents);
-  for (std::int32_t label : t.labels) append_little_endian(body, static_cast<std::uint32_t>(label));
+  for (items_pointer const& t : parts.training) append_bytes(body, *t);
   return fmt::format("{} {} {}\n", magic, model_version, sha256_hex(body)) + body;
 }
 
@@ -116,8 +210,7 @@ model model_from_bytes(std::string_view bytes, std::string const& name) {
     fail("not a model of rulerank, expected a file that `rulerank fit` wrote");
   std::string_view const line = bytes.substr(magic.size() + 1, line_end - magic.size() - 1);
   std::string_view const version = line.substr(0, line.find(' '));
-  if (version != fmt::format("{}", model_version))
-    fail(fmt::format("a model of version {}, expected {}", version, model_version));
+  check_version(version, name);
   std::string_view const body = bytes.substr(line_end + 1);
   if (line.substr(std::min(version.size() + 1, line.size())) != sha256_hex(body))
     fail(
@@ -125,16 +218,9 @@ model model_from_bytes(std::string_view bytes, std::string const& name) {
         "line");
   std::size_t const header_end = body.find('\n');
   if (header_end == body.npos) fail("a model without a header");
-  try {
-    return parse(
-        datasets::parse_json(body.substr(0, header_end), name, "a model's header", header_line),
-        body.substr(header_end + 1), name);
-  } catch (nlohmann::json::exception const& e) {
-    fail(fmt::format("a model with a header that is not understood: {}", e.what()));
-  } catch (usage_error const& e) {
-    fail(fmt::format("a model with options that are not understood: {}", e.what()));
-  }
-  throw error({name, 1, 1}, "a model that is not understood");
+  return parse(
+      parse_shallow_json(body.substr(0, header_end), name, "a model's header", header_line),
+      body.substr(header_end + 1), name);
 }
 
 void write_model(model const& m, std::string const& path) {

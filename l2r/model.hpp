@@ -1,32 +1,70 @@
 #pragma once
 
+#include "core/context.hpp"
+#include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
 #include "l2r/options.hpp"
 
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
+// What is fitted once and ranks from then on: members, saved and loaded as one file.
 namespace rulerank::l2r {
 
-/// Everything that ranking needs: the cuts, the training documents as items, the scoring options.
-struct model {
-  datasets::discretizer discretizer;
-  datasets::binned_dataset training;
-  scoring_options options;
+/// Ranks by the association rules of training documents (class ranker). Neither pointer is null,
+/// but `cuts` where documents are given as items (binned_lists). Members of a model may point to
+/// the same cuts and documents: they are then stored, and cuts applied, once.
+struct rules_member {
+  std::shared_ptr<datasets::discretizer const> cuts;
+  std::shared_ptr<datasets::binned_dataset const> training;
+  scoring_options scoring;
 };
 
-/// Model files are read by programs that know this version or a later one.
-inline constexpr int model_version = 1;
+/// One way to score documents, of one of several kinds.
+using member = std::variant<rules_member>;
+
+/// Everything that ranking needs. The score of a document is that of the member or, of several, the
+/// mean of theirs, each standardised within its query's list (l2r::combine).
+struct model {
+  std::vector<l2r::member> members;  ///< one or more
+};
+
+/// How to fit a `rules_member`.
+struct rules_recipe {
+  datasets::discretizer_options discretizer;
+  /// Not null: these cuts are used, and `discretizer` is not looked at.
+  std::shared_ptr<datasets::discretizer const> cuts;
+  scoring_options scoring;
+};
+
+/// How to fit a member.
+using recipe = std::variant<rules_recipe>;
+
+/// Fits one member a recipe on training documents, in the order of the recipes; cuts and items that
+/// recipes share are made once. Throws `error` naming the documents for one without a label and
+/// where no feature has two bins, `usage_error` without recipes and for options that make no sense.
+model fit(context const& ctx, datasets::dataset const& train, std::span<recipe const> recipes);
+
+/// The version of model files that this program writes, the only one that it reads.
+inline constexpr int model_version = 2;
 
 /// One file: the line `rulerank-model VERSION SHA256` (of all that follows the line), a line of
-/// JSON (cuts, options, sizes), then little-endian binary: the bin codes column by column, one byte
-/// each, without padding, and the labels, four bytes each.
+/// JSON (cuts, the columns of training documents, members that refer to these by index), then
+/// little-endian binary: of each set of training documents the bin codes column by column, one byte
+/// each, without padding, and the labels, four bytes each. Equal cuts and documents stand once.
+/// Throws `usage_error` for a model without members or with one that has no cuts.
 std::string to_bytes(model const& m);
-/// Throws `error` naming `name` for a file that is not a model, is damaged or cut short, or was
-/// written by a later version.
+/// Throws `error` naming `name` for a file that is not a model, is damaged or cut short, is of
+/// another version, or holds what no model has.
 model model_from_bytes(std::string_view bytes, std::string const& name);
 
 /// Appears whole or not at all; throws `output_error`.
 void write_model(model const& m, std::string const& path);
+/// Throws `error` as `model_from_bytes` does, and for a file that cannot be read.
 model read_model(std::string const& path);
 
 }  // namespace rulerank::l2r

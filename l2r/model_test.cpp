@@ -4,32 +4,43 @@
 #include "core/sha256.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
-#include "l2r/ranker.hpp"
+#include "l2r/scorer.hpp"
 
-#include <fstream>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::l2r {
 namespace {
 
-model small_model() {
+datasets::dataset small_set() {
   std::string text;
   for (int d = 0; d < 40; ++d)
     text += fmt::format("{} qid:{} 1:{} 3:{} 7:{}\n", d % 3, d / 8, d % 7 * .1,
                         d % 5 == 0 ? "NULL" : fmt::format("{}", d % 4), d);
-  context const ctx;
-  auto const data = datasets::parse_svmlight(ctx, text, "small");
-  model m;
-  m.discretizer = datasets::fit_discretizer(ctx, data, {});
-  m.training = datasets::apply_discretizer(ctx, data, m.discretizer);
-  m.options.rule_size = 4;
-  m.options.thresholds = {2, .01};
-  m.options.support_weight = -.25;
-  m.options.smoothing = 5;
-  m.options.feature_share = .5;
-  return m;
+  return datasets::parse_svmlight(context{}, text, "small");
+}
+
+/// Three members, two of which share cuts and training documents.
+model small_model() {
+  rules_recipe first, second;
+  first.scoring = {4, {2, .01}, -.25, 5, .5};
+  second.discretizer.method = datasets::binning::frequency;
+  rules_recipe third = first;
+  third.scoring.rule_size = 3;
+  return fit(context{}, small_set(), std::vector<recipe>{first, second, third});
+}
+
+rules_member const& rules_of(model const& m, std::size_t k) {
+  return std::get<rules_member>(m.members.at(k));
+}
+
+/// A model file of this header and these bytes, with the checksum that they have.
+std::string file_of(std::string const& header, std::string const& bytes = {}, int version = 2) {
+  std::string const body = header + "\n" + bytes;
+  return fmt::format("rulerank-model {} {}\n", version, sha256_hex(body)) + body;
 }
 
 /// The message of the error that reading the bytes gives.
@@ -47,25 +58,45 @@ TEST(model, comes_back_whole) {
   testing_tools::temporary_folder const folder;
   write_model(m, folder / "m");
   model const back = read_model(folder / "m");
-  EXPECT_EQ(back.training.codes, m.training.codes);
-  EXPECT_EQ(back.training.stride, m.training.stride);
-  EXPECT_EQ(back.training.labels, m.training.labels);
-  EXPECT_EQ(back.training.features, m.training.features);
-  EXPECT_EQ(back.training.item_begin, m.training.item_begin);
-  EXPECT_EQ(back.training.has_missing_item, m.training.has_missing_item);
-  EXPECT_EQ(back.training.max_label, m.training.max_label);
-  EXPECT_EQ(back.options.rule_size, 4U);
-  EXPECT_EQ(back.options.thresholds.min_support, 2U);
-  EXPECT_EQ(back.options.thresholds.min_confidence, .01);
-  EXPECT_EQ(back.options.support_weight, -.25);
-  EXPECT_EQ(back.options.smoothing, 5);
-  EXPECT_EQ(back.options.feature_share, .5);
+  ASSERT_EQ(back.members.size(), 3U);
+  for (std::size_t k = 0; k < 3; ++k) {
+    datasets::binned_dataset const& was = *rules_of(m, k).training;
+    datasets::binned_dataset const& is = *rules_of(back, k).training;
+    EXPECT_EQ(is.documents, was.documents);
+    EXPECT_EQ(is.codes, was.codes);
+    EXPECT_EQ(is.stride, was.stride);
+    EXPECT_EQ(is.labels, was.labels);
+    EXPECT_EQ(is.features, was.features);
+    EXPECT_EQ(is.item_begin, was.item_begin);
+    EXPECT_EQ(is.has_missing_item, was.has_missing_item);
+    EXPECT_EQ(is.max_label, was.max_label);
+    EXPECT_EQ(datasets::to_json(*rules_of(back, k).cuts), datasets::to_json(*rules_of(m, k).cuts));
+  }
+  scoring_options const& options = rules_of(back, 0).scoring;
+  EXPECT_EQ(options.rule_size, 4U);
+  EXPECT_EQ(options.thresholds.min_support, 2U);
+  EXPECT_EQ(options.thresholds.min_confidence, .01);
+  EXPECT_EQ(options.support_weight, -.25);
+  EXPECT_EQ(options.smoothing, 5);
+  EXPECT_EQ(options.feature_share, .5);
+  EXPECT_EQ(rules_of(back, 2).scoring.rule_size, 3U);
   EXPECT_EQ(to_bytes(back), to_bytes(m));
   context const ctx;
-  ranker_options options;
-  options.rule_size = 4;
-  EXPECT_EQ(ranker(ctx, back.training, options).score(ctx, m.training).scores,
-            ranker(ctx, m.training, options).score(ctx, m.training).scores);
+  EXPECT_EQ(scorer(ctx, back).score(ctx, small_set()).scores,
+            scorer(ctx, m).score(ctx, small_set()).scores);
+}
+
+TEST(model, what_members_share_stands_once) {
+  model const m = small_model();
+  model const back = model_from_bytes(to_bytes(m), "m.model");
+  EXPECT_EQ(rules_of(back, 0).training, rules_of(back, 2).training);
+  EXPECT_EQ(rules_of(back, 0).cuts, rules_of(back, 2).cuts);
+  EXPECT_NE(rules_of(back, 0).cuts, rules_of(back, 1).cuts);
+  model copied = m;  // equal, not the same
+  auto& third = std::get<rules_member>(copied.members[2]);
+  third.training = std::make_shared<datasets::binned_dataset const>(*third.training);
+  third.cuts = std::make_shared<datasets::discretizer const>(*third.cuts);
+  EXPECT_EQ(to_bytes(copied), to_bytes(m));
 }
 
 TEST(model, any_damaged_byte_is_noticed) {
@@ -84,23 +115,73 @@ TEST(model, any_missing_end_is_noticed) {
   EXPECT_TRUE(message_of(bytes + "x").starts_with("m.model:1:1: "));
 }
 
-TEST(model, foreign_and_later_files) {
+TEST(model, foreign_earlier_and_later_files) {
   EXPECT_NE(message_of("1 qid:1 1:0.5\n").find("not a model of rulerank"), std::string::npos);
   EXPECT_NE(message_of("").find("not a model of rulerank"), std::string::npos);
-  std::string later = to_bytes(small_model());
-  later.replace(later.find(' ') + 1, 1, "2");
-  EXPECT_NE(message_of(later).find("version 2, expected 1"), std::string::npos);
+  EXPECT_NE(message_of(file_of("{}", "", 3)).find("version 3, expected 2"), std::string::npos);
+  std::string const earlier = message_of(file_of("{}", "", 1));
+  EXPECT_NE(earlier.find("version 1, expected 2"), std::string::npos);
+  EXPECT_NE(earlier.find("run `rulerank fit` again"), std::string::npos);
   EXPECT_THROW(read_model("/nonexistent/model"), error);
+  EXPECT_THROW(to_bytes(model{}), usage_error);
   // A right checksum over wrong contents.
-  for (std::string const body : {"", "{}\n", "[1,2]\n", "{\"options\": 3}\n"}) {
-    std::string const whole = "rulerank-model 1 " + sha256_hex(body) + "\n" + body;
-    EXPECT_TRUE(message_of(whole).starts_with("m.model:1:1: ")) << body;
-  }
-  for (auto const& [body, place] : {std::pair{"{\"a\": b}\n", "m.model:2:7: malformed"},
-                                    {"{\"a\": [1, 1e999]}\n", "m.model:2:11: found 1e999, "}}) {
-    std::string const whole =
-        "rulerank-model 1 " + sha256_hex(std::string_view(body)) + "\n" + body;
-    EXPECT_TRUE(message_of(whole).starts_with(place)) << message_of(whole);
+  for (std::string const header : {"", "{}", "[1,2]", "{\"cuts\": 3}"})
+    EXPECT_TRUE(message_of(file_of(header)).starts_with("m.model:")) << header;
+  for (auto const& [header, place] : {std::pair{"{\"a\": b}", "m.model:2:7: malformed"},
+                                      {"{\"a\": [1, 1e999]}", "m.model:2:11: found 1e999, "}})
+    EXPECT_TRUE(message_of(file_of(header)).starts_with(place)) << message_of(file_of(header));
+  std::string const nested(100'000, '[');
+  EXPECT_TRUE(message_of(file_of(nested)).starts_with("m.model:2:17: found JSON nested deeper"));
+  EXPECT_TRUE(message_of(file_of("{\"a\":" + nested)).starts_with("m.model:2:"));
+}
+
+/// The message for a small model's header with `from`, which stands there, replaced by `to`.
+std::string message_with(std::string const& from, std::string const& to) {
+  std::string const bytes = to_bytes(small_model());
+  std::size_t const header = bytes.find('\n') + 1;
+  std::size_t const end = bytes.find('\n', header);
+  std::string changed = bytes.substr(header, end - header);
+  EXPECT_NE(changed.find(from), std::string::npos) << from << " in " << changed;
+  changed.replace(changed.find(from), from.size(), to);
+  return message_of(file_of(changed, bytes.substr(end + 1)));
+}
+
+TEST(model, bytes_after_the_last_documents_are_refused) {
+  std::string const bytes = to_bytes(small_model());
+  std::string const header = bytes.substr(bytes.find('\n') + 1);
+  std::size_t const end = header.find('\n');
+  EXPECT_NE(message_of(file_of(header.substr(0, end), header.substr(end + 1) + "xy"))
+                .find("found 2 bytes after the last documents"),
+            std::string::npos);
+}
+
+TEST(model, numbers_that_do_not_fit_are_refused) {
+  for (auto const& [from, to, expected] :
+       {std::tuple{"\"rule_size\":4", "\"rule_size\":4294967299",
+                   "members[0].options.rule_size: found 4294967299, expected an integer"},
+        {"\"rule_size\":4", "\"rule_size\":3.9", "rule_size: found 3.9, expected an integer"},
+        {"\"rule_size\":4", "\"rule_size\":1", "rule size 1, expected 2 or more"},
+        {"\"min_support\":2", "\"min_support\":-1", "min_support: found -1, expected an integer"},
+        {"\"min_confidence\":0.01", "\"min_confidence\":[[3]]",
+         "min_confidence: found array, expected a number"},
+        {"\"smoothing\":5.0", "\"smoothing\":-5", "smoothing -5, expected"},
+        {"\"kind\":\"rules\"", "\"kind\":\"runes\"",
+         "members[0].kind: found a kind that is not known, expected one of rules"},
+        {"\"cuts\":0", "\"cuts\":7", "members[0].cuts: found 7, expected an integer from 0 to 1"},
+        {"\"training\":0", "\"training\":-1", "members[0].training: found -1"},
+        {"\"documents\":40", "\"documents\":41", "training[0]"},
+        {"\"documents\":40", "\"documents\":39", "training[0]"},
+        {"\"documents\":40", "\"documents\":1e18", "training[0].documents: found 1e+18"},
+        {"\"documents\":40", "\"documents\":4294967295", "bytes of codes and labels, expected"},
+        {"\"max_label\":2", "\"max_label\":1", "training[0]: found label 2 of document 2"},
+        {"\"max_label\":2", "\"max_label\":-2", "training[0].max_label: found -2"},
+        {"\"feature\":1,\"bins\":11", "\"feature\":1,\"bins\":300", "columns[0].bins: found 300"},
+        {"\"feature\":1,\"bins\":11", "\"feature\":1,\"bins\":2", "columns[0]: found bin"},
+        {"\"missing_item\":", "\"missing_item\":7,\"x\":", "expected true or false"},
+        {"\"feature\":1,\"bins", "\"feature\":9,\"bins", "columns[1].feature: found 3 after 9"}}) {
+    std::string const message = message_with(from, to);
+    EXPECT_TRUE(message.starts_with("m.model:")) << message;
+    EXPECT_NE(message.find(expected), std::string::npos) << message;
   }
 }
 

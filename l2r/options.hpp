@@ -1,19 +1,31 @@
 #pragma once
 
-#include "core/engines.hpp"
+#include "core/engine_registry.hpp"
 #include "rules/thresholds.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace rulerank::l2r {
 
 /// The engines of the score (docs/definitions.md, Ranking). All give the same bits.
 enum class engine { automatic, lrar, project, tensor, plrar, profl_t, profl };
 
-using engine_description = engine_entry<engine>;
+class scoring_engine;  // private, as is what it is made from
+struct prepared_training;
+using engine_factory = std::unique_ptr<scoring_engine> (*)(context const&,
+                                                           prepared_training const&);
+
+struct engine_description : registered_engine<l2r::engine, engine_factory> {
+  /// Whether it keeps a cache or buffers between calls: then its calls run one after the other.
+  bool keeps_state;
+};
 
 /// Every engine that can be asked for.
 std::span<engine_description const> engines();
@@ -28,25 +40,33 @@ struct scoring_options {
   rules::thresholds thresholds;  ///< when a rule is valid, by its raw support and confidence
   double support_weight = 0;     ///< w: an itemset weighs n^w, n the documents that hold it
   double smoothing = 0;          ///< a: confidence (n_r + a prior_r) / (n + a); 0 or more
-  /// Rules are made of this share of the features with items, those that tell most of the label in
+  /// Rules are made of this share of the features with items, those that predict the label best in
   /// the training set (datasets::best_features); above 0, at most 1.
   double feature_share = 1;
 };
 
-/// How to rank.
-struct ranker_options : scoring_options {
+/// Throws `usage_error` for what makes no sense.
+void check(scoring_options const& options);
+
+/// How a score is computed: it does not depend on these.
+struct engine_options {
   l2r::engine engine = engine::automatic;
   /// Memory of lrar's cache of supports, or of profl's cache of itemsets on each GPU.
   std::size_t cache_bytes = std::size_t{4} << 30;
-  /// tensor scores so many documents or more of a call together, item by item.
-  std::size_t shared_from = 1500;
-  /// Memory of each GPU that batches of documents may take; 0: what is free, less a reserve.
-  std::size_t device_bytes = 0;
-  bool wide_sums = false;  ///< 128-bit sums (in `project` also 32-bit rows) even where less
-                           ///< suffices; for tests
 };
 
-/// Throws `usage_error` for what makes no sense.
-void check(scoring_options const& options);
+/// How to rank.
+struct ranker_options {
+  scoring_options scoring;
+  l2r::engine engine = engine::automatic;
+  std::size_t cache_bytes = engine_options{}.cache_bytes;
+};
+
+/// One object: rule_size, min_support, min_confidence, support_weight, smoothing, feature_share.
+nlohmann::ordered_json to_json(scoring_options const& options);
+/// Throws `error` naming `name` and, before the key, `place` for a number that is missing (without
+/// a feature share all features count) or does not fit, and for options that make no sense.
+scoring_options scoring_options_from(nlohmann::ordered_json const& json, std::string const& name,
+                                     std::string const& place = {});
 
 }  // namespace rulerank::l2r

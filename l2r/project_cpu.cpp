@@ -85,7 +85,7 @@ class project final : public scoring_engine {
       std::size_t const end = std::min(test.documents(), begin + at_once);
       lane_plan const plan(ctx, training_, test, begin, end);
       std::span<double> const scores{result.scores.data() + begin, end - begin};
-      if (plan.lanes() <= std::numeric_limits<std::uint16_t>::max() && !training_.options.wide_sums)
+      if (plan.lanes() <= std::numeric_limits<std::uint16_t>::max() && !training_.knobs.wide_sums)
         walk(ctx, batch<std::uint16_t>(ctx, plan, training_, test, begin, end), begin,
              test.documents(), scores);
       else
@@ -154,7 +154,7 @@ class project final : public scoring_engine {
 
 }  // namespace
 
-std::unique_ptr<scoring_engine> make_project(prepared_training const& training) {
+std::unique_ptr<scoring_engine> make_project(context const&, prepared_training const& training) {
   if (training.table.is_wide()) return std::make_unique<project<wide_sum>>(training);
   return std::make_unique<project<std::uint64_t>>(training);
 }

@@ -3,7 +3,9 @@
 #include "core/error.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
+#include "l2r/engine_knobs.hpp"
 #include "l2r/itemset_cache_math.hpp"
+#include "l2r/prepared_training.hpp"
 #include "l2r/testing.hpp"
 #include "rules/combinadic.hpp"
 
@@ -40,7 +42,7 @@ std::vector<std::uint64_t> bits_of(std::vector<double> const& scores) {
 }
 
 bool runs_on_gpu(engine which) {
-  return needs_gpu(engines(), which);
+  return !includes(find_engine(engines(), which)->where, runs_on::cpu);
 }
 
 /// The engines that this machine can run.
@@ -61,11 +63,11 @@ context context_for(engine which, int threads = 1) {
 }
 
 scored run(engine which, binned_dataset const& training, binned_dataset const& test,
-           ranker_options options, int threads = 1) {
+           ranker_options options, int threads = 1, engine_knobs knobs = {}) {
   context const ctx = context_for(which, threads);
-  options.shared_from = threads % 2 == 1 ? 0 : 1'000'000;  // either form of tensor
+  knobs.shared_from = threads % 2 == 1 ? 0 : 1'000'000;  // either form of tensor
   options.engine = which;
-  return ranker(ctx, training, options).score(ctx, test);
+  return ranker(ctx, training, options, knobs).score(ctx, test);
 }
 
 /// Every kind of option set that changes what is computed.
@@ -75,19 +77,19 @@ std::vector<ranker_options> option_sets(std::vector<std::uint32_t> const& sizes)
     for (rules::thresholds t : {rules::thresholds{1, .001}, {2, .01}, {5, .2}})
       for (auto [w, a] : {std::pair{0., 0.}, {-0.25, 0.}, {0., 5.}, {-0.25, 5.}, {0.5, 0.}}) {
         ranker_options options;
-        options.rule_size = size;
-        options.thresholds = t;
-        options.support_weight = w;
-        options.smoothing = a;
+        options.scoring.rule_size = size;
+        options.scoring.thresholds = t;
+        options.scoring.support_weight = w;
+        options.scoring.smoothing = a;
         all.push_back(options);
       }
   return all;
 }
 
 std::string words(ranker_options const& o) {
-  return fmt::format("size {} thresholds {} {} w {} a {} wide {}", o.rule_size,
-                     o.thresholds.min_support, o.thresholds.min_confidence, o.support_weight,
-                     o.smoothing, o.wide_sums);
+  scoring_options const& s = o.scoring;
+  return fmt::format("size {} thresholds {} {} w {} a {}", s.rule_size, s.thresholds.min_support,
+                     s.thresholds.min_confidence, s.support_weight, s.smoothing);
 }
 
 struct case_of_shape {
@@ -105,20 +107,20 @@ TEST_P(against_reference, bit_for_bit) {
     binned_dataset const training = drawn_set(shape, seed);
     binned_dataset const test = drawn_set(test_shape, 1000 + seed);
     auto const documents = documents_of(training);
-    for (ranker_options options : option_sets({2, 3, 4})) {
+    for (ranker_options const& options : option_sets({2, 3, 4})) {
       for (bool wide : {false, true}) {
-        options.wide_sums = wide;
         std::vector<double> expected;
         for (std::size_t d = 0; d < test.documents; ++d) {
           auto const items = items_of(test, d);
           expected.push_back(
-              reference::score(documents, training.feature_count(), items, options, wide));
-          double const plain = reference::plain_score(documents, items, options);
+              reference::score(documents, training.feature_count(), items, options.scoring, wide));
+          double const plain = reference::plain_score(documents, items, options.scoring);
           EXPECT_NEAR(expected.back(), plain, 2e-6 * (1 + plain)) << words(options);
         }
         for (engine which : engines_here())
-          EXPECT_EQ(bits_of(run(which, training, test, options).scores), bits_of(expected))
-              << name_of(which) << " " << words(options);
+          EXPECT_EQ(bits_of(run(which, training, test, options, 1, {.wide_sums = wide}).scores),
+                    bits_of(expected))
+              << name_of(which) << " " << words(options) << " wide " << wide;
       }
     }
   }
@@ -146,10 +148,10 @@ TEST(ranker, larger_rules) {
   auto const documents = documents_of(training);
   for (std::uint32_t size : {5U, 6U, 9U, 30U}) {
     ranker_options options;
-    options.rule_size = size;
+    options.scoring.rule_size = size;
     std::vector<double> expected;
     for (std::size_t d = 0; d < test.documents; ++d)
-      expected.push_back(reference::score(documents, 8, items_of(test, d), options));
+      expected.push_back(reference::score(documents, 8, items_of(test, d), options.scoring));
     for (engine which : engines_here())
       for (int threads : {1, 3})
         EXPECT_EQ(bits_of(run(which, training, test, options, threads).scores), bits_of(expected))
@@ -178,11 +180,12 @@ TEST(ranker, engines_and_threads_agree) {
         }
     }
     ranker_options wide;
-    wide.rule_size = 4;
-    wide.wide_sums = true;
-    auto const expected = bits_of(run(engine::lrar, training, test, wide).scores);
+    wide.scoring.rule_size = 4;
+    engine_knobs const knobs{.wide_sums = true};
+    auto const expected = bits_of(run(engine::lrar, training, test, wide, 1, knobs).scores);
     for (engine which : engines_here())
-      EXPECT_EQ(bits_of(run(which, training, test, wide, 2).scores), expected) << name_of(which);
+      EXPECT_EQ(bits_of(run(which, training, test, wide, 2, knobs).scores), expected)
+          << name_of(which);
   }
 }
 
@@ -196,9 +199,9 @@ TEST(ranker, a_class_that_fails_a_threshold_counts_no_more) {
   ranker_options options;
   for (engine which : engines_here()) {
     EXPECT_EQ(run(which, training, test, options).scores, std::vector{0.0});
-    options.thresholds.min_confidence = 0;
+    options.scoring.thresholds.min_confidence = 0;
     EXPECT_NEAR(run(which, training, test, options).scores[0], 1 / 1500.0, 1e-12);
-    options.thresholds.min_confidence = .001;
+    options.scoring.thresholds.min_confidence = .001;
   }
 }
 
@@ -220,7 +223,7 @@ TEST(ranker, query_by_query_is_the_same) {
   for (engine which : engines_here()) {
     context const ctx = context_for(which, 2);
     ranker_options options;
-    options.rule_size = 4;
+    options.scoring.rule_size = 4;
     options.engine = which;
     ranker r(ctx, training, options);
     auto const all = r.score(ctx, test);
@@ -258,8 +261,8 @@ TEST(ranker, profl_looks_every_itemset_of_the_largest_size_up) {
   binned_dataset const test = drawn_set({300, 12, 4, {0, 1, 2}, .05, .1}, 2);
   for (std::uint32_t size : {2U, 3U, 4U, 5U}) {
     ranker_options options;
-    options.rule_size = size;
-    prepared_training const prepared(training, options);
+    options.scoring.rule_size = size;
+    prepared_training const prepared(training, options.scoring);
     known_items const known(prepared, test);
     std::uint64_t itemsets = 0;
     for (std::size_t d = 0; d < test.documents && size > 2; ++d) {
@@ -302,7 +305,7 @@ TEST(ranker, published_engines_on_gpus_take_16_items) {
   for (engine_description const& d : engines()) {
     if (d.name != "plrar" && d.name != "profl" && d.name != "profl-t") continue;
     ranker_options options;
-    options.rule_size = 18;
+    options.scoring.rule_size = 18;
     EXPECT_THROW(run(d.which, training, training, options), usage_error) << d.name;
   }
 }
@@ -389,14 +392,14 @@ TEST(ranker, a_share_of_the_features_is_that_of_a_set_without_the_others) {
   two.max_label = training.max_label;
   ranker_options share;
   for (double const s : {.2, .28}) {  // of 7, rounded up
-    share.feature_share = s;
+    share.scoring.feature_share = s;
     for (engine which : engines_here())
       EXPECT_EQ(run(which, training, test, share).scores, run(which, two, test, {}).scores);
   }
-  share.feature_share = 1;
+  share.scoring.feature_share = 1;
   EXPECT_EQ(run(engine::project, training, test, share).scores,
             run(engine::project, training, test, {}).scores);
-  share.feature_share = 1e-9;  // one is left
+  share.scoring.feature_share = 1e-9;  // one is left
   EXPECT_NO_THROW(run(engine::project, training, test, share));
 }
 
@@ -408,7 +411,7 @@ TEST(ranker, documents_without_rules_get_the_mean_label) {
   for (engine which : engines_here())
     EXPECT_EQ(run(which, training, test, {}).scores, std::vector(3, mean));
   ranker_options strict;
-  strict.thresholds.min_support = 1000;
+  strict.scoring.thresholds.min_support = 1000;
   for (engine which : engines_here())
     EXPECT_EQ(run(which, training, drawn_set({3, 4, 3}, 2), strict).scores, std::vector(3, mean));
 }
@@ -428,17 +431,19 @@ TEST(ranker, wrong_arguments) {
     return ranker(ctx, training, options).engine();
   };
   EXPECT_EQ(with([](ranker_options&) {}), engine::project);
-  EXPECT_THROW(with([](ranker_options& o) { o.rule_size = 1; }), usage_error);
-  EXPECT_THROW(with([](ranker_options& o) { o.rule_size = 0; }), usage_error);
+  EXPECT_THROW(with([](ranker_options& o) { o.scoring.rule_size = 1; }), usage_error);
+  EXPECT_THROW(with([](ranker_options& o) { o.scoring.rule_size = 0; }), usage_error);
   scoring_options size_8;
   size_8.rule_size = 8;
   EXPECT_EQ(itemsets_a_document(size_8, 8), 254U);
   EXPECT_THROW(itemsets_a_document(size_8, 2000), usage_error);
-  EXPECT_THROW(with([](ranker_options& o) { o.thresholds.min_confidence = 1.5; }), usage_error);
-  EXPECT_THROW(with([](ranker_options& o) { o.smoothing = -1; }), usage_error);
-  EXPECT_THROW(with([](ranker_options& o) { o.support_weight = std::nan(""); }), usage_error);
+  EXPECT_THROW(with([](ranker_options& o) { o.scoring.thresholds.min_confidence = 1.5; }),
+               usage_error);
+  EXPECT_THROW(with([](ranker_options& o) { o.scoring.smoothing = -1; }), usage_error);
+  EXPECT_THROW(with([](ranker_options& o) { o.scoring.support_weight = std::nan(""); }),
+               usage_error);
   for (double const share : {0., -1., 1.1, std::nan("")})
-    EXPECT_THROW(with([&](ranker_options& o) { o.feature_share = share; }), usage_error);
+    EXPECT_THROW(with([&](ranker_options& o) { o.scoring.feature_share = share; }), usage_error);
   EXPECT_THROW(ranker(ctx, drawn_set({0, 4, 3}, 1), {}), usage_error);
   binned_dataset unlabelled = training;
   unlabelled.labels[3] = datasets::unlabelled;
@@ -471,7 +476,7 @@ TEST(ranker, progress_is_told_and_may_stop) {
     };
     ranker_options options;
     options.engine = which;
-    options.rule_size = 4;
+    options.scoring.rule_size = 4;
     EXPECT_THROW(ranker(ctx, training, options).score(ctx, training), interrupted);
     EXPECT_EQ(calls, 3U);
   }
@@ -515,12 +520,11 @@ TEST(ranker, gpus_take_what_fits) {
       context const ctx = context_for(which);
       ranker_options options;
       options.engine = which;
-      options.shared_from = 500;
-      options.device_bytes = device_bytes;
+      engine_knobs const knobs{.shared_from = 500, .device_bytes = device_bytes};
       std::string const what = std::string(name_of(which)) + ", " + std::to_string(device_bytes);
-      ranker fresh(ctx, training, options);
+      ranker const fresh(ctx, training, options, knobs);
       EXPECT_EQ(bits_of(fresh.score(ctx, test).scores), expected) << what;
-      ranker used(ctx, training, options);
+      ranker const used(ctx, training, options, knobs);
       EXPECT_EQ(bits_of(used.score(ctx, few).scores), expected_few) << what;
       EXPECT_EQ(bits_of(used.score(ctx, test).scores), expected) << what;
       EXPECT_EQ(bits_of(used.score(ctx, few).scores), expected_few) << what;
@@ -548,8 +552,7 @@ TEST(ranker, gpus_without_room_for_a_batch_say_so) {
     context const ctx = context_for(which);
     ranker_options options;
     options.engine = which;
-    options.device_bytes = 100;
-    ranker r(ctx, training, options);
+    ranker const r(ctx, training, options, {.device_bytes = 100});
     try {
       r.score(ctx, training);
       FAIL() << name_of(which) << " scored in 100 bytes";
@@ -569,9 +572,9 @@ TEST(ranker, a_smaller_one_beside_it_takes_nothing_away) {
       context const ctx = context_for(which);
       ranker_options options;
       options.engine = which;
-      options.shared_from = shared_from;
-      ranker first(ctx, wide, options);
-      ranker second(ctx, narrow, options);
+      engine_knobs const knobs{.shared_from = shared_from};
+      ranker const first(ctx, wide, options, knobs);
+      ranker const second(ctx, narrow, options, knobs);
       EXPECT_EQ(bits_of(first.score(ctx, wide).scores),
                 bits_of(run(engine::project, wide, wide, options).scores))
           << name_of(which);
@@ -603,7 +606,7 @@ TEST(ranker, engine_names) {
   for (bool gpu : {false, true}) {
     std::vector<engine> defaults;
     for (engine_description const& d : engines())
-      if (d.is_default && runs_on_gpu(d.which) == gpu) defaults.push_back(d.which);
+      if (includes(d.default_on, gpu ? runs_on::gpus : runs_on::cpu)) defaults.push_back(d.which);
     if (gpu && defaults.empty()) break;  // a build without CUDA
     ASSERT_EQ(defaults.size(), 1U);
     if (gpu && rulerank::testing_tools::gpus().empty()) break;
@@ -618,7 +621,7 @@ TEST(ranker, ties_keep_input_order) {
 
 TEST(score_table, follows_the_definition) {
   binned_dataset const training = drawn_set({200, 59, 10, {0, 1}}, 1);
-  ranker_options options;
+  scoring_options options;
   options.rule_size = 4;
   prepared_training const prepared(training, options);
   score_table const& table = prepared.table;
@@ -631,8 +634,7 @@ TEST(score_table, follows_the_definition) {
   EXPECT_EQ(view.factor[7], ((std::uint64_t{1} << 46) + 3) / 7);
   EXPECT_EQ(view.unit[5], std::uint64_t{1} << 46);
   EXPECT_EQ(view.unit[0], 0U);
-  options.wide_sums = true;
-  prepared_training const wide(training, options);
+  prepared_training const wide(training, options, 0, {.wide_sums = true});
   EXPECT_TRUE(wide.table.is_wide());
   EXPECT_EQ(wide.table.shift(), 64);
   EXPECT_TRUE(wide.table.wide().factor[1] == wide_sum{1} << 64);
@@ -641,7 +643,7 @@ TEST(score_table, follows_the_definition) {
 TEST(score_table, goes_wide_by_itself) {
   // C(300, 1..5) is about 2e10 (35 bits): 200 / 2^27 exceeds 1e-6.
   drawn_shape const shape{200, 300, 2};
-  ranker_options options;
+  scoring_options options;
   options.rule_size = 6;
   EXPECT_TRUE(prepared_training(drawn_set(shape, 1), options).table.is_wide());
   options.rule_size = 3;
@@ -649,7 +651,7 @@ TEST(score_table, goes_wide_by_itself) {
 }
 
 TEST(score_table, refuses_weights_that_do_not_fit) {
-  ranker_options options;
+  scoring_options options;
   options.support_weight = -16;
   EXPECT_THROW(prepared_training(drawn_set({3000, 3, 2}, 1), options), usage_error);
 }
@@ -701,7 +703,7 @@ TEST_P(golden_scores, within_1e_6) {
   ASSERT_EQ(expected.size(), fold.test.documents);
   for (engine which : engines_here()) {
     ranker_options options;
-    options.rule_size = static_cast<std::uint32_t>(size);
+    options.scoring.rule_size = static_cast<std::uint32_t>(size);
     auto const scores = run(which, fold.training, fold.test, options).scores;
     for (std::size_t d = 0; d < scores.size(); ++d)
       EXPECT_NEAR(scores[d], expected[d], 1e-6 * expected[d]) << "document " << d;

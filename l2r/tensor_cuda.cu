@@ -12,7 +12,7 @@ class tensor final : public device_scorer {
   tensor(prepared_training const& training, device_training const& on_device)
       : by_document_(make_tensor_by_document(training, on_device)),
         by_item_(make_tensor_by_item(training, on_device)),
-        many_(training.options.shared_from) {}
+        many_(training.knobs.shared_from) {}
 
   std::size_t bytes_per_document() const override {
     return by_document_->bytes_per_document() +

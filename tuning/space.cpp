@@ -55,14 +55,10 @@ std::vector<candidate> candidates_of(space const& s) {
 }
 
 nlohmann::ordered_json to_json(candidate const& c) {
-  return {{"method", datasets::name_of(c.cuts.method)},
-          {"bins", bins_json(c.cuts.bins)},
-          {"rule_size", c.scoring.rule_size},
-          {"min_support", c.scoring.thresholds.min_support},
-          {"min_confidence", c.scoring.thresholds.min_confidence},
-          {"support_weight", c.scoring.support_weight},
-          {"smoothing", c.scoring.smoothing},
-          {"feature_share", c.scoring.feature_share}};
+  nlohmann::ordered_json json{{"method", datasets::name_of(c.cuts.method)},
+                              {"bins", bins_json(c.cuts.bins)}};
+  json.update(l2r::to_json(c.scoring));
+  return json;
 }
 
 nlohmann::ordered_json to_json(space const& s) {

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-// What a search may choose from.
+// What a search may choose from. These functions may be called from several threads.
 namespace rulerank::tuning {
 
 /// How features are cut.
@@ -38,10 +38,10 @@ struct space {
   std::vector<double> feature_shares{1};
 };
 
-/// The candidates in lexicographic order of their values' places, rule size first, then min
-/// support, min confidence, support weight, smoothing, feature share, method, bins: among equals
-/// the first one is taken. Throws `usage_error` for a list that is empty or has a value twice, and
-/// for values that make no sense.
+/// The candidates in lexicographic order of their values' positions in the lists, rule size first,
+/// then min support, min confidence, support weight, smoothing, feature share, method, bins: among
+/// equals a search takes the first one. Throws `usage_error` for a list that is empty or has a
+/// value twice, and for values that make no sense.
 std::vector<candidate> candidates_of(space const& s);
 
 /// One object: method, bins (a number or "cv"), rule_size, min_support, min_confidence,

@@ -2,12 +2,13 @@
 
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "datasets/json_text.hpp"
 #include "eval/evaluate.hpp"
-#include "l2r/combination.hpp"
-#include "l2r/ranker.hpp"
+#include "l2r/scorer.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <numeric>
 #include <random>
 
@@ -18,8 +19,9 @@ namespace rulerank::tuning {
 namespace {
 
 using json_text = nlohmann::ordered_json;
+using items_ptr = std::shared_ptr<datasets::binned_dataset const>;
 
-/// Goes up when states are to be held in another form.
+/// The version of the state's form.
 constexpr int state_form = 1;
 
 enum class drawn : std::uint64_t { queries = 1, candidates = 2, folds = 3 };
@@ -83,14 +85,14 @@ json_text to_json(search_options const& options) {
 
 tuner::tuner(context const& ctx, datasets::dataset const& validation,
              std::vector<candidate> candidates, std::vector<eval::measure> measures,
-             eval::profile rules, prepare_fn prepare, l2r::ranker_options how,
+             eval::profile rules, prepare_fn prepare, l2r::engine_options engine,
              cross_fitting crossed)
     : validation_(validation),
       candidates_(std::move(candidates)),
       measures_(std::move(measures)),
       rules_(std::move(rules)),
       prepare_(std::move(prepare)),
-      how_(how),
+      engine_(engine),
       crossed_(crossed),
       done_(candidates_.size()),
       values_(candidates_.size()) {
@@ -117,7 +119,7 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
     max_label = std::max(max_label, crossed_.training->max_label());
   }
   order_ = draw_order(ctx.seed, drawn::queries, queries);
-  // A query's value must not depend on which others are looked at with it.
+  // A query's value must not depend on which others are judged with it.
   if (!rules_.max_label) rules_.max_label = max_label;
 }
 
@@ -127,60 +129,77 @@ prepared const& tuner::prepared_for(cuts const& how) {
                                   : prepared_.emplace(how, prepare_(how)).first->second;
 }
 
-tuner::block const& tuner::block_of(std::size_t from, std::size_t to) {
-  auto const [at, missing] = blocks_.try_emplace({from, to});
+std::vector<tuner::query_batch> const& tuner::batches_of(std::size_t from, std::size_t to) {
+  auto const [at, missing] = batches_.try_emplace({from, to});
   if (!missing) return at->second;
-  std::vector<std::size_t> places(order_.begin() + static_cast<std::ptrdiff_t>(from),
-                                  order_.begin() + static_cast<std::ptrdiff_t>(to));
-  std::ranges::sort(places);
+  std::vector<std::size_t> queries(order_.begin() + static_cast<std::ptrdiff_t>(from),
+                                   order_.begin() + static_cast<std::ptrdiff_t>(to));
+  std::ranges::sort(queries);
   std::size_t const own = validation_.queries.size();
-  std::vector<piece> pieces(1 + crossed_.folds);
-  for (std::size_t const q : places) pieces[q < own ? 0 : 1 + fold_[q - own]].places.push_back(q);
-  for (std::size_t k = 0; k < pieces.size(); ++k) {
-    piece& p = pieces[k];
-    if (p.places.empty()) continue;
-    p.crossed = k > 0;
-    datasets::dataset const& part = p.crossed ? *crossed_.training : validation_;
+  std::vector<query_batch> batches(1 + crossed_.folds);
+  for (std::size_t const q : queries)
+    batches[q < own ? 0 : 1 + fold_[q - own]].queries.push_back(q);
+  for (std::size_t k = 0; k < batches.size(); ++k) {
+    query_batch& batch = batches[k];
+    if (batch.queries.empty()) continue;
+    batch.crossed = k > 0;
+    datasets::dataset const& part = batch.crossed ? *crossed_.training : validation_;
     auto const add = [&part](std::size_t q, std::vector<std::size_t>& to_these) {
       for (std::size_t d = part.queries[q].begin; d < part.queries[q].end; ++d)
         to_these.push_back(d);
     };
-    for (std::size_t const q : p.places) add(p.crossed ? q - own : q, p.documents);
-    if (p.crossed)
+    for (std::size_t const q : batch.queries) add(batch.crossed ? q - own : q, batch.documents);
+    if (batch.crossed)
       for (std::size_t q = 0; q < fold_.size(); ++q)
-        if (fold_[q] + 1 != k) add(q, p.ranked);
-    p.data = datasets::subset(part, p.documents);
-    at->second.push_back(std::move(p));
+        if (fold_[q] + 1 != k) add(q, batch.ranking);
+    batch.data = datasets::subset(part, batch.documents);
+    at->second.push_back(std::move(batch));
   }
   return at->second;
 }
 
-std::vector<double> tuner::score(context const& ctx, std::size_t c, piece const& p) {
-  prepared const& items = prepared_for(candidates_[c].cuts);
-  l2r::ranker_options options = how_;
-  static_cast<l2r::scoring_options&>(options) = candidates_[c].scoring;
-  l2r::ranker ranker(ctx, p.crossed ? datasets::subset(items.training, p.ranked) : items.training,
-                     options);
-  return ranker
-      .score(ctx, datasets::subset(p.crossed ? items.training : items.validation, p.documents))
-      .scores;
+/// What each candidate's cuts make is kept, so that models may refer to it.
+std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const> members,
+                                 query_batch const& batch) {
+  l2r::model model;
+  std::map<prepared const*, std::pair<items_ptr, datasets::binned_dataset>> by_cuts;
+  l2r::binned_lists lists{batch.data.queries, {}};
+  for (std::size_t const c : members) {
+    prepared const& all = prepared_for(candidates_[c].cuts);
+    auto const [at, missing] = by_cuts.try_emplace(&all);
+    auto& [training, documents] = at->second;
+    if (missing) {
+      training = batch.crossed ? std::make_shared<datasets::binned_dataset const>(
+                                     datasets::subset(all.training, batch.ranking))
+                               : items_ptr(items_ptr(), &all.training);
+      documents = datasets::subset(batch.crossed ? all.training : all.validation, batch.documents);
+    }
+    model.members.push_back(l2r::rules_member{nullptr, training, candidates_[c].scoring});
+    lists.items.push_back(&documents);
+  }
+  return l2r::score_once(ctx, model, engine_, lists).scores;
+}
+
+/// Puts what the scores of a batch get into `values` [queries x measures].
+void tuner::evaluate(context const& ctx, query_batch const& batch,
+                     std::vector<double> const& scores, std::vector<double>& values) const {
+  eval::query_values const got = eval::evaluate(ctx, batch.data, scores, measures_, rules_);
+  std::size_t const width = measures_.size();
+  for (std::size_t i = 0; i < batch.queries.size(); ++i)
+    for (std::size_t m = 0; m < width; ++m) values[batch.queries[i] * width + m] = got.at(i, m);
 }
 
 void tuner::extend(context const& ctx, std::size_t c, std::size_t queries) {
   context one = ctx;
-  one.progress = {};  // told of trials, not of what they are made of
-  std::size_t const width = measures_.size();
-  values_[c].resize(order_.size() * width);
-  for (piece const& p : block_of(done_[c], queries)) {
-    eval::query_values const got = eval::evaluate(one, p.data, score(one, c, p), measures_, rules_);
-    for (std::size_t i = 0; i < p.places.size(); ++i)
-      for (std::size_t m = 0; m < width; ++m) values_[c][p.places[i] * width + m] = got.at(i, m);
-  }
+  one.progress = {};  // progress counts trials, not their steps
+  values_[c].resize(order_.size() * measures_.size());
+  for (query_batch const& batch : batches_of(done_[c], queries))
+    evaluate(one, batch, score(one, std::span(&c, 1), batch), values_[c]);
   done_[c] = queries;
 }
 
 std::vector<double> tuner::average(std::vector<double> const& values, std::size_t queries) const {
-  // Summed in the order of the file, as evaluate does.
+  // Summed in the order of the file, as eval::evaluate does.
   std::vector<std::size_t> seen(order_.begin(),
                                 order_.begin() + static_cast<std::ptrdiff_t>(queries));
   std::ranges::sort(seen);
@@ -201,16 +220,9 @@ trial tuner::measure(context const& ctx, std::size_t c, std::size_t rung, std::s
 std::vector<double> tuner::judge(context const& ctx, std::span<std::size_t const> members) {
   context one = ctx;
   one.progress = {};
-  std::size_t const width = measures_.size();
-  std::vector<double> values(order_.size() * width);
-  for (piece const& p : block_of(0, order_.size())) {
-    std::vector<std::vector<double>> scores;
-    for (std::size_t const c : members) scores.push_back(score(one, c, p));
-    eval::query_values const got =
-        eval::evaluate(one, p.data, l2r::combine(p.data.queries, scores), measures_, rules_);
-    for (std::size_t i = 0; i < p.places.size(); ++i)
-      for (std::size_t m = 0; m < width; ++m) values[p.places[i] * width + m] = got.at(i, m);
-  }
+  std::vector<double> values(order_.size() * measures_.size());
+  for (query_batch const& batch : batches_of(0, order_.size()))
+    evaluate(one, batch, score(one, members, batch), values);
   return average(values, order_.size());
 }
 
@@ -286,23 +298,23 @@ std::string tuner::state(std::string const& fingerprint) const {
 
 std::size_t tuner::restore(std::string_view text, std::string const& fingerprint,
                            std::string const& name) try {
-  json_text const json = json_text::parse(text);
+  json_text const json = datasets::parse_ordered_json(text, name, "trials that tune wrote");
   if (json.at("rulerank_trials") != state_form)
     throw error({name, 1, 1}, "found trials of another version, expected this one's");
   if (json.at("fingerprint") != fingerprint)
     throw error({name, 1, 1},
                 "found trials of other inputs, options or another program, expected those of this "
                 "line; another file starts anew");
-  std::map<std::string, std::size_t> places;
-  for (std::size_t c = 0; c < candidates_.size(); ++c) places[to_json(candidates_[c]).dump()] = c;
+  std::map<std::string, std::size_t> known;
+  for (std::size_t c = 0; c < candidates_.size(); ++c) known[to_json(candidates_[c]).dump()] = c;
   std::size_t const width = measures_.size();
   std::size_t taken = 0;
   for (json_text const& one : json.at("trials")) {
-    auto const at = places.find(one.at("candidate").dump());
+    auto const at = known.find(one.at("candidate").dump());
     auto const values = one.at("values").get<std::vector<double>>();
     if (values.size() % width != 0 || values.size() / width > order_.size())
       throw error({name, 1, 1}, "found a trial whose values are not queries x metrics");
-    if (at == places.end()) continue;
+    if (at == known.end()) continue;
     std::size_t const c = at->second;
     done_[c] = values.size() / width;
     values_[c].assign(order_.size() * width, 0);

@@ -4,6 +4,7 @@
 #include "datasets/dataset.hpp"
 #include "eval/measure.hpp"
 #include "eval/profile.hpp"
+#include "eval/table.hpp"
 #include "l2r/options.hpp"
 #include "tuning/space.hpp"
 
@@ -24,20 +25,21 @@ struct prepared {
   datasets::binned_dataset training;
   datasets::binned_dataset validation;
 };
-/// Called once for each way to cut that a search comes to.
+/// Makes both by the given cuts; called once for each way to cut that a search comes to, from the
+/// thread that searches.
 using prepare_fn = std::function<prepared(cuts const&)>;
 
 /// More queries to judge candidates by: those of the training documents, dealt into `folds` by the
 /// context's seed; each fold is ranked by the rules of the others' documents. (Stone,
-/// Cross-validatory choice and assessment of statistical predictions, 1974.) The cuts, which no
-/// label is looked at for, stay those of all documents.
+/// Cross-validatory choice and assessment of statistical predictions, 1974.) The cuts, which do
+/// not depend on labels, stay those of all documents.
 struct cross_fitting {
   std::size_t folds = 0;  ///< 2 or more; 0: the validation queries alone
-  /// The documents of `prepared::training`, in its order; outlives the tuner. Not looked at for 0.
+  /// The documents of `prepared::training`, in its order; outlives the tuner. Unused for 0.
   datasets::dataset const* training = nullptr;
 };
 
-/// How to search. Rung k of K looks at a keep^(k + 1 - K) share of the queries to judge by, at
+/// How to search. Rung k of K uses a keep^(k + 1 - K) share of the queries to judge by, at
 /// least one; the rungs' queries are nested, the last rung has all. Each rung but the first tries
 /// the best of the rung before it, one in `keep`, rounded up. One rung is a grid search.
 /// (Jamieson and Talwalkar, Non-stochastic best arm identification and hyperparameter
@@ -45,7 +47,7 @@ struct cross_fitting {
 struct search_options {
   std::size_t rungs = 3;
   std::size_t keep = 2;
-  /// So many candidates are chosen, whose scores l2r::combine makes one of.
+  /// The number of candidates that are chosen; l2r::combine makes one score of theirs.
   std::size_t members = 1;
   /// Trials of all rungs at most, 0: no budget. As many candidates are drawn, by the context's
   /// seed, as make whole rungs of that many trials.
@@ -64,7 +66,7 @@ nlohmann::ordered_json to_json(search_options const& options);
 struct trial {
   std::size_t candidate = 0;
   std::size_t rung = 0;
-  std::size_t queries = 0;     ///< looked at, those of the rungs below included
+  std::size_t queries = 0;     ///< judged by, those of the rungs below included
   std::vector<double> values;  ///< average over these queries, one a measure
 };
 
@@ -81,20 +83,24 @@ struct search_result {
 /// documents. With cross-fitting also on the training documents. What a candidate got on a query is
 /// kept, so that no rung, search or later run does it again. A trial's values do not depend on
 /// threads, engines or what was tried before it.
+///
+/// Threads: one call at a time for one tuner, the constant functions included; several tuners may
+/// work at once, also on the same data sets.
 class tuner {
  public:
-  /// What is referred to outlives it. Of `how` engine and memory alone matter. Queries are drawn by
-  /// the context's seed. Throws `usage_error` without candidates or measures and for more folds
-  /// than training queries, `error` naming the validation part for a document without a label.
+  /// `validation`, the cross-fitting's training set and what `prepare` refers to outlive it. Of
+  /// `how` the engine and its memory alone are used. Queries are drawn by the context's seed.
+  /// Throws `usage_error` without candidates or measures and for more folds than training queries,
+  /// `error` naming the validation part for a document without a label.
   tuner(context const& ctx, datasets::dataset const& validation, std::vector<candidate> candidates,
         std::vector<eval::measure> measures, eval::profile rules, prepare_fn prepare,
-        l2r::ranker_options how = {}, cross_fitting crossed = {});
+        l2r::engine_options engine = {}, cross_fitting crossed = {});
 
   /// Searches by the `measure`-th measure. `after` is called after each trial.
   search_result search(context const& ctx, std::size_t measure, search_options const& options,
                        std::function<void()> const& after = {});
 
-  /// What the combination of candidates gets on all queries to judge by, one average a measure.
+  /// The averages of the combination of candidates over all queries to judge by, one a measure.
   std::vector<double> judge(context const& ctx, std::span<std::size_t const> members);
 
   /// Of cross-fitting; 0: none.
@@ -105,29 +111,31 @@ class tuner {
   /// What every candidate got so far, query by query, as JSON text. `fingerprint` stands for all
   /// that the values depend on besides the candidates.
   std::string state(std::string const& fingerprint) const;
-  /// Takes over what an earlier run's `state` holds of these candidates; how many there were.
+  /// Takes over what an earlier run's `state` holds of these candidates; returns their number.
   /// Throws `error` naming `name` for another text or another fingerprint.
   std::size_t restore(std::string_view text, std::string const& fingerprint,
                       std::string const& name);
 
  private:
-  /// Queries that the same documents rank. The places of the validation part's queries come first,
-  /// then those of the training part.
-  struct piece {
-    std::vector<std::size_t> places;     // ascending
+  /// Queries of one part that are ranked by the same documents. Queries are numbered through: those
+  /// of the validation part come first, then those of the training part.
+  struct query_batch {
+    std::vector<std::size_t> queries;    // ascending
     std::vector<std::size_t> documents;  // theirs, in their part, ascending
     datasets::dataset data;
-    bool crossed = false;             // of the training part
-    std::vector<std::size_t> ranked;  // where crossed: the training documents to rank by
+    bool crossed = false;              // of the training part
+    std::vector<std::size_t> ranking;  // where crossed: the training documents to rank by
   };
-  using block = std::vector<piece>;
 
   std::vector<std::size_t> plan(context const& ctx, search_options const& options) const;
   trial measure(context const& ctx, std::size_t candidate, std::size_t rung, std::size_t queries);
   void extend(context const& ctx, std::size_t candidate, std::size_t queries);
-  block const& block_of(std::size_t from, std::size_t to);
+  std::vector<query_batch> const& batches_of(std::size_t from, std::size_t to);
   prepared const& prepared_for(cuts const& how);
-  std::vector<double> score(context const& ctx, std::size_t candidate, piece const& what);
+  std::vector<double> score(context const& ctx, std::span<std::size_t const> members,
+                            query_batch const& batch);
+  void evaluate(context const& ctx, query_batch const& batch, std::vector<double> const& scores,
+                std::vector<double>& values) const;
   std::vector<double> average(std::vector<double> const& values, std::size_t queries) const;
 
   datasets::dataset const& validation_;
@@ -135,14 +143,41 @@ class tuner {
   std::vector<eval::measure> measures_;
   eval::profile rules_;
   prepare_fn prepare_;
-  l2r::ranker_options how_;
+  l2r::engine_options engine_;
   cross_fitting crossed_;
   std::vector<std::size_t> fold_;            // of the training queries
   std::vector<std::size_t> order_;           // of the queries
-  std::vector<std::size_t> done_;            // [candidates] queries of `order_` looked at
+  std::vector<std::size_t> done_;            // [candidates] queries of `order_` judged by
   std::vector<std::vector<double>> values_;  // [candidates] [queries x measures] by query
-  std::map<std::pair<std::size_t, std::size_t>, block> blocks_;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<query_batch>> batches_;
   std::map<cuts, prepared> prepared_;
 };
+
+/// A tuner's trials on disk: what an earlier run left is taken over, and a file that is whole at
+/// any time is written every few seconds, at the end, and when the search is interrupted. Threads:
+/// as the tuner that it refers to.
+class trials_file {
+ public:
+  /// An empty path: no file. Throws `error` for a file that is not one of trials, or of others.
+  trials_file(tuner& t, std::string path, std::string fingerprint);
+  /// How many candidates an earlier run had tried.
+  std::size_t found() const noexcept { return found_; }
+  /// tuner::search, with its trials kept: what ends it early is thrown on after they are written.
+  search_result search(context const& ctx, std::size_t measure, search_options const& options);
+
+ private:
+  void write() const;
+
+  tuner& tuner_;
+  std::string path_;
+  std::string fingerprint_;
+  std::size_t found_ = 0;
+};
+
+/// A row for each candidate tried: its settings, and rung, queries and values of its last trial;
+/// the highest rung first, on a rung the largest value of the `by`-th measure, equals in the order
+/// of the candidates. The first rows are what the search chose.
+eval::table trials_table(tuner const& t, search_result const& result, std::size_t by,
+                         std::size_t rungs);
 
 }  // namespace rulerank::tuning

@@ -6,7 +6,6 @@
 #include "eval/evaluate.hpp"
 #include "l2r/combination.hpp"
 #include "l2r/ranker.hpp"
-#include "tuning/report.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/space.hpp"
 #include "tuning/tuner.hpp"
@@ -76,7 +75,7 @@ class Tuner : public testing::Test {
   std::vector<double> reference(candidate const& c) {
     prepared const items = preparing()(c.cuts);
     l2r::ranker_options options;
-    static_cast<l2r::scoring_options&>(options) = c.scoring;
+    options.scoring = c.scoring;
     auto const scores = l2r::ranker(ctx_, items.training, options).score(ctx_, items.validation);
     return eval::evaluate(ctx_, vali_, scores.scores, measures_, rules_).averages();
   }
@@ -192,7 +191,7 @@ TEST_F(Tuner, CrossFittingRanksATrainingQueryByTheOthers) {
     candidate const& c = t.candidates()[one.candidate];
     prepared const items = preparing()(c.cuts);
     l2r::ranker_options options;
-    static_cast<l2r::scoring_options&>(options) = c.scoring;
+    options.scoring = c.scoring;
     std::vector<double> sums = reference(c);
     for (double& sum : sums) sum *= 10;
     for (datasets::query_group const& q : train_.queries) {
@@ -244,7 +243,7 @@ TEST_F(Tuner, SeveralThatRankTogether) {
   for (std::size_t const c : members) {
     prepared const items = preparing()(t.candidates()[c].cuts);
     l2r::ranker_options how;
-    static_cast<l2r::scoring_options&>(how) = t.candidates()[c].scoring;
+    how.scoring = t.candidates()[c].scoring;
     scores.push_back(l2r::ranker(ctx_, items.training, how).score(ctx_, items.validation).scores);
   }
   auto const together =
@@ -370,6 +369,11 @@ TEST_F(Tuner, RefusesAnotherState) {
   EXPECT_THROW(other.restore("{}", "f", "state"), error);
   EXPECT_THROW(other.restore("[1]", "f", "state"), error);
   EXPECT_THROW(other.restore(good.substr(0, good.size() / 2), "f", "state"), error);
+  std::string deep = good;
+  deep.replace(
+      deep.find("\"candidate\":{"), 12,
+      "\"candidate\":" + std::string(100'000, '[') + std::string(100'000, ']') + ",\"x\":");
+  EXPECT_THROW(other.restore(deep, "f", "state"), error);
   std::string odd = good;
   odd.insert(odd.find("\"values\":[") + 10, "0.5,");
   EXPECT_THROW(other.restore(odd, "f", "state"), error);
@@ -462,7 +466,12 @@ TEST(SettingsFile, RoundTripAndRefusal) {
   EXPECT_EQ(settings_from(older.dump(), "s").at(0).scoring.feature_share, 1);
   EXPECT_THROW(settings_from(R"({"rulerank_settings":1,"members":[]})", "s"), error);
   EXPECT_THROW(settings_from(R"({"rulerank_settings":1,"members":[{}]})", "s"), error);
-  EXPECT_EQ(json["discretiser"]["bins"], "cv");
+  EXPECT_EQ(json["discretizer"]["bins"], "cv");
+  // The key's older spelling.
+  older = json;
+  older["discretiser"] = older["discretizer"];
+  older.erase("discretizer");
+  EXPECT_EQ(to_json(settings_from(older.dump(), "s")), json);
   auto const refused = [&](auto change) {
     auto wrong = json;
     change(wrong);
@@ -473,12 +482,24 @@ TEST(SettingsFile, RoundTripAndRefusal) {
   refused([](auto& j) { j.erase("smoothing"); });
   refused([](auto& j) { j["rule_size"] = 1; });
   refused([](auto& j) { j["feature_share"] = 0; });
-  refused([](auto& j) { j["discretiser"]["bins"] = 1; });
-  refused([](auto& j) { j["discretiser"]["method"] = "best"; });
+  refused([](auto& j) { j["discretizer"]["bins"] = 1; });
+  refused([](auto& j) { j["discretizer"]["bins"] = 10.5; });
+  refused([](auto& j) { j["discretizer"]["method"] = "best"; });
   refused([](auto& j) { j["min_confidence"] = "x"; });
+  // Numbers that another type would cut off or wrap around.
+  refused([](auto& j) { j["rule_size"] = 3.9; });
+  refused([](auto& j) { j["rule_size"] = 4294967299; });
+  refused([](auto& j) { j["min_support"] = -1; });
+  refused([](auto& j) { j["min_support"] = true; });
+  refused([](auto& j) { j["rulerank_settings"] = 1.5; });
   EXPECT_THROW(settings_from("", "s"), error);
   EXPECT_THROW(settings_from("[]", "s"), error);
   EXPECT_THROW(read_settings("/nowhere/s.json"), error);
+  std::string const deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_THROW(settings_from("{\"rulerank_settings\":" + deep + "}", "s"), error);
+  EXPECT_THROW(
+      settings_from(R"({"rulerank_settings":1,"members":[{"discretizer":)" + deep + "}]}", "s"),
+      error);
 }
 
 }  // namespace

@@ -182,8 +182,8 @@ committee::members committee_arguments::make_members(session& owner,
                                                      sampler_arguments const& sampler,
                                                      datasets::dataset const& train) const {
   committee::learner_options how;
-  how.rules.rule_size = static_cast<std::uint32_t>(sampler.rule_size);
-  how.rules.thresholds = {sampler.min_support, sampler.min_confidence};
+  how.rules.scoring.rule_size = static_cast<std::uint32_t>(sampler.rule_size);
+  how.rules.scoring.thresholds = {sampler.min_support, sampler.min_confidence};
   committee::members who;
   for (std::string const& name : learners())
     who.learners.push_back(committee::make_learner(name, how));

@@ -2,34 +2,16 @@
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
-#include "core/sha256.hpp"
-#include "experiment/finished.hpp"
-#include "experiment/fold.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <charconv>
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/format.h>
 
 namespace rulerank::apps {
 namespace {
-
-/// How files are read, and where an option names a file the file's checksum.
-nlohmann::ordered_json reading_json(cross_validation_arguments const& a) {
-  nlohmann::ordered_json json;
-  json["zero_based"] = a.reading.zero_based;
-  json["regroup"] = a.reading.regroup;
-  json["unlabelled"] = nullptr;
-  if (a.reading.unlabelled) json["unlabelled"] = *a.reading.unlabelled;
-  json["groups"] = nlohmann::ordered_json::array();
-  for (std::string const& path : a.reading.group_files)
-    json["groups"].push_back(sha256_of_file(path));
-  constexpr std::string_view file_prefix = "file:";
-  if (a.sampler.feature_order.starts_with(file_prefix))
-    json["feature_order"] = sha256_of_file(a.sampler.feature_order.substr(file_prefix.size()));
-  return json;
-}
 
 std::vector<eval::measure> distinct_measures(std::string_view option, std::string const& list) {
   std::vector<eval::measure> const measures = eval::parse_measures(list);
@@ -39,84 +21,100 @@ std::vector<eval::measure> distinct_measures(std::string_view option, std::strin
   return measures;
 }
 
-experiment::settings settings_of(session const& owner, cross_validation_arguments const& a) {
+std::vector<std::string> words_of(std::string const& list) {
+  return list == "none" ? std::vector<std::string>() : split_list(list);
+}
+
+void set_baselines(experiment::settings& s, std::string const& list) {
+  s.full = s.random = s.feature = false;
+  for (std::string const& word : words_of(list)) {
+    if (word == "full")
+      s.full = true;
+    else if (word == "random")
+      s.random = true;
+    else if (word == "feature")
+      s.feature = true;
+    else
+      throw usage_error(fmt::format(
+          "--baselines: found '{}', expected full, random, feature, several or none", word));
+  }
+}
+
+/// Rule sizes such as `3,4`, each once, from 2 on; `none` alone: no size.
+std::vector<std::uint32_t> rule_sizes_from(std::string_view option, std::string const& list) {
+  constexpr std::uint32_t largest_rule = 64;
+  std::vector<std::uint32_t> sizes;
+  for (std::string const& word : words_of(list)) {
+    std::uint32_t size = 0;
+    auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), size);
+    if (status != std::errc{} || end != word.data() + word.size() || size < 2 ||
+        size > largest_rule)
+      throw usage_error(fmt::format("{}: found '{}', expected rule sizes from 2 to {}, or none",
+                                    option, word, largest_rule));
+    if (std::find(sizes.begin(), sizes.end(), size) != sizes.end())
+      throw usage_error(fmt::format("{}: {} is given twice", option, size));
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+/// `NAME=FOLDER`.
+experiment::outside_folder outside_from(std::string const& text) {
+  std::size_t const equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw usage_error(fmt::format("--scores: found '{}', expected NAME=FOLDER", text));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+experiment::ranking_settings ranking_of(discretizer_arguments const& discretizer,
+                                        ranker_arguments const& ranker) {
+  return {discretizer.options(), ranker.options().scoring};
+}
+
+experiment::settings settings_of(cross_validation_arguments const& a) {
   experiment::settings s;
-  s.reduce_sizes = experiment::rule_sizes_from("--reduce-size", a.reduce_sizes);
-  s.rank_sizes = experiment::rule_sizes_from("--rank-size", a.rank_sizes);
-  experiment::set_baselines(s, a.baselines);
+  s.reduce_sizes = rule_sizes_from("--reduce-size", a.reduce_sizes);
+  s.rank_sizes = rule_sizes_from("--rank-size", a.rank_sizes);
+  set_baselines(s, a.baselines);
   s.random_draws = a.random_draws;
-  for (std::string const& text : a.scores) s.outside.push_back(experiment::outside_from(text));
+  for (std::string const& text : a.scores) s.outside.push_back(outside_from(text).name);
   s.measures = distinct_measures("--metrics", a.metrics);
   s.profile = eval::make_profile(a.profile);
-  s.discretizer = a.discretizer.options();
+  s.members.clear();
+  for (ranker_recipe const& member : a.members)
+    s.members.push_back(ranking_of(member.discretizer, member.ranker));
+  if (a.members.empty()) s.members.push_back(ranking_of(a.discretizer, a.ranker));
+  if (a.own_rank_sizes)
+    s.rank_sizes = {s.members.size() == 1 ? s.members.front().scoring.rule_size : 0};
   a.sampler.check();
-  s.partitions = a.sampler.partitions;
-  s.feature_order = a.sampler.feature_order;
-  if (s.feature_order.starts_with("file:")) s.feature_order = "file";  // its checksum is below
-  s.scoring = a.ranker.options();
+  s.partitions = a.sampler.partition_count();
+  s.feature_order = a.sampler.order().order;
+  s.feature_order_file = a.sampler.order().path;
   if (!a.tune.empty())
     s.tune = {distinct_measures("--tune", a.tune), a.tuned.space(), a.tuned.options(),
               a.tuned.cross_fit};
-  s.reading = reading_json(a);
-  s.seed = owner.run.seed;
   return s;
 }
 
-/// Reads every test part once, before hours of work: one r_max for all folds, and faults of the
-/// last fold are known now.
-std::int32_t largest_label(session& owner, cross_validation_arguments const& a,
-                           std::vector<experiment::fold_files> const& folds) {
-  auto const timer = owner.stage("read");
-  std::int32_t largest = 0;
-  for (std::size_t i = 0; i < folds.size(); ++i)
-    largest = std::max(
-        largest,
-        a.reading.read(owner, folds[i].test, i * experiment::parts_a_fold + experiment::test_part)
-            .max_label());
-  return largest;
+experiment::file_folds_options file_options_of(cross_validation_arguments const& a,
+                                               experiment::settings const& s) {
+  experiment::file_folds_options options;
+  options.vali = experiment::needs_validation(s);
+  for (std::string const& text : a.scores) options.outside.push_back(outside_from(text));
+  options.reading = a.reading.options();
+  options.reading.group_file.clear();
+  options.group_files = a.reading.group_files;
+  return options;
 }
 
-/// The result of each fold: an earlier run's, or made now and written in one piece.
-std::vector<experiment::fold_result> run_folds(session& owner, cross_validation_arguments const& a,
-                                               experiment::settings const& s,
-                                               std::vector<experiment::fold_files> const& files) {
-  experiment::fold_work work{a.reading, a.discretizer, a.sampler, a.ranker.options(), a.out_dir};
-  work.sampler.min_support = s.scoring.thresholds.min_support;
-  work.sampler.min_confidence = s.scoring.thresholds.min_confidence;
-  work.sampler.engine = "auto";
-  experiment::make_folder((std::filesystem::path(a.out_dir) / "folds").string());
-
-  std::vector<experiment::fold_result> results;
-  nlohmann::ordered_json how = nlohmann::ordered_json::object();
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    std::string const& name = files[i].name;
-    auto const begin = std::chrono::steady_clock::now();
-    for (std::string const& path : {files[i].train, files[i].vali, files[i].test})
-      owner.input(path);
-    for (std::string const& path : files[i].outside) owner.input(path);
-    auto const inputs = experiment::checksums_of(files[i], s);
-    std::string const fingerprint = experiment::fingerprint_of(s, name, inputs);
-    experiment::earlier found = experiment::find_finished(a.out_dir, name, fingerprint);
-    if (found.result) {
-      owner.say(fmt::format("{}: finished by an earlier run", name));
-      how[name] = "finished by an earlier run";
-      results.push_back(std::move(*found.result));
-      continue;
-    }
-    if (!found.why_not.empty()) owner.say(fmt::format("{}: done again: {}", name, found.why_not));
-    experiment::fold_result result = experiment::run_fold(owner, s, work, files[i], i, fingerprint);
-    result.inputs = inputs;
-    std::string const text = experiment::to_text(result);
-    std::string const path = experiment::finished_path(a.out_dir, name);
-    write_file(path, text);
-    results.push_back(experiment::fold_result_from(text, path));
-    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - begin;
-    how[name] = took.count();
-    owner.say(fmt::format("{} of {} folds: {}, {} systems in {:.1f} s", i + 1, files.size(), name,
-                          results.back().systems.size(), took.count()));
-  }
-  owner.note("fold_seconds", how);
-  return results;
+/// What the manifest has of a cross-validation.
+void note_results(session& owner, experiment::results const& done) {
+  if (!done.engines.empty()) owner.note("engine", done.engines);
+  nlohmann::ordered_json times = nlohmann::ordered_json::object();
+  for (experiment::fold_time const& fold : done.times)
+    times[fold.name] = fold.seconds ? nlohmann::ordered_json(*fold.seconds)
+                                    : nlohmann::ordered_json("finished by an earlier run");
+  owner.note("fold_seconds", times);
 }
 
 }  // namespace
@@ -129,39 +127,36 @@ std::vector<session::named_output> outputs_of(cross_validation_arguments const& 
   return outputs;
 }
 
-void check(session& owner, cross_validation_arguments const& a) {
-  experiment::systems_of(settings_of(owner, a));
+experiment::options options_of(cross_validation_arguments const& a) {
+  experiment::options options;
+  options.settings = settings_of(a);
+  options.engine = a.ranker.engine_options();
+  options.compared.permutations = a.permutations;
+  options.out_dir = a.out_dir;
+  experiment::check(options.settings);
+  return options;
 }
 
-cross_validation cross_validate(session& owner, cross_validation_arguments const& a) {
-  cross_validation done{settings_of(owner, a), {}};
-  experiment::settings& s = done.settings;
-  experiment::systems_of(s);
-  auto const files = experiment::find_folds(a.folds, s);
-  if (!a.reading.group_files.empty() &&
-      a.reading.group_files.size() != files.size() * experiment::parts_a_fold)
-    throw usage_error(
-        fmt::format("--group: found {} files, expected {}: of train, vali and test of each fold",
-                    a.reading.group_files.size(), files.size() * experiment::parts_a_fold));
-  s.profile.max_label = largest_label(owner, a, files);
+experiment::results cross_validate(session& owner, cross_validation_arguments const& a) {
+  experiment::file_folds const folds(a.folds, file_options_of(a, options_of(a).settings));
+  for (std::string const& path : folds.files()) owner.input(path);
+  return cross_validate(owner, a, folds);
+}
 
-  eval::comparison_options compared;
-  compared.permutations = a.permutations;
-  auto results = run_folds(owner, a, s, files);
-  {
-    auto const timer = owner.stage("compare");
-    done.report = experiment::make_report(owner.ctx(), s, std::move(results), compared);
-  }
-  std::filesystem::path const out = a.out_dir;
-  auto const replace = nlohmann::ordered_json::error_handler_t::replace;
-  write_file((out / "table.md").string(),
-             experiment::render(done.report, s, eval::table_format::markdown));
-  write_file((out / "table.tex").string(),
-             experiment::render(done.report, s, eval::table_format::latex));
-  write_file((out / "results.json").string(),
-             experiment::to_json(done.report, s).dump(2, ' ', false, replace) + "\n");
-  write_file((out / "manifest.json").string(),
-             owner.manifest().dump(2, ' ', false, replace) + "\n");
+experiment::results cross_validate(session& owner, cross_validation_arguments const& a,
+                                   experiment::fold_source const& folds) {
+  owner.input(a.sampler.feature_order_file());
+  experiment::sinks const out{
+      .warn = [&](std::string const& message) { owner.warn(message); },
+      .note = [&](std::string const& message) { owner.say(message); },
+      .stage = [&](std::string_view stage,
+                   double seconds) { owner.took(std::string(stage), seconds); }};
+  experiment::results done = experiment::run(owner.ctx(), options_of(a), folds, out);
+  note_results(owner, done);
+  write_file(
+      (std::filesystem::path(a.out_dir) / "manifest.json").string(),
+      owner.manifest().dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+          "\n");
   return done;
 }
 

@@ -3,18 +3,19 @@
 #include "apps/shared/arguments.hpp"
 #include "apps/shared/ranker_arguments.hpp"
 #include "apps/shared/sampler_arguments.hpp"
+#include "apps/shared/settings_argument.hpp"
 #include "apps/shared/tune_arguments.hpp"
-#include "experiment/report.hpp"
+#include "experiment/experiment.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-// The cross-validation over folds that the verbs experiment and pipeline do.
+// The options of the cross-validation that the verbs experiment and pipeline run.
 namespace rulerank::apps {
 
-/// What is asked for, and how: the options of `add_cross_validation_to`, and the folders.
+/// The options of `add_cross_validation_to`, and the folders.
 struct cross_validation_arguments {
   std::string folds;    ///< folder with Fold1, Fold2, ...
   std::string out_dir;  ///< folder for all that is written
@@ -33,6 +34,10 @@ struct cross_validation_arguments {
   discretizer_arguments discretizer;
   sampler_arguments sampler;
   ranker_arguments ranker;
+  /// Of --settings; empty: the discretizer and the ranker above are the only member. Several rank
+  /// by rules of their own sizes where --rank-size is not given.
+  std::vector<ranker_recipe> members;
+  bool own_rank_sizes = false;
 };
 
 /// Everything but --folds, --out-dir and how files are read.
@@ -41,15 +46,13 @@ void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a);
 /// The outputs that `cross_validate` writes besides the folds' own, for `session::outputs`.
 std::vector<session::named_output> outputs_of(cross_validation_arguments const& a);
 
-/// Throws `usage_error` for options that make no sense, before any work.
-void check(session& owner, cross_validation_arguments const& a);
+/// The options of the library. Throws `usage_error` for options that make no sense.
+experiment::options options_of(cross_validation_arguments const& a);
 
-struct cross_validation {
-  experiment::settings settings;
-  experiment::report report;
-};
-/// Runs the folds, or takes the results of an earlier run, compares the systems and writes tables,
-/// results.json and manifest.json.
-cross_validation cross_validate(session& owner, cross_validation_arguments const& a);
+/// Runs the cross-validation over the folds of --folds, or over folds that are handed over, with
+/// messages, times and engines to the session, and writes its manifest beside the results.
+experiment::results cross_validate(session& owner, cross_validation_arguments const& a);
+experiment::results cross_validate(session& owner, cross_validation_arguments const& a,
+                                   experiment::fold_source const& folds);
 
 }  // namespace rulerank::apps

@@ -16,9 +16,15 @@
 // What `explain` writes: as text, Markdown or JSON.
 namespace rulerank::apps {
 
+/// The cuts and training documents of the member that is explained.
+struct explained_member {
+  datasets::discretizer discretizer;
+  datasets::binned_dataset training;
+};
+
 /// What rules are written with.
 struct rule_words {
-  l2r::model const& model;
+  explained_member const& model;
   rules::vertical_index const& index;
   std::vector<datasets::item_range> ranges;  ///< [items]
   datasets::feature_names names;

@@ -9,7 +9,7 @@
 namespace rulerank::apps {
 
 /// With --json, prints what `split` and `sample` wrote: the folder and, of each fold, its own
-/// folder and how many documents and queries each part has.
+/// folder and the numbers of documents and queries of each part.
 void print_folds(session const& owner, std::string const& out_dir,
                  std::vector<datasets::written_fold> const& folds);
 

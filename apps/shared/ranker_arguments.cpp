@@ -1,10 +1,13 @@
 #include "apps/shared/ranker_arguments.hpp"
 
 #include "core/error.hpp"
-#include "l2r/ranker.hpp"
-#include "l2r/score_table.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -26,7 +29,7 @@ void ranker_arguments::add_scoring_to(CLI::App& verb) {
       "W: an itemset weighs n^W, n the training documents that hold it", defaults.support_weight);
   add("--smoothing", smoothing, "A: confidence (n_r + A prior_r) / (n + A)", defaults.smoothing);
   add("--feature-share", feature_share,
-      "Rules are made of this share of the features, those that tell most of the label",
+      "Rules are made of this share of the features, those that predict the label best",
       defaults.feature_share);
 }
 
@@ -42,38 +45,42 @@ void ranker_arguments::add_engine_to(CLI::App& verb) {
       ->group(group);
 }
 
+l2r::engine_options ranker_arguments::engine_options() const {
+  return {l2r::engine_from(engine), cache_memory};
+}
+
 l2r::ranker_options ranker_arguments::options() const {
   l2r::ranker_options options;
-  if (rule_size) options.rule_size = *rule_size;
-  if (min_support) options.thresholds.min_support = *min_support;
-  if (min_confidence) options.thresholds.min_confidence = *min_confidence;
-  if (support_weight) options.support_weight = *support_weight;
-  if (smoothing) options.smoothing = *smoothing;
-  if (feature_share) options.feature_share = *feature_share;
+  l2r::scoring_options& s = options.scoring;
+  s.rule_size = rule_size.value_or(s.rule_size);
+  s.thresholds.min_support = min_support.value_or(s.thresholds.min_support);
+  s.thresholds.min_confidence = min_confidence.value_or(s.thresholds.min_confidence);
+  s.support_weight = support_weight.value_or(s.support_weight);
+  s.smoothing = smoothing.value_or(s.smoothing);
+  s.feature_share = feature_share.value_or(s.feature_share);
   options.engine = l2r::engine_from(engine);
   options.cache_bytes = cache_memory;
-  l2r::check(options);
+  l2r::check(s);
   return options;
 }
 
-l2r::ranker_options ranker_arguments::options(l2r::scoring_options const& model,
-                                              std::string const& name) const {
+void ranker_arguments::expect_agreement(l2r::model const& model, std::string const& name) const {
   auto agree = [&](std::string_view option, auto const& given, auto fitted) {
     if (given && *given != fitted)
       throw usage_error(
           fmt::format("{} {}: the model {} was fitted with {}", option, *given, name, fitted));
   };
-  agree("--rule-size", rule_size, model.rule_size);
-  agree("--min-support", min_support, model.thresholds.min_support);
-  agree("--min-confidence", min_confidence, model.thresholds.min_confidence);
-  agree("--support-weight", support_weight, model.support_weight);
-  agree("--smoothing", smoothing, model.smoothing);
-  agree("--feature-share", feature_share, model.feature_share);
-  l2r::ranker_options options;
-  static_cast<l2r::scoring_options&>(options) = model;
-  options.engine = l2r::engine_from(engine);
-  options.cache_bytes = cache_memory;
-  return options;
+  for (l2r::member const& member : model.members) {
+    auto const* const rules = std::get_if<l2r::rules_member>(&member);
+    if (rules == nullptr) continue;
+    l2r::scoring_options const& s = rules->scoring;
+    agree("--rule-size", rule_size, s.rule_size);
+    agree("--min-support", min_support, s.thresholds.min_support);
+    agree("--min-confidence", min_confidence, s.thresholds.min_confidence);
+    agree("--support-weight", support_weight, s.support_weight);
+    agree("--smoothing", smoothing, s.smoothing);
+    agree("--feature-share", feature_share, s.feature_share);
+  }
 }
 
 datasets::dataset read_training(session& owner, std::string const& train,
@@ -88,42 +95,47 @@ datasets::dataset read_training(session& owner, std::string const& train,
   return data;
 }
 
-l2r::model make_model(session& owner, datasets::dataset const& data,
-                      discretizer_arguments const& discretizer,
-                      l2r::scoring_options const& options) {
-  auto const timer = owner.stage("discretise");
-  l2r::model m;
-  m.discretizer = discretizer.fit_or_read(owner, data);
-  m.training = datasets::apply_discretizer(owner.ctx(), data, m.discretizer);
-  m.options = options;
-  if (m.training.feature_count() == 0)
-    throw error({data.name, 1, 1},
-                discretizer.fitted.empty()
-                    ? "no feature has two bins, expected one that is not constant"
-                    : "no feature has a cut in the discretiser given");
-  l2r::itemsets_a_document(options, m.training.feature_count());  // refuses too many
-  return m;
+l2r::model make_model(session& owner, datasets::dataset const& train,
+                      std::span<ranker_recipe const> recipes) {
+  auto const timer = owner.stage("discretize");
+  std::vector<l2r::recipe> all;
+  std::shared_ptr<datasets::discretizer const> given;  // all recipes are of one line
+  for (ranker_recipe const& recipe : recipes) {
+    if (!recipe.discretizer.fitted.empty() && !given)
+      given = std::make_shared<datasets::discretizer const>(
+          recipe.discretizer.fit_or_read(owner, train));
+    all.push_back(
+        l2r::rules_recipe{recipe.discretizer.options(), given, recipe.ranker.options().scoring});
+  }
+  return l2r::fit(owner.ctx(), train, all);
 }
 
 l2r::model make_model(session& owner, std::string const& train, reading_arguments const& reading,
-                      discretizer_arguments const& discretizer,
-                      l2r::scoring_options const& options) {
-  return make_model(owner, read_training(owner, train, reading), discretizer, options);
+                      std::span<ranker_recipe const> recipes) {
+  return make_model(owner, read_training(owner, train, reading), recipes);
 }
 
-void note_ranker(session& owner, l2r::scoring_options const& options, l2r::engine engine,
-                 datasets::binned_dataset const& training) {
-  for (l2r::engine_description const& e : l2r::engines())
-    if (e.which == engine) owner.expect_device_for(e.name, e.runs_on);
-  owner.note("engine", l2r::name_of(engine));
-  owner.note("training_documents", training.documents);
-  owner.note("features", training.feature_count());
-  owner.note("rules", {{"rule_size", options.rule_size},
-                       {"min_support", options.thresholds.min_support},
-                       {"min_confidence", options.thresholds.min_confidence},
-                       {"support_weight", options.support_weight},
-                       {"smoothing", options.smoothing},
-                       {"feature_share", options.feature_share}});
+l2r::model read_model(session& owner, std::string const& path, ranker_arguments const& line) {
+  auto const timer = owner.stage("read");
+  l2r::model model = l2r::read_model(owner.input(path));
+  line.expect_agreement(model, path);
+  return model;
+}
+
+l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const& line) {
+  auto const timer = owner.stage("prepare");
+  l2r::scorer scorer(owner.ctx(), std::move(model), line.engine_options());
+  auto const* const entry = find_engine(l2r::engines(), scorer.engine());
+  owner.expect_device_for(entry->name, name_of(entry->where));
+  owner.note("engine", entry->name);
+  auto const& members = scorer.fitted().members;
+  if (auto const* const rules = std::get_if<l2r::rules_member>(&members.front())) {
+    owner.note("training_documents", rules->training->documents);
+    owner.note("features", rules->training->feature_count());
+    owner.note("rules", l2r::to_json(rules->scoring));
+  }
+  if (members.size() > 1) owner.note("members", members.size());  // the model has their settings
+  return scorer;
 }
 
 }  // namespace rulerank::apps

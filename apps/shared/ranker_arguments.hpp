@@ -4,9 +4,11 @@
 #include "apps/shared/session.hpp"
 #include "l2r/model.hpp"
 #include "l2r/options.hpp"
+#include "l2r/scorer.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace rulerank::apps {
@@ -24,26 +26,32 @@ struct ranker_arguments {
 
   /// The options given, defaults for the rest. Throws `usage_error`.
   l2r::ranker_options options() const;
-  /// A model's options; throws `usage_error` where one given says otherwise.
-  l2r::ranker_options options(l2r::scoring_options const& model, std::string const& name) const;
+  l2r::engine_options engine_options() const;
+  /// Throws `usage_error` where an option given is not what a member of the model was fitted with.
+  void expect_agreement(l2r::model const& model, std::string const& name) const;
+};
+
+/// How a ranker is made: its items and its score.
+struct ranker_recipe {
+  discretizer_arguments discretizer;
+  ranker_arguments ranker;
 };
 
 /// Reads a training file. Throws `error` naming it when a document has no label.
 datasets::dataset read_training(session& owner, std::string const& train,
                                 reading_arguments const& reading);
 
-/// Makes items of training documents: by the cuts given, or cuts fitted on them. Throws `error`
-/// naming the file when no feature has two bins.
+/// Fits a member a recipe (l2r::fit), by the cuts of --discretizer where it was given.
 l2r::model make_model(session& owner, datasets::dataset const& train,
-                      discretizer_arguments const& discretizer,
-                      l2r::scoring_options const& options);
-/// Both.
+                      std::span<ranker_recipe const> recipes);
+/// Reads a training file, too.
 l2r::model make_model(session& owner, std::string const& train, reading_arguments const& reading,
-                      discretizer_arguments const& discretizer,
-                      l2r::scoring_options const& options);
+                      std::span<ranker_recipe const> recipes);
+/// Reads a model file. Throws `usage_error` where the line contradicts it.
+l2r::model read_model(session& owner, std::string const& path, ranker_arguments const& line);
 
-/// Puts the engine, |training| and what the scores depend on into the manifest.
-void note_ranker(session& owner, l2r::scoring_options const& options, l2r::engine engine,
-                 datasets::binned_dataset const& training);
+/// The model made ready to score. The engine, |training| and what the scores depend on go into the
+/// manifest: of several members those of the first one, and their number.
+l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const& line);
 
 }  // namespace rulerank::apps

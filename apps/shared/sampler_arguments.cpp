@@ -1,7 +1,6 @@
 #include "apps/shared/sampler_arguments.hpp"
 
 #include "core/error.hpp"
-#include "datasets/feature_order.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -15,29 +14,6 @@ namespace {
 
 constexpr std::string_view file_prefix = "file:";
 constexpr char const* group = "Sampling";
-
-struct order_choice {
-  datasets::feature_order order;
-  std::string path;
-};
-
-order_choice order_from(std::string const& text) {
-  if (text == file_prefix) throw usage_error("--feature-order: the path is empty, expected file:P");
-  if (text.starts_with(file_prefix))
-    return {datasets::feature_order::file, text.substr(file_prefix.size())};
-  return {datasets::feature_order_from(text), {}};
-}
-
-/// 0 for auto.
-std::size_t partitions_from(std::string const& text) {
-  if (text == "auto") return 0;
-  std::size_t partitions = 0;
-  auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), partitions);
-  if (status != std::errc{} || end != text.data() + text.size() || partitions == 0)
-    throw usage_error(
-        fmt::format("--partitions: found '{}', expected auto or a number from 1", text));
-  return partitions;
-}
 
 }  // namespace
 
@@ -75,24 +51,39 @@ void sampler_arguments::add_to(CLI::App& verb) {
       ->group(group);
 }
 
-std::string sampler_arguments::feature_order_file() const {
-  return order_from(feature_order).path;
+sampler_arguments::order_choice sampler_arguments::order() const {
+  if (feature_order == file_prefix)
+    throw usage_error("--feature-order: the path is empty, expected file:P");
+  if (feature_order.starts_with(file_prefix))
+    return {datasets::feature_order::file, feature_order.substr(file_prefix.size())};
+  return {datasets::feature_order_from(feature_order), {}};
+}
+
+std::size_t sampler_arguments::partition_count() const {
+  if (partitions == "auto") return 0;
+  std::size_t count = 0;
+  char const* const last = partitions.data() + partitions.size();
+  auto const [end, status] = std::from_chars(partitions.data(), last, count);
+  if (status != std::errc{} || end != last || count == 0)
+    throw usage_error(
+        fmt::format("--partitions: found '{}', expected auto or a number from 1", partitions));
+  return count;
 }
 
 void sampler_arguments::check() const {
-  partitions_from(partitions);
-  order_from(feature_order);
+  partition_count();
+  order();
   al::engine_from(engine);
 }
 
 al::sampler_options sampler_arguments::options(session& owner,
                                                datasets::binned_dataset const& binned) const {
-  order_choice const choice = order_from(feature_order);
+  order_choice const choice = order();
   owner.input(choice.path);
   al::sampler_options options;
   options.rule_size = rule_size;
   options.thresholds = {min_support, min_confidence};
-  options.partitions = partitions_from(partitions);
+  options.partitions = partition_count();
   options.max_documents = max_documents;
   options.which = al::engine_from(engine);
   for (al::engine_info const& e : al::engines())
@@ -115,23 +106,6 @@ al::sample sampler_arguments::reduce(session& owner, datasets::dataset const& tr
                   "this document was chosen and is not labelled, expected a label");
     return train.labels[d];
   });
-}
-
-std::string ids_table(datasets::dataset const& train, al::sample const& sample) {
-  std::string text = "line\tdocid\tpartition\titeration\trules\n";
-  std::vector<std::size_t> const lines = datasets::input_places(train);
-  for (al::choice const& c : sample.choices)
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\n", lines[c.document], train.docid(c.document),
-                        c.partition, c.iteration, c.rules);
-  return text;
-}
-
-void expect_items(datasets::dataset const& train, datasets::binned_dataset const& binned) {
-  if (binned.feature_count() == 0)
-    throw error({train.name, 1, 1},
-                fmt::format("no feature of its {} documents has two bins, expected at least one "
-                            "feature that varies",
-                            train.size()));
 }
 
 }  // namespace rulerank::apps

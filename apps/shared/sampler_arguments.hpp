@@ -3,6 +3,7 @@
 #include "al/sampler.hpp"
 #include "apps/shared/session.hpp"
 #include "datasets/dataset.hpp"
+#include "datasets/feature_order.hpp"
 
 #include <string>
 
@@ -24,9 +25,17 @@ struct sampler_arguments {
   /// --partitions and --feature-order alone, for verbs that have the others for ranking.
   void add_partitioning_to(CLI::App& verb);
 
-  /// The file of --feature-order file:P, or empty.
-  std::string feature_order_file() const;
-  /// Throws `usage_error` for a feature order or a number of partitions that is not known.
+  /// --feature-order, and the file of file:P or nothing. Throws `usage_error`.
+  struct order_choice {
+    datasets::feature_order order;
+    std::string path;
+  };
+  order_choice order() const;
+  std::string feature_order_file() const { return order().path; }
+  /// --partitions, 0 for auto. Throws `usage_error`.
+  std::size_t partition_count() const;
+  /// Throws `usage_error` for a feature order, a number of partitions or an engine that is not
+  /// known.
   void check() const;
   /// The options, with the features of `binned` in order.
   al::sampler_options options(session& owner, datasets::binned_dataset const& binned) const;
@@ -34,11 +43,5 @@ struct sampler_arguments {
   al::sample reduce(session& owner, datasets::dataset const& train,
                     datasets::binned_dataset const& binned) const;
 };
-
-/// TSV with a header, a row for each choice: line, docid, partition, iteration, rules.
-std::string ids_table(datasets::dataset const& train, al::sample const& sample);
-
-/// Throws `error` that names the file when no feature has two bins.
-void expect_items(datasets::dataset const& train, datasets::binned_dataset const& binned);
 
 }  // namespace rulerank::apps

@@ -117,7 +117,10 @@ std::vector<int> chosen_devices(std::string const& option) {
 /// Whether any engine that can be chosen runs on a GPU.
 bool engines_on_gpu() {
   auto const on_gpu = [](auto const& engine) {
-    return engine.runs_on.find("cuda") != engine.runs_on.npos;
+    if constexpr (requires { engine.where; })
+      return includes(engine.where, runs_on::gpus);
+    else
+      return engine.runs_on.find("cuda") != engine.runs_on.npos;
   };
   return std::ranges::any_of(al::engines(), on_gpu) || std::ranges::any_of(l2r::engines(), on_gpu);
 }

@@ -9,12 +9,6 @@
 
 namespace rulerank::apps {
 
-/// How a ranker is made: its items and its score.
-struct ranker_recipe {
-  discretizer_arguments discretizer;
-  ranker_arguments ranker;
-};
-
 /// A model says all that --train and the options of cuts and settings do: they exclude each other.
 void exclude_each_other(CLI::App& verb, CLI::Option* train, CLI::Option* model);
 

@@ -1,14 +1,9 @@
 #include "apps/shared/tune_arguments.hpp"
 
 #include "core/error.hpp"
-#include "core/output_file.hpp"
 #include "datasets/discretizer.hpp"
 
 #include <charconv>
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -48,7 +43,7 @@ void tune_arguments::add_to(CLI::App& verb) {
   add_list("--try-support-weight", support_weights, "W: an itemset weighs n^W");
   add_list("--try-smoothing", smoothings, "A: confidence (n_r + A prior_r) / (n + A)");
   add_list("--try-feature-share", feature_shares,
-           "Rules of these shares of the features, those that tell most of the label");
+           "Rules of these shares of the features, those that predict the label best");
   verb.add_option("--cross-fit", cross_fit,
                   "Judge by the training queries too, dealt into K folds, each ranked by the rules "
                   "of the others; 0: by the validation queries alone")
@@ -56,9 +51,10 @@ void tune_arguments::add_to(CLI::App& verb) {
       ->type_name("K")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--members", members,
-                  "The best so many rank together: by the mean of their scores, each standardised "
-                  "within the query")
+  verb.add_option(
+          "--members", members,
+          "How many of the best rank together: by the mean of their scores, each standardised "
+          "within the query")
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str()
@@ -74,8 +70,7 @@ void tune_arguments::add_to(CLI::App& verb) {
       ->type_name("K")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--keep", keep,
-                  "Of halving: one candidate in so many goes on, on so many times the queries")
+  verb.add_option("--keep", keep, "Of halving: one candidate in N goes on, on N times the queries")
       ->check(CLI::Range(2, 1000))
       ->type_name("N")
       ->capture_default_str()
@@ -124,39 +119,6 @@ tuning::search_options tune_arguments::options() const {
   }
   tuning::check(o);
   return o;
-}
-
-trials_file::trials_file(tuning::tuner& t, std::string path, std::string fingerprint)
-    : tuner_(t), path_(std::move(path)), fingerprint_(std::move(fingerprint)) {
-  std::error_code status;
-  if (path_.empty() || !std::filesystem::exists(path_, status)) return;
-  std::ifstream file(path_, std::ios::binary);
-  std::string const text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.good() && !file.eof()) throw error({path_, 0, 0}, "cannot be read");
-  found_ = tuner_.restore(text, fingerprint_, path_);
-}
-
-void trials_file::write() const {
-  if (!path_.empty()) write_file(path_, tuner_.state(fingerprint_));
-}
-
-tuning::search_result trials_file::search(context const& ctx, std::size_t measure,
-                                          tuning::search_options const& options) {
-  using clock = std::chrono::steady_clock;
-  clock::time_point written = clock::now();
-  tuning::search_result result;
-  try {
-    result = tuner_.search(ctx, measure, options, [&] {
-      if (clock::now() - written < std::chrono::seconds(5)) return;
-      write();
-      written = clock::now();
-    });
-  } catch (...) {
-    write();
-    throw;
-  }
-  write();
-  return result;
 }
 
 }  // namespace rulerank::apps

@@ -33,25 +33,4 @@ struct tune_arguments {
   tuning::search_options options() const;
 };
 
-/// A tuner's trials on disk: what an earlier run left is taken over, and a file that is whole at
-/// any time is written every few seconds, at the end, and when the search is interrupted.
-class trials_file {
- public:
-  /// An empty path: no file. Throws `error` for a file of something else.
-  trials_file(tuning::tuner& t, std::string path, std::string fingerprint);
-  /// How many candidates an earlier run had tried.
-  std::size_t found() const noexcept { return found_; }
-  /// The search, with its trials kept. What ends it is thrown on after they are written.
-  tuning::search_result search(context const& ctx, std::size_t measure,
-                               tuning::search_options const& options);
-
- private:
-  void write() const;
-
-  tuning::tuner& tuner_;
-  std::string path_;
-  std::string fingerprint_;
-  std::size_t found_ = 0;
-};
-
 }  // namespace rulerank::apps

@@ -5,6 +5,7 @@
 #include "l2r/options.hpp"
 #include "rules/mining/miner.hpp"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,15 +17,27 @@ namespace {
 struct engine_line {
   std::string_view verb;
   std::string_view name;
-  std::string_view runs_on;
-  std::string_view what;
+  std::string_view where;
+  std::string what;
   bool is_default;
 };
+
+/// How an engine works and, of a published one, where it was.
+template <class Entry>
+std::string words_of(Entry const& e) {
+  return e.source.empty() ? std::string(e.description)
+                          : fmt::format("as published ({}): {}", e.source, e.description);
+}
 
 /// Adds what a room says about its engines.
 template <class Engines>
 void add_lines(std::vector<engine_line>& lines, std::string_view verb, Engines const& engines) {
-  for (auto const& e : engines) lines.push_back({verb, e.name, e.runs_on, e.what, e.is_default});
+  for (auto const& e : engines)
+    if constexpr (requires { e.where; })
+      lines.push_back(
+          {verb, e.name, name_of(e.where), words_of(e), e.default_on != runs_on::nowhere});
+    else
+      lines.push_back({verb, e.name, e.runs_on, std::string(e.what), e.is_default});
 }
 
 std::vector<engine_line> all_engines() {
@@ -42,7 +55,7 @@ std::string as_json(std::vector<engine_line> const& lines) {
     json.push_back({{"verb", e.verb},
                     {"engine", e.name},
                     {"default", e.is_default},
-                    {"runs_on", e.runs_on},
+                    {"runs_on", e.where},
                     {"what", e.what}});
   return json.dump(2) + "\n";
 }
@@ -53,7 +66,7 @@ std::string as_table(std::vector<engine_line> const& lines) {
   };
   std::string text = row("verb", "engine", "default", "runs on", "what");
   for (engine_line const& e : lines)
-    text += row(e.verb, e.name, e.is_default ? "yes" : "", e.runs_on, e.what);
+    text += row(e.verb, e.name, e.is_default ? "yes" : "", e.where, e.what);
   return text;
 }
 

@@ -19,15 +19,14 @@ void run_experiment(session& owner, experiment_arguments& a, bool sizes_given) {
   outputs.insert(outputs.begin(), {"the report", "-"});
   owner.outputs(outputs);
   a.reading.check_inputs(owner, {{"--settings", a.settings.file}});
-  auto const [discretizer, ranker] = a.settings.recipe(owner, {a.discretizer, a.ranker});
-  a.discretizer = discretizer;
-  a.ranker = ranker;
-  if (a.ranker.rule_size && !sizes_given) a.rank_sizes = std::to_string(*a.ranker.rule_size);
-  auto const [settings, report] = cross_validate(owner, a);
-  auto const replace = nlohmann::ordered_json::error_handler_t::replace;
+  if (!a.settings.file.empty()) {
+    a.members = a.settings.recipes(owner, {a.discretizer, a.ranker});
+    a.own_rank_sizes = !sizes_given;
+  }
+  experiment::results const done = cross_validate(owner, a);
   write_file("-", format == eval::table_format::json
-                      ? experiment::to_json(report, settings).dump(2, ' ', false, replace) + "\n"
-                      : experiment::render(report, settings, format));
+                      ? experiment::to_text(done.report, done.settings)
+                      : experiment::render(done.report, done.settings, format));
 }
 
 }  // namespace
@@ -37,7 +36,7 @@ void add_experiment(CLI::App& program, session& owner) {
   experiment_arguments& a = *arguments;
   CLI::App* const verb = add_verb(
       program, owner, "experiment",
-      "The whole cross-validation: discretise, reduce, rank, evaluate, compare",
+      "The whole cross-validation: discretize, reduce, rank, evaluate, compare",
       "rulerank experiment --folds OHSUMED --out-dir result --scores AdaRank=scores/AdaRank\n"
       "  ranks OHSUMED/Fold*/test.txt by the rules of all training documents, of the chosen ones\n"
       "  and of as many drawn at random. Stopped and run again, it goes on where it was",

@@ -94,14 +94,17 @@ void expect_same_score(double explained, double ranked) {
         fmt::format("the rules add up to {}, the engine's score is {}", explained, ranked));
 }
 
-l2r::model trained(session& owner, explain_arguments const& arguments,
-                   l2r::ranker_options& options) {
-  if (arguments.model.empty())
-    return make_model(owner, arguments.train, arguments.reading, arguments.discretizer, options);
-  auto const timer = owner.stage("read");
-  l2r::model m = l2r::read_model(owner.input(arguments.model));
-  options = arguments.ranker.options(m.options, arguments.model);
-  return m;
+explained_member trained(session& owner, explain_arguments const& arguments,
+                         ranker_recipe const& how, l2r::ranker_options& options) {
+  l2r::model const m =
+      arguments.model.empty()
+          ? make_model(owner, arguments.train, arguments.reading, std::span(&how, 1))
+          : read_model(owner, arguments.model, arguments.ranker);
+  if (m.members.size() > 1)
+    throw error({arguments.model, 1, 1}, "found a model of several members, expected one");
+  auto const& member = std::get<l2r::rules_member>(m.members.front());
+  options.scoring = member.scoring;
+  return {*member.cuts, *member.training};
 }
 
 void explain(session& owner, explain_arguments arguments) {
@@ -124,9 +127,9 @@ void explain(session& owner, explain_arguments arguments) {
   datasets::feature_names names;
   if (!arguments.names.empty())
     names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
-  l2r::model m = trained(owner, arguments, options);
-  m.training = datasets::best_features(owner.ctx(), m.training, options.feature_share);
-  options.feature_share = 1;  // of those: items are told by their place among them
+  explained_member m = trained(owner, arguments, how, options);
+  m.training = datasets::best_features(owner.ctx(), m.training, options.scoring.feature_share);
+  options.scoring.feature_share = 1;  // of those: items are told by their place among them
   datasets::dataset query;
   {
     auto const timer = owner.stage("read");
@@ -134,7 +137,6 @@ void explain(session& owner, explain_arguments arguments) {
                      arguments.qid);
   }
   l2r::ranker ranker(owner.ctx(), m.training, options);
-  note_ranker(owner, options, ranker.engine(), m.training);
   auto const binned = datasets::apply_discretizer(owner.ctx(), query, m.discretizer);
   auto const scores = ranker.score(owner.ctx(), binned).scores;
   auto const order = l2r::ranking(scores, 0, query.size());

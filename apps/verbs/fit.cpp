@@ -6,6 +6,8 @@
 #include "l2r/model.hpp"
 
 #include <memory>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -26,26 +28,35 @@ void fit(session& owner, fit_arguments& arguments) {
                                          {"--discretizer", arguments.discretizer.fitted},
                                          {"--settings", arguments.settings.file}});
   owner.outputs({{"--model", arguments.model}});
-  auto const [discretizer, ranker] =
-      arguments.settings.recipe(owner, {arguments.discretizer, arguments.ranker});
-  l2r::ranker_options const options = ranker.options();
-  discretizer.options();  // refuses wrong words before anything is read
-  l2r::model const m = make_model(owner, arguments.train, arguments.reading, discretizer, options);
+  std::vector<ranker_recipe> const recipes =
+      arguments.settings.recipes(owner, {arguments.discretizer, arguments.ranker});
+  for (auto const& [discretizer, ranker] : recipes) {  // refuses wrong words before the work
+    ranker.options();
+    discretizer.options();
+  }
+  l2r::model const model = make_model(owner, arguments.train, arguments.reading, recipes);
   {
     auto const timer = owner.stage("write");
-    l2r::write_model(m, arguments.model);
+    l2r::write_model(model, arguments.model);
   }
-  owner.note("training_documents", m.training.documents);
-  owner.note("features", m.training.feature_count());
-  owner.say(fmt::format("{} documents, {} features with items, {} items, in {}",
-                        m.training.documents, m.training.feature_count(), m.training.items(),
-                        arguments.model));
+  datasets::binned_dataset const& first =
+      *std::get<l2r::rules_member>(model.members.front()).training;
+  owner.note("training_documents", first.documents);
+  owner.note("features", first.feature_count());
+  nlohmann::ordered_json json{{"model", arguments.model},
+                              {"documents", first.documents},
+                              {"features", first.feature_count()},
+                              {"items", first.items()}};
+  if (model.members.size() == 1) {
+    owner.say(fmt::format("{} documents, {} features with items, {} items, in {}", first.documents,
+                          first.feature_count(), first.items(), arguments.model));
+  } else {
+    owner.note("members", model.members.size());
+    json["members"] = model.members.size();
+    owner.say(fmt::format("{} documents, {} members, in {}", first.documents, model.members.size(),
+                          arguments.model));
+  }
   if (owner.prints_json()) {
-    nlohmann::ordered_json json;
-    json["model"] = arguments.model;
-    json["documents"] = m.training.documents;
-    json["features"] = m.training.feature_count();
-    json["items"] = m.training.items();
     output_file out("-");
     out.write(json.dump(2) + "\n");
     out.commit();

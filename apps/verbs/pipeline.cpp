@@ -10,7 +10,7 @@
 #include "datasets/trec.hpp"
 #include "eval/evaluate.hpp"
 #include "eval/report.hpp"
-#include "knn/features/field_counts.hpp"
+#include "knn/features/pair_features.hpp"
 #include "knn/sparse/search.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ constexpr feature_baseline baselines[] = {{"bm25", "BM25 of document"},
                                           {"cosine", "tf-idf cosine of document"}};
 
 knn::similarity metric_of(pipeline_arguments const& a, knn::weighting weights) {
-  if (a.metric != "auto") return knn::similarity_from(a.metric);
+  if (a.metric != "auto") return knn::sparse_similarity_from(a.metric);
   return weights == knn::weighting::bm25 ? knn::similarity::inner_product : knn::similarity::cosine;
 }
 
@@ -96,7 +96,7 @@ datasets::run run_of(std::vector<datasets::text_document> const& topics,
     datasets::run_query query{topics[q].id, {}};
     for (std::size_t i = q * found.k; i < (q + 1) * found.k; ++i)
       query.documents.push_back(
-          {std::string(index.ids()[found.document[i]]), run_score(metric, found.score[i])});
+          {std::string(index.ids()[found.id[i]]), run_score(metric, found.value[i])});
     run.queries.push_back(std::move(query));
   }
   return run;
@@ -123,7 +123,7 @@ void write_letor(session& owner, pipeline_arguments const& a,
   std::vector<std::uint64_t> begin{0};
   std::vector<std::uint32_t> documents;
   for (std::size_t q = 0; q < topics.size(); ++q) {
-    auto const first = found.document.begin() + static_cast<std::ptrdiff_t>(q * found.k);
+    auto const first = found.id.begin() + static_cast<std::ptrdiff_t>(q * found.k);
     documents.insert(documents.end(), first, first + static_cast<std::ptrdiff_t>(each));
     std::sort(documents.end() - static_cast<std::ptrdiff_t>(each), documents.end());
     begin.push_back(documents.size());
@@ -206,7 +206,7 @@ void pipeline(session& owner, pipeline_arguments a) {
   for (feature_baseline const& baseline : baselines)
     a.experiment.scores.push_back(
         fmt::format("{}={}", baseline.name, (out / "scores" / baseline.name).string()));
-  check(owner, a.experiment);
+  options_of(a.experiment);  // refuses wrong options first
   std::vector<session::named_input> inputs{
       {"--collection", a.collection}, {"--topics", a.topics}, {"--qrels", a.qrels}};
   if (auto const list = a.text.stop_list()) {

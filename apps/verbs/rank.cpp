@@ -6,12 +6,11 @@
 #include "core/output_file.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/trec.hpp"
-#include "l2r/combination.hpp"
-#include "l2r/model.hpp"
-#include "l2r/ranker.hpp"
+#include "l2r/scorer.hpp"
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -32,10 +31,10 @@ struct rank_arguments {
   settings_argument settings;
 };
 
-/// The scores and the run of a verb, and how many there were.
-class answers {
+/// Writes the scores and the run, and counts what it wrote.
+class ranking_writer {
  public:
-  answers(session& owner, rank_arguments const& arguments)
+  ranking_writer(session& owner, rank_arguments const& arguments)
       : owner_(owner), scores_(arguments.out), tag_(arguments.tag) {
     if (!arguments.run.empty()) run_.emplace(arguments.run);
   }
@@ -44,7 +43,7 @@ class answers {
     auto const timer = owner_.stage("write");
     datasets::write_scores(test, result.scores, scores_);
     if (run_) {
-      // A stream tells its queries one by one: from the first repeated docid on, lines name them.
+      // A stream comes query by query: from the first repeated docid on, lines name documents.
       if (ids_ == datasets::run_ids::docid)
         ids_ = datasets::distinct_ids(test, [&](std::string const& what) { owner_.warn(what); });
       datasets::write_run(test, result.scores, tag_, *run_, {.ids = ids_});
@@ -87,52 +86,9 @@ class answers {
   std::uint64_t prefix_lookups_ = 0;
 };
 
-/// One ranker, or several that rank together.
-class committee {
- public:
-  explicit committee(session& owner) : owner_(owner) {}
-
-  void add(l2r::model const& m, l2r::ranker_options const& options) {
-    {
-      auto const timer = owner_.stage("prepare");
-      members_.push_back({m.discretizer, l2r::ranker(owner_.ctx(), m.training, options)});
-    }
-    if (members_.size() == 1) note_ranker(owner_, options, engine(), m.training);
-    if (members_.size() > 1) owner_.note("members", members_.size());  // the settings file has them
-  }
-  l2r::scored score(datasets::dataset const& test) {
-    l2r::scored all;
-    std::vector<std::vector<double>> scores;
-    for (auto& [cuts, ranker] : members_) {
-      datasets::binned_dataset binned;
-      {
-        auto const timer = owner_.stage("discretise");
-        binned = datasets::apply_discretizer(owner_.ctx(), test, cuts);
-      }
-      auto const timer = owner_.stage("rank");
-      l2r::scored one = ranker.score(owner_.ctx(), binned);
-      scores.push_back(std::move(one.scores));
-      all.cache_hits += one.cache_hits;
-      all.cache_misses += one.cache_misses;
-      all.prefix_lookups += one.prefix_lookups;
-    }
-    all.scores = l2r::combine(test.queries, scores);
-    return all;
-  }
-  l2r::engine engine() const { return members_.front().ranker.engine(); }
-
- private:
-  struct member {
-    datasets::discretizer cuts;
-    l2r::ranker ranker;
-  };
-  session& owner_;
-  std::vector<member> members_;
-};
-
-void rank(session& owner, rank_arguments const& arguments) {
-  bool const fitted = !arguments.model.empty();
-  if (fitted == !arguments.train.empty())
+/// Refuses what makes no sense before anything is read.
+void check(session& owner, rank_arguments const& arguments) {
+  if (arguments.model.empty() == arguments.train.empty())
     throw usage_error("no training documents, expected --train or --model");
   if (!datasets::is_run_column(arguments.tag))
     throw usage_error(
@@ -143,54 +99,59 @@ void rank(session& owner, rank_arguments const& arguments) {
                                          {"--model", arguments.model},
                                          {"--discretizer", arguments.discretizer.fitted},
                                          {"--settings", arguments.settings.file}});
+}
+
+/// Scores the documents of --test, or the queries of standard input as they come.
+void rank_test(session& owner, rank_arguments const& arguments, l2r::scorer const& scorer,
+               ranking_writer& out) {
+  auto const rank_list = [&](datasets::dataset const& documents) {
+    l2r::scored const result = scorer.score(owner.ctx(), documents);
+    owner.took("discretize", result.timings.discretize_s);
+    owner.took("rank", result.timings.score_s);
+    out.write(documents, result);
+  };
+  std::size_t const input = arguments.model.empty() ? 1 : 0;
+  if (arguments.test != "-") {
+    datasets::dataset test;
+    {
+      auto const timer = owner.stage("read");
+      test = arguments.reading.read(owner, arguments.test, input);
+    }
+    return rank_list(test);
+  }
+  auto const how = arguments.reading.options(input);
+  owner.input(how.group_file);
+  owner.input(arguments.test);
+  datasets::stream_svmlight(
+      owner.ctx(), STDIN_FILENO, "standard input", how,
+      [&](datasets::dataset const& query) {
+        rank_list(query);
+        out.flush();
+      },
+      [&](std::string const& message) { owner.warn(message); });
+}
+
+void rank(session& owner, rank_arguments const& arguments) {
+  check(owner, arguments);
   std::vector<ranker_recipe> const recipes =
       arguments.settings.recipes(owner, {arguments.discretizer, arguments.ranker});
+  bool const fitted = !arguments.model.empty();
   for (auto const& [discretizer, ranker] : recipes) {  // refuses wrong words before the work
     ranker.options();
     if (!fitted) discretizer.options();
   }
-  answers out(owner, arguments);  // an output that cannot be written fails before the work
-  committee rankers(owner);
-  if (fitted) {
-    l2r::model m;
-    {
-      auto const timer = owner.stage("read");
-      m = l2r::read_model(owner.input(arguments.model));
-    }
-    rankers.add(m, arguments.ranker.options(m.options, arguments.model));
-  } else {
-    datasets::dataset const train = read_training(owner, arguments.train, arguments.reading);
-    for (auto const& [discretizer, ranker] : recipes)
-      rankers.add(make_model(owner, train, discretizer, ranker.options()), ranker.options());
-  }
-  auto answer = [&](datasets::dataset const& test) { out.write(test, rankers.score(test)); };
-  std::size_t const test_input = fitted ? 0 : 1;
-  if (arguments.test == "-") {
-    auto const how = arguments.reading.options(test_input);
-    owner.input(how.group_file);
-    owner.input(arguments.test);
-    datasets::stream_svmlight(
-        owner.ctx(), STDIN_FILENO, "standard input", how,
-        [&](datasets::dataset const& query) {
-          answer(query);
-          out.flush();
-        },
-        [&](std::string const& message) { owner.warn(message); });
-  } else {
-    datasets::dataset test;
-    {
-      auto const timer = owner.stage("read");
-      test = arguments.reading.read(owner, arguments.test, test_input);
-    }
-    answer(test);
-  }
+  ranking_writer out(owner, arguments);  // an output that cannot be written fails before the work
+  l2r::model model = fitted ? read_model(owner, arguments.model, arguments.ranker)
+                            : make_model(owner, arguments.train, arguments.reading, recipes);
+  l2r::scorer const scorer = make_scorer(owner, std::move(model), arguments.ranker);
+  rank_test(owner, arguments, scorer, out);
   out.commit();
   nlohmann::ordered_json const summary = out.summary();
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (owner.prints_json()) {
     nlohmann::ordered_json json;
     json["scores"] = arguments.out;
-    json["engine"] = l2r::name_of(rankers.engine());
+    json["engine"] = l2r::name_of(scorer.engine());
     json.update(summary);
     output_file to("-");
     to.write(json.dump(2) + "\n");
@@ -213,7 +174,7 @@ void add_rank(CLI::App& program, session& owner) {
   CLI::Option* const model =
       verb->add_option("--model", arguments->model, "Or what fit wrote")->type_name("FILE");
   verb->add_option("--test", arguments->test,
-                   "Documents to rank; -: standard input, each query answered when it is complete")
+                   "Documents to rank; -: standard input, each query ranked when it is complete")
       ->type_name("FILE|-")
       ->required();
   verb->add_option("--out", arguments->out, "One score a line, in input order")

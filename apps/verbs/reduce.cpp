@@ -89,7 +89,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
     fitted = arguments.discretizer.fit_or_read(owner, train);
     binned = datasets::apply_discretizer(owner.ctx(), train, fitted);
   }
-  expect_items(train, binned);
+  datasets::expect_items(train, binned);
   labelled_sample found;
   if (arguments.labels.asks() || arguments.whole_queries) {
     al::sampler_options options = arguments.sampler.options(owner, binned);
@@ -124,7 +124,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   if (model) model->write(datasets::to_json(fitted).dump(1) + "\n");
   if (ids)
     ids->write(arguments.rounds.wanted() ? ids_table(train, sample, rounds.picks)
-                                         : ids_table(train, sample));
+                                         : al::choices_table(train, sample));
   if (model) model->commit();
   if (ids) ids->commit();
   out.commit();

@@ -10,7 +10,8 @@
 #include "core/version.hpp"
 #include "datasets/svmlight.hpp"
 #include "eval/report.hpp"
-#include "tuning/report.hpp"
+#include "tuning/settings_file.hpp"
+#include "tuning/tuner.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -64,60 +65,56 @@ void expect_labels(datasets::dataset const& data) {
               "found a document without a label, expected labels to learn from");
 }
 
-void tune(session& owner, tune_verb_arguments const& a) {
-  auto const format = owner.run.json ? eval::table_format::json : eval::table_format_from(a.format);
-  tuning::search_options const options = a.tuned.options();
-  bool const given = !a.discretizer.fitted.empty();
-  datasets::discretizer_options const fixed = a.discretizer.options();
-  auto const measures = eval::parse_measures(a.metrics);
-  eval::profile const rules = eval::make_profile(a.profile);
-  l2r::ranker_options const how = a.ranker.options();
+/// The options as the library has them.
+struct tune_plan {
+  eval::table_format format;
+  tuning::search_options search;
+  tuning::space space;
+  datasets::discretizer_options discretizer;  ///< its method and bins are searched for
+  std::optional<datasets::discretizer> cuts;  ///< given: they are not
+  std::vector<eval::measure> measures;
+  eval::profile rules;
+  l2r::engine_options engine;
+};
+
+/// Refuses wrong words before anything else; reads the cuts that are given.
+tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
+  tune_plan plan;
+  plan.format = owner.run.json ? eval::table_format::json : eval::table_format_from(a.format);
+  plan.search = a.tuned.options();
+  plan.discretizer = a.discretizer.options();
+  plan.measures = eval::parse_measures(a.metrics);
+  plan.rules = eval::make_profile(a.profile);
+  plan.engine = a.ranker.engine_options();
   owner.outputs(
       {{"the table", "-"}, {"--out", a.out}, {"--trials", a.trials}, {"--resume", a.resume}});
   a.reading.check_inputs(
       owner, {{"--train", a.train}, {"--vali", a.vali}, {"--discretizer", a.discretizer.fitted}});
-  std::optional<datasets::discretizer> cuts;
-  tuning::space space = a.tuned.space();
-  if (given) {
-    cuts = datasets::read_discretizer(owner.input(a.discretizer.fitted));
-    space.methods = {cuts->options.method};
-    space.bins = {cuts->options.bins};
+  plan.space = a.tuned.space();
+  if (!a.discretizer.fitted.empty()) {
+    plan.cuts = datasets::read_discretizer(owner.input(a.discretizer.fitted));
+    plan.space.methods = {plan.cuts->options.method};
+    plan.space.bins = {plan.cuts->options.bins};
   }
-  datasets::dataset train, vali;
-  {
-    auto const timer = owner.stage("read");
-    train = a.reading.read(owner, a.train, 0);
-    expect_labels(train);
-    vali = a.reading.read(owner, a.vali, 1);
-  }
-  auto const prepare = [&](tuning::cuts const& by) {
-    auto const timer = owner.stage("discretise");
-    datasets::discretizer_options wanted = fixed;
-    wanted.method = by.method;
-    wanted.bins = by.bins;
-    datasets::discretizer const fitted =
-        cuts ? *cuts : datasets::fit_discretizer(owner.ctx(), train, wanted);
-    tuning::prepared items{datasets::apply_discretizer(owner.ctx(), train, fitted),
-                           datasets::apply_discretizer(owner.ctx(), vali, fitted)};
-    expect_items(train, items.training);
-    return items;
-  };
-  tuning::tuner tuner(owner.ctx(), vali, tuning::candidates_of(space), measures, rules, prepare,
-                      how, {a.tuned.cross_fit, &train});
-  trials_file trials(tuner, a.resume,
-                     a.resume.empty() ? std::string() : fingerprint_of(owner, a, rules));
-  if (trials.found() > 0)
-    owner.say(fmt::format("{}: {} candidates tried by an earlier run", a.resume, trials.found()));
-  tuning::search_result result;
-  {
-    auto const timer = owner.stage("tune");
-    result = trials.search(owner.ctx(), 0, options);
-  }
-  auto const table = tuning::trials_table(tuner, result, 0, options.rungs);
-  auto const best = tuning::best_settings(
-      owner.ctx(), tuner, result, 0, options, rules,
-      given ? std::nullopt : std::optional<datasets::discretizer_options>(fixed));
-  owner.note("best", best);
+  return plan;
+}
+
+tuning::prepared prepare(session& owner, tune_plan const& plan, datasets::dataset const& train,
+                         datasets::dataset const& vali, tuning::cuts const& by) {
+  auto const timer = owner.stage("discretize");
+  datasets::discretizer_options wanted = plan.discretizer;
+  wanted.method = by.method;
+  wanted.bins = by.bins;
+  datasets::discretizer const fitted =
+      plan.cuts ? *plan.cuts : datasets::fit_discretizer(owner.ctx(), train, wanted);
+  tuning::prepared items{datasets::apply_discretizer(owner.ctx(), train, fitted),
+                         datasets::apply_discretizer(owner.ctx(), vali, fitted)};
+  datasets::expect_items(train, items.training);
+  return items;
+}
+
+void write_results(tune_verb_arguments const& a, eval::table_format format,
+                   eval::table const& table, nlohmann::ordered_json const& best) {
   if (!a.trials.empty()) write_file(a.trials, eval::render(table, eval::table_format::tsv));
   if (!a.out.empty()) write_file(a.out, best.dump(2) + "\n");
   if (format == eval::table_format::json) {
@@ -126,6 +123,35 @@ void tune(session& owner, tune_verb_arguments const& a) {
   } else {
     write_file("-", eval::render(table, format));
   }
+}
+
+void tune(session& owner, tune_verb_arguments const& a) {
+  tune_plan const plan = plan_of(owner, a);
+  datasets::dataset train, vali;
+  {
+    auto const timer = owner.stage("read");
+    train = a.reading.read(owner, a.train, 0);
+    expect_labels(train);
+    vali = a.reading.read(owner, a.vali, 1);
+  }
+  tuning::tuner tuner(owner.ctx(), vali, tuning::candidates_of(plan.space), plan.measures,
+                      plan.rules,
+                      [&](tuning::cuts const& by) { return prepare(owner, plan, train, vali, by); },
+                      plan.engine, {a.tuned.cross_fit, &train});
+  tuning::trials_file trials(tuner, a.resume,
+                             a.resume.empty() ? "" : fingerprint_of(owner, a, plan.rules));
+  if (trials.found() > 0)
+    owner.say(fmt::format("{}: {} candidates tried by an earlier run", a.resume, trials.found()));
+  tuning::search_result result;
+  {
+    auto const timer = owner.stage("tune");
+    result = trials.search(owner.ctx(), 0, plan.search);
+  }
+  auto const best = tuning::best_settings(
+      owner.ctx(), tuner, result, 0, plan.search, plan.rules,
+      plan.cuts ? std::nullopt : std::optional<datasets::discretizer_options>(plan.discretizer));
+  owner.note("best", best);
+  write_results(a, plan.format, tuning::trials_table(tuner, result, 0, plan.search.rungs), best);
 }
 
 }  // namespace

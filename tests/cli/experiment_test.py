@@ -206,6 +206,10 @@ class Experiment(harness.CommandLine):
 
     def test_wrong_lines(self):
         for options in (["--reduce-size", "1"], ["--reduce-size", "3,3"], ["--baselines", "best"],
+                        ["--reduce-size", "3,"], ["--rank-size", "65"], ["--rank-size", "3x"],
+                        ["--rank-size", "-3"], ["--rank-size", "3,none"], ["--scores", "x="],
+                        ["--scores", "=d"], ["--scores", "a/b=d"], ["--scores", "..=d"],
+                        ["--scores", "a=d", "--scores", "a=e"], ["--baselines", "full,best"],
                         ["--random-draws", "0"], ["--scores", "x"], ["--scores", "feature=d"],
                         ["--metrics", "best"], ["--metrics", "MAP,MAP"], ["--profile", "x"],
                         ["--engine", "x"], ["--rule-size", "3"], ["--format", "x"],

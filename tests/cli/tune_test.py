@@ -84,7 +84,7 @@ class Tune(harness.CommandLine):
         self.assertEqual((best["queries"], best["cross_fit"]), (len(queries), 3))
         line = ["--train", "data/Fold1/train.txt", "--test", "data/Fold1/test.txt"]
         for member, row in zip(best["members"], rows):
-            self.assertEqual([str(member["discretiser"]["bins"]), member["feature_share"]],
+            self.assertEqual([str(member["discretizer"]["bins"]), member["feature_share"]],
                              [row["bins"], float(row["feature share"])])
         # The scores are those of the members, standardised in each query.
         self.expect(0, "rank", *line, "--settings", "best.json", "--out", "s.txt")
@@ -101,13 +101,35 @@ class Tune(harness.CommandLine):
         self.expect(0, "rank", *line[:2], "--test", "-", "--settings", "best.json", "--out",
                     "stream.txt", input=self.read("data/Fold1/test.txt"))
         self.assertEqual(self.read("stream.txt"), self.read("s.txt"))
-        # A model has one of them, and so has an experiment by settings.
-        for verb in (["fit", *line[:2], "--model", "m"],
-                     ["experiment", "--folds", "data", "--out-dir", "x"],
-                     ["explain", *line, "--qid", "1", "--out", "x"]):
-            self.expect(3, *verb, "--settings", "best.json",
-                        message="best.json:1:1: found settings of 3 rankers that rank together")
-            self.assertFalse((self.folder / verb[-1]).exists())
+        # A model has all of them.
+        self.expect(0, "fit", *line[:2], "--model", "m", "--settings", "best.json")
+        self.expect(0, "rank", "--model", "m", *line[2:], "--out", "by_model.txt")
+        self.assertEqual(self.read("by_model.txt"), self.read("s.txt"))
+        self.check_experiment_by_members(best, line)
+
+    def check_experiment_by_members(self, best, line):
+        """Three members rank together in each fold, as `rank` ranks by them."""
+        quick = ["--folds", "data", "--reduce-size", "3", "--random-draws", "2",
+                 "--permutations", "10", "--settings", "best.json"]
+        self.expect(0, "experiment", *quick, "--out-dir", "by")
+        self.assertEqual(self.read("by/scores/full-members-3/Fold1.txt"), self.read("s.txt"))
+        results = json.loads(self.read("by/results.json"))
+        self.assertEqual([s["name"] for s in results["systems"]],
+                         ["full-members-3", "reduced-3-members-3", "random-3-members-3", "feature"])
+        self.assertEqual([m["rule_size"] for m in results["settings"]["members"]],
+                         [m["rule_size"] for m in best["members"]])
+        # The first member's cuts and thresholds sample.
+        (self.folder / "first.json").write_text(
+            json.dumps({"rulerank_settings": 1, **best["members"][0]}))
+        self.expect(0, "experiment", *quick[:-1], "first.json", "--out-dir", "first")
+        for name in ("reduced/Fold1-size3.tsv", "reduced/Fold1-cuts.json"):
+            self.assertEqual(self.read(f"by/{name}"), self.read(f"first/{name}"))
+        # What the line says stands for all of them.
+        self.expect(0, "experiment", *quick, "--out-dir", "sized", "--rank-size", "2",
+                    "--baselines", "full")
+        self.expect(0, "rank", *line, "--settings", "best.json", "--rule-size", "2", "--out",
+                    "two.txt")
+        self.assertEqual(self.read("sized/scores/full-rank-2/Fold1.txt"), self.read("two.txt"))
 
     def standardised(self, scores):
         queries = [text.split()[1] for text in
@@ -175,7 +197,7 @@ class Tune(harness.CommandLine):
                     "--discretizer", "cuts.json", "--out", "best.json", "--trials", "t.tsv")
         self.assertEqual({row["method"] for row in self.rows("t.tsv")}, {"frequency"})
         best = json.loads(self.read("best.json"))
-        self.assertIsNone(best["discretiser"])
+        self.assertIsNone(best["discretizer"])
         self.expect(0, "rank", "--train", "r.txt", "--test", "data/Fold1/vali.txt", "--out",
                     "s.txt", "--discretizer", "cuts.json", "--settings", "best.json")
         judged = json.loads(self.expect(
@@ -219,11 +241,22 @@ class Tune(harness.CommandLine):
             Row("settings of something else", b"{}", "rank --train {train} --test {train} "
                 "--settings {in} --out {out}", 3, "{in}:1:1: found no settings that tune wrote",
                 files={"train": good}),
+            Row("settings with a number that is no rule size",
+                b'{"rulerank_settings":1,"discretizer":null,"rule_size":4294967299,"min_support":1,'
+                b'"min_confidence":0.1,"support_weight":0,"smoothing":0}',
+                "rank --train {train} --test {train} --settings {in} --out {out}", 3,
+                "{in}:1:1: rule_size: found 4294967299, expected an integer",
+                files={"train": good}),
+            Row("settings that nest deeply",
+                b'{"rulerank_settings":' + b"[" * 90_000 + b"]" * 90_000 + b"}",
+                "rank --train {train} --test {train} --settings {in} --out {out}", 3,
+                "{in}:1:521: found JSON of more than 500 levels",
+                files={"train": good}),
             Row("settings that make no sense",
                 b'{"rulerank_settings":1,"discretiser":null,"rule_size":1,"min_support":1,'
                 b'"min_confidence":0.1,"support_weight":0,"smoothing":0}',
                 "rank --train {train} --test {train} --settings {in} --out {out}", 3,
-                "{in}:1:1: found settings that make no sense: rule size 1",
+                "{in}:1:1: rule size 1",
                 files={"train": good}),
         ])
 
@@ -330,7 +363,7 @@ class TunedExperiment(harness.CommandLine):
         self.assertFalse(os.path.exists(self.folder / "none"))
         (self.folder / "data/Fold2/vali.txt").unlink()
         self.experiment("none", code=3, message="data/Fold2: found no vali.txt, expected a "
-                        "validation part to tune on")
+                        "validation part, by which")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,96 @@
+#include "core/error.hpp"
+#include "core/sha256.hpp"
+#include "experiment/experiment.hpp"
+#include "experiment/reading_json.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::experiment {
+
+namespace {
+
+void check_documents(std::vector<std::size_t> const& documents, std::size_t size) {
+  if (std::ranges::adjacent_find(documents, std::ranges::greater_equal{}) != documents.end() ||
+      (!documents.empty() && documents.back() >= size))
+    throw usage_error("a fold's documents must be ascending, distinct and within the data set");
+}
+
+std::string checksum_of(datasets::dataset const& data, std::vector<std::size_t> const& documents) {
+  sha256 sum;
+  auto query = data.queries.begin();
+  for (std::size_t const d : documents) {
+    while (query->end <= d) ++query;
+    std::string line = fmt::format("{} {} {}", data.labels[d], query->qid, data.docid(d));
+    for (datasets::feature_value const& entry : data.document(d))
+      line += fmt::format(" {}:{}", entry.feature, entry.value);
+    sum.update(line + "\n");
+  }
+  return sum.hex();
+}
+
+std::string checksum_of(std::vector<double> const& scores,
+                        std::vector<std::size_t> const& documents) {
+  sha256 sum;
+  for (std::size_t const d : documents) sum.update(fmt::format("{}\n", scores[d]));
+  return sum.hex();
+}
+
+}  // namespace
+
+memory_folds::memory_folds(datasets::dataset const& data, std::vector<memory_fold> folds,
+                           std::map<std::string, std::vector<double>> outside)
+    : data_(data), folds_(std::move(folds)), outside_(std::move(outside)) {
+  if (folds_.empty()) throw usage_error("no folds, expected one or more");
+  std::uint64_t before = 0;
+  for (memory_fold const& fold : folds_) {
+    if (std::exchange(before, fold.number) >= fold.number)
+      throw usage_error("the numbers of folds must be ascending, from 1 on");
+    for (auto const* const documents : {&fold.train, &fold.vali, &fold.test})
+      check_documents(*documents, data_.size());
+  }
+  for (auto const& [name, scores] : outside_)
+    if (scores.size() != data_.size())
+      throw usage_error(
+          fmt::format("found {} scores of '{}', expected one for each of {} documents",
+                      scores.size(), name, data_.size()));
+}
+
+std::map<std::string, std::string> memory_folds::checksums(std::size_t fold) const {
+  memory_fold const& f = folds_[fold];
+  if (!f.checksums.empty()) return f.checksums;
+  std::map<std::string, std::string> sums{
+      {fmt::format("Fold{}/train", f.number), checksum_of(data_, f.train)},
+      {fmt::format("Fold{}/vali", f.number), checksum_of(data_, f.vali)},
+      {fmt::format("Fold{}/test", f.number), checksum_of(data_, f.test)}};
+  for (auto const& [name, scores] : outside_)
+    sums[fmt::format("{}/Fold{}", name, f.number)] = checksum_of(scores, f.test);
+  return sums;
+}
+
+nlohmann::ordered_json memory_folds::reading() const {
+  return reading_json({});
+}
+
+datasets::dataset memory_folds::read(context const&, std::size_t fold, part which,
+                                     message_fn const&) const {
+  memory_fold const& f = folds_[fold];
+  return datasets::subset(data_, which == part::train  ? f.train
+                                 : which == part::vali ? f.vali
+                                                       : f.test);
+}
+
+std::vector<double> memory_folds::scores(context const&, std::size_t fold,
+                                         std::string const& system,
+                                         datasets::dataset const&) const {
+  auto const at = outside_.find(system);
+  if (at == outside_.end())
+    throw usage_error(fmt::format("the folds have no scores of '{}'", system));
+  std::vector<double> scores;
+  for (std::size_t const d : folds_[fold].test) scores.push_back(at->second[d]);
+  return scores;
+}
+
+}  // namespace rulerank::experiment

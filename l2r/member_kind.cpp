@@ -1,0 +1,58 @@
+#include "l2r/member_kind.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace rulerank::l2r {
+
+namespace {
+
+template <class Pointer, class Same>
+std::size_t index_in(std::vector<Pointer>& all, Pointer const& of, Same same) {
+  auto const found =
+      std::find_if(all.begin(), all.end(), [&](Pointer const& other) { return same(of, other); });
+  auto const index = static_cast<std::size_t>(found - all.begin());
+  if (found == all.end()) all.push_back(of);
+  return index;
+}
+
+}  // namespace
+
+bool same_options(datasets::discretizer_options const& a, datasets::discretizer_options const& b) {
+  return a.method == b.method && a.bins == b.bins && a.missing == b.missing &&
+         a.unlisted == b.unlisted && a.norm == b.norm;
+}
+
+bool same_cuts(cuts_pointer const& a, cuts_pointer const& b) {
+  if (a == b || a == nullptr || b == nullptr) return a == b;
+  return same_options(a->options, b->options) &&
+         std::equal(a->features.begin(), a->features.end(), b->features.begin(), b->features.end(),
+                    [](datasets::feature_cuts const& x, datasets::feature_cuts const& y) {
+                      return x.feature == y.feature && x.cuts == y.cuts;
+                    });
+}
+
+bool same_items(items_pointer const& a, items_pointer const& b) {
+  if (a == b || a == nullptr || b == nullptr) return a == b;
+  return a->documents == b->documents && a->features == b->features &&
+         a->item_begin == b->item_begin && a->has_missing_item == b->has_missing_item &&
+         a->labels == b->labels && a->max_label == b->max_label && a->stride == b->stride &&
+         a->codes == b->codes;
+}
+
+std::size_t stored_parts::index_of(cuts_pointer const& of) {
+  return index_in(cuts, of, same_cuts);
+}
+
+std::size_t stored_parts::index_of(items_pointer const& of) {
+  return index_in(training, of, same_items);
+}
+
+std::span<member_kind const> member_kinds() {
+  static std::array const kinds{rules_kind};
+  static_assert(kinds.size() == std::variant_size_v<member>);
+  static_assert(kinds.size() == std::variant_size_v<recipe>);
+  return kinds;
+}
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "l2r/json_fields.hpp"
+#include "l2r/model.hpp"
+#include "l2r/ranker.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+// What model files and scorers need to know of a kind of member. A new kind: a type among those of
+// `member` and `recipe`, a file with its entry, and the entry in member_kind.cpp.
+namespace rulerank::l2r {
+
+using cuts_pointer = std::shared_ptr<datasets::discretizer const>;
+using items_pointer = std::shared_ptr<datasets::binned_dataset const>;
+
+/// What members of a model file refer to by index.
+struct stored_parts {
+  std::vector<cuts_pointer> cuts;
+  std::vector<items_pointer> training;
+
+  /// The index of something equal, added where there is none.
+  std::size_t index_of(cuts_pointer const& of);
+  std::size_t index_of(items_pointer const& of);
+};
+
+bool same_options(datasets::discretizer_options const& a, datasets::discretizer_options const& b);
+bool same_cuts(cuts_pointer const& a, cuts_pointer const& b);
+bool same_items(items_pointer const& a, items_pointer const& b);
+
+/// A member made ready to score. `score` may be called from several threads at once.
+class prepared_member {
+ public:
+  virtual ~prepared_member() = default;
+  virtual scored score(context const& ctx, datasets::binned_dataset const& items) const = 0;
+  /// What computes the score; null for kinds that are no rules.
+  virtual ranker const* rules() const { return nullptr; }
+};
+
+/// Training documents as items, and how they became so.
+struct fitted_items {
+  datasets::discretizer_options options;  ///< of cuts that were fitted
+  bool given = false;                     ///< the cuts were
+  cuts_pointer cuts;
+  items_pointer items;
+};
+
+/// What the members of one fit have in common.
+struct fitting {
+  datasets::dataset const& train;
+  std::vector<fitted_items> made;
+};
+
+struct member_kind {
+  std::string_view name;  ///< in model files
+  /// By which documents become items; null where they are given as items.
+  cuts_pointer const& (*cuts)(member const& of);
+  member (*fit)(context const& ctx, fitting& from, recipe const& how);
+  nlohmann::ordered_json (*write)(member const& of, stored_parts& parts);
+  member (*read)(json_fields const& from, stored_parts const& parts);
+  std::unique_ptr<prepared_member> (*prepare)(context const& ctx, member const& of,
+                                              engine_options const& how);
+};
+
+/// In the order of the types of `member` and of `recipe`.
+std::span<member_kind const> member_kinds();
+
+extern member_kind const rules_kind;  // rules_member.cpp
+
+}  // namespace rulerank::l2r

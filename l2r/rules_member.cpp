@@ -1,0 +1,91 @@
+#include "core/error.hpp"
+#include "l2r/member_kind.hpp"
+#include "l2r/score_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+// The kind `rules`: the rules of training documents, by any engine of this module.
+namespace rulerank::l2r {
+
+namespace {
+
+/// The training documents as the recipe's items, which another recipe may have asked for already.
+fitted_items const& items_of(context const& ctx, fitting& from, rules_recipe const& how) {
+  bool const given = how.cuts != nullptr;
+  for (fitted_items const& one : from.made)
+    if (one.given == given &&
+        (given ? same_cuts(one.cuts, how.cuts) : same_options(one.options, how.discretizer)))
+      return one;
+  cuts_pointer const cuts = given
+                                ? how.cuts
+                                : std::make_shared<datasets::discretizer const>(
+                                      datasets::fit_discretizer(ctx, from.train, how.discretizer));
+  auto items = std::make_shared<datasets::binned_dataset const>(
+      datasets::apply_discretizer(ctx, from.train, *cuts));
+  if (items->feature_count() == 0)
+    throw error({from.train.name, 1, 1},
+                given ? "no feature has a cut in the discretizer given"
+                      : "no feature has two bins, expected one that is not constant");
+  return from.made.emplace_back(fitted_items{how.discretizer, given, cuts, std::move(items)});
+}
+
+cuts_pointer const& cuts_of_rules(member const& of) {
+  return std::get<rules_member>(of).cuts;
+}
+
+member fit_rules(context const& ctx, fitting& from, recipe const& how) {
+  auto const& rules = std::get<rules_recipe>(how);
+  check(rules.scoring);
+  fitted_items const& made = items_of(ctx, from, rules);
+  itemsets_a_document(rules.scoring, made.items->feature_count());  // refuses too many
+  return rules_member{made.cuts, made.items, rules.scoring};
+}
+
+nlohmann::ordered_json write_rules(member const& of, stored_parts& parts) {
+  auto const& rules = std::get<rules_member>(of);
+  if (!rules.cuts || !rules.training)
+    throw usage_error("a member without cuts or training documents, which no model file holds");
+  return {{"cuts", parts.index_of(rules.cuts)},
+          {"training", parts.index_of(rules.training)},
+          {"options", to_json(rules.scoring)}};
+}
+
+member read_rules(json_fields const& from, stored_parts const& parts) {
+  rules_member rules;
+  rules.cuts = parts.cuts[from.index("cuts", parts.cuts.size())];
+  rules.training = parts.training[from.index("training", parts.training.size())];
+  rules.scoring =
+      scoring_options_from(from.member("options"), from.name(), from.place() + "options.");
+  return rules;
+}
+
+class prepared_rules final : public prepared_member {
+ public:
+  prepared_rules(context const& ctx, rules_member const& of, engine_options const& how)
+      : ranker_(ctx, *of.training, {of.scoring, how.engine, how.cache_bytes}) {}
+
+  scored score(context const& ctx, datasets::binned_dataset const& items) const override {
+    return ranker_.score(ctx, items);
+  }
+  ranker const* rules() const override { return &ranker_; }
+
+ private:
+  ranker ranker_;
+};
+
+std::unique_ptr<prepared_member> prepare_rules(context const& ctx, member const& of,
+                                               engine_options const& how) {
+  auto const& rules = std::get<rules_member>(of);
+  if (!rules.training) throw usage_error("a member without training documents");
+  return std::make_unique<prepared_rules>(ctx, rules, how);
+}
+
+}  // namespace
+
+constinit member_kind const rules_kind{"rules",     cuts_of_rules, fit_rules,
+                                       write_rules, read_rules,    prepare_rules};
+
+}  // namespace rulerank::l2r

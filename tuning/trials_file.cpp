@@ -1,0 +1,46 @@
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "tuning/tuner.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+namespace rulerank::tuning {
+
+trials_file::trials_file(tuner& t, std::string path, std::string fingerprint)
+    : tuner_(t), path_(std::move(path)), fingerprint_(std::move(fingerprint)) {
+  std::error_code status;
+  if (path_.empty() || !std::filesystem::exists(path_, status)) return;
+  std::ifstream file(path_, std::ios::binary);
+  std::string const text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.good() && !file.eof()) throw error({path_, 0, 0}, "cannot be read");
+  found_ = tuner_.restore(text, fingerprint_, path_);
+}
+
+void trials_file::write() const {
+  if (!path_.empty()) write_file(path_, tuner_.state(fingerprint_));
+}
+
+search_result trials_file::search(context const& ctx, std::size_t measure,
+                                  search_options const& options) {
+  using clock = std::chrono::steady_clock;
+  clock::time_point written = clock::now();
+  search_result result;
+  try {
+    result = tuner_.search(ctx, measure, options, [&] {
+      if (clock::now() - written < std::chrono::seconds(5)) return;
+      write();
+      written = clock::now();
+    });
+  } catch (...) {
+    write();
+    throw;
+  }
+  write();
+  return result;
+}
+
+}  // namespace rulerank::tuning

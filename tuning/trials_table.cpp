@@ -1,0 +1,50 @@
+#include "tuning/tuner.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace rulerank::tuning {
+
+eval::table trials_table(tuner const& t, search_result const& result, std::size_t by,
+                         std::size_t rungs) {
+  std::map<std::size_t, trial const*> last;
+  for (trial const& one : result.trials) last[one.candidate] = &one;
+  std::vector<trial const*> rows;
+  for (auto const& [c, one] : last) rows.push_back(one);
+  std::ranges::stable_sort(rows, [&](trial const* a, trial const* b) {
+    return std::pair(a->rung, a->values[by]) > std::pair(b->rung, b->values[by]);
+  });
+
+  using style = eval::column::style;
+  eval::table table;
+  table.title = fmt::format("{} trials of {} candidates of {}, by {}", result.trials.size(),
+                            result.tried, result.candidates, t.measures()[by].name());
+  table.columns = {{"rung", style::fixed, 0}, {"queries", style::fixed, 0}};
+  for (eval::measure const& m : t.measures()) table.columns.push_back({m.name(), style::fixed, 4});
+  table.columns.insert(table.columns.end(), {{"method"},
+                                             {"bins"},
+                                             {"rule size", style::fixed, 0},
+                                             {"min support", style::fixed, 0},
+                                             {"min confidence", style::general},
+                                             {"support weight", style::general},
+                                             {"smoothing", style::general},
+                                             {"feature share", style::general}});
+  for (trial const* const one : rows) {
+    candidate const& c = t.candidates()[one->candidate];
+    std::vector<eval::cell> row{fmt::format("{}/{}", one->rung + 1, rungs),
+                                static_cast<std::int64_t>(one->queries)};
+    row.insert(row.end(), one->values.begin(), one->values.end());
+    row.insert(row.end(),
+               {std::string(datasets::name_of(c.cuts.method)),
+                c.cuts.bins == 0 ? eval::cell("cv") : eval::cell(std::int64_t{c.cuts.bins}),
+                std::int64_t{c.scoring.rule_size}, std::int64_t{c.scoring.thresholds.min_support},
+                c.scoring.thresholds.min_confidence, c.scoring.support_weight, c.scoring.smoothing,
+                c.scoring.feature_share});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace rulerank::tuning
