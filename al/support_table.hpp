@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/machine.hpp"
 #include "rules/thresholds.hpp"
+#include "rules/validity_math.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -32,11 +33,7 @@ struct key_hash {
   }
 };
 
-/// What one more document does to the valid rules of an itemset it holds.
-struct rule_change {
-  std::int32_t gained = 0;  ///< rules that became valid
-  std::int32_t lost = 0;    ///< rules that became invalid
-};
+using rules::rule_change;
 
 /// Calls take(), which takes so many bytes and writes to all of them, while nobody else takes any.
 /// Throws `usage_error` where there are fewer; little is tried unasked.
@@ -97,20 +94,8 @@ class support_table {
     if (slots_.size() == room_) grow();
     auto const [found, is_new] = slots_.try_emplace(key, static_cast<std::uint32_t>(slots_.size()));
     std::uint32_t* const count = counts_.data() + std::size_t{found->second} * (classes_ + 1);
-    // count[0] is n, count[1 + k] the support of class k.
-    std::uint32_t const n = count[0]++;
-    if (n + 1 <= valid_.all_valid_up_to()) return {count[1 + k]++ == 0 ? 1 : 0, 0};
-    std::uint32_t const before = valid_.min_valid(n);
-    std::uint32_t const after = valid_.min_valid(n + 1);
-    rule_change change;
-    for (std::size_t r = 0; r < classes_; ++r) {
-      bool const was = count[1 + r] >= before;
-      if (r == k) ++count[1 + r];
-      bool const is = count[1 + r] >= after;
-      change.gained += static_cast<std::int32_t>(is && !was);
-      change.lost += static_cast<std::int32_t>(was && !is);
-    }
-    return change;
+    rules::validity_view const view{valid_.table().data(), valid_.all_valid_up_to()};
+    return view.count(count, static_cast<std::uint32_t>(classes_), static_cast<std::uint32_t>(k));
   }
 
  private:

@@ -79,7 +79,8 @@ auto const& choose_engine(List const& list, Engine asked, context const& ctx) {
         includes(entry.default_on, gpus ? runs_on::gpus : runs_on::cpu))
       chosen = &entry;
   for (auto const& entry : list)  // no engine of the module is the default on GPUs
-    if (chosen == nullptr && includes(entry.default_on, runs_on::cpu)) chosen = &entry;
+    if (asked == Engine::automatic && chosen == nullptr && includes(entry.default_on, runs_on::cpu))
+      chosen = &entry;
   if (chosen == nullptr) throw device_error("this build does not have the engine asked for");
   if (!includes(chosen->where, runs_on::cpu) && !gpus)
     throw device_error("engine " + std::string(chosen->name) +

@@ -105,7 +105,8 @@ class file_folds final : public fold_source {
   nlohmann::ordered_json reading_;
 };
 
-/// One fold of a data set in memory: documents of the set, ascending, in each part.
+/// One fold of a data set in memory: documents of the set in each part, as `datasets::subset` takes
+/// them.
 struct memory_fold {
   std::uint64_t number = 1;
   std::vector<std::size_t> train, vali, test;

@@ -144,7 +144,7 @@ void expect_outside(session const& owner, std::span<session::named_input const> 
 }
 
 double run_score(knn::similarity metric, double score) {
-  return metric == knn::similarity::l2 ? 0.0 - score : score;
+  return metric == knn::similarity::normalized_l2 ? 0.0 - score : score;
 }
 
 void warn_without_terms(session& owner, knn::text_index const& index) {

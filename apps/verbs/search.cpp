@@ -6,7 +6,7 @@
 #include "core/output_file.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
-#include "knn/sparse/classification.hpp"
+#include "knn/classification.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -68,8 +68,8 @@ class answers {
              knn::string_table const& ids) {
     if (run_) one_word(query, "a query's id");
     for (std::size_t i = 0; i < found.k; ++i) {
-      std::string const id(ids[found.document[q * found.k + i]]);
-      double const score = found.score[q * found.k + i];
+      std::string const id(ids[found.id[q * found.k + i]]);
+      double const score = found.value[q * found.k + i];
       neighbours_.write(fmt::format("{}\t{}\t{}\t{}\n", one_cell(query, "--out", "a query's id"),
                                     i + 1, one_cell(id, "--out", "a document's id"), score));
       if (run_)
@@ -109,9 +109,8 @@ class class_votes {
           "--votes: found no document with a label, expected --labels, or labels in JSON or by "
           "folders");
   }
-  void add(std::vector<datasets::text_document> const& queries, knn::neighbours const& found,
-           knn::similarity metric) {
-    auto const given = knn::classify(found, metric, of_document_, how_);
+  void add(std::vector<datasets::text_document> const& queries, knn::neighbours const& found) {
+    auto const given = knn::classify(found, of_document_, how_);
     for (std::size_t q = 0; q < given.size(); ++q) {
       truth_.push_back(number(queries[q].label));
       given_.push_back(given[q]);
@@ -254,7 +253,7 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
   auto const reading = arguments.text.options(owner);
   knn::sparse_search_options options;
   options.k = arguments.k;
-  options.metric = knn::similarity_from(arguments.metric);
+  options.metric = knn::sparse_similarity_from(arguments.metric);
   options.engine = knn::sparse_engine_from(arguments.engine);
   options.group = arguments.group;
   options.balance = knn::load_balance_from(arguments.balance);
@@ -273,8 +272,8 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
       auto const timer = owner.stage("prepare");
       searcher.emplace(owner.ctx(), index.index(), options);
     }
-    for (auto const& engine : knn::sparse_engines())
-      if (engine.which == searcher->engine()) owner.expect_device_for(engine.name, engine.runs_on);
+    auto const& engine = *find_engine(knn::sparse_engines(), searcher->engine());
+    owner.expect_device_for(engine.name, name_of(engine.where));
     if (votes) votes->learn(index);
     datasets::text_format const format = format_of_queries(index, reading.format);
     std::vector<datasets::text_document> queries;
@@ -288,7 +287,7 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
       }();
       for (std::size_t q = 0; q < queries.size(); ++q)
         out->write(queries[q].id, q, found, index.ids());
-      if (votes) votes->add(queries, found, options.metric);
+      if (votes) votes->add(queries, found);
       answered += queries.size();
       owner.ctx().report("search", answered, 0);
       queries.clear();

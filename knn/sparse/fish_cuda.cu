@@ -1,4 +1,5 @@
 #include "core/for_each_device.hpp"
+#include "core/per_device.hpp"
 #include "core/stream.hpp"
 #include "knn/sparse/device_index.cuh"
 #include "knn/sparse/engine.hpp"
@@ -252,9 +253,10 @@ class group_buffers {
   std::uint32_t longest_;
 };
 
-/// One device.
-struct place {
-  place(std::span<term_document const> pairs, std::uint32_t documents, std::uint32_t terms)
+/// The index on the current device, and how many blocks search it.
+struct index_on_device {
+  index_on_device(std::span<term_document const> pairs, std::uint32_t documents,
+                  std::uint32_t terms)
       : index(pairs, documents, terms) {
     int device = 0;
     int multiprocessors = 0;
@@ -269,7 +271,7 @@ struct place {
 class fish final : public sparse_search_engine {
  public:
   fish(context const& ctx, sparse_index const& index, sparse_search_options const& options)
-      : index_(index), options_(options), devices_(ctx.devices), places_(devices_.size()) {
+      : index_(index), options_(options), devices_(ctx.devices), indexes_(devices_) {
     if (allocates_each_query()) {
       options_.group = 1;
       options_.balance = load_balance::inter;
@@ -277,21 +279,16 @@ class fish final : public sparse_search_engine {
     check_single_precision(index.norms(), "documents");
     std::vector<term_document> const pairs = term_documents(ctx, index);
     for_each_device(devices_, [&](std::size_t i) {
-      places_[i] =
-          std::make_unique<place>(pairs, static_cast<std::uint32_t>(index.size()), index.terms());
+      indexes_.make(i, pairs, static_cast<std::uint32_t>(index.size()), index.terms());
     });
-  }
-  ~fish() override {
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      release_on_device(devices_[i], [&] { places_[i].reset(); });
   }
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
-              neighbours& found) const override {
+              neighbours& found, sparse_search_work&) const override {
     check_single_precision(query_norms, "queries");
     for_each_device(devices_, [&](std::size_t i) {
       share const mine = share_of(queries.size(), devices_.size(), i);
-      if (mine.size() > 0) search_share(ctx, *places_[i], queries, query_norms, mine, found);
+      if (mine.size() > 0) search_share(ctx, indexes_[i], queries, query_norms, mine, found);
     });
   }
 
@@ -299,7 +296,7 @@ class fish final : public sparse_search_engine {
   bool allocates_each_query() const { return options_.engine == sparse_engine::gt; }
 
   /// Blocks are fewer where they would not all have documents for a sort.
-  sort_shape shape_for(place const& here, std::size_t k) const {
+  sort_shape shape_for(index_on_device const& here, std::size_t k) const {
     sort_shape shape{static_cast<std::uint32_t>(k), 0, least_sorted, 0};
     while ((std::size_t{1} << shape.kept_log) < k) ++shape.kept_log;
     std::uint32_t const kept = 1U << shape.kept_log;
@@ -310,7 +307,7 @@ class fish final : public sparse_search_engine {
     return shape;
   }
 
-  void search_share(context const& ctx, place const& here, sparse_rows const& queries,
+  void search_share(context const& ctx, index_on_device const& here, sparse_rows const& queries,
                     std::span<double const> query_norms, share const& mine,
                     neighbours& found) const {
     std::size_t const group = std::min(options_.group, mine.size());
@@ -375,7 +372,7 @@ class fish final : public sparse_search_engine {
       *to++ = {query.term[i], static_cast<float>(query.weight[i])};
   }
 
-  void add_postings(place const& here, group_ref const& group, stream const& on) const {
+  void add_postings(index_on_device const& here, group_ref const& group, stream const& on) const {
     device_index_ref const index = here.index.ref();
     check_cuda(cudaMemsetAsync(
         group.sums, 0, std::size_t{group.queries} * index.documents * sizeof(float), on.get()));
@@ -392,7 +389,7 @@ class fish final : public sparse_search_engine {
   sparse_index const& index_;
   sparse_search_options options_;
   std::vector<int> devices_;
-  std::vector<std::unique_ptr<place>> places_;
+  per_device<index_on_device> indexes_;
 };
 
 }  // namespace

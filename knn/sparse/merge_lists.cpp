@@ -26,8 +26,8 @@ void merge_lists(std::span<near_key const> lists, std::size_t length, std::size_
   for (std::size_t i = 0; i < found.k; ++i) {
     std::pop_heap(heap.begin(), heap.end());
     near_key const nearest = *heap.back().first;
-    found.document[query * found.k + i] = document_of(nearest);
-    found.score[query * found.k + i] = score_of(nearest);
+    found.id[query * found.k + i] = document_of(nearest);
+    found.value[query * found.k + i] = score_of(nearest);
     if (++heap.back().first == heap.back().end)
       heap.pop_back();
     else

@@ -31,7 +31,7 @@ constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 /// What is measured against 1e-5: the similarity, which for l2 is the cosine, since the root makes
 /// of an error e in a cosine of 1 one of sqrt(2 e).
 double compared(similarity metric, double score) {
-  return metric == similarity::l2 ? score * score / 2 : score;
+  return metric == similarity::normalized_l2 ? score * score / 2 : score;
 }
 
 /// All documents' scores by the definition, and in what order.
@@ -40,39 +40,39 @@ class expectation {
   expectation(sparse_rows const& documents, sparse_rows const& queries, similarity metric)
       : metric_(metric), documents_(documents.size()), queries_(queries.size()) {
     all_ = search_reference(documents, queries, {.k = documents_, .metric = metric});
-    score_.resize(all_.score.size());
+    score_.resize(all_.value.size());
     for (std::size_t q = 0; q < queries_; ++q)
       for (std::size_t i = 0; i < documents_; ++i)
-        score_[q * documents_ + all_.document[q * documents_ + i]] = all_.score[q * documents_ + i];
+        score_[q * documents_ + all_.id[q * documents_ + i]] = all_.value[q * documents_ + i];
   }
 
   /// `exact`: weights whose sums of products floats hold.
   void check(neighbours const& found, std::size_t k, bool exact, std::string const& what) const {
     ASSERT_EQ(found.k, std::min(k, documents_)) << what;
-    ASSERT_EQ(found.document.size(), queries_ * found.k) << what;
-    ASSERT_EQ(found.score.size(), queries_ * found.k) << what;
+    ASSERT_EQ(found.id.size(), queries_ * found.k) << what;
+    ASSERT_EQ(found.value.size(), queries_ * found.k) << what;
     for (std::size_t q = 0; q < queries_; ++q) {
       std::set<std::uint32_t> seen;
       for (std::size_t i = 0; i < found.k; ++i) {
-        std::uint32_t const d = found.document[q * found.k + i];
-        double const score = found.score[q * found.k + i];
+        std::uint32_t const d = found.id[q * found.k + i];
+        double const score = found.value[q * found.k + i];
         std::string const where =
             what + ", query " + std::to_string(q) + ", rank " + std::to_string(i);
         ASSERT_LT(d, documents_) << where;
         ASSERT_TRUE(seen.insert(d).second) << where << ": document " << d << " twice";
-        double const expected = compared(metric_, all_.score[q * documents_ + i]);
+        double const expected = compared(metric_, all_.value[q * documents_ + i]);
         double const within = tolerance * std::max(1.0, std::abs(expected));
         ASSERT_NEAR(compared(metric_, score), expected, within) << where;
         ASSERT_NEAR(compared(metric_, score_[q * documents_ + d]), expected, within) << where;
         if (exact && metric_ == similarity::inner_product) {
-          ASSERT_EQ(score, all_.score[q * documents_ + i]) << where;
-          ASSERT_EQ(d, all_.document[q * documents_ + i]) << where;
+          ASSERT_EQ(score, all_.value[q * documents_ + i]) << where;
+          ASSERT_EQ(d, all_.id[q * documents_ + i]) << where;
         }
-        if (i == 0 || metric_ == similarity::l2) continue;
-        double const before = found.score[q * found.k + i - 1];
+        if (i == 0 || metric_ == similarity::normalized_l2) continue;
+        double const before = found.value[q * found.k + i - 1];
         ASSERT_GE(before, score) << where;
         if (before == score) {
-          ASSERT_LT(found.document[q * found.k + i - 1], d) << where << ": equal, not in id order";
+          ASSERT_LT(found.id[q * found.k + i - 1], d) << where << ": equal, not in id order";
         }
       }
     }
@@ -105,7 +105,8 @@ std::vector<way> ways() {
 void check_all(sparse_matrix const& documents, sparse_matrix const& queries,
                std::vector<std::size_t> const& ks, bool exact, std::string const& name) {
   sparse_index const index({}, documents);
-  for (similarity const metric : {similarity::cosine, similarity::inner_product, similarity::l2}) {
+  for (similarity const metric :
+       {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
     expectation const expected(documents, queries, metric);
     for (context const& ctx : with_gpus())
       for (way const& how : ways())
@@ -121,15 +122,14 @@ void check_all(sparse_matrix const& documents, sparse_matrix const& queries,
                                           .balance = how.balance});
           EXPECT_EQ(searcher.engine(), how.engine) << what;
           neighbours const found = searcher.search(ctx, queries);
-          EXPECT_EQ(found.engine, how.engine) << what;
           expected.check(found, k, exact, what);
           if (::testing::Test::HasFatalFailure()) return;
           if (k != ks.front()) continue;
           neighbours const again = searcher.search(ctx, queries);
           expected.check(again, k, exact, what + ", again");
           if (how.engine == sparse_engine::gknn) {  // its sums run in one order
-            EXPECT_EQ(again.document, found.document) << what;
-            EXPECT_EQ(again.score, found.score) << what;
+            EXPECT_EQ(again.id, found.id) << what;
+            EXPECT_EQ(again.value, found.value) << what;
           }
         }
   }
@@ -214,7 +214,7 @@ TEST(sparse_search_on_gpus, refuses_what_single_precision_does_not_hold) {
     sparse_index const index({}, good);
     sparse_searcher const searcher(ctx, index, options);
     EXPECT_THROW(searcher.search(ctx, large), usage_error);
-    EXPECT_EQ(searcher.search(ctx, good).document, (std::vector<std::uint32_t>{0}));
+    EXPECT_EQ(searcher.search(ctx, good).id, (std::vector<std::uint32_t>{0}));
   }
 }
 
@@ -228,7 +228,7 @@ TEST(sparse_search_on_gpus, stops_when_asked) {
     ctx.stop = {};
     sparse_searcher const searcher(ctx, index, {.engine = how.engine, .group = how.group});
     ctx.stop = stop.get_token();
-    EXPECT_EQ(searcher.search(ctx, rows).document.size(), 30 * rows.size());
+    EXPECT_EQ(searcher.search(ctx, rows).id.size(), 30 * rows.size());
     stop.request_stop();
     EXPECT_THROW(searcher.search(ctx, rows), interrupted);
   }
@@ -304,12 +304,12 @@ TEST(merge_lists, ends_a_search) {
       std::sort(all.begin(), all.end());
       neighbours found;
       found.k = length;
-      found.document.resize(2 * length);
-      found.score.resize(2 * length);
+      found.id.resize(2 * length);
+      found.value.resize(2 * length);
       merge_lists(keys, length, 1, found);
       for (std::size_t i = 0; i < length; ++i) {
-        EXPECT_EQ(found.document[length + i], document_of(all[i])) << lists << " " << i;
-        EXPECT_EQ(found.score[length + i], score_of(all[i])) << lists << " " << i;
+        EXPECT_EQ(found.id[length + i], document_of(all[i])) << lists << " " << i;
+        EXPECT_EQ(found.value[length + i], score_of(all[i])) << lists << " " << i;
       }
     }
 }

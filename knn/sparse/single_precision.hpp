@@ -53,7 +53,7 @@ RULERANK_HOST_DEVICE inline float similarity_of(similarity metric, float product
                                                 float document_norm) {
   return metric == similarity::inner_product
              ? product
-             : cosine_of(product, query_norm, document_norm, metric == similarity::l2);
+             : cosine_of(product, query_norm, document_norm, metric == similarity::normalized_l2);
 }
 
 /// Throws `usage_error` where a norm is neither 0 nor within 1e-15..1e15: squares and products

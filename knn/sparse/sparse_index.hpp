@@ -27,7 +27,7 @@ struct sparse_index_parts {
 };
 
 /// Documents as rows, and as posting lists (Freitas 2017, Algorithm 7). Documents are numbered as
-/// they come; at most 2^32 - 2.
+/// they come; at most 2^32 - 2. Several threads may call all const functions at once.
 class sparse_index {
  public:
   /// Throws `usage_error` as `check(sparse_rows)` does.
@@ -51,18 +51,5 @@ class sparse_index {
   std::shared_ptr<void const> owner_;
   sparse_index_parts parts_;
 };
-
-/// Where `fill_lists` writes: the parts of an index besides the rows.
-struct list_places {
-  std::span<double> norms;              ///< [documents]
-  std::span<std::uint64_t> list_begin;  ///< [terms + 1]
-  std::span<std::uint32_t> list_document;
-  std::span<double> list_weight;
-};
-/// The posting lists and norms of rows.
-void fill_lists(context const& ctx, sparse_rows const& rows, list_places const& to);
-
-/// The norm of a row, see `sparse_index::norms`.
-double norm_of(sparse_row const& row);
 
 }  // namespace rulerank::knn

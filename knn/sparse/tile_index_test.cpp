@@ -1,5 +1,6 @@
 #include "knn/sparse/tile_index.hpp"
 
+#include "knn/sparse/posting_lists.hpp"
 #include "knn/sparse/similarity_math.hpp"
 #include "knn/sparse/testing.hpp"
 #include "knn/sparse/tile_query.hpp"

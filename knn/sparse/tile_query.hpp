@@ -38,11 +38,11 @@ void make_tile_query(sparse_index const& index, tile_index const& tiles, similar
 
 /// The k nearest of all documents, from exact sums. `sums`: scratch space.
 void search_all(sparse_index const& index, similarity metric, sparse_row const& query, double norm,
-                std::size_t k, std::vector<double>& sums, std::vector<candidate>& nearest);
+                std::size_t k, std::vector<double>& sums, std::vector<sparse_candidate>& nearest);
 
 /// Completes the documents that share a term with a query, the nearest first, to k: those that
 /// share none have similarity 0 and follow by their number.
-void fill_up(std::vector<candidate>& sorted, std::size_t k);
+void fill_up(std::vector<sparse_candidate>& sorted, std::size_t k);
 
 /// The documents without a term with a weight, which l2 takes for candidates of similarity 1/2.
 std::vector<std::uint32_t> zero_documents(sparse_index const& index, similarity metric);

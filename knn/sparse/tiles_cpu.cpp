@@ -31,30 +31,7 @@ constexpr std::size_t postings_a_rescoring = 400;
 /// Places of a dense list that are added in the time of a posting.
 constexpr std::size_t places_a_posting = 16;
 
-/// The k nearest so far.
-class nearest {
- public:
-  explicit nearest(std::size_t k) : k_(k) { heap_.reserve(k + 1); }
-  bool full() const { return heap_.size() == k_; }
-  double last() const { return heap_.front().score; }
-  void add(candidate const& c) {
-    if (full() && !(c < heap_.front())) return;
-    heap_.push_back(c);
-    std::push_heap(heap_.begin(), heap_.end());
-    if (heap_.size() > k_) {
-      std::pop_heap(heap_.begin(), heap_.end());
-      heap_.pop_back();
-    }
-  }
-  std::vector<candidate>& sorted() {
-    std::sort(heap_.begin(), heap_.end());
-    return heap_;
-  }
-
- private:
-  std::size_t k_;
-  std::vector<candidate> heap_;  // the farthest in front
-};
+using nearest = nearest_candidates<double, value_order::larger_is_nearer>;
 
 /// A term's weights in a tile: dense, or as postings; and what adding them costs, in postings.
 struct list_at_hand {
@@ -86,7 +63,7 @@ class tiles_on_cpu final : public sparse_search_engine {
   }
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
-              neighbours& found) const override {
+              neighbours& found, sparse_search_work& work) const override {
     auto const threads = static_cast<std::size_t>(ctx.thread_count());
     std::vector<scratch> of_thread(threads);
     std::size_t const together =
@@ -107,7 +84,7 @@ class tiles_on_cpu final : public sparse_search_engine {
                                    best[q - begin], mine);
                      }
                    for (std::size_t q = begin; q < end; ++q) {
-                     std::vector<candidate>& sorted = best[q - begin].sorted();
+                     std::vector<sparse_candidate>& sorted = best[q - begin].sorted();
                      if (prepared[q - begin].units == 0) {
                        search_all(index_, options_.metric, queries[q], query_norms[q], found.k,
                                   mine.all, sorted);
@@ -116,14 +93,14 @@ class tiles_on_cpu final : public sparse_search_engine {
                        fill_up(sorted, found.k);
                      }
                      for (std::size_t i = 0; i < found.k; ++i) {
-                       found.document[q * found.k + i] = sorted[i].document;
-                       found.score[q * found.k + i] = sorted[i].score;
+                       found.id[q * found.k + i] = sorted[i].id;
+                       found.value[q * found.k + i] = sorted[i].value;
                      }
                    }
                  });
     for (scratch const& one : of_thread) {
-      found.rescored += one.rescored;
-      found.postings_read += one.postings;
+      work.rescored += one.rescored;
+      work.postings_read += one.postings;
     }
   }
 
@@ -219,7 +196,7 @@ class tiles_on_cpu final : public sparse_search_engine {
     return options_.metric == similarity::inner_product
                ? product
                : cosine_of(product, query_norm, index_.norms()[d],
-                           options_.metric == similarity::l2);
+                           options_.metric == similarity::normalized_l2);
   }
   /// The products of terms that the query does not have are 0 and change no bit of the sum.
   double exact(std::uint32_t d, double query_norm, std::vector<double> const& query) const {

@@ -2,6 +2,7 @@
 #include "core/error.hpp"
 #include "core/for_each_device.hpp"
 #include "core/parallel.hpp"
+#include "core/per_device.hpp"
 #include "core/shared_memory.hpp"
 #include "core/stream.hpp"
 #include "knn/sparse/similarity_math.hpp"
@@ -71,11 +72,7 @@ struct handed_document {
   std::uint32_t sum;
 };
 
-struct device_candidate {
-  double score;
-  std::uint32_t document;
-};
-static_assert(sizeof(device_candidate) == 16);
+static_assert(sizeof(sparse_candidate) == 16);
 
 /// A batch of queries, on the host or on a device.
 struct query_view {
@@ -347,18 +344,13 @@ __device__ double sum_of_common(term_weights const& of, term_weights const& in) 
   return sum;
 }
 
-/// Larger scores first, equal ones in id order.
-__device__ bool nearer(device_candidate const& a, device_candidate const& b) {
-  return a.score != b.score ? a.score > b.score : a.document < b.document;
-}
-
 /// A block a query: exact similarities, the k nearest in order. Queries that are answered are
 /// passed over, as are those with more documents to compute than `room`.
 __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
     rows_view const rows, query_view const queries, handed_view const handed, results_view const to,
     std::uint32_t k, bool inner_product, bool l2, std::uint32_t room) {
   extern __shared__ uint4 shared[];
-  auto* const kept = reinterpret_cast<device_candidate*>(shared);  // [room]
+  auto* const kept = reinterpret_cast<sparse_candidate*>(shared);  // [room]
   __shared__ kth_largest<rescore_threads> kth;
   __shared__ std::uint32_t query_term[shared_terms];
   __shared__ std::uint32_t kept_count, taken;
@@ -400,7 +392,7 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
   double const norm = queries.norm[q];
   term_weights const query{term, queries.weight + at, terms};
   for (std::uint32_t c = threadIdx.x / 32; c < kept_count;) {
-    std::uint32_t const document = kept[c].document;
+    std::uint32_t const document = kept[c].id;
     std::uint64_t const row_begin = rows.begin[document] - rows.begin[0];
     term_weights const row{
         rows.term + row_begin, rows.weight + row_begin,
@@ -409,7 +401,7 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
     // fewer.
     double const sum = row.size / 8 > terms ? sum_of_common(query, row) : sum_of_common(row, query);
     if (lane == 0) {
-      kept[c].score = inner_product ? sum : cosine_of(sum, norm, rows.norms[document], l2);
+      kept[c].value = inner_product ? sum : cosine_of(sum, norm, rows.norms[document], l2);
       c = rescore_threads / 32 + atomicAdd(&taken, 1U);
     }
     c = __shfl_sync(~0U, c, 0);
@@ -420,6 +412,7 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
   while (size < count) size *= 2;
   for (std::uint32_t i = count + threadIdx.x; i < size; i += rescore_threads) kept[i] = {-1, ~0U};
   __syncthreads();
+  nearer_document const is_nearer;
   // A bitonic sort (Batcher 1968).
   for (std::uint32_t width = 2; width <= size; width *= 2)
     for (std::uint32_t step = width / 2; step > 0; step /= 2) {
@@ -427,9 +420,9 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
         std::uint32_t const other = i ^ step;
         if (other <= i) continue;
         bool const ascending = (i & width) == 0;
-        device_candidate const a = kept[i];
-        device_candidate const b = kept[other];
-        if (nearer(b, a) == ascending && (nearer(a, b) || nearer(b, a))) {
+        sparse_candidate const a = kept[i];
+        sparse_candidate const b = kept[other];
+        if (is_nearer(b, a) == ascending && (is_nearer(a, b) || is_nearer(b, a))) {
           kept[i] = b;
           kept[other] = a;
         }
@@ -438,8 +431,8 @@ __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
     }
   std::uint32_t const here = min(count, k);
   for (std::uint32_t i = threadIdx.x; i < here; i += rescore_threads) {
-    to.documents[std::size_t{q} * k + i] = kept[i].document;
-    to.scores[std::size_t{q} * k + i] = kept[i].score;
+    to.documents[std::size_t{q} * k + i] = kept[i].id;
+    to.scores[std::size_t{q} * k + i] = kept[i].value;
   }
   if (threadIdx.x == 0) {
     to.answered[q] = 1 + here;
@@ -641,8 +634,9 @@ class part_on_device {
 
 class tiles_on_gpus final : public sparse_search_engine {
  public:
-  tiles_on_gpus(context const& ctx, sparse_index const& index, sparse_search_options const& options)
-      : index_(index), options_(options), devices_(ctx.devices), places_(ctx.devices.size()) {
+  tiles_on_gpus(context const& ctx, sparse_index const& index, sparse_search_options const& options,
+                std::size_t device_bytes)
+      : index_(index), options_(options), devices_(ctx.devices), on_device_(devices_) {
     // What blocks of every device have room for.
     std::size_t sums = largest_tile;
     std::size_t kept = most_rescored;
@@ -652,7 +646,7 @@ class tiles_on_gpus final : public sparse_search_engine {
           std::min(allow_all_shared_memory(sum_kernel<1>), allow_all_shared_memory(sum_kernel<2>)) /
           sizeof(std::uint32_t);
       std::size_t const kept_here =
-          allow_all_shared_memory(rescore_kernel) / sizeof(device_candidate);
+          allow_all_shared_memory(rescore_kernel) / sizeof(sparse_candidate);
       std::lock_guard const guard(least);
       sums = std::min(sums, sums_here);
       kept = std::min(kept, kept_here);
@@ -674,9 +668,9 @@ class tiles_on_gpus final : public sparse_search_engine {
         index.size(), std::max<std::size_t>(most_rescored, 2 * k_ * tiles_->tiles()));
     together_ = std::clamp<std::size_t>(handed_bytes / (capacity_ * sizeof(handed_document)), 1,
                                         most_together);
-    std::size_t room = options.device_bytes > 0 ? options.device_bytes : ~std::size_t{0};
+    std::size_t room = device_bytes > 0 ? device_bytes : ~std::size_t{0};
     threads_.run([&](std::size_t i) {
-      places_[i] = std::make_unique<device_place>(together_, k_, capacity_);
+      on_device_.make(i, together_, k_, capacity_);
       std::size_t const free = memory_budget();
       std::lock_guard const guard(least);
       room = std::min(room, free);
@@ -685,20 +679,17 @@ class tiles_on_gpus final : public sparse_search_engine {
     if (parts_.size() <= devices_.size())
       threads_.run([&](std::size_t i) {
         if (std::size_t const p = part_of(i, 0); p < parts_.size())
-          places_[i]->load(index_, *tiles_, parts_[p], p);
+          on_device_[i].load(index_, *tiles_, parts_[p], p);
       });
-  }
-  ~tiles_on_gpus() override {
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      release_on_device(devices_[i], [&] { places_[i].reset(); });
   }
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
-              neighbours& found) const override {
-    if (on_cpu_) return on_cpu_->search(ctx, queries, query_norms, found);
+              neighbours& found, sparse_search_work& done) const override {
+    if (on_cpu_) return on_cpu_->search(ctx, queries, query_norms, found, done);
     std::lock_guard const one_at_a_time(devices_in_use_);
     current_device const guard(devices_[0]);
-    work_on_queries work{queries, query_norms, found, {}, std::vector<char>(queries.size(), 0)};
+    work_on_queries work{queries, query_norms, found,
+                         done,    {},          std::vector<char>(queries.size(), 0)};
     if (parts_.size() > devices_.size()) work.so_far.resize(queries.size());
     std::size_t const at_once = replicated() ? together_ * devices_.size() : together_;
     for (std::size_t first = 0; first < parts_.size(); first += devices_.size())
@@ -714,8 +705,8 @@ class tiles_on_gpus final : public sparse_search_engine {
 
  private:
   /// One device: its part of the index, and room for a batch.
-  struct device_place {
-    device_place(std::size_t together, std::size_t k, std::size_t capacity)
+  struct on_one_device {
+    on_one_device(std::size_t together, std::size_t k, std::size_t capacity)
         : batch(together, k, capacity) {}
     void load(sparse_index const& index, tile_index const& tiles, index_part const& part,
               std::size_t number) {
@@ -736,10 +727,9 @@ class tiles_on_gpus final : public sparse_search_engine {
     sparse_rows const& queries;
     std::span<double const> norms;
     neighbours& found;
-    std::vector<std::vector<candidate>> so_far;  // [queries], where parts are loaded in turn
-    std::vector<char> open;                      // [queries] left to the CPU
-    std::uint64_t rescored = 0;
-    std::uint64_t postings_read = 0;
+    sparse_search_work& done;
+    std::vector<std::vector<sparse_candidate>> so_far;  // [queries], where parts are loaded in turn
+    std::vector<char> open;                             // [queries] left to the CPU
   };
 
   /// The most that a query's sums may be off, or not_served.
@@ -776,7 +766,7 @@ class tiles_on_gpus final : public sparse_search_engine {
 
   /// The queries that a device searches: its share of a batch where it holds the whole index.
   staged_batch& staged_for(std::size_t device) const {
-    return places_[replicated() ? device : 0]->staged;
+    return on_device_[replicated() ? device : 0].staged;
   }
 
   /// Puts a batch where devices copy it.
@@ -786,7 +776,7 @@ class tiles_on_gpus final : public sparse_search_engine {
       share const mine = share_of(batch.size(), shares, i);
       staged_for(i).stage(work.queries, {batch.begin + mine.begin, batch.begin + mine.end}, k_);
     }
-    parallel_for(ctx, batch.size(), piece_of(ctx, batch.size()),
+    parallel_for(ctx, batch.size(), queries_a_thread(ctx, batch.size()),
                  [&](std::size_t begin, std::size_t end, int) {
                    std::size_t i = 0;
                    for (std::size_t q = batch.begin + begin; q < batch.begin + end; ++q) {
@@ -802,7 +792,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     staged_batch const& staged = staged_for(device);
     std::size_t const p = part_of(device, first);
     if (p >= parts_.size() || staged.of().size() == 0) return;
-    device_place& here = *places_[device];
+    on_one_device& here = on_device_[device];
     here.load(index_, *tiles_, parts_[p], p);
     part_on_device const& part = *here.held;
     cudaStream_t const on = here.work.get();
@@ -819,9 +809,9 @@ class tiles_on_gpus final : public sparse_search_engine {
     // Nearly always the first leaves nothing to the second, but queries that wait for the CPU.
     for (std::uint32_t const room : rooms_) {
       if (room < k) continue;
-      rescore_kernel<<<n, rescore_threads, room * sizeof(device_candidate), on>>>(
+      rescore_kernel<<<n, rescore_threads, room * sizeof(sparse_candidate), on>>>(
           part.rows(), queries, handed, results, k, options_.metric == similarity::inner_product,
-          options_.metric == similarity::l2, room);
+          options_.metric == similarity::normalized_l2, room);
       check_launch();
       here.batch.fetch(on);
       std::uint32_t const* const answered = here.batch.found().answered;
@@ -843,13 +833,13 @@ class tiles_on_gpus final : public sparse_search_engine {
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       share const& of = staged_for(i).of();
       if (of.size() == 0 || part_of(i, first) == parts_.size()) continue;
-      findings.push_back({of, places_[i]->batch.found(), places_[i]->held->first_document()});
-      work.rescored += *findings.back().results.rescored;
-      work.postings_read += *findings.back().results.postings_read;
+      findings.push_back({of, on_device_[i].batch.found(), on_device_[i].held->first_document()});
+      work.done.rescored += *findings.back().results.rescored;
+      work.done.postings_read += *findings.back().results.postings_read;
     }
-    parallel_for(ctx, batch.size(), piece_of(ctx, batch.size()),
+    parallel_for(ctx, batch.size(), queries_a_thread(ctx, batch.size()),
                  [&](std::size_t begin, std::size_t end, int) {
-                   std::vector<candidate> nearest;
+                   std::vector<sparse_candidate> nearest;
                    for (std::size_t q = batch.begin + begin; q < batch.begin + end; ++q) {
                      nearest.clear();
                      if (first > 0) nearest.swap(work.so_far[q]);
@@ -870,28 +860,28 @@ class tiles_on_gpus final : public sparse_search_engine {
   }
 
   /// What a part has found for the i-th query of its batch among the nearest so far.
-  void merge(std::vector<candidate>& nearest, results_view const& results, std::size_t i,
+  void merge(std::vector<sparse_candidate>& nearest, results_view const& results, std::size_t i,
              std::uint32_t first_document) const {
     auto const before = static_cast<std::ptrdiff_t>(nearest.size());
     for (std::size_t j = i * k_; j < i * k_ + results.answered[i] - 1; ++j)
       nearest.push_back({results.scores[j], first_document + results.documents[j]});
-    std::inplace_merge(nearest.begin(), nearest.begin() + before, nearest.end());
+    std::inplace_merge(nearest.begin(), nearest.begin() + before, nearest.end(), nearer_document{});
     if (nearest.size() > k_) nearest.resize(k_);
   }
 
   /// The nearest of those that share a term with a query, and the others that fill up the k.
-  std::vector<candidate> const& completed(std::vector<candidate>& nearest) const {
+  std::vector<sparse_candidate> const& completed(std::vector<sparse_candidate>& nearest) const {
     for (std::uint32_t const d : zero_documents_) nearest.push_back({0.5, d});
-    if (!zero_documents_.empty()) std::sort(nearest.begin(), nearest.end());
+    if (!zero_documents_.empty()) std::sort(nearest.begin(), nearest.end(), nearer_document{});
     if (nearest.size() > k_) nearest.resize(k_);
     fill_up(nearest, k_);
     return nearest;
   }
   void write(work_on_queries const& work, std::size_t q,
-             std::vector<candidate> const& nearest) const {
+             std::vector<sparse_candidate> const& nearest) const {
     for (std::size_t i = 0; i < k_; ++i) {
-      work.found.document[q * k_ + i] = nearest[i].document;
-      work.found.score[q * k_ + i] = nearest[i].score;
+      work.found.id[q * k_ + i] = nearest[i].id;
+      work.found.value[q * k_ + i] = nearest[i].value;
     }
   }
 
@@ -904,13 +894,12 @@ class tiles_on_gpus final : public sparse_search_engine {
         open.empty() ? 0 : static_cast<std::size_t>(ctx.thread_count()));
     parallel_for(ctx, open.size(), 1, [&](std::size_t i, std::size_t, int thread) {
       std::size_t const q = open[i];
-      std::vector<candidate> nearest;
+      std::vector<sparse_candidate> nearest;
       search_all(index_, options_.metric, work.queries[q], work.norms[q], k_,
                  sums[static_cast<std::size_t>(thread)], nearest);
       write(work, q, nearest);
     });
-    work.found.rescored = work.rescored + open.size() * index_.size();
-    work.found.postings_read = work.postings_read;
+    work.done.rescored += open.size() * index_.size();
   }
 
   sparse_index const& index_;
@@ -925,7 +914,7 @@ class tiles_on_gpus final : public sparse_search_engine {
   std::size_t capacity_ = 0;  // documents that the tiles of a query may hand on
   std::size_t together_ = 1;  // queries of a batch
   std::vector<index_part> parts_;
-  std::vector<std::unique_ptr<device_place>> places_;
+  mutable per_device<on_one_device> on_device_;
   mutable std::mutex devices_in_use_;
   std::unique_ptr<sparse_search_engine> on_cpu_;  // where the device's kernels do not serve
 };
@@ -934,8 +923,9 @@ class tiles_on_gpus final : public sparse_search_engine {
 
 std::unique_ptr<sparse_search_engine> make_tiles_on_gpus(context const& ctx,
                                                          sparse_index const& index,
-                                                         sparse_search_options const& options) {
-  return std::make_unique<tiles_on_gpus>(ctx, index, options);
+                                                         sparse_search_options const& options,
+                                                         std::size_t device_bytes) {
+  return std::make_unique<tiles_on_gpus>(ctx, index, options, device_bytes);
 }
 
 }  // namespace rulerank::knn

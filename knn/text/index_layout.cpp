@@ -68,6 +68,27 @@ index_layout::index_layout(sizes const& bytes) : bytes_(bytes) {
   end_ = at;
 }
 
+index_layout::sizes sizes_of(index_counts const& of) {
+  index_layout::sizes bytes{};
+  auto const set = [&](section s, std::size_t size) { bytes[static_cast<std::size_t>(s)] = size; };
+  set(section::terms, of.term_bytes);
+  set(section::term_begin, (of.terms + 1) * sizeof(std::uint64_t));
+  set(section::ids, of.id_bytes);
+  set(section::id_begin, (of.documents + 1) * sizeof(std::uint64_t));
+  set(section::label_names, of.label_bytes);
+  set(section::label_begin, (of.labels + 1) * sizeof(std::uint64_t));
+  set(section::label_of, of.documents * sizeof(std::uint32_t));
+  set(section::document_frequency, of.terms * sizeof(std::uint32_t));
+  set(section::row_begin, (of.documents + 1) * sizeof(std::uint64_t));
+  set(section::row_term, of.postings * sizeof(std::uint32_t));
+  set(section::row_weight, of.postings * sizeof(double));
+  set(section::norms, of.documents * sizeof(double));
+  set(section::list_begin, (of.terms + 1) * sizeof(std::uint64_t));
+  set(section::list_document, of.postings * sizeof(std::uint32_t));
+  set(section::list_weight, of.postings * sizeof(double));
+  return bytes;
+}
+
 std::string index_header(context const& ctx, index_layout const& layout,
                          std::span<std::byte> sections, nlohmann::ordered_json what) {
   nlohmann::ordered_json header{{"format", format_name}, {"version", format_version}};

@@ -1,6 +1,6 @@
-#include "knn/features/field_counts.hpp"
-
 #include "core/error.hpp"
+#include "knn/text/collection_counts.hpp"
+#include "knn/text/text_index.hpp"
 
 #include <algorithm>
 #include <map>
@@ -30,7 +30,7 @@ class fields_found {
                                 first_ < index_.ids().size() ? index_.ids()[first_] : "the end"));
       ++first_;
       for (auto const& field : document.fields)
-        if (!field.name.empty()) place_of(field.name);
+        if (!field.name.empty()) add_field(field.name);
     }
     std::vector<std::map<std::uint32_t, double>> all(documents.size());
     auto const count = [&](std::string const& name) {
@@ -72,11 +72,8 @@ class fields_found {
   }
 
  private:
-  void place_of(std::string const& name) {
-    if (name == whole_document)
-      throw error({collection_, 1, 1},
-                  fmt::format("a field is named '{}', which is the name of all fields together",
-                              whole_document));
+  void add_field(std::string const& name) {
+    if (name == whole_document) throw_reserved_field(collection_);
     if (std::none_of(fields_.begin(), fields_.end(),
                      [&](field_counts const& of) { return of.name == name; }))
       fields_.push_back({name, {}});

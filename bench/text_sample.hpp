@@ -7,7 +7,8 @@
 #include <span>
 #include <string_view>
 
-namespace rulerank::knn {
+// Drawn collections of texts for text_bench.
+namespace rulerank::bench {
 
 /// The size of a published text collection (Freitas 2017, Table 5.14) and of its set of queries.
 struct text_shape {
@@ -25,19 +26,19 @@ struct text_sample_options {
   std::size_t documents = 0;
   std::uint32_t terms = 0;
   double terms_a_document = 0;
-  /// Share of a document's words that its topic brings; a topic has some 500 documents.
+  /// Share of a document's words that come from its topic; a topic has some 500 documents.
   double of_topic = 0.4;
 };
 
 /// Counts of terms of drawn documents: the number of different terms is log-normal, words follow
-/// Zipf's law, those of a topic its law over some terms of its own. The seed is the context's: the
-/// same seed gives the same rows for any number of threads.
-sparse_matrix sample_text(context const& ctx, text_sample_options const& options);
+/// Zipf's law, and those of a topic follow it over some terms of their own. The seed is the
+/// context's: the same seed gives the same rows for any number of threads.
+knn::sparse_matrix sample_text(context const& ctx, text_sample_options const& options);
 
 /// Rows of a matrix cut in two: `chosen` of them drawn evenly, and the others in order.
 struct drawn_queries {
-  sparse_matrix queries, documents;
+  knn::sparse_matrix queries, documents;
 };
-drawn_queries draw_queries(sparse_rows const& rows, std::size_t chosen, std::uint64_t seed);
+drawn_queries draw_queries(knn::sparse_rows const& rows, std::size_t chosen, std::uint64_t seed);
 
-}  // namespace rulerank::knn
+}  // namespace rulerank::bench

@@ -1,4 +1,4 @@
-#include "knn/sparse/classification.hpp"
+#include "knn/classification.hpp"
 
 #include "core/error.hpp"
 
@@ -14,26 +14,31 @@ voting voting_from(std::string_view name) {
   throw usage_error(fmt::format("found votes '{}', expected majority or similarity", name));
 }
 
-std::vector<std::uint32_t> classify(neighbours const& found, similarity metric,
+std::vector<std::uint32_t> classify(neighbours const& found,
                                     std::span<std::uint32_t const> class_of, voting how) {
-  std::size_t const queries = found.k == 0 ? 0 : found.document.size() / found.k;
   std::uint32_t classes = 0;
   for (std::uint32_t const c : class_of)
     if (c != no_class) classes = std::max(classes, c + 1);
-  std::vector<std::uint32_t> winners(queries);
+  bool const distances = found.order == value_order::smaller_is_nearer;
+  std::vector<std::uint32_t> winners(found.queries);
   std::vector<double> votes(classes);
-  for (std::size_t q = 0; q < queries; ++q) {
+  for (std::size_t q = 0; q < found.queries; ++q) {
+    auto const ids = found.ids_of(q);
+    auto const values = found.values_of(q);
+    auto const class_at = [&](std::size_t i) {
+      return ids[i] == no_neighbour ? no_class : class_of[ids[i]];
+    };
     std::fill(votes.begin(), votes.end(), 0);
-    for (std::size_t i = q * found.k; i < (q + 1) * found.k; ++i) {
-      std::uint32_t const c = class_of[found.document[i]];
+    for (std::size_t i = 0; i < found.k; ++i) {
+      std::uint32_t const c = class_at(i);
       if (c == no_class) continue;
-      double const near = metric == similarity::l2 ? 1 / (1 + found.score[i]) : found.score[i];
-      votes[c] += how == voting::majority ? 1 : near;
+      double const weight = distances ? 1 / (1 + values[i]) : values[i];
+      votes[c] += how == voting::majority ? 1 : weight;
     }
-    // Nearest first, so that the first class with the most votes is the nearest one's.
+    // Nearest first, so that the first class with the most votes is that of the nearest neighbour.
     std::uint32_t best = no_class;
-    for (std::size_t i = q * found.k; i < (q + 1) * found.k; ++i)
-      if (std::uint32_t const c = class_of[found.document[i]];
+    for (std::size_t i = 0; i < found.k; ++i)
+      if (std::uint32_t const c = class_at(i);
           c != no_class && (best == no_class || votes[c] > votes[best]))
         best = c;
     winners[q] = best;

@@ -1,4 +1,4 @@
-#include "knn/sparse/sample.hpp"
+#include "bench/text_sample.hpp"
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
@@ -11,7 +11,10 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::knn {
+namespace rulerank::bench {
+
+using knn::sparse_matrix;
+using knn::sparse_rows;
 
 namespace {
 
@@ -87,8 +90,7 @@ text_shape const& find_text_shape(std::string_view name) {
 sparse_matrix sample_text(context const& ctx, text_sample_options const& options) {
   if (options.terms == 0 || !(options.terms_a_document >= 1) ||
       options.terms_a_document > options.terms / 2.0)
-    throw usage_error(
-        "a sample of text wants at least one term a document, and at most half of all");
+    throw usage_error("terms a document: expected at least 1, and at most half of all terms");
   zipf const word(options.terms), word_of_topic(std::min(options.terms, terms_a_topic));
   auto const topics =
       static_cast<std::size_t>(static_cast<double>(options.documents) / documents_a_topic) + 1;
@@ -158,4 +160,4 @@ drawn_queries draw_queries(sparse_rows const& rows, std::size_t chosen, std::uin
   return out;
 }
 
-}  // namespace rulerank::knn
+}  // namespace rulerank::bench
