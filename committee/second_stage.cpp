@@ -3,6 +3,7 @@
 #include "committee/disagreement.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "committee/learner.hpp"
-#include "core/random.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -95,7 +95,7 @@ class second_stage {
   std::vector<std::vector<pick>> candidates_;  // of each query, best first
   std::vector<pick> wanted_;
   std::vector<pick> picks_;
-  std::optional<random_engine> draw_;
+  std::optional<std::mt19937_64> draw_;
 };
 
 }  // namespace rulerank::committee

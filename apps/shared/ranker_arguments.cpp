@@ -70,7 +70,7 @@ void ranker_arguments::expect_agreement(l2r::model const& model, std::string con
       throw usage_error(
           fmt::format("{} {}: the model {} was fitted with {}", option, *given, name, fitted));
   };
-  for (l2r::member const& member : model.members) {
+  for (l2r::model_member const& member : model.members) {
     auto const* const rules = std::get_if<l2r::rules_member>(&member);
     if (rules == nullptr) continue;
     l2r::scoring_options const& s = rules->scoring;

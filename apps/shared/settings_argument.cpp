@@ -17,7 +17,7 @@ void exclude_each_other(CLI::App& verb, CLI::Option* train, CLI::Option* model) 
 void settings_argument::add_to(CLI::App& verb) {
   verb_ = &verb;
   verb.add_option("--settings", file,
-                  "Settings that tune found, for all that is not given here: discretiser, score")
+                  "Settings that tune found, for all that is not given here: discretizer, score")
       ->type_name("S.json");
 }
 

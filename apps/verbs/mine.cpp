@@ -5,9 +5,8 @@
 #include "core/output_file.hpp"
 #include "datasets/transactions.hpp"
 #include "eval/significance.hpp"
-#include "rules/mining/appearance_file.hpp"
 #include "rules/mining/association_rules.hpp"
-#include "rules/mining/mining_estimate.hpp"
+#include "rules/mining/miner.hpp"
 #include "rules/mining/support_bound.hpp"
 #include "rules/mining/writer.hpp"
 
@@ -244,7 +243,7 @@ void note_engine(session& owner, rules::mining_engine which) {
   owner.ctx();  // says first when the device is not there
   if (which == rules::mining_engine::automatic) which = rules::mining_engine::vertical;
   for (auto const& e : rules::mining_engines())
-    if (e.which == which) owner.expect_device_for(e.name, e.runs_on);
+    if (e.which == which) owner.expect_device_for(e.name, name_of(e.where));
   owner.note("engine", rules::name_of(which));
 }
 
