@@ -29,6 +29,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::apps {
 namespace {
@@ -363,7 +364,7 @@ void pipeline(session& owner, pipeline_arguments const& given) {
   if (given.collection == "-" || given.topics == "-" || given.qrels == "-")
     throw usage_error(
         "--collection, --topics and --qrels are files here, whose checksums "
-        "the results name");
+        "the manifest has");
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(given.experiment.format);
   knn::text_index_options options = given.text.options(owner);
