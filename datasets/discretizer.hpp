@@ -83,6 +83,10 @@ discretizer fit_discretizer(context const& ctx, dataset const& train,
 binned_dataset apply_discretizer(context const& ctx, dataset const& data,
                                  discretizer const& fitted);
 
+/// The documents with the numbers of their bins, from 0, as values: every document lists every
+/// feature of `binned`, which was made of `data`, and no other. NaN where a feature has no value.
+dataset with_bin_numbers(context const& ctx, dataset data, binned_dataset const& binned);
+
 /// Throws `error` that names the data set when no feature has two bins.
 void expect_items(dataset const& data, binned_dataset const& items);
 

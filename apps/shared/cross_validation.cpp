@@ -1,5 +1,6 @@
 #include "apps/shared/cross_validation.hpp"
 
+#include "apps/shared/options.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 
@@ -181,8 +182,8 @@ void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
       ->type_name("N")
       ->capture_default_str()
       ->group(systems);
-  verb.add_option("--scores", a.scores,
-                  "Systems whose scores come from elsewhere: DIR/Fold1.score (.scores, .txt), ...")
+  path_option(verb, "--scores", a.scores,
+              "Systems whose scores come from elsewhere: DIR/Fold1.score (.scores, .txt), ...")
       ->type_name("NAME=DIR")
       ->group(systems);
   std::string const judging = "Measures";

@@ -167,11 +167,11 @@ void add_explain(CLI::App& program, session& owner) {
       "--rank 1 --against-rank 2 --names features.tsv",
       [arguments, &owner] { explain(owner, *arguments); });
   CLI::Option* const train =
-      verb->add_option("--train", arguments->train, "Training documents (SVMlight)")
+      path_option(*verb, "--train", arguments->train, "Training documents (SVMlight)")
           ->type_name("FILE");
   CLI::Option* const model =
-      verb->add_option("--model", arguments->model, "Or what fit wrote")->type_name("FILE");
-  verb->add_option("--test", arguments->test, "Documents that were ranked")
+      path_option(*verb, "--model", arguments->model, "Or what fit wrote")->type_name("FILE");
+  path_option(*verb, "--test", arguments->test, "Documents that were ranked")
       ->type_name("FILE")
       ->required();
   verb->add_option("--qid", arguments->qid, "The query")->type_name("Q")->required();
@@ -189,12 +189,12 @@ void add_explain(CLI::App& program, session& owner) {
       ->excludes(against);
   verb->add_option("--top", arguments->top, "Most rules listed each way, and items")
       ->capture_default_str();
-  verb->add_option("--names", arguments->names, "Lines of a feature's number and its name")
+  path_option(*verb, "--names", arguments->names, "Lines of a feature's number and its name")
       ->type_name("FILE");
   verb->add_option("--format", arguments->format, "text, markdown or json (as --json does)")
       ->check(CLI::IsMember({"text", "markdown", "json"}))
       ->capture_default_str();
-  verb->add_option("--out", arguments->out, "Where it goes; - is standard output")
+  path_option(*verb, "--out", arguments->out, "Where it goes; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
   arguments->ranker.add_scoring_to(*verb);

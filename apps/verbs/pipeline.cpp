@@ -401,15 +401,15 @@ void add_pipeline(CLI::App& program, session& owner) {
       "rulerank pipeline --collection cran.all.1400 --topics cran.qry --number-by-position\n"
       "  --qrels cran.qrels --not-relevant 5 --out-dir cranfield",
       [&owner, arguments] { pipeline(owner, *arguments); });
-  verb->add_option("--collection", a.collection,
-                   "Documents: TSV, JSON lines, a folder, SMART's form")
+  path_option(*verb, "--collection", a.collection,
+              "Documents: TSV, JSON lines, a folder, SMART's form")
       ->type_name("FILE|FOLDER")
       ->required();
-  verb->add_option("--topics", a.topics, "Topics, in a form of documents")
+  path_option(*verb, "--topics", a.topics, "Topics, in a form of documents")
       ->type_name("FILE|FOLDER")
       ->required();
-  verb->add_option("--qrels", a.qrels, "TREC judgments")->type_name("FILE")->required();
-  verb->add_option("--out-dir", a.out_dir, "Folder for all that is written; made where missing")
+  path_option(*verb, "--qrels", a.qrels, "TREC judgments")->type_name("FILE")->required();
+  path_option(*verb, "--out-dir", a.out_dir, "Folder for all that is written; made where missing")
       ->type_name("D")
       ->required();
   verb->add_option("--candidates", a.candidates, "Documents of a topic that are ranked")
@@ -419,8 +419,7 @@ void add_pipeline(CLI::App& program, session& owner) {
   verb->add_option("--metric", a.metric,
                    "Of the search: cosine, ip, l2; auto: ip with bm25 weights, else cosine")
       ->capture_default_str();
-  verb->add_option("--search-engine", a.engine, "Of the search: auto or one of: rulerank engines")
-      ->capture_default_str();
+  engine_option(*verb, "--search-engine", a.engine, knn::sparse_engines(), "Of the search");
   verb->add_option("--not-relevant", a.not_relevant, "Grades of the judgments that mean 0")
       ->delimiter(',')
       ->type_name("GRADE,...");

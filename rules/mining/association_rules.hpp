@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "datasets/transactions.hpp"
 #include "rules/itemset.hpp"
 #include "rules/mining/itemset_list.hpp"
 
@@ -15,6 +16,10 @@ namespace rulerank::rules {
 
 /// Where in a rule an item may stand.
 enum class appearance : std::uint8_t { neither = 0, antecedent = 1, consequent = 2, both = 3 };
+
+/// Removes the items that may stand on neither side of a rule from all transactions, which stay, as
+/// do the items' ids and names. `where` is [items], or empty: nothing is removed.
+void drop_unplaced_items(datasets::transactions& data, std::span<appearance const> where);
 
 struct association_options {
   double min_confidence = 0.8;  ///< of double(both) / double(antecedent)
