@@ -105,7 +105,7 @@ class file_folds final : public fold_source {
   nlohmann::ordered_json reading_;
 };
 
-/// One fold of a data set in memory: documents of the set, ascending, in each part.
+/// One fold of a data set in memory: in each part documents as `datasets::subset` takes them.
 struct memory_fold {
   std::uint64_t number = 1;
   std::vector<std::size_t> train, vali, test;
