@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -145,6 +146,11 @@ struct sinks {
   message_fn note;  ///< a fold that is done, taken from an earlier run, or done again
   /// A stage of the work ended and took `seconds`; the same stage may come again. Must not throw.
   std::function<void(std::string_view stage, double seconds)> stage;
+  /// The scores that a system gave the test documents of a fold, but those of random draws; not
+  /// called for folds that an earlier run finished.
+  std::function<void(std::size_t fold, std::string const& system, datasets::dataset const& test,
+                     std::span<double const> scores)>
+      scores;
 };
 
 struct options {

@@ -227,17 +227,39 @@ experiment::memory_folds make_folds(session& owner, pipeline_arguments const& a,
   return {data, std::move(folds), scores};
 }
 
-/// The rankings of a system over the test parts of all folds, against all judgments.
-datasets::run run_of_folds(session& owner, fs::path const& experiment, std::string const& system,
-                           std::size_t folds) {
-  datasets::run all;
-  for (std::size_t fold = 1; fold <= folds; ++fold) {
-    datasets::run part = datasets::read_run(
-        owner.ctx(), (experiment / "runs" / system / fmt::format("Fold{}.run", fold)).string());
-    std::move(part.queries.begin(), part.queries.end(), std::back_inserter(all.queries));
+/// The rankings of the systems over the test parts, to be held against all judgments.
+class system_runs {
+ public:
+  explicit system_runs(std::size_t folds) : folds_(folds) {}
+
+  void add(std::size_t fold, std::string const& system, datasets::dataset const& test,
+           std::span<double const> scores) {
+    std::vector<datasets::run_query>& queries = by_system_[system][fold];
+    for (datasets::query_group const& group : test.queries) {
+      datasets::run_query& query = queries.emplace_back(datasets::run_query{group.qid, {}});
+      for (std::size_t d = group.begin; d < group.end; ++d)
+        query.documents.push_back({test.docid(d), scores[d]});
+    }
   }
-  return all;
-}
+
+  /// Of all folds; those that an earlier run finished are read from what it wrote.
+  datasets::run of(context const& ctx, fs::path const& experiment, std::string const& system) {
+    datasets::run all;
+    for (std::size_t fold = 0; fold < folds_; ++fold) {
+      auto& queries = by_system_[system];
+      if (!queries.contains(fold)) {
+        fs::path const path = experiment / "runs" / system / fmt::format("Fold{}.run", fold + 1);
+        queries[fold] = datasets::read_run(ctx, path.string()).queries;
+      }
+      std::ranges::move(queries[fold], std::back_inserter(all.queries));
+    }
+    return all;
+  }
+
+ private:
+  std::size_t folds_;
+  std::map<std::string, std::map<std::size_t, std::vector<datasets::run_query>>> by_system_;
+};
 
 /// The options with what follows from others. Throws `usage_error` for wrong ones, first of all.
 pipeline_arguments resolved(pipeline_arguments a, knn::text_index_options const& options) {
@@ -336,7 +358,8 @@ found_pairs find_pairs(session& owner, pipeline_arguments const& a,
 
 /// Every ranking against all judgments: what no candidate is counts as not found.
 eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrels const& judgments,
-                     datasets::run const& candidates, experiment::results const& validated) {
+                     datasets::run const& candidates, experiment::results const& validated,
+                     system_runs& runs) {
   eval::report report;
   report.rules = eval::make_profile("trec");
   report.rules.complete = true;
@@ -351,7 +374,7 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
   add("candidates", candidates);
   for (auto const& system : validated.report.systems)
     if (system.what.kind != experiment::system_kind::random)
-      add(system.what.name, run_of_folds(owner, a.experiment.out_dir, system.what.name, a.folds));
+      add(system.what.name, runs.of(owner.ctx(), a.experiment.out_dir, system.what.name));
   report.compared.permutations = a.experiment.permutations;
   auto const reference = std::ranges::find(report.systems, "bm25", &eval::system_values::name) -
                          report.systems.begin();
@@ -380,8 +403,12 @@ void pipeline(session& owner, pipeline_arguments const& given) {
     auto const timer = owner.stage("split");
     return make_folds(owner, a, pairs.data, pairs.feature_names);
   }();
-  auto const validated = cross_validate(owner, a.experiment, folds);
-  eval::report const report = compare(owner, a, what.judgments, pairs.candidates, validated);
+  system_runs runs(a.folds);
+  auto const validated =
+      cross_validate(owner, a.experiment, folds,
+                     [&](std::size_t fold, std::string const& system, datasets::dataset const& test,
+                         std::span<double const> scores) { runs.add(fold, system, test, scores); });
+  eval::report const report = compare(owner, a, what.judgments, pairs.candidates, validated, runs);
   auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
   write_file(file("table.md"), eval::render(report, eval::table_format::markdown));
   write_file(file("results.json"), eval::to_json(report).dump(2) + "\n");
