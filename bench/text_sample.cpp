@@ -100,11 +100,11 @@ sparse_matrix sample_text(context const& ctx, text_sample_options const& options
     term = static_cast<std::uint32_t>(uniform_below(of_all, options.terms));
   double const mean = std::log(options.terms_a_document) - deviation * deviation / 2;
 
-  constexpr std::size_t piece = 1024;
-  std::vector<sparse_matrix> pieces((options.documents + piece - 1) / piece);
-  parallel_for(ctx, options.documents, piece, [&](std::size_t begin, std::size_t end, int) {
+  constexpr std::size_t part_size = 1024;
+  std::vector<sparse_matrix> parts((options.documents + part_size - 1) / part_size);
+  parallel_for(ctx, options.documents, part_size, [&](std::size_t begin, std::size_t end, int) {
     random_engine draw(ctx.seed * 0x9e3779b97f4a7c15ULL + begin + 1);
-    sparse_matrix& rows = pieces[begin / piece];
+    sparse_matrix& rows = parts[begin / part_size];
     std::vector<std::uint32_t> words, terms;
     std::vector<double> counts;
     for (std::size_t d = begin; d < end; ++d) {
@@ -133,7 +133,7 @@ sparse_matrix sample_text(context const& ctx, text_sample_options const& options
   });
   sparse_matrix all;
   all.terms = options.terms;
-  for (sparse_matrix const& rows : pieces) {
+  for (sparse_matrix const& rows : parts) {
     std::uint64_t const before = all.term.size();
     all.term.insert(all.term.end(), rows.term.begin(), rows.term.end());
     all.weight.insert(all.weight.end(), rows.weight.begin(), rows.weight.end());

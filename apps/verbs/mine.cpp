@@ -5,9 +5,9 @@
 #include "core/output_file.hpp"
 #include "datasets/transactions.hpp"
 #include "eval/significance.hpp"
-#include "rules/mining/appearance_file.hpp"
 #include "rules/mining/association_rules.hpp"
-#include "rules/mining/mining_estimate.hpp"
+#include "rules/mining/miner.hpp"
+#include "rules/mining/support_bound.hpp"
 #include "rules/mining/writer.hpp"
 
 #include <algorithm>

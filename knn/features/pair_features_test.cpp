@@ -68,6 +68,7 @@ void expect_all(std::map<std::string, double> const& found,
 
 // Titles: "a b", nothing, "a". Titles and texts together: "a b a b b c", "c c", "a a d". The query
 // is "a b b z": z is in no document, and b counts twice where the formula has qf.
+// Long because it is the table of all features.
 TEST(pair_features_by_hand, three_documents) {
   enum : std::uint32_t { a, b, c, d, z = 9 };
   std::vector<field_counts> fields;

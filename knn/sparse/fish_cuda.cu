@@ -1,11 +1,12 @@
 #include "core/for_each_device.hpp"
 #include "core/per_device.hpp"
 #include "core/stream.hpp"
+#include "knn/block_sort.hpp"
+#include "knn/full_sort.cuh"
+#include "knn/merge_lists.hpp"
+#include "knn/selection.cuh"
 #include "knn/sparse/device_index.cuh"
 #include "knn/sparse/engine.hpp"
-#include "knn/sparse/full_sort.cuh"
-#include "knn/sparse/merge_lists.hpp"
-#include "knn/sparse/truncated_sort.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -30,7 +31,7 @@ namespace {
 constexpr std::uint32_t threads = 512;
 constexpr std::uint32_t blocks_a_multiprocessor = 3;
 
-/// Up to so many neighbours the truncated sort serves; for more all documents are sorted.
+/// For more neighbours than this all documents are sorted.
 constexpr std::size_t largest_truncated = 1024;
 /// Keys that a block sorts at once.
 constexpr std::uint32_t least_sorted = 1024;
@@ -90,7 +91,7 @@ __device__ void add_posting(posting const& p, float weight, float* sums) {
 
 /// Algorithm 8, lines 8 to 17: the postings of all terms are shared evenly by all threads.
 /// Positions of neighbouring threads are neighbours, so that they read together. Algorithm 21: one
-/// query after the other, and nobody waits between them.
+/// query after the other, without a barrier between them.
 __global__ __launch_bounds__(threads) void add_postings_evenly(device_index_ref const index,
                                                                group_ref const group) {
   for (std::uint32_t q = 0; q < group.queries; ++q) {
@@ -142,19 +143,6 @@ __global__ __launch_bounds__(threads) void add_postings_by_term(device_index_ref
   }
 }
 
-/// The threads of a block as what `sort_truncated` calls.
-struct threads_of_block {
-  template <class Work>
-  RULERANK_HOST_DEVICE void operator()(std::uint32_t n, Work const& work) const {
-#if defined(__CUDA_ARCH__)
-    for (std::uint32_t e = threadIdx.x; e < n; e += threads) work(e);
-    __syncthreads();
-#else
-    static_cast<void>(n), static_cast<void>(work);
-#endif
-  }
-};
-
 struct sort_shape {
   std::uint32_t k;         ///< keys that a block leaves of each query
   std::uint32_t kept_log;  ///< the sort keeps the next power of two
@@ -178,18 +166,18 @@ __global__ __launch_bounds__(threads) void leave_nearest(device_index_ref const 
   for (std::uint32_t q = 0; q < group.queries; ++q) {
     float const norm = group.head(q).weight;
     float const* const sums = group.sums + std::size_t{q} * index.documents;
-    for (std::uint32_t i = threadIdx.x; i < kept; i += threads) keys[i] = no_document;
+    for (std::uint32_t i = threadIdx.x; i < kept; i += threads) keys[i] = no_near_key;
     for (std::uint32_t next = begin; next < end;) {
       for (std::uint32_t i = kept + threadIdx.x; i < shape.size; i += threads) {
         std::uint32_t const d = i - kept < end - next ? next + (i - kept) : end;
-        keys[i] = d == end ? no_document
+        keys[i] = d == end ? no_near_key
                            : near_key_of(similarity_of(metric, sums[d], norm, index.norms[d]), d);
       }
       next += min(end - next, shape.size - kept);
       __syncthreads();
-      sort_truncated(keys, shape.size, shape.kept_log, threads_of_block{});
+      sort_truncated(keys, shape.size, shape.kept_log, block_threads<threads>{});
     }
-    // Each thread reads and, for the next query, writes the same places in front.
+    // Each thread reads and, for the next query, writes the same keys in front.
     near_key* const list = lists + (std::size_t{q} * gridDim.x + blockIdx.x) * shape.k;
     for (std::uint32_t i = threadIdx.x; i < shape.k; i += threads) list[i] = keys[i];
   }

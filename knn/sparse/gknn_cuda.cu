@@ -1,10 +1,10 @@
 #include "core/for_each_device.hpp"
 #include "core/per_device.hpp"
 #include "core/stream.hpp"
+#include "knn/full_sort.cuh"
+#include "knn/merge_lists.hpp"
 #include "knn/sparse/device_index.cuh"
 #include "knn/sparse/engine.hpp"
-#include "knn/sparse/full_sort.cuh"
-#include "knn/sparse/merge_lists.hpp"
 
 #include <algorithm>
 #include <limits>

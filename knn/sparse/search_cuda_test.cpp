@@ -1,9 +1,11 @@
 #include "core/error.hpp"
 #include "core/testing.hpp"
-#include "knn/sparse/merge_lists.hpp"
+#include "knn/block_sort.hpp"
+#include "knn/candidate.hpp"
+#include "knn/merge_lists.hpp"
+#include "knn/near_key.hpp"
 #include "knn/sparse/search_reference.hpp"
 #include "knn/sparse/testing.hpp"
-#include "knn/sparse/truncated_sort.hpp"
 #include "knn/sparse/weighting.hpp"
 
 #include <algorithm>
@@ -149,7 +151,7 @@ std::vector<gpu_case> cases() {
   std::vector<gpu_case> all;
   all.push_back({"plain", {}, {.rows = 40}, {1, 2, 30, 300, everything}});
   all.push_back({"one_document", {.rows = 1, .empty = 0}, {.rows = 5}});
-  all.push_back({"no_document", {.rows = 0}, {.rows = 3}});
+  all.push_back({"no_near_key", {.rows = 0}, {.rows = 3}});
   all.push_back({"no_query", {}, {.rows = 0}});
   all.push_back({"only_empty_rows", {.rows = 40, .empty = 1}, {.rows = 3}});
   all.push_back({"no_terms", {.rows = 5, .terms = 0, .empty = 1}, {.rows = 3}});
@@ -258,12 +260,75 @@ TEST(near_key, orders_by_score_and_then_by_document) {
   for (float const score : descending)
     for (std::uint32_t const d : {0U, 1U, 0x80000000U, 0xFFFFFFFEU}) {
       keys.push_back(near_key_of(score, d));
-      EXPECT_EQ(score_of(keys.back()), score);
-      EXPECT_EQ(document_of(keys.back()), d);
+      EXPECT_EQ(value_of(keys.back()), score);
+      EXPECT_EQ(id_of(keys.back()), d);
     }
   for (std::size_t i = 1; i < keys.size(); ++i) EXPECT_LT(keys[i - 1], keys[i]) << i;
-  EXPECT_LT(keys.back(), no_document);
+  EXPECT_LT(keys.back(), no_near_key);
   EXPECT_EQ(near_key_of(-0.0F, 7), near_key_of(0, 7));
+}
+
+TEST(near_key, orders_distances_from_the_smallest) {
+  constexpr value_order smaller = value_order::smaller_is_nearer;
+  std::vector<float> const ascending{0, std::numeric_limits<float>::denorm_min(), 0.25F, 1, 1e30F};
+  std::vector<near_key> keys;
+  for (float const distance : ascending)
+    for (std::uint32_t const id : {0U, 7U, 0xFFFFFFFEU}) {
+      keys.push_back(near_key_of<smaller>(distance, id));
+      EXPECT_EQ(value_of<smaller>(keys.back()), distance);
+      EXPECT_EQ(id_of(keys.back()), id);
+    }
+  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+  EXPECT_LT(keys.back(), no_near_key);
+}
+
+TEST(bitonic_sort, sorts_by_any_order) {
+  auto const one_by_one = [](std::uint32_t n, auto const& work) {
+    for (std::uint32_t e = n; e-- > 0;) work(e);
+  };
+  random_engine draw(13);
+  auto const sorted_by = [&](auto const& before) {
+    for (std::uint32_t size = 2; size <= 2048; size *= 2)
+      for (std::uint64_t const different : {std::uint64_t{2}, std::uint64_t{1} << 40}) {
+        std::vector<candidate<double>> items(size);
+        for (std::uint32_t i = 0; i < size; ++i)
+          items[i] = {static_cast<double>(uniform_below(draw, different)), (i * 7) % size};
+        auto const expected = [&] {
+          auto copy = items;
+          std::sort(copy.begin(), copy.end(), before);
+          return copy;
+        }();
+        sort_bitonic(items.data(), size, before, one_by_one);
+        for (std::uint32_t i = 0; i < size; ++i) {
+          ASSERT_EQ(items[i].value, expected[i].value) << size << " " << i;
+          ASSERT_EQ(items[i].id, expected[i].id) << size << " " << i;
+        }
+      }
+  };
+  sorted_by(nearer<value_order::larger_is_nearer>{});
+  sorted_by(nearer<value_order::smaller_is_nearer>{});
+}
+
+TEST(nearest_candidates, keeps_the_k_nearest) {
+  random_engine draw(14);
+  auto const kept_by = [&]<value_order Order>() {
+    for (std::size_t const k : {1, 5, 64}) {
+      nearest_candidates<double, Order> nearest(k);
+      std::vector<candidate<double>> all;
+      for (std::uint32_t id = 0; id < 300; ++id) {
+        all.push_back({static_cast<double>(uniform_below(draw, 40)), id});
+        nearest.add(all.back());
+      }
+      std::sort(all.begin(), all.end(), nearer<Order>{});
+      EXPECT_TRUE(nearest.full());
+      EXPECT_EQ(nearest.last(), all[k - 1].value);
+      auto const& sorted = nearest.sorted();
+      ASSERT_EQ(sorted.size(), k);
+      for (std::size_t i = 0; i < k; ++i) EXPECT_EQ(sorted[i].id, all[i].id) << k << " " << i;
+    }
+  };
+  kept_by.operator()<value_order::larger_is_nearer>();
+  kept_by.operator()<value_order::smaller_is_nearer>();
 }
 
 TEST(truncated_sort, keeps_the_smallest_ascending) {
@@ -293,7 +358,7 @@ TEST(merge_lists, ends_a_search) {
       std::vector<near_key> keys, all;
       for (std::size_t i = 0; i < lists; ++i) {
         std::size_t const present = i == 0 ? length : uniform_below(draw, length + 1);
-        std::vector<near_key> list(length, no_document);
+        std::vector<near_key> list(length, no_near_key);
         for (std::size_t j = 0; j < present; ++j)
           list[j] = near_key_of(static_cast<float>(uniform_below(draw, 50)),
                                 static_cast<std::uint32_t>(all.size() + j));
@@ -308,8 +373,8 @@ TEST(merge_lists, ends_a_search) {
       found.value.resize(2 * length);
       merge_lists(keys, length, 1, found);
       for (std::size_t i = 0; i < length; ++i) {
-        EXPECT_EQ(found.id[length + i], document_of(all[i])) << lists << " " << i;
-        EXPECT_EQ(found.value[length + i], score_of(all[i])) << lists << " " << i;
+        EXPECT_EQ(found.id[length + i], id_of(all[i])) << lists << " " << i;
+        EXPECT_EQ(found.value[length + i], value_of(all[i])) << lists << " " << i;
       }
     }
 }

@@ -295,9 +295,9 @@ TEST(tiles, kernels_find_what_is_at_least_a_threshold) {
     std::vector<std::uint32_t> expected;
     for (std::uint32_t i = 0; i < sums.size(); ++i)
       if (sums[i] >= threshold) expected.push_back(i);
-    std::vector<std::uint32_t> places(sums.size());
-    places.resize(find_at_least(sums.data(), sums.size(), threshold, places.data()));
-    EXPECT_EQ(places, expected);
+    std::vector<std::uint32_t> indices(sums.size());
+    indices.resize(find_at_least(sums.data(), sums.size(), threshold, indices.data()));
+    EXPECT_EQ(indices, expected);
     EXPECT_EQ(count_at_least(sums.data(), sums.size(), threshold), expected.size());
   }
 }

@@ -19,7 +19,7 @@ struct sparse_row {
   std::size_t size() const noexcept { return term.size(); }
 };
 
-/// Rows that somebody else owns: a sparse_matrix, or a mapped file.
+/// A view of rows that a sparse_matrix or a mapped file owns.
 struct sparse_rows {
   std::span<std::uint64_t const> begin{};  ///< [rows + 1] into term and weight
   std::span<std::uint32_t const> term{};   ///< ascending within a row, below `terms`
@@ -55,7 +55,7 @@ struct sparse_matrix {
 /// `terms`, a weight that is not finite or beyond `largest_weight`.
 std::string fault_of(sparse_row const& row, std::uint32_t terms);
 
-/// Throws `usage_error` that names the first row with a fault. `what` stands in the message:
+/// Throws `usage_error` that names the first row with a fault. `what` is named in the message:
 /// documents, queries.
 void check(sparse_rows const& rows, std::string_view what);
 

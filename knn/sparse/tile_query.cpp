@@ -38,7 +38,7 @@ void make_tile_query(sparse_index const& index, tile_index const& tiles, similar
   double const scale = query_scale(tiles);
   double const largest = tiles.largest_norm();
   std::size_t const terms = query.size();
-  std::vector<std::pair<std::size_t, std::size_t>> order(terms);  // documents, place
+  std::vector<std::pair<std::size_t, std::size_t>> order(terms);  // documents, index in the query
   for (std::size_t i = 0; i < terms; ++i) order[i] = {index.list(query.term[i]).size(), i};
   std::sort(order.begin(), order.end());
   made.term.resize(terms);

@@ -23,8 +23,8 @@ struct analyzer_options {
 /// porter, ...
 std::vector<std::string> stemmers();
 
-/// Makes terms of text. A word is what stands between two word boundaries of Unicode (UAX 29, ICU's
-/// root locale) and has a letter or a number. In this order, a word
+/// Makes terms of text. A word is the text between two word boundaries of Unicode (UAX 29, ICU's
+/// root locale) that has a letter or a number. In this order, a word
 ///
 /// 1. is folded: NFKC_Casefold, the apostrophe U+2019 becomes ', accents are taken off
 /// 2. is dropped when its length (code points) is out of bounds, or when it is a number and

@@ -92,7 +92,7 @@ class fields_found {
   context const& ctx_;
   text_index const& index_;
   std::string const& collection_;
-  std::size_t first_ = 0;  // documents before those at hand
+  std::size_t first_ = 0;  // documents before the ones that `add` is called with
   std::vector<field_counts> fields_;
   field_counts whole_;
 };

@@ -69,7 +69,7 @@ class index_layout {
 /// The sizes of the sections of an index.
 index_layout::sizes sizes_of(index_counts const& of);
 
-/// The header of sections that are filled: `what` and their places and checksums.
+/// The header of sections that are filled: `what`, and where they lie and their checksums.
 std::string index_header(context const& ctx, index_layout const& layout,
                          std::span<std::byte> sections, nlohmann::ordered_json what);
 /// Writes the prefix before the sections and the header behind them. `file`: all of it.

@@ -65,7 +65,7 @@ class index_writer {
     finish_index(to, *layout_, header);
   }
 
-  /// The fields' counts, and the whole documents' behind them, with the numbers of the index.
+  /// The counts of the fields and, last, of the whole documents, by the terms' numbers in the index.
   std::vector<field_counts> fields() {
     field_counts whole{std::string(whole_document), {}};
     for_counted_rows([&](sparse_matrix const& counts) {
@@ -225,7 +225,7 @@ class index_writer {
   std::string const& path_;
   text_index_options const& options_;
   collection_counts& counted_;
-  std::vector<std::uint32_t> number_;  // [terms as they came] or `dropped`
+  std::vector<std::uint32_t> number_;  // [terms in the order of the collection], or `dropped`
   term_statistics statistics_;
   string_store terms_;
   nlohmann::ordered_json what_;

@@ -30,7 +30,7 @@ struct text_index_options {
 };
 
 /// Whether terms are the columns of sparse vectors: there are no words to analyze, and a value
-/// stands for tf.
+/// is used as tf.
 inline bool holds_vectors(text_index_options const& options) {
   return options.format == datasets::text_format::svmlight;
 }

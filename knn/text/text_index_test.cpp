@@ -311,9 +311,9 @@ TEST(text_index, headers_that_cannot_be_are_told) {
            {"/documents", 1000},
            {"/terms", 1},
            {"/postings", 1}}) {
-    auto const change = [&place = pointer, &with = value](auto const&, auto,
-                                                          nlohmann::ordered_json& what) {
-      what[nlohmann::ordered_json::json_pointer(place)] = with;
+    auto const change = [&at = pointer, &with = value](auto const&, auto,
+                                                       nlohmann::ordered_json& what) {
+      what[nlohmann::ordered_json::json_pointer(at)] = with;
     };
     written(folder, "other", forged(good, change));
     try {
@@ -342,7 +342,7 @@ TEST(text_index, numbers_that_cannot_be_are_told) {
         << static_cast<int>(where) << ' ' << value;
 }
 
-TEST(text_index, standard_output_is_no_place_for_it) {
+TEST(text_index, standard_output_is_refused) {
   temporary_folder const folder;
   output_file file("-");
   EXPECT_THROW(text_index::build({}, written(folder, "c.jsonl", collection), plain(), file),

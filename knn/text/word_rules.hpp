@@ -34,7 +34,7 @@ class word_rules {
 };
 
 /// Folding can put blanks into a word (U+FDFA is four words in one character): calls take(part)
-/// for what stands between them.
+/// for each part between blanks.
 template <class Take>
 void for_each_part(std::string_view folded, Take&& take) {
   while (!folded.empty()) {

@@ -1,7 +1,6 @@
-#include "rules/mining/appearance_file.hpp"
-
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
+#include "rules/mining/association_rules.hpp"
 
 #include <algorithm>
 #include <optional>

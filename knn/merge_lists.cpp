@@ -1,4 +1,4 @@
-#include "knn/sparse/merge_lists.hpp"
+#include "knn/merge_lists.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -26,8 +26,10 @@ void merge_lists(std::span<near_key const> lists, std::size_t length, std::size_
   for (std::size_t i = 0; i < found.k; ++i) {
     std::pop_heap(heap.begin(), heap.end());
     near_key const nearest = *heap.back().first;
-    found.id[query * found.k + i] = document_of(nearest);
-    found.value[query * found.k + i] = score_of(nearest);
+    found.id[query * found.k + i] = id_of(nearest);
+    found.value[query * found.k + i] = found.order == value_order::larger_is_nearer
+                                           ? value_of<value_order::larger_is_nearer>(nearest)
+                                           : value_of<value_order::smaller_is_nearer>(nearest);
     if (++heap.back().first == heap.back().end)
       heap.pop_back();
     else
