@@ -26,7 +26,7 @@ struct binned_lists {
 };
 
 /// Scores documents by a model. Members are prepared once. The score of a document is that of the
-/// one member, or the members' scores combined within the document's list (l2r::combine): a
+/// one member, or the members' scores combined within the document's list (struct model): a
 /// function of the model and the list, the same bits on all engines and any number of threads.
 ///
 /// Threads: all functions may be called from any number of threads at once, each call with a
