@@ -1,4 +1,6 @@
 #include "al/labelling.hpp"
+#include "al/measured_sampling.hpp"
+#include "al/partition.hpp"
 #include "al/sampler_reference.hpp"
 #include "al/testing.hpp"
 #include "core/error.hpp"
@@ -62,17 +64,6 @@ void expect_choices(std::vector<choice> const& found, std::vector<choice> const&
     ASSERT_EQ(found[i].iteration, expected[i].iteration) << i;
     ASSERT_EQ(found[i].rules, expected[i].rules) << i;
   }
-}
-
-datasets::binned_dataset without_labels(datasets::binned_dataset data) {
-  std::fill(data.labels.begin(), data.labels.end(), datasets::unlabelled);
-  return data;
-}
-
-std::vector<std::size_t> documents_of(std::vector<question> const& questions) {
-  std::vector<std::size_t> documents;
-  for (question const& q : questions) documents.push_back(q.document);
-  return documents;
 }
 
 TEST(whole_queries, a_case_worked_by_hand) {
@@ -278,8 +269,7 @@ TEST(whole_queries, refuse_what_is_no_list_of_queries) {
   options.which = engine::prss;
   EXPECT_ANY_THROW(reduce(ctx, data, options));
   options = options_of({0, 30}, 2);
-  options.fixed_iterations = 2;
-  EXPECT_THROW(reduce(ctx, data, options), usage_error);
+  EXPECT_THROW(reduce_to_iterations(ctx, data, options, 2), usage_error);
   EXPECT_NE(labelling(ctx, data, options_of({0, 30}, 2)).identity(),
             labelling(ctx, data, options_of({0, 10, 30}, 2)).identity());
   EXPECT_NE(labelling(ctx, data, options_of({0, 30}, 2)).identity(),

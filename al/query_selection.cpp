@@ -1,11 +1,14 @@
-#include "al/query_sampling.hpp"
+#include "al/query_selection.hpp"
 
+#include "core/error.hpp"
 #include "core/parallel.hpp"
 
 #include <algorithm>
 #include <compare>
 #include <limits>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace rulerank::al {
 
@@ -19,7 +22,16 @@ std::strong_ordering compare_means(std::uint64_t a, std::uint64_t m, std::uint64
   return wide{a} * n <=> wide{b} * m;
 }
 
-constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
+/// The position of a document that is not in a partition.
+constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();
+
+std::vector<std::unique_ptr<rule_counter>> make_counters(sampling_setup const& setup,
+                                                         sampling_engine const& engine,
+                                                         std::vector<partition> const& parts) {
+  std::vector<std::unique_ptr<rule_counter>> counters;
+  for (partition const& part : parts) counters.push_back(engine.make_counter(setup, part));
+  return counters;
+}
 
 }  // namespace
 
@@ -36,7 +48,7 @@ query_sampler::query_sampler(std::vector<partition> const& parts,
   for (std::size_t q = 0; q < parts_.size(); ++q) {
     partition const& part = parts_[q];
     std::vector<std::uint64_t> const occurs = doc_occurs(part);
-    positions_[q].assign(occurs_.size(), nowhere);
+    positions_[q].assign(occurs_.size(), absent);
     for (std::size_t p = 0; p < part.size(); ++p) {
       occurs_[part.documents[p]] += occurs[p];
       positions_[q][part.documents[p]] = static_cast<std::uint32_t>(p);
@@ -70,7 +82,7 @@ void query_sampler::add(context const& ctx, std::span<std::optional<std::int32_t
     parallel_for(outer, parts_.size(), 1, [&](std::size_t from, std::size_t to, int) {
       for (std::size_t q = from; q < to; ++q)
         for (std::size_t i = 0; i < labels.size(); ++i) {
-          if (!labels[i] || positions_[q][begin + i] == nowhere) continue;
+          if (!labels[i] || positions_[q][begin + i] == absent) continue;
           ctx.check_stop();
           counters_[q]->add(inner, positions_[q][begin + i], *labels[i]);
         }
@@ -80,7 +92,7 @@ void query_sampler::add(context const& ctx, std::span<std::optional<std::int32_t
       for (std::size_t d = query_begin_[q]; d < query_begin_[q + 1]; ++d) {
         rules_[d] = 0;
         for (std::size_t p = 0; p < parts_.size(); ++p)
-          if (positions_[p][d] != nowhere) rules_[d] += counters_[p]->rules(positions_[p][d]);
+          if (positions_[p][d] != absent) rules_[d] += counters_[p]->rules(positions_[p][d]);
         if (occurs_[d] != 0) queries_[q].rules += rules_[d];
       }
     }
@@ -122,6 +134,56 @@ partition_report query_sampler::report() const {
   if (!next_) whole.stopped_after = chosen_count_;
   for (auto const& counter : counters_) whole.rules_lost += counter->rules_lost();
   return whole;
+}
+
+query_selection::query_selection(sampling_setup const& setup, sampling_engine const& engine,
+                                 shared_partitions parts)
+    : setup_(setup),
+      engine_(engine),
+      parts_(std::move(parts)),
+      queries_(*parts_, make_counters(setup, engine, *parts_), setup.options.query_begin) {
+  if (auto const first = queries_.next(); first && beyond_budget(*first)) {
+    auto const& begin = setup.options.query_begin;
+    throw usage_error(fmt::format("a budget of {} documents, and the first query chosen has {}",
+                                  setup.options.max_documents, begin[*first + 1] - begin[*first]));
+  }
+}
+
+void query_selection::advance(label_source& labels) {
+  wanted_.clear();
+  context const ctx = alone(setup_.ctx, engine_);
+  while (auto const query = queries_.next()) {
+    if (beyond_budget(*query)) return;
+    std::vector<choice> choices;
+    std::vector<std::optional<std::int32_t>> known;
+    std::size_t const end = setup_.options.query_begin[*query + 1];
+    for (std::size_t d = setup_.options.query_begin[*query]; d < end; ++d) {
+      bool const left_out = labels.left_out(d);
+      known.push_back(left_out ? std::nullopt : labels.label(d));
+      if (known.back())
+        choices.push_back({d, 0, queries_.chosen(), queries_.rules(d)});
+      else if (!left_out)
+        wanted_.push_back({d, 0, queries_.chosen(), queries_.rules(d)});
+    }
+    if (!wanted_.empty()) return;
+    choices_.insert(choices_.end(), choices.begin(), choices.end());
+    queries_.add(ctx, known);
+  }
+}
+
+bool query_selection::beyond_budget(std::size_t query) const {
+  auto const& begin = setup_.options.query_begin;
+  std::size_t const budget = setup_.options.max_documents;
+  return budget != 0 && choices_.size() + (begin[query + 1] - begin[query]) > budget;
+}
+
+sample query_selection::take() const {
+  sample result;
+  result.choices = choices_;
+  for (choice const& c : choices_) result.documents.push_back(c.document);
+  std::ranges::sort(result.documents);
+  result.partitions.push_back(queries_.report());
+  return result;
 }
 
 }  // namespace rulerank::al

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "al/partition.hpp"
+#include "al/selection.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +61,27 @@ class query_sampler {
   std::size_t with_items_ = 0;
   std::size_t chosen_count_ = 0;
   std::optional<std::size_t> next_;
+};
+
+/// Whole queries, all documents of one before any of the next.
+class query_selection final : public selection {
+ public:
+  /// Throws `usage_error` for a budget smaller than the first query.
+  query_selection(sampling_setup const& setup, sampling_engine const& engine,
+                  shared_partitions parts);
+
+  void advance(label_source& labels) override;
+  std::uint64_t rules_in_sample() const override { return queries_.rules_in_sample(); }
+  sample take() const override;
+
+ private:
+  bool beyond_budget(std::size_t query) const;
+
+  sampling_setup const& setup_;
+  sampling_engine engine_;
+  shared_partitions parts_;
+  query_sampler queries_;
+  std::vector<choice> choices_;
 };
 
 }  // namespace rulerank::al
