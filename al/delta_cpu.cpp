@@ -102,12 +102,14 @@ class totals {
 template <class Key>
 class delta final : public rule_counter {
  public:
-  delta(partition const& part, std::size_t max_items, rules::validity const& valid)
+  delta(partition const& part, std::size_t max_items, rules::validity const& valid,
+        memory_gate& memory)
       : part_(part),
         what_(fmt::format("rule size {} with {} features in a partition", max_items + 1,
                           part.features())),
         max_items_(std::min(max_items, part.features())),
-        table_(valid, what_),
+        memory_(memory),
+        table_(valid, memory, what_),
         totals_(part),
         chosen_(part.size()) {}
 
@@ -199,7 +201,8 @@ class delta final : public rule_counter {
     for (std::size_t k = 0; k < max_items_; ++k) {
       std::uint64_t const itemsets = rules::binomial(width, k + 1);
       if (itemsets > by_size_[k].capacity())
-        take_memory(itemsets * sizeof(std::int32_t), what_, [&] { by_size_[k].resize(itemsets); });
+        memory_.take({itemsets * sizeof(std::int32_t), what_ + ": its itemsets", fewer_itemsets},
+                     [&] { by_size_[k].resize(itemsets); });
       by_size_[k].assign(itemsets, 0);
     }
     std::size_t deepest = 0;  // largest size with a change
@@ -231,6 +234,7 @@ class delta final : public rule_counter {
   partition const& part_;
   std::string what_;  // for messages
   std::size_t max_items_;
+  memory_gate& memory_;
   support_table<Key> table_;
   totals totals_;
   std::vector<bool> chosen_;
@@ -250,13 +254,14 @@ class delta final : public rule_counter {
 }  // namespace
 
 std::unique_ptr<rule_counter> make_delta(partition const& part, std::size_t max_items,
-                                         rules::validity const& valid) {
+                                         rules::validity const& valid, memory_gate& memory) {
   std::size_t const depth = std::min(max_items, part.features());
   // An itemset's number has `depth` digits to the base items + 1.
   std::size_t bits = 0;
   for (std::size_t base = part.items() + 1; base > 0; base /= 2) ++bits;
-  if (bits * depth <= 64) return std::make_unique<delta<std::uint64_t>>(part, max_items, valid);
-  if (bits * depth <= 128) return std::make_unique<delta<key128>>(part, max_items, valid);
+  if (bits * depth <= 64)
+    return std::make_unique<delta<std::uint64_t>>(part, max_items, valid, memory);
+  if (bits * depth <= 128) return std::make_unique<delta<key128>>(part, max_items, valid, memory);
   throw usage_error("rules of this size in so wide a partition: use more partitions");
 }
 

@@ -1,4 +1,4 @@
-#include "al/sampler.hpp"
+#include "al/measured_sampling.hpp"
 #include "al/testing.hpp"
 #include "core/error.hpp"
 #include "core/testing.hpp"
@@ -120,10 +120,10 @@ TEST(delta_on_gpus, budgets_fixed_iterations_and_oracles) {
     }
   }
   options.max_documents = 0;
-  options.fixed_iterations = 700;  // more than one launch
-  auto const expected = reduce(cpu, data, options);
+  constexpr std::size_t iterations = 700;  // more than one launch
+  auto const expected = reduce_to_iterations(cpu, data, options, iterations);
   for (context const& ctx : with_gpus())
-    expect_same(reduce(ctx, data, options), expected, "fixed iterations");
+    expect_same(reduce_to_iterations(ctx, data, options, iterations), expected, "fixed iterations");
 }
 
 TEST(delta_on_gpus, labels_that_an_oracle_brings_in_late) {
@@ -131,11 +131,10 @@ TEST(delta_on_gpus, labels_that_an_oracle_brings_in_late) {
   auto data = drawn(5, 400, 12, 5, {0});
   sampler_options options;
   options.which = engine::delta;
-  options.fixed_iterations = 60;
   auto const label_of = [](std::size_t d) { return static_cast<std::int32_t>(d % 29); };
-  auto const expected = reduce(context{}, data, options, label_of);
+  auto const expected = reduce_to_iterations({}, data, options, 60, label_of);
   for (context const& ctx : with_gpus())
-    expect_same(reduce(ctx, data, options, label_of), expected, "29 classes");
+    expect_same(reduce_to_iterations(ctx, data, options, 60, label_of), expected, "29 classes");
 }
 
 TEST(delta_on_gpus, stops_when_asked) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "al/partition.hpp"
-#include "al/query_sampling.hpp"
 #include "al/sampler.hpp"
 #include "datasets/answers.hpp"
 
@@ -12,8 +10,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace rulerank::al {
@@ -33,55 +29,56 @@ struct neighbour {
   std::size_t shared_items = 0;  ///< features in which both have the same item
 };
 
-/// The documents for which `counts` says so, other than `document`, with the most items in common
-/// with it over all features; ties by the smaller number. At most k.
+/// The documents for which `counts` is true, other than `document`, with the most items in common
+/// with it over all features; ties by the smaller number. At most k. May be called from several
+/// threads at once.
 std::vector<neighbour> nearest(datasets::binned_dataset const& data, std::size_t document,
                                std::size_t k, std::function<bool(std::size_t)> const& counts);
 
-/// What more labels would bring, found by going on with guessed ones.
+/// What more labels would bring, estimated by going on with guessed ones.
 struct outlook {
-  std::uint64_t rules = 0;  ///< valid rules over the sample as it is, all partitions together
-  std::size_t next = 0;     ///< documents asked about that `next_rules` speaks of
-  std::int64_t next_rules =
-      0;                      ///< rules that these would add (fewer than 0: they make some invalid)
-  std::size_t documents = 0;  ///< documents still to be asked about, up to the end
+  std::uint64_t rules = 0;      ///< valid rules over the sample as it is, all partitions together
+  std::size_t next = 0;         ///< documents asked about that `next_rules` is for
+  std::int64_t next_rules = 0;  ///< rules that these would add; negative where more become invalid
+  std::size_t documents = 0;    ///< documents still to be asked about, up to the end
   std::int64_t documents_rules = 0;  ///< rules that all of them would add
 };
 
 /// Selective sampling with the labels given one by one, by a person or a file: the same documents
-/// in the same order as `reduce` chooses, and a state that follows from the answers alone, so that
-/// whoever keeps these goes on where they stopped. Questions come in (iteration, partition) order,
-/// the order in which a budget counts documents: what has been labelled so far is always the sample
-/// of some budget. A document that the data set has a label for, or that was asked about in another
-/// partition, is not asked about (again). One that is left out is never chosen, in no partition:
-/// the document with the next smallest key is.
+/// in the same order as `reduce` chooses. The state follows from the answers alone: an object that
+/// is given the same answers again continues where another stopped.
+///
+/// Questions come in (iteration, partition) order, the order in which a budget counts documents:
+/// what has been labelled so far is always the sample of some budget. A document that has a label
+/// in the data set, or was asked about in another partition, is not asked about. A document that is
+/// left out is never chosen, in any partition: the one with the next smallest key is.
 ///
 /// Answers may be given before they are asked for. They wait until the document is chosen: which
-/// documents are chosen depends on what the answers say, not on when they were given.
+/// documents are chosen depends on what the answers are, not on when they were given.
 ///
-/// With `options.query_begin` whole queries are chosen (query_sampler), and all documents of one
-/// are asked about, in their order, before the next is chosen. One that does not fit the budget
-/// with all its documents ends the sampling.
+/// With `options.query_begin` whole queries are chosen, and all documents of one are asked about,
+/// in their order, before the next is chosen. A query that does not fit the budget with all its
+/// documents ends the sampling.
 ///
-/// Runs on the CPU. Not for several threads at a time.
+/// Runs on the CPU. Const members may be called from several threads at once, as long as no other
+/// member is called; objects are independent of each other.
 class labelling {
  public:
-  /// What is referred to outlives it. `options.fixed_iterations` must be 0. Throws `usage_error` as
-  /// `reduce` does, for engines that run on GPUs alone, and for a budget smaller than the first
-  /// query.
+  /// What is referred to outlives it. Throws `usage_error` as `reduce` does, for engines that run
+  /// on GPUs alone, and for a budget smaller than the first query.
   labelling(context const& ctx, datasets::binned_dataset const& data,
             sampler_options const& options);
   ~labelling();
-  labelling(labelling const&) = delete;
-  labelling& operator=(labelling const&) = delete;
+  labelling(labelling&&) noexcept;
+  labelling& operator=(labelling&&) noexcept;
 
   /// The documents that can be labelled now, in the order of the questions: of each partition the
   /// one it chooses next, as far as the budget is sure to keep it, or those of a query. Empty when
-  /// the sample is complete. An answer to one changes what the others are worth in no way, so that
-  /// several people can share them.
-  std::vector<question> const& wanted() const noexcept { return wanted_; }
-  bool finished() const noexcept { return wanted_.empty(); }
-  bool whole_queries() const noexcept { return by_query_ != nullptr; }
+  /// the sample is complete. None depends on the answer to another, so several people can share
+  /// them. Valid until the next answer or undo.
+  std::vector<question> const& wanted() const noexcept;
+  bool finished() const noexcept { return wanted().empty(); }
+  bool whole_queries() const noexcept;
 
   /// The next documents to be asked about if each had the label of its nearest labelled neighbour
   /// (0 while there is none): at least `count` of them where there are so many, first those that
@@ -95,8 +92,8 @@ class labelling {
   /// Takes the last answer back; false when there is none. Costs a run through those before it.
   bool undo();
 
-  /// The answers that stand, in the order they were given.
-  std::span<datasets::answer const> answers() const noexcept { return answers_; }
+  /// The answers that stand, in the order they were given. Valid until the next answer or undo.
+  std::span<datasets::answer const> answers() const noexcept;
   /// The label of a document, from the data set or from an answer; `datasets::unlabelled`: none
   /// yet.
   std::int32_t label_of(std::size_t document) const;
@@ -108,56 +105,30 @@ class labelling {
 
   /// How the sampling would go on if each document had the label of its nearest labelled neighbour
   /// (0 while there is none): what the next `next` documents would bring (with whole queries: up to
-  /// the end of one), and all up to the end.
-  /// Costs a sampling with `delta`.
+  /// the end of one), and all up to the end. Costs a sampling with `delta`.
   outlook look_ahead(std::size_t next) const;
 
-  /// The sample as it is; with all of its labels once it is finished.
+  /// The sample as it is; complete once `finished()`.
   sample take() const;
   /// SHA-256 of all that the questions depend on beside the answers: the items, the labels that are
   /// there, and the options but for the engine and the budget.
   std::string identity() const;
 
  private:
-  struct lane;
-  labelling(labelling const& other, engine which);  // from the start
-  void restart();
-  void settle();
-  void choose_queries();
-  std::int32_t guess(std::size_t document) const;
-  static std::vector<question> step(labelling& ahead);
-  void leave_out(lane& l);
-  bool left_out(std::size_t document) const;
-  std::size_t front(lane const& l) const;
-  void find_wanted();
-  std::uint64_t rules_in_sample() const;
-
-  context const* ctx_;
-  datasets::binned_dataset const* data_;
-  sampler_options options_;
-  rules::validity valid_;
-  std::vector<std::vector<std::size_t>> features_;
-  std::shared_ptr<std::vector<partition> const> parts_;
-  std::vector<std::unique_ptr<lane>> lanes_;
-  std::unique_ptr<query_sampler> by_query_;  // instead of the lanes
-  std::size_t turn_ = 0;                     // the partition that chooses next
-  std::vector<choice> choices_;
-  std::unordered_set<std::size_t> kept_;  // documents chosen
-  std::vector<question> wanted_;
-  std::vector<datasets::answer> answers_;
-  std::unordered_map<std::size_t, std::optional<std::int32_t>> answer_of_;
+  class state;
+  std::unique_ptr<state> state_;
 };
 
 /// What somebody replies to a question.
 struct reply {
-  enum class kind { label, leave_out, undo, quit };
+  enum class kind : std::uint8_t { label, leave_out, undo, quit };
   kind what = kind::quit;
   std::int32_t label = 0;
 };
 
-/// Asks question after question, first the one that comes first, until the sample is complete or
-/// the reply is to quit; whether it is complete. What is to outlast the process is written down by
-/// `ask` before it returns. An undo without an answer to take back asks again.
+/// Calls `ask` with one question after the other, each time the first of those wanted, until the
+/// sample is complete (true) or the reply is to quit (false). What is to outlast the process is
+/// written by `ask` before it returns. An undo without an answer to take back asks again.
 bool ask_for_labels(labelling& work, std::function<reply(question const&)> const& ask);
 
 }  // namespace rulerank::al

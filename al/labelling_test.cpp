@@ -9,7 +9,10 @@
 
 #include <algorithm>
 #include <iostream>
+#include <numeric>
 #include <set>
+#include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -18,18 +21,7 @@ namespace {
 
 datasets::binned_dataset drawn_pool(std::uint64_t seed, std::size_t documents, std::size_t features,
                                     std::int32_t max_label = 2) {
-  random_engine engine(seed);
-  datasets::binned_dataset data = drawn_items(engine, documents, features, 4, 10);
-  data.max_label = max_label;
-  for (std::size_t d = 0; d < documents; ++d)
-    data.labels.push_back(static_cast<std::int32_t>(
-        uniform_below(engine, static_cast<std::uint64_t>(max_label) + 1)));
-  return data;
-}
-
-datasets::binned_dataset without_labels(datasets::binned_dataset data) {
-  std::fill(data.labels.begin(), data.labels.end(), datasets::unlabelled);
-  return data;
+  return random_data(seed, documents, features, 4, max_label);
 }
 
 sampler_options options_of(std::size_t partitions, rules::thresholds t = {}) {
@@ -50,24 +42,14 @@ void expect_same(sample const& found, sample const& expected) {
   }
 }
 
-std::vector<std::size_t> documents_of(std::vector<question> const& questions) {
-  std::vector<std::size_t> documents;
-  for (question const& q : questions) documents.push_back(q.document);
-  return documents;
-}
-
 /// One partition of all features as the definition has it, without the documents left out: they
 /// count in doc_occurs and nowhere else.
 sample reference_without(datasets::binned_dataset const& data, std::set<std::size_t> const& out) {
-  std::vector<rules::reference::document> documents(data.documents);
+  std::vector<std::size_t> features(data.feature_count());
+  std::iota(features.begin(), features.end(), std::size_t{0});
+  auto const documents = reference::documents_of(data, features);
   std::vector<std::uint64_t> item_occurs(data.items()), doc_occurs(data.documents);
-  for (std::size_t d = 0; d < data.documents; ++d) {
-    documents[d].label = data.labels[d];
-    for (std::size_t f = 0; f < data.feature_count(); ++f)
-      if (data.code(f, d) != datasets::no_item)
-        documents[d].items.push_back(data.item_begin[f] + data.code(f, d));
-    for (auto x : documents[d].items) ++item_occurs[x];
-  }
+  reference::count_items(documents, item_occurs);
   for (std::size_t d = 0; d < data.documents; ++d)
     for (auto x : documents[d].items) doc_occurs[d] += item_occurs[x];
   sample result;
@@ -436,6 +418,28 @@ TEST(labelling, batches_of_any_size_lead_to_the_same_sample) {
   }
 }
 
+TEST(labelling, is_read_by_several_threads_at_once) {
+  context const ctx;
+  auto const data = drawn_pool(70, 80, 8);
+  auto const pool = without_labels(data);
+  labelling first(ctx, pool, options_of(3));
+  for (int n = 0; n < 5; ++n) {
+    std::size_t const next = first.wanted().front().document;
+    first.answer(next, data.labels[next]);
+  }
+  labelling const work = std::move(first);
+  auto const batch = documents_of(work.batch(20));
+  auto const documents = work.look_ahead(5).documents;
+  std::vector<std::jthread> readers;
+  for (int t = 0; t < 4; ++t)
+    readers.emplace_back([&] {
+      EXPECT_EQ(documents_of(work.batch(20)), batch);
+      EXPECT_EQ(work.look_ahead(5).documents, documents);
+      EXPECT_EQ(work.take().documents.size(), 5U);
+      EXPECT_EQ(work.nearest_labelled(work.wanted().front().document, 3).size(), 3U);
+    });
+}
+
 TEST(labelling, identity_is_of_all_that_questions_depend_on) {
   context const ctx;
   auto const data = drawn_pool(34, 50, 6);
@@ -472,9 +476,6 @@ TEST(labelling, refuses_what_makes_no_sense) {
   auto const pool = without_labels(data);
   auto options = options_of(2);
   options.which = engine::prss;
-  EXPECT_THROW(labelling(ctx, pool, options), usage_error);
-  options = options_of(2);
-  options.fixed_iterations = 3;
   EXPECT_THROW(labelling(ctx, pool, options), usage_error);
   EXPECT_THROW(labelling(ctx, pool, options_of(7)), usage_error);
   labelling work(ctx, pool, options_of(2));

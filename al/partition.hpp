@@ -2,6 +2,7 @@
 
 #include "al/sampler.hpp"
 #include "core/aligned.hpp"
+#include "core/memory_gate.hpp"
 #include "datasets/discretizer.hpp"
 #include "rules/itemset.hpp"
 #include "rules/thresholds.hpp"
@@ -153,7 +154,8 @@ class partition_run {
 std::unique_ptr<rule_counter> make_recount(partition const& part, std::size_t max_items,
                                            rules::validity const& valid);  // ssarp_cpu.cpp
 std::unique_ptr<rule_counter> make_delta(partition const& part, std::size_t max_items,
-                                         rules::validity const& valid);  // delta_cpu.cpp
+                                         rules::validity const& valid,
+                                         memory_gate& memory);  // delta_cpu.cpp
 /// On the context's devices, of which there is one. Throws `device_error` when there is none or one
 /// has not the memory, `usage_error` for itemsets of more than 16 items.
 std::unique_ptr<rule_counter> make_prss(context const& ctx, partition const& part,

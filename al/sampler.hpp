@@ -1,11 +1,12 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "core/engines.hpp"
+#include "core/engine_registry.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
 #include "rules/thresholds.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -15,7 +16,7 @@
 
 namespace rulerank::al {
 
-/// Who selects. All give the same documents in the same order.
+/// What counts the rules. All engines choose the same documents in the same order.
 enum class engine {
   automatic,
   ssarp,   ///< as published, serial: every rule of every document recounted each iteration
@@ -25,10 +26,16 @@ enum class engine {
   delta,   ///< ours: only what the chosen document changed
 };
 
-using engine_info = engine_entry<engine>;
+struct sampling_engine;  // of the module alone
+/// `on_gpus`: whether there are GPUs to run on.
+using engine_factory = sampling_engine (*)(bool on_gpus);
+using engine_info = registered_engine<engine, engine_factory>;
+
+/// The engines of this build, with what each runs on. This and the two functions below may be
+/// called from several threads at once.
 std::span<engine_info const> engines();
 std::string_view name_of(engine e);
-/// Throws `usage_error` that lists the names.
+/// The engine of that name; "auto": `automatic`. Throws `usage_error` that lists the names.
 engine engine_from(std::string_view name);
 
 /// Gives the label of a document (0 or more) at the moment it is chosen; called from one thread at
@@ -45,9 +52,6 @@ struct sampler_options {
   std::vector<std::size_t> feature_order;  ///< a permutation of the columns; empty: as they are
   std::size_t max_documents = 0;           ///< budget; 0: none; of whole queries as many as fit
   engine which = engine::automatic;
-  /// For benchmarks: when not 0, the stop rule is off and each partition chooses exactly this many
-  /// documents (fewer when it has fewer), the minimum being taken over documents not yet chosen.
-  std::size_t fixed_iterations = 0;
 };
 
 /// One document chosen in one partition. Of whole queries: partition 0 stands for all, and
@@ -61,14 +65,12 @@ struct choice {
 
 struct partition_report {
   std::size_t features = 0;
-  std::size_t documents = 0;   ///< those with an item in the partition
-  std::size_t iterations = 0;  ///< documents chosen
-  /// Where the stop rule ended the partition, or with `fixed_iterations` would have ended it:
-  /// documents chosen by then; 0 when it never came to that.
-  std::size_t stopped_after = 0;
+  std::size_t documents = 0;      ///< those with an item in the partition
+  std::size_t iterations = 0;     ///< documents chosen
+  std::size_t stopped_after = 0;  ///< documents chosen when the stop rule held; 0: it never did
   /// Rules that were valid and became invalid on the way (counted by `delta` alone).
   std::uint64_t rules_lost = 0;
-  double seconds = 0;
+  double seconds = 0;  ///< 0 where labels were given one by one
 };
 
 struct sample {
@@ -79,8 +81,13 @@ struct sample {
 };
 
 /// Reduces a training set to the documents that bring new rules (docs/definitions.md, Sampling;
-/// Freitas 2017, Algorithms 3 and 4). `label_of` empty: the labels of `data`. Throws `usage_error`
-/// for options that make no sense and for a chosen document without a label.
+/// Freitas 2017, Algorithms 3 and 4). Without `label_of` the labels are those of `data`. With it,
+/// it is asked for the label of every document chosen; of whole queries, of those that have none in
+/// `data`. Throws `usage_error` for options that make no sense, for memory that is not there and
+/// for a chosen document without a label, `device_error` for GPUs that are not there or too small.
+///
+/// Calls from several threads at once are independent of each other, on the CPU. Calls that use the
+/// same GPU with `delta` come one after the other: its kernels wait for each other.
 sample reduce(context const& ctx, datasets::binned_dataset const& data,
               sampler_options const& options, oracle const& label_of = {});
 

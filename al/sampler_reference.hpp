@@ -17,20 +17,34 @@ struct selection {
   std::vector<std::uint64_t> rules;    // rules(d) at its choice
 };
 
-/// One partition: the columns `features` of the data set.
-inline selection reduce_partition(datasets::binned_dataset const& data,
-                                  std::vector<std::size_t> const& features, int rule_size,
-                                  rules::thresholds const& thresholds) {
-  using rules::reference::document;
-  std::vector<document> documents(data.documents);
-  std::vector<std::uint64_t> item_occurs(data.items());
+/// The documents with their items in some columns.
+inline std::vector<rules::reference::document> documents_of(
+    datasets::binned_dataset const& data, std::vector<std::size_t> const& features) {
+  std::vector<rules::reference::document> documents(data.documents);
   for (std::size_t d = 0; d < data.documents; ++d) {
     documents[d].label = data.labels[d];
     for (std::size_t f : features)
       if (data.code(f, d) != datasets::no_item)
         documents[d].items.push_back(data.item_begin[f] + data.code(f, d));
-    for (auto x : documents[d].items) ++item_occurs[x];
   }
+  return documents;
+}
+
+/// Adds the documents that hold each item.
+inline void count_items(std::vector<rules::reference::document> const& documents,
+                        std::vector<std::uint64_t>& occurs) {
+  for (auto const& d : documents)
+    for (auto x : d.items) ++occurs[x];
+}
+
+/// One partition: the columns `features` of the data set.
+inline selection reduce_partition(datasets::binned_dataset const& data,
+                                  std::vector<std::size_t> const& features, int rule_size,
+                                  rules::thresholds const& thresholds) {
+  using rules::reference::document;
+  std::vector<document> const documents = documents_of(data, features);
+  std::vector<std::uint64_t> item_occurs(data.items());
+  count_items(documents, item_occurs);
   std::vector<std::uint64_t> doc_occurs(data.documents);
   for (std::size_t d = 0; d < data.documents; ++d)
     for (auto x : documents[d].items) doc_occurs[d] += item_occurs[x];
@@ -85,16 +99,10 @@ inline std::vector<choice> reduce_queries(datasets::binned_dataset const& data,
                                           std::set<std::size_t> const& left_out = {}) {
   using rules::reference::document;
   std::size_t const parts = partitions.size();
-  std::vector<std::vector<document>> documents(parts, std::vector<document>(data.documents));
+  std::vector<std::vector<document>> documents;
   std::vector<std::uint64_t> item_occurs(data.items()), doc_occurs(data.documents);
-  for (std::size_t p = 0; p < parts; ++p)
-    for (std::size_t d = 0; d < data.documents; ++d) {
-      documents[p][d].label = data.labels[d];
-      for (std::size_t f : partitions[p])
-        if (data.code(f, d) != datasets::no_item)
-          documents[p][d].items.push_back(data.item_begin[f] + data.code(f, d));
-      for (auto x : documents[p][d].items) ++item_occurs[x];
-    }
+  for (auto const& features : partitions) documents.push_back(documents_of(data, features));
+  for (auto const& of_part : documents) count_items(of_part, item_occurs);
   for (auto const& of_part : documents)
     for (std::size_t d = 0; d < data.documents; ++d)
       for (auto x : of_part[d].items) doc_occurs[d] += item_occurs[x];

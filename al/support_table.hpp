@@ -1,21 +1,21 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "core/machine.hpp"
+#include "core/memory_gate.hpp"
 #include "rules/thresholds.hpp"
+#include "rules/validity_math.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <limits>
-#include <mutex>
-#include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <fmt/format.h>
 
 namespace rulerank::al {
 
@@ -32,51 +32,27 @@ struct key_hash {
   }
 };
 
-/// What one more document does to the valid rules of an itemset it holds.
-struct rule_change {
-  std::int32_t gained = 0;  ///< rules that became valid
-  std::int32_t lost = 0;    ///< rules that became invalid
-};
+/// What a user can do about itemsets that memory does not hold.
+inline constexpr std::string_view fewer_itemsets = "use more partitions or smaller rules";
 
-/// Calls take(), which takes so many bytes and writes to all of them, while nobody else takes any.
-/// Throws `usage_error` where there are fewer; little is tried unasked.
-template <class Take>
-void take_memory(std::uint64_t bytes, std::string const& what, Take&& take) {
-  constexpr std::uint64_t little = 64 << 20;
-  static std::mutex one_at_a_time;
-  auto const refuse = [&](std::string const& why) {
-    throw usage_error(fmt::format(
-        "{}: its itemsets need {:.2f} GB more, {}; use more partitions or smaller rules", what,
-        static_cast<double>(bytes) / 1e9, why));
-  };
-  std::unique_lock lock(one_at_a_time, std::defer_lock);
-  if (bytes > little) {
-    lock.lock();
-    if (std::uint64_t const there = free_memory(); bytes > there)
-      refuse(fmt::format("expected no more than the {:.2f} GB there are",
-                         static_cast<double>(there) / 1e9));
-  }
-  try {
-    take();
-  } catch (std::bad_alloc const&) {
-    refuse("which could not be had");
-  }
-}
+using rules::rule_change;
 
-/// Class-wise supports of the itemsets seen so far, by a number that is theirs alone.
+/// Class-wise supports of the itemsets seen so far, by a number that each has alone. Not for
+/// several threads at a time.
 template <class Key>
 class support_table {
  public:
-  /// `what` stands before the reason in messages: "rule size 7 with 45 features in a partition".
-  support_table(rules::validity const& valid, std::string what)
-      : valid_(valid), what_(std::move(what)) {}
+  /// Memory is taken through the gate. `what` begins messages: "rule size 7 with 45 features in a
+  /// partition". What is referred to outlives it.
+  support_table(rules::validity const& valid, memory_gate& memory, std::string const& what)
+      : valid_(valid), memory_(memory), what_(what), who_(what + ": its itemsets") {}
 
-  /// Makes room for classes 0..k. Throws like add().
+  /// Prepares for documents of the classes 0..k. Throws like add().
   void need_class(std::size_t k) {
     if (k < classes_) return;
     std::size_t const classes = k + 1;
-    take_memory(room_ * (classes + 1) * sizeof(std::uint32_t), what_, [&] {
-      std::vector<std::uint32_t> counts(room_ * (classes + 1));
+    take(capacity_ * (classes + 1) * sizeof(std::uint32_t), [&] {
+      std::vector<std::uint32_t> counts(capacity_ * (classes + 1));
       for (std::size_t s = 0; s < slots_.size(); ++s)
         std::copy_n(counts_.begin() + static_cast<std::ptrdiff_t>(s * (classes_ + 1)), classes_ + 1,
                     counts.begin() + static_cast<std::ptrdiff_t>(s * (classes + 1)));
@@ -88,29 +64,17 @@ class support_table {
   std::uint64_t size() const { return slots_.size(); }
   /// Bytes held.
   std::uint64_t bytes() const {
-    return bytes_for(room_) + counts_.capacity() * sizeof(std::uint32_t);
+    return bytes_for(capacity_) + counts_.capacity() * sizeof(std::uint32_t);
   }
 
   /// Counts one more document of class k (known to need_class) that holds the itemset. Throws
   /// `usage_error` where the table is full and there is no memory for a larger one.
   rule_change add(Key key, std::size_t k) {
-    if (slots_.size() == room_) grow();
+    if (slots_.size() == capacity_) grow();
     auto const [found, is_new] = slots_.try_emplace(key, static_cast<std::uint32_t>(slots_.size()));
     std::uint32_t* const count = counts_.data() + std::size_t{found->second} * (classes_ + 1);
-    // count[0] is n, count[1 + k] the support of class k.
-    std::uint32_t const n = count[0]++;
-    if (n + 1 <= valid_.all_valid_up_to()) return {count[1 + k]++ == 0 ? 1 : 0, 0};
-    std::uint32_t const before = valid_.min_valid(n);
-    std::uint32_t const after = valid_.min_valid(n + 1);
-    rule_change change;
-    for (std::size_t r = 0; r < classes_; ++r) {
-      bool const was = count[1 + r] >= before;
-      if (r == k) ++count[1 + r];
-      bool const is = count[1 + r] >= after;
-      change.gained += static_cast<std::int32_t>(is && !was);
-      change.lost += static_cast<std::int32_t>(was && !is);
-    }
-    return change;
+    rules::validity_view const view{valid_.table().data(), valid_.all_valid_up_to()};
+    return view.count(count, static_cast<std::uint32_t>(classes_), static_cast<std::uint32_t>(k));
   }
 
  private:
@@ -126,28 +90,34 @@ class support_table {
     return groups_for(itemsets) * (group * sizeof(std::pair<Key, std::uint32_t>) + 16);
   }
 
+  void take(std::uint64_t bytes, std::function<void()> const& allocate) {
+    memory_.take({bytes, who_, fewer_itemsets}, allocate);
+  }
+
   void grow() {
-    if (room_ == most)
-      throw usage_error(what_ + ": more than " + std::to_string(most) +
-                        " itemsets; use more partitions or smaller rules");
+    if (capacity_ == most)
+      throw usage_error(what_ + ": more than " + std::to_string(most) + " itemsets; " +
+                        std::string(fewer_itemsets));
     // As many as the map takes without growing again.
-    std::uint64_t const room = std::min(groups_for(room_ + 1) * group * 7 / 8, most);
-    std::uint64_t const counts = room * (classes_ + 1);
-    take_memory(bytes_for(room) + counts * sizeof(std::uint32_t), what_, [&] {
-      slots_.reserve(room);
+    std::uint64_t const capacity = std::min(groups_for(capacity_ + 1) * group * 7 / 8, most);
+    std::uint64_t const counts = capacity * (classes_ + 1);
+    take(bytes_for(capacity) + counts * sizeof(std::uint32_t), [&] {
+      slots_.reserve(capacity);
       std::vector<std::uint32_t> larger(counts);
       std::copy(counts_.begin(), counts_.end(), larger.begin());
       counts_ = std::move(larger);
     });
-    room_ = room;
+    capacity_ = capacity;
   }
 
   rules::validity const& valid_;
+  memory_gate& memory_;
   std::string what_;
-  std::uint64_t room_ = 0;  // itemsets that there is memory for
+  std::string who_;             // asks for memory
+  std::uint64_t capacity_ = 0;  // itemsets that there is memory for
   std::size_t classes_ = 0;
   boost::unordered_flat_map<Key, std::uint32_t, key_hash> slots_;
-  std::vector<std::uint32_t> counts_;  // [room][classes + 1]
+  std::vector<std::uint32_t> counts_;  // [capacity][classes + 1]
 };
 
 }  // namespace rulerank::al

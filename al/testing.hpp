@@ -1,16 +1,19 @@
 #pragma once
 
+#include "al/labelling.hpp"
 #include "core/random.hpp"
 #include "datasets/discretizer.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
-// Sets drawn for the tests of the samplers.
+// What several tests of the samplers use.
 namespace rulerank::al {
 
-/// `bins` codes a feature, drawn with most mass on the first ones; one in `absent` has no item. The
-/// labels are the caller's to draw.
+/// `bins` codes a feature, drawn with most mass on the first ones; one in `absent` has no item.
+/// Without labels.
 inline datasets::binned_dataset drawn_items(random_engine& engine, std::size_t documents,
                                             std::size_t features, std::uint32_t bins,
                                             std::uint64_t absent) {
@@ -29,6 +32,30 @@ inline datasets::binned_dataset drawn_items(random_engine& engine, std::size_t d
             static_cast<std::uint8_t>(uniform_below(engine, 1 + uniform_below(engine, bins)));
   }
   return data;
+}
+
+/// The same with labels drawn from 0..max_label.
+inline datasets::binned_dataset random_data(std::uint64_t seed, std::size_t documents,
+                                            std::size_t features, std::uint32_t bins,
+                                            std::int32_t max_label, std::uint64_t absent = 10) {
+  random_engine engine(seed);
+  datasets::binned_dataset data = drawn_items(engine, documents, features, bins, absent);
+  data.max_label = max_label;
+  for (std::size_t d = 0; d < documents; ++d)
+    data.labels.push_back(static_cast<std::int32_t>(
+        uniform_below(engine, static_cast<std::uint64_t>(max_label) + 1)));
+  return data;
+}
+
+inline datasets::binned_dataset without_labels(datasets::binned_dataset data) {
+  std::fill(data.labels.begin(), data.labels.end(), datasets::unlabelled);
+  return data;
+}
+
+inline std::vector<std::size_t> documents_of(std::vector<question> const& questions) {
+  std::vector<std::size_t> documents;
+  for (question const& q : questions) documents.push_back(q.document);
+  return documents;
 }
 
 }  // namespace rulerank::al

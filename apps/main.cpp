@@ -1,6 +1,7 @@
-// The program `rulerank`: finds the verb, turns what it throws into an exit code.
-// 0 done, 1 output cannot be written or out of memory, 2 wrong usage, 3 bad input data,
-// 4 device trouble, 5 labels are wanted, 130 interrupted.
+// The program `rulerank`: finds the verb and turns what it throws into an exit code.
+// 0 done; 1 an output cannot be written, or no memory or thread is left; 2 wrong usage; 3 bad input
+// data; 4 device trouble; 5 labels are wanted; 130 interrupted.
+#include "apps/shared/console.hpp"
 #include "apps/shared/session.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "bitmaps/bit_kernels.hpp"
@@ -11,6 +12,8 @@
 
 #include <new>
 #include <sstream>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include <fcntl.h>
@@ -24,8 +27,12 @@ namespace {
 
 constexpr int interrupted_code = 130;
 
-int fail(int code, std::string_view message) {
-  fmt::print(stderr, "rulerank: error: {}\n", message);
+int fail(int code, std::string_view message) noexcept {
+  try {
+    write_to_standard_error(fmt::format("rulerank: error: {}\n", message));
+  } catch (std::exception const&) {  // no memory for the line
+    write_to_standard_error("rulerank: error\n");
+  }
   return code;
 }
 
@@ -39,7 +46,7 @@ void stop_on_signal(session& owner) {
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::thread([&owner, signals] {
+  auto const wait_and_stop = [&owner, signals] {
     int received = 0;
     sigwait(&signals, &received);
     owner.request_stop();
@@ -47,7 +54,12 @@ void stop_on_signal(session& owner) {
     sigtimedwait(&signals, nullptr, &patience);
     fail(interrupted_code, "interrupted");
     ::_exit(interrupted_code);
-  }).detach();
+  };
+  try {
+    std::thread(wait_and_stop).detach();
+  } catch (std::system_error const& e) {
+    throw std::runtime_error(fmt::format("no thread can be started ({})", e.code().message()));
+  }
 }
 
 /// A standard descriptor that the caller closed must not become that of an output file: it is
@@ -66,7 +78,7 @@ int show(CLI::App const& program, CLI::Success const& what) {
   return code;
 }
 
-/// Does what the line says; everything that goes wrong is thrown.
+/// Runs the verb that the line names; everything that goes wrong is thrown.
 int obey(CLI::App& program, session const& owner, int argc, char** argv) {
   try {
     program.parse(argc, argv);
@@ -82,7 +94,7 @@ std::string version_text() {
                      *cuda_compiler ? cuda_compiler : "none", bitmaps::instruction_set());
 }
 
-/// What was wrong with the line, and whose --help explains it.
+/// What was wrong with the line, and the verb whose --help explains it.
 std::string usage_message(CLI::App const& program, std::string what) {
   std::string verb;
   for (auto at = program.get_subcommands(); !at.empty(); at = at.front()->get_subcommands())
@@ -92,16 +104,7 @@ std::string usage_message(CLI::App const& program, std::string what) {
   return fmt::format("{}; see rulerank{} --help", what, verb);
 }
 
-int run(int argc, char** argv) {
-  occupy_standard_descriptors();
-  // A file that may not grow further is an error where it is written, as a full disk is.
-  ::signal(SIGXFSZ, SIG_IGN);
-  // Leaked on purpose: the signal thread may look at it until the process ends.
-  session& owner = *new session(std::vector<std::string>(argv, argv + argc));
-  stop_on_signal(owner);
-  CLI::App program{"Learning to rank and active learning with association rules", "rulerank"};
-  program.set_version_flag("--version", [] { return version_text(); });
-  program.require_subcommand(1);
+void add_verbs(CLI::App& program, session& owner) {
   add_devices(program, owner);
   add_discretize(program, owner);
   add_engines(program, owner);
@@ -117,7 +120,20 @@ int run(int argc, char** argv) {
   add_search(program, owner);
   add_split(program, owner);
   add_tune(program, owner);
+}
+
+int run(int argc, char** argv) {
+  occupy_standard_descriptors();
+  // A file that may not grow further is an error where it is written, as a full disk is.
+  ::signal(SIGXFSZ, SIG_IGN);
+  CLI::App program{"Learning to rank and active learning with association rules", "rulerank"};
   try {
+    // Leaked on purpose: the signal thread may look at it until the process ends.
+    session& owner = *new session(std::vector<std::string>(argv, argv + argc));
+    stop_on_signal(owner);
+    program.set_version_flag("--version", [] { return version_text(); });
+    program.require_subcommand(1);
+    add_verbs(program, owner);
     return obey(program, owner, argc, argv);
   } catch (CLI::ParseError const& e) {
     return fail(2, usage_message(program, e.what()));

@@ -11,8 +11,7 @@
 // `delta` on GPUs does before its first iteration (partitions made, data sent), and the sum over
 // the partitions where they do not run side by side.
 
-#include "al/partition.hpp"
-#include "al/sampler.hpp"
+#include "al/measured_sampling.hpp"
 #include "bench/engine_argument.hpp"
 #include "bitmaps/bit_kernels.hpp"
 #include "core/machine.hpp"
@@ -50,12 +49,6 @@ datasets::binned_dataset columns_of(datasets::binned_dataset const& data,
   return out;
 }
 
-/// The same, ended after the first choice.
-al::sampler_options one_choice(al::sampler_options options) {
-  options.fixed_iterations = 1;
-  return options;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -80,13 +73,12 @@ int main(int argc, char** argv) {
   options.rule_size = std::stoi(argv[2]);
   ctx.threads = std::stoi(argv[3]);
   auto const shown = std::stoul(argv[4]);
-  options.fixed_iterations = std::stoul(argv[5]);
+  std::size_t fixed = std::stoul(argv[5]);  // iterations
   std::size_t partitions = (order.size() + 11) / 12;
   if (!file) {
     datasets::shape const& shape = datasets::find_shape(argv[1]);
     partitions = static_cast<std::size_t>(shape.partitions);
-    if (options.fixed_iterations == 0)
-      options.fixed_iterations = shape.iterations(options.rule_size);
+    if (fixed == 0) fixed = shape.iterations(options.rule_size);
   }
   // A sample of the partitions is a data set of their features, dealt in the same way.
   std::size_t const run = shown == 0 ? partitions : std::min<std::size_t>(shown, partitions);
@@ -104,9 +96,10 @@ int main(int argc, char** argv) {
     options.which = al::engine_from(asked.name);
     ctx.devices = asked.devices;
     if (!ctx.devices.empty())
-      al::reduce(ctx, data, one_choice(options));  // the devices' own start is not the engine's
+      al::reduce_to_iterations(ctx, data, options,
+                               1);  // the devices' own start is not the engine's
     auto const begin = std::chrono::steady_clock::now();
-    al::sample const found = al::reduce(ctx, data, options);
+    al::sample const found = al::reduce_to_iterations(ctx, data, options, fixed);
     double const seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::vector<std::size_t> chosen;

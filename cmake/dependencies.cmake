@@ -7,11 +7,12 @@ find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(Boost 1.81 REQUIRED)
 find_package(hwy REQUIRED)
-find_package(LIBSVM REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(ZSTD REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc)
 find_package(Stemmer REQUIRED)
+# Without it there is no rulerank::libsvm.
+find_package(LIBSVM)
 # Committee members; without them the members say that they are not in the build.
 find_package(LIBLINEAR)
 find_package(XGBoost)

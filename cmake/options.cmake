@@ -18,8 +18,17 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
                     $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic> $<$<COMPILE_LANGUAGE:CXX>:-Wshadow>)
+# CUDA sources have the same rules, in the host's code and in the device's. -Wpedantic is for C++
+# alone: nvcc writes line directives that it objects to. Members out of order in a constructor are
+# reported by nvcc itself too, for code that is compiled for the device only.
+add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>
+                    $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>
+                    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow>
+                    $<$<COMPILE_LANGUAGE:CUDA>:-Wreorder>)
 if(RULERANK_WERROR)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+  add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>
+                      "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings>")
 endif()
 if(RULERANK_SANITIZE)
   add_compile_options(-fsanitize=${RULERANK_SANITIZE} -fno-omit-frame-pointer -g)

@@ -23,6 +23,6 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/rulerank-confi
 install(FILES
   "${PROJECT_BINARY_DIR}/generated/rulerank-config.cmake"
   "${PROJECT_BINARY_DIR}/generated/rulerank-config-version.cmake"
-  cmake/FindLIBLINEAR.cmake cmake/FindLIBSVM.cmake cmake/FindStemmer.cmake
+  cmake/FindLIBLINEAR.cmake cmake/FindStemmer.cmake
   cmake/FindXGBoost.cmake cmake/FindZSTD.cmake
   DESTINATION "${package_folder}" COMPONENT development)

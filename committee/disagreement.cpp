@@ -16,14 +16,14 @@ std::vector<std::size_t> ascending(std::span<double const> scores) {
   return order;
 }
 
-/// Counts of places 0..n - 1, summed over prefixes (Fenwick 1994).
+/// Counts of the indices 0..n - 1, summed over prefixes (Fenwick 1994).
 class prefix_counts {
  public:
   explicit prefix_counts(std::size_t n) : counts_(n + 1) {}
-  void add(std::size_t place) {
-    for (std::size_t i = place + 1; i < counts_.size(); i += i & (~i + 1)) ++counts_[i];
+  void add(std::size_t index) {
+    for (std::size_t i = index + 1; i < counts_.size(); i += i & (~i + 1)) ++counts_[i];
   }
-  /// Those at places below `end`.
+  /// Those of indices below `end`.
   std::uint64_t below(std::size_t end) const {
     std::uint64_t sum = 0;
     for (std::size_t i = end; i > 0; i -= i & (~i + 1)) sum += counts_[i];
@@ -48,7 +48,7 @@ void add_discordant(std::span<double const> first, std::span<double const> secon
       through[by_second[k]] = j;
     }
   }
-  prefix_counts lower(n);  // documents that `first` puts lower, at their places in `second`
+  prefix_counts lower(n);  // documents that `first` puts lower, by their index in `second`
   for (std::size_t i = 0, j = 0; i < n; i = j) {
     while (j < n && first[by_first[j]] == first[by_first[i]]) ++j;
     for (std::size_t k = i; k < j; ++k) {

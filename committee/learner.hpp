@@ -14,8 +14,8 @@
 
 namespace rulerank::committee {
 
-/// Documents as the members want them: with features, and as items. What is referred to outlives
-/// the call; both hold the same documents.
+/// Documents with their features, and as items: members learn from one or the other. What is
+/// referred to outlives the call; both hold the same documents.
 struct documents {
   datasets::dataset const& data;
   datasets::binned_dataset const& items;
@@ -27,9 +27,10 @@ struct labelled {
   std::span<std::int32_t const> labels;    ///< [N] 0 or more for those documents
 };
 
-/// A ranker that can sit on a committee. What it learns and its scores depend on the documents, the
-/// labels and its options alone, not on threads. Where nothing is to be learnt (no two labelled
-/// documents of a query differ), a member that learns from pairs scores all documents alike.
+/// A ranker that can be a member of a committee. What it learns and its scores depend on the
+/// documents, the labels and its options alone, not on threads. Where there is nothing to learn (no
+/// two labelled documents of a query differ), a member that learns from pairs scores all documents
+/// alike. One call at a time; learners are independent of each other.
 class learner {
  public:
   learner() = default;
@@ -37,7 +38,8 @@ class learner {
   learner(learner const&) = delete;
   learner& operator=(learner const&) = delete;
 
-  /// Forgets what it knew and learns from the labelled documents of a pool, of which there is one.
+  /// Learns from the labelled documents of a pool, of which there is at least one. What it learnt
+  /// before is forgotten.
   virtual void learn(context const& ctx, documents const& pool, labelled const& known) = 0;
   /// Scores every document [N], higher is more relevant; after `learn`.
   virtual std::vector<double> score(context const& ctx, documents const& test) = 0;
@@ -50,11 +52,12 @@ struct learner_info {
   bool available = false;    ///< whether this build has the library that it needs
   std::string_view library;  ///< empty: none
 };
+/// The kinds there are, in this build or not. May be called from several threads at once.
 std::span<learner_info const> learners();
 
 struct ranksvm_options {
   double c = 0.001;  ///< weight of a pair's squared loss beside the length of the weight vector
-  /// At most so many pairs; of more, every so-manieth is taken.
+  /// Pairs at most; of more, so many are taken at even distances.
   std::size_t max_pairs = 100'000;
 };
 
@@ -70,11 +73,11 @@ struct learner_options {
   boosted_options boosted;
 };
 
-/// The member of a name. Throws `usage_error` for an unknown name (with those there are) and for
-/// one whose library this build has not.
+/// The member of that name. Throws `usage_error` for an unknown name, listing those there are, and
+/// for one whose library this build does not have.
 std::unique_ptr<learner> make_learner(std::string_view name, learner_options const& options);
 
-/// Our ranker, by the rules of the labelled documents.
+/// Our ranker, by the association rules of the labelled documents.
 std::unique_ptr<learner> make_rules_learner(l2r::ranker_options const& options);
 /// Linear rank SVM (Joachims 2002) with squared loss: liblinear's primal solver on the differences
 /// of the pairs of a query with different labels. A feature is divided by the difference of its

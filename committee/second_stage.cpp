@@ -3,6 +3,7 @@
 #include "committee/disagreement.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,9 +47,9 @@ second_stage::second_stage(documents const& pool, std::span<std::size_t const> c
   std::size_t const n = pool.data.size();
   if (options.per_query == 0) throw usage_error("0 documents of a query, expected 1 or more");
   if (options.by == strategy::committee && who_.learners.size() + who_.fixed.size() < 2)
-    throw usage_error("a committee of fewer than two members, who cannot disagree");
+    throw usage_error("a committee of fewer than two members, expected two that can disagree");
   if (options.by == strategy::margin && who_.learners.empty())
-    throw usage_error("no member whose margins could be looked at, expected one that learns");
+    throw usage_error("margins without a member that learns, expected one");
   if (chosen.empty()) throw usage_error("no labelled documents, expected some to start from");
   if (labels.size() != n || pool.items.documents != n)
     throw usage_error(fmt::format("{} labels and {} binned documents of {}", labels.size(),
@@ -71,8 +72,7 @@ std::vector<std::size_t> second_stage::labelled_documents() const {
   return found;
 }
 
-/// The scores of the pool by the first `learners` members, who learn before, and by those that
-/// stay.
+/// The scores of the pool by the first `learners` members, which learn before.
 std::vector<std::vector<double>> second_stage::votes(context const& ctx, std::size_t learners) {
   std::vector<std::size_t> const known = labelled_documents();
   std::vector<std::vector<double>> all;
@@ -139,10 +139,10 @@ std::vector<std::vector<pick>> second_stage::candidates(context const& ctx) {
   return found;
 }
 
-/// What is wanted of the candidates that are still open.
+/// Wants the best candidates that are still open, as far as the budget allows.
 void second_stage::fill() {
   wanted_.clear();
-  std::size_t const room = options_.max_documents == 0
+  std::size_t const left = options_.max_documents == 0
                                ? states_.size()
                                : std::max(options_.max_documents, labelled_) - labelled_;
   std::size_t longest = 0;
@@ -152,7 +152,7 @@ void second_stage::fill() {
   }
   for (std::size_t i = 0; i < std::min(options_.per_query, longest); ++i)
     for (auto const& of_query : candidates_)
-      if (i < of_query.size() && wanted_.size() < room) wanted_.push_back(of_query[i]);
+      if (i < of_query.size() && wanted_.size() < left) wanted_.push_back(of_query[i]);
 }
 
 std::vector<pick> const& second_stage::select(context const& ctx) {
@@ -174,16 +174,16 @@ void second_stage::leave_out(std::size_t document) {
   fill();
 }
 
-void second_stage::answer(std::span<std::int32_t const> said) {
-  if (said.size() != wanted_.size())
-    throw usage_error(fmt::format("{} answers to {} picks", said.size(), wanted_.size()));
-  for (std::int32_t label : said)
+void second_stage::answer(std::span<std::int32_t const> labels) {
+  if (labels.size() != wanted_.size())
+    throw usage_error(fmt::format("{} labels of {} picks", labels.size(), wanted_.size()));
+  for (std::int32_t label : labels)
     if (label < 0) throw usage_error(fmt::format("label {}, expected 0 or more", label));
-  if (said.empty()) return;
-  for (std::size_t i = 0; i < said.size(); ++i) {
+  if (labels.empty()) return;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
     std::size_t const d = wanted_[i].document;
     states_[d] = state::labelled;
-    labels_[d] = said[i];
+    labels_[d] = labels[i];
     ++labelled_;
     picks_.push_back(wanted_[i]);
   }

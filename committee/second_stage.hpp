@@ -1,12 +1,12 @@
 #pragma once
 
 #include "committee/learner.hpp"
-#include "core/random.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,7 +15,7 @@ namespace rulerank::committee {
 
 /// Which documents of a query a round wants.
 enum class strategy {
-  committee,  ///< those on whose order the members disagree most (disagreement.hpp)
+  committee,  ///< those on whose order the members disagree most (Kendall's distance)
   margin,     ///< those whose score is nearest to another one's, by the first member alone
   random,     ///< any, drawn with the context's seed
 };
@@ -38,7 +38,7 @@ struct pick {
   friend bool operator==(pick const&, pick const&) = default;
 };
 
-/// Who votes: members that learn anew each round, and scores that stay.
+/// Members of a committee: learners that learn anew each round, and scores that stay.
 struct members {
   std::vector<std::unique_ptr<learner>> learners;
   std::vector<std::vector<double>> fixed;  ///< [.][N] scores of the pool's documents
@@ -49,13 +49,15 @@ struct members {
 /// committee learns from what is labelled and picks of each query the documents on which it
 /// disagrees most. Ties by the smaller document. A document is picked once.
 ///
-/// The picks depend on the pool, the labels and the options alone; so does the state, so that
-/// giving the same labels again leads to where a run stopped. Not for several threads at a time.
+/// The picks depend on the pool, the labels and the options alone, and so does the state: an object
+/// that is given the same labels again continues where another stopped. Const members may be called
+/// from several threads at once, as long as no other member is called; objects are independent of
+/// each other.
 class second_stage {
  public:
   /// `chosen` (ascending, distinct) have labels in `labels` [N]; documents `left_out` are never
   /// picked. What `pool` refers to outlives it. Throws `usage_error` for a committee of fewer than
-  /// two, a strategy that has not the members it needs, no documents to start from, and scores of
+  /// two, a strategy without the members it needs, no documents to start from, and scores of
   /// another number of documents.
   second_stage(documents const& pool, std::span<std::size_t const> chosen,
                std::span<std::int32_t const> labels, members who, round_options const& options,
@@ -65,12 +67,12 @@ class second_stage {
   /// second. Empty when the rounds, the budget or the pool are used up. The picks stand until they
   /// are answered or left out.
   std::vector<pick> const& select(context const& ctx);
-  /// Never picks this document, which is one of those picked now; the query's next one takes its
-  /// place. As if it had been left out from the start. Throws `usage_error` for another document.
+  /// Never picks this document, which is one of those picked now; the query's next one is picked
+  /// instead. As if it had been left out from the start. Throws `usage_error` for another document.
   void leave_out(std::size_t document);
-  /// The labels of the picks, in their order, 0 or more. Throws `usage_error` for another number of
-  /// them.
-  void answer(std::span<std::int32_t const> said);
+  /// Takes the labels of the picks, in their order, 0 or more. Throws `usage_error` for another
+  /// number of them.
+  void answer(std::span<std::int32_t const> labels);
 
   std::size_t rounds_done() const noexcept { return rounds_done_; }
   /// Documents with labels, ascending: those of the start and what was picked.
@@ -93,9 +95,9 @@ class second_stage {
   std::size_t labelled_ = 0;
   std::size_t rounds_done_ = 0;
   std::vector<std::vector<pick>> candidates_;  // of each query, best first
-  std::vector<pick> wanted_;
-  std::vector<pick> picks_;
-  std::optional<random_engine> draw_;
+  std::vector<pick> wanted_;                   // in this round
+  std::vector<pick> picks_;                    // answered
+  std::optional<std::mt19937_64> draw_;
 };
 
 }  // namespace rulerank::committee

@@ -1,6 +1,5 @@
 #include "core/parallel.hpp"
 #include "datasets/discretizer.hpp"
-#include "datasets/normalize.hpp"
 
 #include <algorithm>
 #include <array>

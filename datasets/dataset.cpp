@@ -1,5 +1,7 @@
 #include "datasets/dataset.hpp"
 
+#include "datasets/dataset_rows.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <new>
@@ -95,36 +97,56 @@ std::vector<std::size_t> input_places(dataset const& data) {
   return places;
 }
 
-dataset subset(dataset const& data, std::span<std::size_t const> chosen) {
+dataset rows_of(dataset const& data, std::span<std::size_t const> documents) {
   dataset part;
   part.name = data.name;
   part.text = data.text;
-  part.labels.reserve(chosen.size());
-  part.row.reserve(chosen.size() + 1);
-  std::size_t entries = 0;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (chosen[i] >= data.size() || (i > 0 && chosen[i] <= chosen[i - 1]))
-      throw usage_error("subset: documents must be ascending, distinct and within the data set");
-    entries += data.document(chosen[i]).size();
-  }
-  part.entries.reserve(entries);
-  std::size_t group = 0;
-  for (std::size_t const d : chosen) {
-    std::size_t const at = part.labels.size();
-    while (data.queries[group].end <= d) ++group;
-    query_group const& from = data.queries[group];
-    if (part.queries.empty() || chosen[part.queries.back().begin] < from.begin)
-      part.queries.push_back({from.qid, at, at});
-    part.queries.back().end = at + 1;
-    part.labels.push_back(data.labels[d]);
+  auto const take = [&](auto& to, auto const& from) {
+    if (from.empty()) return;
+    to.reserve(documents.size());
+    for (std::size_t const d : documents) to.push_back(from[d]);
+  };
+  take(part.labels, data.labels);
+  take(part.comments, data.comments);
+  take(part.ids, data.ids);
+  take(part.lines, data.lines);
+  take(part.line_numbers, data.line_numbers);
+  part.row.reserve(documents.size() + 1);
+  for (std::size_t const d : documents)
+    part.row.push_back(part.row.back() + data.document(d).size());
+  part.entries.reserve(part.row.back());
+  for (std::size_t const d : documents) {
     auto const listed = data.document(d);
     part.entries.insert(part.entries.end(), listed.begin(), listed.end());
-    part.row.push_back(part.entries.size());
-    if (d < data.comments.size()) part.comments.push_back(data.comments[d]);
-    if (d < data.ids.size()) part.ids.push_back(data.ids[d]);
-    if (d < data.lines.size()) part.lines.push_back(data.lines[d]);
-    if (d < data.line_numbers.size()) part.line_numbers.push_back(data.line_numbers[d]);
   }
+  return part;
+}
+
+dataset subset(dataset const& data, std::span<std::size_t const> chosen) {
+  std::vector<query_group> queries;
+  std::vector<bool> taken(data.queries.size());
+  query_group const* from = nullptr;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    std::size_t const d = chosen[i];
+    bool const same = from != nullptr && d >= from->begin && d < from->end;
+    std::size_t const q =
+        same ? 0
+             : static_cast<std::size_t>(
+                   std::ranges::upper_bound(data.queries, d, {}, &query_group::end) -
+                   data.queries.begin());
+    if (same ? d <= chosen[i - 1] : q == taken.size() || taken[q])
+      throw usage_error(
+          "subset: documents must be distinct, within the data set, and those of a "
+          "query together and ascending");
+    if (!same) {
+      taken[q] = true;
+      from = &data.queries[q];
+      queries.push_back({from->qid, i, i});
+    }
+    queries.back().end = i + 1;
+  }
+  dataset part = rows_of(data, chosen);
+  part.queries = std::move(queries);
   return part;
 }
 

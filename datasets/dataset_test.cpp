@@ -3,7 +3,6 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
-#include "datasets/libsvm.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/testing.hpp"
 #include "datasets/text_source.hpp"
@@ -119,7 +118,14 @@ TEST(dataset, subset_keeps_order_and_drops_empty_groups) {
   EXPECT_EQ(part.ids, (std::vector<std::string_view>{"", "", "X"}));
   EXPECT_EQ(part.line_numbers, (std::vector<std::uint64_t>{2, 4, 5}));
   EXPECT_EQ(subset(data, {}).size(), 0U);
+  dataset const turned = subset(data, std::vector<std::size_t>{3, 4, 0});
+  EXPECT_EQ(turned.labels, (std::vector<std::int32_t>{3, 4, 0}));
+  EXPECT_EQ(turned.queries[1].qid, "a");
+  EXPECT_EQ(turned.queries[1].begin, 2U);
+  EXPECT_EQ(turned.document(1)[0].value, 5);
   EXPECT_THROW(subset(data, std::vector<std::size_t>{1, 1}), usage_error);
+  EXPECT_THROW(subset(data, std::vector<std::size_t>{1, 0}), usage_error);
+  EXPECT_THROW(subset(data, std::vector<std::size_t>{0, 2, 1}), usage_error);
   EXPECT_THROW(subset(data, std::vector<std::size_t>{5}), usage_error);
 }
 
@@ -457,65 +463,6 @@ TEST(write_lines, counts_documents_where_lines_have_no_numbers) {
   write_lines(data, std::vector<std::size_t>{1, 0}, out);
   out.commit();
   EXPECT_EQ(read_all(folder / "w"), "1 qid:1 1:1\n0 qid:1 1:2\n");
-}
-
-// libsvm.
-
-TEST(libsvm, there_and_back) {
-  dataset const data = parse("1 qid:a 1:0.5 7:2\n0 qid:a\n2 qid:b 3:-1\n");
-  libsvm_problem made(data);
-  libsvm_problem const moved = std::move(made);
-  svm_problem const& problem = moved.problem();
-  ASSERT_EQ(problem.l, 3);
-  EXPECT_EQ(problem.y[2], 2);
-  EXPECT_EQ(problem.x[0][1].index, 7);
-  EXPECT_EQ(problem.x[0][1].value, 2);
-  EXPECT_EQ(problem.x[0][2].index, -1);
-  EXPECT_EQ(problem.x[1][0].index, -1);
-  std::vector<std::size_t> const sizes{2, 1};
-  dataset const back = from_libsvm(problem, sizes);
-  EXPECT_EQ(back.labels, data.labels);
-  EXPECT_EQ(back.row, data.row);
-  ASSERT_EQ(back.queries.size(), 2U);
-  EXPECT_EQ(back.queries[1].begin, 2U);
-  EXPECT_EQ(back.document(2)[0].feature, 3U);
-  EXPECT_EQ(from_libsvm(problem).queries.size(), 1U);
-  EXPECT_EQ(from_libsvm({}).size(), 0U);
-  EXPECT_THROW(from_libsvm(problem, std::vector<std::size_t>{2, 2}), usage_error);
-  EXPECT_THROW(from_libsvm(problem, std::vector<std::size_t>{2}), usage_error);
-}
-
-TEST(libsvm, trains_on_it) {
-  dataset const data = parse("1 qid:a 1:1\n1 qid:a 1:2\n0 qid:b 1:-1\n0 qid:b 1:-2\n");
-  libsvm_problem const made(data);
-  svm_parameter parameter{};
-  parameter.svm_type = C_SVC;
-  parameter.kernel_type = LINEAR;
-  parameter.cache_size = 1;
-  parameter.eps = 0.001;
-  parameter.C = 1;
-  ASSERT_EQ(svm_check_parameter(&made.problem(), &parameter), nullptr);
-  svm_set_print_string_function([](char const*) {});
-  svm_model* model = svm_train(&made.problem(), &parameter);
-  for (std::size_t d = 0; d < data.size(); ++d)
-    EXPECT_EQ(svm_predict(model, made.problem().x[d]), data.labels[d]);
-  svm_free_and_destroy_model(&model);
-}
-
-TEST(libsvm, what_it_cannot_express_is_named) {
-  EXPECT_EQ(complaint([] { libsvm_problem(parse("\n1 qid:1 3:NULL\n")); }),
-            "f:2:1: feature 3 is missing, expected a value: libsvm has no others");
-  svm_node falling[] = {{2, 1}, {1, 1}, {-1, 0}};
-  svm_node infinite[] = {{2, std::numeric_limits<double>::infinity()}, {-1, 0}};
-  svm_node fine[] = {{-1, 0}};
-  auto const said = [](double y, svm_node* x) {
-    return complaint([&] { from_libsvm({1, &y, &x}, {}, "p"); });
-  };
-  EXPECT_EQ(said(1, falling), "p:1:1: index 1 after 2, expected them ascending from 0");
-  EXPECT_EQ(said(1, infinite), "p:1:1: value inf of index 2, expected a finite one");
-  EXPECT_EQ(said(0.5, fine), "p:1:1: label 0.5, expected an integer of 0 or more");
-  EXPECT_EQ(said(std::nan(""), fine), "p:1:1: label nan, expected an integer of 0 or more");
-  EXPECT_EQ(said(-1, fine), "OK");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "datasets/cut_points.hpp"
-#include "datasets/normalize.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -64,6 +64,16 @@ struct binned_dataset {
   std::uint8_t code(std::size_t f, std::size_t d) const { return column(f)[d]; }
 };
 
+/// The data set with every feature normalised within every query, on its own, over the query's
+/// present values: `query_minmax` gives (x - min) / (max - min), `query_zscore` gives
+/// (x - mean) / sd with the sd of the n values themselves (divided by n). A feature that is
+/// constant in a query becomes 0 there. Missing values stay missing. Where `unlisted` is zero, a
+/// document that does not list a feature has the value 0, which counts and is normalised like any
+/// other (it becomes a listed value where the result is not 0); where `missing` is zero, so has one
+/// that lists it as missing. `none` copies. Ids, comments and lines are kept as they are.
+dataset normalize(context const& ctx, dataset const& data, normalization how,
+                  missing_values missing, unlisted_values unlisted);
+
 /// Fits cuts on a training part. Features that no document lists have no cuts.
 /// `ctx.seed` draws the folds of `bins == 0`. Throws `usage_error` for bins out of range.
 discretizer fit_discretizer(context const& ctx, dataset const& train,
@@ -72,6 +82,10 @@ discretizer fit_discretizer(context const& ctx, dataset const& train,
 /// Applies fitted cuts to any data set. A feature that was not fitted makes no items.
 binned_dataset apply_discretizer(context const& ctx, dataset const& data,
                                  discretizer const& fitted);
+
+/// The documents with the numbers of their bins, from 0, as values: every document lists every
+/// feature of `binned`, which was made of `data`, and no other. NaN where a feature has no value.
+dataset with_bin_numbers(context const& ctx, dataset data, binned_dataset const& binned);
 
 /// Throws `error` that names the data set when no feature has two bins.
 void expect_items(dataset const& data, binned_dataset const& items);

@@ -4,7 +4,6 @@
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
-#include "datasets/normalize.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/tube_reference.hpp"
 

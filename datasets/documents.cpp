@@ -1,10 +1,9 @@
 #include "datasets/documents.hpp"
 
 #include "core/error.hpp"
-#include "datasets/comments.hpp"
 #include "datasets/json_text.hpp"
-#include "datasets/line_stream.hpp"
-#include "datasets/svmlight_line.hpp"
+#include "datasets/svmlight/comments.hpp"
+#include "datasets/svmlight/fields.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::datasets {
 

@@ -1,8 +1,6 @@
 #include "datasets/item_words.hpp"
 
 #include "core/error.hpp"
-#include "datasets/line_stream.hpp"
-#include "datasets/svmlight_line.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>

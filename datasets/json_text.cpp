@@ -1,12 +1,13 @@
 #include "datasets/json_text.hpp"
 
 #include "core/error.hpp"
-#include "datasets/svmlight_line.hpp"
+#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::datasets {
 

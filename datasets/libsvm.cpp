@@ -20,7 +20,7 @@ libsvm_problem::libsvm_problem(dataset const& data)
     rows_.push_back(nodes_.data() + nodes_.size());  // nothing reserved is moved
     for (feature_value const& entry : data.document(d)) {
       if (std::isnan(entry.value))
-        throw error({data.name, d < data.line_numbers.size() ? data.line_numbers[d] : d + 1, 0},
+        throw error({data.name, place_of(data, d).line, 0},
                     fmt::format("feature {} is missing, expected a value: libsvm has no others",
                                 entry.feature));
       nodes_.push_back({static_cast<int>(entry.feature), entry.value});

@@ -1,6 +1,5 @@
-#include "datasets/normalize.hpp"
-
 #include "core/parallel.hpp"
+#include "datasets/discretizer.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,16 +2,44 @@
 
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
-#include "datasets/shape.hpp"
 #include "datasets/split.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rulerank::datasets {
+
+/// The published size of a learning-to-rank set, one fold of it, and of its reduction
+/// (Freitas 2017, tables 5.1 and 5.2; Yahoo's and the label shares from the sets' own
+/// descriptions). The features are those that make items, so a drawn set has no constant one.
+struct shape {
+  std::string_view name;
+  std::size_t train_documents = 0, vali_documents = 0, test_documents = 0;
+  std::size_t train_queries = 0, vali_queries = 0, test_queries = 0;
+  std::uint32_t features = 0;
+  int partitions = 0;                              ///< Q of the selective sampling
+  std::size_t reduced_3 = 0, reduced_4 = 0;        ///< |U| at rule size 3 and 4
+  std::size_t iterations_3 = 0, iterations_4 = 0;  ///< mean documents chosen in a partition
+  int folds = 5;                                   ///< 1: one split
+  std::span<double const> label_shares;            ///< of the labels 0, 1, ...; they sum to 1
+
+  std::size_t reduced(int rule_size) const noexcept {
+    return rule_size <= 3 ? reduced_3 : reduced_4;
+  }
+  std::size_t iterations(int rule_size) const noexcept {
+    return rule_size <= 3 ? iterations_3 : iterations_4;
+  }
+};
+
+/// All shapes: td2003 hp2003 np2003 td2004 hp2004 np2004 web10k yahoo2.
+std::span<shape const> shapes() noexcept;
+
+/// The shape of that name. Throws `usage_error` that lists the names.
+shape const& find_shape(std::string_view name);
 
 /// What is drawn: parts, one after the other, of one collection.
 ///
@@ -20,7 +48,7 @@ namespace rulerank::datasets {
 /// do: a number of fields (body, anchor, title, URL, whole document; more where there are more
 /// than 143 features), each with the statistics tf, tf*idf, length, BM25, three language models
 /// and coverage, which share the field's latent match (relevance, topicality and a part of the
-/// field's own); after them one feature in six tells of the document alone (link rank, in-links,
+/// field's own); after them one feature in six describes the document alone (link rank, in-links,
 /// URL depth, out-links). A field that holds no query term is 0 in all its match features, most
 /// often in anchor, title and URL. Every feature is then scaled to [0, 1] within its query (all 0
 /// where the query has one value) and rounded to six decimals.
@@ -42,7 +70,7 @@ sample_options options_of(std::size_t documents, std::uint32_t features, std::si
                           std::uint32_t labels, std::size_t folds);
 
 /// Draws the parts whose indexes are given, in that order, with the seed of the context, in
-/// parallel over queries. A document depends on the seed, the options and its place in the
+/// parallel over queries. A document depends on the seed, the options and its position in the
 /// collection alone, not on which other parts are drawn: the same bits for any number of threads,
 /// on every machine. Queries are numbered from 1 through the collection. The set has no text:
 /// `lines` and `line_numbers` are empty. Takes 16 bytes an entry and little more. Throws

@@ -1,6 +1,5 @@
-#include "datasets/shape.hpp"
-
 #include "core/error.hpp"
+#include "datasets/sample.hpp"
 
 #include <string>
 

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "datasets/decompress.hpp"
+#include "datasets/svmlight/lines.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -215,6 +217,42 @@ std::shared_ptr<text_source const> open_text(context const& ctx, std::string con
   std::string text;
   for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) text += part;
   return make_text(std::move(text));
+}
+
+std::string quoted(std::string_view found) {
+  constexpr std::size_t longest = 32;
+  std::string text(1, '"');
+  for (char const c : found.substr(0, longest)) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (c < ' ' || c > '~')
+      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      text += c;
+  }
+  if (found.size() > longest) text += "...";
+  text += '"';
+  return text;
+}
+
+line_stream::line_stream(text_stream stream) : stream_(std::move(stream)) {}
+
+bool line_stream::next() {
+  begun_.clear();
+  std::size_t feed = rest_.find('\n');
+  while (feed == rest_.npos) {
+    begun_ += rest_;
+    rest_ = stream_.next();
+    if (rest_.empty()) break;
+    feed = rest_.find('\n');
+  }
+  if (feed == rest_.npos && begun_.empty()) return false;
+  line_ = rest_.substr(0, feed);
+  if (!begun_.empty()) line_ = begun_ += line_;
+  rest_.remove_prefix(feed == rest_.npos ? rest_.size() : feed + 1);
+  bytes_ += line_.size() + (feed == rest_.npos ? 0 : 1);
+  if (number_++ == 0) remove_byte_order_mark(line_);
+  if (line_.ends_with('\r')) line_.remove_suffix(1);
+  return true;
 }
 
 }  // namespace rulerank::datasets

@@ -4,6 +4,7 @@
 #include "datasets/dataset.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,7 +24,10 @@ std::shared_ptr<text_source const> open_text(context const& ctx, std::string con
 /// What stands for a path in messages: "standard input" for "-".
 std::string display_name(std::string const& path);
 
-/// Text that comes bit by bit from a descriptor, decompressed like `open_text`.
+/// Input for a message: in quotes, bytes beyond printable ASCII as \xNN, cut when long.
+std::string quoted(std::string_view found);
+
+/// Text that comes in parts from a descriptor, decompressed like `open_text`.
 class text_stream {
  public:
   /// The descriptor stays the caller's; `name` stands in messages.
@@ -42,6 +46,32 @@ class text_stream {
   struct state;
   explicit text_stream(std::unique_ptr<state> begun);
   std::unique_ptr<state> state_;
+};
+
+/// A text line by line as it comes: no more of it is in memory than a line and a part of the
+/// stream. Lines end with LF or CRLF, the last may end with the text; UTF-8's byte order mark in
+/// front is passed over.
+class line_stream {
+ public:
+  explicit line_stream(text_stream stream);
+
+  /// Goes to the next line, the first at the first call; false when there is none. Throws as
+  /// `text_stream::next`.
+  bool next();
+  /// The line without its end, valid until the next call of `next`.
+  std::string_view line() const noexcept { return line_; }
+  /// Its number, from 1.
+  std::uint64_t number() const noexcept { return number_; }
+  /// Bytes of the text up to its end.
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  text_stream stream_;
+  std::string_view rest_;  // what of the stream's last part is still to be read
+  std::string begun_;      // a line that began in the parts before
+  std::string_view line_;
+  std::uint64_t number_ = 0;
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace rulerank::datasets

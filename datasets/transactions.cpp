@@ -1,7 +1,6 @@
 #include "datasets/transactions.hpp"
 
 #include "core/error.hpp"
-#include "datasets/svmlight_line.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>

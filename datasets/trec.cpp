@@ -130,7 +130,7 @@ run_ids distinct_ids(dataset const& data, std::function<void(std::string const&)
     for (std::size_t d = query.begin; d < query.end; ++d) {
       std::string const docid = data.docid(d);
       if (seen.insert(docid).second) continue;
-      error const what({data.name, d < data.line_numbers.size() ? data.line_numbers[d] : d + 1},
+      error const what({data.name, place_of(data, d).line},
                        fmt::format("found docid '{}' of query '{}' again, the run names documents "
                                    "by query and line instead",
                                    docid, query.qid));
@@ -167,7 +167,7 @@ void write_run(dataset const& data, std::span<double const> scores, std::string_
       std::string const docid =
           form.ids == run_ids::docid ? data.docid(order[i]) : data.line_id(order[i]);
       if (!seen.insert(docid).second)
-        throw error({data.name, data.line_numbers[order[i]], 0},
+        throw error({data.name, place_of(data, order[i]).line, 0},
                     fmt::format("found docid '{}' twice in query '{}', expected it once in a run",
                                 docid, query.qid));
       double const score =

@@ -2,6 +2,8 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "eval/conventions.hpp"
+#include "eval/ranking.hpp"
 
 #include <algorithm>
 #include <cmath>

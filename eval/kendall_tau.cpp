@@ -3,6 +3,7 @@
 // or all labels are equal. Documents without a judgment count as label 0. Tie rule and max-docs
 // make no difference: equal scores are ties, whatever their order.
 #include "eval/measures.hpp"
+#include "eval/ranking.hpp"
 
 #include <algorithm>
 #include <array>

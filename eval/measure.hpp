@@ -1,8 +1,5 @@
 #pragma once
 
-#include "eval/conventions.hpp"
-#include "eval/ranking.hpp"
-
 #include <cstddef>
 #include <span>
 #include <string>
@@ -10,6 +7,9 @@
 #include <vector>
 
 namespace rulerank::eval {
+
+class conventions;
+struct ranked_query;
 
 /// A family of measures such as NDCG@k. Each is one file that begins with what it is and who
 /// defined it, and ends with its `measure_kind`.

@@ -321,6 +321,7 @@ class fold_runner {
   void keep(system const& what, std::vector<double> const& scores,
             std::optional<std::size_t> documents = {}) {
     result_.systems.push_back({what.name, documents, evaluate(scores), {}});
+    if (work_.out.scores) work_.out.scores(fold_, what.name, test_, scores);
     write(fmt::format("scores/{}/{}.txt", what.name, result_.name),
           [&](output_file& out) { datasets::write_scores(test_, scores, out); });
     write(fmt::format("runs/{}/{}.run", what.name, result_.name), [&](output_file& out) {

@@ -6,6 +6,17 @@
 
 namespace rulerank::l2r {
 
+list_moments moments_of(std::span<double const> scores) {
+  auto const size = static_cast<double>(scores.size());
+  double sum = 0, squares = 0;
+  for (double const score : scores) sum += score;
+  double const mean = sum / size;
+  for (double const score : scores) squares += (score - mean) * (score - mean);
+  double const deviation = std::sqrt(squares / size);
+  // Equal scores may miss their mean by a rounding.
+  return {mean, deviation > 1e-12 * std::abs(mean) ? deviation : 0};
+}
+
 std::vector<double> combine(std::span<datasets::query_group const> queries,
                             std::span<std::vector<double> const> members) {
   if (members.empty()) throw usage_error("no scores to combine");
@@ -15,18 +26,10 @@ std::vector<double> combine(std::span<datasets::query_group const> queries,
   if (members.size() == 1) return members.front();
   std::vector<double> combined(documents);
   for (datasets::query_group const& query : queries) {
-    auto const size = static_cast<double>(query.size());
     for (std::vector<double> const& scores : members) {
-      double sum = 0, squares = 0;
-      for (std::size_t d = query.begin; d < query.end; ++d) sum += scores[d];
-      double const mean = sum / size;
+      list_moments const list = moments_of(std::span(scores).subspan(query.begin, query.size()));
       for (std::size_t d = query.begin; d < query.end; ++d)
-        squares += (scores[d] - mean) * (scores[d] - mean);
-      double const deviation = std::sqrt(squares / size);
-      // Equal scores may miss their mean by a rounding.
-      if (!(deviation > 1e-12 * std::abs(mean))) continue;
-      for (std::size_t d = query.begin; d < query.end; ++d)
-        combined[d] += (scores[d] - mean) / deviation;
+        combined[d] += standardized(scores[d], list);
     }
     for (std::size_t d = query.begin; d < query.end; ++d)
       combined[d] /= static_cast<double>(members.size());

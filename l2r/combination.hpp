@@ -7,9 +7,22 @@
 
 namespace rulerank::l2r {
 
-/// One ranking of several: the mean of the members' scores, each standardised within its query
-/// (less the mean of the query's scores, over their standard deviation; all 0 where they are
-/// equal). Averaging takes away what rankers that are equally good have of chance.
+/// The mean and standard deviation of the scores of one query's list.
+struct list_moments {
+  double mean = 0;
+  double deviation = 0;  ///< 0 where all scores are equal, but for rounding
+};
+
+/// Sums run in the order of the scores.
+list_moments moments_of(std::span<double const> scores);
+
+/// How many deviations a score lies above its list's mean; 0 where there is no deviation.
+inline double standardized(double score, list_moments const& list) {
+  return list.deviation == 0 ? 0 : (score - list.mean) / list.deviation;
+}
+
+/// One ranking of several: the mean of the members' scores, each standardised within its query's
+/// list. Averaging takes away what rankers that are equally good have of chance.
 /// (Montague and Aslam, Relevance score normalization for metasearch, CIKM 2001: ZMUV, with the
 /// sum of Fox and Shaw, Combination of multiple searches, TREC-2, 1994: CombSUM.)
 ///

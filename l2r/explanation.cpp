@@ -1,6 +1,8 @@
 #include "l2r/explanation.hpp"
 
 #include "core/error.hpp"
+#include "l2r/prepared_training.hpp"
+#include "l2r/wide_integer.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -35,9 +37,9 @@ struct walked_rule {
             support,
             documents,
             classes,
-            exact_integer(share),
-            exact_integer(weight),
-            exact_integer(moved),
+            exact(wide_integer(share)),
+            exact(wide_integer(weight)),
+            exact(wide_integer(moved)),
             first,
             second};
   }
@@ -96,7 +98,7 @@ class first_rules {
   }
   moving_rules take() {
     std::sort_heap(most_.begin(), most_.end(), before_);
-    moving_rules taken{{}, rules_, exact_integer(moved_)};
+    moving_rules taken{{}, rules_, exact(wide_integer(moved_))};
     for (rule const& r : most_) taken.most.push_back(r.listed());
     return taken;
   }
@@ -129,14 +131,16 @@ class parts_of_items {
     }
   }
   moving_items take() const {
-    moving_items parts;
+    wide_integer split = 1;
     for (std::size_t size = 1; size <= max_size_; ++size)
-      parts.split = boost::multiprecision::lcm(parts.split, exact_integer(size));
+      split = boost::multiprecision::lcm(split, wide_integer(size));
+    moving_items parts;
+    parts.split = exact(split);
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      item_part part{items_[i], rules_[i], 0};
+      wide_integer moved = 0;
       for (std::size_t size = 1; size <= max_size_; ++size)
-        part.moved += exact_integer(moved_[i * max_size_ + size - 1]) * (parts.split / size);
-      parts.items.push_back(std::move(part));
+        moved += wide_integer(moved_[i * max_size_ + size - 1]) * (split / size);
+      parts.items.push_back({items_[i], rules_[i], exact(moved)});
     }
     std::stable_sort(
         parts.items.begin(), parts.items.end(),
@@ -277,6 +281,7 @@ class summary {
  public:
   explicit summary(prepared_training const& training) {
     of_.mean_label = training.table.mean_label();
+    of_.training = training.index.documents();
     for (std::size_t k = 0; k < training.index.class_count(); ++k)
       of_.labels.push_back({training.index.class_label(k), 0, 0});
     weights_.resize(of_.labels.size());
@@ -296,10 +301,10 @@ class summary {
   template <class Sum>
   explanation take(score_sums<Sum> const& sums) {
     of_.score = score_of(sums, of_.mean_label);
-    of_.numerator = sums.num;
-    of_.denominator = sums.den == 0 ? Sum{1} : sums.den;
+    of_.numerator = exact(wide_integer(sums.num));
+    of_.denominator = exact(wide_integer(sums.den == 0 ? Sum{1} : sums.den));
     for (std::size_t k = 0; k < weights_.size(); ++k)
-      of_.labels[k].weight = exact_integer(weights_[k]);
+      of_.labels[k].weight = exact(wide_integer(weights_[k]));
     return std::move(of_);
   }
 
@@ -329,29 +334,29 @@ template <class Sum>
 comparison compare_with(context const& ctx, prepared_training const& training,
                         std::vector<rules::item> const& first,
                         std::vector<rules::item> const& second, std::size_t top) {
-  using rule_type = walked_rule<exact_integer>;
-  mean_of_labels<exact_integer> const mean(training.index);
-  walk<Sum, exact_integer> itemsets(ctx, training);
+  using rule_type = walked_rule<wide_integer>;
+  mean_of_labels<wide_integer> const mean(training.index);
+  walk<Sum, wide_integer> itemsets(ctx, training);
   auto summarise = [&](std::vector<rules::item> const& items) {
-    summary<exact_integer> whole(training);
+    summary<wide_integer> whole(training);
     return whole.take(itemsets.run(items, [&](rule_type& rule) { whole.add(rule); }));
   };
   comparison result;
   result.first = summarise(first);
   result.second = summarise(second);
-  exact_integer const& den_first = result.first.denominator;
-  exact_integer const& den_second = result.second.denominator;
-  result.denominator = mean.documents * den_first * den_second;
+  wide_integer const den_first = wide(result.first.denominator);
+  wide_integer const den_second = wide(result.second.denominator);
+  result.denominator = exact(mean.documents * den_first * den_second);
   std::vector<rules::item> of_both;
   std::set_union(first.begin(), first.end(), second.begin(), second.end(),
                  std::back_inserter(of_both));
-  movements<exact_integer> all(of_both, training.table.max_itemset_size(), top);
+  movements<wide_integer> all(of_both, training.table.max_itemset_size(), top);
   auto held = [](std::vector<rules::item> const& items, rule_type const& rule) {
     return std::includes(items.begin(), items.end(), rule.antecedent.begin(),
                          rule.antecedent.end());
   };
   itemsets.run(first, [&](rule_type& rule) {
-    exact_integer const moved = mean.moved(rule.share, rule.weight);
+    wide_integer const moved = mean.moved(rule.share, rule.weight);
     rule.first = true;
     rule.second = held(second, rule);
     rule.moved = moved * den_second;
@@ -371,23 +376,22 @@ comparison compare_with(context const& ctx, prepared_training const& training,
 
 }  // namespace
 
-double quotient(exact_integer const& numerator, exact_integer const& denominator) {
-  return numerator.convert_to<double>() / denominator.convert_to<double>();
-}
-
-explanation explain(context const& ctx, prepared_training const& training, known_items const& test,
+explanation explain(context const& ctx, ranker const& by, datasets::binned_dataset const& test,
                     std::size_t d, std::size_t top) {
-  auto const items = items_of(test, d);
+  prepared_training const& training = by.prepared();
+  auto const items = items_of(known_items(training, test), d);
   // Narrow sums leave num, and den times the largest label, below 2^63; with fewer than 2^32
   // training documents N num + L den, which nothing here exceeds, is below 2^96.
-  return training.table.is_wide() ? explain_with<wide_sum, exact_integer>(ctx, training, items, top)
+  return training.table.is_wide() ? explain_with<wide_sum, wide_integer>(ctx, training, items, top)
                                   : explain_with<std::uint64_t, int128>(ctx, training, items, top);
 }
 
-comparison compare(context const& ctx, prepared_training const& training, known_items const& test,
+comparison compare(context const& ctx, ranker const& by, datasets::binned_dataset const& test,
                    std::size_t first, std::size_t second, std::size_t top) {
-  auto const a = items_of(test, first);
-  auto const b = items_of(test, second);
+  prepared_training const& training = by.prepared();
+  known_items const known(training, test);
+  auto const a = items_of(known, first);
+  auto const b = items_of(known, second);
   return training.table.is_wide() ? compare_with<wide_sum>(ctx, training, a, b, top)
                                   : compare_with<std::uint64_t>(ctx, training, a, b, top);
 }

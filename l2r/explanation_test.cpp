@@ -4,11 +4,14 @@
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 #include "l2r/engine_knobs.hpp"
+#include "l2r/prepared_training.hpp"
 #include "l2r/ranker.hpp"
 #include "l2r/testing.hpp"
+#include "l2r/wide_integer.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <stop_token>
@@ -128,8 +131,9 @@ void expect_split(moving_items const& parts, std::vector<document_rule> const& r
   for (document_rule const& rule : rules)
     for (rules::item const x : rule.antecedent) {
       ++expected.at(x).first;
-      ASSERT_EQ(parts.split % rule.antecedent.size(), 0);
-      expected.at(x).second += rule.moved * (parts.split / rule.antecedent.size());
+      wide_integer const split = wide(parts.split);
+      ASSERT_EQ(split % rule.antecedent.size(), 0);
+      expected.at(x).second += rule.moved * exact(split / rule.antecedent.size());
     }
   ASSERT_EQ(parts.items.size(), expected.size());
   exact_integer sum = 0;
@@ -175,7 +179,7 @@ void expect_every_rule(explanation const& why, prepared_training const& training
                        std::map<rule_key, plain_rule> const& expected, label_sums const& mean) {
   EXPECT_EQ(why.rules, expected.size());
   exact_integer shares = 0;
-  for (auto const& [key, rule] : expected) shares += exact_integer(rule.share);
+  for (auto const& [key, rule] : expected) shares += exact(wide_integer(rule.share));
   EXPECT_EQ(shares, why.numerator);
   EXPECT_EQ(why.up.rules, why.up.most.size());
   EXPECT_EQ(why.down.rules, why.down.most.size());
@@ -192,7 +196,7 @@ void expect_every_rule(explanation const& why, prepared_training const& training
     ++found;
     EXPECT_EQ(rule.support, of->second.support);
     EXPECT_EQ(rule.documents, of->second.documents);
-    EXPECT_EQ(rule.share, exact_integer(of->second.share));
+    EXPECT_EQ(rule.share, exact(wide_integer(of->second.share)));
     EXPECT_EQ(rule.moved, mean.documents * rule.share - mean.labels * rule.weight);
     EXPECT_EQ(std::accumulate(rule.classes.begin(), rule.classes.end(), std::uint32_t{0}),
               rule.documents);
@@ -236,7 +240,7 @@ TEST_P(explanations, have_every_rule_and_the_engines_score) {
     auto const published = lrar.score(ctx, test).scores;
     known_items const items(project.prepared(), test);
     for (std::size_t d = 0; d < test.documents; ++d) {
-      explanation const why = explain(ctx, project.prepared(), items, d, all_rules);
+      explanation const why = explain(ctx, project, test, d, all_rules);
       EXPECT_EQ(bits_of(why.score), bits_of(scores[d]));
       EXPECT_EQ(bits_of(why.score), bits_of(published[d]));
       auto const held = items_of(test, d);
@@ -252,7 +256,7 @@ TEST_P(explanations, have_every_rule_and_the_engines_score) {
       for (std::size_t f = 0; f < items.feature_count(); ++f)
         if (items.at(f, d) != no_known_item) known.push_back(items.at(f, d));
       expect_split(why.items, listed(why.up, why.down), known);
-      explanation const few = explain(ctx, project.prepared(), items, d, 3);
+      explanation const few = explain(ctx, project, test, d, 3);
       for (auto const& [all, first] :
            {std::pair{&why.up, &few.up}, std::pair{&why.down, &few.down}}) {
         std::vector<document_rule> expected = all->most;
@@ -275,10 +279,9 @@ TEST(explanation, lists_the_rules_of_the_mean_label) {
   auto const documents = documents_of(training);
   context const ctx;
   ranker const r(ctx, training, {});
-  known_items const items(r.prepared(), test);
   std::uint64_t level = 0;
   for (std::size_t d = 0; d < test.documents; ++d) {
-    explanation const why = explain(ctx, r.prepared(), items, d, all_rules);
+    explanation const why = explain(ctx, r, test, d, all_rules);
     level += why.level.rules;
     EXPECT_EQ(why.up.rules + why.down.rules + why.level.rules, why.rules);
     expect_every_rule(why, r.prepared(),
@@ -301,9 +304,9 @@ TEST_P(explanations, comparisons_are_differences) {
     ranker const ranker(ctx, training, options, knobs);
     known_items const items(ranker.prepared(), test);
     for (auto [a, b] : {std::pair<std::size_t, std::size_t>{0, 1}, {2, 1}, {1, 1}}) {
-      explanation const one = explain(ctx, ranker.prepared(), items, a, all_rules);
-      explanation const two = explain(ctx, ranker.prepared(), items, b, all_rules);
-      comparison const why = compare(ctx, ranker.prepared(), items, a, b, all_rules);
+      explanation const one = explain(ctx, ranker, test, a, all_rules);
+      explanation const two = explain(ctx, ranker, test, b, all_rules);
+      comparison const why = compare(ctx, ranker, test, a, b, all_rules);
       EXPECT_EQ(bits_of(why.first.score), bits_of(one.score));
       EXPECT_EQ(bits_of(why.second.score), bits_of(two.score));
       EXPECT_EQ(why.denominator, mean.documents * one.denominator * two.denominator);
@@ -333,7 +336,7 @@ TEST_P(explanations, comparisons_are_differences) {
         for (std::size_t f = 0; f < items.feature_count(); ++f)
           if (items.at(f, d) != no_known_item) known.push_back(items.at(f, d));
       expect_split(why.items, listed(why.up, why.down), known);
-      comparison const other = compare(ctx, ranker.prepared(), items, b, a, all_rules);
+      comparison const other = compare(ctx, ranker, test, b, a, all_rules);
       EXPECT_EQ(other.up.moved, -why.down.moved);
       EXPECT_EQ(other.down.rules, why.up.rules);
       for (std::size_t i = 0; i < why.up.most.size(); ++i) {
@@ -381,10 +384,9 @@ TEST(explanation, golden) {
   binned_dataset const test = two_features({{0, 0, 0}, {1, 1, 0}});
   context const ctx;
   ranker const ranker(ctx, training);
-  known_items const items(ranker.prepared(), test);
-  explanation const why = explain(ctx, ranker.prepared(), items, 0);
-  exact_integer const unit = exact_integer(1) << 60;
-  exact_integer const third = (unit - 1) / 3;
+  explanation const why = explain(ctx, ranker, test, 0);
+  exact_integer const unit = std::int64_t{1} << 60;
+  exact_integer const third = ((std::int64_t{1} << 60) - 1) / 3;
   EXPECT_EQ(why.numerator, 2 * third + 2 * unit);
   EXPECT_EQ(why.denominator, 3 * unit);
   EXPECT_EQ(why.rules, 4U);
@@ -418,7 +420,7 @@ TEST(explanation, golden) {
   EXPECT_EQ(why.items.items[1].rules, 3U);
 
   // The other document has {1}, {3} and {1, 3}, all of label 0; nothing in common.
-  comparison const both = compare(ctx, ranker.prepared(), items, 0, 1);
+  comparison const both = compare(ctx, ranker, test, 0, 1);
   EXPECT_EQ(both.second.score, 0.0);
   EXPECT_EQ(both.up.rules, 6U);
   EXPECT_EQ(both.down.rules, 1U);
@@ -429,14 +431,112 @@ TEST(explanation, what_is_refused) {
   binned_dataset const set = two_features({{0, 0, 1}, {1, 1, 0}});
   context ctx;
   ranker const ranker(ctx, set);
-  known_items const items(ranker.prepared(), set);
-  EXPECT_THROW(explain(ctx, ranker.prepared(), items, 2), usage_error);
-  EXPECT_THROW(compare(ctx, ranker.prepared(), items, 0, 2), usage_error);
-  EXPECT_TRUE(explain(ctx, ranker.prepared(), items, 0, 0).up.most.empty());
+  EXPECT_THROW(explain(ctx, ranker, set, 2), usage_error);
+  EXPECT_THROW(compare(ctx, ranker, set, 0, 2), usage_error);
+  EXPECT_TRUE(explain(ctx, ranker, set, 0, 0).up.most.empty());
   std::stop_source stop;
   stop.request_stop();
   ctx.stop = stop.get_token();
-  EXPECT_THROW(explain(ctx, ranker.prepared(), items, 0), interrupted);
+  EXPECT_THROW(explain(ctx, ranker, set, 0), interrupted);
+}
+
+TEST(exact_integer, arithmetic) {
+  exact_integer const a = std::int64_t{-3}, b = ~std::uint64_t{0};
+  EXPECT_EQ((a * b).str(), "-55340232221128654845");
+  EXPECT_EQ((a * b + 3 * b), 0);
+  EXPECT_FALSE((a - a).is_negative());
+  EXPECT_LT(a, 0);
+  EXPECT_LT(a * b, a);
+  EXPECT_GT(b * b, b);
+  EXPECT_EQ(abs(a), 3);
+  EXPECT_EQ(-a, 3);
+  EXPECT_EQ((b * b).to_double(), 0x1p128);
+  EXPECT_EQ(quotient(a, 2), -1.5);
+  exact_integer large = 1;
+  for (int i = 0; i < 7; ++i) large *= b;
+  EXPECT_EQ(exact(wide(-large)), -large);
+  EXPECT_EQ(wide(large).str(), large.str());
+  EXPECT_EQ(exact_integer(std::numeric_limits<std::int64_t>::min()).str(), "-9223372036854775808");
+}
+
+// Members.
+
+datasets::dataset list_of(int count, int salt, int a_query) {
+  std::string text;
+  for (int d = 0; d < count; ++d) {
+    int const x = (d * 37 + salt * 101) % 997;
+    text += fmt::format("{} qid:{} 1:{} 2:{} 3:{} 5:{}\n", x % 3, d / a_query, x % 11 * .5, x % 7,
+                        d % a_query, x % 29);
+  }
+  return datasets::parse_svmlight(context{}, text, "drawn");
+}
+
+std::vector<recipe> some_recipes() {
+  rules_recipe first, second;
+  first.scoring = {3, {1, .001}, 0, 0, .6};
+  second.discretizer.method = datasets::binning::width;
+  second.scoring = {4, {2, .01}, -.25, 5};
+  rules_recipe third = first;
+  third.scoring = {2, {1, .1}, .5, 0};
+  rules_recipe constant = first;  // no rule is valid: all documents have the mean label
+  constant.scoring.thresholds.min_support = 10'000;
+  return {first, second, third, constant};
+}
+
+TEST(explainer, parts_of_members_add_up_to_the_score) {
+  context const ctx;
+  model const m = fit(ctx, list_of(120, 1, 8), some_recipes());
+  scorer const s(ctx, m);
+  datasets::dataset const list = list_of(14, 2, 14);
+  explainer const why(ctx, s, list);
+  EXPECT_EQ(why.scores(), s.score(ctx, list).scores);
+  EXPECT_EQ(why.order(), ranking(why.scores(), 0, list.size()));
+  for (std::size_t d = 0; d < list.size(); ++d) {
+    model_explanation const one = why.explain(ctx, d, all_rules);
+    EXPECT_EQ(one.score, why.scores()[d]);
+    EXPECT_EQ(why.order().at(one.rank - 1), d);
+    ASSERT_EQ(one.members.size(), 4U);
+    double parts = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      member_explanation const& member = one.members[k];
+      parts += member.part;
+      auto const& rules = std::get<rules_member>(m.members[k]);
+      ranker const alone(ctx, *rules.training, {rules.scoring});
+      auto const items = datasets::apply_discretizer(ctx, list, *rules.cuts);
+      EXPECT_EQ(member.why.score, alone.score(ctx, items).scores[d]);
+      EXPECT_EQ(member.why.rules, explain(ctx, alone, items, d).rules);
+      for (document_rule const& rule : listed(member.why.up, member.why.down))
+        for (rules::item const x : rule.antecedent) EXPECT_LT(x, why.ranges(k).size());
+    }
+    EXPECT_NEAR(parts, one.score, 1e-12);
+    EXPECT_EQ(one.members[3].part, 0);  // a constant member
+    EXPECT_EQ(one.members[3].list.deviation, 0);
+  }
+  model_comparison const both = why.compare(ctx, 3, 9);
+  double difference = 0;
+  for (std::size_t k = 0; k < both.members.size(); ++k) {
+    member_comparison const& member = both.members[k];
+    difference += member.first_part - member.second_part;
+    EXPECT_EQ(member.why.first.score, why.explain(ctx, 3).members[k].why.score);
+  }
+  EXPECT_NEAR(difference, both.first_score - both.second_score, 1e-12);
+  EXPECT_EQ(both.first_rank, why.explain(ctx, 3).rank);
+}
+
+TEST(explainer, one_member_alone_has_its_score) {
+  context const ctx;
+  scorer const s(ctx, fit(ctx, list_of(60, 1, 6), std::vector<recipe>{some_recipes().front()}));
+  datasets::dataset const list = list_of(10, 2, 10);
+  explainer const why(ctx, s, list);
+  for (std::size_t d = 0; d < list.size(); ++d) {
+    model_explanation const one = why.explain(ctx, d);
+    EXPECT_EQ(one.members.at(0).part, one.score);
+    EXPECT_EQ(one.members.at(0).why.score, one.score);
+    EXPECT_EQ(one.members.at(0).rank, one.rank);
+  }
+  EXPECT_THROW(why.explain(ctx, list.size()), usage_error);
+  EXPECT_THROW(why.compare(ctx, 0, list.size()), usage_error);
+  EXPECT_THROW(explainer(ctx, s, list_of(10, 2, 5)), usage_error);
 }
 
 class golden_explanations : public ::testing::TestWithParam<golden_case> {};
@@ -453,9 +553,8 @@ TEST_P(golden_explanations, add_up_to_the_scores) {
   options.scoring.rule_size = static_cast<std::uint32_t>(size);
   ranker ranker(ctx, training, options);
   auto const scores = ranker.score(ctx, test).scores;
-  known_items const items(ranker.prepared(), test);
   for (std::size_t d = 0; d < test.documents; d += 33) {
-    explanation const why = explain(ctx, ranker.prepared(), items, d, all_rules);
+    explanation const why = explain(ctx, ranker, test, d, all_rules);
     EXPECT_EQ(bits_of(why.score), bits_of(scores[d])) << "document " << d;
     EXPECT_NEAR(why.score, expected[d], 1e-6 * expected[d]) << "document " << d;
     expect_adds_up(why, label_sums(training));

@@ -50,7 +50,7 @@ std::size_t stored_parts::index_of(items_pointer const& of) {
 
 std::span<member_kind const> member_kinds() {
   static std::array const kinds{rules_kind};
-  static_assert(kinds.size() == std::variant_size_v<member>);
+  static_assert(kinds.size() == std::variant_size_v<model_member>);
   static_assert(kinds.size() == std::variant_size_v<recipe>);
   return kinds;
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 // What model files and scorers need to know of a kind of member. A new kind: a type among those of
-// `member` and `recipe`, a file with its entry, and the entry in member_kind.cpp.
+// `model_member` and `recipe`, a file with its entry, and the entry in member_kind.cpp.
 namespace rulerank::l2r {
 
 using cuts_pointer = std::shared_ptr<datasets::discretizer const>;
@@ -57,15 +57,15 @@ struct fitting {
 struct member_kind {
   std::string_view name;  ///< in model files
   /// By which documents become items; null where they are given as items.
-  cuts_pointer const& (*cuts)(member const& of);
-  member (*fit)(context const& ctx, fitting& from, recipe const& how);
-  nlohmann::ordered_json (*write)(member const& of, stored_parts& parts);
-  member (*read)(json_fields const& from, stored_parts const& parts);
-  std::unique_ptr<prepared_member> (*prepare)(context const& ctx, member const& of,
+  cuts_pointer const& (*cuts)(model_member const& of);
+  model_member (*fit)(context const& ctx, fitting& from, recipe const& how);
+  nlohmann::ordered_json (*write)(model_member const& of, stored_parts& parts);
+  model_member (*read)(json_fields const& from, stored_parts const& parts);
+  std::unique_ptr<prepared_member> (*prepare)(context const& ctx, model_member const& of,
                                               engine_options const& how);
 };
 
-/// In the order of the types of `member` and of `recipe`.
+/// In the order of the types of `model_member` and of `recipe`.
 std::span<member_kind const> member_kinds();
 
 extern member_kind const rules_kind;  // rules_member.cpp

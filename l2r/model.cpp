@@ -16,6 +16,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::l2r {
 
@@ -121,7 +122,7 @@ datasets::binned_dataset read_training(json_fields const& header, binary_part& b
   return t;
 }
 
-l2r::member read_member(json_fields const& header, stored_parts const& parts) {
+model_member read_member(json_fields const& header, stored_parts const& parts) {
   std::string const& name = header.word("kind");
   std::string known;
   for (member_kind const& kind : member_kinds()) {
@@ -185,7 +186,7 @@ std::string to_bytes(model const& m) {
   if (m.members.empty()) throw usage_error("a model without members");
   stored_parts parts;
   nlohmann::ordered_json members = nlohmann::ordered_json::array();
-  for (l2r::member const& one : m.members) {
+  for (model_member const& one : m.members) {
     member_kind const& kind = member_kinds()[one.index()];
     nlohmann::ordered_json& entry = members.emplace_back();
     entry["kind"] = kind.name;

@@ -25,12 +25,12 @@ struct rules_member {
 };
 
 /// One way to score documents, of one of several kinds.
-using member = std::variant<rules_member>;
+using model_member = std::variant<rules_member>;
 
 /// Everything that ranking needs. The score of a document is that of the member or, of several, the
 /// mean of theirs, each standardised within its query's list (l2r::combine).
 struct model {
-  std::vector<l2r::member> members;  ///< one or more
+  std::vector<model_member> members;  ///< one or more
 };
 
 /// How to fit a `rules_member`.

@@ -32,11 +32,11 @@ fitted_items const& items_of(context const& ctx, fitting& from, rules_recipe con
   return from.made.emplace_back(fitted_items{how.discretizer, given, cuts, std::move(items)});
 }
 
-cuts_pointer const& cuts_of_rules(member const& of) {
+cuts_pointer const& cuts_of_rules(model_member const& of) {
   return std::get<rules_member>(of).cuts;
 }
 
-member fit_rules(context const& ctx, fitting& from, recipe const& how) {
+model_member fit_rules(context const& ctx, fitting& from, recipe const& how) {
   auto const& rules = std::get<rules_recipe>(how);
   check(rules.scoring);
   fitted_items const& made = items_of(ctx, from, rules);
@@ -44,7 +44,7 @@ member fit_rules(context const& ctx, fitting& from, recipe const& how) {
   return rules_member{made.cuts, made.items, rules.scoring};
 }
 
-nlohmann::ordered_json write_rules(member const& of, stored_parts& parts) {
+nlohmann::ordered_json write_rules(model_member const& of, stored_parts& parts) {
   auto const& rules = std::get<rules_member>(of);
   if (!rules.cuts || !rules.training)
     throw usage_error("a member without cuts or training documents, which no model file holds");
@@ -53,7 +53,7 @@ nlohmann::ordered_json write_rules(member const& of, stored_parts& parts) {
           {"options", to_json(rules.scoring)}};
 }
 
-member read_rules(json_fields const& from, stored_parts const& parts) {
+model_member read_rules(json_fields const& from, stored_parts const& parts) {
   rules_member rules;
   rules.cuts = parts.cuts[from.index("cuts", parts.cuts.size())];
   rules.training = parts.training[from.index("training", parts.training.size())];
@@ -76,7 +76,7 @@ class prepared_rules final : public prepared_member {
   ranker ranker_;
 };
 
-std::unique_ptr<prepared_member> prepare_rules(context const& ctx, member const& of,
+std::unique_ptr<prepared_member> prepare_rules(context const& ctx, model_member const& of,
                                                engine_options const& how) {
   auto const& rules = std::get<rules_member>(of);
   if (!rules.training) throw usage_error("a member without training documents");

@@ -19,13 +19,13 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-std::unique_ptr<prepared_member> prepare(context const& ctx, member const& of,
+std::unique_ptr<prepared_member> prepare(context const& ctx, model_member const& of,
                                          engine_options const& how) {
   return member_kinds()[of.index()].prepare(ctx, of, how);
 }
 
 /// By which documents become the items of a member.
-cuts_pointer const& cuts_of(member const& of) {
+cuts_pointer const& cuts_of(model_member const& of) {
   return member_kinds()[of.index()].cuts(of);
 }
 
@@ -123,7 +123,7 @@ scorer::scorer(context const& ctx, l2r::model model, engine_options const& optio
   expect_members(model);
   auto made = std::make_unique<state>();
   made->model = std::move(model);
-  for (member const& one : made->model.members) {
+  for (model_member const& one : made->model.members) {
     made->members.push_back(prepare(ctx, one, options));
     made->cuts.push_back(cuts_of(one));
   }
@@ -174,7 +174,7 @@ scored score_once(context const& ctx, model const& by, engine_options const& opt
                   datasets::dataset const& documents) {
   expect_members(by);
   std::vector<cuts_pointer> cuts;
-  for (member const& one : by.members) cuts.push_back(cuts_of(one));
+  for (model_member const& one : by.members) cuts.push_back(cuts_of(one));
   return combined(documents.queries, each_score(ctx, documents, cuts, [&](std::size_t k) {
                     return prepare(ctx, by.members[k], options);
                   }));

@@ -38,11 +38,10 @@ class tensor final : public device_scorer {
   device_scorer& chosen(std::size_t documents) {
     return shares_features(documents) ? *by_item_ : *by_document_;
   }
-  /// Documents from which on scoring them together is faster.
-  std::size_t many_;
 
   std::unique_ptr<device_scorer> by_document_;
   std::unique_ptr<device_scorer> by_item_;
+  std::size_t many_;  // documents from which on scoring them together is faster
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "apps/shared/arguments.hpp"
 
+#include "apps/shared/options.hpp"
 #include "core/error.hpp"
 
 #include <charconv>
@@ -47,7 +48,7 @@ datasets::dataset reading_arguments::read(session& owner, std::string const& pat
 }
 
 void discretizer_arguments::add_to(CLI::App& verb, fitted_cuts cuts) {
-  std::string const group = "Discretiser";
+  std::string const group = "Discretizer";
   std::vector<CLI::Option*> const fitting{
       verb.add_option("--norm", norm, "Normalise each feature within each query first")
           ->check(CLI::IsMember({"none", "query-minmax", "query-zscore"})),
@@ -62,8 +63,8 @@ void discretizer_arguments::add_to(CLI::App& verb, fitted_cuts cuts) {
           ->check(CLI::IsMember({"zero", "missing"}))};
   for (CLI::Option* option : fitting) option->capture_default_str()->group(group);
   if (cuts == fitted_cuts::refused) return;
-  CLI::Option* const read = verb.add_option("--discretizer", fitted,
-                                            "Fitted cuts to use, from discretize or reduce --model")
+  CLI::Option* const read = path_option(verb, "--discretizer", fitted,
+                                        "Fitted cuts to use, from discretize or reduce --model")
                                 ->type_name("M.json")
                                 ->group(group);
   for (CLI::Option* option : fitting) read->excludes(option);

@@ -30,7 +30,7 @@ struct reading_arguments {
 };
 
 /// How features become items: --norm --method --bins --missing-values --unlisted and, where a verb
-/// accepts fitted cuts, --discretizer, which none of the others may stand beside.
+/// accepts fitted cuts, --discretizer, which excludes the others.
 struct discretizer_arguments {
   enum class fitted_cuts { accepted, refused };
 

@@ -1,5 +1,6 @@
 #include "apps/shared/cross_validation.hpp"
 
+#include "apps/shared/options.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 
@@ -7,6 +8,7 @@
 #include <charconv>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -144,13 +146,15 @@ experiment::results cross_validate(session& owner, cross_validation_arguments co
 }
 
 experiment::results cross_validate(session& owner, cross_validation_arguments const& a,
-                                   experiment::fold_source const& folds) {
+                                   experiment::fold_source const& folds,
+                                   decltype(experiment::sinks::scores) scores) {
   owner.input(a.sampler.feature_order_file());
   experiment::sinks const out{
       .warn = [&](std::string const& message) { owner.warn(message); },
       .note = [&](std::string const& message) { owner.say(message); },
       .stage = [&](std::string_view stage,
-                   double seconds) { owner.took(std::string(stage), seconds); }};
+                   double seconds) { owner.took(std::string(stage), seconds); },
+      .scores = std::move(scores)};
   experiment::results done = experiment::run(owner.ctx(), options_of(a), folds, out);
   note_results(owner, done);
   write_file(
@@ -181,8 +185,8 @@ void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
       ->type_name("N")
       ->capture_default_str()
       ->group(systems);
-  verb.add_option("--scores", a.scores,
-                  "Systems whose scores come from elsewhere: DIR/Fold1.score (.scores, .txt), ...")
+  path_option(verb, "--scores", a.scores,
+              "Systems whose scores come from elsewhere: DIR/Fold1.score (.scores, .txt), ...")
       ->type_name("NAME=DIR")
       ->group(systems);
   std::string const judging = "Measures";

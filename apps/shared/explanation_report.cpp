@@ -18,6 +18,13 @@ using l2r::exact_integer;
 using l2r::quotient;
 using nlohmann::ordered_json;
 
+/// A document and its rank among the scores that are explained.
+struct explained_document {
+  datasets::dataset const& query;
+  std::size_t d = 0;
+  std::size_t rank = 0;  // from 1
+};
+
 std::string digits(exact_integer const& value) {
   return value.str();
 }
@@ -38,13 +45,15 @@ double confidence(l2r::document_rule const& rule) {
   return static_cast<double>(rule.support) / rule.documents;
 }
 
+/// The labels of an explanation, which the classes of its rules are counted by.
+using label_list = std::vector<l2r::label_rules>;
+
 /// `2: 37, 0: 4`, labels descending, those that do not occur left out.
-std::string classes_text(l2r::document_rule const& rule, rule_words const& words) {
+std::string classes_text(l2r::document_rule const& rule, label_list const& labels) {
   std::string text;
   for (std::size_t k = 0; k < rule.classes.size(); ++k)
     if (rule.classes[k] > 0)
-      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", words.index.class_label(k),
-                          rule.classes[k]);
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", labels[k].label, rule.classes[k]);
   return text;
 }
 
@@ -54,7 +63,10 @@ class page {
   explicit page(table_format format) : format_(format) {}
 
   void heading(std::string const& text) {
-    add(format_ == table_format::markdown ? fmt::format("## {}\n", escaped(text)) : text + "\n");
+    if (format_ == table_format::markdown)
+      add(fmt::format("## {}\n", escaped(text)));
+    else
+      add(fmt::format("{}{}\n", text_.empty() ? "" : "\n", text));
   }
   void line(std::string const& text) { add(escaped(text) + "\n"); }
   void table(eval::table const& t) { add(fmt::format("\n{}", eval::render(t, format_))); }
@@ -78,7 +90,8 @@ class page {
   std::string text_;
 };
 
-std::string document_text(explained_document const& document) {
+template <class Document>
+std::string document_text(Document const& document) {
   std::string text = fmt::format("{} (line {}", document.query.docid(document.d),
                                  document.query.line_numbers[document.d]);
   if (std::int32_t const label = document.query.labels[document.d]; label != datasets::unlabelled)
@@ -86,17 +99,17 @@ std::string document_text(explained_document const& document) {
   return text + ")";
 }
 
-std::string rank_text(explained_document const& document, l2r::explanation const& why) {
-  return fmt::format("rank {} of {}, score {}", document.rank, document.query.size(), why.score);
+std::string rank_text(std::size_t rank, datasets::dataset const& query, double score) {
+  return fmt::format("rank {} of {}, score {}", rank, query.size(), score);
 }
 
 std::string norm_text(rule_words const& words) {
   return fmt::format("Ranges are of values normalised within their query ({}).",
-                     name_of(words.model.discretizer.options.norm));
+                     name_of(words.norm));
 }
 
 bool is_normalised(rule_words const& words) {
-  return words.model.discretizer.options.norm != datasets::normalization::none;
+  return words.norm != datasets::normalization::none;
 }
 
 /// "3 rules move it up, by 0.5 in all": what a list is headed by.
@@ -123,7 +136,8 @@ eval::table label_table(l2r::explanation const& why) {
 }
 
 void add_rules(page& to, l2r::moving_rules const& of, std::string const& title,
-               exact_integer const& denominator, rule_words const& words, bool compared) {
+               exact_integer const& denominator, label_list const& labels, rule_words const& words,
+               bool compared) {
   if (of.most.empty()) {
     to.line(title + ".");
     return;
@@ -144,7 +158,7 @@ void add_rules(page& to, l2r::moving_rules const& of, std::string const& title,
                       : rule.first   ? "both"
                                      : "the second",
                       std::int64_t{rule.support}, std::int64_t{rule.documents}, confidence(rule),
-                      classes_text(rule, words), rule_text(rule, words)});
+                      classes_text(rule, labels), rule_text(rule, words)});
   to.table(t);
 }
 
@@ -200,12 +214,13 @@ ordered_json items_json(l2r::moving_items const& of, exact_integer const& denomi
   return {{"moved_denominator", digits(denominator * of.split)}, {"items", std::move(items)}};
 }
 
-ordered_json rule_json(l2r::document_rule const& rule, rule_words const& words) {
+ordered_json rule_json(l2r::document_rule const& rule, label_list const& labels,
+                       rule_words const& words) {
   ordered_json antecedent = ordered_json::array();
   for (rules::item const x : rule.antecedent) antecedent.push_back(item_json(x, words));
   ordered_json classes = ordered_json::object();
   for (std::size_t k = 0; k < rule.classes.size(); ++k)
-    classes[fmt::format("{}", words.index.class_label(k))] = rule.classes[k];
+    classes[fmt::format("{}", labels[k].label)] = rule.classes[k];
   return {{"rule", rule_text(rule, words)},
           {"antecedent", antecedent},
           {"label", rule.label},
@@ -233,19 +248,19 @@ ordered_json document_json(explained_document const& document, l2r::explanation 
                               {"rules", l.rules},
                               {"weight", exact_json(l.weight, why.denominator)}});
   json["values"] = ordered_json::object();
-  for (std::uint32_t const feature : words.model.training.features)
-    json["values"][fmt::format("{}", feature)] = value_of(document, feature);
+  for (datasets::item_range const& range : words.ranges)  // a feature's follow each other
+    json["values"][fmt::format("{}", range.feature)] = value_of(document, range.feature);
   return json;
 }
 
-/// What both forms of JSON begin with.
-ordered_json head_json(explained_document const& document, double mean_label,
+/// What both forms of JSON begin with; `why` of any of the documents.
+ordered_json head_json(explained_document const& document, l2r::explanation const& why,
                        rule_words const& words) {
   return {{"qid", document.query.queries.front().qid},
           {"documents_of_query", document.query.size()},
-          {"training_documents", words.index.documents()},
-          {"mean_label", mean_label},
-          {"norm", name_of(words.model.discretizer.options.norm)}};
+          {"training_documents", why.training},
+          {"mean_label", why.mean_label},
+          {"norm", name_of(words.norm)}};
 }
 
 ordered_json list_json(l2r::moving_rules const& of, exact_integer const& denominator) {
@@ -254,24 +269,20 @@ ordered_json list_json(l2r::moving_rules const& of, exact_integer const& denomin
           {"most", ordered_json::array()}};
 }
 
-}  // namespace
-
-std::string report(explained_document const& document, l2r::explanation const& why,
-                   rule_words const& words, std::size_t top, table_format format) {
-  page to(format);
-  to.heading(fmt::format("query {}, document {}: {}", document.query.queries.front().qid,
-                         document_text(document), rank_text(document, why)));
+/// The rules of one member that a document has.
+void add_explanation(page& to, l2r::explanation const& why, rule_words const& words,
+                     std::size_t top) {
   if (why.rules == 0) {
     to.line(fmt::format("No rule holds for it: it has the mean label of the {} training documents.",
-                        words.index.documents()));
-    return to.take();
+                        why.training));
+    return;
   }
-  exact_integer const moved_in = why.denominator * words.index.documents();
+  exact_integer const moved_in = why.denominator * why.training;
   to.line(
       fmt::format("{} rules of {} itemsets. Without any it would have {:.6f}, the mean label of "
                   "the {} training "
                   "documents; what the rules move adds up to {:+.6f}.",
-                  why.rules, why.itemsets, why.mean_label, words.index.documents(),
+                  why.rules, why.itemsets, why.mean_label, why.training,
                   quotient(why.up.moved + why.down.moved, moved_in)));
   to.line(fmt::format("The score is {} / {}. A rule's share is what it adds to the first number.",
                       digits(why.numerator), digits(why.denominator)));
@@ -280,40 +291,38 @@ std::string report(explained_document const& document, l2r::explanation const& w
   add_items(to, why.items, top, moved_in, words);
   for (auto const& [of, what] :
        {std::pair{&why.up, "move{} it up"}, {&why.down, "move{} it down"}}) {
-    add_rules(to, *of, list_text(*of, what, moved_in), moved_in, words, false);
+    add_rules(to, *of, list_text(*of, what, moved_in), moved_in, why.labels, words, false);
   }
   if (why.level.rules > 0)
     add_rules(to, why.level,
               fmt::format("{} rule{} of the mean label move{} it neither way", why.level.rules,
                           why.level.rules == 1 ? "" : "s", why.level.rules == 1 ? "s" : ""),
-              moved_in, words, false);
-  return to.take();
+              moved_in, why.labels, words, false);
 }
 
-std::string report(explained_document const& first, explained_document const& second,
-                   l2r::comparison const& why, rule_words const& words, std::size_t top,
-                   table_format format) {
-  page to(format);
-  to.heading(fmt::format("query {}, the first document {} and the second {}",
-                         first.query.queries.front().qid, document_text(first),
-                         document_text(second)));
-  to.line(fmt::format("The first: {}, {} rules.", rank_text(first, why.first), why.first.rules));
-  to.line(
-      fmt::format("The second: {}, {} rules.", rank_text(second, why.second), why.second.rules));
+/// The rules of one member that two documents of a query have.
+void add_comparison(page& to, datasets::dataset const& query, l2r::member_comparison const& member,
+                    rule_words const& words, std::size_t top) {
+  l2r::comparison const& why = member.why;
+  to.line(fmt::format("The first: {}, {} rules.",
+                      rank_text(member.first_rank, query, why.first.score), why.first.rules));
+  to.line(fmt::format("The second: {}, {} rules.",
+                      rank_text(member.second_rank, query, why.second.score), why.second.rules));
   to.line(fmt::format("What the rules move adds up to the difference of the scores, {:+.6f}.",
                       quotient(why.up.moved + why.down.moved, why.denominator)));
   if (is_normalised(words)) to.line(norm_text(words));
   add_items(to, why.items, top, why.denominator, words);
   for (auto const& [of, what] :
        {std::pair{&why.up, "speak{} for the first"}, {&why.down, "speak{} for the second"}})
-    add_rules(to, *of, list_text(*of, what, why.denominator), why.denominator, words, true);
-  return to.take();
+    add_rules(to, *of, list_text(*of, what, why.denominator), why.denominator, why.first.labels,
+              words, true);
 }
 
-ordered_json report_json(explained_document const& document, l2r::explanation const& why,
-                         rule_words const& words) {
-  exact_integer const moved_in = why.denominator * words.index.documents();
-  ordered_json json = head_json(document, why.mean_label, words);
+/// One document by one member.
+ordered_json explanation_json(explained_document const& document, l2r::explanation const& why,
+                              rule_words const& words) {
+  exact_integer const moved_in = why.denominator * why.training;
+  ordered_json json = head_json(document, why, words);
   json["document"] = document_json(document, why, words);
   json["moved_denominator"] = digits(moved_in);
   json["split"] = items_json(why.items, moved_in, words);
@@ -321,7 +330,7 @@ ordered_json report_json(explained_document const& document, l2r::explanation co
        {std::pair{"up", &why.up}, {"down", &why.down}, {"level", &why.level}}) {
     json[name] = list_json(*of, moved_in);
     for (l2r::document_rule const& rule : of->most) {
-      ordered_json entry = rule_json(rule, words);
+      ordered_json entry = rule_json(rule, why.labels, words);
       entry["share"] = exact_json(rule.share, why.denominator);
       entry["weight"] = exact_json(rule.weight, why.denominator);
       entry["moved"] = exact_json(rule.moved, moved_in);
@@ -331,9 +340,10 @@ ordered_json report_json(explained_document const& document, l2r::explanation co
   return json;
 }
 
-ordered_json report_json(explained_document const& first, explained_document const& second,
-                         l2r::comparison const& why, rule_words const& words) {
-  ordered_json json = head_json(first, why.first.mean_label, words);
+/// Two documents by one member.
+ordered_json comparison_json(explained_document const& first, explained_document const& second,
+                             l2r::comparison const& why, rule_words const& words) {
+  ordered_json json = head_json(first, why.first, words);
   json["first"] = document_json(first, why.first, words);
   json["second"] = document_json(second, why.second, words);
   json["moved_denominator"] = digits(why.denominator);
@@ -341,12 +351,156 @@ ordered_json report_json(explained_document const& first, explained_document con
   for (auto const& [name, of] : {std::pair{"for_first", &why.up}, {"for_second", &why.down}}) {
     json[name] = list_json(*of, why.denominator);
     for (l2r::document_rule const& rule : of->most) {
-      ordered_json entry = rule_json(rule, words);
+      ordered_json entry = rule_json(rule, why.first.labels, words);
       entry["of_first"] = rule.first;
       entry["of_second"] = rule.second;
       entry["moved"] = exact_json(rule.moved, why.denominator);
       json[name]["most"].push_back(std::move(entry));
     }
+  }
+  return json;
+}
+
+/// What a document is called and where it stands, without its rules.
+ordered_json standing_json(query_document const& document, std::size_t rank, double score) {
+  datasets::dataset const& query = document.query;
+  std::int32_t const label = query.labels[document.d];
+  return {{"docid", query.docid(document.d)},
+          {"line", query.line_numbers[document.d]},
+          {"label", label == datasets::unlabelled ? ordered_json(nullptr) : ordered_json(label)},
+          {"rank", rank},
+          {"score", score}};
+}
+
+/// How the members' parts make the score.
+eval::table parts_table(l2r::model_explanation const& why) {
+  constexpr auto fixed = column::style::fixed;
+  eval::table t{.title = "",
+                .columns = {{"member", fixed},
+                            {"part", fixed, 6},
+                            {"score", fixed, 6},
+                            {"rank", fixed},
+                            {"mean", fixed, 6},
+                            {"deviation", fixed, 6}},
+                .rows = {}};
+  for (l2r::member_explanation const& member : why.members)
+    t.rows.push_back({static_cast<std::int64_t>(t.rows.size() + 1), member.part, member.why.score,
+                      static_cast<std::int64_t>(member.rank), member.list.mean,
+                      member.list.deviation});
+  return t;
+}
+
+eval::table parts_table(l2r::model_comparison const& why) {
+  constexpr auto fixed = column::style::fixed;
+  eval::table t{.title = "",
+                .columns = {{"member", fixed},
+                            {"part of the first", fixed, 6},
+                            {"of the second", fixed, 6},
+                            {"difference", fixed, 6}},
+                .rows = {}};
+  for (l2r::member_comparison const& member : why.members)
+    t.rows.push_back({static_cast<std::int64_t>(t.rows.size() + 1), member.first_part,
+                      member.second_part, member.first_part - member.second_part});
+  return t;
+}
+
+std::string members_text(std::size_t members) {
+  return fmt::format(
+      "The score is the sum of {} members' parts: a member's part is its score less the mean of "
+      "its "
+      "scores over the query's documents, over their standard deviation, over {}.",
+      members, members);
+}
+
+}  // namespace
+
+std::string report(query_document const& document, l2r::model_explanation const& why,
+                   std::span<rule_words const> words, std::size_t top, table_format format) {
+  datasets::dataset const& query = document.query;
+  page to(format);
+  to.heading(fmt::format("query {}, document {}: {}", query.queries.front().qid,
+                         document_text(document), rank_text(why.rank, query, why.score)));
+  if (why.members.size() == 1) {
+    add_explanation(to, why.members.front().why, words.front(), top);
+    return to.take();
+  }
+  to.line(members_text(why.members.size()));
+  to.table(parts_table(why));
+  for (std::size_t k = 0; k < why.members.size(); ++k) {
+    l2r::member_explanation const& member = why.members[k];
+    to.heading(fmt::format("Member {}, part {:+.6f}: {}", k + 1, member.part,
+                           rank_text(member.rank, query, member.why.score)));
+    add_explanation(to, member.why, words[k], top);
+  }
+  return to.take();
+}
+
+std::string report(query_document const& first, query_document const& second,
+                   l2r::model_comparison const& why, std::span<rule_words const> words,
+                   std::size_t top, table_format format) {
+  datasets::dataset const& query = first.query;
+  page to(format);
+  to.heading(fmt::format("query {}, the first document {} and the second {}",
+                         query.queries.front().qid, document_text(first), document_text(second)));
+  if (why.members.size() == 1) {
+    add_comparison(to, query, why.members.front(), words.front(), top);
+    return to.take();
+  }
+  to.line(fmt::format("The first: {}.", rank_text(why.first_rank, query, why.first_score)));
+  to.line(fmt::format("The second: {}.", rank_text(why.second_rank, query, why.second_score)));
+  to.line(members_text(why.members.size()));
+  to.table(parts_table(why));
+  for (std::size_t k = 0; k < why.members.size(); ++k) {
+    l2r::member_comparison const& member = why.members[k];
+    to.heading(fmt::format("Member {}, difference of the parts {:+.6f}", k + 1,
+                           member.first_part - member.second_part));
+    add_comparison(to, query, member, words[k], top);
+  }
+  return to.take();
+}
+
+ordered_json report_json(query_document const& document, l2r::model_explanation const& why,
+                         std::span<rule_words const> words) {
+  auto const by_member = [&](std::size_t k) {
+    l2r::member_explanation const& member = why.members[k];
+    return explanation_json({document.query, document.d, member.rank}, member.why, words[k]);
+  };
+  if (why.members.size() == 1) return by_member(0);
+  ordered_json json{{"qid", document.query.queries.front().qid},
+                    {"documents_of_query", document.query.size()},
+                    {"document", standing_json(document, why.rank, why.score)},
+                    {"members", ordered_json::array()}};
+  for (std::size_t k = 0; k < why.members.size(); ++k) {
+    l2r::member_explanation const& member = why.members[k];
+    ordered_json entry{
+        {"part", member.part}, {"mean", member.list.mean}, {"deviation", member.list.deviation}};
+    entry.update(by_member(k));
+    json["members"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+ordered_json report_json(query_document const& first, query_document const& second,
+                         l2r::model_comparison const& why, std::span<rule_words const> words) {
+  auto const by_member = [&](std::size_t k) {
+    l2r::member_comparison const& member = why.members[k];
+    return comparison_json({first.query, first.d, member.first_rank},
+                           {second.query, second.d, member.second_rank}, member.why, words[k]);
+  };
+  if (why.members.size() == 1) return by_member(0);
+  ordered_json json{{"qid", first.query.queries.front().qid},
+                    {"documents_of_query", first.query.size()},
+                    {"first", standing_json(first, why.first_rank, why.first_score)},
+                    {"second", standing_json(second, why.second_rank, why.second_score)},
+                    {"members", ordered_json::array()}};
+  for (std::size_t k = 0; k < why.members.size(); ++k) {
+    l2r::member_comparison const& member = why.members[k];
+    ordered_json entry{{"first_part", member.first_part},
+                       {"second_part", member.second_part},
+                       {"mean", member.list.mean},
+                       {"deviation", member.list.deviation}};
+    entry.update(by_member(k));
+    json["members"].push_back(std::move(entry));
   }
   return json;
 }

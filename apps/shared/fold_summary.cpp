@@ -2,7 +2,20 @@
 
 #include "core/output_file.hpp"
 
+#include <filesystem>
+
+#include <fmt/format.h>
+
 namespace rulerank::apps {
+
+void expect_manifest_beside_folds(session& owner, std::string const& out_dir, std::size_t folds) {
+  for (std::size_t fold = 1; fold <= folds; ++fold)
+    for (char const* const part : {"train", "vali", "test"}) {
+      std::string const name = fmt::format("Fold{}/{}.txt", fold, part);
+      owner.outputs({{fmt::format("--out-dir's {}", name),
+                      (std::filesystem::path(out_dir) / name).string()}});
+    }
+}
 
 void print_folds(session const& owner, std::string const& out_dir,
                  std::vector<datasets::written_fold> const& folds) {

@@ -16,11 +16,11 @@ namespace {
 
 using id_set = std::unordered_set<std::string_view>;
 
-/// Ids of a file of which some are not known elsewhere.
+/// Counts the ids of a file that are unknown elsewhere.
 class ids_of {
  public:
   explicit ids_of(std::string const& file) : file_(file) {}
-  /// `line` 0: nobody knows.
+  /// `line` 0: unknown.
   void add(std::string_view id, std::uint64_t line, bool is_known) {
     ++all_;
     if (is_known) return;

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-// Ids of judgments that name nothing: what they would change is passed over, so it is told.
+// Warnings of ids that name nothing: the lines that have them change no result.
 namespace rulerank::apps {
 
 /// Warns of judged queries that are no topics, of topics without judgments, and of judged documents

@@ -1,10 +1,9 @@
 #include "apps/shared/label_dialogue.hpp"
 
-#include "core/error.hpp"
+#include "apps/shared/console.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -32,6 +31,11 @@ std::string trimmed(std::string const& text) {
   std::size_t const begin = text.find_first_not_of(" \t\r");
   if (begin == text.npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+template <class... Values>
+void show_line(fmt::format_string<Values...> form, Values&&... values) {
+  write_to_standard_error(fmt::format(form, std::forward<Values>(values)...));
 }
 
 /// Control characters of a file do not reach the terminal.
@@ -79,8 +83,8 @@ void label_dialogue::show_features(std::size_t document,
     datasets::item_range const none{feature};
     datasets::item_range const& range =
         code == datasets::no_item ? none : what_.ranges[what_.binned.item_begin[column] + code];
-    fmt::print(stderr, "    {:<14} {}\n", listed ? fmt::format("{}", entry->value) : "not listed",
-               printable(datasets::words_of(range, what_.names)));
+    show_line("    {:<14} {}\n", listed ? fmt::format("{}", entry->value) : "not listed",
+              printable(datasets::words_of(range, what_.names)));
   }
 }
 
@@ -91,16 +95,16 @@ void label_dialogue::show_all_features(std::size_t document) const {
 }
 
 void label_dialogue::show(request const& now) const {
-  fmt::print(stderr, "\nAnswer {}: {}\n", journal_.answers().size() + 1, title(now.document));
+  show_line("\nAnswer {}: {}\n", journal_.answers().size() + 1, title(now.document));
   if (std::string const comment = printable(what_.train.comment(now.document)); !comment.empty())
-    fmt::print(stderr, "  {}\n", comment);
-  fmt::print(stderr, "  {}, by\n", now.why);
+    show_line("  {}\n", comment);
+  show_line("  {}, by\n", now.why);
   show_features(now.document, now.columns);
-  if (!now.neighbours.empty()) fmt::print(stderr, "  nearest labelled documents\n");
+  if (!now.neighbours.empty()) write_to_standard_error("  nearest labelled documents\n");
   for (al::neighbour const& n : now.neighbours)
-    fmt::print(stderr, "    label {}: {}, {} of {} features alike  {}\n", now.label_of(n.document),
-               title(n.document), n.shared_items, what_.binned.feature_count(),
-               printable(what_.train.comment(n.document)));
+    show_line("    label {}: {}, {} of {} features alike  {}\n", now.label_of(n.document),
+              title(n.document), n.shared_items, what_.binned.feature_count(),
+              printable(what_.train.comment(n.document)));
 }
 
 al::reply label_dialogue::operator()(al::question const& now, al::labelling const& work) {
@@ -124,9 +128,8 @@ al::reply label_dialogue::operator()(request const& now, std::size_t kept) {
   using kind = al::reply::kind;
   show(now);
   for (;;) {
-    fmt::print(stderr, "label 0 to {} (s skip, u undo, a all, e estimate, f finish, q quit, ?): ",
-               what_.max_label);
-    std::fflush(stderr);
+    show_line("label 0 to {} (s skip, u undo, a all, e estimate, f finish, q quit, ?): ",
+              what_.max_label);
     std::string line;
     if (!std::getline(in_, line)) return {kind::quit};
     std::string const word = trimmed(line);
@@ -147,11 +150,11 @@ al::reply label_dialogue::operator()(request const& now, std::size_t kept) {
         journal_.undo();
         return {kind::undo};
       }
-      fmt::print(stderr, "there is no answer to take back\n");
+      write_to_standard_error("there is no answer to take back\n");
     } else if (word == "a" || word == "all") {
       show_all_features(now.document);
     } else if (word == "e" || word == "estimate") {
-      fmt::print(stderr, "{}\n", now.estimate());
+      show_line("{}\n", now.estimate());
     } else if (word == "f" || word == "finish") {
       finish_ = true;
       return {kind::quit};
@@ -159,8 +162,8 @@ al::reply label_dialogue::operator()(request const& now, std::size_t kept) {
       return {kind::quit};
     } else {
       if (word != "?" && word != "h" && word != "help")
-        fmt::print(stderr, "found '{}', expected one of\n", printable(word));
-      fmt::print(stderr, "{}", help);
+        show_line("found '{}', expected one of\n", printable(word));
+      write_to_standard_error(help);
     }
   }
 }

@@ -28,7 +28,7 @@ class label_dialogue {
     std::size_t neighbours = 3;
   };
 
-  /// A document that wants a label, and what is said of it.
+  /// A document that wants a label, and what is shown of it.
   struct request {
     std::size_t document = 0;
     std::string why;                        ///< it was chosen
@@ -60,7 +60,7 @@ class label_dialogue {
   bool finish_ = false;
 };
 
-/// What an outlook says, as a sentence.
+/// An outlook as a sentence.
 std::string describe(al::outlook const& ahead);
 
 }  // namespace rulerank::apps

@@ -1,5 +1,6 @@
 #include "apps/shared/ranker_arguments.hpp"
 
+#include "apps/shared/options.hpp"
 #include "core/error.hpp"
 
 #include <algorithm>
@@ -35,9 +36,7 @@ void ranker_arguments::add_scoring_to(CLI::App& verb) {
 
 void ranker_arguments::add_engine_to(CLI::App& verb) {
   std::string const group = "Engine";
-  std::string names = "auto";
-  for (l2r::engine_description const& e : l2r::engines()) names += fmt::format(", {}", e.name);
-  verb.add_option("--engine", engine, names)->capture_default_str()->group(group);
+  engine_option(verb, "--engine", engine, l2r::engines())->group(group);
   verb.add_option("--cache-memory", cache_memory,
                   "Memory of the cache of lrar, profl and profl-t, such as 512MB")
       ->transform(CLI::AsSizeValue(false))
@@ -70,7 +69,7 @@ void ranker_arguments::expect_agreement(l2r::model const& model, std::string con
       throw usage_error(
           fmt::format("{} {}: the model {} was fitted with {}", option, *given, name, fitted));
   };
-  for (l2r::member const& member : model.members) {
+  for (l2r::model_member const& member : model.members) {
     auto const* const rules = std::get_if<l2r::rules_member>(&member);
     if (rules == nullptr) continue;
     l2r::scoring_options const& s = rules->scoring;
@@ -126,7 +125,7 @@ l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const
   auto const timer = owner.stage("prepare");
   l2r::scorer scorer(owner.ctx(), std::move(model), line.engine_options());
   auto const* const entry = find_engine(l2r::engines(), scorer.engine());
-  owner.expect_device_for(entry->name, name_of(entry->where));
+  owner.expect_device_for(entry->name, entry->where);
   owner.note("engine", entry->name);
   auto const& members = scorer.fitted().members;
   if (auto const* const rules = std::get_if<l2r::rules_member>(&members.front())) {

@@ -1,5 +1,6 @@
 #include "apps/shared/sampler_arguments.hpp"
 
+#include "apps/shared/options.hpp"
 #include "core/error.hpp"
 
 #include <algorithm>
@@ -46,9 +47,7 @@ void sampler_arguments::add_to(CLI::App& verb) {
   verb.add_option("--max-documents", max_documents, "Documents to choose at most; 0: no budget")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--engine", engine, "auto or an engine that `rulerank engines` lists")
-      ->capture_default_str()
-      ->group(group);
+  engine_option(verb, "--engine", engine, al::engines())->group(group);
 }
 
 sampler_arguments::order_choice sampler_arguments::order() const {
@@ -87,7 +86,7 @@ al::sampler_options sampler_arguments::options(session& owner,
   options.max_documents = max_documents;
   options.which = al::engine_from(engine);
   for (al::engine_info const& e : al::engines())
-    if (e.which == options.which) owner.expect_device_for(e.name, e.runs_on);
+    if (e.which == options.which) owner.expect_device_for(e.name, e.where);
   auto const timer = owner.stage("order features");
   options.feature_order = datasets::order_features(owner.ctx(), binned, choice.order, choice.path);
   return options;

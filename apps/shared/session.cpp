@@ -1,26 +1,18 @@
 #include "apps/shared/session.hpp"
 
-#include "al/sampler.hpp"
-#include "bitmaps/bit_kernels.hpp"
+#include "apps/shared/console.hpp"
+#include "apps/shared/device_option.hpp"
+#include "apps/shared/manifest.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
-#include "core/machine.hpp"
 #include "core/output_file.hpp"
-#include "core/sha256.hpp"
-#include "core/version.hpp"
-#include "l2r/options.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdio>
 #include <filesystem>
-#include <mutex>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,107 +23,6 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
-}
-
-/// Standard error, shared by messages and progress: a bar on a terminal, a line every 10 s
-/// elsewhere. Safe from any thread.
-class console {
- public:
-  void message(std::string_view text) {
-    std::lock_guard const lock(mutex_);
-    clear();
-    fmt::print(stderr, "rulerank: {}\n", text);
-  }
-  void progress(std::string_view stage, std::uint64_t done, std::uint64_t total) {
-    std::lock_guard const lock(mutex_);
-    auto const now = clock::now();
-    if (now - shown_ < interval_) return;
-    shown_ = now;
-    double const share =
-        total == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
-    std::string text = total == 0
-                           ? fmt::format("{}: {}", stage, done)
-                           : fmt::format("{}: {}/{} ({:.0f} %)", stage, done, total, 100 * share);
-    if (!terminal_) {
-      fmt::print(stderr, "rulerank: {}\n", text);
-      return;
-    }
-    if (total != 0)
-      text =
-          fmt::format("[{:-<30}] {}", std::string(static_cast<std::size_t>(30 * share), '#'), text);
-    fmt::print(stderr, "\r\033[K{}", text);
-    std::fflush(stderr);
-    drawn_ = true;
-  }
-  void end_progress() {
-    std::lock_guard const lock(mutex_);
-    clear();
-  }
-
- private:
-  void clear() {
-    if (std::exchange(drawn_, false)) fmt::print(stderr, "\r\033[K");
-  }
-
-  std::mutex mutex_;
-  bool const terminal_ = ::isatty(STDERR_FILENO) != 0;
-  clock::duration const interval_ = std::chrono::milliseconds(terminal_ ? 100 : 10'000);
-  clock::time_point shown_ = clock::now();
-  bool drawn_ = false;
-};
-
-std::string device_name(std::vector<int> const& ordinals) {
-  return ordinals.empty() ? "cpu" : fmt::format("cuda:{}", fmt::join(ordinals, ","));
-}
-
-/// The devices that a --device other than auto names.
-std::vector<int> chosen_devices(std::string const& option) {
-  if (option == "cpu") return {};
-  if (option != "cuda" && !option.starts_with("cuda:"))
-    throw usage_error(
-        fmt::format("--device: found '{}', expected auto, cpu, cuda or cuda:0,1,...", option));
-  std::vector<int> ordinals;
-  if (option.starts_with("cuda:"))
-    for (std::string const& word : split_list(option.substr(5))) {
-      int ordinal = -1;
-      auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), ordinal);
-      if (status != std::errc{} || end != word.data() + word.size() || ordinal < 0)
-        throw usage_error(
-            fmt::format("--device {}: found '{}', expected a device number", option, word));
-      if (std::find(ordinals.begin(), ordinals.end(), ordinal) != ordinals.end())
-        throw usage_error(fmt::format("--device {}: device {} twice", option, ordinal));
-      ordinals.push_back(ordinal);
-    }
-  device_list const list = list_devices();
-  if (list.devices.empty())
-    throw device_error(fmt::format("--device {}: no CUDA device: {}", option, list.why_none));
-  for (int const ordinal : ordinals)
-    if (std::none_of(list.devices.begin(), list.devices.end(),
-                     [&](device const& d) { return d.ordinal == ordinal; }))
-      throw device_error(fmt::format("--device {}: there is no CUDA device {}", option, ordinal));
-  if (ordinals.empty())
-    for (device const& d : list.devices) ordinals.push_back(d.ordinal);
-  return ordinals;
-}
-
-/// Whether any engine that can be chosen runs on a GPU.
-bool engines_on_gpu() {
-  auto const on_gpu = [](auto const& engine) {
-    if constexpr (requires { engine.where; })
-      return includes(engine.where, runs_on::gpus);
-    else
-      return engine.runs_on.find("cuda") != engine.runs_on.npos;
-  };
-  return std::ranges::any_of(al::engines(), on_gpu) || std::ranges::any_of(l2r::engines(), on_gpu);
-}
-
-/// A pipe or standard input is gone once it was read: only what lies on disk has a checksum.
-nlohmann::ordered_json input_entry(std::string const& path) {
-  nlohmann::ordered_json entry{{"path", path}, {"sha256", nullptr}};
-  std::error_code gone;
-  if (path != "-" && std::filesystem::is_regular_file(path, gone))
-    entry["sha256"] = sha256_of_file(path);
-  return entry;
 }
 
 /// Whether two inputs are one stream, which can be read once.
@@ -154,7 +45,7 @@ struct session::state {
   clock::time_point begin = clock::now();
   std::optional<context> ctx;
   std::stop_source stop;
-  bool engines = false;
+  runs_on engines = runs_on::nowhere;
   std::optional<output_file> manifest;
   console screen;
   std::set<std::string> inputs;
@@ -172,7 +63,7 @@ session::~session() {
   state_->screen.end_progress();
 }
 
-void session::start(bool engines) {
+void session::start(runs_on engines) {
   state_->engines = engines;
   if (!run.manifest.empty()) state_->manifest.emplace(run.manifest);
 }
@@ -192,22 +83,14 @@ context const& session::ctx() {
       state_->screen.progress(stage, done, total);
       return true;
     };
-  if (run.device == "auto") {
-    if (state_->engines) {
-      device_list const list = list_devices();
-      if (engines_on_gpu())
-        for (device const& d : list.devices) ctx.devices.push_back(d.ordinal);
-      say(fmt::format("--device auto took {} ({})", device_name(ctx.devices),
-                      list.devices.empty()  ? list.why_none
-                      : ctx.devices.empty() ? "no engine of this version runs on a GPU"
-                                            : list.devices.front().name));
-    }
-  } else {
-    ctx.devices = chosen_devices(run.device);
-    if (state_->engines && !ctx.devices.empty() && !engines_on_gpu())
-      throw device_error(
-          fmt::format("--device {}: no engine of this version runs on a GPU, expected auto or cpu",
-                      run.device));
+  if (run.device != "auto") {
+    ctx.devices = devices_named(run.device);
+  } else if (includes(state_->engines, runs_on::gpus)) {
+    device_list const list = list_devices();
+    for (device const& d : list.devices) ctx.devices.push_back(d.ordinal);
+    if (!list.devices.empty())
+      say(fmt::format("--device auto took {} ({})", name_of_devices(ctx.devices),
+                      list.devices.front().name));
   }
   state_->ctx = std::move(ctx);
   return *state_->ctx;
@@ -276,10 +159,11 @@ void session::say(std::string const& message) {
   if (!run.quiet) state_->screen.message(message);
 }
 
-void session::expect_device_for(std::string_view engine, std::string_view runs_on) const {
-  if (run.device.starts_with("cuda") && runs_on.find("cuda") == runs_on.npos)
-    throw device_error(
-        fmt::format("--device {}: engine {} runs on {}", run.device, engine, runs_on));
+void session::expect_device_for(std::string_view engine, runs_on where,
+                                std::string_view when) const {
+  if (run.device.starts_with("cuda") && !includes(where, runs_on::gpus))
+    throw device_error(fmt::format("--device {}: engine {} runs on {}{}{}", run.device, engine,
+                                   name_of(where), when.empty() ? "" : " ", when));
 }
 
 void session::exit_with(int code) {
@@ -311,28 +195,11 @@ nlohmann::json session::timings() const {
 }
 
 nlohmann::ordered_json session::manifest() {
-  struct rusage usage {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  machine const here = this_machine();
-  nlohmann::ordered_json json;
-  json["command"] = state_->command;
-  json["version"] = version;
-  json["commit"] = commit();
-  json["compiler"] = compiler;
-  json["build_type"] = build_type;
-  json["machine"] = {{"cpu", here.cpu},
-                     {"cores", here.cores},
-                     {"memory_bytes", here.memory},
-                     {"instruction_set", bitmaps::instruction_set()}};
-  json["device"] = device_name(ctx().devices);
-  json["threads"] = ctx().thread_count();
-  json["seed"] = run.seed;
-  json["inputs"] = nlohmann::ordered_json::array();
-  for (std::string const& path : state_->inputs) json["inputs"].push_back(input_entry(path));
+  nlohmann::ordered_json json = manifest_of(state_->command, ctx(), state_->inputs);
   for (auto const& [key, value] : state_->notes.items()) json[key] = value;
   json["seconds"] = state_->timings;
   json["seconds"]["total"] = seconds_since(state_->begin);
-  json["peak_memory_bytes"] = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  json["peak_memory_bytes"] = peak_memory_bytes();
   return json;
 }
 
@@ -343,89 +210,6 @@ void session::finish() {
   auto const replace = nlohmann::ordered_json::error_handler_t::replace;
   state_->manifest->write(manifest().dump(2, ' ', false, replace) + "\n");
   state_->manifest->commit();
-}
-
-namespace {
-
-/// CLI11 lets strtoull read counts and seeds: "-1" would be a large number, "010" eight.
-void check_counts(std::vector<CLI::Option const*> const& options) {
-  for (CLI::Option const* option : options) {
-    if (!option->get_type_name().starts_with("UINT")) continue;
-    for (std::string const& word : option->results()) {
-      std::uint64_t value = 0;
-      auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-      if (status != std::errc{} || end != word.data() + word.size() ||
-          (word.size() > 1 && word.front() == '0'))
-        throw usage_error(fmt::format("{}: found '{}', expected an integer of 0 or more",
-                                      option->get_name(), word));
-    }
-  }
-}
-
-/// Options that name files and folders, whatever the verb. An empty --group is none for its input.
-constexpr std::array path_options{
-    "--train",    "--test",         "--apply",  "--in",      "--qrels",       "--run",
-    "--scores",   "--folds",        "--model",  "--ids",     "--out",         "--out-dir",
-    "--manifest", "--collection",   "--index",  "--queries", "--discretizer", "--classes",
-    "--topics",   "--transactions", "--appear", "--names",   "--vali",        "--trials",
-    "--resume",   "--settings",     "--pending"};
-
-void check_paths(std::vector<CLI::Option const*> const& options) {
-  for (CLI::Option const* option : options) {
-    if (std::ranges::find(path_options, option->get_name()) == path_options.end()) continue;
-    for (std::string const& path : option->results())
-      if (path.empty())
-        throw usage_error(fmt::format(
-            "{}: the path is empty, expected the name of a file or folder", option->get_name()));
-  }
-}
-
-bool has_engines(std::vector<CLI::Option const*> const& options) {
-  return std::any_of(options.begin(), options.end(), [](CLI::Option const* option) {
-    return option->get_name().ends_with("engine");
-  });
-}
-
-}  // namespace
-
-CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
-                   std::string const& description, std::string const& example,
-                   std::function<void()> body) {
-  CLI::App* verb = program.add_subcommand(name, description);
-  verb->footer("Example:\n  " + example);
-  std::string const group = "Common options";
-  verb->add_option("--device", owner.run.device, "auto, cpu, cuda or cuda:0,1,...")
-      ->capture_default_str()
-      ->group(group);
-  verb->add_option("--threads", owner.run.threads, "CPU threads; 0: all there are")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str()
-      ->group(group);
-  verb->add_option("--seed", owner.run.seed, "Seed of whatever is drawn at random")
-      ->capture_default_str()
-      ->group(group);
-  verb->add_flag("--quiet", owner.run.quiet, "Neither progress nor warnings")->group(group);
-  verb->add_flag("--json", owner.run.json, "Results for machines")->group(group);
-  verb->add_option("--manifest", owner.run.manifest, "Write what was run to this JSON file")
-      ->group(group);
-  verb->callback([body = std::move(body), &owner, verb] {
-    auto const options = std::as_const(*verb).get_options();
-    check_counts(options);
-    check_paths(options);
-    owner.start(has_engines(options));
-    body();
-    owner.finish();
-  });
-  return verb;
-}
-
-void expect_manifest_beside_folds(session& owner, std::string const& out_dir, std::size_t folds) {
-  for (std::size_t fold = 1; fold <= folds; ++fold)
-    for (char const* const part : {"train", "vali", "test"}) {
-      std::string const name = fmt::format("Fold{}/{}.txt", fold, part);
-      owner.outputs({{fmt::format("--out-dir's {}", name),
-                      (std::filesystem::path(out_dir) / name).string()}});
-    }
 }
 
 std::vector<std::string> split_list(std::string const& text, char separator) {

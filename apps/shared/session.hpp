@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/engine_registry.hpp"
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,8 +25,9 @@ struct run_options {
   std::string manifest;
 };
 
-/// One invocation of the program: its common options, its context, its manifest, its messages.
-/// Only this class and the verbs print; the library does not.
+/// One run of the program: its common options, its context, its inputs and outputs, its manifest,
+/// its messages. The library prints nothing; the program does. What a thread of the work may call
+/// is `request_stop`, `warn` and `say`; the rest is for the thread that runs the verb.
 class session {
  public:
   explicit session(std::vector<std::string> command);
@@ -39,8 +40,9 @@ class session {
   /// Threads, devices, seed, stop token and progress as the options say; made on the first call.
   /// Throws `usage_error` for a malformed --device, `device_error` for one that is not there.
   context const& ctx();
-  /// Throws `device_error` when --device names GPUs and the engine runs on none.
-  void expect_device_for(std::string_view engine, std::string_view runs_on) const;
+  /// Throws `device_error` when --device names GPUs and the engine does not run there. `when`: the
+  /// case in which `where` holds, for the message.
+  void expect_device_for(std::string_view engine, runs_on where, std::string_view when = {}) const;
   /// Requests that the work stops; safe from any thread.
   void request_stop();
 
@@ -69,7 +71,7 @@ class session {
   void warn(std::string const& message);
   /// `rulerank: ...` on standard error, unless --quiet.
   void say(std::string const& message);
-  /// What the program ends with where nothing was thrown; 0 unless told.
+  /// The exit code where nothing was thrown; default: 0.
   void exit_with(int code);
   int exit_code() const;
   /// A field of the manifest, such as the engine that ran.
@@ -98,9 +100,10 @@ class session {
   nlohmann::ordered_json manifest();
 
   /// add_verb calls these around a verb's body: the first opens the file of --manifest, so that
-  /// one which cannot be written fails at once, the second writes it. `engines`: the verb has
-  /// engines to choose from, so that --device auto looks for devices and says which it took.
-  void start(bool engines);
+  /// one which cannot be written fails at once, the second writes it. `engines`: where the engines
+  /// that the verb chooses from run. With some on GPUs, --device auto takes the GPUs there are and
+  /// says so.
+  void start(runs_on engines);
   void finish();
 
  private:
@@ -110,15 +113,6 @@ class session {
   struct state;
   std::unique_ptr<state> state_;
 };
-
-/// Adds a verb with the common options; `body` runs when the line names it, and what it throws
-/// becomes the exit code (see main.cpp). `example` is one worked line for --help.
-CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
-                   std::string const& description, std::string const& example,
-                   std::function<void()> body);
-
-/// For what is written as LETOR's folds: refuses a --manifest that is one of their files.
-void expect_manifest_beside_folds(session& owner, std::string const& out_dir, std::size_t folds);
 
 /// Splits "a,b,c".
 std::vector<std::string> split_list(std::string const& text, char separator = ',');

@@ -1,5 +1,6 @@
 #include "apps/shared/settings_argument.hpp"
 
+#include "apps/shared/options.hpp"
 #include "core/error.hpp"
 #include "tuning/settings_file.hpp"
 
@@ -16,8 +17,8 @@ void exclude_each_other(CLI::App& verb, CLI::Option* train, CLI::Option* model) 
 
 void settings_argument::add_to(CLI::App& verb) {
   verb_ = &verb;
-  verb.add_option("--settings", file,
-                  "Settings that tune found, for all that is not given here: discretiser, score")
+  path_option(verb, "--settings", file,
+              "Settings that tune found, for all that is not given here: discretizer, score")
       ->type_name("S.json");
 }
 

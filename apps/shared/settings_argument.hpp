@@ -12,7 +12,7 @@ namespace rulerank::apps {
 /// A model says all that --train and the options of cuts and settings do: they exclude each other.
 void exclude_each_other(CLI::App& verb, CLI::Option* train, CLI::Option* model);
 
-/// --settings: what tune found, as defaults of the discretiser's options and the score's. What the
+/// --settings: what tune found, as defaults of the discretizer's options and the score's. What the
 /// line itself gives stands.
 struct settings_argument {
   std::string file;

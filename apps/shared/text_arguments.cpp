@@ -42,7 +42,7 @@ void expect_outside(session::named_input const& input, session::named_output con
   auto const folder = std::filesystem::weakly_canonical(input.path);
   auto const file = std::filesystem::weakly_canonical(output.path);
   if (std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end())
-    throw usage_error(fmt::format("{} {} is within {} {}, expected another place", output.option,
+    throw usage_error(fmt::format("{} {} is within {} {}, expected another folder", output.option,
                                   output.path, input.option, input.path));
 }
 
@@ -82,7 +82,7 @@ void text_arguments::add_index_to(CLI::App& verb) {
       ->group(group);
   weights_option =
       verb.add_option("--weights", weights,
-                      vectors ? "tf-idf, bm25 or none (counts); of svmlight none unless told"
+                      vectors ? "tf-idf, bm25 or none (counts); default for svmlight: none"
                               : "tf-idf, bm25 or none (counts)")
           ->capture_default_str()
           ->group(group);
@@ -104,9 +104,9 @@ knn::text_index_options text_arguments::options(session& owner) const {
                                   names_of_formats(vectors)));
   chosen.format = found->second;
   try {
-    bool const told = weights_option != nullptr && weights_option->count() > 0;
+    bool const given = weights_option != nullptr && weights_option->count() > 0;
     chosen.weighting.how =
-        holds_vectors(chosen) && !told ? knn::weighting::none : knn::weighting_from(weights);
+        holds_vectors(chosen) && !given ? knn::weighting::none : knn::weighting_from(weights);
   } catch (usage_error const& e) {
     throw usage_error(fmt::format("--weights: {}", e.what()));
   }
@@ -144,7 +144,7 @@ void expect_outside(session const& owner, std::span<session::named_input const> 
 }
 
 double run_score(knn::similarity metric, double score) {
-  return metric == knn::similarity::l2 ? 0.0 - score : score;
+  return metric == knn::similarity::normalized_l2 ? 0.0 - score : score;
 }
 
 void warn_without_terms(session& owner, knn::text_index const& index) {

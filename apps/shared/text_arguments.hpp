@@ -10,7 +10,7 @@
 
 namespace rulerank::apps {
 
-/// How text is read and made an index of: --format --labels --number-by-position --stop-words
+/// How text is read and indexed: --format --labels --number-by-position --stop-words
 /// --stemmer --no-fold --min-length --max-length --no-numbers --weights --k1 --b --min-documents
 /// --max-share.
 struct text_arguments {
@@ -23,8 +23,8 @@ struct text_arguments {
   bool no_numbers = false;
   knn::text_index_options index;
 
-  /// The options that only matter where an index is made are told apart, so that a verb can refuse
-  /// them beside an index that is there.
+  /// The options that only matter where an index is made are a group of their own, so that a verb
+  /// can refuse them beside an index that exists.
   void add_reading_to(CLI::App& verb, std::string const& name_of_format = "--format");
   void add_index_to(CLI::App& verb);
   /// Throws `usage_error` for words that are not known. Warnings of the reading go to the session.
@@ -42,8 +42,8 @@ struct text_arguments {
 void expect_outside(session const& owner, std::span<session::named_input const> inputs,
                     std::span<session::named_output const> outputs);
 
-/// What a run says of a similarity or a distance: larger is better, and a distance of 0 has no
-/// minus.
+/// The score of a run's line: a similarity as it is, a distance with a minus (0 has none), so that
+/// larger is better.
 double run_score(knn::similarity metric, double score);
 
 /// Warns of an index whose cut-offs and stop words left no term: it finds nothing.

@@ -2,11 +2,9 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
-#include "core/parallel.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -72,32 +70,12 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
   return jobs;
 }
 
-/// The documents with bin numbers for values, NaN where there is no value; the other features go.
-datasets::dataset with_bins(context const& ctx, datasets::dataset data,
-                            datasets::binned_dataset const& binned) {
-  std::size_t const features = binned.feature_count();
-  data.entries.resize(data.size() * features);
-  parallel_for(ctx, data.size(), 1024, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t f = 0; f < features; ++f) {
-      std::uint32_t const bins = binned.bins(f) - (binned.has_missing_item[f] ? 1 : 0);
-      for (std::size_t d = begin; d < end; ++d) {
-        std::uint8_t const code = binned.code(f, d);
-        data.entries[d * features + f] = {
-            binned.features[f],
-            code < bins ? static_cast<double>(code) : std::numeric_limits<double>::quiet_NaN()};
-      }
-    }
-  });
-  for (std::size_t d = 0; d <= data.size(); ++d) data.row[d] = d * features;
-  return data;
-}
-
 void write_binned(session& owner, discretize_arguments const& arguments, datasets::dataset data,
                   datasets::discretizer const& fitted, std::string const& path) {
   {
     auto const timer = owner.stage("apply");
     auto const binned = datasets::apply_discretizer(owner.ctx(), data, fitted);
-    data = with_bins(owner.ctx(), std::move(data), binned);
+    data = datasets::with_bin_numbers(owner.ctx(), std::move(data), binned);
   }
   auto const timer = owner.stage("write");
   if (arguments.reading.unlabelled)
@@ -106,13 +84,6 @@ void write_binned(session& owner, discretize_arguments const& arguments, dataset
   output_file out(path);
   datasets::write_svmlight(data, out);
   out.commit();
-}
-
-void make_out_dir(std::string const& path) {
-  std::error_code failed;
-  fs::create_directories(path, failed);
-  if (failed)
-    throw output_error(fmt::format("{}: cannot be made a folder ({})", path, failed.message()));
 }
 
 void discretize(session& owner, discretize_arguments const& arguments) {
@@ -136,7 +107,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
         auto const timer = owner.stage("fit");
         fitted = how.fit_or_read(owner, data);
       }
-      make_out_dir(arguments.out_dir);  // the first that is written: a fault before leaves nothing
+      make_folders(arguments.out_dir);  // the first that is written: a fault before leaves nothing
       write_file(model, datasets::to_json(fitted).dump(1) + "\n");
       auto const cut = std::count_if(fitted.features.begin(), fitted.features.end(),
                                      [](auto const& f) { return !f.cuts.empty(); });
@@ -168,16 +139,16 @@ void add_discretize(CLI::App& program, session& owner) {
                "--method tube --bins 10 --out-dir binned",
                [arguments, &owner] { discretize(owner, *arguments); });
   auto* const train =
-      verb->add_option("--train", arguments->train, "SVMlight file that the cuts are fitted on")
+      path_option(*verb, "--train", arguments->train, "SVMlight file that the cuts are fitted on")
           ->type_name("FILE");
-  verb->add_option("--apply", arguments->apply, "More files to write with the same cuts")
+  path_option(*verb, "--apply", arguments->apply, "More files to write with the same cuts")
       ->type_name("FILE");
-  verb->add_option("--out-dir", arguments->out_dir,
-                   "Folder for the files, each under its own name; made where missing")
+  path_option(*verb, "--out-dir", arguments->out_dir,
+              "Folder for the files, each under its own name; made where missing")
       ->type_name("D")
       ->required();
-  verb->add_option("--model", arguments->model,
-                   "Where the cut points go; without it D/discretizer.json")
+  path_option(*verb, "--model", arguments->model,
+              "Where the cut points go; without it D/discretizer.json")
       ->type_name("M.json");
   arguments->discretizer.add_to(*verb);
   arguments->reading.add_to(*verb);

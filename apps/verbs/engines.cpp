@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,25 +20,24 @@ struct engine_line {
   std::string_view name;
   std::string_view where;
   std::string what;
+  std::string_view source;
   bool is_default;
 };
 
-/// How an engine works and, of a published one, where it was.
-template <class Entry>
-std::string words_of(Entry const& e) {
-  return e.source.empty() ? std::string(e.description)
-                          : fmt::format("as published ({}): {}", e.source, e.description);
-}
-
-/// Adds what a room says about its engines.
+/// Adds the engines of a module, which the verb chooses from.
 template <class Engines>
 void add_lines(std::vector<engine_line>& lines, std::string_view verb, Engines const& engines) {
-  for (auto const& e : engines)
-    if constexpr (requires { e.where; })
-      lines.push_back(
-          {verb, e.name, name_of(e.where), words_of(e), e.default_on != runs_on::nowhere});
-    else
-      lines.push_back({verb, e.name, e.runs_on, std::string(e.what), e.is_default});
+  for (auto const& e : engines) {
+    engine_line line{verb, e.name, name_of(where_of(e)), {}, {}, is_default(e)};
+    if constexpr (requires { e.description; }) {
+      line.source = e.source;
+      line.what = e.source.empty() ? std::string(e.description)
+                                   : fmt::format("as published ({}): {}", e.source, e.description);
+    } else {
+      line.what = e.what;
+    }
+    lines.push_back(std::move(line));
+  }
 }
 
 std::vector<engine_line> all_engines() {
@@ -56,13 +56,14 @@ std::string as_json(std::vector<engine_line> const& lines) {
                     {"engine", e.name},
                     {"default", e.is_default},
                     {"runs_on", e.where},
-                    {"what", e.what}});
+                    {"what", e.what},
+                    {"source", e.source}});
   return json.dump(2) + "\n";
 }
 
 std::string as_table(std::vector<engine_line> const& lines) {
   auto const row = [](auto... words) {
-    return fmt::format("{:<13}{:<12}{:<9}{:<17}{}\n", words...);
+    return fmt::format("{:<13}{:<12}{:<9}{:<11}{}\n", words...);
   };
   std::string text = row("verb", "engine", "default", "runs on", "what");
   for (engine_line const& e : lines)

@@ -1,7 +1,9 @@
 #include "eval/evaluate.hpp"
 
 #include "apps/shared/arguments.hpp"
+#include "apps/shared/evaluated_systems.hpp"
 #include "apps/shared/judged_ids.hpp"
+#include "apps/shared/profile_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -10,7 +12,6 @@
 #include "eval/report.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -23,74 +24,6 @@ namespace rulerank::apps {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A number of the command line.
-template <class Number>
-Number parse_number(std::string_view option, std::string_view text) {
-  Number value{};
-  auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc{} || end != text.data() + text.size())
-    throw usage_error(fmt::format("{}: found '{}', expected a number", option, text));
-  return value;
-}
-
-/// --profile and what overrides its parts.
-struct profile_arguments {
-  std::string name = "letor";
-  std::optional<std::string> gain, discount, short_list, ties, prel;
-  std::optional<double> no_relevant, persistence, p_break;
-  std::optional<std::int32_t> relevant_from, max_label;
-  std::optional<std::size_t> max_docs;
-  bool complete = false;
-
-  void add_to(CLI::App& verb) {
-    std::string const group = "Conventions";
-    verb.add_option("--profile", name, "letor, mslr, standard, trec, lightgbm or yahoo")
-        ->capture_default_str()
-        ->group(group);
-    verb.add_option("--gain", gain, "exponential (2^r - 1) or linear (r)")->group(group);
-    verb.add_option("--discount", discount, "letor (1, 1, 1/log2(i)) or log2 (1/log2(i + 1))")
-        ->group(group);
-    verb.add_option("--no-relevant", no_relevant, "Value of a query with nothing to find, 0 to 1")
-        ->group(group);
-    verb.add_option("--relevant-from", relevant_from, "The lowest label that is relevant")
-        ->group(group);
-    verb.add_option("--short-list", short_list, "NDCG@k of fewer than k documents: zero or as-is")
-        ->group(group);
-    verb.add_option("--ties", ties, "Equal scores: stable, average, worst or docno")->group(group);
-    verb.add_flag("--complete", complete, "Judged queries that a run lacks count too")
-        ->group(group);
-    verb.add_option("--max-docs", max_docs, "Documents looked at in a ranking; 0: all")
-        ->group(group);
-    verb.add_option("--max-label", max_label,
-                    "r_max of ERR and pFound; default: the largest label in the data")
-        ->group(group);
-    verb.add_option("--prel", prel, "pFound's p_rel by label, as 0,.1,.5; default: as ERR")
-        ->group(group);
-    verb.add_option("--persistence", persistence, "RBP's p [.9]")->group(group);
-    verb.add_option("--p-break", p_break, "pFound's p_break [.15]")->group(group);
-  }
-
-  eval::profile make() const {
-    eval::profile p = eval::make_profile(name);
-    if (gain) p.gain = eval::gain_from(*gain);
-    if (discount) p.discount = eval::discount_from(*discount);
-    if (no_relevant) p.no_relevant = *no_relevant;
-    if (relevant_from) p.relevant_from = *relevant_from;
-    if (short_list) p.short_lists = eval::short_list_from(*short_list);
-    if (ties) p.ties = eval::tie_rule_from(*ties);
-    if (complete) p.complete = true;
-    if (max_docs) p.max_docs = *max_docs;
-    if (max_label) p.max_label = *max_label;
-    if (persistence) p.rbp_persistence = *persistence;
-    if (p_break) p.pfound_break = *p_break;
-    if (prel)
-      for (std::string const& value : split_list(*prel))
-        p.prel.push_back(parse_number<double>("--prel", value));
-    eval::check(p);
-    return p;
-  }
-};
 
 struct evaluate_options {
   std::vector<std::string> tests;
@@ -119,63 +52,6 @@ struct evaluate_options {
   std::string out = "-";
 };
 
-/// `NAME=REST`, where no file has that whole name; else a name made from the path.
-std::pair<std::string, std::string> named(std::string const& argument) {
-  std::size_t const equals = argument.find('=');
-  if (equals != std::string::npos && equals > 0 && !fs::exists(argument))
-    return {argument.substr(0, equals), argument.substr(equals + 1)};
-  fs::path path = argument;
-  if (!path.has_filename()) path = path.parent_path();
-  return {argument == "-" ? "standard input" : path.stem().string(), argument};
-}
-
-/// The files behind a system's name: with several test sets one for each, separated by commas.
-std::vector<std::string> files_of(std::string_view option, std::string const& argument,
-                                  std::size_t tests) {
-  std::string const rest = named(argument).second;
-  std::vector<std::string> files = tests == 1 ? std::vector{rest} : split_list(rest);
-  for (std::string const& path : files)
-    if (path.empty())
-      throw usage_error(
-          fmt::format("{} {}: a path is empty, expected the name of a file", option, argument));
-  return files;
-}
-
-/// Systems with the same name take their whole arguments as names.
-void make_names_distinct(std::vector<eval::system_values>& systems,
-                         std::vector<std::string> const& arguments) {
-  std::multiset<std::string> names;
-  for (eval::system_values const& system : systems) names.insert(system.name);
-  for (std::size_t s = 0; s < systems.size(); ++s)
-    if (names.count(systems[s].name) > 1) systems[s].name = arguments[s];
-  std::set<std::string> seen;
-  for (eval::system_values const& system : systems)
-    if (!seen.insert(system.name).second)
-      throw usage_error(fmt::format("the system '{}' is given twice", system.name));
-}
-
-/// Fold1, Fold2, ... of a folder that LETOR's folds are in.
-std::vector<std::string> fold_names(std::string const& folder) {
-  std::vector<std::string> names;
-  for (int n = 1; fs::exists(fs::path(folder) / fmt::format("Fold{}", n)); ++n)
-    names.push_back(fmt::format("Fold{}", n));
-  if (names.empty())
-    throw error({folder, 0, 0}, "found no Fold1, expected Fold1/test.txt, Fold2/test.txt, ...");
-  return names;
-}
-
-/// A system's scores of a fold: FOLDER/Fold1.score, or one of its other usual names.
-std::string fold_scores(std::string const& folder, std::string const& fold) {
-  for (char const* form : {"{}.score", "{}.scores", "{}.txt", "{}/scores.txt", "{}/test.score"}) {
-    fs::path const path = fs::path(folder) / fmt::format(fmt::runtime(form), fold);
-    if (fs::exists(path)) return path.string();
-  }
-  throw error({folder, 0, 0},
-              fmt::format("found no scores of {0}, expected {0}.score, {0}.scores, {0}.txt, "
-                          "{0}/scores.txt or {0}/test.score",
-                          fold));
-}
-
 /// `1,3-5`, or `all` that are listed; ascending.
 std::set<std::uint32_t> parse_features(std::string const& text,
                                        std::set<std::uint32_t> const& listed) {
@@ -183,10 +59,10 @@ std::set<std::uint32_t> parse_features(std::string const& text,
   std::set<std::uint32_t> features;
   for (std::string const& part : split_list(text)) {
     std::size_t const dash = part.find('-');
-    auto const first = parse_number<std::uint32_t>("--feature", part.substr(0, dash));
+    auto const first = number_from<std::uint32_t>("--feature", part.substr(0, dash));
     auto const last = dash == std::string::npos
                           ? first
-                          : parse_number<std::uint32_t>("--feature", part.substr(dash + 1));
+                          : number_from<std::uint32_t>("--feature", part.substr(dash + 1));
     if (last < first || last - first > 1'000'000)
       throw usage_error(fmt::format("--feature: found '{}', expected a rising range", part));
     for (std::uint64_t feature = first; feature <= last; ++feature)
@@ -251,52 +127,50 @@ eval::comparison_options comparison_options_of(evaluate_options const& o) {
   return options;
 }
 
-/// The systems of --scores and --feature on the test sets.
-void evaluate_scores(session& owner, evaluate_options const& o,
-                     std::vector<eval::measure> const& measures, eval::report& report) {
+/// The test sets, and the names of their folds.
+std::vector<datasets::dataset> read_tests(session& owner, evaluate_options const& o,
+                                          std::vector<std::string>& folds) {
   std::vector<std::string> paths = o.tests;
+  folds = paths;
   if (!o.folds.empty()) {
-    report.folds = fold_names(o.folds);
-    for (std::string const& fold : report.folds)
+    folds = fold_names(o.folds);
+    for (std::string const& fold : folds)
       paths.push_back((fs::path(o.folds) / fold / "test.txt").string());
-  } else {
-    report.folds = paths;
   }
+  auto const timer = owner.stage("read");
   std::vector<datasets::dataset> tests;
-  {
-    auto const timer = owner.stage("read");
-    for (std::size_t f = 0; f < paths.size(); ++f)
-      tests.push_back(o.reading.read(owner, paths[f], f));
-  }
-  // One r_max for all folds.
-  eval::profile p = report.rules;
-  std::int32_t largest = 0;
-  for (datasets::dataset const& test : tests) largest = std::max(largest, test.max_label());
-  if (!p.max_label) p.max_label = largest;
+  for (std::size_t f = 0; f < paths.size(); ++f)
+    tests.push_back(o.reading.read(owner, paths[f], f));
+  return tests;
+}
 
-  auto const timer = owner.stage("evaluate");
+/// The score files of a system, one for each test set.
+std::vector<std::string> score_files(evaluate_options const& o, std::string const& argument,
+                                     std::vector<std::string> const& folds) {
+  std::vector<std::string> files;
+  if (o.folds.empty())
+    files = files_of("--scores", argument, folds.size());
+  else
+    for (std::string const& fold : folds)
+      files.push_back(fold_scores(named(argument).second, fold));
+  if (files.size() != folds.size())
+    throw usage_error(
+        fmt::format("--scores {}: found {} files, expected {}, one for each --test "
+                    "(separated by commas)",
+                    argument, files.size(), folds.size()));
+  return files;
+}
+
+/// Systems and the arguments that name them.
+struct judged_systems {
+  std::vector<eval::system_values> systems;
   std::vector<std::string> arguments;
-  for (std::string const& argument : o.scores) {
-    auto const [name, rest] = named(argument);
-    std::vector<std::string> files;
-    if (o.folds.empty())
-      files = files_of("--scores", argument, tests.size());
-    else
-      for (std::string const& fold : report.folds) files.push_back(fold_scores(rest, fold));
-    if (files.size() != tests.size())
-      throw usage_error(
-          fmt::format("--scores {}: found {} files, expected {}, one for each --test "
-                      "(separated by commas)",
-                      argument, files.size(), tests.size()));
-    eval::system_values system{name, {}};
-    for (std::size_t f = 0; f < tests.size(); ++f) {
-      auto const scores = datasets::read_scores_of(owner.ctx(), owner.input(files[f]), tests[f]);
-      system.folds.push_back(eval::evaluate(owner.ctx(), tests[f], scores, measures, p));
-    }
-    report.systems.push_back(std::move(system));
-    arguments.push_back(argument);
-  }
-  if (o.features.empty()) return make_names_distinct(report.systems, arguments);
+};
+
+void evaluate_features(session& owner, evaluate_options const& o,
+                       std::vector<datasets::dataset> const& tests,
+                       std::vector<eval::measure> const& measures, eval::profile const& p,
+                       judged_systems& judged) {
   std::set<std::uint32_t> listed;
   for (datasets::dataset const& test : tests)
     for (std::uint32_t feature : datasets::listed_features(test)) listed.insert(feature);
@@ -307,10 +181,36 @@ void evaluate_scores(session& owner, evaluate_options const& o,
     for (datasets::dataset const& test : tests)
       system.folds.push_back(eval::evaluate(
           owner.ctx(), test, eval::feature_scores(test, feature, o.ascending), measures, p));
-    arguments.push_back(system.name);
-    report.systems.push_back(std::move(system));
+    judged.arguments.push_back(system.name);
+    judged.systems.push_back(std::move(system));
   }
-  make_names_distinct(report.systems, arguments);
+}
+
+/// The systems of --scores and --feature on the test sets.
+void evaluate_scores(session& owner, evaluate_options const& o,
+                     std::vector<eval::measure> const& measures, eval::report& report) {
+  std::vector<datasets::dataset> const tests = read_tests(owner, o, report.folds);
+  // One r_max for all folds.
+  eval::profile p = report.rules;
+  std::int32_t largest = 0;
+  for (datasets::dataset const& test : tests) largest = std::max(largest, test.max_label());
+  if (!p.max_label) p.max_label = largest;
+
+  auto const timer = owner.stage("evaluate");
+  judged_systems judged;
+  for (std::string const& argument : o.scores) {
+    std::vector<std::string> const files = score_files(o, argument, report.folds);
+    eval::system_values system{named(argument).first, {}};
+    for (std::size_t f = 0; f < tests.size(); ++f) {
+      auto const scores = datasets::read_scores_of(owner.ctx(), owner.input(files[f]), tests[f]);
+      system.folds.push_back(eval::evaluate(owner.ctx(), tests[f], scores, measures, p));
+    }
+    judged.systems.push_back(std::move(system));
+    judged.arguments.push_back(argument);
+  }
+  if (!o.features.empty()) evaluate_features(owner, o, tests, measures, p, judged);
+  make_names_distinct(judged.systems, judged.arguments);
+  report.systems = std::move(judged.systems);
 }
 
 /// The runs against the judgments.
@@ -341,6 +241,16 @@ std::string list_of_measures(eval::table_format format) {
   return eval::render(t, format);
 }
 
+/// The system of --reference.
+std::size_t system_named(std::string const& name, std::vector<eval::system_values> const& systems) {
+  auto const at = std::ranges::find(systems, name, &eval::system_values::name);
+  if (at != systems.end()) return static_cast<std::size_t>(at - systems.begin());
+  std::vector<std::string> names;
+  for (eval::system_values const& system : systems) names.push_back(system.name);
+  throw usage_error(
+      fmt::format("--reference: found '{}', expected one of {}", name, fmt::join(names, ", ")));
+}
+
 void run_evaluate(session& owner, evaluate_options const& o) {
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(o.format);
@@ -368,24 +278,87 @@ void run_evaluate(session& owner, evaluate_options const& o) {
     evaluate_runs(owner, o, measures, report);
 
   if (report.compared.paired_t || report.compared.fisher) {
-    std::size_t reference = 0;
-    if (o.reference) {
-      auto const at = std::find_if(
-          report.systems.begin(), report.systems.end(),
-          [&](eval::system_values const& system) { return system.name == *o.reference; });
-      if (at == report.systems.end()) {
-        std::vector<std::string> names;
-        for (eval::system_values const& system : report.systems) names.push_back(system.name);
-        throw usage_error(fmt::format("--reference: found '{}', expected one of {}", *o.reference,
-                                      fmt::join(names, ", ")));
-      }
-      reference = static_cast<std::size_t>(at - report.systems.begin());
-    }
+    std::size_t const reference = o.reference ? system_named(*o.reference, report.systems) : 0;
     auto const timer = owner.stage("compare");
     report.comparisons = eval::compare(owner.ctx(), report.systems, reference, report.compared);
   }
   out.write(eval::render(report, format, o.digits));
   out.commit();
+}
+
+void add_inputs(CLI::App& verb, evaluate_options& o) {
+  std::string const inputs = "Inputs";
+  path_option(verb, "--test", o.tests, "SVMlight files with labels; several are folds")
+      ->type_name("T")
+      ->group(inputs);
+  path_option(verb, "--folds", o.folds, "A folder with Fold1/test.txt, Fold2/test.txt, ...")
+      ->type_name("DIR")
+      ->group(inputs);
+  path_option(verb, "--scores", o.scores,
+              "Systems: [NAME=]FILE; with several --test [NAME=]FILE,FILE,...; with --folds\n"
+              "[NAME=]DIR that holds Fold1.score, ...")
+      ->type_name("S")
+      ->group(inputs);
+  verb.add_option("--feature", o.features,
+                  "Features as systems, 12 or 1,3-5 or all; the highest value ranks first")
+      ->type_name("F")
+      ->group(inputs);
+  verb.add_flag("--descending", o.descending, "Highest value first, the default")->group(inputs);
+  verb.add_flag("--ascending", o.ascending, "Lowest value first")->group(inputs);
+  path_option(verb, "--qrels", o.qrels, "TREC judgments")->type_name("Q")->group(inputs);
+  path_option(verb, "--run", o.runs, "Systems: TREC runs, [NAME=]FILE")
+      ->type_name("R")
+      ->group(inputs);
+}
+
+void add_measures(CLI::App& verb, evaluate_options& o) {
+  std::string const judging = "Measures";
+  verb.add_option("--metrics", o.metrics, "Names, with cut-offs @10 or @1-10")
+      ->capture_default_str()
+      ->group(judging);
+  verb.add_flag("--list-metrics", o.list_metrics, "List the measures there are")->group(judging);
+  verb.add_option("--average", o.average,
+                  "Over several folds: folds (mean of their means) or queries")
+      ->capture_default_str()
+      ->group(judging);
+}
+
+void add_comparison(CLI::App& verb, evaluate_options& o) {
+  std::string const comparing = "Comparison";
+  verb.add_option("--compare", o.compare, "paired-t, fisher or both, over all queries of all folds")
+      ->group(comparing);
+  verb.add_option("--reference", o.reference, "The system the others are compared with [the first]")
+      ->type_name("NAME")
+      ->group(comparing);
+  o.permutations_option =
+      verb.add_option("--permutations", o.permutations, "Of the randomisation test")
+          ->check(CLI::Range(std::uint64_t{100'000}, std::numeric_limits<std::uint64_t>::max() / 2)
+                      .description(">= 100000"))
+          ->capture_default_str()
+          ->group(comparing);
+  o.holm_option =
+      verb.add_option("--holm", o.holm,
+                      "Corrects over the systems on each measure, or over the whole report")
+          ->type_name("measure|report")
+          ->capture_default_str()
+          ->group(comparing);
+}
+
+void add_output(CLI::App& verb, evaluate_options& o) {
+  std::string const output = "Output";
+  verb.add_flag("--per-fold", o.per_fold, "A row for each fold")->group(output);
+  verb.add_flag("--per-query", o.per_query, "A row for each query")->group(output);
+  verb.add_option("--format", o.format, "table, tsv, json, markdown or latex")
+      ->capture_default_str()
+      ->group(output);
+  verb.add_option("--digits", o.digits, "Digits after the point, where people read")
+      ->check(CLI::Range(0, 17))
+      ->capture_default_str()
+      ->group(output);
+  path_option(verb, "--out", o.out, "Where the report goes; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str()
+      ->group(output);
 }
 
 }  // namespace
@@ -398,78 +371,14 @@ void add_evaluate(CLI::App& program, session& owner) {
       "rulerank evaluate --test test.txt --scores base=a.txt new=b.txt --metrics MAP,NDCG@1-10\n"
       "      --compare paired-t,fisher\n"
       "  judges two files of scores (one number a line, in the order of test.txt) by LETOR's\n"
-      "  conventions, and tells whether the second differs from the first",
+      "  conventions, and tests whether the second differs from the first",
       [&owner, options] { run_evaluate(owner, *options); });
-  std::string const inputs = "Inputs";
-  verb->add_option("--test", o.tests, "SVMlight files with labels; several are folds")
-      ->type_name("T")
-      ->group(inputs);
-  verb->add_option("--folds", o.folds, "A folder with Fold1/test.txt, Fold2/test.txt, ...")
-      ->type_name("DIR")
-      ->group(inputs);
-  verb->add_option("--scores", o.scores,
-                   "Systems: [NAME=]FILE; with several --test [NAME=]FILE,FILE,...; with --folds\n"
-                   "[NAME=]DIR that holds Fold1.score, ...")
-      ->type_name("S")
-      ->group(inputs);
-  verb->add_option("--feature", o.features,
-                   "Features as systems, 12 or 1,3-5 or all; the highest value ranks first")
-      ->type_name("F")
-      ->group(inputs);
-  verb->add_flag("--descending", o.descending, "Highest value first, the default")->group(inputs);
-  verb->add_flag("--ascending", o.ascending, "Lowest value first")->group(inputs);
-  verb->add_option("--qrels", o.qrels, "TREC judgments")->type_name("Q")->group(inputs);
-  verb->add_option("--run", o.runs, "Systems: TREC runs, [NAME=]FILE")
-      ->type_name("R")
-      ->group(inputs);
+  add_inputs(*verb, o);
   o.reading.add_to(*verb);
-
-  std::string const judging = "Measures";
-  verb->add_option("--metrics", o.metrics, "Names, with cut-offs @10 or @1-10")
-      ->capture_default_str()
-      ->group(judging);
-  verb->add_flag("--list-metrics", o.list_metrics, "List the measures there are")->group(judging);
-  verb->add_option("--average", o.average,
-                   "Over several folds: folds (mean of their means) or queries")
-      ->capture_default_str()
-      ->group(judging);
+  add_measures(*verb, o);
   o.profile.add_to(*verb);
-
-  std::string const comparing = "Comparison";
-  verb->add_option("--compare", o.compare,
-                   "paired-t, fisher or both, over all queries of all folds")
-      ->group(comparing);
-  verb->add_option("--reference", o.reference,
-                   "The system the others are compared with [the first]")
-      ->type_name("NAME")
-      ->group(comparing);
-  o.permutations_option =
-      verb->add_option("--permutations", o.permutations, "Of the randomisation test")
-          ->check(CLI::Range(std::uint64_t{100'000}, std::numeric_limits<std::uint64_t>::max() / 2)
-                      .description(">= 100000"))
-          ->capture_default_str()
-          ->group(comparing);
-  o.holm_option =
-      verb->add_option("--holm", o.holm,
-                       "Corrects over the systems on each measure, or over the whole report")
-          ->type_name("measure|report")
-          ->capture_default_str()
-          ->group(comparing);
-
-  std::string const output = "Output";
-  verb->add_flag("--per-fold", o.per_fold, "A row for each fold")->group(output);
-  verb->add_flag("--per-query", o.per_query, "A row for each query")->group(output);
-  verb->add_option("--format", o.format, "table, tsv, json, markdown or latex")
-      ->capture_default_str()
-      ->group(output);
-  verb->add_option("--digits", o.digits, "Digits after the point, where people read")
-      ->check(CLI::Range(0, 17))
-      ->capture_default_str()
-      ->group(output);
-  verb->add_option("--out", o.out, "Where the report goes; - is standard output")
-      ->type_name("FILE")
-      ->capture_default_str()
-      ->group(output);
+  add_comparison(*verb, o);
+  add_output(*verb, o);
 }
 
 }  // namespace rulerank::apps

@@ -44,11 +44,11 @@ void add_experiment(CLI::App& program, session& owner) {
         run_experiment(owner, *arguments,
                        program.get_subcommand("experiment")->count("--rank-size") > 0);
       });
-  verb->add_option("--folds", a.folds,
-                   "Folder with Fold1, Fold2, ...: train.txt vali.txt test.txt (.gz, .zst) in each")
+  path_option(*verb, "--folds", a.folds,
+              "Folder with Fold1, Fold2, ...: train.txt vali.txt test.txt (.gz, .zst) in each")
       ->type_name("DIR")
       ->required();
-  verb->add_option("--out-dir", a.out_dir, "Folder for all that is written; made where missing")
+  path_option(*verb, "--out-dir", a.out_dir, "Folder for all that is written; made where missing")
       ->type_name("D")
       ->required();
   add_cross_validation_to(*verb, a);

@@ -5,22 +5,21 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
-#include "datasets/feature_order.hpp"
 #include "l2r/explanation.hpp"
-#include "l2r/ranker.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <stdexcept>
+#include <span>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 namespace rulerank::apps {
 namespace {
 
-/// How a document of the query is named.
+/// How a document of the query is chosen.
 struct chosen_document {
   std::optional<std::string> docid;
   std::optional<std::uint64_t> rank;
@@ -57,23 +56,20 @@ datasets::dataset query_of(datasets::dataset const& data, std::string const& qid
   throw usage_error(fmt::format("--qid: found '{}', expected a query of {}", qid, data.name));
 }
 
-/// The document that `how` names; `order` is the ranking. `prefix` begins the options' names.
-explained_document find(datasets::dataset const& query, std::vector<std::size_t> const& order,
-                        chosen_document const& how, std::string_view by_docid,
-                        std::string_view by_rank) {
+/// The document that `how` names; `order` is the ranking.
+query_document find(datasets::dataset const& query, std::vector<std::size_t> const& order,
+                    chosen_document const& how, std::string_view by_docid,
+                    std::string_view by_rank) {
   std::size_t const rank = how.rank.value_or(1);
   if (!how.docid) {
     if (rank == 0 || rank > order.size())
       throw usage_error(fmt::format("{}: found {}, expected 1 to {}, the documents of query {}",
                                     by_rank, rank, order.size(), query.queries.front().qid));
-    return {query, order[rank - 1], rank};
+    return {query, order[rank - 1]};
   }
   std::optional<std::size_t> found;
   for (std::size_t d = 0; d < query.size(); ++d) {
-    if (query.line_id(d) == *how.docid) {  // before another's docid
-      found = d;
-      break;
-    }
+    if (query.line_id(d) == *how.docid) return {query, d};  // before another's docid
     if (query.docid(d) != *how.docid) continue;
     if (found)
       throw usage_error(fmt::format("{}: '{}' is two documents, expected {} or {}", by_docid,
@@ -83,31 +79,11 @@ explained_document find(datasets::dataset const& query, std::vector<std::size_t>
   if (!found)
     throw usage_error(fmt::format("{}: found '{}', expected a document of query {}", by_docid,
                                   *how.docid, query.queries.front().qid));
-  auto const place = std::find(order.begin(), order.end(), *found) - order.begin();
-  return {query, *found, static_cast<std::size_t>(place) + 1};
+  return {query, *found};
 }
 
-/// Engines give the same bits: anything else is a fault of this program.
-void expect_same_score(double explained, double ranked) {
-  if (explained != ranked)
-    throw std::logic_error(
-        fmt::format("the rules add up to {}, the engine's score is {}", explained, ranked));
-}
-
-explained_member trained(session& owner, explain_arguments const& arguments,
-                         ranker_recipe const& how, l2r::ranker_options& options) {
-  l2r::model const m =
-      arguments.model.empty()
-          ? make_model(owner, arguments.train, arguments.reading, std::span(&how, 1))
-          : read_model(owner, arguments.model, arguments.ranker);
-  if (m.members.size() > 1)
-    throw error({arguments.model, 1, 1}, "found a model of several members, expected one");
-  auto const& member = std::get<l2r::rules_member>(m.members.front());
-  options.scoring = member.scoring;
-  return {*member.cuts, *member.training};
-}
-
-void explain(session& owner, explain_arguments arguments) {
+/// Refuses what makes no sense before anything is read.
+void check(session& owner, explain_arguments const& arguments) {
   if (arguments.train.empty() == arguments.model.empty())
     throw usage_error("no training documents, expected --train or --model");
   owner.outputs({{"--out", arguments.out}});
@@ -117,33 +93,19 @@ void explain(session& owner, explain_arguments arguments) {
                                          {"--names", arguments.names},
                                          {"--discretizer", arguments.discretizer.fitted},
                                          {"--settings", arguments.settings.file}});
-  ranker_recipe const how =
-      arguments.settings.recipe(owner, {arguments.discretizer, arguments.ranker});
-  arguments.discretizer = how.discretizer;
-  arguments.ranker = how.ranker;
-  l2r::ranker_options options = arguments.ranker.options();
-  arguments.discretizer.options();  // refuses wrong words before the documents are read
-  output_file out(arguments.out);   // an output that cannot be written fails before the work
-  datasets::feature_names names;
-  if (!arguments.names.empty())
-    names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
-  explained_member m = trained(owner, arguments, how, options);
-  m.training = datasets::best_features(owner.ctx(), m.training, options.scoring.feature_share);
-  options.scoring.feature_share = 1;  // of those: items are told by their place among them
-  datasets::dataset query;
-  {
-    auto const timer = owner.stage("read");
-    query = query_of(arguments.reading.read(owner, arguments.test, arguments.model.empty() ? 1 : 0),
-                     arguments.qid);
-  }
-  l2r::ranker ranker(owner.ctx(), m.training, options);
-  auto const binned = datasets::apply_discretizer(owner.ctx(), query, m.discretizer);
-  auto const scores = ranker.score(owner.ctx(), binned).scores;
-  auto const order = l2r::ranking(scores, 0, query.size());
-  explained_document const document = find(query, order, arguments.document, "--docid", "--rank");
-  l2r::known_items const items(ranker.prepared(), binned);
-  rule_words const words{m, ranker.prepared().index,
-                         datasets::item_ranges(m.training, m.discretizer), std::move(names)};
+}
+
+/// The model of --model, or fitted on --train.
+l2r::model model_of(session& owner, explain_arguments const& arguments,
+                    std::vector<ranker_recipe> const& recipes) {
+  return arguments.model.empty() ? make_model(owner, arguments.train, arguments.reading, recipes)
+                                 : read_model(owner, arguments.model, arguments.ranker);
+}
+
+/// Writes why the documents that the line names have their scores.
+void write_explanation(session& owner, explain_arguments const& arguments,
+                       l2r::explainer const& explainer, datasets::dataset const& query,
+                       std::span<rule_words const> words, output_file& out) {
   bool const json = arguments.format == "json" || owner.run.json;
   auto const format =
       arguments.format == "markdown" ? eval::table_format::markdown : eval::table_format::table;
@@ -153,24 +115,45 @@ void explain(session& owner, explain_arguments arguments) {
                          "\n"
                    : report(documents..., why, words, arguments.top, format));
   };
+  auto const& order = explainer.order();
+  query_document const document = find(query, order, arguments.document, "--docid", "--rank");
   auto const timer = owner.stage("explain");
-  if (is_given(arguments.against)) {
-    explained_document const other =
-        find(query, order, arguments.against, "--against", "--against-rank");
-    if (other.d == document.d)
-      throw usage_error(fmt::format("--against: found document {} itself, expected another one",
-                                    query.docid(document.d)));
-    l2r::comparison const why =
-        l2r::compare(owner.ctx(), ranker.prepared(), items, document.d, other.d, arguments.top);
-    expect_same_score(why.first.score, scores[document.d]);
-    expect_same_score(why.second.score, scores[other.d]);
-    write(why, document, other);
-  } else {
-    l2r::explanation const why =
-        l2r::explain(owner.ctx(), ranker.prepared(), items, document.d, arguments.top);
-    expect_same_score(why.score, scores[document.d]);
-    write(why, document);
+  if (!is_given(arguments.against))
+    return write(explainer.explain(owner.ctx(), document.d, arguments.top), document);
+  query_document const other = find(query, order, arguments.against, "--against", "--against-rank");
+  if (other.d == document.d)
+    throw usage_error(fmt::format("--against: found document {} itself, expected another one",
+                                  query.docid(document.d)));
+  write(explainer.compare(owner.ctx(), document.d, other.d, arguments.top), document, other);
+}
+
+void explain(session& owner, explain_arguments const& arguments) {
+  check(owner, arguments);
+  std::vector<ranker_recipe> const recipes =
+      arguments.settings.recipes(owner, {arguments.discretizer, arguments.ranker});
+  for (auto const& [discretizer, ranker] : recipes) {  // refuses wrong words before the work
+    ranker.options();
+    discretizer.options();
   }
+  output_file out(arguments.out);  // an output that cannot be written fails before the work
+  datasets::feature_names names;
+  if (!arguments.names.empty())
+    names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
+  l2r::model model = model_of(owner, arguments, recipes);
+  datasets::dataset query;
+  {
+    auto const timer = owner.stage("read");
+    query = query_of(arguments.reading.read(owner, arguments.test, arguments.model.empty() ? 1 : 0),
+                     arguments.qid);
+  }
+  l2r::scorer const scorer = make_scorer(owner, std::move(model), arguments.ranker);
+  l2r::explainer const explainer(owner.ctx(), scorer, query);
+  std::vector<rule_words> words;
+  for (std::size_t k = 0; k < scorer.fitted().members.size(); ++k)
+    words.push_back({explainer.ranges(k),
+                     std::get<l2r::rules_member>(scorer.fitted().members[k]).cuts->options.norm,
+                     names});
+  write_explanation(owner, arguments, explainer, query, words, out);
   out.commit();
 }
 
@@ -184,11 +167,11 @@ void add_explain(CLI::App& program, session& owner) {
       "--rank 1 --against-rank 2 --names features.tsv",
       [arguments, &owner] { explain(owner, *arguments); });
   CLI::Option* const train =
-      verb->add_option("--train", arguments->train, "Training documents (SVMlight)")
+      path_option(*verb, "--train", arguments->train, "Training documents (SVMlight)")
           ->type_name("FILE");
   CLI::Option* const model =
-      verb->add_option("--model", arguments->model, "Or what fit wrote")->type_name("FILE");
-  verb->add_option("--test", arguments->test, "Documents that were ranked")
+      path_option(*verb, "--model", arguments->model, "Or what fit wrote")->type_name("FILE");
+  path_option(*verb, "--test", arguments->test, "Documents that were ranked")
       ->type_name("FILE")
       ->required();
   verb->add_option("--qid", arguments->qid, "The query")->type_name("Q")->required();
@@ -206,12 +189,12 @@ void add_explain(CLI::App& program, session& owner) {
       ->excludes(against);
   verb->add_option("--top", arguments->top, "Most rules listed each way, and items")
       ->capture_default_str();
-  verb->add_option("--names", arguments->names, "Lines of a feature's number and its name")
+  path_option(*verb, "--names", arguments->names, "Lines of a feature's number and its name")
       ->type_name("FILE");
   verb->add_option("--format", arguments->format, "text, markdown or json (as --json does)")
       ->check(CLI::IsMember({"text", "markdown", "json"}))
       ->capture_default_str();
-  verb->add_option("--out", arguments->out, "Where it goes; - is standard output")
+  path_option(*verb, "--out", arguments->out, "Where it goes; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
   arguments->ranker.add_scoring_to(*verb);

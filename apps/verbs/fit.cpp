@@ -71,10 +71,10 @@ void add_fit(CLI::App& program, session& owner) {
       program, owner, "fit", "Write everything that rank needs into one checked file",
       "rulerank fit --train reduced.txt --model fold1.model --rule-size 4 --method frequency",
       [arguments, &owner] { fit(owner, *arguments); });
-  verb->add_option("--train", arguments->train, "Training documents (SVMlight)")
+  path_option(*verb, "--train", arguments->train, "Training documents (SVMlight)")
       ->type_name("FILE")
       ->required();
-  verb->add_option("--model", arguments->model, "Where the model goes")
+  path_option(*verb, "--model", arguments->model, "Where the model goes")
       ->type_name("FILE")
       ->required();
   arguments->ranker.add_scoring_to(*verb);

@@ -169,18 +169,18 @@ void add_rank(CLI::App& program, session& owner) {
                "--method frequency --out scores.txt --run run.trec",
                [arguments, &owner] { rank(owner, *arguments); });
   CLI::Option* const train =
-      verb->add_option("--train", arguments->train, "Training documents (SVMlight)")
+      path_option(*verb, "--train", arguments->train, "Training documents (SVMlight)")
           ->type_name("FILE");
   CLI::Option* const model =
-      verb->add_option("--model", arguments->model, "Or what fit wrote")->type_name("FILE");
-  verb->add_option("--test", arguments->test,
-                   "Documents to rank; -: standard input, each query ranked when it is complete")
+      path_option(*verb, "--model", arguments->model, "Or what fit wrote")->type_name("FILE");
+  path_option(*verb, "--test", arguments->test,
+              "Documents to rank; -: standard input, each query ranked when it is complete")
       ->type_name("FILE|-")
       ->required();
-  verb->add_option("--out", arguments->out, "One score a line, in input order")
+  path_option(*verb, "--out", arguments->out, "One score a line, in input order")
       ->type_name("FILE")
       ->capture_default_str();
-  verb->add_option("--run", arguments->run, "The ranking as a TREC run")->type_name("FILE");
+  path_option(*verb, "--run", arguments->run, "The ranking as a TREC run")->type_name("FILE");
   verb->add_option("--tag", arguments->tag, "Last column of the run")->capture_default_str();
   arguments->ranker.add_scoring_to(*verb);
   arguments->ranker.add_engine_to(*verb);

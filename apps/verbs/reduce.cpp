@@ -1,6 +1,8 @@
 #include "apps/shared/arguments.hpp"
 #include "apps/shared/committee_arguments.hpp"
+#include "apps/shared/committee_rounds.hpp"
 #include "apps/shared/label_arguments.hpp"
+#include "apps/shared/labelled_sampling.hpp"
 #include "apps/shared/sampler_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/output_file.hpp"
@@ -56,10 +58,8 @@ std::vector<std::size_t> query_begin(datasets::dataset const& train) {
   return begin;
 }
 
-void reduce(session& owner, reduce_arguments const& arguments) {
-  arguments.sampler.check();
-  arguments.labels.check(arguments.train);
-  arguments.rounds.check();
+/// Names the inputs and outputs before any is read or written.
+void name_files(session& owner, reduce_arguments const& arguments) {
   std::vector<session::named_input> inputs{
       {"--train", arguments.train},
       {"--discretizer", arguments.discretizer.fitted},
@@ -73,78 +73,123 @@ void reduce(session& owner, reduce_arguments const& arguments) {
                  {"--model", arguments.model},
                  {"--pending", arguments.labels.pending},
                  {"--resume", arguments.labels.resume}});
-  // An output that cannot be written fails before the work.
-  output_file out(arguments.out);
-  std::optional<output_file> model, ids;
-  if (!arguments.model.empty()) model.emplace(arguments.model);
-  if (!arguments.ids.empty()) ids.emplace(arguments.ids);
+}
+
+/// Opened before the work: an output that cannot be written fails at once.
+struct reduce_outputs {
+  output_file chosen;
+  std::optional<output_file> cuts, ids;
+
+  explicit reduce_outputs(reduce_arguments const& arguments) : chosen(arguments.out) {
+    if (!arguments.model.empty()) cuts.emplace(arguments.model);
+    if (!arguments.ids.empty()) ids.emplace(arguments.ids);
+  }
+  void commit() {
+    if (cuts) cuts->commit();
+    if (ids) ids->commit();
+    chosen.commit();
+  }
+};
+
+/// The documents that the sampling and the rounds chose.
+struct reduced_set {
+  labelled_sample sampled;
+  bool has_rounds = false;
+  second_stage_result rounds;  ///< where it has them
+
+  bool ready() const { return sampled.ready && (!has_rounds || rounds.ready); }
+  std::vector<std::size_t> const& documents() const {
+    return has_rounds ? rounds.documents : sampled.sample.documents;
+  }
+};
+
+reduced_set choose(session& owner, reduce_arguments const& arguments, label_pool const& pool) {
+  reduced_set result;
+  if (arguments.labels.asks() || arguments.whole_queries) {
+    al::sampler_options options = arguments.sampler.options(owner, pool.binned);
+    if (arguments.whole_queries) options.query_begin = query_begin(pool.train);
+    result.sampled =
+        sample_with_labels(owner, arguments.labels, pool, options, arguments.rounds.wanted());
+  } else {
+    result.sampled.sample = arguments.sampler.reduce(owner, pool.train, pool.binned);
+    result.sampled.ready = true;
+  }
+  if (!result.sampled.ready || !arguments.rounds.wanted() || result.sampled.finished_early)
+    return result;
+  result.has_rounds = true;
+  result.rounds = run_rounds(owner, {arguments.rounds, arguments.sampler, arguments.labels}, pool,
+                             result.sampled);
+  if (!result.sampled.labels.empty()) result.sampled.labels = result.rounds.labels;
+  return result;
+}
+
+nlohmann::ordered_json summary_of(label_pool const& pool, reduced_set const& chosen,
+                                  bool whole_queries) {
+  auto json = summary(pool.train, pool.binned, chosen.sampled.sample, whole_queries);
+  if (!chosen.sampled.summary.is_null()) json["labelling"] = chosen.sampled.summary;
+  if (chosen.has_rounds) {
+    json["second_stage"] = chosen.rounds.summary;
+    json["labelled"] = chosen.documents().size();
+  }
+  return json;
+}
+
+void say_what_was_chosen(session& owner, reduce_arguments const& arguments,
+                         datasets::dataset const& train, reduced_set const& chosen) {
+  auto const percent = [&](std::size_t documents) {
+    return 100.0 * static_cast<double>(documents) / static_cast<double>(train.size());
+  };
+  al::sample const& sample = chosen.sampled.sample;
+  owner.say(fmt::format("chose {} of {} documents ({:.2f} %) in {} with {}",
+                        sample.documents.size(), train.size(), percent(sample.documents.size()),
+                        arguments.whole_queries
+                            ? fmt::format("{} whole queries", sample.partitions.front().iterations)
+                            : fmt::format("{} partitions", sample.partitions.size()),
+                        al::name_of(sample.ran)));
+  if (chosen.has_rounds)
+    owner.say(fmt::format("{} rounds by {} added {}: {} documents ({:.2f} %)",
+                          chosen.rounds.summary["rounds"].get<std::size_t>(),
+                          arguments.rounds.select, chosen.rounds.picks.size(),
+                          chosen.documents().size(), percent(chosen.documents().size())));
+}
+
+void reduce(session& owner, reduce_arguments const& arguments) {
+  arguments.sampler.check();
+  arguments.labels.check(arguments.train);
+  arguments.rounds.check();
+  name_files(owner, arguments);
+  reduce_outputs out(arguments);
   datasets::dataset const train = [&] {
     auto const timer = owner.stage("read");
     return arguments.reading.read(owner, arguments.train);
   }();
-  datasets::discretizer fitted;
+  datasets::discretizer cuts;
   datasets::binned_dataset binned;
   {
-    auto const timer = owner.stage("discretise");
-    fitted = arguments.discretizer.fit_or_read(owner, train);
-    binned = datasets::apply_discretizer(owner.ctx(), train, fitted);
+    auto const timer = owner.stage("discretize");
+    cuts = arguments.discretizer.fit_or_read(owner, train);
+    binned = datasets::apply_discretizer(owner.ctx(), train, cuts);
   }
   datasets::expect_items(train, binned);
-  labelled_sample found;
-  if (arguments.labels.asks() || arguments.whole_queries) {
-    al::sampler_options options = arguments.sampler.options(owner, binned);
-    if (arguments.whole_queries) options.query_begin = query_begin(train);
-    found =
-        arguments.labels.reduce(owner, train, binned, fitted, options, arguments.rounds.wanted());
-    if (!found.ready) return;
-  } else {
-    found.sample = arguments.sampler.reduce(owner, train, binned);
-  }
-  al::sample const& sample = found.sample;
-  std::vector<std::size_t> documents = sample.documents;
-  bool const goes_on = arguments.rounds.wanted() && !found.finished_early;
-  second_stage_result rounds;
-  if (goes_on) {
-    rounds = arguments.rounds.run(owner, train, binned, arguments.sampler, arguments.labels, found);
-    if (!rounds.ready) return;
-    documents = rounds.documents;
-    if (!found.labels.empty()) found.labels = rounds.labels;
-  }
-  nlohmann::ordered_json result = summary(train, binned, sample, arguments.whole_queries);
-  if (!found.summary.is_null()) result["labelling"] = found.summary;
-  if (goes_on) {
-    result["second_stage"] = rounds.summary;
-    result["labelled"] = documents.size();
-  }
+  label_pool const pool{train, binned, cuts};
+  reduced_set const chosen = choose(owner, arguments, pool);
+  if (!chosen.ready()) return;
+  al::sample const& sample = chosen.sampled.sample;
+  auto const result = summary_of(pool, chosen, arguments.whole_queries);
   owner.note("engine", al::name_of(sample.ran));
   owner.note("sample", result);
 
   auto const timer = owner.stage("write");
-  datasets::write_lines(train, documents, out, found.labels);
-  if (model) model->write(datasets::to_json(fitted).dump(1) + "\n");
-  if (ids)
-    ids->write(arguments.rounds.wanted() ? ids_table(train, sample, rounds.picks)
-                                         : al::choices_table(train, sample));
-  if (model) model->commit();
-  if (ids) ids->commit();
+  datasets::write_lines(train, chosen.documents(), out.chosen, chosen.sampled.labels);
+  if (out.cuts) out.cuts->write(datasets::to_json(cuts).dump(1) + "\n");
+  if (out.ids)
+    out.ids->write(arguments.rounds.wanted() ? ids_table(train, sample, chosen.rounds.picks)
+                                             : al::choices_table(train, sample));
   out.commit();
-  if (owner.prints_json()) {
+  if (owner.prints_json())
     write_file("-", result.dump(2) + "\n");
-  } else {
-    owner.say(fmt::format(
-        "chose {} of {} documents ({:.2f} %) in {} with {}", sample.documents.size(), train.size(),
-        100.0 * static_cast<double>(sample.documents.size()) / static_cast<double>(train.size()),
-        arguments.whole_queries
-            ? fmt::format("{} whole queries", sample.partitions.front().iterations)
-            : fmt::format("{} partitions", sample.partitions.size()),
-        al::name_of(sample.ran)));
-    if (goes_on)
-      owner.say(fmt::format(
-          "{} rounds by {} added {}: {} documents ({:.2f} %)",
-          rounds.summary["rounds"].get<std::size_t>(), arguments.rounds.select, rounds.picks.size(),
-          documents.size(),
-          100.0 * static_cast<double>(documents.size()) / static_cast<double>(train.size())));
-  }
+  else
+    say_what_was_chosen(owner, arguments, train, chosen);
 }
 
 }  // namespace
@@ -157,15 +202,15 @@ void add_reduce(CLI::App& program, session& owner) {
                "rulerank reduce --train Fold1/train.txt --out reduced.txt --ids reduced.tsv "
                "--model cuts.json",
                [&owner, arguments] { reduce(owner, *arguments); });
-  verb->add_option("--train", arguments->train, "Training file, SVMlight with qid (LETOR)")
+  path_option(*verb, "--train", arguments->train, "Training file, SVMlight with qid (LETOR)")
       ->required();
-  verb->add_option("--out", arguments->out,
-                   "The chosen lines of the training file, verbatim and in their order; - for "
-                   "standard output")
+  path_option(*verb, "--out", arguments->out,
+              "The chosen lines of the training file, verbatim and in their order; - for "
+              "standard output")
       ->required();
-  verb->add_option("--ids", arguments->ids,
-                   "TSV of every choice: line (0-based), docid, partition, iteration, rules");
-  verb->add_option("--model", arguments->model, "Save the cuts for rank --discretizer");
+  path_option(*verb, "--ids", arguments->ids,
+              "TSV of every choice: line (0-based), docid, partition, iteration, rules");
+  path_option(*verb, "--model", arguments->model, "Save the cuts for rank --discretizer");
   arguments->sampler.add_to(*verb);
   verb->add_flag("--whole-queries", arguments->whole_queries,
                  "Choose queries, with all their documents, instead of documents")

@@ -127,8 +127,8 @@ void add_sample(CLI::App& program, session& owner) {
           ->type_name("F")
           ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
           ->capture_default_str();
-  verb->add_option("--out-dir", arguments->out_dir,
-                   "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
+  path_option(*verb, "--out-dir", arguments->out_dir,
+              "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
       ->type_name("D");
   verb->add_flag("--list-shapes", arguments->list_shapes,
                  "List the shapes; with --json also what was published of their reduction");

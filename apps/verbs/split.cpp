@@ -48,15 +48,15 @@ void add_split(CLI::App& program, session& owner) {
                  }
                  print_folds(owner, given.out_dir, folds);
                });
-  verb->add_option("--in", arguments->in, "SVMlight file with qid; - is standard input")
+  path_option(*verb, "--in", arguments->in, "SVMlight file with qid; - is standard input")
       ->type_name("FILE")
       ->required();
   verb->add_option("--folds", arguments->options.folds, "Folds, at least 3")
       ->type_name("K")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
       ->capture_default_str();
-  verb->add_option("--out-dir", arguments->out_dir,
-                   "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
+  path_option(*verb, "--out-dir", arguments->out_dir,
+              "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
       ->type_name("D")
       ->required();
   verb->add_flag("--no-shuffle", arguments->no_shuffle,

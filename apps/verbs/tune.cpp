@@ -155,10 +155,10 @@ void add_tune(CLI::App& program, session& owner) {
       "  tries ways to cut features and to score by successive halving; then\n"
       "  rulerank rank --train Fold1/train.txt --test Fold1/test.txt --settings best.json",
       [&owner, arguments] { tune(owner, *arguments); });
-  verb->add_option("--train", a.train, "Training documents (SVMlight)")
+  path_option(*verb, "--train", a.train, "Training documents (SVMlight)")
       ->type_name("FILE")
       ->required();
-  verb->add_option("--vali", a.vali, "Validation documents: what is chosen ranks these best")
+  path_option(*verb, "--vali", a.vali, "Validation documents: what is chosen ranks these best")
       ->type_name("FILE")
       ->required();
   verb->add_option("--metric", a.metrics,
@@ -167,11 +167,12 @@ void add_tune(CLI::App& program, session& owner) {
       ->capture_default_str();
   verb->add_option("--profile", a.profile, "letor, mslr, standard, trec, lightgbm or yahoo")
       ->capture_default_str();
-  verb->add_option("--out", a.out, "The best settings, for --settings of rank, fit and experiment")
+  path_option(*verb, "--out", a.out,
+              "The best settings, for --settings of rank, fit and experiment")
       ->type_name("S.json");
-  verb->add_option("--trials", a.trials, "What was tried, as TSV")->type_name("T.tsv");
-  verb->add_option("--resume", a.resume,
-                   "Keeps what was tried, to go on after an interruption or with a larger budget")
+  path_option(*verb, "--trials", a.trials, "What was tried, as TSV")->type_name("T.tsv");
+  path_option(*verb, "--resume", a.resume,
+              "Keeps what was tried, to go on after an interruption or with a larger budget")
       ->type_name("STATE");
   verb->add_option("--format", a.format,
                    "What goes to standard output: table, tsv, json, markdown or latex")

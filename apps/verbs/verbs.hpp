@@ -1,8 +1,10 @@
 #pragma once
 
+#include "apps/shared/options.hpp"
 #include "apps/shared/session.hpp"
 
-// Each verb is one file, apps/NAME.cpp, with one function.
+// Each verb is one file, apps/verbs/NAME.cpp, with one function, which adds the verb and its
+// options. It is as long as the list of options is.
 namespace rulerank::apps {
 
 void add_devices(CLI::App& program, session& owner);

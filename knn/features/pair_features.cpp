@@ -249,10 +249,10 @@ void pair_features::of(context const& ctx, sparse_rows const& queries,
       throw usage_error(fmt::format("document {} of the pairs: found {}, expected one below {}", i,
                                     documents[i], this->documents()));
   if (out.size() != documents.size() * size())
-    throw usage_error(fmt::format("room for features: found {}, expected {} x {}", out.size(),
+    throw usage_error(fmt::format("the output for features: found {}, expected {} x {}", out.size(),
                                   documents.size(), size()));
 
-  // A piece of the pairs may begin and end within a query.
+  // A thread's share of the pairs may begin and end within a query.
   std::vector<std::vector<query_in_field>> of_thread(static_cast<std::size_t>(ctx.thread_count()));
   parallel_for(ctx, documents.size(), 64, [&](std::size_t first, std::size_t last, int thread) {
     auto& in_fields = of_thread[static_cast<std::size_t>(thread)];

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "knn/sparse/sparse_matrix.hpp"
+#include "knn/text/text_index.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,16 +11,6 @@
 #include <vector>
 
 namespace rulerank::knn {
-
-/// How often each term is in a field of each document: rows are documents, columns the terms of the
-/// vocabulary that all fields and the queries share.
-struct field_counts {
-  std::string name;
-  sparse_matrix counts;
-};
-
-/// The name of the field that is all fields of a document together.
-inline constexpr std::string_view whole_document = "document";
 
 struct pair_features_options {
   double k1 = 1.2;      ///< BM25; 0 to 1e6
@@ -55,9 +45,7 @@ struct pair_features_options {
 ///                                          / (tf + k1 (1 - b + b length / mean length))
 ///     log(BM25 + 1)                      ln(BM25 + 1)
 ///     LMIR.DIR, LMIR.JM, LMIR.ABS        sum qf ln p(t | document) over the terms of the query
-///     with
-///                                          cf > 0, whether the document has them or not; p is in
-///                                          pair_features_math.hpp
+///                                          with cf > 0, whether the document has them or not
 ///     tf-idf cosine                      the cosine of the vectors qf idf and tf idf, 0 where one
 ///                                          of them is 0
 ///     covered query terms                how many terms of the query the field has
@@ -65,7 +53,7 @@ struct pair_features_options {
 ///     length                             sum of tf over all terms of the document
 ///
 /// each "... of FIELD", field after field; then, of the pair, "query length" (sum qf) and "distinct
-/// query terms".
+/// query terms". Several threads may call the const functions at once.
 class pair_features {
  public:
   /// Fields of the same documents, the last one the whole document, named so; it is not checked

@@ -9,6 +9,7 @@
 
 namespace rulerank::knn {
 
+/// Long because each feature is written out by its definition.
 inline std::vector<double> pair_features_reference(std::vector<field_counts> const& fields,
                                                    sparse_row const& query, std::size_t document,
                                                    pair_features_options const& options = {}) {

@@ -68,6 +68,7 @@ void expect_all(std::map<std::string, double> const& found,
 
 // Titles: "a b", nothing, "a". Titles and texts together: "a b a b b c", "c c", "a a d". The query
 // is "a b b z": z is in no document, and b counts twice where the formula has qf.
+// Long because it is the table of all features.
 TEST(pair_features_by_hand, three_documents) {
   enum : std::uint32_t { a, b, c, d, z = 9 };
   std::vector<field_counts> fields;
@@ -343,11 +344,11 @@ TEST(pair_features_drawn, agree_with_the_search_bit_for_bit) {
         searcher.search({}, weigh_queries(drawn.queries, statistics, {.how = w.how}));
     std::vector<std::uint64_t> begin;
     for (std::size_t q = 0; q <= drawn.queries.size(); ++q) begin.push_back(q * found.k);
-    std::vector<double> out(found.document.size() * features.size());
-    features.of({}, drawn.queries, begin, found.document, out);
-    for (std::size_t i = 0; i < found.document.size(); ++i)
+    std::vector<double> out(found.id.size() * features.size());
+    features.of({}, drawn.queries, begin, found.id, out);
+    for (std::size_t i = 0; i < found.id.size(); ++i)
       EXPECT_EQ(std::bit_cast<std::uint64_t>(out[i * features.size() + feature]),
-                std::bit_cast<std::uint64_t>(found.score[i]))
+                std::bit_cast<std::uint64_t>(found.value[i]))
           << w.name;
   }
 }

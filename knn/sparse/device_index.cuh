@@ -42,7 +42,7 @@ class device_index {
   device_buffer<float> norms_;
 };
 
-/// Throws `device_error` when the current device has fewer bytes free; `what` stands in the
+/// Throws `device_error` when the current device has fewer bytes free; `what` is named in the
 /// message.
 void check_fits(std::size_t bytes, std::string_view what);
 

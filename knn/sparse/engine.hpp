@@ -1,5 +1,6 @@
 #pragma once
 
+#include "knn/candidate.hpp"
 #include "knn/sparse/search.hpp"
 
 #include <algorithm>
@@ -7,35 +8,32 @@
 
 namespace rulerank::knn {
 
-/// A document and what orders it: the inner product or the cosine, larger first.
-struct candidate {
-  double score;
-  std::uint32_t document;
-  /// Nearer, or as near and numbered lower.
-  friend bool operator<(candidate const& a, candidate const& b) noexcept {
-    return a.score != b.score ? a.score > b.score : a.document < b.document;
-  }
-};
+/// A document and what orders it in a sparse search, whatever the metric: the inner product or the
+/// cosine.
+using sparse_candidate = candidate<double>;
+using nearer_document = nearer<value_order::larger_is_nearer>;
 
-/// Queries of a piece of a loop over them: as many pieces as threads, whatever is done, for OpenMP
-/// does not keep its threads from one loop to the next when their number changes.
-inline std::size_t piece_of(context const& ctx, std::size_t queries) {
+/// Queries that a thread takes at a time where each thread takes as many: the same number for every
+/// loop over them, for OpenMP does not keep its threads from one loop to the next when their number
+/// changes.
+inline std::size_t queries_a_thread(context const& ctx, std::size_t queries) {
   auto const threads = static_cast<std::size_t>(ctx.thread_count());
   return std::max<std::size_t>((queries + threads - 1) / threads, 1);
 }
 
-/// One way to search.
+/// One way to search. Several threads may call `search` at once.
 class sparse_search_engine {
  public:
   virtual ~sparse_search_engine() = default;
-  /// Queries with terms that the index has, and their norms. `found` has its room; its scores are
-  /// what orders the documents, the caller makes distances of them.
+  /// Queries with terms that the index has, and their norms. `found` has space for all entries; its
+  /// values are what orders the documents, from which the caller computes distances.
   virtual void search(context const& ctx, sparse_rows const& queries,
-                      std::span<double const> query_norms, neighbours& found) const = 0;
+                      std::span<double const> query_norms, neighbours& found,
+                      sparse_search_work& work) const = 0;
 };
 
 /// The engines, each in its own file. They keep a reference to `index`.
-std::unique_ptr<sparse_search_engine> make_mt(sparse_index const& index,
+std::unique_ptr<sparse_search_engine> make_mt(context const& ctx, sparse_index const& index,
                                               sparse_search_options const& options);
 std::unique_ptr<sparse_search_engine> make_tiles_on_cpu(context const& ctx,
                                                         sparse_index const& index,
@@ -44,9 +42,11 @@ std::unique_ptr<sparse_search_engine> make_tiles_on_cpu(context const& ctx,
 /// Engines on the GPUs of the context; in builds with CUDA. `make_fish` makes gt too.
 std::unique_ptr<sparse_search_engine> make_gknn(context const& ctx, sparse_index const& index,
                                                 sparse_search_options const& options);
+/// `device_bytes`: of each GPU for the index, at most; 0: what is free.
 std::unique_ptr<sparse_search_engine> make_tiles_on_gpus(context const& ctx,
                                                          sparse_index const& index,
-                                                         sparse_search_options const& options);
+                                                         sparse_search_options const& options,
+                                                         std::size_t device_bytes = 0);
 std::unique_ptr<sparse_search_engine> make_fish(context const& ctx, sparse_index const& index,
                                                 sparse_search_options const& options);
 

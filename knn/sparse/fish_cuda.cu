@@ -1,10 +1,12 @@
 #include "core/for_each_device.hpp"
+#include "core/per_device.hpp"
 #include "core/stream.hpp"
+#include "knn/block_sort.hpp"
+#include "knn/full_sort.cuh"
+#include "knn/merge_lists.hpp"
+#include "knn/selection.cuh"
 #include "knn/sparse/device_index.cuh"
 #include "knn/sparse/engine.hpp"
-#include "knn/sparse/full_sort.cuh"
-#include "knn/sparse/merge_lists.hpp"
-#include "knn/sparse/truncated_sort.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -29,7 +31,7 @@ namespace {
 constexpr std::uint32_t threads = 512;
 constexpr std::uint32_t blocks_a_multiprocessor = 3;
 
-/// Up to so many neighbours the truncated sort serves; for more all documents are sorted.
+/// For more neighbours than this all documents are sorted.
 constexpr std::size_t largest_truncated = 1024;
 /// Keys that a block sorts at once.
 constexpr std::uint32_t least_sorted = 1024;
@@ -89,7 +91,7 @@ __device__ void add_posting(posting const& p, float weight, float* sums) {
 
 /// Algorithm 8, lines 8 to 17: the postings of all terms are shared evenly by all threads.
 /// Positions of neighbouring threads are neighbours, so that they read together. Algorithm 21: one
-/// query after the other, and nobody waits between them.
+/// query after the other, without a barrier between them.
 __global__ __launch_bounds__(threads) void add_postings_evenly(device_index_ref const index,
                                                                group_ref const group) {
   for (std::uint32_t q = 0; q < group.queries; ++q) {
@@ -141,19 +143,6 @@ __global__ __launch_bounds__(threads) void add_postings_by_term(device_index_ref
   }
 }
 
-/// The threads of a block as what `sort_truncated` calls.
-struct threads_of_block {
-  template <class Work>
-  RULERANK_HOST_DEVICE void operator()(std::uint32_t n, Work const& work) const {
-#if defined(__CUDA_ARCH__)
-    for (std::uint32_t e = threadIdx.x; e < n; e += threads) work(e);
-    __syncthreads();
-#else
-    static_cast<void>(n), static_cast<void>(work);
-#endif
-  }
-};
-
 struct sort_shape {
   std::uint32_t k;         ///< keys that a block leaves of each query
   std::uint32_t kept_log;  ///< the sort keeps the next power of two
@@ -177,18 +166,18 @@ __global__ __launch_bounds__(threads) void leave_nearest(device_index_ref const 
   for (std::uint32_t q = 0; q < group.queries; ++q) {
     float const norm = group.head(q).weight;
     float const* const sums = group.sums + std::size_t{q} * index.documents;
-    for (std::uint32_t i = threadIdx.x; i < kept; i += threads) keys[i] = no_document;
+    for (std::uint32_t i = threadIdx.x; i < kept; i += threads) keys[i] = no_near_key;
     for (std::uint32_t next = begin; next < end;) {
       for (std::uint32_t i = kept + threadIdx.x; i < shape.size; i += threads) {
         std::uint32_t const d = i - kept < end - next ? next + (i - kept) : end;
-        keys[i] = d == end ? no_document
+        keys[i] = d == end ? no_near_key
                            : near_key_of(similarity_of(metric, sums[d], norm, index.norms[d]), d);
       }
       next += min(end - next, shape.size - kept);
       __syncthreads();
-      sort_truncated(keys, shape.size, shape.kept_log, threads_of_block{});
+      sort_truncated(keys, shape.size, shape.kept_log, block_threads<threads>{});
     }
-    // Each thread reads and, for the next query, writes the same places in front.
+    // Each thread reads and, for the next query, writes the same keys in front.
     near_key* const list = lists + (std::size_t{q} * gridDim.x + blockIdx.x) * shape.k;
     for (std::uint32_t i = threadIdx.x; i < shape.k; i += threads) list[i] = keys[i];
   }
@@ -252,9 +241,10 @@ class group_buffers {
   std::uint32_t longest_;
 };
 
-/// One device.
-struct place {
-  place(std::span<term_document const> pairs, std::uint32_t documents, std::uint32_t terms)
+/// The index on the current device, and how many blocks search it.
+struct index_on_device {
+  index_on_device(std::span<term_document const> pairs, std::uint32_t documents,
+                  std::uint32_t terms)
       : index(pairs, documents, terms) {
     int device = 0;
     int multiprocessors = 0;
@@ -269,7 +259,7 @@ struct place {
 class fish final : public sparse_search_engine {
  public:
   fish(context const& ctx, sparse_index const& index, sparse_search_options const& options)
-      : index_(index), options_(options), devices_(ctx.devices), places_(devices_.size()) {
+      : index_(index), options_(options), devices_(ctx.devices), indexes_(devices_) {
     if (allocates_each_query()) {
       options_.group = 1;
       options_.balance = load_balance::inter;
@@ -277,21 +267,16 @@ class fish final : public sparse_search_engine {
     check_single_precision(index.norms(), "documents");
     std::vector<term_document> const pairs = term_documents(ctx, index);
     for_each_device(devices_, [&](std::size_t i) {
-      places_[i] =
-          std::make_unique<place>(pairs, static_cast<std::uint32_t>(index.size()), index.terms());
+      indexes_.make(i, pairs, static_cast<std::uint32_t>(index.size()), index.terms());
     });
-  }
-  ~fish() override {
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      release_on_device(devices_[i], [&] { places_[i].reset(); });
   }
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
-              neighbours& found) const override {
+              neighbours& found, sparse_search_work&) const override {
     check_single_precision(query_norms, "queries");
     for_each_device(devices_, [&](std::size_t i) {
       share const mine = share_of(queries.size(), devices_.size(), i);
-      if (mine.size() > 0) search_share(ctx, *places_[i], queries, query_norms, mine, found);
+      if (mine.size() > 0) search_share(ctx, indexes_[i], queries, query_norms, mine, found);
     });
   }
 
@@ -299,7 +284,7 @@ class fish final : public sparse_search_engine {
   bool allocates_each_query() const { return options_.engine == sparse_engine::gt; }
 
   /// Blocks are fewer where they would not all have documents for a sort.
-  sort_shape shape_for(place const& here, std::size_t k) const {
+  sort_shape shape_for(index_on_device const& here, std::size_t k) const {
     sort_shape shape{static_cast<std::uint32_t>(k), 0, least_sorted, 0};
     while ((std::size_t{1} << shape.kept_log) < k) ++shape.kept_log;
     std::uint32_t const kept = 1U << shape.kept_log;
@@ -310,7 +295,7 @@ class fish final : public sparse_search_engine {
     return shape;
   }
 
-  void search_share(context const& ctx, place const& here, sparse_rows const& queries,
+  void search_share(context const& ctx, index_on_device const& here, sparse_rows const& queries,
                     std::span<double const> query_norms, share const& mine,
                     neighbours& found) const {
     std::size_t const group = std::min(options_.group, mine.size());
@@ -375,7 +360,7 @@ class fish final : public sparse_search_engine {
       *to++ = {query.term[i], static_cast<float>(query.weight[i])};
   }
 
-  void add_postings(place const& here, group_ref const& group, stream const& on) const {
+  void add_postings(index_on_device const& here, group_ref const& group, stream const& on) const {
     device_index_ref const index = here.index.ref();
     check_cuda(cudaMemsetAsync(
         group.sums, 0, std::size_t{group.queries} * index.documents * sizeof(float), on.get()));
@@ -392,7 +377,7 @@ class fish final : public sparse_search_engine {
   sparse_index const& index_;
   sparse_search_options options_;
   std::vector<int> devices_;
-  std::vector<std::unique_ptr<place>> places_;
+  per_device<index_on_device> indexes_;
 };
 
 }  // namespace

@@ -1,9 +1,10 @@
 #include "core/for_each_device.hpp"
+#include "core/per_device.hpp"
 #include "core/stream.hpp"
+#include "knn/full_sort.cuh"
+#include "knn/merge_lists.hpp"
 #include "knn/sparse/device_index.cuh"
 #include "knn/sparse/engine.hpp"
-#include "knn/sparse/full_sort.cuh"
-#include "knn/sparse/merge_lists.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -81,7 +82,7 @@ class rows_on_device {
 class gknn final : public sparse_search_engine {
  public:
   gknn(context const& ctx, sparse_index const& index, sparse_search_options const& options)
-      : index_(index), metric_(options.metric), devices_(ctx.devices), places_(devices_.size()) {
+      : index_(index), metric_(options.metric), devices_(ctx.devices), rows_(devices_) {
     check_single_precision(index.norms(), "documents");
     if (index.postings() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
       throw device_error("more than 2^31 - 1 terms of documents: too many for a GPU");
@@ -89,21 +90,15 @@ class gknn final : public sparse_search_engine {
     std::vector<std::uint32_t> const begins(begin.begin(), begin.end());
     std::vector<term_weight> const terms = term_weights(ctx, index);
     std::vector<float> const norms(index.norms().begin(), index.norms().end());
-    for_each_device(devices_, [&](std::size_t i) {
-      places_[i] = std::make_unique<rows_on_device>(begins, terms, norms);
-    });
-  }
-  ~gknn() override {
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      release_on_device(devices_[i], [&] { places_[i].reset(); });
+    for_each_device(devices_, [&](std::size_t i) { rows_.make(i, begins, terms, norms); });
   }
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
-              neighbours& found) const override {
+              neighbours& found, sparse_search_work&) const override {
     check_single_precision(query_norms, "queries");
     for_each_device(devices_, [&](std::size_t i) {
       share const mine = share_of(queries.size(), devices_.size(), i);
-      if (mine.size() > 0) search_share(ctx, *places_[i], queries, query_norms, mine, found);
+      if (mine.size() > 0) search_share(ctx, rows_[i], queries, query_norms, mine, found);
     });
   }
 
@@ -157,7 +152,7 @@ class gknn final : public sparse_search_engine {
   sparse_index const& index_;
   similarity metric_;
   std::vector<int> devices_;
-  std::vector<std::unique_ptr<rows_on_device>> places_;
+  per_device<rows_on_device> rows_;
 };
 
 }  // namespace

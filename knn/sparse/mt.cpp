@@ -16,11 +16,11 @@ class mt final : public sparse_search_engine {
       : index_(index), options_(options) {}
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
-              neighbours& found) const override {
+              neighbours& found, sparse_search_work&) const override {
     std::size_t const n = index_.size();
     struct scratch {
       std::vector<double> sums;
-      std::vector<candidate> all;
+      std::vector<sparse_candidate> all;
     };
     std::vector<scratch> of_thread(static_cast<std::size_t>(ctx.thread_count()));
     parallel_for(ctx, queries.size(), 1, [&](std::size_t q, std::size_t, int thread) {
@@ -37,12 +37,12 @@ class mt final : public sparse_search_engine {
         mine.all[d] = {options_.metric == similarity::inner_product
                            ? mine.sums[d]
                            : cosine_of(mine.sums[d], query_norms[q], index_.norms()[d],
-                                       options_.metric == similarity::l2),
+                                       options_.metric == similarity::normalized_l2),
                        static_cast<std::uint32_t>(d)};
-      std::sort(mine.all.begin(), mine.all.end());
+      std::sort(mine.all.begin(), mine.all.end(), nearer_document{});
       for (std::size_t i = 0; i < found.k; ++i) {
-        found.document[q * found.k + i] = mine.all[i].document;
-        found.score[q * found.k + i] = mine.all[i].score;
+        found.id[q * found.k + i] = mine.all[i].id;
+        found.value[q * found.k + i] = mine.all[i].value;
       }
     });
   }
@@ -54,7 +54,7 @@ class mt final : public sparse_search_engine {
 
 }  // namespace
 
-std::unique_ptr<sparse_search_engine> make_mt(sparse_index const& index,
+std::unique_ptr<sparse_search_engine> make_mt(context const&, sparse_index const& index,
                                               sparse_search_options const& options) {
   return std::make_unique<mt>(index, options);
 }

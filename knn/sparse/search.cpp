@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "knn/sparse/engine.hpp"
+#include "knn/sparse/posting_lists.hpp"
 #include "knn/sparse/similarity_math.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,32 +22,42 @@ namespace rulerank::knn {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> metrics{"cosine", "ip", "l2"};
+struct named_metric {
+  std::string_view name;
+  similarity which;
+};
+constexpr std::array<named_metric, 3> metrics{{{"cosine", similarity::cosine},
+                                               {"ip", similarity::inner_product},
+                                               {"l2", similarity::normalized_l2}}};
 
 constexpr std::array<std::string_view, 2> balances{"inter", "intra"};
 
+std::unique_ptr<sparse_search_engine> make_tiles(context const& ctx, sparse_index const& index,
+                                                 sparse_search_options const& options) {
 #if RULERANK_HAS_CUDA
-constexpr std::string_view tiles_run_on = "cpu, cuda";
+  if (!ctx.devices.empty()) return make_tiles_on_gpus(ctx, index, options);
+#endif
+  return make_tiles_on_cpu(ctx, index, options);
+}
+#if RULERANK_HAS_CUDA
+constexpr runs_on of_tiles = runs_on::cpu_and_gpus;
 #else
-constexpr std::string_view tiles_run_on = "cpu";
+constexpr runs_on of_tiles = runs_on::cpu;
 #endif
 
-constexpr std::array engines {
-  sparse_engine_info{sparse_engine::mt, "mt", "cpu",
-                     "as published: posting lists, a query a thread, a full sort"},
-      sparse_engine_info{sparse_engine::tiles, "tiles", tiles_run_on,
-                         "tiles of documents with integer sums, then what may be near exactly",
-                         true},
+constexpr sparse_engine_entry engines[] = {
+    {sparse_engine::mt, "mt", "posting lists, a query a thread, a full sort",
+     "Freitas 2017, Algorithms 18 and 19", runs_on::cpu, runs_on::nowhere, make_mt},
+    {sparse_engine::tiles, "tiles",
+     "tiles of documents with integer sums, then what may be near exactly", "", of_tiles, of_tiles,
+     make_tiles},
 #if RULERANK_HAS_CUDA
-      sparse_engine_info{sparse_engine::gknn, "gknn", "cuda",
-                         "as published (Freitas 2017, section 5.4): every document's row, a full "
-                         "sort; single precision"},
-      sparse_engine_info{sparse_engine::gt, "gt", "cuda",
-                         "as published (Freitas 2017, Algorithms 7 to 9): posting lists, a query a "
-                         "launch; single precision"},
-      sparse_engine_info{sparse_engine::fish, "fish", "cuda",
-                         "as published (Freitas 2017, Algorithms 20 to 23): posting lists, a group "
-                         "of queries a launch; single precision"},
+    {sparse_engine::gknn, "gknn", "every document's row, a full sort; single precision",
+     "Freitas 2017, section 5.4", runs_on::gpus, runs_on::nowhere, make_gknn},
+    {sparse_engine::gt, "gt", "posting lists, a query a launch; single precision",
+     "Freitas 2017, Algorithms 7 to 9", runs_on::gpus, runs_on::nowhere, make_fish},
+    {sparse_engine::fish, "fish", "posting lists, a group of queries a launch; single precision",
+     "Freitas 2017, Algorithms 20 to 23", runs_on::gpus, runs_on::nowhere, make_fish},
 #endif
 };
 
@@ -60,7 +72,7 @@ class known_queries {
              index.list(row.term[i]).size() > 0;
     };
     auto const each_row = [&](auto const& work) {
-      parallel_for(ctx, queries.size(), piece_of(ctx, queries.size()),
+      parallel_for(ctx, queries.size(), queries_a_thread(ctx, queries.size()),
                    [&](std::size_t begin, std::size_t end, int) {
                      for (std::size_t q = begin; q < end; ++q) work(q, queries[q]);
                    });
@@ -102,13 +114,13 @@ class known_queries {
 
 }  // namespace
 
-similarity similarity_from(std::string_view name) {
-  for (std::size_t i = 0; i < metrics.size(); ++i)
-    if (metrics[i] == name) return static_cast<similarity>(i);
-  throw usage_error(fmt::format("found metric '{}', expected {}", name, fmt::join(metrics, ", ")));
-}
-std::string_view name_of(similarity how) {
-  return metrics[static_cast<std::size_t>(how)];
+similarity sparse_similarity_from(std::string_view name) {
+  std::string names;
+  for (named_metric const& metric : metrics) {
+    if (metric.name == name) return metric.which;
+    names.append(names.empty() ? "" : ", ").append(metric.name);
+  }
+  throw usage_error(fmt::format("found metric '{}', expected {}", name, names));
 }
 
 load_balance load_balance_from(std::string_view name) {
@@ -121,14 +133,14 @@ std::string_view name_of(load_balance balance) {
   return balances[static_cast<std::size_t>(balance)];
 }
 
-std::span<sparse_engine_info const> sparse_engines() {
+std::span<sparse_engine_entry const> sparse_engines() {
   return engines;
 }
 std::string_view name_of(sparse_engine e) {
-  return engine_name(engines, e);
+  return name_of_engine(engines, e);
 }
 sparse_engine sparse_engine_from(std::string_view name) {
-  return engine_in<sparse_engine>(engines, name, without_cuda);
+  return engine_named<sparse_engine>(engines, name);
 }
 
 struct sparse_searcher::implementation {
@@ -139,42 +151,21 @@ struct sparse_searcher::implementation {
 
 sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
                                  sparse_search_options const& options)
+    : sparse_searcher(
+          ctx, index, options,
+          [](context const& on, sparse_index const& of, sparse_search_options const& chosen) {
+            return find_engine(engines, chosen.engine)->make(on, of, chosen);
+          }) {}
+
+sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
+                                 sparse_search_options const& options, maker const& make)
     : implementation_(new implementation{index, options, nullptr}) {
   if (options.k == 0) throw usage_error("k: found 0, expected at least 1");
-  implementation_->options.k = std::min(options.k, std::max<std::size_t>(index.size(), 1));
-  sparse_engine& chosen = implementation_->options.engine;
-  if (chosen == sparse_engine::automatic) chosen = sparse_engine::tiles;
   if (options.group == 0) throw usage_error("group: found 0, expected at least 1");
-  if (needs_gpu(engines, chosen) && ctx.devices.empty())
-    throw device_error(
-        fmt::format("engine {} runs on GPUs, and there is none to run on", name_of(chosen)));
-  switch (chosen) {
-    case sparse_engine::mt:
-      implementation_->engine = make_mt(index, implementation_->options);
-      break;
-    case sparse_engine::tiles:
-    case sparse_engine::automatic:
-#if RULERANK_HAS_CUDA
-      if (!ctx.devices.empty()) {
-        implementation_->engine = make_tiles_on_gpus(ctx, index, implementation_->options);
-        break;
-      }
-#endif
-      implementation_->engine = make_tiles_on_cpu(ctx, index, implementation_->options);
-      break;
-#if RULERANK_HAS_CUDA
-    case sparse_engine::gknn:
-      implementation_->engine = make_gknn(ctx, index, implementation_->options);
-      break;
-    case sparse_engine::gt:
-    case sparse_engine::fish:
-      implementation_->engine = make_fish(ctx, index, implementation_->options);
-      break;
-#else
-    default:
-      throw device_error("this build has no engines for GPUs");
-#endif
-  }
+  sparse_search_options& own = implementation_->options;
+  own.k = std::min(options.k, std::max<std::size_t>(index.size(), 1));
+  own.engine = choose_engine(engines, options.engine, ctx).which;
+  implementation_->engine = make(ctx, index, own);
 }
 sparse_searcher::~sparse_searcher() = default;
 sparse_searcher::sparse_searcher(sparse_searcher&&) noexcept = default;
@@ -183,21 +174,30 @@ sparse_engine sparse_searcher::engine() const noexcept {
   return implementation_->options.engine;
 }
 
-neighbours sparse_searcher::search(context const& ctx, sparse_rows const& queries) const {
+neighbours sparse_searcher::search(context const& ctx, sparse_rows const& queries,
+                                   sparse_search_work* work) const {
   auto const begin = std::chrono::steady_clock::now();
   sparse_index const& index = implementation_->index;
+  similarity const metric = implementation_->options.metric;
   known_queries const known(ctx, queries, index);
   std::span<double const> const norms = known.norms();
   neighbours found;
+  found.queries = queries.size();
   found.k = std::min(implementation_->options.k, index.size());
-  found.engine = engine();
-  found.document.resize(queries.size() * found.k);
-  found.score.resize(queries.size() * found.k);
-  if (found.k > 0) implementation_->engine->search(ctx, known.rows(), norms, found);
-  if (implementation_->options.metric == similarity::l2)
-    for (std::size_t i = 0; i < found.score.size(); ++i)
-      found.score[i] =
-          distance_of(found.score[i], norms[i / found.k], index.norms()[found.document[i]]);
+  found.order = order_of(metric);
+  found.id.resize(queries.size() * found.k);
+  found.value.resize(queries.size() * found.k);
+  sparse_search_work done;
+  if (found.k > 0) implementation_->engine->search(ctx, known.rows(), norms, found, done);
+  // Engines order by the cosine: its order is finer than that of distances, which the root makes
+  // equal for different cosines.
+  if (metric == similarity::normalized_l2)
+    for (std::size_t i = 0; i < found.value.size(); ++i)
+      found.value[i] = distance_of(found.value[i], norms[i / found.k], index.norms()[found.id[i]]);
+  if (work != nullptr) {
+    work->rescored += done.rescored;
+    work->postings_read += done.postings_read;
+  }
   found.search_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return found;
 }

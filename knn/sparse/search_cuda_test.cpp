@@ -1,9 +1,11 @@
 #include "core/error.hpp"
 #include "core/testing.hpp"
-#include "knn/sparse/merge_lists.hpp"
+#include "knn/block_sort.hpp"
+#include "knn/candidate.hpp"
+#include "knn/merge_lists.hpp"
+#include "knn/near_key.hpp"
 #include "knn/sparse/search_reference.hpp"
 #include "knn/sparse/testing.hpp"
-#include "knn/sparse/truncated_sort.hpp"
 #include "knn/sparse/weighting.hpp"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 /// What is measured against 1e-5: the similarity, which for l2 is the cosine, since the root makes
 /// of an error e in a cosine of 1 one of sqrt(2 e).
 double compared(similarity metric, double score) {
-  return metric == similarity::l2 ? score * score / 2 : score;
+  return metric == similarity::normalized_l2 ? score * score / 2 : score;
 }
 
 /// All documents' scores by the definition, and in what order.
@@ -40,39 +42,39 @@ class expectation {
   expectation(sparse_rows const& documents, sparse_rows const& queries, similarity metric)
       : metric_(metric), documents_(documents.size()), queries_(queries.size()) {
     all_ = search_reference(documents, queries, {.k = documents_, .metric = metric});
-    score_.resize(all_.score.size());
+    score_.resize(all_.value.size());
     for (std::size_t q = 0; q < queries_; ++q)
       for (std::size_t i = 0; i < documents_; ++i)
-        score_[q * documents_ + all_.document[q * documents_ + i]] = all_.score[q * documents_ + i];
+        score_[q * documents_ + all_.id[q * documents_ + i]] = all_.value[q * documents_ + i];
   }
 
   /// `exact`: weights whose sums of products floats hold.
   void check(neighbours const& found, std::size_t k, bool exact, std::string const& what) const {
     ASSERT_EQ(found.k, std::min(k, documents_)) << what;
-    ASSERT_EQ(found.document.size(), queries_ * found.k) << what;
-    ASSERT_EQ(found.score.size(), queries_ * found.k) << what;
+    ASSERT_EQ(found.id.size(), queries_ * found.k) << what;
+    ASSERT_EQ(found.value.size(), queries_ * found.k) << what;
     for (std::size_t q = 0; q < queries_; ++q) {
       std::set<std::uint32_t> seen;
       for (std::size_t i = 0; i < found.k; ++i) {
-        std::uint32_t const d = found.document[q * found.k + i];
-        double const score = found.score[q * found.k + i];
+        std::uint32_t const d = found.id[q * found.k + i];
+        double const score = found.value[q * found.k + i];
         std::string const where =
             what + ", query " + std::to_string(q) + ", rank " + std::to_string(i);
         ASSERT_LT(d, documents_) << where;
         ASSERT_TRUE(seen.insert(d).second) << where << ": document " << d << " twice";
-        double const expected = compared(metric_, all_.score[q * documents_ + i]);
+        double const expected = compared(metric_, all_.value[q * documents_ + i]);
         double const within = tolerance * std::max(1.0, std::abs(expected));
         ASSERT_NEAR(compared(metric_, score), expected, within) << where;
         ASSERT_NEAR(compared(metric_, score_[q * documents_ + d]), expected, within) << where;
         if (exact && metric_ == similarity::inner_product) {
-          ASSERT_EQ(score, all_.score[q * documents_ + i]) << where;
-          ASSERT_EQ(d, all_.document[q * documents_ + i]) << where;
+          ASSERT_EQ(score, all_.value[q * documents_ + i]) << where;
+          ASSERT_EQ(d, all_.id[q * documents_ + i]) << where;
         }
-        if (i == 0 || metric_ == similarity::l2) continue;
-        double const before = found.score[q * found.k + i - 1];
+        if (i == 0 || metric_ == similarity::normalized_l2) continue;
+        double const before = found.value[q * found.k + i - 1];
         ASSERT_GE(before, score) << where;
         if (before == score) {
-          ASSERT_LT(found.document[q * found.k + i - 1], d) << where << ": equal, not in id order";
+          ASSERT_LT(found.id[q * found.k + i - 1], d) << where << ": equal, not in id order";
         }
       }
     }
@@ -105,7 +107,8 @@ std::vector<way> ways() {
 void check_all(sparse_matrix const& documents, sparse_matrix const& queries,
                std::vector<std::size_t> const& ks, bool exact, std::string const& name) {
   sparse_index const index({}, documents);
-  for (similarity const metric : {similarity::cosine, similarity::inner_product, similarity::l2}) {
+  for (similarity const metric :
+       {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
     expectation const expected(documents, queries, metric);
     for (context const& ctx : with_gpus())
       for (way const& how : ways())
@@ -121,15 +124,14 @@ void check_all(sparse_matrix const& documents, sparse_matrix const& queries,
                                           .balance = how.balance});
           EXPECT_EQ(searcher.engine(), how.engine) << what;
           neighbours const found = searcher.search(ctx, queries);
-          EXPECT_EQ(found.engine, how.engine) << what;
           expected.check(found, k, exact, what);
           if (::testing::Test::HasFatalFailure()) return;
           if (k != ks.front()) continue;
           neighbours const again = searcher.search(ctx, queries);
           expected.check(again, k, exact, what + ", again");
           if (how.engine == sparse_engine::gknn) {  // its sums run in one order
-            EXPECT_EQ(again.document, found.document) << what;
-            EXPECT_EQ(again.score, found.score) << what;
+            EXPECT_EQ(again.id, found.id) << what;
+            EXPECT_EQ(again.value, found.value) << what;
           }
         }
   }
@@ -149,7 +151,7 @@ std::vector<gpu_case> cases() {
   std::vector<gpu_case> all;
   all.push_back({"plain", {}, {.rows = 40}, {1, 2, 30, 300, everything}});
   all.push_back({"one_document", {.rows = 1, .empty = 0}, {.rows = 5}});
-  all.push_back({"no_document", {.rows = 0}, {.rows = 3}});
+  all.push_back({"no_near_key", {.rows = 0}, {.rows = 3}});
   all.push_back({"no_query", {}, {.rows = 0}});
   all.push_back({"only_empty_rows", {.rows = 40, .empty = 1}, {.rows = 3}});
   all.push_back({"no_terms", {.rows = 5, .terms = 0, .empty = 1}, {.rows = 3}});
@@ -214,7 +216,7 @@ TEST(sparse_search_on_gpus, refuses_what_single_precision_does_not_hold) {
     sparse_index const index({}, good);
     sparse_searcher const searcher(ctx, index, options);
     EXPECT_THROW(searcher.search(ctx, large), usage_error);
-    EXPECT_EQ(searcher.search(ctx, good).document, (std::vector<std::uint32_t>{0}));
+    EXPECT_EQ(searcher.search(ctx, good).id, (std::vector<std::uint32_t>{0}));
   }
 }
 
@@ -228,7 +230,7 @@ TEST(sparse_search_on_gpus, stops_when_asked) {
     ctx.stop = {};
     sparse_searcher const searcher(ctx, index, {.engine = how.engine, .group = how.group});
     ctx.stop = stop.get_token();
-    EXPECT_EQ(searcher.search(ctx, rows).document.size(), 30 * rows.size());
+    EXPECT_EQ(searcher.search(ctx, rows).id.size(), 30 * rows.size());
     stop.request_stop();
     EXPECT_THROW(searcher.search(ctx, rows), interrupted);
   }
@@ -258,12 +260,75 @@ TEST(near_key, orders_by_score_and_then_by_document) {
   for (float const score : descending)
     for (std::uint32_t const d : {0U, 1U, 0x80000000U, 0xFFFFFFFEU}) {
       keys.push_back(near_key_of(score, d));
-      EXPECT_EQ(score_of(keys.back()), score);
-      EXPECT_EQ(document_of(keys.back()), d);
+      EXPECT_EQ(value_of(keys.back()), score);
+      EXPECT_EQ(id_of(keys.back()), d);
     }
   for (std::size_t i = 1; i < keys.size(); ++i) EXPECT_LT(keys[i - 1], keys[i]) << i;
-  EXPECT_LT(keys.back(), no_document);
+  EXPECT_LT(keys.back(), no_near_key);
   EXPECT_EQ(near_key_of(-0.0F, 7), near_key_of(0, 7));
+}
+
+TEST(near_key, orders_distances_from_the_smallest) {
+  constexpr value_order smaller = value_order::smaller_is_nearer;
+  std::vector<float> const ascending{0, std::numeric_limits<float>::denorm_min(), 0.25F, 1, 1e30F};
+  std::vector<near_key> keys;
+  for (float const distance : ascending)
+    for (std::uint32_t const id : {0U, 7U, 0xFFFFFFFEU}) {
+      keys.push_back(near_key_of<smaller>(distance, id));
+      EXPECT_EQ(value_of<smaller>(keys.back()), distance);
+      EXPECT_EQ(id_of(keys.back()), id);
+    }
+  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+  EXPECT_LT(keys.back(), no_near_key);
+}
+
+TEST(bitonic_sort, sorts_by_any_order) {
+  auto const one_by_one = [](std::uint32_t n, auto const& work) {
+    for (std::uint32_t e = n; e-- > 0;) work(e);
+  };
+  random_engine draw(13);
+  auto const sorted_by = [&](auto const& before) {
+    for (std::uint32_t size = 2; size <= 2048; size *= 2)
+      for (std::uint64_t const different : {std::uint64_t{2}, std::uint64_t{1} << 40}) {
+        std::vector<candidate<double>> items(size);
+        for (std::uint32_t i = 0; i < size; ++i)
+          items[i] = {static_cast<double>(uniform_below(draw, different)), (i * 7) % size};
+        auto const expected = [&] {
+          auto copy = items;
+          std::sort(copy.begin(), copy.end(), before);
+          return copy;
+        }();
+        sort_bitonic(items.data(), size, before, one_by_one);
+        for (std::uint32_t i = 0; i < size; ++i) {
+          ASSERT_EQ(items[i].value, expected[i].value) << size << " " << i;
+          ASSERT_EQ(items[i].id, expected[i].id) << size << " " << i;
+        }
+      }
+  };
+  sorted_by(nearer<value_order::larger_is_nearer>{});
+  sorted_by(nearer<value_order::smaller_is_nearer>{});
+}
+
+TEST(nearest_candidates, keeps_the_k_nearest) {
+  random_engine draw(14);
+  auto const kept_by = [&]<value_order Order>() {
+    for (std::size_t const k : {1, 5, 64}) {
+      nearest_candidates<double, Order> nearest(k);
+      std::vector<candidate<double>> all;
+      for (std::uint32_t id = 0; id < 300; ++id) {
+        all.push_back({static_cast<double>(uniform_below(draw, 40)), id});
+        nearest.add(all.back());
+      }
+      std::sort(all.begin(), all.end(), nearer<Order>{});
+      EXPECT_TRUE(nearest.full());
+      EXPECT_EQ(nearest.last(), all[k - 1].value);
+      auto const& sorted = nearest.sorted();
+      ASSERT_EQ(sorted.size(), k);
+      for (std::size_t i = 0; i < k; ++i) EXPECT_EQ(sorted[i].id, all[i].id) << k << " " << i;
+    }
+  };
+  kept_by.operator()<value_order::larger_is_nearer>();
+  kept_by.operator()<value_order::smaller_is_nearer>();
 }
 
 TEST(truncated_sort, keeps_the_smallest_ascending) {
@@ -293,7 +358,7 @@ TEST(merge_lists, ends_a_search) {
       std::vector<near_key> keys, all;
       for (std::size_t i = 0; i < lists; ++i) {
         std::size_t const present = i == 0 ? length : uniform_below(draw, length + 1);
-        std::vector<near_key> list(length, no_document);
+        std::vector<near_key> list(length, no_near_key);
         for (std::size_t j = 0; j < present; ++j)
           list[j] = near_key_of(static_cast<float>(uniform_below(draw, 50)),
                                 static_cast<std::uint32_t>(all.size() + j));
@@ -304,12 +369,12 @@ TEST(merge_lists, ends_a_search) {
       std::sort(all.begin(), all.end());
       neighbours found;
       found.k = length;
-      found.document.resize(2 * length);
-      found.score.resize(2 * length);
+      found.id.resize(2 * length);
+      found.value.resize(2 * length);
       merge_lists(keys, length, 1, found);
       for (std::size_t i = 0; i < length; ++i) {
-        EXPECT_EQ(found.document[length + i], document_of(all[i])) << lists << " " << i;
-        EXPECT_EQ(found.score[length + i], score_of(all[i])) << lists << " " << i;
+        EXPECT_EQ(found.id[length + i], id_of(all[i])) << lists << " " << i;
+        EXPECT_EQ(found.value[length + i], value_of(all[i])) << lists << " " << i;
       }
     }
 }

@@ -22,6 +22,8 @@ inline neighbours search_reference(sparse_rows const& documents, sparse_rows con
     return std::sqrt(sum);
   };
   neighbours found;
+  found.queries = queries.size();
+  found.order = order_of(options.metric);
   found.k = std::min(options.k, documents.size());
   for (std::size_t q = 0; q < queries.size(); ++q) {
     std::vector<double> key(documents.size()), shown(documents.size());
@@ -42,7 +44,7 @@ inline neighbours search_reference(sparse_rows const& documents, sparse_rows con
       double const cosine =
           query_norm * document_norm == 0 ? 0 : product / (query_norm * document_norm);
       key[d] = shown[d] = cosine;
-      if (options.metric == similarity::l2) {
+      if (options.metric == similarity::normalized_l2) {
         double const squared =
             (query_norm == 0 ? 0 : 1) + (document_norm == 0 ? 0 : 1) - 2 * cosine;
         shown[d] = squared > 0 ? std::sqrt(squared) : 0;
@@ -55,8 +57,8 @@ inline neighbours search_reference(sparse_rows const& documents, sparse_rows con
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return key[a] > key[b]; });
     for (std::size_t i = 0; i < found.k; ++i) {
-      found.document.push_back(order[i]);
-      found.score.push_back(shown[order[i]]);
+      found.id.push_back(order[i]);
+      found.value.push_back(shown[order[i]]);
     }
   }
   return found;

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/testing.hpp"
+#include "knn/sparse/engine.hpp"
 #include "knn/sparse/search_reference.hpp"
 #include "knn/sparse/testing.hpp"
 #include "knn/sparse/tile_kernels.hpp"
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -35,23 +37,23 @@ std::vector<std::uint64_t> bits(std::vector<double> const& values) {
 }
 
 /// Those that sum in double precision; the published ones for GPUs have tests of their own.
-std::vector<sparse_engine_info> exact_engines() {
-  std::vector<sparse_engine_info> exact;
+std::vector<sparse_engine_entry> exact_engines() {
+  std::vector<sparse_engine_entry> exact;
   for (auto const& engine : sparse_engines())
-    if (engine.runs_on.starts_with("cpu")) exact.push_back(engine);
+    if (includes(engine.where, runs_on::cpu)) exact.push_back(engine);
   return exact;
 }
 
-sparse_engine_info const& tiles_info() {
+sparse_engine_entry const& tiles_info() {
   for (auto const& engine : sparse_engines())
     if (engine.which == sparse_engine::tiles) return engine;
   throw std::logic_error("no engine tiles");
 }
 
 /// One thread and four; and for an engine that runs there, 1, 2 and 4 GPUs as far as there are any.
-std::vector<context> contexts_of(sparse_engine_info const& engine) {
+std::vector<context> contexts_of(sparse_engine_entry const& engine) {
   std::vector<context> contexts{on_threads(1), on_threads(4)};
-  if (!engine.runs_on.ends_with("cuda")) return contexts;
+  if (!includes(engine.where, runs_on::gpus)) return contexts;
   for (context& ctx : rulerank::testing_tools::with_gpus()) {
     ctx.threads = 2;
     contexts.push_back(std::move(ctx));
@@ -104,7 +106,8 @@ TEST_P(sparse_search, engines_find_what_the_definition_says_bit_for_bit) {
   sparse_matrix const documents = drawn_rows(c.documents, 1);
   sparse_matrix const queries = drawn_rows(c.queries, 2);
   sparse_index const index(on_threads(3), documents);
-  for (similarity const metric : {similarity::cosine, similarity::inner_product, similarity::l2})
+  for (similarity const metric :
+       {similarity::cosine, similarity::inner_product, similarity::normalized_l2})
     for (std::size_t const k : c.ks) {
       sparse_search_options options{.k = k, .metric = metric};
       neighbours const expected = search_reference(documents, queries, options);
@@ -118,9 +121,10 @@ TEST_P(sparse_search, engines_find_what_the_definition_says_bit_for_bit) {
                                     " " + std::to_string(k) + ", " +
                                     std::to_string(ctx.devices.size()) + " GPUs";
           EXPECT_EQ(found.k, expected.k) << which;
-          EXPECT_EQ(found.document, expected.document) << which;
-          EXPECT_EQ(bits(found.score), bits(expected.score)) << which;
-          EXPECT_EQ(found.engine, engine.which);
+          EXPECT_EQ(found.id, expected.id) << which;
+          EXPECT_EQ(bits(found.value), bits(expected.value)) << which;
+          EXPECT_EQ(found.queries, queries.size()) << which;
+          EXPECT_EQ(found.order, order_of(metric)) << which;
         }
     }
 }
@@ -144,13 +148,13 @@ TEST(sparse_search_by_hand, cosine_and_ties) {
     for (context const& ctx : contexts_of(engine)) {
       sparse_searcher const searcher(ctx, index, {.k = 5, .engine = engine.which});
       neighbours const found = searcher.search(ctx, queries);
-      EXPECT_EQ(found.document, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
-      EXPECT_EQ(found.score, (std::vector<double>{1, 1, 0.6, 0, 0})) << engine.name;
-      sparse_searcher const by_distance(ctx, index,
-                                        {.k = 5, .metric = similarity::l2, .engine = engine.which});
+      EXPECT_EQ(found.id, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
+      EXPECT_EQ(found.value, (std::vector<double>{1, 1, 0.6, 0, 0})) << engine.name;
+      sparse_searcher const by_distance(
+          ctx, index, {.k = 5, .metric = similarity::normalized_l2, .engine = engine.which});
       neighbours const near = by_distance.search(ctx, queries);
-      EXPECT_EQ(near.document, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
-      EXPECT_EQ(near.score, (std::vector<double>{0, 0, std::sqrt(0.8), 1, std::sqrt(2.0)}))
+      EXPECT_EQ(near.id, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
+      EXPECT_EQ(near.value, (std::vector<double>{0, 0, std::sqrt(0.8), 1, std::sqrt(2.0)}))
           << engine.name;
     }
 }
@@ -167,15 +171,16 @@ TEST(tiles, reads_less_where_rare_terms_decide) {
   sparse_index const index(on_threads(2), documents);
   sparse_searcher const tiles(on_threads(2), index, {.k = 3, .engine = sparse_engine::tiles});
   sparse_searcher const mt(on_threads(2), index, {.k = 3, .engine = sparse_engine::mt});
-  neighbours const ours = tiles.search(on_threads(2), queries);
+  sparse_search_work work;
+  neighbours const ours = tiles.search(on_threads(2), queries, &work);
   neighbours const published = mt.search(on_threads(2), queries);
-  EXPECT_EQ(ours.document, published.document);
-  EXPECT_EQ(bits(ours.score), bits(published.score));
+  EXPECT_EQ(ours.id, published.id);
+  EXPECT_EQ(bits(ours.value), bits(published.value));
   std::uint64_t all = 0;
   for (std::uint32_t const t : queries.term) all += index.list(t).size();
-  EXPECT_LT(ours.postings_read, all);
-  EXPECT_GT(ours.rescored, 0U);
-  EXPECT_LT(ours.rescored, 40 * documents.size() / 20);
+  EXPECT_LT(work.postings_read, all);
+  EXPECT_GT(work.rescored, 0U);
+  EXPECT_LT(work.rescored, 40 * documents.size() / 20);
 }
 
 // All similarities are known then, documents without a term included.
@@ -185,14 +190,16 @@ TEST(tiles, computes_nothing_for_queries_without_known_terms) {
   queries.push_row({}, {});
   queries.push_row(std::vector<std::uint32_t>{50, 70}, std::vector<double>{1, 2});
   sparse_index const index({}, documents);
-  for (similarity const metric : {similarity::cosine, similarity::inner_product, similarity::l2}) {
+  for (similarity const metric :
+       {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
     sparse_search_options const options{.k = 60, .metric = metric};
     neighbours const expected = search_reference(documents, queries, options);
     for (context const& ctx : contexts_of(tiles_info())) {
-      neighbours const found = sparse_searcher(ctx, index, options).search(ctx, queries);
-      EXPECT_EQ(found.document, expected.document) << name_of(metric);
-      EXPECT_EQ(bits(found.score), bits(expected.score)) << name_of(metric);
-      EXPECT_EQ(found.rescored, 0U) << name_of(metric);
+      sparse_search_work work;
+      neighbours const found = sparse_searcher(ctx, index, options).search(ctx, queries, &work);
+      EXPECT_EQ(found.id, expected.id) << name_of(metric);
+      EXPECT_EQ(bits(found.value), bits(expected.value)) << name_of(metric);
+      EXPECT_EQ(work.rescored, 0U) << name_of(metric);
     }
   }
 }
@@ -213,8 +220,8 @@ TEST(tiles, inner_products_of_very_different_sizes) {
       sparse_searcher const tiles(ctx, index,
                                   {.k = 20, .metric = metric, .engine = sparse_engine::tiles});
       neighbours const a = tiles.search(ctx, queries);
-      EXPECT_EQ(a.document, b.document);
-      EXPECT_EQ(bits(a.score), bits(b.score));
+      EXPECT_EQ(a.id, b.id);
+      EXPECT_EQ(bits(a.value), bits(b.value));
     }
   }
 }
@@ -231,17 +238,29 @@ TEST(tiles, weights_whose_norms_vanish) {
       for (std::uint64_t i = 0; i < queries.begin[20]; ++i) queries.weight[i] *= small;
       sparse_index const index({}, documents);
       for (similarity const metric :
-           {similarity::cosine, similarity::inner_product, similarity::l2}) {
+           {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
         sparse_search_options const options{.k = 20, .metric = metric};
         neighbours const expected = search_reference(documents, queries, options);
         for (context const& ctx : contexts_of(tiles_info())) {
           neighbours const found = sparse_searcher(ctx, index, options).search(ctx, queries);
-          EXPECT_EQ(found.document, expected.document) << small << all << name_of(metric);
-          EXPECT_EQ(bits(found.score), bits(expected.score)) << small << all << name_of(metric);
+          EXPECT_EQ(found.id, expected.id) << small << all << name_of(metric);
+          EXPECT_EQ(bits(found.value), bits(expected.value)) << small << all << name_of(metric);
         }
       }
     }
   }
+}
+
+/// `tiles` with so many bytes of each GPU for the index.
+sparse_searcher::maker tiles_within([[maybe_unused]] std::size_t bytes) {
+#if RULERANK_HAS_CUDA
+  return
+      [bytes](context const& ctx, sparse_index const& index, sparse_search_options const& options) {
+        return make_tiles_on_gpus(ctx, index, options, bytes);
+      };
+#else
+  return {};
+#endif
 }
 
 // An index that no GPU has room for is cut: a part a device, or one after the other.
@@ -251,22 +270,21 @@ TEST(tiles, an_index_in_parts) {
       drawn_rows({.rows = 110'000, .terms = 700, .most_terms = 9, .weights = 2}, 12);
   sparse_matrix const queries = drawn_rows({.rows = 30, .terms = 700, .most_terms = 20}, 13);
   sparse_index const index(on_threads(2), documents);
-  for (similarity const metric : {similarity::cosine, similarity::l2}) {
-    sparse_search_options options{.k = 50, .metric = metric};
+  for (similarity const metric : {similarity::cosine, similarity::normalized_l2}) {
+    sparse_search_options const options{.k = 50, .metric = metric};
     neighbours const expected = search_reference(documents, queries, options);
     for (context const& ctx : contexts_of(tiles_info()))
       for (std::size_t const bytes : {std::size_t{6} << 20, std::size_t{10} << 20}) {
-        options.device_bytes = bytes;
-        sparse_searcher const searcher(ctx, index, options);
+        sparse_searcher const searcher(ctx, index, options, tiles_within(bytes));
         for (int time = 0; time < 2; ++time) {
           neighbours const found = searcher.search(ctx, queries);
-          EXPECT_EQ(found.document, expected.document) << bytes << " " << ctx.devices.size();
-          EXPECT_EQ(bits(found.score), bits(expected.score)) << bytes << " " << ctx.devices.size();
+          EXPECT_EQ(found.id, expected.id) << bytes << " " << ctx.devices.size();
+          EXPECT_EQ(bits(found.value), bits(expected.value)) << bytes << " " << ctx.devices.size();
         }
       }
   }
   context const ctx = contexts_of(tiles_info()).back();
-  EXPECT_THROW(sparse_searcher(ctx, index, {.device_bytes = 1 << 20}), device_error);
+  EXPECT_THROW(sparse_searcher(ctx, index, {}, tiles_within(1 << 20)), device_error);
 }
 
 TEST(tiles, kernels_find_what_is_at_least_a_threshold) {
@@ -277,9 +295,9 @@ TEST(tiles, kernels_find_what_is_at_least_a_threshold) {
     std::vector<std::uint32_t> expected;
     for (std::uint32_t i = 0; i < sums.size(); ++i)
       if (sums[i] >= threshold) expected.push_back(i);
-    std::vector<std::uint32_t> places(sums.size());
-    places.resize(find_at_least(sums.data(), sums.size(), threshold, places.data()));
-    EXPECT_EQ(places, expected);
+    std::vector<std::uint32_t> indices(sums.size());
+    indices.resize(find_at_least(sums.data(), sums.size(), threshold, indices.data()));
+    EXPECT_EQ(indices, expected);
     EXPECT_EQ(count_at_least(sums.data(), sums.size(), threshold), expected.size());
   }
 }
@@ -298,8 +316,8 @@ TEST(sparse_searcher, k_far_beyond_the_collection) {
       neighbours const found = sparse_searcher({}, index, options).search({}, queries);
       neighbours const expected = search_reference(documents, queries, options);
       EXPECT_EQ(found.k, 100U);
-      EXPECT_EQ(found.document, expected.document);
-      EXPECT_EQ(bits(found.score), bits(expected.score));
+      EXPECT_EQ(found.id, expected.id);
+      EXPECT_EQ(bits(found.value), bits(expected.value));
     }
   sparse_index const empty({}, sparse_matrix{});
   EXPECT_EQ(sparse_searcher({}, empty, {.k = 5}).search({}, queries).k, 0U);
@@ -315,16 +333,17 @@ TEST(sparse_searcher, weights_up_to_the_largest) {
   queries.push_row(std::vector{2U}, std::vector{1.0});
   sparse_index const index({}, documents);
   for (auto const& engine : exact_engines())
-    for (auto const metric : {similarity::cosine, similarity::inner_product, similarity::l2}) {
+    for (auto const metric :
+         {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
       sparse_search_options options;
       options.k = 4;
       options.metric = metric;
       options.engine = engine.which;
       neighbours const found = sparse_searcher({}, index, options).search({}, queries);
       neighbours const expected = search_reference(documents, queries, options);
-      EXPECT_EQ(found.document, expected.document);
-      EXPECT_EQ(bits(found.score), bits(expected.score));
-      for (double const score : found.score) EXPECT_TRUE(std::isfinite(score));
+      EXPECT_EQ(found.id, expected.id);
+      EXPECT_EQ(bits(found.value), bits(expected.value));
+      for (double const score : found.value) EXPECT_TRUE(std::isfinite(score));
     }
   for (double const beyond : {1.01 * largest_weight, -1e160, 1e200}) {
     sparse_matrix rows;
@@ -352,7 +371,8 @@ TEST(sparse_searcher, refuses_what_makes_no_sense) {
   bad.weight[1] = std::numeric_limits<double>::infinity();
   EXPECT_THROW(searcher.search({}, bad), usage_error);
   EXPECT_THROW(sparse_engine_from("mtt"), usage_error);
-  EXPECT_THROW(similarity_from("cos"), usage_error);
+  EXPECT_EQ(sparse_similarity_from("l2"), similarity::normalized_l2);
+  EXPECT_THROW(sparse_similarity_from("cos"), usage_error);
   EXPECT_EQ(sparse_engine_from("tiles"), sparse_engine::tiles);
 }
 
@@ -364,13 +384,38 @@ TEST(sparse_searcher, stops_when_asked) {
   ctx.stop = stop.get_token();
   for (auto const& engine : exact_engines()) {
     sparse_searcher const searcher({}, index, {.engine = engine.which});
-    EXPECT_EQ(searcher.search(ctx, rows).document.size(), 30 * rows.size());
+    EXPECT_EQ(searcher.search(ctx, rows).id.size(), 30 * rows.size());
   }
   stop.request_stop();
   for (auto const& engine : exact_engines()) {
     sparse_searcher const searcher({}, index, {.engine = engine.which});
     EXPECT_THROW(searcher.search(ctx, rows), interrupted);
   }
+}
+
+// One searcher serves several threads at once.
+TEST(sparse_searcher, is_called_by_several_threads) {
+  sparse_matrix const documents = drawn_rows({.rows = 2 * tile, .terms = 200}, 15);
+  sparse_index const index({}, documents);
+  std::vector<sparse_matrix> queries;
+  std::vector<neighbours> expected;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    queries.push_back(drawn_rows({.rows = 25, .terms = 200}, 16 + i));
+    expected.push_back(search_reference(documents, queries.back(), {.k = 7}));
+  }
+  for (auto const& engine : exact_engines())
+    for (context const& ctx : contexts_of(engine)) {
+      sparse_searcher const searcher(ctx, index, {.k = 7, .engine = engine.which});
+      std::vector<neighbours> found(queries.size());
+      std::vector<std::thread> threads;
+      for (std::size_t i = 0; i < queries.size(); ++i)
+        threads.emplace_back([&, i] { found[i] = searcher.search(ctx, queries[i]); });
+      for (std::thread& one : threads) one.join();
+      for (std::size_t i = 0; i < queries.size(); ++i) {
+        EXPECT_EQ(found[i].id, expected[i].id) << engine.name << " " << i;
+        EXPECT_EQ(bits(found[i].value), bits(expected[i].value)) << engine.name << " " << i;
+      }
+    }
 }
 
 TEST(weighting, by_hand) {

@@ -2,12 +2,37 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "knn/sparse/posting_lists.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 namespace rulerank::knn {
+
+std::string fault_of(sparse_row const& row, std::uint32_t terms) {
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row.term[i] >= terms)
+      return fmt::format("found term {}, expected one below {}", row.term[i], terms);
+    if (i > 0 && row.term[i] <= row.term[i - 1])
+      return fmt::format("found term {} after {}, expected ascending terms", row.term[i],
+                         row.term[i - 1]);
+    if (!std::isfinite(row.weight[i]))
+      return fmt::format("the weight of term {} is not finite", row.term[i]);
+    if (std::abs(row.weight[i]) > largest_weight)
+      return fmt::format("the weight of term {} is {}, expected at most {}", row.term[i],
+                         row.weight[i], largest_weight);
+  }
+  return {};
+}
+
+void check(sparse_rows const& rows, std::string_view what) {
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    if (std::string const fault = fault_of(rows[r], rows.terms); !fault.empty())
+      throw usage_error(fmt::format("{}, row {}: {}", what, r, fault));
+}
 
 double norm_of(sparse_row const& row) {
   double sum = 0;
@@ -15,12 +40,12 @@ double norm_of(sparse_row const& row) {
   return std::sqrt(sum);
 }
 
-void fill_lists(context const& ctx, sparse_rows const& rows, list_places const& to) {
+void fill_lists(context const& ctx, sparse_rows const& rows, posting_list_arrays const& to) {
   std::size_t const n = rows.size();
   parallel_for(ctx, n, 4096, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t d = begin; d < end; ++d) to.norms[d] = norm_of(rows[d]);
   });
-  // Count, scan, fill: each share of the documents has its own places in every list.
+  // Count, scan, fill: each share of the documents has its own part of every list.
   std::size_t const shares =
       std::clamp<std::size_t>(rows.term.size() / (std::size_t{rows.terms} + 1), 1,
                               static_cast<std::size_t>(ctx.thread_count()));
@@ -44,9 +69,9 @@ void fill_lists(context const& ctx, sparse_rows const& rows, list_places const& 
     for (std::size_t d = share_begin(s); d < share_begin(s + 1); ++d) {
       sparse_row const row = rows[d];
       for (std::size_t i = 0; i < row.size(); ++i) {
-        std::uint64_t const place = next[s * rows.terms + row.term[i]]++;
-        to.list_document[place] = static_cast<std::uint32_t>(d);
-        to.list_weight[place] = row.weight[i];
+        std::uint64_t const p = next[s * rows.terms + row.term[i]]++;
+        to.list_document[p] = static_cast<std::uint32_t>(d);
+        to.list_weight[p] = row.weight[i];
       }
     }
   });

@@ -5,6 +5,7 @@
 #include "knn/sparse/search.hpp"
 #include "knn/sparse/tile_kernels.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -12,20 +13,21 @@
 
 namespace rulerank::knn {
 
-/// A posting within a tile: the document's place in it, and its weight as an integer.
+/// A posting within a tile: the document's offset in it, and its weight as an integer.
 struct tile_posting {
-  std::uint16_t place;
+  std::uint16_t offset;
   std::uint16_t weight;
 };
 
 /// How the postings of a list follow each other in a tile.
 enum class tile_lists {
   by_document,     ///< for each core, a posting after the other
-  frequent_dense,  ///< for vectors: terms of many documents have a weight for every place instead
+  frequent_dense,  ///< for vectors: terms of many documents have a weight for every document
+                   ///< instead
   over_banks,      ///< for the warps of GPUs: lists filled up with weights of 0 to whole lanes, and
                    ///< postings that are added at the same time in different banks of shared memory
 };
-/// A weight for every place of a tile, 0 for most, and how many are not 0.
+/// A weight for every document of a tile, 0 for most, and how many are not 0.
 struct dense_list {
   std::span<std::uint16_t const> weights;
   std::size_t postings = 0;
@@ -51,7 +53,7 @@ class tile_index {
         std::min<std::size_t>(tile_size_, documents_ - tile * tile_size_));
   }
   std::span<tile_posting const> list(std::size_t tile, std::uint32_t term) const {
-    std::uint32_t const* const begin = begin_.data() + tile * (std::size_t{terms_} + 1) + term;
+    std::uint32_t const* const begin = begins_of(tile) + term;
     return {postings_.data() + base_[tile] + begin[0], begin[1] - begin[0]};
   }
   /// Whether a term's lists are dense: then list() is empty.
@@ -78,11 +80,22 @@ class tile_index {
 
  private:
   static constexpr std::uint32_t not_dense = std::numeric_limits<std::uint32_t>::max();
+  void set_scale(sparse_index const& index);
+  void choose_dense(sparse_index const& index);
+  void count_postings(context const& ctx, sparse_rows const& rows, std::uint32_t fill);
+  void fill_tile(sparse_index const& index, std::size_t tile);
+  void spread_over_banks(std::size_t tile);
+  std::size_t first_of(std::size_t tile) const { return tile * tile_size_; }
+  std::size_t end_of(std::size_t tile) const { return std::min(documents_, first_of(tile + 1)); }
+  std::uint32_t const* begins_of(std::size_t tile) const {
+    return begin_.data() + tile * (std::size_t{terms_} + 1);
+  }
   std::size_t padded(std::size_t tile) const { return round_up(documents_of(tile), tile_padding); }
 
   std::size_t documents_;
   std::uint32_t tile_size_;
   std::uint32_t terms_;
+  bool by_norm_;  // weights are taken over the document's norm
   double largest_weight_ = 1;
   double largest_norm_ = 1;
   std::vector<std::uint64_t> base_;   // [tiles] into postings_
@@ -90,7 +103,7 @@ class tile_index {
   std::vector<tile_posting> postings_;
   std::vector<std::uint32_t> dense_row_;   // [terms]; empty: no list is dense
   std::vector<std::size_t> dense_base_;    // [tiles] into dense_
-  aligned_vector<std::uint16_t> dense_;    // [tiles][dense terms][places]
+  aligned_vector<std::uint16_t> dense_;    // [tiles][dense terms][documents of the tile]
   std::vector<std::uint32_t> dense_size_;  // [dense terms][tiles] postings
 };
 

@@ -1,5 +1,6 @@
 #include "knn/sparse/tile_index.hpp"
 
+#include "knn/sparse/posting_lists.hpp"
 #include "knn/sparse/similarity_math.hpp"
 #include "knn/sparse/testing.hpp"
 #include "knn/sparse/tile_query.hpp"
@@ -19,12 +20,12 @@ namespace {
 using testing_tools::drawn_rows;
 using testing_tools::drawn_shape;
 
-using place_and_weight = std::pair<std::uint16_t, std::uint16_t>;
+using offset_and_weight = std::pair<std::uint16_t, std::uint16_t>;
 
-std::vector<place_and_weight> sorted(std::span<tile_posting const> list) {
-  std::vector<place_and_weight> all;
+std::vector<offset_and_weight> sorted(std::span<tile_posting const> list) {
+  std::vector<offset_and_weight> all;
   for (tile_posting const& p : list)
-    if (p.weight != 0) all.emplace_back(p.place, p.weight);
+    if (p.weight != 0) all.emplace_back(p.offset, p.weight);
   std::sort(all.begin(), all.end());
   return all;
 }
@@ -47,7 +48,7 @@ TEST(tile_index, lists_over_banks_are_the_lists) {
     }
 }
 
-// Frequent terms have a weight for every place, the others their postings: together they are the
+// Frequent terms have a weight for every document, the others their postings: together they are the
 // lists.
 TEST(tile_index, dense_lists_are_the_lists) {
   sparse_matrix documents =
@@ -73,10 +74,10 @@ TEST(tile_index, dense_lists_are_the_lists) {
       dense_list const list = mixed.dense(tile, term);
       EXPECT_EQ(list.weights.size() % tile_padding, 0U);
       EXPECT_EQ(list.postings, wanted.size());
-      std::vector<place_and_weight> found;
-      for (std::size_t place = 0; place < list.weights.size(); ++place)
-        if (list.weights[place] != 0)
-          found.emplace_back(static_cast<std::uint16_t>(place), list.weights[place]);
+      std::vector<offset_and_weight> found;
+      for (std::size_t offset = 0; offset < list.weights.size(); ++offset)
+        if (list.weights[offset] != 0)
+          found.emplace_back(static_cast<std::uint16_t>(offset), list.weights[offset]);
       EXPECT_EQ(found, wanted) << tile << " " << term;
     }
   }
@@ -109,11 +110,11 @@ TEST(tile_kernels, add_and_find_as_plain_loops_do) {
     EXPECT_EQ(maxima, largest);
 
     std::int32_t const threshold = sums[n / 3];
-    std::vector<std::uint32_t> places(n), above;
+    std::vector<std::uint32_t> offsets(n), above;
     for (std::size_t i = 0; i < n; ++i)
       if (sums[i] >= threshold) above.push_back(static_cast<std::uint32_t>(i));
-    places.resize(find_at_least(sums.data(), n, threshold, places.data()));
-    EXPECT_EQ(places, above);
+    offsets.resize(find_at_least(sums.data(), n, threshold, offsets.data()));
+    EXPECT_EQ(offsets, above);
     EXPECT_EQ(count_at_least(sums.data(), n, threshold), above.size());
   }
 }
@@ -132,7 +133,7 @@ TEST(tile_index, lists_over_banks_have_few_conflicts) {
         for (std::size_t turn = 0; turn < postings_a_lane; ++turn) {
           std::map<std::uint32_t, std::size_t> of_bank;
           for (std::size_t lane = 0; lane < 32; ++lane)
-            ++of_bank[list[from + lane * postings_a_lane + turn].place % 32];
+            ++of_bank[list[from + lane * postings_a_lane + turn].offset % 32];
           std::size_t longest = 0;
           for (auto const& [bank, n] : of_bank) longest = std::max(longest, n);
           passes += longest;
@@ -144,6 +145,18 @@ TEST(tile_index, lists_over_banks_have_few_conflicts) {
   };
   EXPECT_LT(turns(tile_lists::over_banks), 1.3);
   EXPECT_GT(turns(tile_lists::by_document), 2);
+}
+
+/// What the terms from the j-th on add is no larger than its bound.
+void expect_rests_within_bounds(tile_index const& tiles, tile_query const& query,
+                                std::size_t documents) {
+  for (std::size_t j = 0; j < std::min<std::size_t>(query.term.size(), 4); ++j) {
+    std::vector<double> rest(documents, 0);
+    for (std::size_t i = j; i < query.term.size(); ++i)
+      for (tile_posting const& p : tiles.list(0, query.term[i]))
+        rest[p.offset] += 1.0 * p.weight * query.weight[i];
+    EXPECT_LE(*std::max_element(rest.begin(), rest.end()), query.rest[j] + query.error);
+  }
 }
 
 // A sum of integers differs from the similarity by no more than its error, as docs/modules/knn.md
@@ -182,7 +195,7 @@ TEST(tile_query, sums_are_as_near_as_their_error_says) {
         std::vector<double> sums(index.size(), 0), products(index.size(), 0);
         for (auto const& [term, weight] : weight_of)
           for (tile_posting const& p : tiles.list(0, term))
-            sums[p.place] += 1.0 * p.weight * weight;
+            sums[p.offset] += 1.0 * p.weight * weight;
         for (std::size_t i = 0; i < asked[q].size(); ++i) {
           posting_list const list = index.list(asked[q].term[i]);
           for (std::size_t p = 0; p < list.size(); ++p)
@@ -198,15 +211,7 @@ TEST(tile_query, sums_are_as_near_as_their_error_says) {
           worst = std::max(worst, off / integers.error);
           ++compared;
         }
-        // Nothing of the rest is larger than its bound.
-        for (std::size_t j = 0; j < integers.term.size(); ++j) {
-          std::vector<double> rest(index.size(), 0);
-          for (std::size_t i = j; i < integers.term.size(); ++i)
-            for (tile_posting const& p : tiles.list(0, integers.term[i]))
-              rest[p.place] += 1.0 * p.weight * integers.weight[i];
-          EXPECT_LE(*std::max_element(rest.begin(), rest.end()), integers.rest[j] + integers.error);
-          if (j >= 3) break;
-        }
+        expect_rests_within_bounds(tiles, integers, index.size());
       }
     }
     EXPECT_GT(compared, 10'000U);

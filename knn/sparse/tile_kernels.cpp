@@ -17,13 +17,13 @@ std::size_t count_at_least(std::int32_t const* sums, std::size_t n, std::int32_t
   sums_tag const d;
   auto const below = hn::Set(d, threshold - 1);
   auto count = hn::Zero(d);
-  for (std::size_t i = 0; i < n; i += hn::Lanes(d))  // a true lane is -1
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d))  // a true element is -1
     count = hn::Sub(count, hn::VecFromMask(d, hn::Gt(hn::LoadU(d, sums + i), below)));
   return static_cast<std::size_t>(hn::GetLane(hn::SumOfLanes(d, count)));
 }
 
 std::size_t find_at_least(std::int32_t const* sums, std::size_t n, std::int32_t threshold,
-                          std::uint32_t* places) {
+                          std::uint32_t* indices) {
   sums_tag const d;
   auto const below = hn::Set(d, threshold - 1);
   std::size_t found = 0;
@@ -33,7 +33,7 @@ std::size_t find_at_least(std::int32_t const* sums, std::size_t n, std::int32_t 
       largest = hn::Max(largest, hn::LoadU(d, sums + begin + i));
     if (hn::AllFalse(d, hn::Gt(largest, below))) continue;
     for (std::size_t i = begin; i < begin + tile_padding; ++i)
-      if (sums[i] >= threshold) places[found++] = static_cast<std::uint32_t>(i);
+      if (sums[i] >= threshold) indices[found++] = static_cast<std::uint32_t>(i);
   }
   return found;
 }
@@ -79,8 +79,8 @@ std::size_t count_at_least(std::int32_t const* sums, std::size_t n, std::int32_t
   return HWY_DYNAMIC_DISPATCH(count_at_least)(sums, n, threshold);
 }
 std::size_t find_at_least(std::int32_t const* sums, std::size_t n, std::int32_t threshold,
-                          std::uint32_t* places) {
-  return HWY_DYNAMIC_DISPATCH(find_at_least)(sums, n, threshold, places);
+                          std::uint32_t* indices) {
+  return HWY_DYNAMIC_DISPATCH(find_at_least)(sums, n, threshold, indices);
 }
 std::size_t largest_of_sixteen(std::int32_t const* sums, std::size_t n, std::int32_t* maxima) {
   return HWY_DYNAMIC_DISPATCH(largest_of_sixteen)(sums, n, maxima);

@@ -38,7 +38,7 @@ void make_tile_query(sparse_index const& index, tile_index const& tiles, similar
   double const scale = query_scale(tiles);
   double const largest = tiles.largest_norm();
   std::size_t const terms = query.size();
-  std::vector<std::pair<std::size_t, std::size_t>> order(terms);  // documents, place
+  std::vector<std::pair<std::size_t, std::size_t>> order(terms);  // documents, index in the query
   for (std::size_t i = 0; i < terms; ++i) order[i] = {index.list(query.term[i]).size(), i};
   std::sort(order.begin(), order.end());
   made.term.resize(terms);
@@ -60,7 +60,7 @@ void make_tile_query(sparse_index const& index, tile_index const& tiles, similar
 }
 
 void search_all(sparse_index const& index, similarity metric, sparse_row const& query, double norm,
-                std::size_t k, std::vector<double>& sums, std::vector<candidate>& nearest) {
+                std::size_t k, std::vector<double>& sums, std::vector<sparse_candidate>& nearest) {
   sums.assign(index.size(), 0);
   for (std::size_t i = 0; i < query.size(); ++i) {
     posting_list const list = index.list(query.term[i]);
@@ -69,20 +69,21 @@ void search_all(sparse_index const& index, similarity metric, sparse_row const& 
   }
   nearest.clear();
   for (std::uint32_t d = 0; d < index.size(); ++d)
-    nearest.push_back({metric == similarity::inner_product
-                           ? sums[d]
-                           : cosine_of(sums[d], norm, index.norms()[d], metric == similarity::l2),
-                       d});
+    nearest.push_back(
+        {metric == similarity::inner_product
+             ? sums[d]
+             : cosine_of(sums[d], norm, index.norms()[d], metric == similarity::normalized_l2),
+         d});
   std::partial_sort(nearest.begin(), nearest.begin() + static_cast<std::ptrdiff_t>(k),
-                    nearest.end());
+                    nearest.end(), nearer_document{});
 }
 
-void fill_up(std::vector<candidate>& sorted, std::size_t k) {
-  if (sorted.size() >= k && sorted.back().score > 0) return;
+void fill_up(std::vector<sparse_candidate>& sorted, std::size_t k) {
+  if (sorted.size() >= k && sorted.back().value > 0) return;
   auto const zero = std::partition_point(sorted.begin(), sorted.end(),
-                                         [](candidate const& c) { return c.score > 0; });
+                                         [](sparse_candidate const& c) { return c.value > 0; });
   std::vector<std::uint32_t> taken;
-  for (auto c = sorted.begin(); c != zero; ++c) taken.push_back(c->document);
+  for (auto c = sorted.begin(); c != zero; ++c) taken.push_back(c->id);
   std::sort(taken.begin(), taken.end());
   sorted.erase(zero, sorted.end());
   auto next = taken.begin();
@@ -96,7 +97,7 @@ void fill_up(std::vector<candidate>& sorted, std::size_t k) {
 
 std::vector<std::uint32_t> zero_documents(sparse_index const& index, similarity metric) {
   std::vector<std::uint32_t> zero;
-  for (std::size_t d = 0; metric == similarity::l2 && d < index.size(); ++d)
+  for (std::size_t d = 0; metric == similarity::normalized_l2 && d < index.size(); ++d)
     if (index.norms()[d] == 0) zero.push_back(static_cast<std::uint32_t>(d));
   return zero;
 }

@@ -10,8 +10,8 @@
 // What `tiles` does with a query on the CPU and on GPUs alike.
 namespace rulerank::knn {
 
-/// Whether the squares of a weight are ordinary numbers, and it is not below 0. Others have no use
-/// for tiles: the bounds are those of their norms.
+/// Whether the integer sums serve for a weight: it is not below 0, and its square is neither 0 nor
+/// infinite, as the bounds, which are made of norms, need.
 inline bool serves(double weight) {
   return weight == 0 || (weight >= 1e-100 && weight <= 1e100);
 }
@@ -20,7 +20,7 @@ inline bool serves(double weight) {
 double query_scale(tile_index const& tiles);
 /// What integers make of a query without weights of 0.
 struct query_integers {
-  bool serve = false;  ///< not: weights that do not, sums that 31 bits may not hold
+  bool serve = false;  ///< false: a weight that does not, or sums beyond 31 bits
   double error = 0;    ///< of a sum, at most
 };
 query_integers integers_of(tile_index const& tiles, sparse_row const& query, double norm);
@@ -38,13 +38,14 @@ void make_tile_query(sparse_index const& index, tile_index const& tiles, similar
 
 /// The k nearest of all documents, from exact sums. `sums`: scratch space.
 void search_all(sparse_index const& index, similarity metric, sparse_row const& query, double norm,
-                std::size_t k, std::vector<double>& sums, std::vector<candidate>& nearest);
+                std::size_t k, std::vector<double>& sums, std::vector<sparse_candidate>& nearest);
 
 /// Completes the documents that share a term with a query, the nearest first, to k: those that
 /// share none have similarity 0 and follow by their number.
-void fill_up(std::vector<candidate>& sorted, std::size_t k);
+void fill_up(std::vector<sparse_candidate>& sorted, std::size_t k);
 
-/// The documents without a term with a weight, which l2 takes for candidates of similarity 1/2.
+/// The documents without a term with a weight, which normalized_l2 orders as if their cosine were
+/// 1/2.
 std::vector<std::uint32_t> zero_documents(sparse_index const& index, similarity metric);
 
 }  // namespace rulerank::knn

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 // `tiles` (docs/modules/knn.md): the sums of a tile of documents lie in a core's own caches. They
 // are integers, close enough to tell which documents may be among the k nearest; those are computed
@@ -28,48 +29,25 @@ constexpr std::uint32_t cpu_tile_size = 1 << 14;
 constexpr std::size_t queries_together = 32;
 /// What computing a document exactly costs, in postings.
 constexpr std::size_t postings_a_rescoring = 400;
-/// Places of a dense list that are added in the time of a posting.
-constexpr std::size_t places_a_posting = 16;
+/// Weights of a dense list that are added in the time of a posting.
+constexpr std::size_t dense_weights_a_posting = 16;
 
-/// The k nearest so far.
-class nearest {
- public:
-  explicit nearest(std::size_t k) : k_(k) { heap_.reserve(k + 1); }
-  bool full() const { return heap_.size() == k_; }
-  double last() const { return heap_.front().score; }
-  void add(candidate const& c) {
-    if (full() && !(c < heap_.front())) return;
-    heap_.push_back(c);
-    std::push_heap(heap_.begin(), heap_.end());
-    if (heap_.size() > k_) {
-      std::pop_heap(heap_.begin(), heap_.end());
-      heap_.pop_back();
-    }
-  }
-  std::vector<candidate>& sorted() {
-    std::sort(heap_.begin(), heap_.end());
-    return heap_;
-  }
-
- private:
-  std::size_t k_;
-  std::vector<candidate> heap_;  // the farthest in front
-};
+using nearest = nearest_candidates<double, value_order::larger_is_nearer>;
 
 /// A term's weights in a tile: dense, or as postings; and what adding them costs, in postings.
-struct list_at_hand {
-  std::span<std::uint16_t const> by_place;
-  std::span<tile_posting const> by_posting;
-  std::size_t postings = 0;
+struct term_list {
+  std::span<std::uint16_t const> dense;
+  std::span<tile_posting const> postings;
+  std::size_t size = 0;  // postings, also of a dense list
   std::size_t cost = 0;
 };
 
 struct alignas(apart) scratch {
   aligned_vector<std::int32_t> sums = aligned_vector<std::int32_t>(cpu_tile_size);
-  std::vector<std::uint32_t> places = std::vector<std::uint32_t>(cpu_tile_size);
+  std::vector<std::uint32_t> offsets = std::vector<std::uint32_t>(cpu_tile_size);
   std::vector<std::int32_t> kept = std::vector<std::int32_t>(cpu_tile_size);
-  std::vector<double> query;  // [terms] weights of the query at hand, else 0
-  std::vector<list_at_hand> lists;
+  std::vector<double> query;  // [terms] weights of the current query, else 0
+  std::vector<term_list> lists;
   std::vector<double> all;  // [documents] exact sums, where tiles do not serve
   std::uint64_t rescored = 0;
   std::uint64_t postings = 0;
@@ -86,7 +64,7 @@ class tiles_on_cpu final : public sparse_search_engine {
   }
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
-              neighbours& found) const override {
+              neighbours& found, sparse_search_work& work) const override {
     auto const threads = static_cast<std::size_t>(ctx.thread_count());
     std::vector<scratch> of_thread(threads);
     std::size_t const together =
@@ -107,7 +85,7 @@ class tiles_on_cpu final : public sparse_search_engine {
                                    best[q - begin], mine);
                      }
                    for (std::size_t q = begin; q < end; ++q) {
-                     std::vector<candidate>& sorted = best[q - begin].sorted();
+                     std::vector<sparse_candidate>& sorted = best[q - begin].sorted();
                      if (prepared[q - begin].units == 0) {
                        search_all(index_, options_.metric, queries[q], query_norms[q], found.k,
                                   mine.all, sorted);
@@ -116,14 +94,14 @@ class tiles_on_cpu final : public sparse_search_engine {
                        fill_up(sorted, found.k);
                      }
                      for (std::size_t i = 0; i < found.k; ++i) {
-                       found.document[q * found.k + i] = sorted[i].document;
-                       found.score[q * found.k + i] = sorted[i].score;
+                       found.id[q * found.k + i] = sorted[i].id;
+                       found.value[q * found.k + i] = sorted[i].value;
                      }
                    }
                  });
     for (scratch const& one : of_thread) {
-      found.rescored += one.rescored;
-      found.postings_read += one.postings;
+      work.rescored += one.rescored;
+      work.postings_read += one.postings;
     }
   }
 
@@ -134,18 +112,21 @@ class tiles_on_cpu final : public sparse_search_engine {
     for (std::uint32_t const d : zero_documents_) best.add({0.5, d});
   }
 
-  list_at_hand list_of(std::size_t tile, std::uint32_t term) const {
+  term_list list_of(std::size_t tile, std::uint32_t term) const {
     if (tiles_->is_dense(term)) {
       dense_list const list = tiles_->dense(tile, term);
-      return {list.weights, {}, list.postings, list.weights.size() / places_a_posting};
+      return {list.weights, {}, list.postings, list.weights.size() / dense_weights_a_posting};
     }
     auto const list = tiles_->list(tile, term);
     return {{}, list, list.size(), list.size()};
   }
 
-  void search_tile(std::size_t tile, sparse_row const& query, double query_norm,
-                   tile_query const& p, nearest& best, scratch& mine) const {
-    std::size_t const n = round_up(tiles_->documents_of(tile), tile_padding);
+  /// Adds the postings of a query's terms in a tile to the sums of `n` documents, rarest terms
+  /// first, as long as that is worth it. `least`: what a similarity among the k nearest is at
+  /// least, in units of the sums. Returns how far a sum may be below the similarity, or nothing
+  /// where the tile has no postings.
+  std::optional<double> add_lists(std::size_t tile, tile_query const& p, std::size_t n,
+                                  double least, scratch& mine) const {
     std::fill_n(mine.sums.data(), n, 0);
     mine.lists.clear();
     std::size_t left = 0;
@@ -153,33 +134,34 @@ class tiles_on_cpu final : public sparse_search_engine {
       mine.lists.push_back(list_of(tile, t));
       left += mine.lists.back().cost;
     }
-    if (left == 0) return;
-    // A sum that is lower by more than what is yet to come and may be off is not among the nearest.
-    double const least = best.full() ? best.last() * p.units * (1 - 1e-9) : 0;
-    double below = p.error;
+    if (left == 0) return std::nullopt;
     std::size_t check_at = left;
     for (std::size_t j = 0; j < mine.lists.size(); ++j) {
       double const rest = p.rest[j] + p.error;
       if (rest < least && left <= check_at && left > n / 16) {
-        if (count_at_least(mine.sums.data(), n, to_sum(least - rest)) * postings_a_rescoring <
-            left) {
-          below = rest;
-          break;
-        }
+        if (count_at_least(mine.sums.data(), n, to_sum(least - rest)) * postings_a_rescoring < left)
+          return rest;
         check_at = left / 2;
       }
       std::uint32_t const weight = p.weight[j];
-      auto const& [by_place, by_posting, postings, cost] = mine.lists[j];
-      if (!by_place.empty())
-        add_weighted(mine.sums.data(), by_place.data(), n, weight);
+      auto const& [dense, postings, size, cost] = mine.lists[j];
+      if (!dense.empty())
+        add_weighted(mine.sums.data(), dense.data(), n, weight);
       else
-        for (tile_posting const& posting : by_posting)
-          mine.sums[posting.place] += static_cast<std::int32_t>(posting.weight * weight);
-      mine.postings += postings;
+        for (tile_posting const& posting : postings)
+          mine.sums[posting.offset] += static_cast<std::int32_t>(posting.weight * weight);
+      mine.postings += size;
       left -= cost;
     }
+    return p.error;
+  }
+
+  /// Finds the documents of a tile that may be among the k nearest; their offsets are the first in
+  /// `mine.offsets`. Returns how many. `below`: what `add_lists` returned.
+  std::size_t find_near(tile_query const& p, std::size_t n, double least, double below,
+                        nearest const& best, scratch& mine) const {
     std::size_t const k = options_.k;
-    // What the k-th best of some sums of the tile tells.
+    // The bound that the k-th best of some sums of the tile gives.
     auto const enough_by = [&](std::size_t some) {
       auto const kth = mine.kept.begin() + static_cast<std::ptrdiff_t>(k - 1);
       std::nth_element(mine.kept.begin(), kth,
@@ -190,20 +172,28 @@ class tiles_on_cpu final : public sparse_search_engine {
     if (!best.full() && n >= 64 * k)
       enough =
           std::max(enough, enough_by(largest_of_sixteen(mine.sums.data(), n, mine.kept.data())));
-    std::size_t found = find_at_least(mine.sums.data(), n, enough, mine.places.data());
+    std::size_t const found = find_at_least(mine.sums.data(), n, enough, mine.offsets.data());
+    if (found <= 2 * k) return found;
+    for (std::size_t i = 0; i < found; ++i) mine.kept[i] = mine.sums[mine.offsets[i]];
+    enough = enough_by(found);
+    return static_cast<std::size_t>(
+        std::remove_if(mine.offsets.begin(),
+                       mine.offsets.begin() + static_cast<std::ptrdiff_t>(found),
+                       [&](std::uint32_t offset) { return mine.sums[offset] < enough; }) -
+        mine.offsets.begin());
+  }
+
+  void search_tile(std::size_t tile, sparse_row const& query, double query_norm,
+                   tile_query const& p, nearest& best, scratch& mine) const {
+    std::size_t const n = round_up(tiles_->documents_of(tile), tile_padding);
+    double const least = best.full() ? best.last() * p.units * (1 - 1e-9) : 0;
+    std::optional<double> const below = add_lists(tile, p, n, least, mine);
+    if (!below) return;
+    std::size_t const found = find_near(p, n, least, *below, best, mine);
     if (found == 0) return;
-    if (found > 2 * k) {
-      for (std::size_t i = 0; i < found; ++i) mine.kept[i] = mine.sums[mine.places[i]];
-      enough = enough_by(found);
-      found = static_cast<std::size_t>(
-          std::remove_if(mine.places.begin(),
-                         mine.places.begin() + static_cast<std::ptrdiff_t>(found),
-                         [&](std::uint32_t place) { return mine.sums[place] < enough; }) -
-          mine.places.begin());
-    }
     for (std::size_t i = 0; i < query.size(); ++i) mine.query[query.term[i]] = query.weight[i];
     for (std::size_t i = 0; i < found; ++i) {
-      auto const d = static_cast<std::uint32_t>(tile * cpu_tile_size + mine.places[i]);
+      auto const d = static_cast<std::uint32_t>(tile * cpu_tile_size + mine.offsets[i]);
       best.add({exact(d, query_norm, mine.query), d});
     }
     for (std::uint32_t const t : query.term) mine.query[t] = 0;
@@ -219,7 +209,7 @@ class tiles_on_cpu final : public sparse_search_engine {
     return options_.metric == similarity::inner_product
                ? product
                : cosine_of(product, query_norm, index_.norms()[d],
-                           options_.metric == similarity::l2);
+                           options_.metric == similarity::normalized_l2);
   }
   /// The products of terms that the query does not have are 0 and change no bit of the sum.
   double exact(std::uint32_t d, double query_norm, std::vector<double> const& query) const {

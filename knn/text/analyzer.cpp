@@ -111,7 +111,7 @@ struct analyzer::state {
     };
     auto const in_unicode = [&](std::string_view word, bool has_letter) {
       rules.fold(word, folded);
-      for_each_piece(folded, [&](std::string_view piece) { finish(piece, has_letter); });
+      for_each_part(folded, [&](std::string_view part) { finish(part, has_letter); });
     };
     part_by_alphabet(
         text, [&](std::string_view part) { split_ascii(part, in_ascii); },

@@ -1,26 +1,30 @@
 #pragma once
 
-#include "knn/text/stemmer.hpp"
-
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rulerank::knn {
 
 struct analyzer_options {
-  bool fold = true;                  ///< case folding (NFKC_Casefold), and letters without accents
-  std::string stop_words = "smart";  ///< a name that `stop_words()` takes
-  std::string stemmer = "english";   ///< none, or one of `stemmers()`
-  std::size_t min_length = 1;        ///< words shorter than this are dropped (code points)
-  std::size_t max_length = 64;       ///< and words longer than this
-  bool keep_numbers = true;          ///< false: words without a letter are dropped
+  bool fold = true;  ///< case folding (NFKC_Casefold), and letters without accents
+  /// none, smart, file:PATH with one word a line, or words: and the words between blanks.
+  std::string stop_words = "smart";
+  std::string stemmer = "english";  ///< none, or one of `stemmers()`
+  std::size_t min_length = 1;       ///< words shorter than this are dropped (code points)
+  std::size_t max_length = 64;      ///< and words longer than this
+  bool keep_numbers = true;         ///< false: words without a letter are dropped
 };
 
-/// Makes terms of text. A word is what stands between two word boundaries of Unicode (UAX 29, ICU's
-/// root locale) and has a letter or a number. In this order, a word
+/// The algorithms of libstemmer (snowballstem.org), in its order: arabic, ..., english, ...,
+/// porter, ...
+std::vector<std::string> stemmers();
+
+/// Makes terms of text. A word is the text between two word boundaries of Unicode (UAX 29, ICU's
+/// root locale) that has a letter or a number. In this order, a word
 ///
 /// 1. is folded: NFKC_Casefold, the apostrophe U+2019 becomes ', accents are taken off
 /// 2. is dropped when its length (code points) is out of bounds, or when it is a number and
@@ -31,8 +35,8 @@ struct analyzer_options {
 /// The stemmers of languages other than English need the accents: there (but for `none`, `english`
 /// and `porter`) accents are taken off the stem instead of the word.
 ///
-/// A term never is empty and has no blanks. Bytes that are no UTF-8 are read as Latin-1. An
-/// analyzer is for one thread; copies share the stop list and nothing else.
+/// A term never is empty and has no blanks. Bytes that are no UTF-8 are read as Latin-1. One thread
+/// at a time may use an analyzer; copies, which share the stop list alone, are used side by side.
 class analyzer {
  public:
   /// Throws `usage_error` for a stemmer or a stop list that does not exist, and says which do, and

@@ -276,6 +276,7 @@ TEST(agreement, of_ascii_words_with_icu) {
   }
 }
 
+// Long because of the table of what texts are drawn from.
 TEST(agreement, of_drawn_texts) {
   std::vector<std::string> const pieces{"a",
                                         "B",

@@ -33,7 +33,7 @@ class count_spill {
   void write_out();
   std::size_t most_in_memory_;         // entries
   std::vector<std::uint32_t> sizes_;   // of the rows
-  std::vector<term_count> in_memory_;  // those behind what is in the file
+  std::vector<term_count> in_memory_;  // those that the file does not have
   int descriptor_ = -1;
   std::uint64_t written_ = 0;  // entries
 };

@@ -43,17 +43,17 @@ std::uint32_t crc_of(void const* bytes, std::size_t size) {
   return static_cast<std::uint32_t>(crc32_z(0, static_cast<unsigned char const*>(bytes), size));
 }
 
-/// By pieces, in parallel.
+/// Computed in parallel, from those of parts.
 std::uint32_t crc_of(context const& ctx, std::span<std::byte const> bytes) {
-  constexpr std::size_t piece = std::size_t{16} << 20;
-  std::vector<std::uint32_t> parts((bytes.size() + piece - 1) / piece);
-  parallel_for(ctx, bytes.size(), piece, [&](std::size_t begin, std::size_t end, int) {
-    parts[begin / piece] = crc_of(bytes.data() + begin, end - begin);
+  constexpr std::size_t part_size = std::size_t{16} << 20;
+  std::vector<std::uint32_t> parts((bytes.size() + part_size - 1) / part_size);
+  parallel_for(ctx, bytes.size(), part_size, [&](std::size_t begin, std::size_t end, int) {
+    parts[begin / part_size] = crc_of(bytes.data() + begin, end - begin);
   });
   std::uint32_t crc = crc_of(nullptr, 0);
   for (std::size_t i = 0; i < parts.size(); ++i)
     crc = static_cast<std::uint32_t>(crc32_combine(
-        crc, parts[i], static_cast<z_off_t>(std::min(piece, bytes.size() - i * piece))));
+        crc, parts[i], static_cast<z_off_t>(std::min(part_size, bytes.size() - i * part_size))));
   return crc;
 }
 
@@ -66,6 +66,27 @@ index_layout::index_layout(sizes const& bytes) : bytes_(bytes) {
     at += round_up(bytes[s], alignment);
   }
   end_ = at;
+}
+
+index_layout::sizes sizes_of(index_counts const& of) {
+  index_layout::sizes bytes{};
+  auto const set = [&](section s, std::size_t size) { bytes[static_cast<std::size_t>(s)] = size; };
+  set(section::terms, of.term_bytes);
+  set(section::term_begin, (of.terms + 1) * sizeof(std::uint64_t));
+  set(section::ids, of.id_bytes);
+  set(section::id_begin, (of.documents + 1) * sizeof(std::uint64_t));
+  set(section::label_names, of.label_bytes);
+  set(section::label_begin, (of.labels + 1) * sizeof(std::uint64_t));
+  set(section::label_of, of.documents * sizeof(std::uint32_t));
+  set(section::document_frequency, of.terms * sizeof(std::uint32_t));
+  set(section::row_begin, (of.documents + 1) * sizeof(std::uint64_t));
+  set(section::row_term, of.postings * sizeof(std::uint32_t));
+  set(section::row_weight, of.postings * sizeof(double));
+  set(section::norms, of.documents * sizeof(double));
+  set(section::list_begin, (of.terms + 1) * sizeof(std::uint64_t));
+  set(section::list_document, of.postings * sizeof(std::uint32_t));
+  set(section::list_weight, of.postings * sizeof(double));
+  return bytes;
 }
 
 std::string index_header(context const& ctx, index_layout const& layout,

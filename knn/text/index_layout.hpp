@@ -35,12 +35,21 @@ enum class section : std::size_t {
   count
 };
 
+/// How much there is of what an index holds.
+struct index_counts {
+  std::size_t documents = 0;
+  std::size_t terms = 0;
+  std::size_t postings = 0;
+  std::size_t labels = 0;  ///< different ones
+  std::size_t term_bytes = 0, id_bytes = 0, label_bytes = 0;
+};
+
 /// Where the sections lie, from their sizes in bytes.
 class index_layout {
  public:
   using sizes = std::array<std::size_t, static_cast<std::size_t>(section::count)>;
   explicit index_layout(sizes const& bytes);
-  /// Where the last section ends, rounded up: the header's place.
+  /// Where the last section ends, rounded up: the header begins there.
   std::size_t end() const noexcept { return end_; }
   std::span<std::byte> of(std::span<std::byte> file, section s) const {
     return file.subspan(begin_[static_cast<std::size_t>(s)], bytes_[static_cast<std::size_t>(s)]);
@@ -57,7 +66,10 @@ class index_layout {
   std::size_t end_;
 };
 
-/// The header of sections that are filled: `what` and their places and checksums.
+/// The sizes of the sections of an index.
+index_layout::sizes sizes_of(index_counts const& of);
+
+/// The header of sections that are filled: `what`, and where they lie and their checksums.
 std::string index_header(context const& ctx, index_layout const& layout,
                          std::span<std::byte> sections, nlohmann::ordered_json what);
 /// Writes the prefix before the sections and the header behind them. `file`: all of it.

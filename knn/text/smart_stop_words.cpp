@@ -7,6 +7,7 @@
 
 namespace rulerank::knn {
 
+// Long because it is the list.
 std::string_view smart_stop_words() noexcept {
   return "a a's able about above according accordingly across actually after afterwards again "
          "against "

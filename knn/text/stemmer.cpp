@@ -1,6 +1,7 @@
 #include "knn/text/stemmer.hpp"
 
 #include "core/error.hpp"
+#include "knn/text/analyzer.hpp"
 
 #include <algorithm>
 #include <new>

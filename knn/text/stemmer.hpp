@@ -9,11 +9,7 @@ struct sb_stemmer;
 
 namespace rulerank::knn {
 
-/// The algorithms of libstemmer (snowballstem.org), in its order: arabic, ..., english, ...,
-/// porter, ...
-std::vector<std::string> stemmers();
-
-/// Takes words to their stems. Not for two threads at once.
+/// Takes words to their stems. One thread at a time.
 class stemmer {
  public:
   /// One of `stemmers()`, or "none": words are their own stems. Throws `usage_error` for another,

@@ -3,8 +3,7 @@
 #include "core/context.hpp"
 #include "core/error.hpp"
 #include "datasets/fields.hpp"
-#include "datasets/line_stream.hpp"
-#include "datasets/svmlight_line.hpp"
+#include "datasets/text_source.hpp"
 #include "knn/text/unicode.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "core/output_file.hpp"
 #include "datasets/documents.hpp"
 #include "knn/sparse/sparse_index.hpp"
 #include "knn/sparse/weighting.hpp"
@@ -14,6 +13,10 @@
 #include <string_view>
 #include <vector>
 
+namespace rulerank {
+class output_file;
+}
+
 namespace rulerank::knn {
 
 /// How a collection becomes an index, and queries its vectors.
@@ -22,14 +25,12 @@ struct text_index_options {
   weighting_options weighting;
   std::size_t min_documents = 1;  ///< terms of fewer documents are dropped
   double max_share = 1;           ///< and terms of a larger share of the documents, as doubles
-  /// Counts that are kept in memory, of 16 bytes each; where there are more, they go to the disk.
-  std::size_t counts_in_memory = std::size_t{16} << 20;
   datasets::text_format format = datasets::text_format::automatic;
   datasets::text_options reading;
 };
 
-/// Whether terms are the columns of sparse vectors: there are no words to analyze, and tf is a
-/// value.
+/// Whether terms are the columns of sparse vectors: there are no words to analyze, and a value
+/// is used as tf.
 inline bool holds_vectors(text_index_options const& options) {
   return options.format == datasets::text_format::svmlight;
 }
@@ -40,7 +41,7 @@ struct text_index_timings {
   double weigh_s = 0;  ///< weights, posting lists, norms
 };
 
-/// Strings that somebody else owns.
+/// Strings in memory that an index owns.
 struct string_table {
   std::span<char const> bytes;
   std::span<std::uint64_t const> begin;  ///< [strings + 1] into bytes
@@ -48,22 +49,40 @@ struct string_table {
   std::string_view operator[](std::size_t i) const {
     return {bytes.data() + begin[i], begin[i + 1] - begin[i]};
   }
-  /// The place of a string in a table in byte order; nothing where it is not there.
+  /// The number of a string in a table in byte order; nothing where the table does not have it.
   std::optional<std::size_t> find(std::string_view s) const;
 };
 
-/// A collection of documents ready to be searched: its terms in byte order (a term's number is its
-/// place), the documents' ids and labels, weights of the terms, posting lists. It lies in memory or
-/// in a mapped file; a document's fields are one text here. A column of vectors is a term of four
-/// bytes, the highest first: terms are in the order of the columns.
+/// How often each term is in a field of each document: rows are documents, columns the terms of the
+/// vocabulary that all fields and the queries share.
+struct field_counts {
+  std::string name;
+  sparse_matrix counts;
+};
+
+/// The name of the field that is all fields of a document together.
+inline constexpr std::string_view whole_document = "document";
+
+struct indexed_collection;
+
+/// A collection of documents ready to be searched: its terms, numbered in byte order, the
+/// documents' ids and labels, weights of the terms, posting lists. It lies in memory or in a mapped
+/// file; a document's fields are one text here. A column of vectors is a term of four bytes, the
+/// highest first: terms are in the order of the columns. Several threads may call all const
+/// functions of an index at once.
 class text_index {
  public:
   /// Reads a collection (see `datasets::read_documents`) and throws what that throws. Beside the
-  /// index, the memory it takes is that of the terms and ids: counts are kept on the disk
-  /// (in $TMPDIR) beyond `counts_in_memory`.
+  /// index it takes memory for the terms, the ids and 16 million counts; more counts are kept in a
+  /// file in $TMPDIR.
   static text_index build(context const& ctx, std::string const& collection,
                           text_index_options const& options);
-  /// The same, straight into a file (docs/modules/knn.md, "The index file"); needs no memory for
+  /// The same, and the counts of the fields of all documents, in one pass over the collection. They
+  /// are those that `count_fields` finds, kept in memory. Throws `usage_error` for vectors, and
+  /// `error` for a field that is named as the whole document is.
+  static indexed_collection build_with_fields(context const& ctx, std::string const& collection,
+                                              text_index_options const& options);
+  /// Writes the index into a file (docs/modules/knn.md, "The index file") and takes no memory for
   /// it. The caller commits the file.
   static text_index_timings build(context const& ctx, std::string const& collection,
                                   text_index_options const& options, output_file& file);
@@ -91,6 +110,8 @@ class text_index {
 
  private:
   text_index(sparse_index index) : index_(std::move(index)) {}
+  static indexed_collection build_in_memory(context const& ctx, std::string const& collection,
+                                            text_index_options const& options, bool fields);
   static text_index of_bytes(context const& ctx, std::span<std::byte const> bytes,
                              std::shared_ptr<void const> owner, std::string const& name);
 
@@ -101,5 +122,20 @@ class text_index {
   text_index_options options_;
   text_index_timings timings_;
 };
+
+/// An index and the counts of the fields of its documents.
+struct indexed_collection {
+  text_index index;
+  /// The fields in the order in which they come, fields without a name left out, and the whole
+  /// document last.
+  std::vector<field_counts> fields;
+};
+
+/// The fields' counts of a collection that was indexed before, which is read again, in the order of
+/// `indexed_collection::fields`. Throws what `datasets::read_documents` throws, and `error` where
+/// the collection is not the one that was indexed. Of `options` only `format` and `reading` matter.
+std::vector<field_counts> count_fields(context const& ctx, text_index const& index,
+                                       std::string const& collection,
+                                       text_index_options const& options);
 
 }  // namespace rulerank::knn

@@ -1,10 +1,12 @@
 #include "knn/text/text_index.hpp"
 
 #include "core/error.hpp"
+#include "core/output_file.hpp"
 #include "core/testing.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/text/count_spill.hpp"
 #include "knn/text/index_layout.hpp"
+#include "knn/text/index_writer.hpp"
 
 #include <cmath>
 #include <csignal>
@@ -150,7 +152,7 @@ TEST(text_index, a_file_gives_what_memory_gives) {
   EXPECT_EQ(queries.size(), 1U);
   sparse_searcher const from_file({}, opened.index(), {.metric = similarity::inner_product});
   sparse_searcher const from_memory({}, memory.index(), {.metric = similarity::inner_product});
-  EXPECT_EQ(from_file.search({}, queries).document, from_memory.search({}, queries).document);
+  EXPECT_EQ(from_file.search({}, queries).id, from_memory.search({}, queries).id);
 }
 
 TEST(text_index, a_share_that_is_met_is_not_exceeded) {
@@ -177,12 +179,11 @@ TEST(text_index, the_same_bytes_whatever_is_kept_in_memory) {
   }
   std::string const path = written(folder, "c.tsv", text), to = folder / "index";
   std::vector<std::string> files;
-  for (std::size_t const in_memory :
-       {text_index_options{}.counts_in_memory, std::size_t{1000}, std::size_t{7}, std::size_t{0}}) {
-    text_index_options options;
-    options.counts_in_memory = in_memory;
+  for (std::size_t const in_memory : {index_build_settings{}.counts_in_memory, std::size_t{1000},
+                                      std::size_t{7}, std::size_t{0}}) {
     output_file file(to);
-    text_index::build({}, path, options, file);
+    build_index({}, path, {}, {.counts_in_memory = in_memory},
+                [&](std::size_t size) { return file.map(size); });
     file.commit();
     files.push_back(bytes_of(to));
     EXPECT_EQ(files.back(), files.front()) << in_memory;
@@ -310,9 +311,9 @@ TEST(text_index, headers_that_cannot_be_are_told) {
            {"/documents", 1000},
            {"/terms", 1},
            {"/postings", 1}}) {
-    auto const change = [&place = pointer, &with = value](auto const&, auto,
-                                                          nlohmann::ordered_json& what) {
-      what[nlohmann::ordered_json::json_pointer(place)] = with;
+    auto const change = [&at = pointer, &with = value](auto const&, auto,
+                                                       nlohmann::ordered_json& what) {
+      what[nlohmann::ordered_json::json_pointer(at)] = with;
     };
     written(folder, "other", forged(good, change));
     try {
@@ -341,7 +342,7 @@ TEST(text_index, numbers_that_cannot_be_are_told) {
         << static_cast<int>(where) << ' ' << value;
 }
 
-TEST(text_index, standard_output_is_no_place_for_it) {
+TEST(text_index, standard_output_is_refused) {
   temporary_folder const folder;
   output_file file("-");
   EXPECT_THROW(text_index::build({}, written(folder, "c.jsonl", collection), plain(), file),

@@ -28,8 +28,9 @@ void normalize(icu::Normalizer2 const* (*form)(UErrorCode&), std::string_view ut
 }
 
 bool is_accent(UChar32 c) {
-  auto const place = u_getCombiningClass(c);
-  return place == 1 || (place >= 10 && place <= 36) || place >= 200;
+  auto const combining_class = u_getCombiningClass(c);
+  return combining_class == 1 || (combining_class >= 10 && combining_class <= 36) ||
+         combining_class >= 200;
 }
 
 /// The code point at `at`, which goes behind it.

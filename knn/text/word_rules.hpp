@@ -1,6 +1,7 @@
 #pragma once
 
 #include "knn/text/analyzer.hpp"
+#include "knn/text/stemmer.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace rulerank::knn {
 
-/// What becomes of a single word under an analyzer's options. Not for two threads at once.
+/// What becomes of a single word under an analyzer's options. One thread at a time.
 class word_rules {
  public:
   /// Throws as `analyzer`'s constructor.
@@ -32,10 +33,10 @@ class word_rules {
   stemmer stemmer_;
 };
 
-/// Folding can put blanks into a word (U+FDFA is four words in one character): calls take(piece)
-/// for what stands between them.
+/// Folding can put blanks into a word (U+FDFA is four words in one character): calls take(part)
+/// for each part between blanks.
 template <class Take>
-void for_each_piece(std::string_view folded, Take&& take) {
+void for_each_part(std::string_view folded, Take&& take) {
   while (!folded.empty()) {
     std::size_t const end = std::min(folded.find(' '), folded.size());
     if (end > 0) take(folded.substr(0, end));

@@ -1,9 +1,6 @@
-#include "rules/mining/appearance_file.hpp"
-
 #include "core/error.hpp"
-#include "datasets/line_stream.hpp"
-#include "datasets/svmlight_line.hpp"
 #include "datasets/text_source.hpp"
+#include "rules/mining/association_rules.hpp"
 
 #include <algorithm>
 #include <optional>

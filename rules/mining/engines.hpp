@@ -23,7 +23,7 @@ itemset_list apriori(context const& ctx, transaction_view const& data,
 itemset_list vertical(context const& ctx, transaction_view const& data,
                       mining_options const& options);
 
-/// mining_estimate.hpp's random walks, in the tree of `vertical`.
+/// The random walks of estimated_itemsets, in the tree of `vertical`.
 double walked_itemsets(context const& ctx, transaction_view const& data,
                        mining_options const& options, std::uint32_t walks);
 

@@ -1,4 +1,4 @@
-#include "rules/mining/itemset_table.hpp"
+#include "rules/mining/itemset_list.hpp"
 
 #include <algorithm>
 #include <bit>

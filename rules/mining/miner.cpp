@@ -1,5 +1,6 @@
 #include "rules/mining/miner.hpp"
 
+#include "core/engines.hpp"
 #include "core/error.hpp"
 #include "rules/mining/engines.hpp"
 
@@ -14,13 +15,14 @@ namespace rulerank::rules {
 namespace {
 
 constexpr std::array<mining_engine_info, 3> all_engines{{
-    {mining_engine::bruteforce, "bruteforce", "cpu, one thread",
-     "the support of every set of at most 24 items (Freitas 2017, Algorithm 1)"},
-    {mining_engine::apriori, "apriori", "cpu, one thread",
-     "as published: level by level, candidates in a prefix tree (Agrawal and Srikant 1994)"},
-    {mining_engine::vertical, "vertical", "cpu",
-     "the project's own: depth first, bitmaps where items are dense and lists where they are rare",
-     true},
+    {mining_engine::bruteforce, "bruteforce",
+     "the support of every set of at most 24 items, one thread", "Freitas 2017, Algorithm 1",
+     runs_on::cpu, runs_on::nowhere, mining::bruteforce},
+    {mining_engine::apriori, "apriori", "level by level, candidates in a prefix tree, one thread",
+     "Agrawal and Srikant 1994", runs_on::cpu, runs_on::nowhere, mining::apriori},
+    {mining_engine::vertical, "vertical",
+     "depth first, bitmaps where items are dense and lists where they are rare", "", runs_on::cpu,
+     runs_on::cpu, mining::vertical},
 }};
 
 struct kind_name {
@@ -45,10 +47,10 @@ std::span<mining_engine_info const> mining_engines() {
   return all_engines;
 }
 std::string_view name_of(mining_engine e) {
-  return engine_name(all_engines, e);
+  return name_of_engine(all_engines, e);
 }
 mining_engine mining_engine_from(std::string_view name) {
-  return engine_in<mining_engine>(all_engines, name);
+  return engine_named<mining_engine>(all_engines, name);
 }
 std::string_view name_of(itemset_kind k) {
   return name_in(kinds, k);
@@ -63,16 +65,7 @@ itemset_list mine(context const& ctx, transaction_view const& data, mining_optio
     throw usage_error("the largest size of an itemset is below the smallest");
   if (data.size() > std::numeric_limits<std::uint32_t>::max())
     throw usage_error("more than 4294967295 transactions");
-  switch (options.engine) {
-    case mining_engine::bruteforce:
-      return mining::bruteforce(ctx, data, options);
-    case mining_engine::apriori:
-      return mining::apriori(ctx, data, options);
-    case mining_engine::automatic:
-    case mining_engine::vertical:
-      break;
-  }
-  return mining::vertical(ctx, data, options);
+  return choose_engine(all_engines, options.engine, ctx).make(ctx, data, options);
 }
 
 namespace mining {

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "core/engines.hpp"
+#include "core/engine_registry.hpp"
 #include "datasets/transactions.hpp"
 #include "rules/mining/itemset_list.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -15,13 +16,17 @@ namespace rulerank::rules {
 
 /// How itemsets are found; the same ones, whichever engine finds them.
 enum class mining_engine {
-  automatic,   ///< `vertical`
-  bruteforce,  ///< Freitas 2017, Algorithm 1: the support of every set of items
-  apriori,     ///< Agrawal and Srikant 1994: level by level, candidates in a prefix tree
-  vertical,    ///< our own: depth first, bitmaps and lists
+  automatic,  ///< the default of the list
+  bruteforce,
+  apriori,
+  vertical,
 };
 
-using mining_engine_info = engine_entry<mining_engine>;
+struct transaction_view;
+struct mining_options;
+using mining_function = itemset_list (*)(context const&, transaction_view const&,
+                                         mining_options const&);
+using mining_engine_info = registered_engine<mining_engine, mining_function>;
 std::span<mining_engine_info const> mining_engines();
 std::string_view name_of(mining_engine e);
 /// Throws `usage_error` that lists the names.
@@ -68,5 +73,25 @@ inline transaction_view view_of(datasets::transactions const& data) {
 /// Throws `usage_error` for sizes that make no sense and for `bruteforce` on more than 24 items,
 /// and `out_of_budget`.
 itemset_list mine(context const& ctx, transaction_view const& data, mining_options const& options);
+
+/// Bytes that an itemset takes in an itemset_list, but for records that are prefixes alone.
+inline constexpr std::size_t bytes_an_itemset = sizeof(itemset_list::record);
+
+/// About how many frequent itemsets of all kinds mine() would list (an upper bound for closed and
+/// maximal ones), without listing them: random walks down the tree of the vertical miner, what
+/// they meet divided by the probability of getting there (Knuth 1975, "Estimating the efficiency of
+/// backtrack programs"). Unbiased, mostly right within a factor of 2; `ctx.seed` draws. No
+/// set larger than `options.max_size` counts.
+double estimated_itemsets(context const& ctx, transaction_view const& data,
+                          mining_options const& options, std::uint32_t walks = 2000);
+
+/// The smallest support of those that were tried, from `options.min_support` to all transactions,
+/// whose itemsets would take less than half of `options.max_bytes` by the estimate.
+struct fitting_support {
+  std::uint32_t support = 0;  ///< 0: none does
+  double itemsets = 0;
+};
+fitting_support support_that_fits(context const& ctx, transaction_view const& data,
+                                  mining_options const& options);
 
 }  // namespace rulerank::rules

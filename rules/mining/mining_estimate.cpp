@@ -1,6 +1,5 @@
-#include "rules/mining/mining_estimate.hpp"
-
 #include "rules/mining/engines.hpp"
+#include "rules/mining/miner.hpp"
 
 namespace rulerank::rules {
 

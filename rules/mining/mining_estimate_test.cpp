@@ -1,7 +1,6 @@
-#include "rules/mining/mining_estimate.hpp"
-
 #include "core/random.hpp"
 #include "core/testing.hpp"
+#include "rules/mining/miner.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "rules/mining/rule_measures.hpp"
+#include "rules/mining/association_rules.hpp"
 
 #include <algorithm>
 #include <limits>

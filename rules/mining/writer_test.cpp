@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/testing.hpp"
-#include "rules/mining/appearance_file.hpp"
+#include "rules/mining/association_rules.hpp"
 
 #include <fstream>
 #include <limits>

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import resource
+import subprocess
 
 import harness
 
@@ -117,7 +118,8 @@ class Usage(harness.CommandLine):
         a = self.file("a.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         train, test = ["--train", a], ["--test", a]
         lines = {
-            "reduce": ({"--train": a, "--out": "o"}, ["--ids", "--model", "--discretizer"]),
+            "reduce": ({"--train": a, "--out": "o"},
+                       ["--ids", "--model", "--discretizer", "--pending", "--resume", "--names"]),
             "fit": ({"--train": a, "--model": "o"}, ["--discretizer", "--settings"]),
             "rank": ({"--train": a, "--test": a, "--out": "o"}, ["--run", "--discretizer", "--settings"]),
             "explain": ({"--train": a, "--test": a, "--qid": "1", "--out": "o"},
@@ -125,7 +127,7 @@ class Usage(harness.CommandLine):
             "discretize": ({"--train": a, "--out-dir": "o"}, ["--apply", "--model"]),
             "evaluate": ({"--test": a, "--scores": "s", "--out": "o"},
                          ["--qrels", "--run", "--folds"]),
-            "experiment": ({"--folds": ".", "--out-dir": "o"}, ["--settings"]),
+            "experiment": ({"--folds": ".", "--out-dir": "o"}, ["--settings", "--scores"]),
             "pipeline": ({"--collection": a, "--topics": a, "--qrels": a, "--out-dir": "o"}, []),
             "split": ({"--in": a, "--out-dir": "o"}, []),
             "sample": ({"--out-dir": "o"}, []),
@@ -345,10 +347,16 @@ class Devices(harness.CommandLine):
     def test_a_device_that_is_not_there(self):
         self.expect(4, "devices", "--device", "cuda:4095", message="--device cuda:4095")
 
-    def test_auto_says_which(self):
+    def test_auto_says_which_where_there_is_a_gpu(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         line = ["reduce", "--train", train, "--out", self.folder / "r.txt"]
-        self.expect(0, *line, message="rulerank: --device auto took c")
+        took = b"rulerank: --device auto took cuda:0"
+        listed = json.loads(self.expect(0, "devices", "--json").stdout)["cuda"]
+        self.assertEqual(took in self.expect(0, *line).stderr, bool(listed))
+        # An engine that runs on the CPU alone, and no engine, choose nothing.
+        for words in (["mine", "--train", train, "--min-support", "1"],
+                      ["split", "--in", train, "--folds", "3", "--out-dir", "d"]):
+            self.assertNotIn(b"--device", self.rulerank(*words).stderr)
         for quiet in (["--quiet"], ["--device", "cpu"]):
             self.assertNotIn(b"--device", self.expect(0, *line, *quiet).stderr)
 
@@ -382,7 +390,7 @@ class Outputs(harness.CommandLine):
         for line in (["engines"], ["--version"], ["--help"], ["rank", "--help"]):
             self.expect(1, *line, message="standard output: cannot be written", **closed)
 
-    def test_one_that_cannot_be_written_is_told_before_the_work(self):
+    def test_one_that_cannot_be_written_fails_before_the_work(self):
         reduce = ["reduce", "--train", "not-read-yet", "--out"]
         for line, path in (([*reduce, "absent/r.txt"], "absent/r.txt"),
                            ([*reduce, "r.txt", "--ids", "absent/i.tsv"], "absent/i.tsv"),
@@ -472,9 +480,9 @@ class Outputs(harness.CommandLine):
         self.assertTrue(self.expect(0, *reduce, "r", "--ids", "-").stdout.startswith(b"line\t"))
         self.assertEqual(json.loads(self.expect(0, *reduce, "r").stdout)["chosen"], 2)
 
-    def test_json_tells_what_split_and_sample_wrote(self):
+    def test_json_says_what_split_and_sample_wrote(self):
         def parts(out, folds):
-            told = []
+            written = []
             for n in range(1, folds + 1):
                 folder = f"{out}/Fold{n}"
                 fold = {"folder": folder}
@@ -482,8 +490,8 @@ class Outputs(harness.CommandLine):
                     lines = (self.folder / folder / f"{part}.txt").read_bytes().splitlines()
                     fold[part] = {"documents": len(lines),
                                   "queries": len({line.split()[1] for line in lines})}
-                told.append(fold)
-            return {"out_dir": out, "folds": told}
+                written.append(fold)
+            return {"out_dir": out, "folds": written}
 
         for words, folds in ((["--documents", "61", "--features", "3", "--queries", "7"], 5),
                              (["--documents", "61", "--features", "3", "--folds", "1"], 1)):
@@ -556,7 +564,7 @@ class Manifest(harness.CommandLine):
             self.assertEqual(sums, {"-": None, **{str(path): hashlib.sha256(text).hexdigest()
                                                   for path in others}})
 
-    def test_one_that_cannot_be_written_is_told_before_the_work(self):
+    def test_one_that_cannot_be_written_fails_before_the_work(self):
         self.expect(1, "reduce", "--train", "absent", "--out", "r", "--manifest", "absent/m.json",
                     message="absent/m.json: cannot be written")
 
@@ -575,6 +583,63 @@ class Threads(harness.CommandLine):
         self.assertEqual(len(texts), 1)
 
 
+class StandardError(harness.CommandLine):
+    """What cannot be written to standard error is dropped: the work and the exit code stay."""
+
+    LINE = ["reduce", "--train", "train.txt", "--out"]
+
+    def setUp(self):
+        super().setUp()
+        self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+
+    def without_reader(self):
+        """The end of a pipe that nobody reads."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        self.addCleanup(os.close, writer)
+        return writer
+
+    def test_one_that_cannot_be_written(self):
+        self.expect(0, *self.LINE, "want")
+        want = (self.folder / "want").read_bytes()
+        with open("/dev/full", "wb") as full:
+            for name, options in (("full", {"stderr": full}),
+                                  ("closed", {"preexec_fn": lambda: os.close(2)}),
+                                  ("without a reader", {"stderr": self.without_reader()})):
+                # Python ignores SIGPIPE, and so does a child that does not restore it.
+                for sigpipe in (True, False):
+                    with self.subTest(name, sigpipe=sigpipe):
+                        run = {"cwd": self.folder, "check": False, "timeout": 60,
+                               "restore_signals": sigpipe, **options}
+                        program = [harness.PROGRAM, *self.LINE]
+                        self.assertEqual(subprocess.run([*program, "r"], **run).returncode, 0)
+                        self.assertEqual((self.folder / "r").read_bytes(), want)
+                        self.assertEqual(subprocess.run([*program, "absent/r"], **run).returncode, 1)
+                        self.assertEqual(subprocess.run(program, **run).returncode, 2)
+
+    def test_a_person_is_asked_there(self):
+        self.file("pool", b"".join(b"-1 qid:1 1:%d 2:%d\n" % (d % 3, d % 2) for d in range(9)))
+        line = ["reduce", "--train", "pool", "--unlabelled", "-1", "--oracle", "ask", "--out"]
+        answers = b"1\n0\n" * 9
+        self.expect(0, *line, "want", "--resume", "a", input=answers)
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([harness.PROGRAM, *line, "r", "--resume", "b"], input=answers,
+                                  stderr=full, cwd=self.folder, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual((self.folder / "r").read_bytes(), (self.folder / "want").read_bytes())
+
+
+class NoThreads(harness.CommandLine):
+    def test_no_thread_can_be_started(self):
+        # The stack of a new thread has this size, which no address space holds.
+        stack = 1 << 50
+        _, most = resource.getrlimit(resource.RLIMIT_STACK)
+        if most != resource.RLIM_INFINITY and most < stack:
+            self.skipTest("the limit on the stack cannot be raised")
+        self.expect(1, "engines", message="no thread can be started",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (stack, most)))
+
+
 class Terminal(harness.CommandLine):
     def on_a_terminal(self, *arguments):
         """What the program writes to standard error where that is a terminal."""
@@ -584,8 +649,8 @@ class Terminal(harness.CommandLine):
         os.close(its)
         text = b""
         try:
-            while piece := os.read(mine, 4096):
-                text += piece
+            while part := os.read(mine, 4096):
+                text += part
         except OSError:  # the other end was closed
             pass
         self.assertEqual(process.wait(), 0, text)

@@ -3,6 +3,7 @@
 import fractions
 import json
 import random
+import statistics
 
 import harness
 from harness import Row
@@ -23,6 +24,13 @@ def draw(documents, first):
 
 TRAIN_ROWS, TRAIN = draw(40, "T")
 TEST_ROWS, TEST = draw(16, "D")
+SEVERAL = json.dumps({"rulerank_settings": 1, "members": [
+    {"discretizer": {"method": method, "bins": 4, "missing_values": "item", "unlisted": "zero",
+                     "norm": "none"},
+     "rule_size": size, "min_support": 1, "min_confidence": 0.001, "support_weight": 0,
+     "smoothing": smoothing, "feature_share": share}
+    for method, size, smoothing, share in (("tube", 3, 0, 1), ("width", 4, 5, 1),
+                                           ("tube", 2, 0, .6))]}).encode()
 NAMES = b"1\tBM25 of title\n3 inlink | count\n"
 TWICE = b"0 qid:1 1:1 # docid = A\n1 qid:1 1:2 # docid = A\n1 qid:1 1:3 # docid = B\n"
 
@@ -186,6 +194,47 @@ class Explain(harness.CommandLine):
         self.assertEqual(why["document"]["score"], why["mean_label"])
         self.assertEqual(why["up"]["most"], [])
         self.assertIn("No rule holds for it", self.explain("--qid", 7, "--unlisted", "missing"))
+
+    def test_members(self):
+        """The parts of the members make the score; each has its own rules."""
+        settings = self.file("several.json", SEVERAL)
+        model = self.folder / "model"
+        self.expect(0, "fit", "--train", self.train, "--model", model, "--settings", settings,
+                    "--quiet")
+        scores = self.ranked("--settings", settings)
+        alone = []
+        for number, one in enumerate(json.loads(SEVERAL)["members"]):
+            path = self.file(f"{number}.json",
+                             json.dumps({"rulerank_settings": 1, **one}).encode())
+            alone.append((path, self.ranked("--settings", path)))
+        for d in (0, 3, 11):
+            why = self.explained("--qid", d // 8, "--docid", f"D{d}", "--settings", settings)
+            self.assertEqual(why, self.explained("--qid", d // 8, "--docid", f"D{d}", "--model",
+                                                 model))
+            query = range(d // 8 * 8, d // 8 * 8 + 8)
+            self.assertEqual(why["document"]["score"], scores[d])
+            self.assertEqual(why["document"]["rank"],
+                             sorted(query, key=lambda i: -scores[i]).index(d) + 1)
+            self.assertEqual(len(why["members"]), 3)
+            self.assertAlmostEqual(sum(m["part"] for m in why["members"]), scores[d], delta=1e-12)
+            for member, (path, own) in zip(why["members"], alone):
+                values = [own[i] for i in query]
+                self.assertAlmostEqual(member["mean"], statistics.fmean(values), delta=1e-12)
+                self.assertAlmostEqual(member["deviation"], statistics.pstdev(values), delta=1e-12)
+                self.assertAlmostEqual(member["part"],
+                                       (own[d] - member["mean"]) / member["deviation"] / 3,
+                                       delta=1e-12)
+                told = self.explained("--qid", d // 8, "--docid", f"D{d}", "--settings", path)
+                self.assertEqual({key: member[key] for key in told}, told)
+        words = ["--qid", 1, "--docid", "D9", "--settings", settings]
+        text, markdown = self.explain(*words), self.explain(*words, "--format", "markdown")
+        for k in (1, 2, 3):
+            self.assertIn(f"\nMember {k}, part ", text)
+            self.assertIn(f"\n## Member {k}, part ", markdown)
+        both = self.explained(*words, "--against", "D14")
+        parts = sum(m["first_part"] - m["second_part"] for m in both["members"])
+        self.assertAlmostEqual(parts, scores[9] - scores[14], delta=1e-12)
+        self.assertIn("Member 2, difference of the parts ", self.explain(*words, "--against", "D14"))
 
     def test_wrong_usage(self):
         line = "explain --train {train} --test {in} --out {out} "

@@ -12,8 +12,8 @@ one verb are rows of a table:
 
 In a row's line and message, {in} is a file that holds the row's bytes, {out} one that held old
 text before the run, {NAME} one that holds `files["NAME"]`. Whatever the row, the harness checks the
-exit code, that the message is part of standard error, that bad data (3) is told with the file, the
-line and the column, that a failure says `rulerank: error:` once and leaves {out} as it was and no
+exit code, that the message is part of standard error, that it names file, line and column of bad
+data (3), that a failure says `rulerank: error:` once and leaves {out} as it was and no
 other file behind, and that a success says no error.
 """
 

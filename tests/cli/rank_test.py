@@ -1,5 +1,6 @@
 """The verbs fit and rank."""
 
+import hashlib
 import json
 import subprocess
 
@@ -10,6 +11,16 @@ TRAIN = b"".join(b"%d qid:%d 1:%d 2:%d 3:%d # docid = D%d\n" % (d % 3, d // 6, d
                  for d in range(60))
 TEST = b"".join(b"0 qid:%d 1:%d 2:%d 9:1 # docid = T%d\n" % (d // 4, d % 6, d % 4, d)
                 for d in range(16))
+def member(rule_size, method="tube", **options):
+    """A member of a settings file, as `tune` writes it."""
+    return {"discretizer": {"method": method, "bins": 4, "missing_values": "item",
+                            "unlisted": "zero", "norm": "none"},
+            "rule_size": rule_size, "min_support": 1, "min_confidence": 0.001, "support_weight": 0,
+            "smoothing": 0, "feature_share": 1, **options}
+
+
+SEVERAL = json.dumps({"rulerank_settings": 1, "members": [
+    member(3), member(4, "width", smoothing=5), member(2, feature_share=0.6)]}).encode()
 CONSTANT = b"1 qid:1 1:5\n0 qid:1 1:5\n"
 
 
@@ -112,7 +123,7 @@ class Rank(harness.CommandLine):
         self.assertEqual(manifest["rules"]["min_support"], 2)
         self.assertEqual(manifest["queries"], 4)
         self.assertGreater(manifest["cache"]["hits"], manifest["cache"]["misses"])
-        for stage in ("read", "discretise", "prepare", "rank", "write"):
+        for stage in ("read", "discretize", "prepare", "rank", "write"):
             self.assertIn(stage, manifest["seconds"])
         summary = self.expect(0, "rank", "--train", self.train, "--test", self.test, "--out", "s",
                               "--json").stdout
@@ -140,11 +151,57 @@ class Rank(harness.CommandLine):
         whole = self.model.read_bytes()
         for name, data in (("cut", whole[:-1]), ("longer", whole + b"\n"), ("empty", b""),
                            ("foreign", TRAIN), ("flipped", whole[:-5] + b"\x7f" + whole[-4:]),
-                           ("later", whole.replace(b"model 1 ", b"model 2 ", 1))):
+                           ("later", whole.replace(b"model 2 ", b"model 3 ", 1))):
             with self.subTest(name):
                 path = self.file(name, data)
                 self.expect(3, "rank", "--model", path, "--test", self.test,
                             message=f"{path}:1:1: ")
+
+    def test_a_model_of_version_1_is_to_be_fitted_again(self):
+        body = b'{"discretizer": {}, "options": {}, "documents": 1, "columns": []}\n'
+        digest = hashlib.sha256(body).hexdigest().encode()
+        old = self.file("old.model", b"rulerank-model 1 " + digest + b"\n" + body)
+        self.expect(3, "rank", "--model", old, "--test", self.test,
+                    message=f"{old}:1:1: a model of version 1, expected 2: an earlier rulerank "
+                            "wrote it, run `rulerank fit` again")
+
+    def test_numbers_of_a_model_that_do_not_fit(self):
+        self.fit()
+        header, rest = self.model.read_bytes().split(b"\n", 2)[1:]
+        for found, changed, message in (
+                (b'"rule_size":3', b'"rule_size":-1', "members[0].options.rule_size: found -1"),
+                (b'"min_support":1', b'"min_support":1.5', "min_support: found 1.5"),
+                (b'"max_label":2', b'"max_label":0', "training[0]: found label"),
+                (b'"cuts":0', b'"cuts":' + b"[" * 90000, "JSON nested deeper than")):
+            with self.subTest(message):
+                body = header.replace(found, changed, 1) + b"\n" + rest
+                digest = hashlib.sha256(body).hexdigest().encode()
+                path = self.file("bad.model", b"rulerank-model 2 " + digest + b"\n" + body)
+                self.expect(3, "rank", "--model", path, "--test", self.test, message=message)
+
+    def test_members(self):
+        settings = self.file("several.json", SEVERAL)
+        for options in ([], ["--min-support", 2]):
+            whole = self.scores("--train", self.train, "--test", self.test, "--settings", settings,
+                                *options)
+            self.assertNotEqual(whole, self.scores("--train", self.train, "--test", self.test))
+            done = self.expect(0, "fit", "--train", self.train, "--model", self.model,
+                               "--settings", settings, *options, "--json")
+            self.assertEqual(json.loads(done.stdout)["members"], 3)
+            self.assertIn(b"60 documents, 3 members, in ", done.stderr)
+            for more in ([], ["--engine", "lrar"], ["--threads", 3], options):
+                self.assertEqual(whole, self.scores("--model", self.model, "--test", self.test,
+                                                    *more))
+            self.assertEqual(whole, self.scores("--model", self.model, "--test", "-", input=TEST))
+        # Members that have the same cuts share them and the documents.
+        header = json.loads(self.model.read_bytes().split(b"\n", 2)[1])
+        self.assertEqual([m["cuts"] for m in header["members"]], [0, 1, 0])
+        self.assertEqual((len(header["cuts"]), len(header["training"])), (2, 2))
+        self.expect(2, "rank", "--model", self.model, "--test", self.test, "--rule-size", 3,
+                    message="was fitted with 4")
+        manifest = self.folder / "m"
+        self.scores("--model", self.model, "--test", self.test, "--manifest", manifest)
+        self.assertEqual(json.loads(manifest.read_text())["members"], 3)
 
     def test_a_docid_twice_in_a_query(self):
         text = (b"0 qid:1 1:1 # docid = A\n0 qid:2 1:1 # docid = A\n0 qid:2 1:2 # docid = A\n"

@@ -400,7 +400,7 @@ class Vectors(Search):
                 self.assertEqual(self.neighbours("--index", index, "--queries", asked),
                                  self.neighbours(*words, input=data))
 
-    def test_weights_are_ready_unless_told(self):
+    def test_vectors_have_weights_of_their_own(self):
         docs = self.file("docs", b"0 1:3 2:1\n0 1:1 3:1\n0 2:2\n")
         line = ["--collection", docs, "--queries", docs, "--format", "svmlight", "--metric", "ip"]
         self.assertEqual(self.neighbours(*line), self.neighbours(*line, "--weights", "none"))
@@ -643,15 +643,15 @@ class Outputs(Search):
         self.assertIn("open", manifest["seconds"])
         self.assertEqual(sorted(entry["path"] for entry in manifest["inputs"]),
                          sorted(["j", str(self.topics)]))
-        # Neighbours on standard output leave no room for it.
+        # It is left out where the neighbours take standard output.
         self.assertEqual(self.neighbours(*self.line, "--json"), self.neighbours(*self.line))
 
-    def test_votes_are_told(self):
+    def test_votes_are_reported(self):
         self.expect(0, "search", "text", *self.line, "--out", "n", "--votes", "majority",
                     message="rulerank: accuracy 0.6667, macro-F1 0.6667 over 3 queries\n")
 
 
-    def test_ids_that_name_nothing_are_told(self):
+    def test_ids_that_name_nothing_are_reported(self):
         self.file("run", b"1 Q0 a 1 2 t\n9 Q0 a 1 2 t\n")
         self.file("odd", b"1 Q0 A 1 2 t\n2 Q0 B 1 2 t\n")
         self.file("qrels", b"3 0 x 1\n1 0 a 1\n2 0 a 1\n2 0 b 0\n")
@@ -911,7 +911,7 @@ class Refused(Search):
                         message=f"{option}: the path is empty")
         self.assertEqual(os.listdir(self.folder), ["docs"])
 
-    def test_what_is_wrong_is_told_before_an_old_index_goes(self):
+    def test_what_is_wrong_is_found_before_an_old_index_goes(self):
         docs = self.file("docs", self.DOCS)
         queries = self.file("q", b"q\tred\n")
         index = self.file("index", OLD)
@@ -977,7 +977,7 @@ class Refused(Search):
         self.expect(0, *line, "docs.o")
         self.assertEqual(sorted(files(self.folder)), ["docs.o", "docs/1", "docs/deep/2", "q"])
 
-    def test_what_a_folder_has_beside_files_is_told(self):
+    def test_what_a_folder_has_beside_files_is_reported(self):
         (self.folder / "docs").mkdir()
         self.file("docs/1", b"red")
         asked = self.file("q", b"q\tred\n")
@@ -985,9 +985,9 @@ class Refused(Search):
         self.assertNotIn(b"warning", self.expect(0, *line).stderr)
         (self.folder / "docs" / "2").symlink_to("nowhere")
         os.mkfifo(self.folder / "docs" / "0")
-        told = ("rulerank: warning: docs: 2 of 3 entries are no files (links to folders, broken links, "
-                'pipes) and are passed over, first "0"\n')
-        self.assertEqual(self.expect(0, *line).stderr.decode().count(told), 1)
+        warning = ("rulerank: warning: docs: 2 of 3 entries are no files (links to folders, broken "
+                   'links, pipes) and are passed over, first "0"\n')
+        self.assertEqual(self.expect(0, *line).stderr.decode().count(warning), 1)
         (self.folder / "docs" / "1").unlink()
         self.expect(3, *line, message="docs: found no files in the folder, expected documents")
 

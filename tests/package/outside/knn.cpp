@@ -24,6 +24,6 @@ int main() {
   query.fields.push_back({"", "a cat hunting birds"});
   auto const queries = collection.queries(ctx, {&query, 1});
   auto const found = searcher.search(ctx, queries);
-  std::cout << "nearest: " << collection.ids()[found.document[0]] << ", then "
-            << collection.ids()[found.document[1]] << '\n';
+  std::cout << "nearest: " << collection.ids()[found.id[0]] << ", then "
+            << collection.ids()[found.id[1]] << '\n';
 }

@@ -1,11 +1,15 @@
-// Ranks the documents of a query by the rules of four training documents.
-// Prints: the relevant one first
+// Fits a model on four documents, saves it, loads it, and scores raw documents from two threads at
+// once with one scorer.
+// Prints: 1 of 1 members, the relevant document first, twice
 #include "core/context.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/svmlight.hpp"
-#include "l2r/ranker.hpp"
+#include "l2r/model.hpp"
+#include "l2r/scorer.hpp"
 
 #include <iostream>
+#include <thread>
+#include <vector>
 
 using namespace rulerank;
 
@@ -17,12 +21,19 @@ int main() {
                                               "1 qid:b 1:8 2:2\n"
                                               "0 qid:b 1:2 2:1\n",
                                               "training");
+  l2r::rules_recipe rules;
+  rules.discretizer.method = datasets::binning::frequency;
+  rules.discretizer.bins = 2;
+  l2r::recipe const recipes[] = {rules};
+  l2r::write_model(l2r::fit(ctx, train, recipes), "model.rulerank");
+
+  l2r::scorer const scorer(ctx, l2r::read_model("model.rulerank"));
   auto const test = datasets::parse_svmlight(ctx, "0 qid:c 1:1 2:1\n0 qid:c 1:9 2:2\n", "test");
-  datasets::discretizer_options options;
-  options.method = datasets::binning::frequency;
-  options.bins = 2;
-  auto const cuts = datasets::fit_discretizer(ctx, train, options);
-  l2r::ranker ranker(ctx, datasets::apply_discretizer(ctx, train, cuts));
-  auto const scores = ranker.score(ctx, datasets::apply_discretizer(ctx, test, cuts)).scores;
-  std::cout << (scores[1] > scores[0] ? "the relevant one first\n" : "the wrong one first\n");
+  std::vector<double> first, second;
+  std::thread other([&] { first = scorer.score(context{}, test).scores; });
+  second = scorer.score(ctx, test).scores;
+  other.join();
+  std::cout << scorer.fitted().members.size() << " of 1 members, "
+            << (first[1] > first[0] ? "the relevant document first" : "the wrong one first")
+            << (first == second ? ", twice\n" : ", once\n");
 }

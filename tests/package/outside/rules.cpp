@@ -3,7 +3,7 @@
 // Prints: 19 itemsets: BDE -> A ADE -> B ABD -> E
 #include "core/context.hpp"
 #include "rules/mining/association_rules.hpp"
-#include "rules/mining/itemset_table.hpp"
+#include "rules/mining/itemset_list.hpp"
 #include "rules/mining/miner.hpp"
 
 #include <cstddef>

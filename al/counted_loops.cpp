@@ -1,0 +1,168 @@
+// The loops of partitions with a rule counter each: all engines but those that keep the loop on
+// GPUs.
+#include "al/engine.hpp"
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace rulerank::al {
+
+namespace {
+
+constexpr char const* not_here =
+    "this engine cannot leave documents out, expected one that runs on the CPU";
+
+class counted_loops final : public partition_loops {
+ public:
+  counted_loops(sampling_setup const& setup, sampling_engine const& engine, shared_partitions parts)
+      : setup_(setup), engine_(engine), parts_(std::move(parts)), loops_(setup.features.size()) {
+    for (std::size_t q = 0; parts_ && q < loops_.size(); ++q) start(q);
+  }
+
+  void advance(context const& ctx, std::size_t iterations, chosen_fn const& chosen) override {
+    context outer = ctx;
+    context inner = alone(ctx, engine_);
+    if (engine_.threads != threads_share::partitions)
+      outer.threads = 1;
+    else if (loops_.size() > 1)
+      inner.threads = 1;
+    parallel_for(outer, loops_.size(), 1, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t q = begin; q < end; ++q) go_on(inner, q, iterations, chosen);
+    });
+  }
+
+  void advance(context const& ctx, std::size_t q, std::size_t iterations,
+               chosen_fn const& chosen) override {
+    go_on(alone(ctx, engine_), q, iterations, chosen);
+  }
+
+  void start(std::size_t q) override {
+    loop& l = loops_[q];
+    if (l.going || l.done) return;
+    l.going = std::make_unique<work>(setup_, engine_, parts_.get(), q);
+    update(l);
+  }
+
+  bool done(std::size_t q) const override { return loops_[q].done; }
+
+  std::size_t next_document(std::size_t q) const override {
+    work const& going = *loops_[q].going;
+    return going.part.documents[going.run.next()];
+  }
+
+  partition_report const& report(std::size_t q) const override { return loops_[q].report; }
+
+  std::uint64_t next_rules(std::size_t q) const override {
+    return loops_[q].going->run.next_rules();
+  }
+
+  void drop_next(std::size_t q) override {
+    loops_[q].going->run.drop_next();
+    update(loops_[q]);
+  }
+
+  std::uint64_t rules_in_sample() const override {
+    std::uint64_t rules = 0;
+    for (loop const& l : loops_)
+      rules += l.going ? l.going->counter->rules_in_sample() : l.rules_in_sample;
+    return rules;
+  }
+
+ private:
+  /// A partition that has begun and is not done.
+  struct work {
+    work(sampling_setup const& setup, sampling_engine const& engine,
+         std::vector<partition> const* parts, std::size_t q)
+        : own(parts ? std::nullopt : std::optional(make_partition(setup.data, setup.features[q]))),
+          part(parts ? (*parts)[q] : *own),
+          counter(engine.make_counter(setup, part)),
+          run(part, *counter, setup.fixed_iterations == 0) {}
+    std::optional<partition> own;
+    partition const& part;
+    std::unique_ptr<rule_counter> counter;
+    partition_run run;
+  };
+  struct loop {
+    std::unique_ptr<work> going;  // null before the first choice and when it is done
+    bool done = false;
+    partition_report report;
+    std::uint64_t rules_in_sample = 0;  // when it was done
+    double seconds = 0;
+  };
+
+  void go_on(context const& ctx, std::size_t q, std::size_t iterations, chosen_fn const& chosen) {
+    loop& l = loops_[q];
+    if (l.done) return;
+    auto const started = std::chrono::steady_clock::now();
+    start(q);
+    if (l.going)
+      l.going->run.advance(ctx, iterations,
+                           [&](std::size_t position, std::size_t iteration, std::uint64_t rules) {
+                             return chosen(q, l.going->part.documents[position], iteration, rules);
+                           });
+    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - started;
+    l.seconds += took.count();
+    update(l);
+  }
+
+  /// What is known of a partition after a step; the memory of one that is done is freed.
+  void update(loop& l) {
+    if (l.going) {
+      l.report = l.going->run.report();
+      l.done = l.going->run.done() ||
+               (setup_.fixed_iterations != 0 && l.report.iterations == setup_.fixed_iterations);
+      if (l.done) {
+        l.rules_in_sample = l.going->counter->rules_in_sample();
+        l.going.reset();
+      }
+    }
+    l.report.seconds = l.seconds;
+  }
+
+  sampling_setup const& setup_;
+  sampling_engine engine_;
+  shared_partitions parts_;
+  std::vector<loop> loops_;
+};
+
+}  // namespace
+
+void partition_loops::start(std::size_t) {}
+
+std::uint64_t partition_loops::next_rules(std::size_t) const {
+  throw usage_error(not_here);
+}
+
+void partition_loops::drop_next(std::size_t) {
+  throw usage_error(not_here);
+}
+
+std::uint64_t partition_loops::rules_in_sample() const {
+  return 0;
+}
+
+std::unique_ptr<partition_loops> make_counted_loops(sampling_setup const& setup,
+                                                    sampling_engine const& engine,
+                                                    shared_partitions parts) {
+  return std::make_unique<counted_loops>(setup, engine, std::move(parts));
+}
+
+context alone(context const& ctx, sampling_engine const& engine) {
+  context one = ctx;
+  if (engine.threads == threads_share::nothing) one.threads = 1;
+  return one;
+}
+
+std::vector<partition> make_partitions(sampling_setup const& setup) {
+  std::vector<partition> parts(setup.features.size());
+  parallel_for(setup.ctx, parts.size(), 1, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t q = begin; q < end; ++q)
+      parts[q] = make_partition(setup.data, setup.features[q]);
+  });
+  return parts;
+}
+
+}  // namespace rulerank::al

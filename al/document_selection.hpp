@@ -1,0 +1,39 @@
+#pragma once
+
+#include "al/selection.hpp"
+
+#include <memory>
+#include <unordered_set>
+
+namespace rulerank::al {
+
+/// Documents, chosen in (iteration, partition) order. Where all labels are known, partitions go on
+/// side by side as far as they cannot exceed the budget together.
+class document_selection final : public selection {
+ public:
+  document_selection(sampling_setup const& setup, sampling_engine const& engine,
+                     shared_partitions parts);
+
+  void advance(label_source& labels) override;
+  std::uint64_t rules_in_sample() const override { return loops_->rules_in_sample(); }
+  sample take() const override;
+
+ private:
+  void advance_side_by_side(label_source& labels);
+  void choose(std::size_t q, std::size_t document, std::int32_t label);
+  void find_wanted(label_source& labels);
+  void prepare(std::size_t q, label_source const& labels);
+  bool ended(std::size_t q) const;
+  bool all_ended() const;
+  std::size_t limit(std::size_t iterations) const;
+  /// Whether a document would be one more than the budget, which those chosen and `more` fill.
+  bool beyond_budget(std::size_t document, std::size_t more) const;
+
+  sampling_setup const& setup_;
+  std::unique_ptr<partition_loops> loops_;
+  std::size_t turn_ = 0;                       // the partition that chooses next
+  std::vector<std::vector<choice>> choices_;   // of each partition
+  std::unordered_set<std::size_t> documents_;  // chosen
+};
+
+}  // namespace rulerank::al

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "al/partition.hpp"
+#include "al/partition_loops.hpp"
+#include "al/sampling_setup.hpp"
+
+#include <memory>
+#include <vector>
+
+// How an engine is made, and the loops that engines share.
+namespace rulerank::al {
+
+/// All partitions of a sampling; may be null: each is then made when it starts and freed when it is
+/// done.
+using shared_partitions = std::shared_ptr<std::vector<partition> const>;
+
+/// What the context's threads share among them.
+enum class threads_share : std::uint8_t {
+  nothing,     ///< one thread, a partition after the other
+  documents,   ///< those of one partition, a partition after the other
+  partitions,  ///< a partition each, or the documents where there is one alone
+};
+
+/// An engine: how rules are counted in a partition, and how partitions are taken.
+struct sampling_engine {
+  std::unique_ptr<rule_counter> (*make_counter)(sampling_setup const& setup, partition const& part);
+  threads_share threads = threads_share::documents;
+  /// Not null: the loops run on the context's GPUs, without counters.
+  std::unique_ptr<partition_loops> (*make_loops_on_gpus)(sampling_setup const& setup) = nullptr;
+};
+
+/// Loops with a counter for each partition. What is referred to outlives them.
+std::unique_ptr<partition_loops> make_counted_loops(sampling_setup const& setup,
+                                                    sampling_engine const& engine,
+                                                    shared_partitions parts);  // counted_loops.cpp
+
+/// The context for one partition, or one query, alone.
+context alone(context const& ctx, sampling_engine const& engine);
+
+/// All partitions, made side by side.
+std::vector<partition> make_partitions(sampling_setup const& setup);
+
+}  // namespace rulerank::al

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "al/sampler.hpp"
+
+#include <cstddef>
+
+namespace rulerank::al {
+
+/// For benchmarks and tests: `reduce` with the stop rule off. Each partition chooses exactly so
+/// many documents (fewer where it has fewer), the minimum being taken over documents not yet
+/// chosen; its report says where the stop rule would have ended it. `iterations` 0: `reduce`.
+/// Throws `usage_error` for whole queries.
+sample reduce_to_iterations(context const& ctx, datasets::binned_dataset const& data,
+                            sampler_options const& options, std::size_t iterations,
+                            oracle const& label_of = {});
+
+}  // namespace rulerank::al

@@ -1,0 +1,189 @@
+#include "al/query_selection.hpp"
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+
+#include <algorithm>
+#include <compare>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::al {
+
+namespace {
+
+__extension__ using wide = unsigned __int128;
+
+/// a / m against b / n.
+std::strong_ordering compare_means(std::uint64_t a, std::uint64_t m, std::uint64_t b,
+                                   std::uint64_t n) {
+  return wide{a} * n <=> wide{b} * m;
+}
+
+/// The position of a document that is not in a partition.
+constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();
+
+std::vector<std::unique_ptr<rule_counter>> make_counters(sampling_setup const& setup,
+                                                         sampling_engine const& engine,
+                                                         std::vector<partition> const& parts) {
+  std::vector<std::unique_ptr<rule_counter>> counters;
+  for (partition const& part : parts) counters.push_back(engine.make_counter(setup, part));
+  return counters;
+}
+
+}  // namespace
+
+query_sampler::query_sampler(std::vector<partition> const& parts,
+                             std::vector<std::unique_ptr<rule_counter>> counters,
+                             std::span<std::size_t const> query_begin)
+    : parts_(parts),
+      counters_(std::move(counters)),
+      query_begin_(query_begin),
+      positions_(parts.size()),
+      occurs_(query_begin.back()),
+      rules_(query_begin.back()),
+      queries_(query_begin.size() - 1) {
+  for (std::size_t q = 0; q < parts_.size(); ++q) {
+    partition const& part = parts_[q];
+    std::vector<std::uint64_t> const occurs = doc_occurs(part);
+    positions_[q].assign(occurs_.size(), absent);
+    for (std::size_t p = 0; p < part.size(); ++p) {
+      occurs_[part.documents[p]] += occurs[p];
+      positions_[q][part.documents[p]] = static_cast<std::uint32_t>(p);
+    }
+  }
+  for (std::size_t q = 0; q < queries_.size(); ++q)
+    for (std::size_t d = query_begin_[q]; d < query_begin_[q + 1]; ++d) {
+      queries_[q].occurs += occurs_[d];
+      queries_[q].documents += occurs_[d] != 0;
+    }
+  with_items_ = occurs_.size() - static_cast<std::size_t>(std::ranges::count(occurs_, 0U));
+  find_next();
+}
+
+void query_sampler::add(context const& ctx, std::span<std::optional<std::int32_t> const> labels) {
+  query& chosen = queries_[*next_];
+  std::size_t const begin = query_begin_[*next_];
+  bool any = false;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    any = any || labels[i];
+    if (labels[i] || occurs_[begin + i] == 0) continue;
+    chosen.occurs -= occurs_[begin + i];
+    --chosen.documents;
+    occurs_[begin + i] = 0;
+  }
+  if (any) {
+    chosen.chosen = true;
+    ++chosen_count_;
+    context outer = ctx, inner = ctx;
+    (parts_.size() > 1 ? inner : outer).threads = 1;
+    parallel_for(outer, parts_.size(), 1, [&](std::size_t from, std::size_t to, int) {
+      for (std::size_t q = from; q < to; ++q)
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+          if (!labels[i] || positions_[q][begin + i] == absent) continue;
+          ctx.check_stop();
+          counters_[q]->add(inner, positions_[q][begin + i], *labels[i]);
+        }
+    });
+    for (std::size_t q = 0; q < queries_.size(); ++q) {
+      queries_[q].rules = 0;
+      for (std::size_t d = query_begin_[q]; d < query_begin_[q + 1]; ++d) {
+        rules_[d] = 0;
+        for (std::size_t p = 0; p < parts_.size(); ++p)
+          if (positions_[p][d] != absent) rules_[d] += counters_[p]->rules(positions_[p][d]);
+        if (occurs_[d] != 0) queries_[q].rules += rules_[d];
+      }
+    }
+  } else {
+    chosen.documents = 0;
+  }
+  find_next();
+}
+
+/// Among equal queries the last one is taken.
+void query_sampler::find_next() {
+  next_.reset();
+  for (std::size_t i = 0; i < queries_.size(); ++i) {
+    query const& q = queries_[i];
+    if (q.documents == 0) continue;
+    if (!next_) {
+      next_ = i;
+      continue;
+    }
+    query const& best = queries_[*next_];
+    auto const occurs = compare_means(q.occurs, q.documents, best.occurs, best.documents);
+    auto const rules = compare_means(q.rules, q.documents, best.rules, best.documents);
+    if (chosen_count_ == 0 ? occurs >= 0 : rules < 0 || (rules == 0 && occurs <= 0)) next_ = i;
+  }
+  if (next_ && queries_[*next_].chosen) next_.reset();
+}
+
+std::uint64_t query_sampler::rules_in_sample() const {
+  std::uint64_t rules = 0;
+  for (auto const& counter : counters_) rules += counter->rules_in_sample();
+  return rules;
+}
+
+partition_report query_sampler::report() const {
+  partition_report whole;
+  for (partition const& part : parts_) whole.features += part.features();
+  whole.documents = with_items_;
+  whole.iterations = chosen_count_;
+  if (!next_) whole.stopped_after = chosen_count_;
+  for (auto const& counter : counters_) whole.rules_lost += counter->rules_lost();
+  return whole;
+}
+
+query_selection::query_selection(sampling_setup const& setup, sampling_engine const& engine,
+                                 shared_partitions parts)
+    : setup_(setup),
+      engine_(engine),
+      parts_(std::move(parts)),
+      queries_(*parts_, make_counters(setup, engine, *parts_), setup.options.query_begin) {
+  if (auto const first = queries_.next(); first && beyond_budget(*first)) {
+    auto const& begin = setup.options.query_begin;
+    throw usage_error(fmt::format("a budget of {} documents, and the first query chosen has {}",
+                                  setup.options.max_documents, begin[*first + 1] - begin[*first]));
+  }
+}
+
+void query_selection::advance(label_source& labels) {
+  wanted_.clear();
+  context const ctx = alone(setup_.ctx, engine_);
+  while (auto const query = queries_.next()) {
+    if (beyond_budget(*query)) return;
+    std::vector<choice> choices;
+    std::vector<std::optional<std::int32_t>> known;
+    std::size_t const end = setup_.options.query_begin[*query + 1];
+    for (std::size_t d = setup_.options.query_begin[*query]; d < end; ++d) {
+      bool const left_out = labels.left_out(d);
+      known.push_back(left_out ? std::nullopt : labels.label(d));
+      if (known.back())
+        choices.push_back({d, 0, queries_.chosen(), queries_.rules(d)});
+      else if (!left_out)
+        wanted_.push_back({d, 0, queries_.chosen(), queries_.rules(d)});
+    }
+    if (!wanted_.empty()) return;
+    choices_.insert(choices_.end(), choices.begin(), choices.end());
+    queries_.add(ctx, known);
+  }
+}
+
+bool query_selection::beyond_budget(std::size_t query) const {
+  auto const& begin = setup_.options.query_begin;
+  std::size_t const budget = setup_.options.max_documents;
+  return budget != 0 && choices_.size() + (begin[query + 1] - begin[query]) > budget;
+}
+
+sample query_selection::take() const {
+  sample result;
+  result.choices = choices_;
+  for (choice const& c : choices_) result.documents.push_back(c.document);
+  std::ranges::sort(result.documents);
+  result.partitions.push_back(queries_.report());
+  return result;
+}
+
+}  // namespace rulerank::al

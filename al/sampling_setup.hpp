@@ -1,0 +1,33 @@
+#pragma once
+
+#include "al/sampler.hpp"
+#include "core/memory_gate.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace rulerank::al {
+
+/// What all partitions of one sampling share. Constant but for the gate, which has its own lock:
+/// any number of threads may use one.
+struct sampling_setup {
+  /// What is referred to outlives it. Throws `usage_error` for options that make no sense for the
+  /// data.
+  sampling_setup(context const& ctx, datasets::binned_dataset const& data,
+                 sampler_options const& options);
+
+  std::size_t max_items() const noexcept { return static_cast<std::size_t>(options.rule_size) - 1; }
+
+  context const& ctx;
+  datasets::binned_dataset const& data;
+  sampler_options options;
+  /// Not 0: the stop rule is off, and a partition ends after so many documents.
+  std::size_t fixed_iterations = 0;
+  /// Whether the labels are those of `data`, so that none is asked for.
+  bool labels_known = false;
+  rules::validity valid;
+  std::vector<std::vector<std::size_t>> features;  ///< of each partition: columns of `data`
+  memory_gate mutable memory;
+};
+
+}  // namespace rulerank::al

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rulerank::apps {
+
+/// The CUDA devices that a --device other than auto names. Throws `usage_error` for a malformed
+/// word, `device_error` for devices that are not there.
+std::vector<int> devices_named(std::string const& option);
+
+/// `cpu`, `cuda:0` or `cuda:0,1`.
+std::string name_of_devices(std::vector<int> const& ordinals);
+
+}  // namespace rulerank::apps

@@ -1,0 +1,55 @@
+#include "apps/shared/manifest.hpp"
+
+#include "apps/shared/device_option.hpp"
+#include "bitmaps/bit_kernels.hpp"
+#include "core/machine.hpp"
+#include "core/sha256.hpp"
+#include "core/version.hpp"
+
+#include <filesystem>
+
+#include <sys/resource.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+/// A pipe or standard input is gone once it was read: only what lies on disk has a checksum.
+nlohmann::ordered_json input_entry(std::string const& path) {
+  nlohmann::ordered_json entry{{"path", path}, {"sha256", nullptr}};
+  std::error_code gone;
+  if (path != "-" && std::filesystem::is_regular_file(path, gone))
+    entry["sha256"] = sha256_of_file(path);
+  return entry;
+}
+
+}  // namespace
+
+nlohmann::ordered_json manifest_of(std::vector<std::string> const& command, context const& ctx,
+                                   std::set<std::string> const& inputs) {
+  machine const here = this_machine();
+  nlohmann::ordered_json json;
+  json["command"] = command;
+  json["version"] = version;
+  json["commit"] = commit();
+  json["compiler"] = compiler;
+  json["build_type"] = build_type;
+  json["machine"] = {{"cpu", here.cpu},
+                     {"cores", here.cores},
+                     {"memory_bytes", here.memory},
+                     {"instruction_set", bitmaps::instruction_set()}};
+  json["device"] = name_of_devices(ctx.devices);
+  json["threads"] = ctx.thread_count();
+  json["seed"] = ctx.seed;
+  json["inputs"] = nlohmann::ordered_json::array();
+  for (std::string const& path : inputs) json["inputs"].push_back(input_entry(path));
+  return json;
+}
+
+std::uint64_t peak_memory_bytes() {
+  struct rusage usage {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "core/context.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace rulerank::apps {
+
+/// The first fields of a manifest: the command, the build, the machine, the context, and the inputs
+/// with their checksums, which are read now.
+nlohmann::ordered_json manifest_of(std::vector<std::string> const& command, context const& ctx,
+                                   std::set<std::string> const& inputs);
+
+/// The most memory that the process has had at a time.
+std::uint64_t peak_memory_bytes();
+
+}  // namespace rulerank::apps

@@ -1,0 +1,152 @@
+#include "apps/shared/mine_arguments.hpp"
+
+#include "apps/shared/options.hpp"
+#include "core/error.hpp"
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+/// Says which option was wrong.
+template <class Read>
+auto option_value(char const* option, Read&& read) {
+  try {
+    return read();
+  } catch (usage_error const& e) {
+    throw usage_error(fmt::format("{}: {}", option, e.what()));
+  }
+}
+
+void check_input(mine_arguments const& given) {
+  if (given.transactions.empty() == given.train.empty())
+    throw usage_error("expected --transactions F or --train F, one of them");
+  if (given.train.empty()) {
+    if (!given.discretizer.fitted.empty())
+      throw usage_error("--discretizer is for --train, found --transactions");
+  } else if (given.form != "fimi") {
+    throw usage_error("--form is for --transactions, found --train");
+  }
+  if (!given.separator.empty() && given.form != "baskets")
+    throw usage_error("--separator is for --form baskets");
+  if (given.separator.size() > 1 && given.separator != "\\t")
+    throw usage_error(
+        fmt::format("--separator: found '{}', expected one character", given.separator));
+}
+
+void check_rules(mine_arguments const& given) {
+  auto const only = [&](char const* option, bool found) {
+    if (found && !given.rules) throw usage_error(fmt::format("{} is for --rules", option));
+  };
+  only("--appear", !given.appear.empty());
+  only("--max-consequent", given.max_consequent != 0);
+  only("--max-p", given.max_p.has_value());
+  only("--measures", !given.measures.empty());
+  if (given.rules && given.kind != "all")
+    throw usage_error(
+        fmt::format("--rules come from all frequent itemsets, found --kind {}", given.kind));
+}
+
+void add_input(CLI::App& verb, mine_arguments& given) {
+  path_option(verb, "--transactions", given.transactions,
+              "One transaction a line; - is standard input")
+      ->type_name("FILE");
+  verb.add_option("--form", given.form,
+                  "What a line of it is: fimi (integers) or baskets (names of items)")
+      ->check(CLI::IsMember({"fimi", "baskets"}))
+      ->capture_default_str();
+  verb.add_option("--separator", given.separator,
+                  "Character between the names of a basket; without it blanks")
+      ->type_name("C");
+  path_option(verb, "--train", given.train,
+              "SVMlight or LETOR file instead: a document's items are its features' bins; with "
+              "--rules its label is the consequent")
+      ->type_name("FILE");
+}
+
+void add_rules(CLI::App& verb, mine_arguments& given) {
+  std::string const group = "Rules";
+  verb.add_flag("--rules", given.rules, "Strong rules instead of itemsets; sizes count both sides")
+      ->group(group);
+  verb.add_option("--min-confidence", given.min_confidence, "Smallest confidence, 0.8 or 80%")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--max-consequent", given.max_consequent,
+                  "Most items behind the arrow; 0: any number")
+      ->capture_default_str()
+      ->group(group);
+  path_option(verb, "--appear", given.appear,
+              "Where items may stand: antecedent, consequent, both or neither for all others, "
+              "then lines of an item and where")
+      ->type_name("FILE")
+      ->group(group);
+  verb.add_option("--max-p", given.max_p,
+                  "Largest p value of the chi-square after Holm's correction over all strong rules")
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->type_name("P")
+      ->group(group);
+  verb.add_option("--measures", given.measures,
+                  "More measures on each line: lift, leverage, conviction, zhang, jaccard, "
+                  "certainty, kulczynski, chi_square, p, p_holm; JSON has them all")
+      ->type_name("A,B,...")
+      ->group(group);
+}
+
+}  // namespace
+
+mine_request mine_arguments::request() const {
+  mine_arguments const& given = *this;
+  check_input(given);
+  check_rules(given);
+  if (given.min_support.empty())
+    throw usage_error("--min-support is required, a count of transactions or a share of them");
+  mine_request wanted;
+  wanted.bound =
+      option_value("--min-support", [&] { return rules::support_bound_from(given.min_support); });
+  wanted.min_confidence =
+      option_value("--min-confidence", [&] { return rules::share_from(given.min_confidence); });
+  wanted.mining.engine =
+      option_value("--engine", [&] { return rules::mining_engine_from(given.engine); });
+  wanted.mining.kind = rules::itemset_kind_from(given.kind);
+  wanted.mining.min_size = given.rules ? 1 : given.min_size;
+  wanted.mining.max_size = given.max_size;
+  if (given.max_size != 0 && given.max_size < given.min_size)
+    throw usage_error(
+        fmt::format("--max-size {} is below --min-size {}", given.max_size, given.min_size));
+  wanted.writing.format = rules::mining_format_from(given.format);
+  wanted.writing.percent = wanted.bound.percent;
+  if (!given.measures.empty()) wanted.writing.measures = split_list(given.measures);
+  option_value("--measures", [&] {
+    rules::check_measures(wanted.writing.measures);
+    return 0;
+  });
+  if (!given.separator.empty())
+    wanted.separator = given.separator == "\\t" ? '\t' : given.separator.front();
+  if (!given.train.empty()) given.discretizer.options();
+  return wanted;
+}
+
+void mine_arguments::add_to(CLI::App& verb) {
+  add_input(verb, *this);
+  verb.add_option("--min-support", min_support,
+                  "Fewest transactions, as a count or in percent of all")
+      ->type_name("N|P%");
+  verb.add_option("--min-size", min_size, "Fewest items")->capture_default_str();
+  verb.add_option("--max-size", max_size, "Most items; 0: any number")->capture_default_str();
+  verb.add_option("--kind", kind, "Which frequent itemsets: all, closed or maximal")
+      ->check(CLI::IsMember({"all", "closed", "maximal"}))
+      ->capture_default_str();
+  path_option(verb, "--out", out, "Where they go; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  verb.add_option("--format", format, "Form of the output: borgelt, spmf or json")
+      ->check(CLI::IsMember({"borgelt", "spmf", "json"}))
+      ->capture_default_str();
+  engine_option(verb, "--engine", engine, rules::mining_engines());
+  add_rules(verb, *this);
+  discretizer.add_to(verb);
+  reading.add_to(verb);
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "core/output_file.hpp"
+#include "datasets/documents.hpp"
+#include "knn/classification.hpp"
+#include "knn/sparse/search.hpp"
+#include "knn/text/text_index.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+// What `search` writes of the neighbours that it finds.
+namespace rulerank::apps {
+
+/// Neighbours, query by query, as TSV and as a TREC run.
+class neighbour_files {
+ public:
+  /// `run`: its path, or empty. Throws `usage_error` for a tag that is no column of a run.
+  neighbour_files(std::string const& out, std::string const& run, std::string tag,
+                  knn::similarity metric);
+
+  /// Those of the q-th query of `found`. Throws `usage_error` for an id that does not fit a column.
+  void write(std::string const& query, std::size_t q, knn::neighbours const& found,
+             knn::string_table const& ids);
+  void flush();
+  void commit();
+
+ private:
+  output_file neighbours_;
+  std::optional<output_file> run_;
+  std::string tag_;
+  knn::similarity metric_;
+};
+
+/// The classes of documents and queries, and what the neighbours vote for.
+class class_votes {
+ public:
+  /// `votes`: --votes. `out`: the path of the lines of query, label and class, or empty.
+  class_votes(std::string const& votes, std::string const& out);
+
+  /// The documents' classes. Throws `usage_error` where none has one.
+  void learn(knn::text_index const& index);
+  void add(std::vector<datasets::text_document> const& queries, knn::neighbours const& found);
+  void flush();
+  void commit();
+  /// Over the queries that have a label.
+  knn::classification_quality quality() const { return knn::quality_of(truth_, given_); }
+
+ private:
+  std::uint32_t number(std::string const& label);
+
+  knn::voting how_;
+  std::map<std::string, std::uint32_t> number_of_;
+  std::vector<std::string> names_;
+  std::vector<std::uint32_t> of_document_, truth_, given_;
+  std::optional<output_file> out_;
+};
+
+}  // namespace rulerank::apps

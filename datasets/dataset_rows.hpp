@@ -1,0 +1,13 @@
+#pragma once
+
+#include "datasets/dataset.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace rulerank::datasets {
+
+/// The documents given by their indexes, in that order, without queries.
+dataset rows_of(dataset const& data, std::span<std::size_t const> documents);
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,34 @@
+#pragma once
+// What can be wrong with a text beyond a single line, in words: found and expected.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rulerank::datasets {
+
+/// A line of a text, from 0, and a byte of the line, from 1.
+struct line_place {
+  std::uint64_t line = 0;
+  std::uint64_t column = 0;
+};
+
+/// What is wrong with a text, and where.
+struct text_fault {
+  line_place place;
+  std::string found_and_expected;
+};
+
+inline constexpr char no_documents[] =
+    "no documents found, expected lines <label> qid:<id> <feature>:<value> ...";
+std::string qid_not_on_all(std::optional<std::string_view> found);
+std::string qid_beside_groups(std::string_view found, std::string const& group_file);
+/// `sum` of the sizes: "2" or "more than 3".
+std::string wrong_group_sum(std::string const& sum, std::string const& name);
+std::string query_again(std::string_view qid, std::uint64_t last_line);
+/// A warning, not a fault.
+std::string all_one_query(std::string const& name, std::size_t documents);
+
+}  // namespace rulerank::datasets

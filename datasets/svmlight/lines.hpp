@@ -1,0 +1,22 @@
+#pragma once
+// From bytes to lines: where a text can be cut, and how much it holds at most.
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// Passes over UTF-8's byte order mark, which some editors put in front of a text.
+void remove_byte_order_mark(std::string_view& text);
+
+/// Offsets that cut a text after line ends into chunks of about `bytes`; some may be empty.
+std::vector<std::size_t> cut_at_lines(std::string_view text, std::size_t bytes);
+
+struct byte_counts {
+  std::size_t feeds = 0;
+  std::size_t colons = 0;
+};
+byte_counts count_bytes(std::string_view text);
+
+}  // namespace rulerank::datasets

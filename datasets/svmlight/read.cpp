@@ -1,0 +1,129 @@
+#include "datasets/svmlight/read.hpp"
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "datasets/svmlight/lines.hpp"
+#include "datasets/svmlight/whole_text.hpp"
+#include "datasets/text_source.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+
+namespace rulerank::datasets {
+
+namespace {
+
+constexpr std::size_t default_chunk_bytes = 1 << 17;
+constexpr std::size_t chunks_between_reports = 512;
+
+/// Lets the workers on chunks 0, 1, 2, ... pass one by one, in that order.
+class turnstile {
+ public:
+  /// Waits until all chunks before this one have passed; this one passes when it is destroyed.
+  class turn {
+   public:
+    turn(turnstile& gate, std::size_t chunk) : gate_(gate) {
+      for (std::size_t now = gate.next_.load(); now != chunk; now = gate.next_.load())
+        gate.next_.wait(now);
+    }
+    ~turn() {
+      ++gate_.next_;
+      gate_.next_.notify_all();
+    }
+    turn(turn const&) = delete;
+    turn& operator=(turn const&) = delete;
+
+   private:
+    turnstile& gate_;
+  };
+
+ private:
+  std::atomic<std::size_t> next_{0};
+};
+
+}  // namespace
+
+void check_options(svmlight_options const& options) {
+  if (options.unlabelled && *options.unlabelled >= 0)
+    throw usage_error("the label that means \"not labelled yet\" must be negative");
+}
+
+dataset parse_svmlight_chunks(context const& ctx, std::shared_ptr<text_source const> text,
+                              std::string name, svmlight_options const& options,
+                              std::function<void(std::string const&)> const& warn,
+                              std::size_t chunk_bytes) {
+  check_options(options);
+  dataset data;
+  data.name = std::move(name);
+  std::string_view bytes = text->bytes();
+  data.text = std::move(text);
+  remove_byte_order_mark(bytes);
+  ctx.report("read", 0, bytes.size());
+
+  std::vector<std::size_t> const cuts = cut_at_lines(bytes, chunk_bytes);
+  std::size_t const chunks = cuts.size() - 1;
+  auto const chunk = [&](std::size_t p) { return bytes.substr(cuts[p], cuts[p + 1] - cuts[p]); };
+
+  // Upper bounds: a document needs a line, an entry a colon.
+  std::atomic<std::size_t> lines{1};
+  std::atomic<std::size_t> colons{0};
+  parallel_for(ctx, chunks, 1, [&](std::size_t p, std::size_t, int) {
+    byte_counts const counts = count_bytes(chunk(p));
+    lines += counts.feeds;
+    colons += counts.colons;
+  });
+
+  whole_text whole(query_former(ctx, options, data.name), data);
+  whole.reserve(lines, colons);
+  line_rules const rules{options.zero_based, options.unlabelled};
+  std::vector<parsed_documents> parsed(static_cast<std::size_t>(ctx.thread_count()));
+  turnstile gate;
+  std::atomic<bool> stopped{false};
+  auto const read_chunk = [&](std::size_t p, int thread) {
+    parsed_documents& part = parsed[static_cast<std::size_t>(thread)];
+    std::exception_ptr trouble;  // must not keep this chunk from its turn
+    try {
+      if (!stopped) parse_documents(chunk(p), rules, part);
+    } catch (...) {
+      trouble = std::current_exception();
+    }
+    std::size_t first_entry = 0;
+    {
+      turnstile::turn const turn(gate, p);
+      if (trouble) std::rethrow_exception(trouble);
+      if (stopped) return;
+      first_entry = whole.append(part);
+      stopped = whole.stopped();
+    }
+    std::copy(part.entries.begin(), part.entries.end(),
+              data.entries.begin() + static_cast<std::ptrdiff_t>(first_entry));
+  };
+  for (std::size_t begin = 0; begin < chunks && !stopped; begin += chunks_between_reports) {
+    std::size_t const n = std::min(chunks_between_reports, chunks - begin);
+    parallel_for(ctx, n, 1,
+                 [&](std::size_t i, std::size_t, int thread) { read_chunk(begin + i, thread); });
+    ctx.report("read", cuts[begin + n], bytes.size());
+  }
+  whole.finish(warn);
+  return data;
+}
+
+dataset parse_svmlight(context const& ctx, std::shared_ptr<text_source const> text,
+                       std::string name, svmlight_options const& options,
+                       std::function<void(std::string const&)> const& warn) {
+  return parse_svmlight_chunks(ctx, std::move(text), std::move(name), options, warn,
+                               default_chunk_bytes);
+}
+
+dataset parse_svmlight(context const& ctx, std::string text, std::string name,
+                       svmlight_options const& options) {
+  return parse_svmlight(ctx, make_text(std::move(text)), std::move(name), options);
+}
+
+dataset read_svmlight(context const& ctx, std::string const& path, svmlight_options const& options,
+                      std::function<void(std::string const&)> const& warn) {
+  return parse_svmlight(ctx, open_text(ctx, path), display_name(path), options, warn);
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,48 @@
+#pragma once
+// The documents of all chunks of a text as one data set.
+
+#include "datasets/dataset.hpp"
+#include "datasets/svmlight/documents.hpp"
+#include "datasets/svmlight/queries.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// Puts the chunks of a text together, in their order.
+class whole_text {
+ public:
+  /// Fills `data`, whose name is set and which outlives this.
+  whole_text(query_former queries, dataset& data) : queries_(std::move(queries)), data_(data) {}
+
+  /// Allocates for at most so many; `entries` get their size at once, unset.
+  void reserve(std::size_t documents, std::size_t entries);
+  /// Appends all of a chunk but its entries; returns where in `entries` they belong.
+  std::size_t append(parsed_documents const& part);
+  /// True once a chunk had a fault; nothing more is to be appended.
+  bool stopped() const { return fault_.has_value(); }
+  /// Makes the queries, or throws the first fault of the text.
+  void finish(std::function<void(std::string const&)> const& warn);
+
+ private:
+  /// Documents of one query from `begin` to the next run.
+  struct query_run {
+    std::size_t query = 0;
+    std::size_t begin = 0;
+  };
+  std::size_t run_end(std::size_t run) const;
+  void gather_queries();
+
+  query_former queries_;
+  dataset& data_;
+  std::vector<query_run> runs_;
+  std::uint64_t line_count_ = 0;
+  std::optional<text_fault> fault_;
+};
+
+}  // namespace rulerank::datasets

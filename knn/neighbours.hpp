@@ -1,0 +1,35 @@
+#pragma once
+
+#include "knn/similarity.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace rulerank::knn {
+
+/// Stands behind the last neighbour of a query that has fewer than the others.
+inline constexpr std::uint32_t no_neighbour = std::numeric_limits<std::uint32_t>::max();
+
+/// The nearest items of some queries, whatever the search compared: the result of every search.
+struct neighbours {
+  std::size_t queries = 0;
+  std::size_t k = 0;  ///< entries of each query
+  value_order order = value_order::larger_is_nearer;
+  /// [queries][k] numbers of items, nearest first, equally near ones by rising number;
+  /// `no_neighbour` in the last entries of a query that has fewer than k.
+  std::vector<std::uint32_t> id;
+  std::vector<double> value;  ///< [queries][k] similarities or distances; 0 beside `no_neighbour`
+  double search_s = 0;        ///< seconds that the search took
+
+  std::span<std::uint32_t const> ids_of(std::size_t query) const {
+    return {id.data() + query * k, k};
+  }
+  std::span<double const> values_of(std::size_t query) const {
+    return {value.data() + query * k, k};
+  }
+};
+
+}  // namespace rulerank::knn

@@ -1,0 +1,77 @@
+#include "knn/text/index_options.hpp"
+
+#include "core/error.hpp"
+#include "knn/text/stop_words.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+
+namespace rulerank::knn {
+
+void check(text_index_options const& options) {
+  if (!(options.max_share > 0 && options.max_share <= 1))
+    throw usage_error(
+        fmt::format("the largest share of documents that have a term: found {}, "
+                    "expected above 0 and at most 1",
+                    options.max_share));
+  if (holds_vectors(options) && options.weighting.how == weighting::bm25)
+    throw usage_error("found weighting 'bm25' of vectors, expected none, tf-idf");
+  check(options.weighting);
+  analyzer const valid(options.analyzer);
+}
+
+text_index_options with_stop_words(text_index_options options) {
+  std::string& list = options.analyzer.stop_words;
+  if (list.starts_with("file:")) list = fmt::format("words:{}", fmt::join(stop_words(list), " "));
+  return options;
+}
+
+nlohmann::ordered_json to_json(text_index_options const& options) {
+  analyzer_options const& words = options.analyzer;
+  return {{"analyzer",
+           {{"fold", words.fold},
+            {"stop_words", words.stop_words},
+            {"stemmer", words.stemmer},
+            {"min_length", words.min_length},
+            {"max_length", words.max_length},
+            {"keep_numbers", words.keep_numbers}}},
+          {"weighting",
+           {{"how", name_of(options.weighting.how)},
+            {"k1", options.weighting.k1},
+            {"b", options.weighting.b}}},
+          {"min_documents", options.min_documents},
+          {"max_share", options.max_share},
+          {"vectors", holds_vectors(options)}};
+}
+
+std::size_t count_at(nlohmann::json const& json, std::string_view name) {
+  nlohmann::json const& value = json.at(name);
+  if (!value.is_number_unsigned())
+    throw usage_error(fmt::format("found {} {}, expected a count", name, value.dump()));
+  return value.get<std::size_t>();
+}
+
+text_index_options options_from(nlohmann::json const& json) {
+  text_index_options options;
+  nlohmann::json const& words = json.at("analyzer");
+  options.analyzer.fold = words.at("fold").get<bool>();
+  options.analyzer.stop_words = words.at("stop_words").get<std::string>();
+  options.analyzer.stemmer = words.at("stemmer").get<std::string>();
+  options.analyzer.min_length = count_at(words, "min_length");
+  options.analyzer.max_length = count_at(words, "max_length");
+  options.analyzer.keep_numbers = words.at("keep_numbers").get<bool>();
+  options.weighting.how = weighting_from(json.at("weighting").at("how").get<std::string>());
+  options.weighting.k1 = json.at("weighting").at("k1").get<double>();
+  options.weighting.b = json.at("weighting").at("b").get<double>();
+  options.min_documents = count_at(json, "min_documents");
+  options.max_share = json.at("max_share").get<double>();
+  if (json.value("vectors", false)) options.format = datasets::text_format::svmlight;
+  // An index has the words themselves.
+  if (options.analyzer.stop_words.starts_with("file:"))
+    throw usage_error("found a stop list in a file, expected its words");
+  check(options);
+  return options;
+}
+
+}  // namespace rulerank::knn

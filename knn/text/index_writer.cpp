@@ -1,0 +1,262 @@
+#include "knn/text/index_writer.hpp"
+
+#include "core/aligned.hpp"
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "datasets/text_source.hpp"
+#include "knn/sparse/posting_lists.hpp"
+#include "knn/text/collection_counts.hpp"
+#include "knn/text/index_layout.hpp"
+#include "knn/text/index_options.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::knn {
+
+namespace {
+
+/// Turns the counts of a collection into the sections of an index.
+class index_writer {
+ public:
+  index_writer(context const& ctx, std::string const& path, text_index_options const& options,
+               collection_counts& counted)
+      : ctx_(ctx), path_(path), options_(options), counted_(counted) {
+    number_terms();
+    std::uint64_t const postings = holds_vectors(options_) ? checked_postings() : postings_left();
+    what_ = {{"documents", counted_.documents()},
+             {"terms", statistics_.document_frequency.size()},
+             {"postings", postings},
+             {"mean_length", statistics_.mean_length}};
+    what_.update(to_json(options_));
+    layout_.emplace(sizes_of({.documents = counted_.documents(),
+                              .terms = statistics_.document_frequency.size(),
+                              .postings = postings,
+                              .labels = counted_.label_names.size(),
+                              .term_bytes = terms_.bytes.size(),
+                              .id_bytes = counted_.ids.bytes.size(),
+                              .label_bytes = counted_.label_names.bytes.size()}));
+    // What the header may take, whatever its checksums will be.
+    header_size_ = round_up(what_.dump().size() + 4096, alignment);
+  }
+
+  std::size_t size() const noexcept { return layout_->end() + header_size_; }
+
+  void write(std::span<std::byte> to) {
+    put(to, section::terms, terms_.bytes);
+    put(to, section::term_begin, terms_.begin);
+    put(to, section::ids, counted_.ids.bytes);
+    put(to, section::id_begin, counted_.ids.begin);
+    put(to, section::label_names, counted_.label_names.bytes);
+    put(to, section::label_begin, counted_.label_names.begin);
+    put(to, section::label_of, counted_.label_of);
+    put(to, section::document_frequency, statistics_.document_frequency);
+    write_rows(to);
+    std::string header = index_header(ctx_, *layout_, to, what_);
+    header.resize(header_size_, ' ');
+    finish_index(to, *layout_, header);
+  }
+
+  /// The counts of the fields and, last, of the whole documents, by the terms' numbers in the index.
+  std::vector<field_counts> fields() {
+    field_counts whole{std::string(whole_document), {}};
+    for_counted_rows([&](sparse_matrix const& counts) {
+      std::uint64_t const before = whole.counts.term.size();
+      whole.counts.term.insert(whole.counts.term.end(), counts.term.begin(), counts.term.end());
+      whole.counts.weight.insert(whole.counts.weight.end(), counts.weight.begin(),
+                                 counts.weight.end());
+      for (std::size_t d = 1; d < counts.begin.size(); ++d)
+        whole.counts.begin.push_back(before + counts.begin[d]);
+    });
+    whole.counts.terms = static_cast<std::uint32_t>(statistics_.document_frequency.size());
+    std::vector<field_counts> all = std::move(counted_.fields);
+    parallel_for(ctx_, all.size(), 1,
+                 [&](std::size_t f, std::size_t, int) { all[f].counts = numbered(all[f].counts); });
+    all.push_back(std::move(whole));
+    return all;
+  }
+
+ private:
+  static constexpr std::uint32_t dropped = std::numeric_limits<std::uint32_t>::max();
+
+  /// Gives the terms that stay their numbers, by their bytes.
+  void number_terms() {
+    std::size_t const documents = counted_.documents();
+    std::vector<std::string_view> text_of(counted_.number_of.size());
+    for (auto const& [text, number] : counted_.number_of) text_of[number] = text;
+    std::vector<std::uint32_t> kept;
+    for (std::uint32_t t = 0; t < text_of.size(); ++t) {
+      std::uint32_t const df = counted_.document_frequency[t];
+      // 29 of 100 are 0.29, though 0.29 times 100 is below 29.
+      if (df >= options_.min_documents && df / static_cast<double>(documents) <= options_.max_share)
+        kept.push_back(t);
+    }
+    std::sort(kept.begin(), kept.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return text_of[a] < text_of[b]; });
+    number_.assign(text_of.size(), dropped);
+    statistics_.documents = documents;
+    double words = 0;
+    for (std::uint32_t const t : kept) {
+      number_[t] = static_cast<std::uint32_t>(statistics_.document_frequency.size());
+      statistics_.document_frequency.push_back(counted_.document_frequency[t]);
+      words += counted_.collection_frequency[t];
+      terms_.push(text_of[t]);
+    }
+    statistics_.mean_length =
+        documents == 0 || holds_vectors(options_) ? 0 : words / static_cast<double>(documents);
+  }
+
+  /// Appends a row of counts to a matrix, with the numbers of the terms that stay. `row`: scratch.
+  void append_numbered(std::span<term_count const> of, std::vector<term_count>& row,
+                       sparse_matrix& to) const {
+    row.clear();
+    for (term_count const& c : of)
+      if (number_[c.term] != dropped) row.push_back({number_[c.term], c.count});
+    std::sort(row.begin(), row.end(),
+              [](term_count const& a, term_count const& b) { return a.term < b.term; });
+    for (term_count const& c : row) {
+      to.term.push_back(c.term);
+      to.weight.push_back(c.count);
+    }
+    to.begin.push_back(to.term.size());
+  }
+
+  sparse_matrix numbered(sparse_matrix const& counts) const {
+    sparse_matrix out;
+    out.terms = static_cast<std::uint32_t>(statistics_.document_frequency.size());
+    std::vector<term_count> from, row;
+    for (std::size_t d = 0; d < counts.size(); ++d) {
+      from.clear();
+      for (std::uint64_t i = counts.begin[d]; i < counts.begin[d + 1]; ++i)
+        from.push_back({counts.term[i], counts.weight[i]});
+      append_numbered(from, row, out);
+    }
+    return out;
+  }
+
+  /// Calls take(counts) for the documents' counts, some thousand documents at a time.
+  template <class Take>
+  void for_counted_rows(Take&& take) {
+    constexpr std::size_t together = 8192;
+    sparse_matrix counts;
+    counts.terms = static_cast<std::uint32_t>(statistics_.document_frequency.size());
+    auto const flush = [&] {
+      take(counts);
+      counts.begin = {0};
+      counts.term.clear();
+      counts.weight.clear();
+    };
+    std::vector<term_count> row;
+    counted_.rows.read([&](std::span<term_count const> of) {
+      append_numbered(of, row, counts);
+      if (counts.size() == together) flush();
+    });
+    flush();
+  }
+  /// The same for the documents' weights.
+  template <class Take>
+  void for_weighed_rows(Take&& take) {
+    for_counted_rows([&](sparse_matrix const& counts) {
+      take(weigh_documents(counts, statistics_, options_.weighting));
+    });
+  }
+
+  /// Of vectors: values may be so small that they weigh nothing, or too large.
+  std::uint64_t checked_postings() {
+    std::uint64_t postings = 0;
+    for_weighed_rows([&](sparse_matrix const& weighed) {
+      for (double const w : weighed.weight)
+        if (std::abs(w) > largest_weight)
+          throw error({datasets::display_name(path_), 0, 0},
+                      fmt::format("found a value that tf-idf makes {}, expected at most {}", w,
+                                  largest_weight));
+      postings += weighed.term.size();
+    });
+    return postings;
+  }
+  /// Of words: a term of all documents weighs nothing under tf-idf.
+  std::uint64_t postings_left() const {
+    std::uint64_t postings = 0;
+    for (std::uint32_t const df : statistics_.document_frequency)
+      if (options_.weighting.how != weighting::tf_idf || df != statistics_.documents)
+        postings += df;
+    return postings;
+  }
+
+  template <class Values>
+  void put(std::span<std::byte> to, section s, Values const& values) const {
+    if (!values.empty())
+      std::memcpy(layout_->of(to, s).data(), values.data(), values.size() * sizeof(values.front()));
+  }
+
+  /// Rows, norms and posting lists.
+  void write_rows(std::span<std::byte> to) {
+    auto const row_begin = layout_->of<std::uint64_t>(to, section::row_begin);
+    auto const row_term = layout_->of<std::uint32_t>(to, section::row_term);
+    auto const row_weight = layout_->of<double>(to, section::row_weight);
+    std::size_t done = 0;
+    std::uint64_t at = 0;
+    for_weighed_rows([&](sparse_matrix const& weighed) {
+      std::copy(weighed.term.begin(), weighed.term.end(), row_term.data() + at);
+      std::copy(weighed.weight.begin(), weighed.weight.end(), row_weight.data() + at);
+      for (std::size_t r = 0; r < weighed.size(); ++r)
+        row_begin[done + r + 1] = at + weighed.begin[r + 1];
+      at += weighed.term.size();
+      done += weighed.size();
+      ctx_.report("index", done, counted_.documents());
+    });
+    auto const terms = static_cast<std::uint32_t>(statistics_.document_frequency.size());
+    fill_lists(ctx_, {row_begin, row_term, row_weight, terms},
+               {.norms = layout_->of<double>(to, section::norms),
+                .list_begin = layout_->of<std::uint64_t>(to, section::list_begin),
+                .list_document = layout_->of<std::uint32_t>(to, section::list_document),
+                .list_weight = layout_->of<double>(to, section::list_weight)});
+  }
+
+  context const& ctx_;
+  std::string const& path_;
+  text_index_options const& options_;
+  collection_counts& counted_;
+  std::vector<std::uint32_t> number_;  // [terms in the order of the collection], or `dropped`
+  term_statistics statistics_;
+  string_store terms_;
+  nlohmann::ordered_json what_;
+  std::optional<index_layout> layout_;
+  std::size_t header_size_ = 0;
+};
+
+}  // namespace
+
+built_index build_index(context const& ctx, std::string const& path,
+                        text_index_options const& given, index_build_settings const& settings,
+                        std::function<std::span<std::byte>(std::size_t)> const& memory) {
+  text_index_options const options = with_stop_words(given);
+  check(options);
+  if (settings.fields && holds_vectors(options))
+    throw usage_error("found vectors, expected documents, which have fields");
+  using clock = std::chrono::steady_clock;
+  auto const seconds = [](clock::duration time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  auto const begin = clock::now();
+  collection_counts counted(settings.counts_in_memory);
+  count_collection(ctx, path, options,
+                   settings.fields ? counting::documents_and_fields : counting::documents, counted);
+  auto const was_read = clock::now();
+  index_writer writer(ctx, path, options, counted);
+  writer.write(memory(writer.size()));
+  built_index built;
+  if (settings.fields) built.fields = writer.fields();
+  built.timings = {seconds(was_read - begin), seconds(clock::now() - was_read)};
+  return built;
+}
+
+}  // namespace rulerank::knn

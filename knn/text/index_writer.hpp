@@ -1,0 +1,30 @@
+#pragma once
+// From a collection to the bytes of its index.
+
+#include "knn/text/text_index.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rulerank::knn {
+
+struct index_build_settings {
+  bool fields = false;  ///< count the terms of the fields too
+  /// Counts that are kept in memory, of 16 bytes each; more of them go to the disk.
+  std::size_t counts_in_memory = std::size_t{16} << 20;
+};
+
+struct built_index {
+  text_index_timings timings;
+  std::vector<field_counts> fields;  ///< as `text_index::build_with_fields` says
+};
+
+/// Reads a collection and writes its index into the bytes that `memory(size)` returns, zeros.
+built_index build_index(context const& ctx, std::string const& path,
+                        text_index_options const& options, index_build_settings const& settings,
+                        std::function<std::span<std::byte>(std::size_t)> const& memory);
+
+}  // namespace rulerank::knn
