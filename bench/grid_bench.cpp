@@ -231,6 +231,7 @@ outcome run(cell const& c, std::string const& root) {
 
 }  // namespace
 
+// Long because a run reads from top to bottom: options, data, checks, times.
 int main(int argc, char** argv) {
   char const* const root = std::getenv("RULERANK_TEST_DATA");
   if (root == nullptr) {

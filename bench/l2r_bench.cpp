@@ -152,6 +152,7 @@ measured measure(context const& ctx, l2r::ranker& ranker, datasets::binned_datas
 
 }  // namespace
 
+// Long because a run reads from top to bottom: options, data, checks, times.
 int main(int argc, char** argv) {
   char const* standard[] = {argv[0], "hp2003", "1000", "1091", "4", "1", "lrar", "project"};
   if (argc == 1) {

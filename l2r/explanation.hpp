@@ -4,7 +4,6 @@
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/item_words.hpp"
-#include "l2r/combination.hpp"
 #include "l2r/ranker.hpp"
 #include "l2r/scorer.hpp"
 #include "rules/itemset.hpp"
