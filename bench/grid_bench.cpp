@@ -247,6 +247,7 @@ std::vector<cell> cells_of(int argc, char** argv, std::string const& engines) {
 
 }  // namespace
 
+// Long because a run reads from top to bottom: options, data, checks, times.
 int main(int argc, char** argv) {
   char const* const root = std::getenv("RULERANK_TEST_DATA");
   if (root == nullptr) {

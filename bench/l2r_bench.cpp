@@ -230,6 +230,7 @@ bool time_engine(bench& b, std::string const& name) {
 
 }  // namespace
 
+// Long because a run reads from top to bottom: options, data, checks, times.
 int main(int argc, char** argv) {
   char const* standard[] = {argv[0], "hp2003", "1000", "1091", "4", "1", "lrar", "project"};
   if (argc == 1) {

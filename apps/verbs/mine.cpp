@@ -7,7 +7,6 @@
 #include "eval/significance.hpp"
 #include "rules/mining/association_rules.hpp"
 #include "rules/mining/miner.hpp"
-#include "rules/mining/support_bound.hpp"
 #include "rules/mining/writer.hpp"
 
 #include <algorithm>
