@@ -7,6 +7,7 @@
 #include "core/stream.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <limits>
 #include <set>

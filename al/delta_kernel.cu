@@ -4,13 +4,13 @@
 
 // The kernel of `delta`: the loop of a partition (docs/modules/al.md, "delta").
 //
-// Some blocks share a partition. In each iteration they all pass over their documents: the overlap
-// with the last choice is compared out of the columns of bin codes, what it gains is added to the
-// document's total, and the smallest total is kept. The block that arrives last takes the smallest
-// of all, which is the next choice, counts it into the supports of the itemsets it holds, makes the
-// table of gains, and lets the others go on. With several devices each has some of the documents
-// and all the supports; the last blocks write their smallest totals into memory that all devices
-// see, and then do the same everywhere.
+// Some blocks share a partition. In each iteration they all pass over their documents: comparing
+// the columns of bin codes gives the overlap with the last choice, what the overlap gains is added
+// to the document's total, and the smallest total is kept. The block that arrives last takes the
+// smallest of all, which is the next choice, counts it into the supports of the itemsets it holds,
+// makes the table of gains, and lets the others go on. With several devices each has some of the
+// documents and all the supports; the last blocks write their smallest totals into memory that all
+// devices see, and then do the same everywhere.
 namespace rulerank::al {
 
 namespace {
@@ -118,7 +118,7 @@ __device__ void pass_by_list(partition_view const& l, std::uint8_t const* wanted
   }
 }
 
-/// What is known of the documents with this device's smallest keys.
+/// Adds the classes and bin codes of the documents with this device's smallest keys.
 __device__ void describe(partition_view const& l, device_message& found) {
   for (int which = 0; which < 2; ++which) {
     if (found.smallest[which] == no_key) continue;
@@ -130,7 +130,7 @@ __device__ void describe(partition_view const& l, device_message& found) {
   }
 }
 
-/// Takes the smallest keys over the devices; false when the host wants the kernel to end.
+/// Takes the smallest keys over the devices; false when the host has asked the kernel to end.
 __device__ bool exchange(delta_arguments const& a, partition_view const& l, std::uint32_t q,
                          delta_key sequence, device_message& found) {
   device_message volatile* const messages =
@@ -238,8 +238,8 @@ __device__ void count_choice(delta_arguments const& a, partition_view const& l,
   }
 }
 
-/// The last block of a lane, between two passes: chooses (but for the very first time), and counts
-/// the choice in, unless the blocks are to leave.
+/// The last block of a partition, between two passes: chooses (but for the very first time), and
+/// counts the choice in, unless the blocks are to leave.
 __device__ void between_passes(delta_arguments const& a, partition_view const& l, std::uint32_t q,
                                partition_state& state, std::int32_t* gains, bool after_a_pass) {
   __shared__ bool goes_on;

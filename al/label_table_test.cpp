@@ -36,11 +36,11 @@ class label_tables : public testing::Test {
     binned_.labels.assign(binned_.documents, datasets::unlabelled);
   }
 
+  std::uint64_t line_of(std::size_t document) const { return 2 + document * 7 % labels_.size(); }
   /// Rows of all documents, in no order.
   std::vector<datasets::answer> rows() const {
     std::vector<datasets::answer> rows;
-    for (std::size_t d = labels_.size(); d-- > 0;)
-      rows.push_back({d, labels_[d], 2 + (d * 7) % labels_.size()});
+    for (std::size_t d = labels_.size(); d-- > 0;) rows.push_back({d, labels_[d], line_of(d)});
     return rows;
   }
 

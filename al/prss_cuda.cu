@@ -21,12 +21,12 @@ namespace {
 
 constexpr std::uint32_t threads = 256;
 constexpr std::uint32_t word_bits = 128;
-/// Items of an itemset that have code of their own; beyond, up to most_items.
+/// Itemsets of up to so many items have a kernel of their own; others have up to most_items.
 constexpr int few_items = 3;
 constexpr int most_items = 16;
 /// Classes counted in one pass over the bitmaps where there are many.
 constexpr std::uint32_t class_group = 8;
-/// Shared memory that any kernel may take without asking.
+/// Shared memory that a kernel may have without an attribute that allows more.
 constexpr std::size_t usual_shared_bytes = 48 << 10;
 constexpr std::uint32_t no_item = ~0U;
 
@@ -75,8 +75,8 @@ __global__ void update_bitmap_and_cur_items_kernel(sample_view v, std::uint32_t 
     set_bit(v.classes + std::size_t{n / word_bits} * v.class_capacity + k, n % word_bits);
 }
 
-/// Counts the rules of one document. `Classes`: as many at most, their bitmaps in shared memory;
-/// 0: any number, wherever they are.
+/// Counts the rules of one document. `Classes`: at most so many classes, whose bitmaps are in
+/// shared memory; 0: any number, in shared or global memory.
 template <int Classes, int Most>
 struct rule_generator {
   sample_view const& v;
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(threads, Most == few_items ? 4 : 2)
 
 using counter_kernel = void (*)(sample_view);
 
-/// The kernel for so many classes, and as many class bitmaps as it wants in shared memory.
+/// The kernel for a number of classes, and for how many it reads bitmaps in shared memory.
 struct choice_of_kernel {
   counter_kernel kernel = nullptr;
   std::size_t classes = 0;
@@ -171,10 +171,11 @@ choice_of_kernel kernel_for(std::size_t classes, bool fits) {
 }
 
 /// One GPU: its share of the documents, and all bitmaps.
-class place {
+class device_state {
  public:
   /// On the device that is current.
-  place(partition const& part, share documents, std::size_t max_items, rules::validity const& valid)
+  device_state(partition const& part, share documents, std::size_t max_items,
+               rules::validity const& valid)
       : documents_(documents), items_(part.items()) {
     std::size_t const features = part.features();
     std::vector<std::uint32_t> rows(documents.size() * features, no_item);
@@ -280,7 +281,8 @@ class place {
   sample_view view_;
 };
 
-/// Algorithms 12 and 14 but for their loop, which is partition_run's.
+/// Algorithms 12 and 14 without their loop, which is that of partition_run. One thread at a time
+/// may use it.
 class prss final : public rule_counter {
  public:
   prss(context const& ctx, partition const& part, std::size_t max_items,
@@ -289,7 +291,7 @@ class prss final : public rule_counter {
         devices_(ctx.devices),
         items_(part.features()),
         chosen_(part.size()),
-        places_(ctx.devices) {
+        on_device_(ctx.devices) {
     if (devices_.empty())
       throw device_error("engine prss runs on GPUs, and there is none to run on");
     std::size_t const most = std::min(max_items, part.features());
@@ -299,7 +301,7 @@ class prss final : public rule_counter {
                         ": use smaller rules");
     thread_a_device_.threads = static_cast<int>(devices_.size());
     for_each_device(devices_, [&](std::size_t i) {
-      places_.make(i, part, share_of(part.size(), devices_.size(), i), most, valid);
+      on_device_.make(i, part, share_of(part.size(), devices_.size(), i), most, valid);
     });
   }
 
@@ -311,10 +313,10 @@ class prss final : public rule_counter {
       std::uint8_t const code = part_.column(f)[position];
       items_[f] = code == datasets::no_item ? no_item : part_.item_begin[f] + code;
     }
-    std::vector<smallest> found(places_.size());
-    parallel_for(thread_a_device_, places_.size(), 1, [&](std::size_t i, std::size_t, int) {
+    std::vector<smallest> found(on_device_.size());
+    parallel_for(thread_a_device_, on_device_.size(), 1, [&](std::size_t i, std::size_t, int) {
       current_device const guard(devices_[i]);
-      place& here = places_[i];
+      device_state& here = on_device_[i];
       here.add(position, items_.data(), size_, k);
       auto const counts = here.counts();
       if (counts.empty()) return;
@@ -326,17 +328,17 @@ class prss final : public rule_counter {
     chosen_[position] = true;
     ++size_;
     fewest_ = found[0];  // the first device has documents if any has
-    for (std::size_t i = 1; i < places_.size(); ++i)
-      if (!places_[i].counts().empty() && found[i].rules < fewest_.rules) fewest_ = found[i];
+    for (std::size_t i = 1; i < on_device_.size(); ++i)
+      if (!on_device_[i].counts().empty() && found[i].rules < fewest_.rules) fewest_ = found[i];
   }
 
   smallest fewest() const override { return fewest_; }
 
   smallest fewest_unchosen() const override {
     std::optional<smallest> best;
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      auto const counts = places_[i].counts();
-      std::size_t const begin = places_[i].documents().begin;
+    for (std::size_t i = 0; i < on_device_.size(); ++i) {
+      auto const counts = on_device_[i].counts();
+      std::size_t const begin = on_device_[i].documents().begin;
       for (std::size_t p = 0; p < counts.size(); ++p)
         if (!chosen_[begin + p] && (!best || counts[p] < best->rules))
           best = {counts[p], begin + p};
@@ -350,7 +352,7 @@ class prss final : public rule_counter {
   context thread_a_device_;
   pinned_buffer<std::uint32_t> items_;  // of the document being added
   std::vector<bool> chosen_;
-  per_device<place> places_;
+  per_device<device_state> on_device_;
   std::vector<std::int32_t> labels_;  // of the classes, in order of appearance
   std::uint32_t size_ = 0;            // documents of U
   smallest fewest_;

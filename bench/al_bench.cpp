@@ -51,6 +51,7 @@ datasets::binned_dataset columns_of(datasets::binned_dataset const& data,
 
 }  // namespace
 
+// Long because a run reads from top to bottom: options, data, checks, times.
 int main(int argc, char** argv) {
   char const* standard[] = {argv[0], "td2003", "3", "1", "0", "0", "ssarp", "delta"};
   if (argc == 1) {

@@ -229,8 +229,25 @@ outcome run(cell const& c, std::string const& root) {
   return out;
 }
 
+/// The cells that the line asks for.
+std::vector<cell> cells_of(int argc, char** argv, std::string const& engines) {
+  std::vector<cell> cells;
+  for (auto const& set : word_list(argc, argv, 1, "OHSUMED,MQ2008,MQ2008-agg"))
+    for (auto const& fold : word_list(argc, argv, 2, "1,2,3,4,5"))
+      for (auto const& method : word_list(argc, argv, 3, "tube,width,frequency"))
+        for (auto const& size : word_list(argc, argv, 4, "2,3,4"))
+          for (kind const what : {kind::sampling, kind::ranking_reduced, kind::ranking_full})
+            // Every kind at every size meets each number of devices, in several binnings.
+            cells.push_back(
+                {what, set, std::stoi(fold), method, std::stoi(size),
+                 devices_of_cell(cells.size() / 9 + std::stoul(fold), engines == "gpus-each"),
+                 engines == "all"});
+  return cells;
+}
+
 }  // namespace
 
+// Long because a run reads from top to bottom: options, data, checks, times.
 int main(int argc, char** argv) {
   char const* const root = std::getenv("RULERANK_TEST_DATA");
   if (root == nullptr) {
@@ -243,17 +260,7 @@ int main(int argc, char** argv) {
                engines);
     return 2;
   }
-  std::vector<cell> cells;
-  for (auto const& set : word_list(argc, argv, 1, "OHSUMED,MQ2008,MQ2008-agg"))
-    for (auto const& fold : word_list(argc, argv, 2, "1,2,3,4,5"))
-      for (auto const& method : word_list(argc, argv, 3, "tube,width,frequency"))
-        for (auto const& size : word_list(argc, argv, 4, "2,3,4"))
-          for (kind const what : {kind::sampling, kind::ranking_reduced, kind::ranking_full})
-            // Every kind at every size meets each number of devices, in several binnings.
-            cells.push_back(
-                {what, set, std::stoi(fold), method, std::stoi(size),
-                 devices_of_cell(cells.size() / 9 + std::stoul(fold), engines == "gpus-each"),
-                 engines == "all"});
+  std::vector<cell> const cells = cells_of(argc, argv, engines);
   auto const workers = static_cast<std::size_t>(
       argc > 5 ? std::stoi(argv[5]) : static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<std::promise<outcome>> done(cells.size());

@@ -77,7 +77,7 @@ task read(context const& ctx, std::string const& train_file, std::string const& 
   return {datasets::apply_discretizer(ctx, train, cuts), std::move(binned)};
 }
 
-/// Processor time of all threads: what a busy machine's clock does not tell.
+/// Processor time of all threads: which does not depend on what else a machine does.
 double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -118,7 +118,8 @@ struct measured {
   double seconds() const { return quantile(host, .5); }
 };
 
-measured measure(context const& ctx, l2r::ranker& ranker, datasets::binned_dataset const& test) {
+measured measure(context const& ctx, l2r::ranker const& ranker,
+                 datasets::binned_dataset const& test) {
   measured m;
   double before = cpu_seconds();
   m.first = ranker.score(ctx, test);
@@ -150,8 +151,86 @@ measured measure(context const& ctx, l2r::ranker& ranker, datasets::binned_datas
   return m;
 }
 
+/// What all engines of a line are timed on, and what the first one gave.
+struct bench {
+  std::string input;
+  context ctx;
+  task sets;
+  l2r::ranker_options options;
+  std::string first;  ///< the first engine, as the line has it
+  std::vector<double> expected;
+  double first_s = 0, first_cpu_s = 0;
+};
+
+/// Whether an engine gave the first one's scores of the documents `some`, and counted all itemsets.
+bool is_right(bench const& b, std::string const& asked, std::vector<std::size_t> const& some,
+              measured const& m, itemset_counts const& itemsets) {
+  for (l2r::scored const* of : {&m.first, &m.last})
+    for (std::size_t i = 0; i < of->scores.size(); ++i)
+      if (bits_of(b.expected.at(some[i])) != bits_of(of->scores[i])) {
+        fmt::print(stderr, "{}: not the scores of {}, not timed\n", asked, b.first);
+        return false;
+      }
+  l2r::scored const& result = m.first;
+  if (result.prefix_lookups == 0 || result.cache_hits + result.cache_misses == itemsets.largest)
+    return true;
+  fmt::print(stderr, "{}: {} hits and {} misses are not {} itemsets\n", asked, result.cache_hits,
+             result.cache_misses, itemsets.largest);
+  return false;
+}
+
+void print_line(bench const& b, std::string const& asked, std::size_t documents, measured const& m,
+                itemset_counts const& itemsets) {
+  l2r::scored const& result = m.first;
+  double const device_s = measured::quantile(m.device, .5);
+  double const looked_up = static_cast<double>(result.cache_hits + result.cache_misses);
+  fmt::print(
+      "{{\"input\": \"{}\", \"documents\": {}, \"training\": {}, \"features\": {}, "
+      "\"rule_size\": {}, \"threads\": {}, \"engine\": \"{}\", \"seconds\": {:.6f}, "
+      "\"calls\": {}, \"p10_s\": {:.6f}, \"p90_s\": {:.6f}, \"p99_s\": {:.6f}, "
+      "\"prepare_s\": {:.4f}, \"device_s\": {:.6f}, \"device_itemsets_per_s\": {:.4g}, "
+      "\"cpu_seconds\": {:.4f}, "
+      "\"cpu_ns_per_itemset\": {:.4f}, \"ratio_to_first\": {:.1f}, \"cpu_ratio_to_first\": "
+      "{:.1f}, \"hit_rate\": {:.4f}, \"hits\": {}, \"misses\": {}, \"prefix_lookups\": {}, "
+      "\"warm_s\": {:.6f}, \"largest_itemsets\": {}, "
+      "\"instruction_set\": \"{}\", \"commit\": \"{}\"}}\n",
+      b.input, documents, b.sets.training.documents, b.sets.training.feature_count(),
+      b.options.scoring.rule_size, b.ctx.thread_count(), asked, m.seconds(), m.host.size(),
+      measured::quantile(m.host, .1), measured::quantile(m.host, .9),
+      measured::quantile(m.host, .99), result.timings.prepare_s, device_s,
+      device_s == 0 ? 0.0 : itemsets.all / device_s, m.cpu_s, 1e9 * m.cpu_s / itemsets.all,
+      b.first_s / m.seconds(), b.first_cpu_s / m.cpu_s,
+      looked_up == 0 ? 0.0 : static_cast<double>(result.cache_hits) / looked_up, result.cache_hits,
+      result.cache_misses, result.prefix_lookups, m.warm_s, itemsets.largest,
+      bitmaps::instruction_set(), commit());
+  std::fflush(stdout);
+}
+
+/// Times one engine; false where it was wrong.
+bool time_engine(bench& b, std::string const& name) {
+  engine_argument const asked(name);
+  b.options.engine = l2r::engine_from(asked.name);
+  b.options.cache_bytes = asked.gib << 30;
+  b.ctx.devices = asked.devices;
+  std::size_t const all = b.sets.test.documents;
+  std::vector<std::size_t> const some = evenly(all, asked.documents == 0 ? all : asked.documents);
+  auto const test = some.size() == all ? b.sets.test : datasets::subset(b.sets.test, some);
+  itemset_counts const itemsets = itemsets_of(test, b.options.scoring.rule_size);
+  l2r::ranker const ranker(b.ctx, b.sets.training, b.options);
+  measured const m = measure(b.ctx, ranker, test);
+  if (b.expected.empty()) {
+    b.expected = m.first.scores;
+    b.first_s = m.seconds();
+    b.first_cpu_s = m.cpu_s;
+  }
+  if (!is_right(b, name, some, m, itemsets)) return false;
+  print_line(b, name, test.documents, m, itemsets);
+  return true;
+}
+
 }  // namespace
 
+// Long because a run reads from top to bottom: options, data, checks, times.
 int main(int argc, char** argv) {
   char const* standard[] = {argv[0], "hp2003", "1000", "1091", "4", "1", "lrar", "project"};
   if (argc == 1) {
@@ -162,65 +241,15 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "l2r_bench SHAPE DOCUMENTS U SIZE THREADS ENGINE...\n");
     return 2;
   }
-  context ctx;
-  bool const files = std::filesystem::exists(argv[1]);
-  task const t = files ? read(ctx, argv[1], argv[2], std::stoul(argv[3]))
-                       : drawn(ctx, argv[1], std::stoul(argv[2]), std::stoul(argv[3]));
-  l2r::ranker_options options;
-  options.scoring.rule_size = static_cast<std::uint32_t>(std::stoul(argv[4]));
-  ctx.threads = std::stoi(argv[5]);
-  std::vector<double> expected;
-  double first_s = 0, first_cpu_s = 0;
-  for (int a = 6; a < argc; ++a) {
-    engine_argument const asked(argv[a]);
-    options.engine = l2r::engine_from(asked.name);
-    options.cache_bytes = asked.gib << 30;
-    ctx.devices = asked.devices;
-    std::vector<std::size_t> const some =
-        evenly(t.test.documents, asked.documents == 0 ? t.test.documents : asked.documents);
-    auto const test = some.size() == t.test.documents ? t.test : datasets::subset(t.test, some);
-    itemset_counts const itemsets = itemsets_of(test, options.scoring.rule_size);
-    l2r::ranker ranker(ctx, t.training, options);
-    measured const m = measure(ctx, ranker, test);
-    l2r::scored const& result = m.first;
-    if (a == 6) {
-      expected = result.scores;
-      first_s = m.seconds();
-      first_cpu_s = m.cpu_s;
-    }
-    for (l2r::scored const* of : {&m.first, &m.last})
-      for (std::size_t i = 0; i < of->scores.size(); ++i)
-        if (bits_of(expected.at(some[i])) != bits_of(of->scores[i])) {
-          fmt::print(stderr, "{}: not the scores of {}, not timed\n", argv[a], argv[6]);
-          return 1;
-        }
-    if (result.prefix_lookups != 0 && result.cache_hits + result.cache_misses != itemsets.largest) {
-      fmt::print(stderr, "{}: {} hits and {} misses are not {} itemsets\n", argv[a],
-                 result.cache_hits, result.cache_misses, itemsets.largest);
-      return 1;
-    }
-    double const device_s = measured::quantile(m.device, .5);
-    double const looked_up = static_cast<double>(result.cache_hits + result.cache_misses);
-    fmt::print(
-        "{{\"input\": \"{}\", \"documents\": {}, \"training\": {}, \"features\": {}, "
-        "\"rule_size\": {}, \"threads\": {}, \"engine\": \"{}\", \"seconds\": {:.6f}, "
-        "\"calls\": {}, \"p10_s\": {:.6f}, \"p90_s\": {:.6f}, \"p99_s\": {:.6f}, "
-        "\"prepare_s\": {:.4f}, \"device_s\": {:.6f}, \"device_itemsets_per_s\": {:.4g}, "
-        "\"cpu_seconds\": {:.4f}, "
-        "\"cpu_ns_per_itemset\": {:.4f}, \"ratio_to_first\": {:.1f}, \"cpu_ratio_to_first\": "
-        "{:.1f}, \"hit_rate\": {:.4f}, \"hits\": {}, \"misses\": {}, \"prefix_lookups\": {}, "
-        "\"warm_s\": {:.6f}, \"largest_itemsets\": {}, "
-        "\"instruction_set\": \"{}\", \"commit\": \"{}\"}}\n",
-        argv[1], test.documents, t.training.documents, t.training.feature_count(),
-        options.scoring.rule_size, ctx.thread_count(), argv[a], m.seconds(), m.host.size(),
-        measured::quantile(m.host, .1), measured::quantile(m.host, .9),
-        measured::quantile(m.host, .99), result.timings.prepare_s, device_s,
-        device_s == 0 ? 0.0 : itemsets.all / device_s, m.cpu_s, 1e9 * m.cpu_s / itemsets.all,
-        first_s / m.seconds(), first_cpu_s / m.cpu_s,
-        looked_up == 0 ? 0.0 : static_cast<double>(result.cache_hits) / looked_up,
-        result.cache_hits, result.cache_misses, result.prefix_lookups, m.warm_s, itemsets.largest,
-        bitmaps::instruction_set(), commit());
-    std::fflush(stdout);
-  }
+  bench b;
+  b.input = argv[1];
+  b.first = argv[6];
+  b.sets = std::filesystem::exists(argv[1])
+               ? read(b.ctx, argv[1], argv[2], std::stoul(argv[3]))
+               : drawn(b.ctx, argv[1], std::stoul(argv[2]), std::stoul(argv[3]));
+  b.options.scoring.rule_size = static_cast<std::uint32_t>(std::stoul(argv[4]));
+  b.ctx.threads = std::stoi(argv[5]);
+  for (int a = 6; a < argc; ++a)
+    if (!time_engine(b, argv[a])) return 1;
   return 0;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "knn/sparse/sparse_matrix.hpp"
+#include "knn/sparse/sparse_index.hpp"
 
 #include <cstdint>
 #include <span>

@@ -8,13 +8,16 @@
 
 namespace rulerank {
 
-/// Told now and then how far a stage is (`total` 0: unknown); answers false to stop the work.
-/// Called from one thread at a time.
+/// Called now and then with how far a stage is (`total` 0: not known); returns false to stop the
+/// work. One computation calls it from one thread at a time.
 using progress_fn =
     std::function<bool(std::string_view stage, std::uint64_t done, std::uint64_t total)>;
 
-/// What every long computation is given first: where it runs and how it is stopped. The result
+/// The first argument of every long computation: where it runs and how it is stopped. The result
 /// never depends on `threads` or `devices`.
+///
+/// Computations do not change a context, so several may be given the same one at once; `progress`
+/// is then called by each of them, from different threads.
 struct context {
   int threads = 0;           ///< CPU threads; 0: all that the process may use
   std::vector<int> devices;  ///< CUDA device ordinals; empty: the CPU alone
@@ -24,9 +27,10 @@ struct context {
 
   /// The number of CPU threads to use, at least 1.
   int thread_count() const noexcept;
-  /// Throws `interrupted` when a stop was requested.
+  /// Throws `interrupted` when a stop was requested. From any thread.
   void check_stop() const;
-  /// Reports progress and throws `interrupted` when told to stop. Not from a parallel region.
+  /// Calls `progress`, and throws `interrupted` when it returns false or a stop was requested. Not
+  /// from a parallel region.
   void report(std::string_view stage, std::uint64_t done, std::uint64_t total) const;
 };
 

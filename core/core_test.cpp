@@ -1,6 +1,7 @@
 #include "core/aligned.hpp"
 #include "core/context.hpp"
 #include "core/devices.hpp"
+#include "core/engine_registry.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
@@ -57,7 +58,7 @@ TEST(parallel_for, covers_every_index_where_openmp_gives_fewer_threads) {
   EXPECT_EQ(seen, std::vector<int>(4 * 100, 1));
 }
 
-TEST(parallel_for, begins_with_the_piece_of_a_threads_number) {
+TEST(parallel_for, begins_with_the_range_of_a_threads_number) {
   int team = 1;
 #pragma omp parallel num_threads(4)
 #pragma omp master
@@ -74,7 +75,7 @@ TEST(parallel_for, begins_with_the_piece_of_a_threads_number) {
   }
 }
 
-TEST(parallel_for, ends_with_all_pieces_below_one_that_ran) {
+TEST(parallel_for, ends_with_all_ranges_below_one_that_ran) {
   for (int round = 0; round < 300; ++round) {
     std::stop_source source;
     context ctx;
@@ -115,7 +116,7 @@ TEST(parallel_for, stops_on_request) {
   EXPECT_THROW(parallel_for(ctx, 10, 1, [](std::size_t, std::size_t, int) {}), interrupted);
 }
 
-TEST(error, says_where) {
+TEST(error, names_the_position) {
   EXPECT_STREQ(error({"a.txt", 3, 7}, "x").what(), "a.txt:3:7: x");
   EXPECT_STREQ(error({"a.txt", 3, 0}, "x").what(), "a.txt:3:1: x");
   EXPECT_STREQ(error({"a.txt", 0, 0}, "x").what(), "a.txt: x");
@@ -209,7 +210,7 @@ TEST(output_file, an_open_descriptor_is_written_in_place) {
   ::close(read_only);
 }
 
-TEST(output_file, tells_which_outputs_meet) {
+TEST(output_file, knows_when_two_paths_are_one_output) {
   testing_tools::temporary_folder const folder;
   std::string const path = folder / "out.txt";
   std::filesystem::create_directory_symlink(folder.path(), folder / "again");
@@ -266,7 +267,69 @@ TEST(make_folders, names_what_cannot_be_made) {
   }
 }
 
-TEST(devices, answers_without_a_driver) {
+enum class toy { automatic, plain, fast, both, absent };
+using make_toy = int (*)();
+constexpr registered_engine<toy, make_toy> toys[] = {
+    {toy::plain, "plain", "one by one", "", runs_on::cpu, runs_on::cpu,
+     [] { return 1; }},
+    {toy::fast, "fast", "many at a time", "Someone 2017", runs_on::gpus, runs_on::gpus,
+     [] { return 2; }},
+    {toy::both, "both", "either", "", runs_on::cpu_and_gpus, runs_on::nowhere, [] { return 3; }},
+};
+
+context with_devices(std::vector<int> ordinals) {
+  context ctx;
+  ctx.devices = std::move(ordinals);
+  return ctx;
+}
+
+TEST(engine_registry, names_where_engines_run) {
+  EXPECT_EQ(name_of(runs_on::cpu), "cpu");
+  EXPECT_EQ(name_of(runs_on::gpus), "cuda");
+  EXPECT_EQ(name_of(runs_on::cpu_and_gpus), "cpu, cuda");
+  EXPECT_EQ(name_of(runs_on::nowhere), "");
+  EXPECT_TRUE(includes(runs_on::cpu_and_gpus, runs_on::gpus));
+  EXPECT_FALSE(includes(runs_on::cpu, runs_on::gpus));
+  EXPECT_FALSE(includes(runs_on::nowhere, runs_on::cpu_and_gpus));
+}
+
+TEST(engine_registry, finds_engines_by_value_and_by_name) {
+  static_assert(find_engine(toys, toy::fast)->name == "fast");
+  EXPECT_EQ(find_engine(toys, toy::automatic), nullptr);
+  EXPECT_EQ(find_engine(toys, toy::absent), nullptr);
+  EXPECT_EQ(name_of_engine(toys, toy::both), "both");
+  EXPECT_EQ(name_of_engine(toys, toy::automatic), "auto");
+  EXPECT_EQ(engine_named<toy>(toys, "plain"), toy::plain);
+  EXPECT_EQ(engine_named<toy>(toys, "auto"), toy::automatic);
+  EXPECT_EQ(find_default_engine(toys, runs_on::gpus)->which, toy::fast);
+  try {
+    engine_named<toy>(toys, "slow");
+    FAIL() << "an engine of that name";
+  } catch (usage_error const& e) {
+    EXPECT_TRUE(std::string_view(e.what()).starts_with(
+        "found engine 'slow', expected one of auto, plain, fast, both"))
+        << e.what();
+  }
+}
+
+TEST(engine_registry, chooses_the_default_where_the_devices_are) {
+  EXPECT_EQ(choose_engine(toys, toy::automatic, with_devices({})).make(), 1);
+  EXPECT_EQ(choose_engine(toys, toy::automatic, with_devices({0})).make(), 2);
+  std::span const without_gpus(toys, 1);  // a module without engines for GPUs
+  EXPECT_EQ(choose_engine(without_gpus, toy::automatic, with_devices({0})).make(), 1);
+}
+
+TEST(engine_registry, never_replaces_an_engine_that_was_asked_for) {
+  for (auto const& devices : {std::vector<int>{}, std::vector<int>{0}}) {
+    EXPECT_EQ(choose_engine(toys, toy::plain, with_devices(devices)).which, toy::plain);
+    EXPECT_EQ(choose_engine(toys, toy::both, with_devices(devices)).which, toy::both);
+    EXPECT_THROW(choose_engine(toys, toy::absent, with_devices(devices)), device_error);
+  }
+  EXPECT_EQ(choose_engine(toys, toy::fast, with_devices({0})).which, toy::fast);
+  EXPECT_THROW(choose_engine(toys, toy::fast, with_devices({})), device_error);
+}
+
+TEST(devices, are_none_without_a_driver) {
   device_list const list = list_devices();
   EXPECT_EQ(list.devices.empty(), !list.why_none.empty());
 }
@@ -276,7 +339,7 @@ TEST(machine, free_memory_is_part_of_what_there_is) {
   EXPECT_LT(free_memory(), this_machine().memory);
 }
 
-TEST(machine, tells_what_a_manifest_needs) {
+TEST(machine, reports_what_a_manifest_needs) {
   machine const here = this_machine();
   EXPECT_GE(here.cores, 1);
   EXPECT_GT(here.memory, std::uint64_t{1} << 20);

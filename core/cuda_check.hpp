@@ -10,7 +10,7 @@
 // For sources that are compiled with CUDA.
 namespace rulerank {
 
-/// Throws `device_error` that names the failure, the device and the place in the source.
+/// Throws `device_error` that names the failure, the device, and the file and line of the call.
 [[noreturn]] inline void throw_device_error(cudaError_t status, std::source_location where) {
   int device = -1;
   cudaGetDevice(&device);
@@ -20,7 +20,8 @@ namespace rulerank {
                      std::to_string(where.line()) + ")");
 }
 
-/// Every call of the CUDA runtime goes through here.
+/// Throws where a call of the CUDA runtime failed. Every call is checked, but for those of
+/// destructors.
 inline void check_cuda(cudaError_t status,
                        std::source_location where = std::source_location::current()) {
   if (status == cudaSuccess) return;

@@ -10,9 +10,11 @@
 #include <vector>
 
 // Owners of memory for sources that are compiled with CUDA. Move-only; destructors do not throw.
+// One thread at a time may use an owner. The current device, which several functions here read or
+// set, belongs to the calling thread.
 namespace rulerank {
 
-/// Makes a device current and restores the one before when it goes.
+/// Makes a device current, and the one before again when it is destroyed.
 class current_device {
  public:
   explicit current_device(int ordinal) {
@@ -26,16 +28,6 @@ class current_device {
  private:
   int before_ = 0;
 };
-
-/// Calls work() with a device current; for destructors, what fails is let go.
-template <class Work>
-void release_on_device(int ordinal, Work&& work) noexcept {
-  int before = 0;
-  cudaGetDevice(&before);
-  cudaSetDevice(ordinal);
-  work();
-  cudaSetDevice(before);
-}
 
 /// n elements of memory that Source takes and gives back. Not initialised.
 template <class T, class Source>
@@ -62,7 +54,8 @@ class owned_array {
   T const* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
   std::size_t bytes() const noexcept { return size_ * sizeof(T); }
-  /// Room for at least n elements; what it held is lost when it grows, all of it when that fails.
+  /// Memory for at least n elements. The elements are lost when it grows; when that fails, it is
+  /// empty.
   void reserve(std::size_t n) {
     if (n <= size_) return;
     *this = owned_array();  // first, so that both need not fit

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-// What sources compiled with CUDA stand on.
+// The parts of core that sources compiled with CUDA use.
 namespace rulerank {
 namespace {
 
@@ -37,7 +37,7 @@ TEST(share_of, cuts_a_range_evenly) {
     }
 }
 
-TEST(device_threads, have_nothing_to_do_without_devices) {
+TEST(device_threads, do_nothing_without_devices) {
   device_threads threads(std::vector<int>{});
   threads.run([](std::size_t) { FAIL() << "work for no device"; });
 }
@@ -206,7 +206,7 @@ TEST(owned_array, does_not_hold_the_old_memory_while_it_takes_more) {
   EXPECT_EQ(counted_source::held, 0U);
 }
 
-TEST(cuda_check, names_the_device_and_the_place) {
+TEST(cuda_check, names_the_device_and_the_line) {
   RULERANK_NEEDS_GPU();
   try {
     check_cuda(cudaSetDevice(100'000));
@@ -221,7 +221,7 @@ TEST(cuda_check, names_the_device_and_the_place) {
     EXPECT_NE(std::string(e.what()).find("1125899906842624 bytes wanted"), std::string::npos)
         << e.what();
   }
-  check_cuda(cudaGetLastError());  // neither is told to the next who asks
+  check_cuda(cudaGetLastError());  // neither is reported by a later call
 }
 
 }  // namespace

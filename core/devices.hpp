@@ -15,13 +15,13 @@ struct device {
   int multiprocessors = 0;
 };
 
-/// The devices of this machine and, where there are none, why.
+/// The CUDA devices of this machine and, where there are none, why.
 struct device_list {
   std::vector<device> devices;
   std::string why_none;  ///< empty when there is at least one
 };
 
-/// Lists the CUDA devices; never throws for a missing driver or a CPU-only build.
+/// Lists the CUDA devices; never throws for a missing driver or a CPU-only build. From any thread.
 device_list list_devices();
 
 }  // namespace rulerank

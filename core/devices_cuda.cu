@@ -13,10 +13,14 @@ device_list list_cuda_devices() {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) continue;
-    list.devices.push_back({ordinal, properties.name, properties.major, properties.minor,
-                            properties.totalGlobalMem, properties.multiProcessorCount});
+    list.devices.push_back({.ordinal = ordinal,
+                            .name = properties.name,
+                            .major = properties.major,
+                            .minor = properties.minor,
+                            .memory = properties.totalGlobalMem,
+                            .multiprocessors = properties.multiProcessorCount});
   }
-  if (list.devices.empty()) list.why_none = "no CUDA device answers";
+  if (list.devices.empty()) list.why_none = "no CUDA device responds";
   return list;
 }
 

@@ -4,29 +4,45 @@
 #include "core/error.hpp"
 
 #include <cstdint>
-#include <span>
+#include <iterator>
 #include <string>
 #include <string_view>
 
-// Each module that has engines lists them in one array of `registered_engine`: what the program,
-// the tests and the benches say of an engine, and how it is made, is read from its entry.
+// The engines of a module: interchangeable implementations that give the same result or the same
+// measure of quality. Each module lists its engines in one array of `registered_engine`. What the
+// program, the tests and the benchmarks print of an engine, where it runs and how it is made is
+// read from its entry; adding an engine means one entry and its source file.
+//
+// All functions read the list alone: any thread may call them at any time.
 namespace rulerank {
 
-/// A set of the places where an engine runs.
+/// Where an engine runs: a set of flags.
 enum class runs_on : std::uint8_t { nowhere = 0, cpu = 1, gpus = 2, cpu_and_gpus = 3 };
 
-constexpr bool includes(runs_on places, runs_on place) {
-  return (static_cast<unsigned>(places) & static_cast<unsigned>(place)) != 0;
+/// Whether two sets have a flag in common.
+constexpr bool includes(runs_on set, runs_on flags) {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(flags)) != 0;
 }
 
-/// "cpu", "cuda" or "cpu, cuda".
-constexpr std::string_view name_of(runs_on places) {
-  if (places == runs_on::cpu_and_gpus) return "cpu, cuda";
-  return places == runs_on::gpus ? "cuda" : "cpu";
+/// As the program prints it: "cpu", "cuda" or "cpu, cuda"; empty for `nowhere`.
+constexpr std::string_view name_of(runs_on set) {
+  switch (set) {
+    case runs_on::cpu:
+      return "cpu";
+    case runs_on::gpus:
+      return "cuda";
+    case runs_on::cpu_and_gpus:
+      return "cpu, cuda";
+    case runs_on::nowhere:
+      break;
+  }
+  return {};
 }
 
-/// All that is known of an engine. `Engine` is the module's enum, which has `automatic` too;
-/// `Factory` is a pointer to the function that makes the engine.
+/// One engine. `Engine` is the module's enum; it has the value `automatic` too, which has no entry.
+/// `Factory` is the type of a pointer to the function that makes the engine. An engine that the
+/// build does not have (it needs CUDA) has no entry. On the CPU and on GPUs at most one engine each
+/// is the default.
 template <class Engine, class Factory>
 struct registered_engine {
   Engine which;
@@ -34,15 +50,23 @@ struct registered_engine {
   std::string_view description;  ///< how it works, in one line
   std::string_view source;       ///< publication and algorithm; empty: the project's own
   runs_on where;
-  runs_on default_on;  ///< where `automatic` chooses it
+  runs_on default_on;  ///< where `automatic` stands for it
   Factory make;
 };
 
-/// The entry of an engine of the list; null for `automatic` and for what this build does not have.
+/// The entry of an engine; null for `automatic` and for an engine that this build does not have.
 template <class List, class Engine>
 constexpr auto const* find_engine(List const& list, Engine which) {
   for (auto const& entry : list)
     if (entry.which == which) return &entry;
+  return static_cast<decltype(&*std::begin(list))>(nullptr);
+}
+
+/// The entry of the default engine on the CPU or on GPUs (one flag); null where there is none.
+template <class List>
+constexpr auto const* find_default_engine(List const& list, runs_on where) {
+  for (auto const& entry : list)
+    if (includes(entry.default_on, where)) return &entry;
   return static_cast<decltype(&*std::begin(list))>(nullptr);
 }
 
@@ -68,21 +92,20 @@ Engine engine_named(List const& list, std::string_view name) {
   throw usage_error("found engine '" + std::string(name) + "', expected one of " + names);
 }
 
-/// The entry to run: of the engine asked for or, for `automatic`, the default where the context's
-/// devices are. Throws `device_error` for an engine that needs GPUs where the context has none.
+/// The entry of the engine to run. `automatic` is the default engine on GPUs where the context has
+/// devices and the module such a default, else the one on the CPU. Another engine is never
+/// replaced: throws `device_error` where it needs GPUs and the context has none, and where the
+/// build does not have it.
 template <class List, class Engine>
 auto const& choose_engine(List const& list, Engine asked, context const& ctx) {
-  bool const gpus = !ctx.devices.empty();
+  bool const has_gpus = !ctx.devices.empty();
   auto const* chosen = find_engine(list, asked);
-  for (auto const& entry : list)
-    if (asked == Engine::automatic &&
-        includes(entry.default_on, gpus ? runs_on::gpus : runs_on::cpu))
-      chosen = &entry;
-  for (auto const& entry : list)  // no engine of the module is the default on GPUs
-    if (asked == Engine::automatic && chosen == nullptr && includes(entry.default_on, runs_on::cpu))
-      chosen = &entry;
+  if (asked == Engine::automatic) {
+    if (has_gpus) chosen = find_default_engine(list, runs_on::gpus);
+    if (chosen == nullptr) chosen = find_default_engine(list, runs_on::cpu);
+  }
   if (chosen == nullptr) throw device_error("this build does not have the engine asked for");
-  if (!includes(chosen->where, runs_on::cpu) && !gpus)
+  if (!includes(chosen->where, runs_on::cpu) && !has_gpus)
     throw device_error("engine " + std::string(chosen->name) +
                        " runs on GPUs, and there is none to run on");
   return *chosen;

@@ -7,12 +7,12 @@
 namespace rulerank {
 
 namespace {
-std::string place(source_position const& where) {
+std::string shown(source_position const& where) {
   if (where.line == 0) return where.file;
   return fmt::format("{}:{}:{}", where.file, where.line, std::max<std::uint64_t>(where.column, 1));
 }
 
-/// What was found may be a line of megabytes: its begin and the end of the message tell enough.
+/// What was found may be a line of megabytes: its begin and the end of the message are kept.
 std::string bounded(std::string_view text) {
   constexpr std::size_t most = 1000;
   if (text.size() <= most) return std::string(text);
@@ -23,7 +23,7 @@ std::string bounded(std::string_view text) {
 error::error(source_position where, std::string_view found_and_expected)
     : std::runtime_error(where.file.empty()
                              ? bounded(found_and_expected)
-                             : fmt::format("{}: {}", place(where), bounded(found_and_expected))),
+                             : fmt::format("{}: {}", shown(where), bounded(found_and_expected))),
       where_(std::move(where)) {}
 
 }  // namespace rulerank

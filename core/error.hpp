@@ -7,8 +7,8 @@
 
 namespace rulerank {
 
-/// A place in an input: 1-based line and column (in bytes). Line 0: nowhere in
-/// its bytes, as of a file that cannot be read. Column 0: the line as a whole, shown as column 1.
+/// A position in an input: 1-based line and column (in bytes). Line 0: the input as a whole, such
+/// as a file that cannot be read. Column 0: the line as a whole, shown as column 1.
 struct source_position {
   std::string file;
   std::uint64_t line = 0;
@@ -43,7 +43,7 @@ class output_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The work was stopped from outside: a stop token, or a progress callable that answered false.
+/// The work was stopped from outside: a stop token, or a progress callable that returned false.
 class interrupted : public std::runtime_error {
  public:
   interrupted() : std::runtime_error("interrupted") {}

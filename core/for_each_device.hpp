@@ -16,6 +16,7 @@
 
 namespace rulerank {
 
+/// A range of indices.
 struct share {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -30,8 +31,9 @@ constexpr share share_of(std::size_t n, std::size_t parts, std::size_t i) {
   return {begin, begin + each + (i < more ? 1 : 0)};
 }
 
-/// A host thread for each of some devices, with its device current, kept for one piece of work
-/// after the other. The first device's work is the calling thread's.
+/// A host thread for each of some devices, with its device current, kept for one call of `run`
+/// after the other. The first device's work is done by the calling thread. One thread at a time may
+/// call `run`; calls of `run` inside its own work are not allowed.
 class device_threads {
  public:
   explicit device_threads(std::span<int const> devices)
@@ -45,7 +47,7 @@ class device_threads {
   std::span<int const> devices() const noexcept { return devices_; }
 
   /// Calls work(i) with devices()[i] current, each in its own thread, and waits for all. The first
-  /// exception, by device, is thrown again here. One call at a time.
+  /// exception, by device, is thrown again here.
   template <class Work>
   void run(Work&& work) {
     if (devices_.empty()) return;
@@ -68,7 +70,7 @@ class device_threads {
     for (unsigned seen = 0; !stop.stop_requested();) {
       round_.wait(seen);
       seen = round_.load();
-      if (!work_) continue;  // woken to end, or because another ends
+      if (!work_) continue;  // woken to stop, or because another thread stops
       attempt(i);
       if (running_.fetch_sub(1) == 1) running_.notify_one();
     }
@@ -92,7 +94,7 @@ class device_threads {
   std::vector<std::exception_ptr> failures_;  // [devices]
   std::function<void(std::size_t)> work_;
   std::atomic<unsigned> round_{0};       // a change wakes the threads
-  std::atomic<std::size_t> running_{0};  // threads that have not ended their work
+  std::atomic<std::size_t> running_{0};  // threads that are not done with their work
   std::vector<std::jthread> threads_;
 };
 

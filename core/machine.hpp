@@ -9,18 +9,19 @@ namespace rulerank {
 /// "unknown" when the sources did not lie in a git checkout of their own.
 char const* commit() noexcept;
 
-/// The machine that the process runs on; what cannot be told is empty or 0.
+/// The machine that the process runs on; what is not known is empty or 0.
 struct machine {
   std::string cpu;           ///< the model, as /proc/cpuinfo names it
   int cores = 0;             ///< logical processors that the process may use
   std::uint64_t memory = 0;  ///< bytes in all
 };
 
+/// Reads what the system reports. From any thread.
 machine this_machine();
 
 /// Bytes that the process can still take: what the machine has free or can free, no more than the
 /// limits on the process (address space) and on its control group leave. The largest number where
-/// nothing of that can be told.
+/// none of that is known. From any thread.
 std::uint64_t free_memory();
 
 }  // namespace rulerank

@@ -36,7 +36,7 @@ std::string partial_name(std::string const& path) {
 }
 
 /// Where an output goes: to a descriptor that is open, or to a path that is no link.
-struct place {
+struct target {
   int descriptor = -1;
   std::string path;
 };
@@ -62,16 +62,16 @@ int writable_copy(int descriptor) {
 }
 
 /// Follows the links of the path's last part, and stops at one to an open descriptor.
-place resolve(std::string const& path) {
+target resolve(std::string const& path) {
   if (path == "-") return {STDOUT_FILENO, path};
   constexpr int most_links = 40;  // as the kernel has it
   std::filesystem::path at = path;
   for (int links = 0; links <= most_links; ++links) {
     if (int const descriptor = descriptor_named(at); descriptor >= 0) return {descriptor, path};
     std::error_code none;
-    std::filesystem::path const target = std::filesystem::read_symlink(at, none);
+    std::filesystem::path const linked = std::filesystem::read_symlink(at, none);
     if (none) return {-1, at.string()};
-    at = at.parent_path() / target;
+    at = at.parent_path() / linked;
   }
   errno = ELOOP;
   fail(path, "cannot be written");
@@ -80,9 +80,9 @@ place resolve(std::string const& path) {
 }  // namespace
 
 bool same_output(std::string const& a, std::string const& b) {
-  place const at = resolve(a), other = resolve(b);
+  target const at = resolve(a), other = resolve(b);
   if (at.descriptor >= 0 && at.descriptor == other.descriptor) return true;
-  auto const look = [](place const& p, struct stat& found) {
+  auto const look = [](target const& p, struct stat& found) {
     return (p.descriptor >= 0 ? ::fstat(p.descriptor, &found) : ::stat(p.path.c_str(), &found)) ==
            0;
   };
@@ -93,7 +93,7 @@ bool same_output(std::string const& a, std::string const& b) {
   if (exists)
     return found.st_dev == other_found.st_dev && found.st_ino == other_found.st_ino &&
            !S_ISCHR(found.st_mode);
-  auto const absolute = [](place const& p) {
+  auto const absolute = [](target const& p) {
     std::error_code unreadable;
     auto const path = std::filesystem::absolute(p.path).lexically_normal();
     auto const real = std::filesystem::weakly_canonical(p.path, unreadable);
@@ -103,10 +103,10 @@ bool same_output(std::string const& a, std::string const& b) {
 }
 
 output_file::output_file(std::string path) : path_(std::move(path)) {
-  place const to = resolve(path_);
+  target const to = resolve(path_);
   if (to.descriptor >= 0) {
     // The caller holds this one open, as a shell's redirection does: what it leads to is written
-    // where the caller stands, and not replaced.
+    // from where the caller is in it, and not replaced.
     in_place_ = true;
     descriptor_ = path_ == "-" ? STDOUT_FILENO : writable_copy(to.descriptor);
     if (descriptor_ < 0) fail(path_, "cannot be written");

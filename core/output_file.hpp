@@ -13,6 +13,8 @@ namespace rulerank {
 /// The path `-` is standard output, written as it comes; so are devices, pipes and what a link to
 /// an open descriptor (/dev/stdout, /dev/fd/N, /proc/self/fd/N) leads to, a file too: the shell
 /// that opened it keeps it. Another link stays, and what it leads to is replaced.
+///
+/// One thread at a time may use an output; several outputs may be written at once.
 class output_file {
  public:
   /// Throws `output_error` when the folder cannot be written.
@@ -24,8 +26,8 @@ class output_file {
   /// Throws `output_error` on a full disk and the like.
   void write(std::string_view bytes);
   /// Instead of `write`: the file's bytes, all 0, to be filled before the commit; their room on the
-  /// disk is taken at once. Once, and of a file that is replaced: `usage_error` for standard
-  /// output, a device or a pipe, `output_error` on a full disk.
+  /// disk is taken at once. At most once, and only for a file that is replaced: `usage_error` for
+  /// standard output, a device or a pipe, `output_error` on a full disk.
   std::span<std::byte> map(std::size_t bytes);
   /// Hands what is buffered to the system (a reader of standard output sees it now).
   void flush();
@@ -45,8 +47,8 @@ class output_file {
   bool in_place_ = false;  // nothing is renamed
 };
 
-/// Whether two outputs would meet: one descriptor, one file or pipe, or one path where nothing is
-/// yet. A device such as /dev/null takes any number of them.
+/// Whether two paths name the same output: one descriptor, one file or pipe, or one path where
+/// nothing is yet. A device such as /dev/null may be named any number of times.
 bool same_output(std::string const& a, std::string const& b);
 
 /// Writes a whole file at once; like an `output_file`, it appears whole or not at all.

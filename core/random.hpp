@@ -7,8 +7,9 @@
 
 namespace rulerank {
 
-/// The standard fixes what this engine draws; the distributions of the library it does not, so
-/// the two below are our own: the same seed gives the same numbers everywhere.
+/// The standard fixes the numbers of this engine, but not those of the standard distributions; so
+/// the functions below are our own, and the same seed gives the same numbers everywhere. One thread
+/// at a time may draw from an engine.
 using random_engine = std::mt19937_64;
 
 /// Uniform in [0, n), n > 0 (Lemire 2019, multiplication with rejection).

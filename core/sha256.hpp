@@ -7,7 +7,8 @@
 
 namespace rulerank {
 
-/// SHA-256 (FIPS 180-4) of a stream of bytes, as sha256sum prints it.
+/// SHA-256 (FIPS 180-4) of a stream of bytes, as sha256sum prints it. One thread at a time may use
+/// an object.
 class sha256 {
  public:
   sha256();

@@ -6,7 +6,8 @@
 
 namespace rulerank {
 
-/// A stream of the device that was current when it was made.
+/// A stream of the device that was current when it was made. Move-only; the destructor does not
+/// throw. Several threads may queue work on it at once.
 class stream {
  public:
   stream() { check_cuda(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking)); }
@@ -25,7 +26,8 @@ class stream {
   cudaStream_t handle_ = nullptr;
 };
 
-/// A point in a stream, with its time.
+/// A point in a stream, with its time. Move-only; the destructor does not throw. One thread at a
+/// time may record it.
 class event {
  public:
   event() { check_cuda(cudaEventCreate(&handle_)); }
@@ -38,7 +40,7 @@ class event {
     return *this;
   }
   void record(stream const& in) { check_cuda(cudaEventRecord(handle_, in.get())); }
-  /// What comes next in a stream waits for this event.
+  /// What is queued on a stream from now on waits for this event.
   void hold(stream const& in) const { check_cuda(cudaStreamWaitEvent(in.get(), handle_, 0)); }
   /// Seconds of device time since an earlier event; waits for this one.
   double seconds_since(event const& earlier) const {

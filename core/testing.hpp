@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of several rooms use; not installed.
+// What the tests of several modules use; not installed.
 
 #include "core/context.hpp"
 #include "core/devices.hpp"

@@ -4,6 +4,7 @@
 #include "core/parallel.hpp"
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/svmlight/fields.hpp"
+#include "datasets/svmlight/write.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -118,6 +119,42 @@ void set_comments(dataset& data, document_arrays const& about) {
   }
 }
 
+void append_line(dataset const& data, std::string_view qid, std::size_t d, std::string& text) {
+  fmt::format_to(std::back_inserter(text), "{} qid:{}", data.labels[d], qid);
+  append_entries(data.document(d), text);
+  if (std::string_view const comment = data.comment(d); !comment.empty())
+    text.append(" # ").append(comment);
+}
+
+/// Makes the lines; comments and ids become parts of them.
+void set_lines(context const& ctx, dataset& data) {
+  std::vector<std::string> texts(data.queries.size());
+  std::vector<std::size_t> sizes(data.size());
+  parallel_for(ctx, data.queries.size(), 1, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t q = begin; q < end; ++q)
+      for (std::size_t d = data.queries[q].begin; d < data.queries[q].end; ++d) {
+        std::size_t const before = texts[q].size();
+        append_line(data, data.queries[q].qid, d, texts[q]);
+        sizes[d] = texts[q].size() - before;
+      }
+  });
+  std::string text;
+  for (std::string& part : texts) {
+    text += part;
+    part = {};
+  }
+  auto const lines = make_text(std::move(text));
+  std::size_t begin = 0;
+  for (std::size_t d = 0; d < data.size(); ++d) {
+    std::string_view const line = data.lines.emplace_back(lines->bytes().substr(begin, sizes[d]));
+    if (!data.comments.empty())
+      data.comments[d] = line.substr(line.size() - data.comments[d].size());
+    if (!data.ids.empty()) data.ids[d] = docid_of(data.comments[d]);
+    begin += sizes[d];
+  }
+  data.text = lines;
+}
+
 /// All but the entries, whose rows are set; `fill(d, entries)` copies those of document d and
 /// returns what is wrong with them.
 template <class Fill>
@@ -144,6 +181,7 @@ dataset fill_dataset(context const& ctx, std::vector<std::size_t> row, document_
   });
   if (std::size_t const bad = first_bad; bad < documents)
     fail(data.name, bad, fill(bad, data.entries.data() + data.row[bad]));
+  if (about.lines) set_lines(ctx, data);
   return data;
 }
 

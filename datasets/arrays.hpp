@@ -41,6 +41,8 @@ struct document_arrays {
   std::span<std::string_view const> comments;  ///< [N]
   std::span<std::uint32_t const> features;     ///< of the columns, ascending; default: 1, 2, ...
   std::string name = "arrays";                 ///< for messages
+  /// Also makes the lines, `LABEL qid:QID FEATURE:VALUE ... # COMMENT`, which `write_lines` writes.
+  bool lines = false;
 };
 
 /// A data set of the rows: each value is copied once, in parallel, into memory of its own; with

@@ -155,6 +155,27 @@ TEST(make_dataset, from_dense_rows) {
   EXPECT_EQ(make_dataset(context(), dense_rows<double>{}, {}).size(), 0U);
 }
 
+TEST(make_dataset, lines_read_back_equal) {
+  std::vector<double> const values{1, 0.1, std::nan(""), 2};
+  std::vector<std::int32_t> const labels{3, unlabelled};
+  views const ids{"A", ""}, comments{"", "x docid"};
+  document_arrays about;
+  about.labels = labels;
+  about.ids = ids;
+  about.comments = comments;
+  about.lines = true;
+  dataset const data = make_dataset(context(), dense_rows<double>{values.data(), 2, 2, 2}, about);
+  EXPECT_EQ(data.lines, (views{"3 qid:1 1:1 2:0.1 # docid = A", "-1 qid:1 1:NaN 2:2 # x docid"}));
+  EXPECT_EQ(data.ids, (views{"A", ""}));
+  testing_tools::temporary_folder const folder;
+  output_file out(folder / "w");
+  write_lines(data, std::vector<std::size_t>{0, 1}, out);
+  out.commit();
+  svmlight_options options;
+  options.unlabelled = unlabelled;
+  expect_equal(read_svmlight(context(), folder / "w", options), data);
+}
+
 /// What is said of one row with the column 0 and the value, or of `about`.
 std::string fault_of(document_arrays const& about, double value = 1, std::int32_t column = 0) {
   std::vector<std::int32_t> const row{0, 0, 1}, columns{column};

@@ -123,18 +123,30 @@ dataset rows_of(dataset const& data, std::span<std::size_t const> documents) {
 }
 
 dataset subset(dataset const& data, std::span<std::size_t const> chosen) {
-  for (std::size_t i = 0; i < chosen.size(); ++i)
-    if (chosen[i] >= data.size() || (i > 0 && chosen[i] <= chosen[i - 1]))
-      throw usage_error("subset: documents must be ascending, distinct and within the data set");
-  dataset part = rows_of(data, chosen);
-  std::size_t group = 0;
+  std::vector<query_group> queries;
+  std::vector<bool> taken(data.queries.size());
+  query_group const* from = nullptr;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    while (data.queries[group].end <= chosen[i]) ++group;
-    query_group const& from = data.queries[group];
-    if (part.queries.empty() || chosen[part.queries.back().begin] < from.begin)
-      part.queries.push_back({from.qid, i, i});
-    part.queries.back().end = i + 1;
+    std::size_t const d = chosen[i];
+    bool const same = from != nullptr && d >= from->begin && d < from->end;
+    std::size_t const q =
+        same ? 0
+             : static_cast<std::size_t>(
+                   std::ranges::upper_bound(data.queries, d, {}, &query_group::end) -
+                   data.queries.begin());
+    if (same ? d <= chosen[i - 1] : q == taken.size() || taken[q])
+      throw usage_error(
+          "subset: documents must be distinct, within the data set, and those of a "
+          "query together and ascending");
+    if (!same) {
+      taken[q] = true;
+      from = &data.queries[q];
+      queries.push_back({from->qid, i, i});
+    }
+    queries.back().end = i + 1;
   }
+  dataset part = rows_of(data, chosen);
+  part.queries = std::move(queries);
   return part;
 }
 

@@ -107,8 +107,8 @@ std::vector<std::uint32_t> listed_features(dataset const& data);
 /// lines were regrouped. Files with a line or a score for each document keep the input's order.
 std::vector<std::size_t> input_places(dataset const& data);
 
-/// The documents `chosen` (ascending, distinct) as a data set of their own; groups that lose all
-/// their documents go, the others keep their order.
+/// The distinct documents `chosen`, those of a query together and ascending, as a data set of their
+/// own, in that order; groups that lose all their documents go. Throws `usage_error` for others.
 dataset subset(dataset const& data, std::span<std::size_t const> chosen);
 
 }  // namespace rulerank::datasets

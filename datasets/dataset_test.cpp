@@ -118,7 +118,14 @@ TEST(dataset, subset_keeps_order_and_drops_empty_groups) {
   EXPECT_EQ(part.ids, (std::vector<std::string_view>{"", "", "X"}));
   EXPECT_EQ(part.line_numbers, (std::vector<std::uint64_t>{2, 4, 5}));
   EXPECT_EQ(subset(data, {}).size(), 0U);
+  dataset const turned = subset(data, std::vector<std::size_t>{3, 4, 0});
+  EXPECT_EQ(turned.labels, (std::vector<std::int32_t>{3, 4, 0}));
+  EXPECT_EQ(turned.queries[1].qid, "a");
+  EXPECT_EQ(turned.queries[1].begin, 2U);
+  EXPECT_EQ(turned.document(1)[0].value, 5);
   EXPECT_THROW(subset(data, std::vector<std::size_t>{1, 1}), usage_error);
+  EXPECT_THROW(subset(data, std::vector<std::size_t>{1, 0}), usage_error);
+  EXPECT_THROW(subset(data, std::vector<std::size_t>{0, 2, 1}), usage_error);
   EXPECT_THROW(subset(data, std::vector<std::size_t>{5}), usage_error);
 }
 

@@ -14,7 +14,7 @@ class archive_fault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Turns a compressed stream into its text, piece by piece.
+/// Turns a compressed stream into its text, part by part.
 class decompressor {
  public:
   /// Takes decompressed bytes; the view is valid during the call.

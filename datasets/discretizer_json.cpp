@@ -196,12 +196,12 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
 
 discretizer read_discretizer(std::string const& path) {
   if (std::filesystem::is_directory(path))
-    throw error({path, 0, 0}, "a folder, expected a discretiser in JSON");
+    throw error({path, 0, 0}, "a folder, expected a discretizer in JSON");
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw error({path, 0, 0}, "cannot be read, expected a discretiser in JSON");
+  if (!in) throw error({path, 0, 0}, "cannot be read, expected a discretizer in JSON");
   std::string const text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) throw error({path, 0, 0}, "cannot be read, expected a discretiser in JSON");
-  return discretizer_from_json(parse_json(text, path, "a discretiser"), path);
+  if (in.bad()) throw error({path, 0, 0}, "cannot be read, expected a discretizer in JSON");
+  return discretizer_from_json(parse_json(text, path, "a discretizer"), path);
 }
 
 }  // namespace rulerank::datasets

@@ -49,7 +49,7 @@ struct text_options {
   bool number_by_position = false;  ///< cranfield, svmlight: ids are 1, 2, ... instead of what
                                     ///< stands after .I or in comments
   id_form ids = id_form::any;
-  std::function<void(std::string const&)> warn{};  ///< told once of what a folder has and no
+  std::function<void(std::string const&)> warn{};  ///< gets what a folder has and no
                                                    ///< document is; may be empty
 };
 
@@ -66,7 +66,7 @@ struct text_options {
 /// - folder: every regular file below it, in byte order of its path within the folder. That path is
 ///   the id, the name of the folder in which the file lies is the label, none at the top. Links to
 ///   files are followed. What else there is, links to folders, broken links and pipes, is passed
-///   over; `warn` is told how many and the first.
+///   over; `warn` gets their number and the first.
 /// - cranfield: `.T` is the field title, `.A` author, `.B` bibliography, `.W` text; another capital
 ///   letter is its own name. A section that comes again is another field of its name.
 /// - svmlight: columns are numbers from 0 on, in any order, each once; values are at most
@@ -75,7 +75,7 @@ struct text_options {
 ///   the comment's first word, else the number of the line. A qid is passed over, as are empty
 ///   lines and lines of a comment alone.
 ///
-/// An empty text is a valid one. Throws `error` for anything else, with the place, for an id that
+/// An empty text is a valid one. Throws `error` with the position for anything else, for an id that
 /// comes again or has not the form that is asked for, and for an input without documents;
 /// `usage_error` for an option of another format than the one given.
 void read_documents(context const& ctx, std::string const& path, text_format format,

@@ -92,6 +92,7 @@ void check_journal(std::string const& path) {
   require(std::ranges::equal(again.answers(), kept), "answers do not come back");
 }
 
+// Long because it is one switch over all readers.
 void read(int which, std::string const& path) {
   context const ctx;
   switch (which) {

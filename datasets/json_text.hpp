@@ -4,13 +4,14 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace rulerank::datasets {
 
 /// The value that a file's JSON, or a part of it that begins with its line `first_line`, holds.
-/// Throws `error` with the line and column of what is malformed, of a zero byte, of a number that is
-/// too large for a double, and of nesting beyond 500 levels; `expected` says what the file should be ("a discretiser").
+/// Throws `error` with the line and column of what is malformed, of a zero byte, of a number that
+/// is too large for a double, and of nesting beyond 500 levels; `expected` says what the file
+/// should be ("a discretizer").
 nlohmann::json parse_json(std::string_view text, std::string const& name, std::string_view expected,
                           std::uint64_t first_line = 1);
 

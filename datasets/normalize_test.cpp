@@ -104,6 +104,7 @@ TEST(normalize, none_copies) {
 }
 
 /// Every query as a table, one feature at a time.
+/// Long because the definition is written out a second time beside the data that it is tried on.
 TEST(normalize, drawn_sets_against_a_table_and_any_number_of_threads) {
   random_engine engine(11);
   for (int round = 0; round < 24; ++round) {

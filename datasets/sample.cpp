@@ -151,7 +151,7 @@ double at_least_0(double x) {
 }
 
 /// A document's features before scaling, all 0 or more, as entries[0 .. features). Returns its
-/// relevance.
+/// relevance. Long because the formulas of all statistics are one switch.
 double draw_document(model const& m, query_model const& query, std::size_t d,
                      std::vector<double>& scratch, feature_value* entries) {
   stream draw(stream::fork(query.key, d));

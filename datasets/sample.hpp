@@ -48,7 +48,7 @@ shape const& find_shape(std::string_view name);
 /// do: a number of fields (body, anchor, title, URL, whole document; more where there are more
 /// than 143 features), each with the statistics tf, tf*idf, length, BM25, three language models
 /// and coverage, which share the field's latent match (relevance, topicality and a part of the
-/// field's own); after them one feature in six tells of the document alone (link rank, in-links,
+/// field's own); after them one feature in six describes the document alone (link rank, in-links,
 /// URL depth, out-links). A field that holds no query term is 0 in all its match features, most
 /// often in anchor, title and URL. Every feature is then scaled to [0, 1] within its query (all 0
 /// where the query has one value) and rounded to six decimals.
@@ -70,7 +70,7 @@ sample_options options_of(std::size_t documents, std::uint32_t features, std::si
                           std::uint32_t labels, std::size_t folds);
 
 /// Draws the parts whose indexes are given, in that order, with the seed of the context, in
-/// parallel over queries. A document depends on the seed, the options and its place in the
+/// parallel over queries. A document depends on the seed, the options and its position in the
 /// collection alone, not on which other parts are drawn: the same bits for any number of threads,
 /// on every machine. Queries are numbered from 1 through the collection. The set has no text:
 /// `lines` and `line_numbers` are empty. Takes 16 bytes an entry and little more. Throws

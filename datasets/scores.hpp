@@ -26,10 +26,10 @@ struct score_list {
 /// and infinity, and for a file without scores.
 score_list read_scores(context const& ctx, std::string const& path);
 
-/// The scores of a test set's documents, in its order; the file has them in the order of the test
-/// file's lines. Beyond `read_scores`, throws `error` when
-/// there are fewer or more scores than documents, and when RankLib's qids or indices are not those
-/// of the documents.
+/// The scores of a test set's documents, in its order.
+/// The file has them in the order of the test file's lines. Beyond `read_scores`, throws `error`
+/// when there are fewer or more scores than documents, and when RankLib's qids or indices are not
+/// those of the documents.
 std::vector<double> read_scores_of(context const& ctx, std::string const& path,
                                    dataset const& test);
 

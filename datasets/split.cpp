@@ -59,32 +59,57 @@ std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset 
   return parts;
 }
 
-std::vector<written_fold> write_split(context const& ctx, dataset const& data,
-                                      split_options const& options, std::string const& folder) {
+std::vector<fold_documents> split_folds(context const& ctx, dataset const& data,
+                                        split_options const& options) {
   auto const parts = split_queries(ctx, data, options);
-  std::uint64_t const total = data.size() * options.folds;
-  std::uint64_t done = 0;
-  std::vector<std::size_t> documents;
-  auto const write_part = [&](std::size_t part, output_file& out, part_size& size) {
-    for (std::size_t const q : parts[part]) {
-      documents.resize(data.queries[q].size());
-      std::iota(documents.begin(), documents.end(), data.queries[q].begin);
-      write_lines(data, documents, out);
-      done += documents.size();
-      size.documents += documents.size();
-      ctx.report("split", done, total);
-    }
-    size.queries += parts[part].size();
+  auto const add = [&](std::size_t part, std::vector<std::size_t>& to) {
+    for (std::size_t const q : parts[part])
+      for (std::size_t d = data.queries[q].begin; d < data.queries[q].end; ++d) to.push_back(d);
   };
-  std::vector<written_fold> written;
+  std::vector<fold_documents> folds(options.folds);
   for (std::size_t fold = 0; fold < options.folds; ++fold) {
     fold_parts const roles = letor_rotation(fold, options.folds);
-    std::string const place = make_fold_folder(folder, fold);
-    output_file train(place + "/train.txt"), vali(place + "/vali.txt"), test(place + "/test.txt");
-    written_fold& sizes = written.emplace_back(written_fold{place, {}, {}, {}});
-    for (std::size_t const part : roles.train) write_part(part, train, sizes.train);
-    write_part(roles.vali, vali, sizes.vali);
-    write_part(roles.test, test, sizes.test);
+    for (std::size_t const part : roles.train) add(part, folds[fold].train);
+    add(roles.vali, folds[fold].vali);
+    add(roles.test, folds[fold].test);
+  }
+  return folds;
+}
+
+std::vector<written_fold> write_split(context const& ctx, dataset const& data,
+                                      split_options const& options, std::string const& folder) {
+  return write_folds(ctx, data, split_folds(ctx, data, options), folder);
+}
+
+std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
+                                      std::span<fold_documents const> folds,
+                                      std::string const& folder) {
+  std::uint64_t const total = data.size() * folds.size();
+  std::uint64_t done = 0;
+  // Query by query: within one the order is that of the file.
+  auto const write_part = [&](std::span<std::size_t const> documents, output_file& out) {
+    part_size size;
+    for (std::size_t i = 0; i < documents.size();) {
+      auto const query =
+          std::ranges::upper_bound(data.queries, documents[i], {}, &query_group::end);
+      std::size_t const begin = i;
+      while (i < documents.size() && documents[i] >= query->begin && documents[i] < query->end) ++i;
+      write_lines(data, documents.subspan(begin, i - begin), out);
+      ++size.queries;
+      size.documents += i - begin;
+      done += i - begin;
+      ctx.report("split", done, total);
+    }
+    return size;
+  };
+  std::vector<written_fold> written;
+  for (std::size_t fold = 0; fold < folds.size(); ++fold) {
+    std::string const path = make_fold_folder(folder, fold);
+    output_file train(path + "/train.txt"), vali(path + "/vali.txt"), test(path + "/test.txt");
+    written_fold& sizes = written.emplace_back(written_fold{path, {}, {}, {}});
+    sizes.train = write_part(folds[fold].train, train);
+    sizes.vali = write_part(folds[fold].vali, vali);
+    sizes.test = write_part(folds[fold].test, test);
     train.commit();
     vali.commit();
     test.commit();
@@ -93,13 +118,10 @@ std::vector<written_fold> write_split(context const& ctx, dataset const& data,
 }
 
 std::string make_fold_folder(std::string const& folder, std::size_t fold) {
-  std::filesystem::path const place =
-      std::filesystem::path(folder) / fmt::format("Fold{}", fold + 1);
-  std::error_code status;
-  std::filesystem::create_directories(place, status);
-  if (status)
-    throw output_error(fmt::format("{}: cannot be made: {}", place.string(), status.message()));
-  return place.string();
+  std::string const path =
+      (std::filesystem::path(folder) / fmt::format("Fold{}", fold + 1)).string();
+  make_folders(path);
+  return path;
 }
 
 }  // namespace rulerank::datasets

@@ -4,6 +4,7 @@
 #include "datasets/dataset.hpp"
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,11 +46,24 @@ struct split_options {
 std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset const& data,
                                                     split_options const& options);
 
+/// One fold as documents of the data set, in the order in which `write_split` writes them.
+struct fold_documents {
+  std::vector<std::size_t> train, vali, test;
+};
+
+/// LETOR's folds of a split, without files. `subset` takes their documents. Throws as above.
+std::vector<fold_documents> split_folds(context const& ctx, dataset const& data,
+                                        split_options const& options);
+
 /// Writes `folder`/FoldN/{train,vali,test}.txt for N = 1..folds, lines verbatim and, within a
 /// part, in the order of the file. The folders are made. A fold's files appear together when they
 /// are complete. Returns what the folds hold. Throws as above and `output_error`.
 std::vector<written_fold> write_split(context const& ctx, dataset const& data,
                                       split_options const& options, std::string const& folder);
+/// The same of folds that `split_folds` made.
+std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
+                                      std::span<fold_documents const> folds,
+                                      std::string const& folder);
 
 /// Makes `folder`/FoldN with its parents and returns its path; `fold` counts from 0.
 std::string make_fold_folder(std::string const& folder, std::size_t fold);

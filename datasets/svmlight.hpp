@@ -51,8 +51,8 @@ void stream_svmlight(context const& ctx, int descriptor, std::string name,
 void write_svmlight(dataset const& data, output_file& out);
 
 /// Writes the lines of `chosen` documents verbatim in the order of the file, each ended with a line
-/// feed. Where `labels` [N] has a label for a document that is unlabelled in `data`, it stands in
-/// the place of the line's.
+/// feed. Where `labels` [N] has a label for a document that is unlabelled in `data`, it replaces
+/// the line's.
 void write_lines(dataset const& data, std::span<std::size_t const> chosen, output_file& out,
                  std::span<std::int32_t const> labels = {});
 

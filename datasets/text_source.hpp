@@ -48,7 +48,7 @@ class text_stream {
   std::unique_ptr<state> state_;
 };
 
-/// A text line by line as it comes: no more of it is in memory than a line and a piece of the
+/// A text line by line as it comes: no more of it is in memory than a line and a part of the
 /// stream. Lines end with LF or CRLF, the last may end with the text; UTF-8's byte order mark in
 /// front is passed over.
 class line_stream {
@@ -67,8 +67,8 @@ class line_stream {
 
  private:
   text_stream stream_;
-  std::string_view piece_;  // what of the stream's last piece is still to be read
-  std::string begun_;       // a line that began in the pieces before
+  std::string_view rest_;  // what of the stream's last part is still to be read
+  std::string begun_;      // a line that began in the parts before
   std::string_view line_;
   std::uint64_t number_ = 0;
   std::uint64_t bytes_ = 0;

@@ -76,7 +76,7 @@ enum class run_ids {
 };
 
 /// A run names a document once a query: `docid` where docids are distinct within each query of the
-/// set, else `line`, and `warn` is told of the first docid that comes again and of its line.
+/// set, else `line`, and `warn` gets the first docid that comes again and its line.
 run_ids distinct_ids(dataset const& data, std::function<void(std::string const&)> const& warn);
 
 struct run_form {

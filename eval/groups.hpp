@@ -29,7 +29,7 @@ inline std::size_t looked_at(ranked_query const& query, std::size_t k) {
   return k == 0 ? query.depth : std::min(query.depth, k);
 }
 
-/// Calls `work(group)` for each group that begins within the first `cut` ranks, until it answers
+/// Calls `work(group)` for each group that begins within the first `cut` ranks, until it returns
 /// false.
 template <class Work>
 void for_each_group(ranked_query const& query, std::size_t cut, Work&& work) {

@@ -1,6 +1,7 @@
 #include "eval/report.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::eval {
 

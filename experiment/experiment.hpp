@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,7 +106,7 @@ class file_folds final : public fold_source {
   nlohmann::ordered_json reading_;
 };
 
-/// One fold of a data set in memory: documents of the set, ascending, in each part.
+/// One fold of a data set in memory: in each part documents as `datasets::subset` takes them.
 struct memory_fold {
   std::uint64_t number = 1;
   std::vector<std::size_t> train, vali, test;
@@ -145,6 +146,11 @@ struct sinks {
   message_fn note;  ///< a fold that is done, taken from an earlier run, or done again
   /// A stage of the work ended and took `seconds`; the same stage may come again. Must not throw.
   std::function<void(std::string_view stage, double seconds)> stage;
+  /// The scores that a system gave the test documents of a fold, but those of random draws; not
+  /// called for folds that an earlier run finished.
+  std::function<void(std::size_t fold, std::string const& system, datasets::dataset const& test,
+                     std::span<double const> scores)>
+      scores;
 };
 
 struct options {

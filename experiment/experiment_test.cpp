@@ -13,7 +13,7 @@
 #include "experiment/fold_result.hpp"
 #include "experiment/report.hpp"
 #include "experiment/settings.hpp"
-#include "l2r/combination.hpp"
+#include "l2r/scorer.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -33,14 +33,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void expect_labels(datasets::dataset const& data) {
-  auto const unknown = std::find(data.labels.begin(), data.labels.end(), datasets::unlabelled);
-  if (unknown == data.labels.end()) return;
-  auto const d = static_cast<std::size_t>(unknown - data.labels.begin());
-  throw error({data.name, data.line_numbers.empty() ? 0 : data.line_numbers[d], 1},
-              "found a document without a label, expected labels to learn from");
-}
-
 /// The fold's parts by one way to cut, made when they are first needed.
 struct cut_parts {
   datasets::discretizer cuts;  ///< fitted on the whole training part
@@ -82,7 +74,7 @@ class fold_runner {
   void read() {
     stage_timer const timer(work_.out, "read");
     train_ = work_.source.read(ctx_, fold_, part::train, work_.out.warn);
-    expect_labels(train_);
+    datasets::expect_labels(train_, "learn from");
     if (needs_validation(settings_))
       vali_ = work_.source.read(ctx_, fold_, part::vali, work_.out.warn);
     ids_ = datasets::distinct_ids(test_, [&](std::string const& what) {
@@ -329,6 +321,7 @@ class fold_runner {
   void keep(system const& what, std::vector<double> const& scores,
             std::optional<std::size_t> documents = {}) {
     result_.systems.push_back({what.name, documents, evaluate(scores), {}});
+    if (work_.out.scores) work_.out.scores(fold_, what.name, test_, scores);
     write(fmt::format("scores/{}/{}.txt", what.name, result_.name),
           [&](output_file& out) { datasets::write_scores(test_, scores, out); });
     write(fmt::format("runs/{}/{}.run", what.name, result_.name), [&](output_file& out) {

@@ -1,6 +1,5 @@
-#include "l2r/combination.hpp"
-
 #include "core/error.hpp"
+#include "l2r/scorer.hpp"
 
 #include <cmath>
 

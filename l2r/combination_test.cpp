@@ -1,7 +1,6 @@
-#include "l2r/combination.hpp"
-
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "l2r/scorer.hpp"
 
 #include <cmath>
 

@@ -21,11 +21,11 @@ struct batch_in_flight {
   device_buffer<std::uint8_t> codes;
   device_buffer<double> scores;
   pinned_buffer<double> host_scores;
-  share documents;  // of the call's, waiting to be taken; empty: free
+  share documents;  // of the call, whose scores are not yet taken; empty: free
 };
 
 /// One device.
-struct place {
+struct device_state {
   std::optional<device_training> training;
   std::unique_ptr<device_scorer> scorer;
   stream compute;  // the batches' kernels one after the other: they share the scorer's memory
@@ -33,17 +33,17 @@ struct place {
   event first_kernel, last_kernel;                // before the first and after the last of a call
   device_buffer<score_sums<std::uint64_t>> sums;  // where devices share the features
   pinned_buffer<score_sums<std::uint64_t>> host_sums;
-  std::size_t room = 0;  // documents that there is memory for already
+  std::size_t capacity = 0;  // documents that there is memory for already
 };
 
 class engine_on_devices final : public scoring_engine {
  public:
   engine_on_devices(std::span<int const> devices, prepared_training const& training,
                     make_scorer const& make)
-      : devices_(devices.begin(), devices.end()), training_(training), places_(devices) {
+      : devices_(devices.begin(), devices.end()), training_(training), on_device_(devices) {
     if (devices_.empty()) throw device_error("an engine for GPUs, and no device to run on");
     threads_.run([&](std::size_t i) {
-      place& here = places_.make(i);
+      device_state& here = on_device_.make(i);
       here.training.emplace(training);
       here.scorer = make(training, *here.training);
     });
@@ -58,15 +58,16 @@ class engine_on_devices final : public scoring_engine {
   }
 
  private:
-  /// Whether the scorers would rather have all documents, and every device has room for them.
+  /// Whether the scorers prefer all documents on every device, and every device has memory for
+  /// them.
   bool shares_features(std::size_t documents) const {
     if (devices_.size() < 2 || documents > largest_batch ||
-        !places_[0].scorer->shares_features(documents))
+        !on_device_[0].scorer->shares_features(documents))
       return false;
     std::atomic<bool> fits{true};
     threads_.run([&](std::size_t i) {
-      if (!places_[i].scorer->shares_features(documents) ||
-          batch_size(places_[i], documents) < documents)
+      if (!on_device_[i].scorer->shares_features(documents) ||
+          batch_size(on_device_[i], documents) < documents)
         fits = false;
     });
     return fits;
@@ -86,10 +87,10 @@ class engine_on_devices final : public scoring_engine {
         copy_codes(test, f, {0, documents}, shared_codes_.data() + f * stride);
     });
     threads_.run([&](std::size_t i) {
-      place& here = places_[i];
+      device_state& here = on_device_[i];
       batch_in_flight& batch = here.batches[0];
       batch.copies.synchronize();  // a call before this one may have been stopped
-      make_room(here, documents);
+      make_capacity(here, documents);
       batch.codes.reserve(features * stride);
       here.sums.reserve(documents);
       here.host_sums.reserve(documents);
@@ -109,13 +110,14 @@ class engine_on_devices final : public scoring_engine {
       share const mine = share_of(documents, count, i);
       for (std::size_t d = mine.begin; d < mine.end; ++d) {
         score_sums<std::uint64_t> sums;
-        for (std::size_t from = 0; from < places_.size(); ++from)
-          sums += places_[from].host_sums.data()[d];
+        for (std::size_t from = 0; from < on_device_.size(); ++from)
+          sums += on_device_[from].host_sums.data()[d];
         result.scores[d] = score_of(sums, training_.table.mean_label());
       }
       std::lock_guard const lock(counting_);
-      result.timings.device_s = std::max(
-          result.timings.device_s, places_[i].last_kernel.seconds_since(places_[i].first_kernel));
+      result.timings.device_s =
+          std::max(result.timings.device_s,
+                   on_device_[i].last_kernel.seconds_since(on_device_[i].first_kernel));
     });
     ctx.report("rank", documents, documents);
   }
@@ -123,11 +125,11 @@ class engine_on_devices final : public scoring_engine {
   void score_by_documents(context const& ctx, known_items const& test, scored& result) {
     std::atomic<std::size_t> done{0};
     threads_.run([&](std::size_t i) {
-      place& here = places_[i];
+      device_state& here = on_device_[i];
       share const mine = share_of(test.documents(), devices_.size(), i);
       if (mine.size() == 0) return;
       std::size_t const at_once = batch_size(here, mine.size());
-      make_room(here, at_once);
+      make_capacity(here, at_once);
       for (batch_in_flight& batch : here.batches) {  // a call before this one may have been stopped
         batch.copies.synchronize();
         batch.documents = {};
@@ -145,7 +147,7 @@ class engine_on_devices final : public scoring_engine {
     });
     threads_.run([&](std::size_t i) {
       if (share_of(test.documents(), devices_.size(), i).size() == 0) return;
-      place& here = places_[i];
+      device_state& here = on_device_[i];
       std::lock_guard const lock(counting_);
       here.scorer->add_counts(result);
       result.timings.device_s =
@@ -154,12 +156,12 @@ class engine_on_devices final : public scoring_engine {
   }
 
   /// Documents a batch: as many as fit the memory, since what they share is computed once.
-  std::size_t batch_size(place const& here, std::size_t documents) const {
+  std::size_t batch_size(device_state const& here, std::size_t documents) const {
     std::size_t const wanted = std::min(round_up(documents, alignment), largest_batch);
-    if (wanted <= here.room) return wanted;
+    if (wanted <= here.capacity) return wanted;
     std::size_t const features = std::max<std::size_t>(training_.features.size(), 1);
     std::size_t const each = 2 * (features + sizeof(double)) + here.scorer->bytes_per_document();
-    std::size_t fit = here.room + memory_budget() / each;
+    std::size_t fit = here.capacity + memory_budget() / each;
     if (std::size_t const most = training_.knobs.device_bytes; most > 0)
       fit = std::min(fit, most / each);
     fit = fit / alignment * alignment;
@@ -170,13 +172,13 @@ class engine_on_devices final : public scoring_engine {
     return std::min(wanted, fit);
   }
 
-  static void make_room(place& here, std::size_t documents) {
-    std::size_t const before = std::exchange(here.room, 0);  // what is left should it fail
+  static void make_capacity(device_state& here, std::size_t documents) {
+    std::size_t const before = std::exchange(here.capacity, 0);  // what is left should it fail
     here.scorer->reserve(documents);
-    here.room = std::max(before, documents);
+    here.capacity = std::max(before, documents);
   }
 
-  void send(place& here, batch_in_flight& batch, known_items const& test, share const& all,
+  void send(device_state& here, batch_in_flight& batch, known_items const& test, share const& all,
             share const& documents) {
     std::size_t const features = training_.features.size();
     std::size_t const stride = round_up(documents.size(), alignment);
@@ -202,8 +204,8 @@ class engine_on_devices final : public scoring_engine {
     batch.documents = documents;
   }
 
-  document_view view_of(place const& here, batch_in_flight const& batch, std::size_t documents,
-                        std::size_t stride) const {
+  document_view view_of(device_state const& here, batch_in_flight const& batch,
+                        std::size_t documents, std::size_t stride) const {
     document_view view;
     view.documents = static_cast<std::uint32_t>(documents);
     view.features = static_cast<std::uint32_t>(training_.features.size());
@@ -239,7 +241,7 @@ class engine_on_devices final : public scoring_engine {
   std::vector<int> devices_;
   mutable device_threads threads_{devices_};
   prepared_training const& training_;
-  per_device<place> places_;
+  per_device<device_state> on_device_;
   pinned_buffer<std::uint8_t> shared_codes_;  // of all documents, for all devices
   std::mutex counting_;
 };

@@ -13,7 +13,8 @@
 namespace rulerank::l2r {
 
 /// Some of the training set's features. The work of an itemset's first feature falls with its
-/// number, so they are dealt out to and fro: 0 1 2 2 1 0 0 1 2 ...
+/// number, so the features go to the parts forwards and backwards in turn:
+/// 0 1 2 2 1 0 0 1 2 ...
 struct feature_part {
   std::uint32_t index = 0;
   std::uint32_t count = 1;
@@ -24,7 +25,7 @@ struct feature_part {
 };
 
 /// One engine on one device, the one that was current when it was made. Calls are queued on a
-/// stream and do not wait.
+/// stream and do not wait. One thread at a time may use it.
 class device_scorer {
  public:
   virtual ~device_scorer() = default;
@@ -33,12 +34,12 @@ class device_scorer {
   /// Before the first batch of a call, with the largest number of documents that will come.
   virtual void reserve(std::size_t documents) { static_cast<void>(documents); }
   virtual void score(document_view const& documents, double* scores, stream const& on) = 0;
-  /// Whether devices should do so many documents together, each some of the features.
+  /// Whether all devices should score so many documents together, each some of the features.
   virtual bool shares_features(std::size_t documents) const {
     static_cast<void>(documents);
     return false;
   }
-  /// What itemsets whose first item is of the part bring each document: sums [documents].
+  /// What itemsets whose first item is of the part add to each document: sums [documents].
   virtual void score_part(document_view const& documents, feature_part const& part,
                           score_sums<std::uint64_t>* sums, stream const& on) {
     static_cast<void>(documents), static_cast<void>(part), static_cast<void>(sums),
@@ -51,7 +52,7 @@ class device_scorer {
 using make_scorer =
     std::function<std::unique_ptr<device_scorer>(prepared_training const&, device_training const&)>;
 
-/// The engine whose work on each of `devices` is done by what `make` makes.
+/// The engine that scores on each of `devices` with a scorer that `make` makes.
 std::unique_ptr<scoring_engine> on_devices(std::span<int const> devices,
                                            prepared_training const& training,
                                            make_scorer const& make);

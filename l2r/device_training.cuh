@@ -15,24 +15,24 @@ namespace rulerank::l2r {
 inline constexpr std::uint32_t no_row = 0xFFFFFFFFU;
 
 /// The bit rows: row x is item x; row `items` has all bits set, row `items + 1` none. A row is
-/// `chunks` pieces of 256 bits; classes, labels descending, start at a piece and are padded to one.
-/// The same piece of consecutive rows lies together.
+/// `chunks` chunks of 256 bits; classes, labels descending, start at a chunk and are padded to one.
+/// The same chunk of consecutive rows lies together.
 struct row_view {
   std::uint32_t const* words = nullptr;  ///< [chunks][items + 2][8]
   std::uint32_t items = 0;
   std::uint32_t chunks = 0;
   std::uint32_t classes = 0;
-  std::uint32_t const* class_end = nullptr;  ///< [classes] the piece after the class's last one
-  /// [chunks] after this piece, the counts so far times this go to w = sum of r n_r: the label of
+  std::uint32_t const* class_end = nullptr;  ///< [classes] the chunk after the class's last one
+  /// [chunks] after this chunk, the counts so far times this go to w = sum of r n_r: the label of
   /// the class that ends here less the next one's; 0 within a class.
   std::uint32_t const* step = nullptr;
 
-  /// The eight words of a piece of a row.
-  __device__ std::uint32_t const* piece(std::uint32_t r, std::uint32_t chunk) const {
+  /// The eight words of a chunk of row r.
+  __device__ std::uint32_t const* words_of(std::uint32_t r, std::uint32_t chunk) const {
     return words + (std::size_t{chunk} * (items + 2) + r) * bitmaps::product_words;
   }
   __device__ std::uint32_t word(std::uint32_t r, std::uint32_t w) const {
-    return __ldg(piece(r, w / bitmaps::product_words) + w % bitmaps::product_words);
+    return __ldg(words_of(r, w / bitmaps::product_words) + w % bitmaps::product_words);
   }
 };
 
@@ -75,7 +75,7 @@ class device_score_table {
   score_view<Sum> view_;
 };
 
-/// [items] What an itemset of one item adds.
+/// What an itemset of one item adds: [items].
 template <class Sum>
 std::vector<score_sums<Sum>> sums_of_single_items(prepared_training const& training) {
   rules::vertical_index const& index = training.index;
@@ -86,6 +86,8 @@ std::vector<score_sums<Sum>> sums_of_single_items(prepared_training const& train
   return sums;
 }
 
+/// A copy of a prepared training set in the memory of the device that was current when it was made.
+/// Does not change afterwards: several threads may read it.
 class device_training {
  public:
   explicit device_training(prepared_training const& training) {
@@ -94,8 +96,9 @@ class device_training {
     std::vector<std::uint32_t> class_end;
     std::vector<std::uint32_t> step;
     for (std::size_t k = 0; k < index.class_count(); ++k) {
-      auto const pieces = (index.class_size(k) + bitmaps::product_bits - 1) / bitmaps::product_bits;
-      step.resize(step.size() + pieces);
+      auto const class_chunks =
+          (index.class_size(k) + bitmaps::product_bits - 1) / bitmaps::product_bits;
+      step.resize(step.size() + class_chunks);
       std::int32_t const next = k + 1 < index.class_count() ? index.class_label(k + 1) : 0;
       step.back() = static_cast<std::uint32_t>(index.class_label(k) - next);
       class_end.push_back(static_cast<std::uint32_t>(step.size()));
@@ -124,8 +127,12 @@ class device_training {
     words_ = copy_to_device(words);
     class_end_ = copy_to_device(class_end);
     step_ = copy_to_device(step);
-    rows_ = {words_.data(),     items,       chunks, static_cast<std::uint32_t>(class_end.size()),
-             class_end_.data(), step_.data()};
+    rows_ = {.words = words_.data(),
+             .items = items,
+             .chunks = chunks,
+             .classes = static_cast<std::uint32_t>(class_end.size()),
+             .class_end = class_end_.data(),
+             .step = step_.data()};
 
     std::size_t const features = training.features.size();
     std::vector<std::uint32_t> row_of(features * 256, no_row);

@@ -1,4 +1,5 @@
 #include "core/error.hpp"
+#include "l2r/combination.hpp"
 #include "l2r/explanation.hpp"
 #include "l2r/member_kind.hpp"
 #include "l2r/prepared_training.hpp"
@@ -63,7 +64,9 @@ explainer::explainer(context const& ctx, scorer const& by, datasets::dataset con
     }
     mine.scores = by.prepared(k).score(ctx, *mine.items).scores;
     mine.order = ranking(mine.scores, 0, mine.scores.size());
-    mine.moments = moments_of(mine.scores);
+    auto const [mean, deviation] = moments_of(mine.scores);
+    mine.mean = mean;
+    mine.deviation = deviation;
     all.push_back(mine.scores);
     members_.push_back(std::move(mine));
   }
@@ -78,7 +81,8 @@ ranker const& explainer::rules_of(std::size_t k) const {
 double explainer::part(std::size_t k, std::size_t d) const {
   member_list const& mine = members_[k];
   if (members_.size() == 1) return mine.scores[d];
-  return standardized(mine.scores[d], mine.moments) / static_cast<double>(members_.size());
+  return standardized(mine.scores[d], {mine.mean, mine.deviation}) /
+         static_cast<double>(members_.size());
 }
 
 model_explanation explainer::explain(context const& ctx, std::size_t d, std::size_t top) const {
@@ -87,7 +91,7 @@ model_explanation explainer::explain(context const& ctx, std::size_t d, std::siz
   for (std::size_t k = 0; k < members_.size(); ++k) {
     member_list const& mine = members_[k];
     whole.members.push_back({l2r::explain(ctx, rules_of(k), *mine.items, d, top),
-                             rank_of(mine.order, d), mine.moments, part(k, d)});
+                             rank_of(mine.order, d), mine.mean, mine.deviation, part(k, d)});
     expect_same_score(whole.members.back().why.score, mine.scores[d]);
   }
   return whole;
@@ -102,8 +106,8 @@ model_comparison explainer::compare(context const& ctx, std::size_t first, std::
   for (std::size_t k = 0; k < members_.size(); ++k) {
     member_list const& mine = members_[k];
     whole.members.push_back({l2r::compare(ctx, rules_of(k), *mine.items, first, second, top),
-                             rank_of(mine.order, first), rank_of(mine.order, second), mine.moments,
-                             part(k, first), part(k, second)});
+                             rank_of(mine.order, first), rank_of(mine.order, second), mine.mean,
+                             mine.deviation, part(k, first), part(k, second)});
     expect_same_score(whole.members.back().why.first.score, mine.scores[first]);
     expect_same_score(whole.members.back().why.second.score, mine.scores[second]);
   }

@@ -4,7 +4,6 @@
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/item_words.hpp"
-#include "l2r/combination.hpp"
 #include "l2r/ranker.hpp"
 #include "l2r/scorer.hpp"
 #include "rules/itemset.hpp"
@@ -162,7 +161,7 @@ std::vector<datasets::item_range> item_ranges(ranker const& by, datasets::discre
 struct member_explanation {
   explanation why;       ///< of the member's own score
   std::size_t rank = 0;  ///< of the document by the member's own scores, from 1
-  list_moments list;     ///< of the member's scores over the list
+  double mean = 0, deviation = 0;  ///< of its scores over the list
   /// What the member adds to the combined score: its standardised score over the number of members;
   /// of a member alone its score.
   double part = 0;
@@ -178,7 +177,7 @@ struct model_explanation {
 struct member_comparison {
   comparison why;  ///< of the member's own scores
   std::size_t first_rank = 0, second_rank = 0;
-  list_moments list;
+  double mean = 0, deviation = 0;
   double first_part = 0, second_part = 0;
 };
 
@@ -213,7 +212,7 @@ class explainer {
     std::shared_ptr<datasets::binned_dataset const> items;
     std::vector<double> scores;
     std::vector<std::size_t> order;
-    list_moments moments;
+    double mean = 0, deviation = 0;
   };
 
   ranker const& rules_of(std::size_t k) const;

@@ -510,7 +510,7 @@ TEST(explainer, parts_of_members_add_up_to_the_score) {
     }
     EXPECT_NEAR(parts, one.score, 1e-12);
     EXPECT_EQ(one.members[3].part, 0);  // a constant member
-    EXPECT_EQ(one.members[3].list.deviation, 0);
+    EXPECT_EQ(one.members[3].deviation, 0);
   }
   model_comparison const both = why.compare(ctx, 3, 9);
   double difference = 0;

@@ -15,7 +15,7 @@
 //
 // Threads look up and insert at the same time. A slot goes from empty to claimed to ready, and
 // never changes again. Items and counts are stored plus one: a word that is still 0 has not arrived
-// yet, and the look-up is a miss. Nobody waits for anybody.
+// yet, and the look-up is a miss. No thread waits for another.
 namespace rulerank::l2r {
 
 /// Reads and writes that bypass the caches of one multiprocessor.
@@ -50,7 +50,7 @@ struct itemset_cache_view {
 
   enum class answer { found, absent, unknown };
   /// found: the itemset's slot; absent: the empty slot where it belongs; unknown: neither.
-  struct place {
+  struct lookup {
     answer what = answer::unknown;
     std::uint64_t slot = 0;
   };
@@ -62,12 +62,12 @@ struct itemset_cache_view {
   __device__ std::uint32_t* head(std::uint64_t slot) const {
     return heads + slot * shape.head_words;
   }
-  __device__ piecewise_bits bits(std::uint64_t slot) const {
+  __device__ chunked_bits bits(std::uint64_t slot) const {
     return {bitmaps + slot * shape.bitmap_words, bitmaps::product_words};
   }
 
   /// Looks an itemset of at least two items up; the same items always in the same order.
-  __device__ place find(std::uint32_t const* x, std::uint32_t size) const {
+  __device__ lookup find(std::uint32_t const* x, std::uint32_t size) const {
     double fingerprint = 0;
     for (std::uint32_t i = 0; i < size; ++i)
       fingerprint += __ldg(terms + std::size_t{i} * items + x[i]);

@@ -26,25 +26,25 @@ __device__ inline uint4 both(uint4 a, uint4 b) {
   return {a.x & b.x, a.y & b.y, a.z & b.z, a.w & b.w};
 }
 
-/// A bitmap by pieces of 256 bits: a row of the training set, or an AND of rows in a cache.
-struct piecewise_bits {
+/// A bitmap in chunks of 256 bits: a row of the training set, or an AND of rows in a cache.
+struct chunked_bits {
   std::uint32_t const* words = nullptr;
-  std::size_t stride = 0;  ///< words from one piece to the next
+  std::size_t stride = 0;  ///< words from one chunk to the next
 };
 
-__device__ inline piecewise_bits row_bits(row_view const& rows, std::uint32_t r) {
-  return {rows.piece(r, 0), (std::size_t{rows.items} + 2) * bitmaps::product_words};
+__device__ inline chunked_bits row_bits(row_view const& rows, std::uint32_t r) {
+  return {rows.words_of(r, 0), (std::size_t{rows.items} + 2) * bitmaps::product_words};
 }
 
 /// count_classes with `Others` rows besides the first bitmap, in registers; -1: any number.
 template <class Word, int Others, class Keep, class Each>
-__device__ std::uint32_t count_with(row_view const& rows, piecewise_bits first,
+__device__ std::uint32_t count_with(row_view const& rows, chunked_bits first,
                                     std::uint32_t const* x, std::uint32_t count, Keep const& keep,
                                     Each const& each) {
   constexpr std::uint32_t parts = bitmaps::product_words * 4 / sizeof(Word);
   std::uint32_t const* other[Others > 0 ? Others : 1];
 #pragma unroll
-  for (int i = 0; i < Others; ++i) other[i] = rows.piece(x[i], 0);
+  for (int i = 0; i < Others; ++i) other[i] = rows.words_of(x[i], 0);
   std::size_t const stride = (std::size_t{rows.items} + 2) * bitmaps::product_words;
   std::uint32_t n = 0;
   std::uint32_t chunk = 0;
@@ -60,7 +60,7 @@ __device__ std::uint32_t count_with(row_view const& rows, piecewise_bits first,
             w = both(w, __ldg(reinterpret_cast<Word const*>(other[i]) + p));
         } else {
           for (std::uint32_t i = 0; i < count; ++i)
-            w = both(w, __ldg(reinterpret_cast<Word const*>(rows.piece(x[i], chunk)) + p));
+            w = both(w, __ldg(reinterpret_cast<Word const*>(rows.words_of(x[i], chunk)) + p));
         }
         keep(chunk * parts + p, w);
         sigma += ones(w);
@@ -78,7 +78,7 @@ __device__ std::uint32_t count_with(row_view const& rows, piecewise_bits first,
 /// The AND of a bitmap and the rows x[0..count), a Word (32 or 128 bits) at a time: keep(i, word)
 /// for each of its Words, each(k, sigma) for each class; the result is the sum of the supports.
 template <class Word, class Keep, class Each>
-__device__ std::uint32_t count_classes(row_view const& rows, piecewise_bits first,
+__device__ std::uint32_t count_classes(row_view const& rows, chunked_bits first,
                                        std::uint32_t const* x, std::uint32_t count,
                                        Keep const& keep, Each const& each) {
   switch (count) {
@@ -100,8 +100,8 @@ struct keep_nothing {
   __device__ void operator()(std::uint32_t, Word) const {}
 };
 
-/// What an itemset adds, given n and the first `kept_classes` counts; again(each) tells all counts
-/// once more where there are more classes than that.
+/// What an itemset adds, given n and the first `kept_classes` counts; again(each) calls each(k,
+/// count) for all classes once more where there are more classes than that.
 template <class Sum, class Again>
 __device__ score_sums<Sum> sums_of_counts(score_view<Sum> const& table, std::uint32_t n,
                                           std::uint32_t const (&kept)[kept_classes],

@@ -47,13 +47,13 @@ nlohmann::ordered_json parse_shallow_json(std::string_view text, std::string con
   return datasets::parse_ordered_json(text, name, expected, line);
 }
 
-json_fields::json_fields(nlohmann::ordered_json const& json, std::string name, std::string place)
-    : json_(json), name_(std::move(name)), place_(std::move(place)) {
+json_fields::json_fields(nlohmann::ordered_json const& json, std::string name, std::string prefix)
+    : json_(json), name_(std::move(name)), prefix_(std::move(prefix)) {
   if (!json.is_object()) fail({}, fmt::format("found {}, expected an object", shown(json)));
 }
 
 void json_fields::fail(std::string_view key, std::string_view problem) const {
-  std::string where = place_ + std::string(key);
+  std::string where = prefix_ + std::string(key);
   if (where.ends_with('.')) where.pop_back();
   throw error({name_, 1, 1}, fmt::format("{}: {}", where.empty() ? "JSON" : where, problem));
 }

@@ -17,8 +17,8 @@ nlohmann::ordered_json parse_shallow_json(std::string_view text, std::string con
 /// file and the member; what was found is named by its type, or by its digits where it is a number.
 class json_fields {
  public:
-  /// `place` is where the object stands, such as `members[2].`; it begins the names of members.
-  json_fields(nlohmann::ordered_json const& json, std::string name, std::string place = {});
+  /// `prefix` begins the names of members in messages, such as `members[2].`.
+  json_fields(nlohmann::ordered_json const& json, std::string name, std::string prefix = {});
 
   std::uint64_t integer(std::string_view key, std::uint64_t low, std::uint64_t high) const;
   /// An integer that is an index below `size`.
@@ -31,13 +31,13 @@ class json_fields {
   bool has(std::string_view key) const { return json_.contains(key); }
 
   std::string const& name() const { return name_; }
-  std::string const& place() const { return place_; }
+  std::string const& prefix() const { return prefix_; }
   [[noreturn]] void fail(std::string_view key, std::string_view problem) const;
 
  private:
   nlohmann::ordered_json const& json_;
   std::string name_;
-  std::string place_;
+  std::string prefix_;
 };
 
 }  // namespace rulerank::l2r

@@ -16,6 +16,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::l2r {
 
@@ -109,7 +110,7 @@ datasets::binned_dataset read_training(json_fields const& header, binary_part& b
   for (std::size_t f = 0; f < columns.size(); ++f)
     read_column(
         t, f,
-        json_fields(columns[f], header.name(), fmt::format("{}columns[{}].", header.place(), f)),
+        json_fields(columns[f], header.name(), fmt::format("{}columns[{}].", header.prefix(), f)),
         column_bytes);
   for (std::size_t d = 0; d < t.documents; ++d) {
     auto const label = std::bit_cast<std::int32_t>(little_endian(labels.data() + 4 * d));
@@ -133,7 +134,7 @@ model_member read_member(json_fields const& header, stored_parts const& parts) {
 
 model parse(nlohmann::ordered_json const& json, std::string_view payload, std::string const& name) {
   json_fields const header(json, name);
-  auto const place = [](std::string_view list, std::size_t i) {
+  auto const prefix_of = [](std::string_view list, std::size_t i) {
     return fmt::format("{}[{}].", list, i);
   };
   stored_parts parts;
@@ -144,12 +145,12 @@ model parse(nlohmann::ordered_json const& json, std::string_view payload, std::s
   nlohmann::ordered_json const& training = header.list("training");
   for (std::size_t i = 0; i < training.size(); ++i)
     parts.training.push_back(std::make_shared<datasets::binned_dataset const>(
-        read_training(json_fields(training[i], name, place("training", i)), bytes)));
+        read_training(json_fields(training[i], name, prefix_of("training", i)), bytes)));
   bytes.expect_end();
   model m;
   nlohmann::ordered_json const& members = header.list("members");
   for (std::size_t i = 0; i < members.size(); ++i)
-    m.members.push_back(read_member(json_fields(members[i], name, place("members", i)), parts));
+    m.members.push_back(read_member(json_fields(members[i], name, prefix_of("members", i)), parts));
   if (m.members.empty()) header.fail("members", "found none, expected one or more");
   return m;
 }

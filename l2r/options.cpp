@@ -34,9 +34,9 @@ nlohmann::ordered_json to_json(scoring_options const& options) {
 }
 
 scoring_options scoring_options_from(nlohmann::ordered_json const& json, std::string const& name,
-                                     std::string const& place) {
+                                     std::string const& prefix) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-  json_fields const fields(json, name, place);
+  json_fields const fields(json, name, prefix);
   scoring_options options;
   options.rule_size = static_cast<std::uint32_t>(fields.integer("rule_size", 0, most));
   options.thresholds.min_support =
@@ -48,7 +48,7 @@ scoring_options scoring_options_from(nlohmann::ordered_json const& json, std::st
   try {
     check(options);
   } catch (usage_error const& e) {
-    throw error({name, 1, 1}, place + e.what());
+    throw error({name, 1, 1}, prefix + e.what());
   }
   return options;
 }

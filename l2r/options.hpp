@@ -64,9 +64,9 @@ struct ranker_options {
 
 /// One object: rule_size, min_support, min_confidence, support_weight, smoothing, feature_share.
 nlohmann::ordered_json to_json(scoring_options const& options);
-/// Throws `error` naming `name` and, before the key, `place` for a number that is missing (without
+/// Throws `error` naming `name` and, before the key, `prefix` for a number that is missing (without
 /// a feature share all features count) or does not fit, and for options that make no sense.
 scoring_options scoring_options_from(nlohmann::ordered_json const& json, std::string const& name,
-                                     std::string const& place = {});
+                                     std::string const& prefix = {});
 
 }  // namespace rulerank::l2r

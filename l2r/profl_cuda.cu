@@ -61,7 +61,7 @@ struct total {
 
 /// Where a new itemset begins: the bitmap of its first `items` items.
 struct prefix {
-  piecewise_bits bits;
+  chunked_bits bits;
   std::uint32_t items;
 };
 
@@ -72,10 +72,10 @@ __device__ prefix longest_prefix(arguments<Sum> const& a, std::uint32_t const* x
   if (a.cache.enabled())
     for (std::uint32_t s = size - 1; s > 1; --s) {
       ++lookups;
-      auto const place = a.cache.find(x, s);
-      if (place.what != itemset_cache_view::answer::found) continue;
+      auto const known = a.cache.find(x, s);
+      if (known.what != itemset_cache_view::answer::found) continue;
       __threadfence();  // the bitmap was written before the slot became ready
-      return {a.cache.bits(place.slot), s};
+      return {a.cache.bits(known.slot), s};
     }
   return {row_bits(a.rows, x[0]), 1};
 }
@@ -86,13 +86,13 @@ __device__ void add_itemset(arguments<Sum> const& a, std::uint32_t const* x, std
                             total<Sum>& all) {
   using answer = itemset_cache_view::answer;
   std::uint32_t kept[kept_classes];
-  itemset_cache_view::place place;
-  if (a.cache.enabled()) place = a.cache.find(x, size);
-  if (place.what == answer::found) {
+  itemset_cache_view::lookup known;
+  if (a.cache.enabled()) known = a.cache.find(x, size);
+  if (known.what == answer::found) {
     std::uint32_t n = 0;
     bool arrived = true;
     for (std::uint32_t k = 0; k < a.rows.classes; ++k) {
-      std::uint32_t const more = a.cache.count_plus_one(place.slot, k);
+      std::uint32_t const more = a.cache.count_plus_one(known.slot, k);
       arrived = arrived && more != 0;
       n += more - 1;
       if (k < kept_classes) kept[k] = more - 1;
@@ -101,18 +101,18 @@ __device__ void add_itemset(arguments<Sum> const& a, std::uint32_t const* x, std
       if (size == a.max_items) ++all.hits;
       all.sums += sums_of_counts(a.table, n, kept, [&](auto const& each) {
         for (std::uint32_t k = 0; k < a.rows.classes; ++k)
-          each(k, a.cache.count_plus_one(place.slot, k) - 1);
+          each(k, a.cache.count_plus_one(known.slot, k) - 1);
       });
       return;
     }
   }
   if (size == a.max_items) ++all.misses;
   prefix const begin = longest_prefix(a, x, size, all.prefix_lookups);
-  bool const insert = place.what == answer::absent && a.cache.claim(place.slot);
-  // The bitmaps of the largest itemsets are nobody's prefix.
+  bool const insert = known.what == answer::absent && a.cache.claim(known.slot);
+  // The largest itemsets are no prefixes of others.
   auto* const bitmap =
       insert && size < a.max_items
-          ? reinterpret_cast<uint4*>(a.cache.bitmaps + place.slot * a.cache.shape.bitmap_words)
+          ? reinterpret_cast<uint4*>(a.cache.bitmaps + known.slot * a.cache.shape.bitmap_words)
           : nullptr;
   auto count = [&](auto const& keep, auto const& each) {
     return count_classes<uint4>(a.rows, begin.bits, x + begin.items, size - begin.items, keep,
@@ -124,9 +124,9 @@ __device__ void add_itemset(arguments<Sum> const& a, std::uint32_t const* x, std
       },
       [&](std::uint32_t k, std::uint32_t sigma) {
         if (k < kept_classes) kept[k] = sigma;
-        if (insert) a.cache.set_count(place.slot, k, sigma);
+        if (insert) a.cache.set_count(known.slot, k, sigma);
       });
-  if (insert) a.cache.publish(place.slot, x, size);
+  if (insert) a.cache.publish(known.slot, x, size);
   all.sums +=
       sums_of_counts(a.table, n, kept, [&](auto const& each) { count(keep_nothing{}, each); });
 }

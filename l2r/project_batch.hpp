@@ -9,11 +9,11 @@
 
 namespace rulerank::l2r::project_cpu {
 
-/// Items as lanes: features in the order of their items' mean support over the batch, rarer ones
-/// first; of each feature the items that training and batch both have.
-struct lane_plan {
-  lane_plan(context const& ctx, prepared_training const& training, known_items const& test,
-            std::size_t begin, std::size_t end) {
+/// The numbers of a batch's items, from 0: features in the order of their items' mean support over
+/// the batch, rarer ones first; of each feature the items that training and batch both have.
+struct item_numbering {
+  item_numbering(context const& ctx, prepared_training const& training, known_items const& test,
+                 std::size_t begin, std::size_t end) {
     std::size_t const columns = test.feature_count();
     std::vector<std::array<std::uint32_t, 256>> occurrences(columns);
     std::vector<std::uint64_t> commonness(columns);
@@ -37,33 +37,34 @@ struct lane_plan {
                      [&](std::size_t a, std::size_t b) { return commonness[a] < commonness[b]; });
     member_begin.push_back(0);
     for (std::size_t f : order) {
-      feature_begin.push_back(static_cast<lane>(items.size()));
-      lane_of.emplace_back().fill(none);
+      feature_begin.push_back(static_cast<item_number>(items.size()));
+      number_of.emplace_back().fill(none);
       for (std::size_t code = 0; code < 256; ++code) {
         if (occurrences[f][code] == 0) continue;
-        lane_of.back()[code] = static_cast<lane>(items.size());
+        number_of.back()[code] = static_cast<item_number>(items.size());
         items.push_back(test.item_of(f, static_cast<std::uint8_t>(code)));
         member_begin.push_back(member_begin.back() + occurrences[f][code]);
       }
     }
-    feature_begin.push_back(lanes());
-    for (auto& row : lane_of) std::replace(row.begin(), row.end(), none, lanes());
+    feature_begin.push_back(item_count());
+    for (auto& row : number_of) std::replace(row.begin(), row.end(), none, item_count());
   }
 
-  static constexpr lane none = std::numeric_limits<lane>::max();
-  lane lanes() const { return static_cast<lane>(items.size()); }
+  static constexpr item_number none = std::numeric_limits<item_number>::max();
+  item_number item_count() const { return static_cast<item_number>(items.size()); }
 
-  std::vector<std::size_t> order;              // the training set's column of each feature
-  std::vector<lane> feature_begin;             // [features + 1]
-  std::vector<rules::item> items;              // [lanes]
-  std::vector<std::array<lane, 256>> lane_of;  // [features] by code; `lanes()`: no item
-  std::vector<std::size_t> member_begin;       // [lanes + 1] by prefix sums of occurrences
+  std::vector<std::size_t> order;          // the training set's column of each feature
+  std::vector<item_number> feature_begin;  // [features + 1]
+  std::vector<rules::item> items;          // [items]
+  std::vector<std::array<item_number, 256>>
+      number_of;                          // [features] by code; `item_count()`: no item
+  std::vector<std::size_t> member_begin;  // [items + 1] by prefix sums of occurrences
 };
 
-/// The rows of the batch, and the documents that hold each lane.
+/// The rows of the batch, and the documents that hold each item.
 template <class Entry>
 struct batch {
-  batch(context const& ctx, lane_plan const& plan, prepared_training const& training,
+  batch(context const& ctx, item_numbering const& plan, prepared_training const& training,
         known_items const& test, std::size_t begin, std::size_t end)
       : documents(end - begin), plan_(plan) {
     std::size_t const features = plan.order.size();
@@ -72,17 +73,17 @@ struct batch {
       for (std::size_t h = 0; h < features; ++h) {
         std::uint8_t const* const codes = test.codes(plan.order[h]) + begin;
         for (std::size_t d = from; d < to; ++d)
-          rows[d * features + h] = static_cast<Entry>(plan.lane_of[h][codes[d]]);
+          rows[d * features + h] = static_cast<Entry>(plan.number_of[h][codes[d]]);
       }
     });
     members.resize(plan.member_begin.back());
     parallel_for(ctx, features, 1, [&](std::size_t h, std::size_t, int) {
       std::uint8_t const* const codes = test.codes(plan.order[h]) + begin;
-      lane const first = plan.feature_begin[h];
+      item_number const first = plan.feature_begin[h];
       std::vector<std::size_t> next(plan.member_begin.begin() + first,
                                     plan.member_begin.begin() + plan.feature_begin[h + 1]);
       for (std::size_t d = 0; d < documents; ++d)
-        if (lane const l = plan.lane_of[h][codes[d]]; l != plan.lanes())
+        if (item_number const l = plan.number_of[h][codes[d]]; l != plan.item_count())
           members[next[l - first]++] = static_cast<std::uint32_t>(d);
     });
     // Columns without the words that only pad a class.
@@ -94,9 +95,9 @@ struct batch {
       ranges.push_back({words, words + size});
       words += size;
     }
-    stride = stride_for(plan.lanes());
+    stride = stride_for(plan.item_count());
     columns.resize(stride * words);
-    parallel_for(ctx, plan.lanes(), 64, [&](std::size_t from, std::size_t to, int) {
+    parallel_for(ctx, plan.item_count(), 64, [&](std::size_t from, std::size_t to, int) {
       for (std::size_t l = from; l < to; ++l)
         for (std::size_t k = 0; k < ranges.size(); ++k) {
           word const* in = index.row(plan.items[l]).data() + index.ranges()[k].begin;
@@ -110,10 +111,11 @@ struct batch {
   bit_columns bits() const { return {columns.data(), stride, ones.size(), ranges}; }
   test_group<Entry> group() const {
     std::size_t const features = plan_.order.size();
-    return {documents, features, plan_.feature_begin.data(), plan_.lanes(), rows.data(), features};
+    return {documents,          features,    plan_.feature_begin.data(),
+            plan_.item_count(), rows.data(), features};
   }
-  /// The documents that hold lane l.
-  std::span<std::uint32_t const> holders(lane l) const {
+  /// The documents that hold item l.
+  std::span<std::uint32_t const> holders(item_number l) const {
     std::size_t const from = plan_.member_begin[l];
     return std::span(members).subspan(from, plan_.member_begin[l + std::size_t{1}] - from);
   }
@@ -127,7 +129,7 @@ struct batch {
   std::vector<word> ones;  // the row of all training documents
 
  private:
-  lane_plan const& plan_;
+  item_numbering const& plan_;
 };
 
 }  // namespace rulerank::l2r::project_cpu

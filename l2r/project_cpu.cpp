@@ -21,56 +21,57 @@ namespace {
 
 using namespace project_cpu;
 
-/// A piece of the walk's first level: the node of item `j` of feature `feature`, or every parts-th
+/// A part of the walk's first level: the node of item `j` of feature `feature`, or every parts-th
 /// feature of it; in a walk of pairs all items of the feature.
-struct piece {
+struct work_item {
   std::size_t feature = 0;
-  lane j = 0;
+  item_number j = 0;
   std::size_t part = 0;
   std::size_t parts = 1;
   double cost = 0;
 };
 
-/// The pieces of the walk, the costly ones first and none too large for the threads to share.
+/// The work items of the walk, the costly ones first and none too large for the threads to share.
 template <class Entry>
-std::vector<piece> pieces_of(batch<Entry> const& documents, std::size_t size, std::size_t threads) {
+std::vector<work_item> work_of(batch<Entry> const& documents, std::size_t size,
+                               std::size_t threads) {
   test_group<Entry> const group = documents.group();
-  std::vector<piece> pieces;
+  std::vector<work_item> work;
   double total = 0;
   for (std::size_t g = 0; g + 1 < group.features; ++g) {
     auto const later = static_cast<double>(group.features - g - 1);
-    auto const lanes = static_cast<double>(group.lanes - group.feature_begin[g + 1]);
+    auto const item_count = static_cast<double>(group.item_count - group.feature_begin[g + 1]);
     if (size == 2) {
-      pieces.push_back({g, 0, 0, 1, later});
+      work.push_back({g, 0, 0, 1, later});
       continue;
     }
-    for (lane j = group.feature_begin[g]; j < group.feature_begin[g + 1]; ++j) {
+    for (item_number j = group.feature_begin[g]; j < group.feature_begin[g + 1]; ++j) {
       auto const holders = static_cast<double>(documents.holders(j).size());
-      double const distinct = std::min(lanes, holders * later);
+      double const distinct = std::min(item_count, holders * later);
       double const cost = holders * later * later + 4 * distinct * distinct;
       total += cost;
-      pieces.push_back({g, j, 0, 1, cost});
+      work.push_back({g, j, 0, 1, cost});
     }
   }
   if (size > 2 && threads > 1) {
     double const limit = total / (8.0 * static_cast<double>(threads));
-    for (std::size_t p = pieces.size(); p-- > 0;) {
-      piece const whole = pieces[p];
+    for (std::size_t p = work.size(); p-- > 0;) {
+      work_item const whole = work[p];
       std::size_t const most = group.features - whole.feature - 1;
       std::size_t const parts = std::min(most, static_cast<std::size_t>(whole.cost / limit) + 1);
       for (std::size_t part = 0; part < parts; ++part) {
-        piece const share{whole.feature, whole.j, part, parts,
-                          whole.cost / static_cast<double>(parts)};
+        work_item const share{whole.feature, whole.j, part, parts,
+                              whole.cost / static_cast<double>(parts)};
         if (part == 0)
-          pieces[p] = share;
+          work[p] = share;
         else
-          pieces.push_back(share);
+          work.push_back(share);
       }
     }
   }
-  std::stable_sort(pieces.begin(), pieces.end(),
-                   [](piece const& a, piece const& b) { return a.cost > b.cost; });
-  return pieces;
+  std::stable_sort(work.begin(), work.end(),
+                   [](work_item const& a, work_item const& b) { return a.cost > b.cost; });
+  return work;
 }
 
 template <class Sum>
@@ -83,9 +84,10 @@ class project final : public scoring_engine {
     std::size_t const at_once = std::clamp<std::size_t>(largest_batch / columns, 64, 65536);
     for (std::size_t begin = 0; begin < test.documents(); begin += at_once) {
       std::size_t const end = std::min(test.documents(), begin + at_once);
-      lane_plan const plan(ctx, training_, test, begin, end);
+      item_numbering const plan(ctx, training_, test, begin, end);
       std::span<double> const scores{result.scores.data() + begin, end - begin};
-      if (plan.lanes() <= std::numeric_limits<std::uint16_t>::max() && !training_.knobs.wide_sums)
+      if (plan.item_count() <= std::numeric_limits<std::uint16_t>::max() &&
+          !training_.knobs.wide_sums)
         walk(ctx, batch<std::uint16_t>(ctx, plan, training_, test, begin, end), begin,
              test.documents(), scores);
       else
@@ -109,21 +111,21 @@ class project final : public scoring_engine {
     std::vector<walker<Sum, Entry>> walkers(threads, walker<Sum, Entry>(ctx, training_));
     std::vector<std::vector<sums>> totals(threads);  // of each thread, made when it has work
 
-    std::vector<sums> cells(group.lanes + std::size_t{1});
+    std::vector<sums> cells(group.item_count + std::size_t{1});
     aligned_vector<std::uint32_t> support(bits.stride);
     if (size > 0)
       walkers[0].count(bits, documents.ones.data(),
-                       static_cast<std::uint32_t>(training_.index.documents()), 0, group.lanes,
+                       static_cast<std::uint32_t>(training_.index.documents()), 0, group.item_count,
                        support.data(), cells.data());
     if (size > 1) {
-      std::vector<piece> const pieces = pieces_of(documents, size, threads);
+      std::vector<work_item> const work = work_of(documents, size, threads);
       std::size_t done = 0;
       bool told_to_stop = false;
       std::mutex reporting;  // guards the two
-      parallel_for(ctx, pieces.size(), 1, [&](std::size_t p, std::size_t, int thread) {
+      parallel_for(ctx, work.size(), 1, [&](std::size_t p, std::size_t, int thread) {
         auto const t = static_cast<std::size_t>(thread);
         totals[t].resize(documents.documents);
-        piece const& now = pieces[p];
+        work_item const& now = work[p];
         if (size == 2)
           walkers[t].pairs(bits, documents.ones.data(), support.data(), group, now.feature, 0,
                            totals[t].data());
@@ -135,7 +137,7 @@ class project final : public scoring_engine {
         ++done;
         if (told_to_stop) return;
         told_to_stop = true;  // unless the report comes back
-        ctx.report("rank", before + documents.documents * done / pieces.size(), of_all);
+        ctx.report("rank", before + documents.documents * done / work.size(), of_all);
         told_to_stop = false;
       });
     }

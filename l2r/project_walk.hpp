@@ -19,7 +19,8 @@ namespace rulerank::l2r::project_cpu {
 
 using bitmaps::word;
 using bitmaps::word_range;
-using lane = std::uint32_t;  // the number of an item among those that a node still has to try
+/// The number of an item among those that a node still has to try.
+using item_number = std::uint32_t;
 
 /// Bit rows of the later items, word by word: word w of item l is data[w * stride + l].
 struct bit_columns {
@@ -31,18 +32,20 @@ struct bit_columns {
 
 /// A stride for so many rows: a multiple of 16, and an odd one so that the words of a row do not
 /// all fall into the same set of a cache.
-inline std::size_t stride_for(std::size_t lanes) {
-  return (std::max<std::size_t>(round_up(lanes, 16), 16) / 16 | 1) * 16;
+inline std::size_t stride_for(std::size_t item_count) {
+  return (std::max<std::size_t>(round_up(item_count, 16), 16) / 16 | 1) * 16;
 }
 
-/// The later items and the test documents of a node. A row holds a document's lane in each
-/// feature, or the lane `lanes`, which stands for no item. Entry is an integer that holds them.
+/// The later items and the test documents of a node. A row holds the number of a document's item
+/// in each feature, or the number `item_count`, which stands for no item. Entry is an integer that
+/// holds them.
 template <class Entry>
 struct test_group {
   std::size_t documents = 0;
   std::size_t features = 0;
-  lane const* feature_begin = nullptr;  // [features + 1] lanes of each feature; the last is `lanes`
-  lane lanes = 0;
+  // [features + 1] the first item of each feature; the last is `item_count`
+  item_number const* feature_begin = nullptr;
+  item_number item_count = 0;
   Entry const* rows = nullptr;  // row d is [features] at rows + d * row_stride
   std::size_t row_stride = 0;
 
@@ -57,7 +60,7 @@ struct test_group {
   }
 };
 
-/// total + the cells of a row's lanes.
+/// total + the cells of a row's items.
 template <class Sum, class Entry>
 score_sums<Sum> sum_of_cells(score_sums<Sum> total, score_sums<Sum> const* cells, Entry const* row,
                              std::size_t count) {
@@ -98,7 +101,7 @@ struct walker {
   /// What one depth of the walk needs; kept between nodes.
   struct level {
     aligned_vector<word> prefix;
-    std::vector<sums> cells;                // [lanes + 1] what each later item adds
+    std::vector<sums> cells;                // [items + 1] what each later item adds
     aligned_vector<std::uint32_t> support;  // [stride]
     std::vector<std::uint32_t> members;     // of the group, as numbers in the parent's group
     std::vector<Entry> rows;                // the group's, one after the other
@@ -106,7 +109,7 @@ struct walker {
     // The compressed columns of this node, where they pay.
     bitmaps::column_compression compression;
     aligned_vector<word> columns, ones;
-    std::vector<lane> kept, renumbered, feature_begin;
+    std::vector<item_number> kept, renumbered, feature_begin;
     std::vector<Entry> compressed_rows;
     aligned_vector<std::uint32_t> compressed_support;
   };
@@ -129,16 +132,16 @@ struct walker {
     return levels[depth];
   }
 
-  /// For each lane in [begin, end): support[l] = documents that hold the prefix and item l, and
+  /// For each item in [begin, end): support[l] = documents that hold the prefix and item l, and
   /// cells[l] = what that itemset adds. `held` is the prefix's own support.
-  void count(bit_columns const& c, word const* prefix, std::uint32_t held, lane begin, lane end,
-             std::uint32_t* support, sums* cells) {
+  void count(bit_columns const& c, word const* prefix, std::uint32_t held, item_number begin,
+             item_number end, std::uint32_t* support, sums* cells) {
     if (begin == end) return;
     if (held <= view.folded_up_to) {
       if (weighted.size() < c.stride) weighted.resize(c.stride);
       bitmaps::product_weighted_counts(prefix, c.data, c.stride, begin, end, c.ranges, labels,
                                        support, weighted.data());
-      for (lane l = begin; l < end; ++l) cells[l] = view.folded(support[l], weighted[l]);
+      for (item_number l = begin; l < end; ++l) cells[l] = view.folded(support[l], weighted[l]);
       return;
     }
     std::size_t const classes = labels.size();
@@ -146,19 +149,19 @@ struct walker {
     bitmaps::product_range_counts(prefix, c.data, c.stride, begin, end, c.ranges, counts.data());
     std::copy(counts.data() + begin, counts.data() + end, support + begin);
     for (std::size_t k = 1; k < classes; ++k)
-      for (lane l = begin; l < end; ++l) support[l] += counts[k * c.stride + l];
-    for (lane l = begin; l < end; ++l)
+      for (item_number l = begin; l < end; ++l) support[l] += counts[k * c.stride + l];
+    for (item_number l = begin; l < end; ++l)
       cells[l] = support[l] == 0 ? sums{} : view.classwise(support[l], counts.data() + l, c.stride);
   }
 
-  /// Adds to each document the cells of its lanes.
+  /// Adds to each document the cells of its items.
   static void add(group_type const& group, sums const* cells, sums* totals) {
     for (std::size_t d = 0; d < group.documents; ++d) {
       totals[d] = sum_of_cells(totals[d], cells, group.row(d), group.features);
     }
   }
 
-  static void intersect(bit_columns const& c, word const* prefix, lane l, word* out) {
+  static void intersect(bit_columns const& c, word const* prefix, item_number l, word* out) {
     for (std::size_t w = 0; w < c.words; ++w) out[w] = prefix[w] & c.data[w * c.stride + l];
   }
 
@@ -167,28 +170,28 @@ struct walker {
              group_type const& group, std::size_t g, std::size_t depth, sums* totals) {
     constexpr std::size_t table_bytes = std::size_t{1} << 19;
     ctx.check_stop();
-    lane const first = group.feature_begin[g];
-    lane const last = group.feature_begin[g + 1];
-    std::size_t const width = group.lanes + std::size_t{1} - last;  // lanes last..lanes
+    item_number const first = group.feature_begin[g];
+    item_number const last = group.feature_begin[g + 1];
+    std::size_t const width = group.item_count + std::size_t{1} - last;  // numbers last..item_count
     auto const at_once =
-        static_cast<lane>(std::max<std::size_t>(table_bytes / (width * sizeof(sums)), 1));
+        static_cast<item_number>(std::max<std::size_t>(table_bytes / (width * sizeof(sums)), 1));
     level& own = at(depth);
     own.prefix.resize(c.words);
     own.support.resize(std::max(own.support.size(), c.stride));
     test_group const later = group.from(g + 1);
-    for (lane from = first; from < last; from += std::min(at_once, last - from)) {
-      lane const to = from + std::min(at_once, last - from);
+    for (item_number from = first; from < last; from += std::min(at_once, last - from)) {
+      item_number const to = from + std::min(at_once, last - from);
       if (tables.size() < (to - from) * width) tables.resize((to - from) * width);
-      for (lane j = from; j < to; ++j) {
+      for (item_number j = from; j < to; ++j) {
         if (support[j] == 0) continue;
         intersect(c, prefix, j, own.prefix.data());
         sums* const table = tables.data() + (j - from) * width;
-        count(c, own.prefix.data(), support[j], last, group.lanes, own.support.data(),
+        count(c, own.prefix.data(), support[j], last, group.item_count, own.support.data(),
               table - last);
         table[width - 1] = {};
       }
       for (std::size_t d = 0; d < group.documents; ++d) {
-        lane const j = group.row(d)[g];
+        item_number const j = group.row(d)[g];
         if (j < from || j >= to || support[j] == 0) continue;
         sums const* const table = tables.data() + (j - from) * width - last;
         totals[d] = sum_of_cells(totals[d], table, later.row(d), later.features);
@@ -199,9 +202,9 @@ struct walker {
   /// A node below another: the prefix extended by item j of feature g of the parent's group.
   /// `part` of `parts` does every parts-th feature of its own (and part 0 the node itself).
   void child(bit_columns const& c, word const* prefix, std::uint32_t support_j,
-             group_type const& group, std::size_t g, lane j, std::span<std::uint32_t const> members,
-             std::size_t remaining, std::size_t depth, std::size_t part, std::size_t parts,
-             sums* totals) {
+             group_type const& group, std::size_t g, item_number j,
+             std::span<std::uint32_t const> members, std::size_t remaining, std::size_t depth,
+             std::size_t part, std::size_t parts, sums* totals) {
     level& own = at(depth);
     own.prefix.resize(c.words);
     intersect(c, prefix, j, own.prefix.data());
@@ -225,10 +228,10 @@ struct walker {
     if (group.features == 0) return;
     level& own = at(depth);
     own.support.resize(std::max(own.support.size(), c.stride));
-    own.cells.resize(std::max<std::size_t>(own.cells.size(), group.lanes + std::size_t{1}));
-    count(c, prefix, held, group.feature_begin[0], group.lanes, own.support.data(),
+    own.cells.resize(std::max<std::size_t>(own.cells.size(), group.item_count + std::size_t{1}));
+    count(c, prefix, held, group.feature_begin[0], group.item_count, own.support.data(),
           own.cells.data());
-    own.cells[group.lanes] = {};
+    own.cells[group.item_count] = {};
     if (part == 0) add(group, own.cells.data(), totals);
     if (remaining == 1) return;
     std::uint32_t const* support = own.support.data();
@@ -241,7 +244,7 @@ struct walker {
         pairs(c, prefix, support, group, g, depth + 1, totals);
         continue;
       }
-      for (lane j = group.feature_begin[g]; j < group.feature_begin[g + 1]; ++j) {
+      for (item_number j = group.feature_begin[g]; j < group.feature_begin[g + 1]; ++j) {
         if (support[j] == 0) continue;
         std::vector<std::uint32_t>& members = at(depth + 1).members;
         members.clear();
@@ -254,13 +257,13 @@ struct walker {
     }
   }
 
-  /// Drops the lanes that occur with the prefix in no training document, or in no document of the
+  /// Drops the items that occur with the prefix in no training document, or in no document of the
   /// group, and the training documents without the prefix; false when that costs more than it
-  /// saves. Changes `c` and `group` to what is left, under new lane numbers.
+  /// saves. Changes `c` and `group` to what is left, under new item numbers.
   bool compress(level& own, bit_columns& c, word const* prefix, group_type& group) {
-    lane const begin = group.feature_begin[0];
-    lane const none = std::numeric_limits<lane>::max();
-    own.renumbered.assign(group.lanes + std::size_t{1}, none);
+    item_number const begin = group.feature_begin[0];
+    item_number const none = std::numeric_limits<item_number>::max();
+    own.renumbered.assign(group.item_count + std::size_t{1}, none);
     for (std::size_t d = 0; d < group.documents; ++d) {
       Entry const* const row = group.row(d);
       for (std::size_t h = 0; h < group.features; ++h) own.renumbered[row[h]] = 0;
@@ -268,17 +271,18 @@ struct walker {
     own.kept.clear();
     own.feature_begin.clear();
     for (std::size_t h = 0; h < group.features; ++h) {
-      own.feature_begin.push_back(static_cast<lane>(own.kept.size()));
-      for (lane l = group.feature_begin[h]; l < group.feature_begin[h + 1]; ++l)
+      own.feature_begin.push_back(static_cast<item_number>(own.kept.size()));
+      for (item_number l = group.feature_begin[h]; l < group.feature_begin[h + 1]; ++l)
         if (own.renumbered[l] == 0 && own.support[l] != 0) own.kept.push_back(l);
     }
-    auto const left = static_cast<lane>(own.kept.size());
+    auto const left = static_cast<item_number>(own.kept.size());
     own.feature_begin.push_back(left);
     own.compression.plan({prefix, c.words}, c.ranges);
 
     // Costs in words counted, eight of them a step.
     double const products = 0.5 * left;  // how many rows each row is multiplied with, about
-    double const as_is = products * (group.lanes - begin) * (static_cast<double>(c.words) + 12);
+    double const as_is =
+        products * (group.item_count - begin) * (static_cast<double>(c.words) + 12);
     double const compressed = products * left * (own.compression.words + 12.0) +
                               16.0 * left * static_cast<double>(own.compression.steps.size());
     if (compressed >= as_is) return false;
@@ -290,7 +294,7 @@ struct walker {
     own.ones.assign(own.compression.words, ~word{0});
     own.compressed_support.resize(std::max(own.compressed_support.size(), stride));
     std::fill(own.renumbered.begin(), own.renumbered.end(), left);
-    for (lane l = 0; l < left; ++l) {
+    for (item_number l = 0; l < left; ++l) {
       own.renumbered[own.kept[l]] = l;
       own.compressed_support[l] = own.support[own.kept[l]];
     }
@@ -303,7 +307,7 @@ struct walker {
     }
     c = {own.columns.data(), stride, own.compression.words, own.compression.ranges};
     group.feature_begin = own.feature_begin.data();
-    group.lanes = left;
+    group.item_count = left;
     group.rows = own.compressed_rows.data();
     group.row_stride = group.features;
     return true;

@@ -372,7 +372,7 @@ TEST(ranker, features_are_matched_by_number) {
 TEST(ranker, a_share_of_the_features_is_that_of_a_set_without_the_others) {
   context const ctx;
   binned_dataset training = drawn_set({200, 7, 4}, 3);
-  // Features 5 and 11 tell the label itself, the others hardly anything.
+  // Features 5 and 11 are the label itself, the others hardly depend on it.
   std::size_t const telling[] = {2, 5};
   for (std::size_t d = 0; d < training.documents; ++d)
     for (std::size_t const f : telling)

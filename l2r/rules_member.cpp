@@ -58,7 +58,7 @@ model_member read_rules(json_fields const& from, stored_parts const& parts) {
   rules.cuts = parts.cuts[from.index("cuts", parts.cuts.size())];
   rules.training = parts.training[from.index("training", parts.training.size())];
   rules.scoring =
-      scoring_options_from(from.member("options"), from.name(), from.place() + "options.");
+      scoring_options_from(from.member("options"), from.name(), from.prefix() + "options.");
   return rules;
 }
 

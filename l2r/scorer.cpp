@@ -1,7 +1,6 @@
 #include "l2r/scorer.hpp"
 
 #include "core/error.hpp"
-#include "l2r/combination.hpp"
 #include "l2r/member_kind.hpp"
 
 #include <chrono>

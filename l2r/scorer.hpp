@@ -15,6 +15,30 @@
 // Documents to scores: the cuts and rankers of a model, and how their scores become one.
 namespace rulerank::l2r {
 
+/// The mean and standard deviation of the scores of one query's list.
+struct list_moments {
+  double mean = 0;
+  double deviation = 0;  ///< 0 where all scores are equal, but for rounding
+};
+
+/// Sums run in the order of the scores.
+list_moments moments_of(std::span<double const> scores);
+
+/// How many deviations a score lies above its list's mean; 0 where there is no deviation.
+inline double standardized(double score, list_moments const& list) {
+  return list.deviation == 0 ? 0 : (score - list.mean) / list.deviation;
+}
+
+/// One ranking of several: the mean of the members' scores, each standardised within its query's
+/// list. Averaging takes away what rankers that are equally good have of chance.
+/// (Montague and Aslam, Relevance score normalization for metasearch, CIKM 2001: ZMUV, with the
+/// sum of Fox and Shaw, Combination of multiple searches, TREC-2, 1994: CombSUM.)
+///
+/// `members`: scores [documents] of each; `queries` cover them. One member alone is given back as
+/// it is. Throws `usage_error` without members and where sizes differ.
+std::vector<double> combine(std::span<datasets::query_group const> queries,
+                            std::span<std::vector<double> const> members);
+
 class prepared_member;  // private
 
 /// Query lists whose documents are items already.
@@ -26,7 +50,7 @@ struct binned_lists {
 };
 
 /// Scores documents by a model. Members are prepared once. The score of a document is that of the
-/// one member, or the members' scores combined within the document's list (l2r::combine): a
+/// one member, or the members' scores combined within the document's list (struct model): a
 /// function of the model and the list, the same bits on all engines and any number of threads.
 ///
 /// Threads: all functions may be called from any number of threads at once, each call with a

@@ -3,7 +3,6 @@
 #include "core/error.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
-#include "l2r/combination.hpp"
 #include "l2r/ranker.hpp"
 
 #include <algorithm>

@@ -47,7 +47,7 @@ struct arguments {
   std::uint32_t* arrived;       ///< [documents]
 };
 
-/// Where the rows of a document are read: in shared memory, piece by piece of 256 bits...
+/// Where the rows of a document are read: in shared memory, chunk by chunk of 256 bits...
 struct rows_in_shared {
   std::uint32_t const* words;
   std::uint32_t rows;
@@ -61,7 +61,7 @@ struct rows_in_shared {
   }
 };
 
-/// ... or, where they do not fit, in the training set's matrix.
+/// ... or, where they do not fit, in the matrix of the training set.
 struct rows_in_memory {
   row_view training;
   std::uint32_t const* row_of;  ///< the document's rows, in shared memory
@@ -146,18 +146,19 @@ __device__ score_sums<Sum> classwise_sums(document<Sum, Rows> const& d, tile_row
   return sums;
 }
 
-/// The same, out of the way of a loop that seldom needs it.
+/// The same in a function of its own, for a loop that rarely needs it.
 template <class Sum, class Rows>
-__device__ __noinline__ score_sums<Sum> seldom_classwise_sums(document<Sum, Rows> d,
-                                                              tile_rows<Rows> tile,
-                                                              std::uint32_t l0, uint4 n) {
+__device__ __noinline__ score_sums<Sum> rare_classwise_sums(document<Sum, Rows> d,
+                                                            tile_rows<Rows> tile, std::uint32_t l0,
+                                                            uint4 n) {
   std::uint32_t const counts[4] = {n.x, n.y, n.z, n.w};
   return classwise_sums(d, tile, l0, counts);
 }
 
 /// Adds the itemsets of a tile with the rows l0 .. l0 + 8 Count - 1. As long as all their labels
-/// are valid, n and w say everything. Masked: only with rows l > after[h], for row g + 8 h of the
-/// tile.
+/// are valid, n and w determine what they add. Masked: only with rows l > after[h], for row g + 8 h
+/// of the tile.
+/// Long because n and w of all Count products stay in registers from the products to the sums.
 template <int Count, bool Masked, bool Plain, class Sum, class Rows>
 __device__ __forceinline__ void add_folded(document<Sum, Rows> const& d,
                                            tile_rows<Rows> const& tile, std::uint32_t l0,
@@ -204,8 +205,8 @@ __device__ __forceinline__ void add_folded(document<Sum, Rows> const& d,
           n[b][e] = 0;
         }
       if (__any_sync(~0U, (many[0] | many[1] | many[2] | many[3]) != 0))
-        sums.add(seldom_classwise_sums(d, tile, l0 + static_cast<std::uint32_t>(b) * product_rows_b,
-                                       uint4{many[0], many[1], many[2], many[3]}));
+        sums.add(rare_classwise_sums(d, tile, l0 + static_cast<std::uint32_t>(b) * product_rows_b,
+                                     uint4{many[0], many[1], many[2], many[3]}));
     }
   }
 #pragma unroll
@@ -319,6 +320,9 @@ __device__ void add_triples(document<Sum, Rows> const& d, std::uint32_t const* f
   }
 }
 
+/// Scores a document, or adds a part of its itemsets; see the head of this file.
+/// Long because all steps work on the same shared memory and registers: taken apart into functions,
+/// even inlined ones, it is compiled to another order of instructions and another stack.
 template <class Sum, bool Plain, bool Classwise, bool Shared, bool FactorShared>
 __global__ __launch_bounds__(threads, 2) void tensor_kernel(arguments<Sum> const a) {
   using Rows = std::conditional_t<Shared, rows_in_shared, rows_in_memory>;
@@ -370,7 +374,7 @@ __global__ __launch_bounds__(threads, 2) void tensor_kernel(arguments<Sum> const
       std::uint32_t const r = at / halves;
       std::uint32_t const half = at % halves;
       to[(half / 2 * rows + r) * 2 + half % 2] =
-          __ldg(reinterpret_cast<uint4 const*>(a.rows.piece(row_of[r], half / 2)) + half % 2);
+          __ldg(reinterpret_cast<uint4 const*>(a.rows.words_of(row_of[r], half / 2)) + half % 2);
     }
     __syncthreads();
   }
@@ -466,7 +470,8 @@ class tensor_by_document final : public device_scorer {
       throw device_error("a row of the training set does not fit the device's shared memory");
     bool const rows_fit = shared_ + max_rows_ * row_bytes <= largest;
     if (rows_fit) shared_ += max_rows_ * row_bytes;
-    // Two blocks side by side hide each other's waits.
+    // Two blocks run side by side on a multiprocessor where both fit: one computes while the other
+    // waits for memory.
     std::size_t const factors = host.size * sizeof(Sum);
     bool const factors_fit =
         shared_ + factors <= (shared_ > largest / 2 ? largest : largest / 2 - 4096);

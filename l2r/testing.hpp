@@ -1,5 +1,5 @@
 #pragma once
-// Binned sets for the tests and benches of this room.
+// Binned sets for the tests and benches of this module.
 
 #include "core/random.hpp"
 #include "datasets/discretizer.hpp"

@@ -98,13 +98,7 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
       values_(candidates_.size()) {
   if (candidates_.empty()) throw usage_error("no candidates to try");
   if (measures_.empty()) throw usage_error("no measure to try candidates by");
-  auto const unknown = std::ranges::find(validation.labels, datasets::unlabelled);
-  if (unknown != validation.labels.end()) {
-    auto const d = static_cast<std::size_t>(unknown - validation.labels.begin());
-    throw error(
-        {validation.name, validation.line_numbers.empty() ? 0 : validation.line_numbers[d], 1},
-        "found a document without a label, expected labels to choose by");
-  }
+  datasets::expect_labels(validation, "choose by");
   std::size_t queries = validation.queries.size();
   std::int32_t max_label = validation.max_label();
   if (crossed_.folds > 0) {

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -145,13 +146,15 @@ experiment::results cross_validate(session& owner, cross_validation_arguments co
 }
 
 experiment::results cross_validate(session& owner, cross_validation_arguments const& a,
-                                   experiment::fold_source const& folds) {
+                                   experiment::fold_source const& folds,
+                                   decltype(experiment::sinks::scores) scores) {
   owner.input(a.sampler.feature_order_file());
   experiment::sinks const out{
       .warn = [&](std::string const& message) { owner.warn(message); },
       .note = [&](std::string const& message) { owner.say(message); },
       .stage = [&](std::string_view stage,
-                   double seconds) { owner.took(std::string(stage), seconds); }};
+                   double seconds) { owner.took(std::string(stage), seconds); },
+      .scores = std::move(scores)};
   experiment::results done = experiment::run(owner.ctx(), options_of(a), folds, out);
   note_results(owner, done);
   write_file(

@@ -53,6 +53,7 @@ experiment::options options_of(cross_validation_arguments const& a);
 /// messages, times and engines to the session, and writes its manifest beside the results.
 experiment::results cross_validate(session& owner, cross_validation_arguments const& a);
 experiment::results cross_validate(session& owner, cross_validation_arguments const& a,
-                                   experiment::fold_source const& folds);
+                                   experiment::fold_source const& folds,
+                                   decltype(experiment::sinks::scores) scores = {});
 
 }  // namespace rulerank::apps

@@ -385,8 +385,7 @@ eval::table parts_table(l2r::model_explanation const& why) {
                 .rows = {}};
   for (l2r::member_explanation const& member : why.members)
     t.rows.push_back({static_cast<std::int64_t>(t.rows.size() + 1), member.part, member.why.score,
-                      static_cast<std::int64_t>(member.rank), member.list.mean,
-                      member.list.deviation});
+                      static_cast<std::int64_t>(member.rank), member.mean, member.deviation});
   return t;
 }
 
@@ -473,7 +472,7 @@ ordered_json report_json(query_document const& document, l2r::model_explanation 
   for (std::size_t k = 0; k < why.members.size(); ++k) {
     l2r::member_explanation const& member = why.members[k];
     ordered_json entry{
-        {"part", member.part}, {"mean", member.list.mean}, {"deviation", member.list.deviation}};
+        {"part", member.part}, {"mean", member.mean}, {"deviation", member.deviation}};
     entry.update(by_member(k));
     json["members"].push_back(std::move(entry));
   }
@@ -497,8 +496,8 @@ ordered_json report_json(query_document const& first, query_document const& seco
     l2r::member_comparison const& member = why.members[k];
     ordered_json entry{{"first_part", member.first_part},
                        {"second_part", member.second_part},
-                       {"mean", member.list.mean},
-                       {"deviation", member.list.deviation}};
+                       {"mean", member.mean},
+                       {"deviation", member.deviation}};
     entry.update(by_member(k));
     json["members"].push_back(std::move(entry));
   }

@@ -2,7 +2,6 @@
 
 #include "al/label_table.hpp"
 #include "al/labelling.hpp"
-#include "apps/shared/options.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/item_words.hpp"
@@ -24,7 +23,8 @@ constexpr std::size_t next_documents = 10;
 
 void expect_cpu(session& owner, label_arguments const& asking, al::engine which) {
   for (auto const& e : al::engines())
-    if (e.which == which || (which == al::engine::automatic && is_default(e)))
+    if (e.which == which ||
+        (which == al::engine::automatic && includes(e.default_on, runs_on::cpu)))
       owner.expect_device_for(
           e.name, runs_on::cpu,
           asking.asks() ? "where labels are asked for" : "where whole queries are chosen");

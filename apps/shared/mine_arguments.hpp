@@ -2,7 +2,6 @@
 
 #include "apps/shared/arguments.hpp"
 #include "rules/mining/miner.hpp"
-#include "rules/mining/support_bound.hpp"
 #include "rules/mining/writer.hpp"
 
 #include <cstdint>

@@ -37,27 +37,6 @@ Number number_from(std::string_view option, std::string_view text) {
   return value;
 }
 
-/// Where a listed engine runs.
-template <class Entry>
-constexpr runs_on where_of(Entry const& engine) {
-  if constexpr (requires { engine.where; }) {
-    return engine.where;
-  } else {
-    bool const cpu = engine.runs_on.find("cpu") != engine.runs_on.npos;
-    bool const gpus = engine.runs_on.find("cuda") != engine.runs_on.npos;
-    return cpu && gpus ? runs_on::cpu_and_gpus : gpus ? runs_on::gpus : runs_on::cpu;
-  }
-}
-
-/// Whether `auto` stands for a listed engine, on the CPU or on GPUs.
-template <class Entry>
-constexpr bool is_default(Entry const& engine) {
-  if constexpr (requires { engine.default_on; })
-    return engine.default_on != runs_on::nowhere;
-  else
-    return engine.is_default;
-}
-
 constexpr runs_on either(runs_on a, runs_on b) {
   return static_cast<runs_on>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
@@ -75,7 +54,7 @@ CLI::Option* engine_option(CLI::App& verb, std::string name, std::string& engine
   auto where = runs_on::nowhere;
   for (auto const& entry : engines) {
     names.push_back(entry.name);
-    where = either(where, where_of(entry));
+    where = either(where, entry.where);
   }
   return engine_option(verb, std::move(name), engine, std::move(description), names, where);
 }

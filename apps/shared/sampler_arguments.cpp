@@ -86,7 +86,7 @@ al::sampler_options sampler_arguments::options(session& owner,
   options.max_documents = max_documents;
   options.which = al::engine_from(engine);
   for (al::engine_info const& e : al::engines())
-    if (e.which == options.which) owner.expect_device_for(e.name, where_of(e));
+    if (e.which == options.which) owner.expect_device_for(e.name, e.where);
   auto const timer = owner.stage("order features");
   options.feature_order = datasets::order_features(owner.ctx(), binned, choice.order, choice.path);
   return options;

@@ -1,10 +1,7 @@
 #include "apps/shared/settings_argument.hpp"
 
 #include "apps/shared/options.hpp"
-#include "core/error.hpp"
 #include "tuning/settings_file.hpp"
-
-#include <fmt/format.h>
 
 namespace rulerank::apps {
 
@@ -55,16 +52,6 @@ std::vector<ranker_recipe> settings_argument::recipes(session& owner,
     set(ranker.feature_share, s.scoring.feature_share);
   }
   return all;
-}
-
-ranker_recipe settings_argument::recipe(session& owner, ranker_recipe const& line) const {
-  auto const all = recipes(owner, line);
-  if (all.size() > 1)
-    throw error({file, 1, 1},
-                fmt::format("found settings of {} rankers that rank together, expected those of "
-                            "one: `rank` takes several, `tune --members 1` chooses one",
-                            all.size()));
-  return all.front();
 }
 
 }  // namespace rulerank::apps

@@ -21,8 +21,6 @@ struct settings_argument {
   /// The line's options, once for each way to rank that the file has; without a file as they are.
   /// Call it before the options are looked at. Throws `error` for a file of something else.
   std::vector<ranker_recipe> recipes(session& owner, ranker_recipe const& line) const;
-  /// The same for a verb that takes one way to rank alone; throws `error` for a file with more.
-  ranker_recipe recipe(session& owner, ranker_recipe const& line) const;
 
  private:
   bool given(char const* option) const;

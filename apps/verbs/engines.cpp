@@ -7,7 +7,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,17 +26,12 @@ struct engine_line {
 /// Adds the engines of a module, which the verb chooses from.
 template <class Engines>
 void add_lines(std::vector<engine_line>& lines, std::string_view verb, Engines const& engines) {
-  for (auto const& e : engines) {
-    engine_line line{verb, e.name, name_of(where_of(e)), {}, {}, is_default(e)};
-    if constexpr (requires { e.description; }) {
-      line.source = e.source;
-      line.what = e.source.empty() ? std::string(e.description)
-                                   : fmt::format("as published ({}): {}", e.source, e.description);
-    } else {
-      line.what = e.what;
-    }
-    lines.push_back(std::move(line));
-  }
+  for (auto const& e : engines)
+    lines.push_back({verb, e.name, name_of(e.where),
+                     e.source.empty()
+                         ? std::string(e.description)
+                         : fmt::format("as published ({}): {}", e.source, e.description),
+                     e.source, e.default_on != runs_on::nowhere});
 }
 
 std::vector<engine_line> all_engines() {

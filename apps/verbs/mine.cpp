@@ -7,7 +7,6 @@
 #include "eval/significance.hpp"
 #include "rules/mining/association_rules.hpp"
 #include "rules/mining/miner.hpp"
-#include "rules/mining/support_bound.hpp"
 #include "rules/mining/writer.hpp"
 
 #include <algorithm>
@@ -122,12 +121,10 @@ std::size_t write_rules(session& owner, mine_arguments const& given, mine_reques
 }
 
 void note_engine(session& owner, rules::mining_engine which) {
-  owner.ctx();  // throws first where the device is not there
-  for (auto const& e : rules::mining_engines())
-    if (e.which == which || (which == rules::mining_engine::automatic && is_default(e))) {
-      owner.expect_device_for(e.name, where_of(e));
-      owner.note("engine", e.name);
-    }
+  // Which devices there are is checked first.
+  auto const& engine = choose_engine(rules::mining_engines(), which, owner.ctx());
+  owner.expect_device_for(engine.name, engine.where);
+  owner.note("engine", engine.name);
 }
 
 void run_mine(session& owner, mine_arguments const& given) {

@@ -4,6 +4,8 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/sha256.hpp"
+#include "datasets/arrays.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/split.hpp"
 #include "datasets/svmlight.hpp"
@@ -16,11 +18,18 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <memory>
-#include <optional>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::apps {
 namespace {
@@ -111,12 +120,12 @@ void write_candidates(datasets::run const& run, std::string const& path) {
   out.commit();
 }
 
-/// The first candidates of each topic as a LETOR file: judged or 0, their features, their ids. In
-/// the order of the collection: that of the search would tell a ranker more than the features.
-void write_letor(session& owner, pipeline_arguments const& a,
-                 std::vector<datasets::text_document> const& topics, knn::text_index const& index,
-                 knn::neighbours const& found, datasets::qrels const& judgments,
-                 knn::pair_features const& features, std::string const& path) {
+/// The first candidates of each topic as documents: judged or 0, their features, their ids. In the
+/// order of the collection: that of the search would tell a ranker more than the features.
+datasets::dataset make_letor(session& owner, pipeline_arguments const& a,
+                             std::vector<datasets::text_document> const& topics,
+                             knn::text_index const& index, knn::neighbours const& found,
+                             datasets::qrels const& judgments, knn::pair_features const& features) {
   std::unordered_map<std::string, datasets::judged_query const*> judged;
   for (auto const& query : judgments.queries) judged[query.qid] = &query;
   std::size_t const each = std::min(a.candidates, found.k);
@@ -130,23 +139,37 @@ void write_letor(session& owner, pipeline_arguments const& a,
   }
   std::vector<double> values(documents.size() * features.size());
   features.of(owner.ctx(), index.counts(owner.ctx(), topics), begin, documents, values);
-  output_file out(path);
+  std::vector<std::int32_t> labels;
+  std::vector<std::string_view> qids, ids;
   for (std::size_t q = 0; q < topics.size(); ++q) {
     auto const of_topic = judged.find(topics[q].id);
     for (std::size_t i = begin[q]; i < begin[q + 1]; ++i) {
-      std::string const id(index.ids()[documents[i]]);
-      std::int32_t label = 0;
-      if (of_topic != judged.end()) {
-        auto const& all = of_topic->second->documents;
-        auto const at = std::ranges::lower_bound(all, id, {}, &datasets::judgment::docno);
-        if (at != all.end() && at->docno == id) label = std::max(at->label, 0);
-      }
-      std::string line = fmt::format("{} qid:{}", label, topics[q].id);
-      for (std::size_t f = 0; f < features.size(); ++f)
-        line += fmt::format(" {}:{}", f + 1, values[i * features.size() + f]);
-      out.write(fmt::format("{} # docid = {}\n", line, id));
+      std::string_view const id = ids.emplace_back(index.ids()[documents[i]]);
+      qids.push_back(topics[q].id);
+      std::int32_t& label = labels.emplace_back(0);
+      if (of_topic == judged.end()) continue;
+      auto const& all = of_topic->second->documents;
+      auto const at = std::ranges::lower_bound(all, id, {}, &datasets::judgment::docno);
+      if (at != all.end() && at->docno == id) label = std::max(at->label, 0);
     }
   }
+  datasets::document_arrays about;
+  about.labels = labels;
+  about.qids = qids;
+  about.ids = ids;
+  about.name = (fs::path(a.out_dir) / "letor.txt").string();
+  about.lines = true;
+  return datasets::make_dataset(owner.ctx(),
+                                datasets::dense_rows<double>{values.data(), documents.size(),
+                                                             features.size(), features.size()},
+                                about);
+}
+
+void write_letor(datasets::dataset const& data) {
+  std::vector<std::size_t> all(data.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  output_file out(data.name);
+  datasets::write_lines(data, all, out);
   out.commit();
 }
 
@@ -156,57 +179,105 @@ void write_names(std::vector<std::string> const& names, std::string const& path)
   write_file(path, text);
 }
 
-/// Scores of the test documents of each fold by a feature, for the experiment to compare with.
-void write_baselines(session& owner, std::vector<std::string> const& names, fs::path const& out,
-                     std::vector<datasets::written_fold> const& folds) {
-  for (datasets::written_fold const& fold : folds) {
-    datasets::dataset const test =
-        datasets::read_svmlight(owner.ctx(), (fs::path(fold.folder) / "test.txt").string());
-    for (feature_baseline const& baseline : baselines) {
-      auto const at = std::find(names.begin(), names.end(), baseline.feature) - names.begin();
-      fs::path const folder = out / "scores" / baseline.name;
-      fs::create_directories(folder);
-      output_file to((folder / (fs::path(fold.folder).filename().string() + ".txt")).string());
-      datasets::write_scores(test, eval::feature_scores(test, static_cast<std::uint32_t>(at + 1)),
-                             to);
-      to.commit();
+/// The scores of all documents by each baseline's feature.
+std::map<std::string, std::vector<double>> baseline_scores(datasets::dataset const& data,
+                                                           std::vector<std::string> const& names) {
+  std::map<std::string, std::vector<double>> scores;
+  for (feature_baseline const& baseline : baselines) {
+    auto const at = std::find(names.begin(), names.end(), baseline.feature) - names.begin();
+    scores[baseline.name] = eval::feature_scores(data, static_cast<std::uint32_t>(at + 1));
+  }
+  return scores;
+}
+
+/// Writes a baseline's scores of a test part.
+void write_baseline(datasets::dataset const& data, std::span<std::size_t const> test,
+                    std::vector<double> const& scores, fs::path const& path) {
+  std::vector<double> of_test;
+  for (std::size_t const d : test) of_test.push_back(scores[d]);
+  make_folders(path.parent_path().string());
+  output_file to(path.string());
+  datasets::write_scores(datasets::subset(data, test), of_test, to);
+  to.commit();
+}
+
+/// The folds of the documents, with the baselines' scores of their test parts. They are written as
+/// files, whose checksums the results name, and are handed on from memory.
+experiment::memory_folds make_folds(session& owner, pipeline_arguments const& a,
+                                    datasets::dataset const& data,
+                                    std::vector<std::string> const& names) {
+  auto const documents = datasets::split_folds(owner.ctx(), data, {.folds = a.folds});
+  auto const written = datasets::write_folds(owner.ctx(), data, documents, a.experiment.folds);
+  auto const scores = baseline_scores(data, names);
+  bool const with_vali = experiment::needs_validation(options_of(a.experiment).settings);
+  std::vector<experiment::memory_fold> folds;
+  for (std::size_t f = 0; f < documents.size(); ++f) {
+    std::string const name = fmt::format("Fold{}", f + 1);
+    std::map<std::string, std::string> sums;
+    for (std::string const part : {"train.txt", "vali.txt", "test.txt"})
+      if (with_vali || part != "vali.txt")
+        sums[name + "/" + part] = sha256_of_file((fs::path(written[f].folder) / part).string());
+    for (auto const& [system, all] : scores) {
+      fs::path const path = fs::path(a.out_dir) / "scores" / system / (name + ".txt");
+      write_baseline(data, documents[f].test, all, path);
+      sums[fmt::format("{}/{}.txt", system, name)] = sha256_of_file(path.string());
+    }
+    folds.push_back({f + 1, documents[f].train, documents[f].vali, documents[f].test, sums});
+  }
+  return {data, std::move(folds), scores};
+}
+
+/// The rankings of the systems over the test parts, to be held against all judgments.
+class system_runs {
+ public:
+  explicit system_runs(std::size_t folds) : folds_(folds) {}
+
+  void add(std::size_t fold, std::string const& system, datasets::dataset const& test,
+           std::span<double const> scores) {
+    std::vector<datasets::run_query>& queries = by_system_[system][fold];
+    for (datasets::query_group const& group : test.queries) {
+      datasets::run_query& query = queries.emplace_back(datasets::run_query{group.qid, {}});
+      for (std::size_t d = group.begin; d < group.end; ++d)
+        query.documents.push_back({test.docid(d), scores[d]});
     }
   }
-}
 
-/// The rankings of a system over the test parts of all folds, against all judgments.
-datasets::run run_of_folds(session& owner, fs::path const& experiment, std::string const& system,
-                           std::size_t folds) {
-  datasets::run all;
-  for (std::size_t fold = 1; fold <= folds; ++fold) {
-    datasets::run part = datasets::read_run(
-        owner.ctx(), (experiment / "runs" / system / fmt::format("Fold{}.run", fold)).string());
-    std::move(part.queries.begin(), part.queries.end(), std::back_inserter(all.queries));
+  /// Of all folds; those that an earlier run finished are read from what it wrote.
+  datasets::run of(context const& ctx, fs::path const& experiment, std::string const& system) {
+    datasets::run all;
+    for (std::size_t fold = 0; fold < folds_; ++fold) {
+      auto& queries = by_system_[system];
+      if (!queries.contains(fold)) {
+        fs::path const path = experiment / "runs" / system / fmt::format("Fold{}.run", fold + 1);
+        queries[fold] = datasets::read_run(ctx, path.string()).queries;
+      }
+      std::ranges::move(queries[fold], std::back_inserter(all.queries));
+    }
+    return all;
   }
-  return all;
-}
 
-void pipeline(session& owner, pipeline_arguments a) {
-  if (a.collection == "-" || a.topics == "-" || a.qrels == "-")
-    throw usage_error("--collection, --topics and --qrels are files here: they are read twice");
-  eval::table_format const format =
-      owner.run.json ? eval::table_format::json : eval::table_format_from(a.experiment.format);
-  knn::text_index_options options = a.text.options(owner);
-  options.reading.ids = datasets::id_form::run_column;
+ private:
+  std::size_t folds_;
+  std::map<std::string, std::map<std::size_t, std::vector<datasets::run_query>>> by_system_;
+};
+
+/// The options with what follows from others. Throws `usage_error` for wrong ones, first of all.
+pipeline_arguments resolved(pipeline_arguments a, knn::text_index_options const& options) {
   a.features.k1 = options.weighting.k1;
   a.features.b = options.weighting.b;
-  knn::sparse_search_options search;
-  search.k = std::max(a.candidates, recall_depth);
-  search.metric = metric_of(a, options.weighting.how);
-  search.engine = knn::sparse_engine_from(a.engine);
-  datasets::letor_rotation(0, a.folds);  // refuses wrong numbers first
+  datasets::letor_rotation(0, a.folds);
   fs::path const out = a.out_dir;
   a.experiment.folds = (out / "folds").string();
   a.experiment.out_dir = (out / "experiment").string();
   for (feature_baseline const& baseline : baselines)
     a.experiment.scores.push_back(
         fmt::format("{}={}", baseline.name, (out / "scores" / baseline.name).string()));
-  options_of(a.experiment);  // refuses wrong options first
+  options_of(a.experiment);
+  return a;
+}
+
+/// Names the inputs and outputs to the session, which checks them.
+void announce_files(session& owner, pipeline_arguments const& a) {
   std::vector<session::named_input> inputs{
       {"--collection", a.collection}, {"--topics", a.topics}, {"--qrels", a.qrels}};
   if (auto const list = a.text.stop_list()) {
@@ -214,7 +285,7 @@ void pipeline(session& owner, pipeline_arguments a) {
     owner.input(list->path);
   }
   owner.inputs(inputs);
-  auto const file = [&](char const* name) { return (out / name).string(); };
+  auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
   auto outputs = outputs_of(a.experiment);
   outputs.push_back({"the report", "-"});
   for (char const* const name :
@@ -225,59 +296,70 @@ void pipeline(session& owner, pipeline_arguments a) {
   for (char const* const name : {"folds", "scores", "experiment"})
     outputs.push_back({fmt::format("--out-dir's {}", name), file(name)});
   expect_outside(owner, inputs, outputs);
+}
 
+/// What is searched for, and what is known of it.
+struct asked {
   datasets::qrels judgments;
   std::vector<datasets::text_document> topics;
-  {
-    auto const timer = owner.stage("read");
-    judgments = read_judgments(owner, a);
-    topics = read_topics(owner, a, options);
-  }
-  if (std::ranges::none_of(topics, [&](auto const& topic) {
-        return std::ranges::find(judgments.queries, topic.id, &datasets::judged_query::qid) !=
-               judgments.queries.end();
+};
+
+asked read_asked(session& owner, pipeline_arguments const& a,
+                 knn::text_index_options const& options) {
+  auto const timer = owner.stage("read");
+  asked what{read_judgments(owner, a), read_topics(owner, a, options)};
+  if (std::ranges::none_of(what.topics, [&](auto const& topic) {
+        return std::ranges::find(what.judgments.queries, topic.id, &datasets::judged_query::qid) !=
+               what.judgments.queries.end();
       }))
     throw error({a.qrels, 1, 1},
                 fmt::format("found no judgment of a topic of {}, expected one at least", a.topics));
-  std::error_code none;
-  fs::create_directories(out, none);
-  if (none) throw output_error(fmt::format("{}: {}", a.out_dir, none.message()));
-  std::vector<std::string> names;
-  datasets::run candidates;
-  {
-    std::optional<knn::text_index> index;
-    {
-      auto const timer = owner.stage("index");
-      index = knn::text_index::build(owner.ctx(), owner.input(a.collection), options);
-    }
-    warn_without_terms(owner, *index);
-    warn_of_ids(owner, judgments, topics, a.topics, index->ids(), a.collection);
-    knn::neighbours found;
-    {
-      auto const timer = owner.stage("search");
-      found = knn::sparse_searcher(owner.ctx(), index->index(), search)
-                  .search(owner.ctx(), index->queries(owner.ctx(), topics));
-    }
-    auto const timer = owner.stage("features");
-    candidates = run_of(topics, found, *index, search.metric);
-    write_candidates(candidates, file("candidates.run"));
-    options.reading.warn = {};  // it has told the first time
-    knn::pair_features const features(
-        owner.ctx(), knn::count_fields(owner.ctx(), *index, a.collection, options), a.features);
-    names = features.names();
-    write_names(names, file("features.tsv"));
-    write_letor(owner, a, topics, *index, found, judgments, features, file("letor.txt"));
-  }
-  {
-    auto const timer = owner.stage("split");
-    auto const folds =
-        datasets::write_split(owner.ctx(), datasets::read_svmlight(owner.ctx(), file("letor.txt")),
-                              {.folds = a.folds}, a.experiment.folds);
-    write_baselines(owner, names, out, folds);
-  }
-  auto const validated = cross_validate(owner, a.experiment);
+  return what;
+}
 
-  // Every ranking against all judgments: what no candidate is counts as not found.
+/// The candidates and their features, which are also written.
+struct found_pairs {
+  datasets::run candidates;
+  std::vector<std::string> feature_names;
+  datasets::dataset data;
+};
+
+found_pairs find_pairs(session& owner, pipeline_arguments const& a,
+                       knn::text_index_options const& options, asked const& what) {
+  auto const index_collection = [&] {
+    auto const timer = owner.stage("index");
+    return knn::text_index::build_with_fields(owner.ctx(), owner.input(a.collection), options);
+  };
+  knn::indexed_collection collection = index_collection();
+  knn::text_index const& index = collection.index;
+  warn_without_terms(owner, index);
+  warn_of_ids(owner, what.judgments, what.topics, a.topics, index.ids(), a.collection);
+  knn::sparse_search_options search;
+  search.k = std::max(a.candidates, recall_depth);
+  search.metric = metric_of(a, options.weighting.how);
+  search.engine = knn::sparse_engine_from(a.engine);
+  knn::neighbours found;
+  {
+    auto const timer = owner.stage("search");
+    found = knn::sparse_searcher(owner.ctx(), index.index(), search)
+                .search(owner.ctx(), index.queries(owner.ctx(), what.topics));
+  }
+  auto const timer = owner.stage("features");
+  auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
+  found_pairs pairs{run_of(what.topics, found, index, search.metric), {}, {}};
+  write_candidates(pairs.candidates, file("candidates.run"));
+  knn::pair_features const features(owner.ctx(), std::move(collection.fields), a.features);
+  pairs.feature_names = features.names();
+  write_names(pairs.feature_names, file("features.tsv"));
+  pairs.data = make_letor(owner, a, what.topics, index, found, what.judgments, features);
+  write_letor(pairs.data);
+  return pairs;
+}
+
+/// Every ranking against all judgments: what no candidate is counts as not found.
+eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrels const& judgments,
+                     datasets::run const& candidates, experiment::results const& validated,
+                     system_runs& runs) {
   eval::report report;
   report.rules = eval::make_profile("trec");
   report.rules.complete = true;
@@ -292,12 +374,42 @@ void pipeline(session& owner, pipeline_arguments a) {
   add("candidates", candidates);
   for (auto const& system : validated.report.systems)
     if (system.what.kind != experiment::system_kind::random)
-      add(system.what.name, run_of_folds(owner, a.experiment.out_dir, system.what.name, a.folds));
+      add(system.what.name, runs.of(owner.ctx(), a.experiment.out_dir, system.what.name));
   report.compared.permutations = a.experiment.permutations;
   auto const reference = std::ranges::find(report.systems, "bm25", &eval::system_values::name) -
                          report.systems.begin();
   report.comparisons = eval::compare(owner.ctx(), report.systems,
                                      static_cast<std::size_t>(reference), report.compared);
+  return report;
+}
+
+void pipeline(session& owner, pipeline_arguments const& given) {
+  if (given.collection == "-" || given.topics == "-" || given.qrels == "-")
+    throw usage_error(
+        "--collection, --topics and --qrels are files here, whose checksums "
+        "the manifest has");
+  eval::table_format const format =
+      owner.run.json ? eval::table_format::json : eval::table_format_from(given.experiment.format);
+  knn::text_index_options options = given.text.options(owner);
+  options.reading.ids = datasets::id_form::run_column;
+  metric_of(given, options.weighting.how);
+  knn::sparse_engine_from(given.engine);
+  pipeline_arguments const a = resolved(given, options);
+  announce_files(owner, a);
+  asked const what = read_asked(owner, a, options);
+  make_folders(a.out_dir);
+  found_pairs const pairs = find_pairs(owner, a, options, what);
+  auto const folds = [&] {
+    auto const timer = owner.stage("split");
+    return make_folds(owner, a, pairs.data, pairs.feature_names);
+  }();
+  system_runs runs(a.folds);
+  auto const validated =
+      cross_validate(owner, a.experiment, folds,
+                     [&](std::size_t fold, std::string const& system, datasets::dataset const& test,
+                         std::span<double const> scores) { runs.add(fold, system, test, scores); });
+  eval::report const report = compare(owner, a, what.judgments, pairs.candidates, validated, runs);
+  auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
   write_file(file("table.md"), eval::render(report, eval::table_format::markdown));
   write_file(file("results.json"), eval::to_json(report).dump(2) + "\n");
   write_file("-", eval::render(report, format));

@@ -60,7 +60,7 @@ class ranking_writer {
   }
   void commit() {
     auto const timer = owner_.stage("write");
-    flush();  // a disk that is full for one of them leaves neither in its place
+    flush();  // a disk that is full for one of them leaves neither behind
     scores_.commit();
     if (run_) run_->commit();
   }

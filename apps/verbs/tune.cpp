@@ -3,7 +3,6 @@
 #include "apps/shared/sampler_arguments.hpp"
 #include "apps/shared/tune_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
-#include "core/error.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
@@ -13,7 +12,6 @@
 #include "tuning/settings_file.hpp"
 #include "tuning/tuner.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -55,14 +53,6 @@ std::string fingerprint_of(session const& owner, tune_verb_arguments const& a,
   json["cross_fit"] = a.tuned.cross_fit;
   json["seed"] = owner.run.seed;
   return sha256_hex(json.dump());
-}
-
-void expect_labels(datasets::dataset const& data) {
-  auto const unknown = std::ranges::find(data.labels, datasets::unlabelled);
-  if (unknown == data.labels.end()) return;
-  auto const d = static_cast<std::size_t>(unknown - data.labels.begin());
-  throw error({data.name, data.line_numbers[d], 1},
-              "found a document without a label, expected labels to learn from");
 }
 
 /// The options as the library has them.
@@ -131,7 +121,7 @@ void tune(session& owner, tune_verb_arguments const& a) {
   {
     auto const timer = owner.stage("read");
     train = a.reading.read(owner, a.train, 0);
-    expect_labels(train);
+    datasets::expect_labels(train, "learn from");
     vali = a.reading.read(owner, a.vali, 1);
   }
   tuning::tuner tuner(owner.ctx(), vali, tuning::candidates_of(plan.space), plan.measures,

@@ -9,7 +9,8 @@ namespace rulerank::datasets {
 
 /// A blank of a comment.
 constexpr bool is_comment_blank(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n');
+  return static_cast<unsigned char>(c) <= ' ' &&
+         (c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'));
 }
 
 /// The comment without blanks at its ends.
@@ -22,7 +23,10 @@ inline std::string_view trimmed_comment(std::string_view text) {
 /// X of a comment's first `docid = X` that starts a word (a `#` may stand before it), or nothing.
 inline std::string_view docid_of(std::string_view comment) {
   constexpr std::string_view key = "docid";
-  for (std::size_t at = comment.find(key); at != comment.npos; at = comment.find(key, at + 1)) {
+  // Nearly all comments begin with it.
+  std::size_t const begin = comment.starts_with('#') ? 1 : 0;
+  for (std::size_t at = comment.substr(begin).starts_with(key) ? begin : comment.find(key);
+       at != comment.npos; at = comment.find(key, at + 1)) {
     if (at > 0 && comment[at - 1] != '#' && !is_comment_blank(comment[at - 1])) continue;
     std::string_view rest = comment.substr(at + key.size());
     while (!rest.empty() && is_comment_blank(rest.front())) rest.remove_prefix(1);

@@ -70,6 +70,7 @@ svmlight_options unlabelled_is(std::int32_t label) {
   return options;
 }
 
+// Long because it is the table of all forms and faults.
 std::vector<odd_file> odd_files() {
   std::string const long_zeros = "0." + std::string(400, '0') + "1";
   return {

@@ -1,3 +1,5 @@
+#include "datasets/svmlight/write.hpp"
+
 #include "core/error.hpp"
 #include "datasets/svmlight.hpp"
 
@@ -12,24 +14,28 @@
 
 namespace rulerank::datasets {
 
+void append_entries(std::span<feature_value const> entries, std::string& text) {
+  auto const end = std::back_inserter(text);
+  for (feature_value const& entry : entries) {
+    // Java reads no other spelling of it.
+    if (std::isnan(entry.value))
+      fmt::format_to(end, " {}:NaN", entry.feature);
+    else
+      fmt::format_to(end, " {}:{}", entry.feature, entry.value);
+  }
+}
+
 void write_svmlight(dataset const& data, output_file& out) {
-  fmt::memory_buffer line;
-  auto const end = std::back_inserter(line);
+  std::string line;
   for (query_group const& query : data.queries) {
     for (std::size_t d = query.begin; d < query.end; ++d) {
       line.clear();
-      fmt::format_to(end, "{} qid:{}", data.labels[d], query.qid);
-      for (feature_value const& entry : data.document(d)) {
-        // Java reads no other spelling of it.
-        if (std::isnan(entry.value))
-          fmt::format_to(end, " {}:NaN", entry.feature);
-        else
-          fmt::format_to(end, " {}:{}", entry.feature, entry.value);
-      }
+      fmt::format_to(std::back_inserter(line), "{} qid:{}", data.labels[d], query.qid);
+      append_entries(data.document(d), line);
       if (std::string_view const comment = data.comment(d); !comment.empty())
-        fmt::format_to(end, " #{}", comment);
-      line.push_back('\n');
-      out.write({line.data(), line.size()});
+        line.append(" #").append(comment);
+      line += '\n';
+      out.write(line);
     }
   }
 }

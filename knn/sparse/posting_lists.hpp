@@ -2,7 +2,7 @@
 // How the posting lists and norms of an index are made.
 
 #include "core/context.hpp"
-#include "knn/sparse/sparse_matrix.hpp"
+#include "knn/sparse/sparse_index.hpp"
 
 #include <cstdint>
 #include <span>

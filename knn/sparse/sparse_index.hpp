@@ -1,14 +1,66 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "knn/sparse/sparse_matrix.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace rulerank::knn {
+
+/// The largest weight, whatever its sign: squares, products and sums of them are doubles still.
+inline constexpr double largest_weight = 1e150;
+
+/// A row of a sparse matrix: its terms, ascending, and their weights.
+struct sparse_row {
+  std::span<std::uint32_t const> term;
+  std::span<double const> weight;
+  std::size_t size() const noexcept { return term.size(); }
+};
+
+/// A view of rows that a sparse_matrix or a mapped file owns.
+struct sparse_rows {
+  std::span<std::uint64_t const> begin{};  ///< [rows + 1] into term and weight
+  std::span<std::uint32_t const> term{};   ///< ascending within a row, below `terms`
+  std::span<double const> weight{};        ///< at most `largest_weight`
+  std::uint32_t terms = 0;                 ///< columns
+
+  std::size_t size() const noexcept { return begin.empty() ? 0 : begin.size() - 1; }
+  sparse_row operator[](std::size_t r) const {
+    std::size_t const n = begin[r + 1] - begin[r];
+    return {term.subspan(begin[r], n), weight.subspan(begin[r], n)};
+  }
+};
+
+/// Documents or queries as rows of term weights.
+struct sparse_matrix {
+  std::vector<std::uint64_t> begin{0};  ///< [rows + 1]
+  std::vector<std::uint32_t> term;
+  std::vector<double> weight;
+  std::uint32_t terms = 0;
+
+  std::size_t size() const noexcept { return begin.size() - 1; }
+  /// Appends a row. Its terms ascend.
+  void push_row(std::span<std::uint32_t const> of, std::span<double const> weights) {
+    term.insert(term.end(), of.begin(), of.end());
+    weight.insert(weight.end(), weights.begin(), weights.end());
+    begin.push_back(term.size());
+    if (!of.empty() && of.back() >= terms) terms = of.back() + 1;
+  }
+  operator sparse_rows() const { return {begin, term, weight, terms}; }
+};
+
+/// What is wrong with a row, or nothing: terms that do not ascend, a term that is not below
+/// `terms`, a weight that is not finite or beyond `largest_weight`.
+std::string fault_of(sparse_row const& row, std::uint32_t terms);
+
+/// Throws `usage_error` that names the first row with a fault. `what` is named in the message:
+/// documents, queries.
+void check(sparse_rows const& rows, std::string_view what);
 
 /// A posting list: the documents that have a term, ascending, and the term's weights there.
 struct posting_list {

@@ -2,7 +2,7 @@
 // Collections for the tests of this folder.
 
 #include "core/random.hpp"
-#include "knn/sparse/sparse_matrix.hpp"
+#include "knn/sparse/sparse_index.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "core/for_each_device.hpp"
 #include "knn/packed_arrays.hpp"
-#include "knn/sparse/sparse_matrix.hpp"
+#include "knn/sparse/sparse_index.hpp"
 #include "knn/sparse/tile_search_cuda.cuh"
 #include "knn/staging.cuh"
 

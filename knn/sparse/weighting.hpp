@@ -1,7 +1,6 @@
 #pragma once
 
-#include "core/context.hpp"
-#include "knn/sparse/sparse_matrix.hpp"
+#include "knn/sparse/sparse_index.hpp"
 
 #include <cstdint>
 #include <string_view>

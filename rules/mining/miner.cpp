@@ -1,8 +1,8 @@
 #include "rules/mining/miner.hpp"
 
-#include "core/engines.hpp"
 #include "core/error.hpp"
 #include "rules/mining/engines.hpp"
+#include "rules/mining/named_choices.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,5 @@
-#include "rules/mining/support_bound.hpp"
-
 #include "core/error.hpp"
+#include "rules/mining/miner.hpp"
 
 #include <algorithm>
 #include <charconv>

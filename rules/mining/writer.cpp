@@ -1,7 +1,7 @@
 #include "rules/mining/writer.hpp"
 
-#include "core/engines.hpp"
 #include "core/error.hpp"
+#include "rules/mining/named_choices.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -210,7 +210,7 @@ class Pipeline(harness.CommandLine):
             self.file(f"docs/{document['id']}", document["text"].encode())
         (self.folder / "docs" / "link").symlink_to("nowhere")
         done = self.expect(0, "pipeline", "--collection", "docs", *self.inputs[2:], "--out-dir", "out",
-                           *QUICK, "--candidates", 20)  # which reads it twice
+                           *QUICK, "--candidates", 20)
         self.assertEqual(done.stderr.decode().count(
             "warning: docs: 1 of 121 entries are no files (links to folders, broken links, pipes) and "
             'are passed over, first "link"\n'), 1)
@@ -241,7 +241,7 @@ class Pipeline(harness.CommandLine):
             with self.subTest(words):
                 self.pipeline("out", *words, code=2, message=message)
         self.expect(2, "pipeline", "--collection", "-", *self.inputs[2:], "--out-dir", "out",
-                    message="read twice")
+                    message="are files here")
 
     def test_an_output_within_a_folder_that_is_read(self):
         """The next run would take it for a document."""
