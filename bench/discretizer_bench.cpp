@@ -1,4 +1,4 @@
-// Discretisers and feature orders: fitting, applying, Cramer's V of all pairs.
+// Discretizers and feature orders: fitting, applying, Cramer's V of all pairs.
 //
 //   discretizer_bench                          one thread, drawn data
 //   discretizer_bench --benchmark_filter=fit   Google Benchmark's options

@@ -264,7 +264,7 @@ def main():
     parser.add_argument("bin", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--gpus", default="1")
-    parser.add_argument("--shapes", help="all there are, unless told")
+    parser.add_argument("--shapes", help="default: all")
     parser.add_argument("--sizes", default="3,4")
     parser.add_argument("--threads", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=3, help="of a serial published engine's sample")

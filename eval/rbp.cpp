@@ -1,5 +1,5 @@
 // RBP, RBP@k: rank-biased precision, (1 - p) sum over relevant ranks i of p^(i - 1); p is the
-// profile's persistence, .9 unless told. A document is relevant or not, its grade does not matter.
+// profile's persistence (default .9). A document is relevant or not, its grade does not matter.
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 
