@@ -1,8 +1,8 @@
 #include "core/error.hpp"
-#include "l2r/combination.hpp"
 #include "l2r/explanation.hpp"
 #include "l2r/member_kind.hpp"
 #include "l2r/prepared_training.hpp"
+#include "l2r/scorer.hpp"
 
 #include <algorithm>
 #include <stdexcept>
