@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace rulerank::knn {
@@ -63,7 +64,7 @@ TEST(field_counts, of_many_documents) {
   temporary_folder const folder;
   std::string text, plain;
   for (int d = 0; d < 2500; ++d) {
-    std::string const words = "w" + std::to_string(d % 7) + " w" + std::to_string(d % 3);
+    std::string const words = fmt::format("w{} w{}", d % 7, d % 3);
     text += "{\"id\": " + std::to_string(d) + ", \"text\": \"" + words + "\"" +
             (d >= 1500 ? ", \"late\": \"xylophone\"" : "") + "}\n";
     plain += std::to_string(d) + "\t" + words + "\n";
