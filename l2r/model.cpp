@@ -169,12 +169,7 @@ void check_version(std::string_view version, std::string const& name) {
 
 model fit(context const& ctx, datasets::dataset const& train, std::span<recipe const> recipes) {
   if (recipes.empty()) throw usage_error("nothing to fit, expected one recipe or more");
-  auto const unknown = std::find(train.labels.begin(), train.labels.end(), datasets::unlabelled);
-  if (unknown != train.labels.end()) {
-    auto const d = static_cast<std::size_t>(unknown - train.labels.begin());
-    throw error({train.name, train.line_numbers.empty() ? d + 1 : train.line_numbers[d]},
-                "found a document without a label, expected labels to learn from");
-  }
+  datasets::expect_labels(train, "learn from");
   fitting from{train, {}};
   model m;
   for (recipe const& how : recipes)

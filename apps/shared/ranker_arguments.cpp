@@ -86,11 +86,7 @@ datasets::dataset read_training(session& owner, std::string const& train,
                                 reading_arguments const& reading) {
   auto const timer = owner.stage("read");
   datasets::dataset data = reading.read(owner, train);
-  auto const unknown = std::find(data.labels.begin(), data.labels.end(), datasets::unlabelled);
-  if (unknown != data.labels.end())
-    throw error(
-        {data.name, data.line_numbers[static_cast<std::size_t>(unknown - data.labels.begin())]},
-        "found a document without a label, expected labels to learn from");
+  datasets::expect_labels(data, "learn from");
   return data;
 }
 
@@ -103,8 +99,11 @@ l2r::model make_model(session& owner, datasets::dataset const& train,
     if (!recipe.discretizer.fitted.empty() && !given)
       given = std::make_shared<datasets::discretizer const>(
           recipe.discretizer.fit_or_read(owner, train));
-    all.push_back(
-        l2r::rules_recipe{recipe.discretizer.options(), given, recipe.ranker.options().scoring});
+    l2r::rules_recipe one;
+    one.discretizer = recipe.discretizer.options();
+    one.cuts = given;
+    one.scoring = recipe.ranker.options().scoring;
+    all.emplace_back(std::move(one));
   }
   return l2r::fit(owner.ctx(), train, all);
 }
