@@ -86,8 +86,9 @@ struct sample {
 /// `data`. Throws `usage_error` for options that make no sense, for memory that is not there and
 /// for a chosen document without a label, `device_error` for GPUs that are not there or too small.
 ///
-/// Calls from several threads at once are independent of each other, on the CPU. Calls that use the
-/// same GPU with `delta` come one after the other: its kernels wait for each other.
+/// Calls from several threads at once are independent of each other, on the CPU. The
+/// caller must not let two calls with `delta` use the same GPU at once: its kernels wait for each
+/// other, and those of two calls could wait for ever.
 sample reduce(context const& ctx, datasets::binned_dataset const& data,
               sampler_options const& options, oracle const& label_of = {});
 

@@ -102,7 +102,7 @@ class support_table {
     std::uint64_t const capacity = std::min(groups_for(capacity_ + 1) * group * 7 / 8, most);
     std::uint64_t const counts = capacity * (classes_ + 1);
     take(bytes_for(capacity) + counts * sizeof(std::uint32_t), [&] {
-      slots_.reserve(capacity);
+      slots_.reserve(capacity);  // the entries, spread by their hashes, touch nearly every page
       std::vector<std::uint32_t> larger(counts);
       std::copy(counts_.begin(), counts_.end(), larger.begin());
       counts_ = std::move(larger);

@@ -29,8 +29,8 @@ struct context {
   int thread_count() const noexcept;
   /// Throws `interrupted` when a stop was requested. From any thread.
   void check_stop() const;
-  /// Calls `progress`, and throws `interrupted` when it returns false or a stop was requested. Not
-  /// from a parallel region.
+  /// Calls `progress`, and throws `interrupted` when it returns false or a stop was requested. One
+  /// call at a time; work in several threads takes a lock for it.
   void report(std::string_view stage, std::uint64_t done, std::uint64_t total) const;
 };
 

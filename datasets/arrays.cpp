@@ -220,7 +220,7 @@ dataset make_dataset(context const& ctx, dense_rows<Value> const& rows,
 }
 
 template <class Value, class Index>
-dataset make_dataset(context const& ctx, sparse_rows<Value, Index> const& rows,
+dataset make_dataset(context const& ctx, csr_rows<Value, Index> const& rows,
                      document_arrays const& about) {
   std::size_t const entries = rows.values.size();
   if (rows.row.empty() || rows.row.front() != 0 || !std::ranges::is_sorted(rows.row) ||
@@ -255,13 +255,13 @@ dataset make_dataset(context const& ctx, sparse_rows<Value, Index> const& rows,
 
 template dataset make_dataset(context const&, dense_rows<float> const&, document_arrays const&);
 template dataset make_dataset(context const&, dense_rows<double> const&, document_arrays const&);
-template dataset make_dataset(context const&, sparse_rows<float, std::int32_t> const&,
+template dataset make_dataset(context const&, csr_rows<float, std::int32_t> const&,
                               document_arrays const&);
-template dataset make_dataset(context const&, sparse_rows<double, std::int32_t> const&,
+template dataset make_dataset(context const&, csr_rows<double, std::int32_t> const&,
                               document_arrays const&);
-template dataset make_dataset(context const&, sparse_rows<float, std::int64_t> const&,
+template dataset make_dataset(context const&, csr_rows<float, std::int64_t> const&,
                               document_arrays const&);
-template dataset make_dataset(context const&, sparse_rows<double, std::int64_t> const&,
+template dataset make_dataset(context const&, csr_rows<double, std::int64_t> const&,
                               document_arrays const&);
 
 }  // namespace rulerank::datasets

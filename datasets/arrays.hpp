@@ -26,7 +26,7 @@ struct dense_rows {
 /// and `values`, columns in any order and distinct. What has no entry is unlisted, not 0.
 /// `Index` is std::int32_t or std::int64_t.
 template <class Value, class Index>
-struct sparse_rows {
+struct csr_rows {
   std::span<Index const> row;      ///< [N + 1], from 0, not falling
   std::span<Index const> columns;  ///< [entries], from 0
   std::span<Value const> values;   ///< [entries]
@@ -56,7 +56,7 @@ template <class Value>
 dataset make_dataset(context const& ctx, dense_rows<Value> const& rows,
                      document_arrays const& about);
 template <class Value, class Index>
-dataset make_dataset(context const& ctx, sparse_rows<Value, Index> const& rows,
+dataset make_dataset(context const& ctx, csr_rows<Value, Index> const& rows,
                      document_arrays const& about);
 
 }  // namespace rulerank::datasets

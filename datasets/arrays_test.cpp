@@ -106,7 +106,7 @@ dataset drawn(random_engine& engine) {
   about.features = features;
   context ctx;
   ctx.threads = 2;
-  return make_dataset(ctx, sparse_rows<double, std::int64_t>{row, columns, values}, about);
+  return make_dataset(ctx, csr_rows<double, std::int64_t>{row, columns, values}, about);
 }
 
 TEST(write_svmlight, reads_back_equal) {
@@ -181,7 +181,7 @@ std::string fault_of(document_arrays const& about, double value = 1, std::int32_
   std::vector<std::int32_t> const row{0, 0, 1}, columns{column};
   std::vector<double> const values{value};
   try {
-    make_dataset(context(), sparse_rows<double, std::int32_t>{row, columns, values}, about);
+    make_dataset(context(), csr_rows<double, std::int32_t>{row, columns, values}, about);
   } catch (std::exception const& e) {
     return e.what();
   }
@@ -217,10 +217,10 @@ TEST(make_dataset, names_what_is_wrong) {
   EXPECT_EQ(fault_of(about), "arrays: found 3 ids, expected 2, one a document");
   std::vector<std::int32_t> const row{0, 2}, columns{3, 3};
   std::vector<float> const values{1, 2};
-  sparse_rows<float, std::int32_t> const twice{row, columns, values};
+  csr_rows<float, std::int32_t> const twice{row, columns, values};
   EXPECT_THROW(make_dataset(context(), twice, {}), error);
   std::vector<std::int32_t> const beyond{0, 3};
-  sparse_rows<float, std::int32_t> const long_rows{beyond, columns, values};
+  csr_rows<float, std::int32_t> const long_rows{beyond, columns, values};
   EXPECT_THROW(make_dataset(context(), long_rows, {}), usage_error);
   EXPECT_THROW(make_dataset(context(), dense_rows<float>{values.data(), 2, 2, 1}, {}), usage_error);
 }

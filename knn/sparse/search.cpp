@@ -184,13 +184,14 @@ neighbours sparse_searcher::search(context const& ctx, sparse_rows const& querie
   neighbours found;
   found.queries = queries.size();
   found.k = std::min(implementation_->options.k, index.size());
-  found.order = order_of(metric);
+  found.order = value_order::larger_is_nearer;  // of the products and cosines that engines give
   found.id.resize(queries.size() * found.k);
   found.value.resize(queries.size() * found.k);
   sparse_search_work done;
   if (found.k > 0) implementation_->engine->search(ctx, known.rows(), norms, found, done);
   // Engines order by the cosine: its order is finer than that of distances, which the root makes
   // equal for different cosines.
+  found.order = order_of(metric);
   if (metric == similarity::normalized_l2)
     for (std::size_t i = 0; i < found.value.size(); ++i)
       found.value[i] = distance_of(found.value[i], norms[i / found.k], index.norms()[found.id[i]]);

@@ -251,7 +251,7 @@ TEST(tiles, weights_whose_norms_vanish) {
   }
 }
 
-/// `tiles` with so many bytes of each GPU for the index.
+/// `tiles` on GPUs, with so many bytes of each for the index.
 sparse_searcher::maker tiles_within([[maybe_unused]] std::size_t bytes) {
 #if RULERANK_HAS_CUDA
   return
@@ -273,7 +273,7 @@ TEST(tiles, an_index_in_parts) {
   for (similarity const metric : {similarity::cosine, similarity::normalized_l2}) {
     sparse_search_options const options{.k = 50, .metric = metric};
     neighbours const expected = search_reference(documents, queries, options);
-    for (context const& ctx : contexts_of(tiles_info()))
+    for (context const& ctx : rulerank::testing_tools::with_gpus())
       for (std::size_t const bytes : {std::size_t{6} << 20, std::size_t{10} << 20}) {
         sparse_searcher const searcher(ctx, index, options, tiles_within(bytes));
         for (int time = 0; time < 2; ++time) {
@@ -283,7 +283,7 @@ TEST(tiles, an_index_in_parts) {
         }
       }
   }
-  context const ctx = contexts_of(tiles_info()).back();
+  context const ctx = rulerank::testing_tools::with_gpus().back();
   EXPECT_THROW(sparse_searcher(ctx, index, {}, tiles_within(1 << 20)), device_error);
 }
 

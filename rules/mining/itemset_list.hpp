@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/error.hpp"
 #include "rules/itemset.hpp"
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 
 namespace rulerank::rules {
 
-/// Memory that several lists take from: throws `out_of_budget` where there is no more.
+/// Memory that several lists take from, from any number of threads at once: throws `out_of_budget`
+/// where there is no more.
 class memory_budget {
  public:
   explicit memory_budget(std::uint64_t bytes)
@@ -25,7 +27,9 @@ class memory_budget {
 };
 
 /// The itemsets found need more memory than the budget has.
-struct out_of_budget {};
+struct out_of_budget : usage_error {
+  out_of_budget() : usage_error("the itemsets need more memory than their budget") {}
+};
 
 /// Itemsets with their supports, as the walk of a prefix tree: a record is an item, the number of
 /// items of the set that ends with it, and that set's support. The set's other items are those of

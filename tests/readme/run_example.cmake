@@ -1,5 +1,5 @@
-# Runs PROGRAM as the README says to: it must end well and print what EXPECTED matches.
-execute_process(COMMAND "${PROGRAM}" drawn/Fold1/train.txt drawn/Fold1/test.txt
+# Runs PROGRAM with ARGUMENTS: it must exit with 0 and print what EXPECTED matches.
+execute_process(COMMAND "${PROGRAM}" ${ARGUMENTS}
   RESULT_VARIABLE code OUTPUT_VARIABLE shown)
 message(STATUS "${shown}")
 if(NOT code STREQUAL "0")

@@ -1,6 +1,6 @@
-// Chooses on a validation part how to rank: every combination of a few values is tried, and the
-// best one by NDCG@10 is written as a settings file. Prints: tried 8 ways to rank, the chosen one
-// is at least as good as each
+// Chooses on a validation part how to rank: of the combinations of a few values the best one by
+// NDCG@10 is written as a settings file.
+// Prints: tried 8 ways to rank, the chosen one is at least as good as each
 #include "core/context.hpp"
 #include "core/output_file.hpp"
 #include "datasets/discretizer.hpp"
