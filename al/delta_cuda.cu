@@ -165,7 +165,7 @@ class device_delta final : public sampler_on_devices {
   bool stop_rule_;
   bool labels_known_;
   std::unordered_map<std::int32_t, std::int32_t> class_of_;  // of a label
-  std::uint32_t class_count_ = 0;                            // that there is room for
+  std::uint32_t class_count_ = 0;                            // that fit
   std::vector<partition_report> reports_;
   std::vector<partition_state> now_;
   std::vector<std::size_t> reported_;  // choices of each partition that `chosen` was called with
@@ -360,7 +360,7 @@ void device_delta::read_back(std::uint32_t begin, std::uint32_t end) {
                         (end - begin) * sizeof(partition_state), cudaMemcpyDeviceToHost));
 }
 
-/// Makes room for twice as many classes.
+/// Doubles the number of classes that fit.
 void device_delta::more_classes() {
   std::uint32_t const before = class_count_ + 1;
   class_count_ *= 2;

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank {
 
 /// A position in an input: 1-based line and column (in bytes). Line 0: the input as a whole, such

@@ -20,7 +20,7 @@ namespace rulerank {
 template <class T>
 class per_device {
  public:
-  /// Room for one T a device, and no T yet. `devices`: CUDA device ordinals, copied.
+  /// Holds no T yet. `devices`: CUDA device ordinals, copied.
   explicit per_device(std::span<int const> devices)
       : devices_(devices.begin(), devices.end()), values_(devices.size()) {}
   ~per_device() {

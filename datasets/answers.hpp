@@ -14,6 +14,8 @@
 // Labels that people give to the documents of a pool, on disk: as a table that a spreadsheet opens,
 // and as a journal that keeps each answer at once. Documents are named by their line, 0-based over
 // the document lines of the pool's file, with the docid beside it as a check.
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::datasets {
 
 /// What is said of a document.

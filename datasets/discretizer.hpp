@@ -11,6 +11,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::datasets {
 
 enum class binning { tube, width, frequency };

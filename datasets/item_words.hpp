@@ -10,6 +10,8 @@
 #include <vector>
 
 // Items as people read them: `BM25 of title in [0.42, 0.61)`.
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::datasets {
 
 /// What people call features, by their numbers in the files.

@@ -104,7 +104,7 @@ Json parse(std::string_view text, std::string const& name, std::string_view expe
 }
 
 /// How many members the object of a text has, those that come again too. The text is valid: a
-/// parser that tells of each member takes a fifth longer.
+/// parser that reports each member takes a fifth longer.
 std::size_t members_of(std::string_view text) {
   std::size_t members = 0, depth = 0;
   for (std::size_t at = 0; at < text.size(); ++at) switch (text[at]) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::datasets {
 
 /// A file of scores as read.

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::datasets {
 
 /// Which parts, counted from 0, make a fold.

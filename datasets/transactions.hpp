@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::datasets {
 
 /// Sets of items. Item ids run from 0; those of transaction t are

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::datasets {
 
 /// A document's judgment; `label` below 0: in the pool and not judged.

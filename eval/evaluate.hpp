@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::eval {
 
 /// What each query of one test set got: a row a query, a column a measure.

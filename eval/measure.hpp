@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::eval {
 
 class conventions;

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::eval {
 
 /// What a system's average over several folds is.

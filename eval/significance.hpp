@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::eval {
 
 struct test_result {

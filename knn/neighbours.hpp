@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::knn {
 
 /// Stands behind the last neighbour of a query that has fewer than the others.

@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::knn {
 
 /// What says how near two items are. Searches name those that they offer; a search that compares

@@ -13,6 +13,8 @@
 #include <vector>
 
 // What is fitted once and ranks from then on: members, saved and loaded as one file.
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::l2r {
 
 /// Ranks by the association rules of training documents (class ranker). Neither pointer is null,

@@ -12,6 +12,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::l2r {
 
 /// The engines of the score (docs/definitions.md, Ranking). All give the same bits.

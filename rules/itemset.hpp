@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::rules {
 
 /// An item: a (feature, bin) pair by its number, 0-based (binned_dataset::item_begin).

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::rules {
 
 /// When a rule X -> r counts: sigma documents with X and r, among n with X.

@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::rules {
 
 /// Memory that several lists take from, from any number of threads at once: throws `out_of_budget`

@@ -12,6 +12,8 @@
 #include <string_view>
 
 // Frequent itemset mining (docs/definitions.md, Rules).
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
 namespace rulerank::rules {
 
 /// How itemsets are found; the same ones, whichever engine finds them.
