@@ -99,6 +99,21 @@ TEST(model, what_members_share_stands_once) {
   EXPECT_EQ(to_bytes(copied), to_bytes(m));
 }
 
+TEST(model, cuts_that_do_not_make_the_training_items_are_refused) {
+  model m = small_model();
+  auto& first = std::get<rules_member>(m.members[0]);
+  datasets::discretizer fewer = *first.cuts;
+  fewer.features.back().cuts.pop_back();
+  first.cuts = std::make_shared<datasets::discretizer const>(fewer);
+  EXPECT_NE(
+      message_of(to_bytes(m)).find("m.model:1:1: members[0].cuts: found cuts that do not make"),
+      std::string::npos)
+      << message_of(to_bytes(m));
+  fewer.features.clear();
+  first.cuts = std::make_shared<datasets::discretizer const>(fewer);
+  EXPECT_NE(message_of(to_bytes(m)), "no error");
+}
+
 TEST(model, any_damaged_byte_is_noticed) {
   std::string const bytes = to_bytes(small_model());
   for (std::size_t at = 0; at < bytes.size(); at += 3) {

@@ -53,12 +53,35 @@ nlohmann::ordered_json write_rules(model_member const& of, stored_parts& parts) 
           {"options", to_json(rules.scoring)}};
 }
 
+/// Throws `error` where the training documents are not items that the cuts make.
+void expect_agreement(json_fields const& from, datasets::discretizer const& cuts,
+                      datasets::binned_dataset const& training) {
+  if (training.feature_count() == 0)
+    from.fail("training", "found documents without a column, expected one or more");
+  for (std::size_t f = 0; f < training.feature_count(); ++f) {
+    std::uint32_t const feature = training.features[f];
+    std::size_t const bins = training.bins(f) - (training.has_missing_item[f] ? 1 : 0);
+    auto const at =
+        std::ranges::lower_bound(cuts.features, feature, {}, &datasets::feature_cuts::feature);
+    if (at == cuts.features.end() || at->feature != feature || at->cuts.size() + 1 != bins)
+      from.fail("cuts", fmt::format("found cuts that do not make the {} bins of feature {}, which "
+                                    "the training documents have",
+                                    bins, feature));
+  }
+}
+
 model_member read_rules(json_fields const& from, stored_parts const& parts) {
   rules_member rules;
   rules.cuts = parts.cuts[from.index("cuts", parts.cuts.size())];
   rules.training = parts.training[from.index("training", parts.training.size())];
   rules.scoring =
       scoring_options_from(from.member("options"), from.name(), from.prefix() + "options.");
+  expect_agreement(from, *rules.cuts, *rules.training);
+  try {
+    itemsets_a_document(rules.scoring, rules.training->feature_count());
+  } catch (usage_error const& too_many) {
+    from.fail("options", too_many.what());
+  }
   return rules;
 }
 
