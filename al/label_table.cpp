@@ -11,8 +11,10 @@ label_table::label_table(std::vector<datasets::answer> rows, std::string path,
                          datasets::dataset const& pool, datasets::answer_journal* journal)
     : rows_(std::move(rows)), path_(std::move(path)), journal_(journal) {
   std::ranges::stable_sort(rows_, {}, &datasets::answer::document);
-  auto const again = std::ranges::unique(rows_, {}, &datasets::answer::document);
-  rows_.erase(again.begin(), again.end());
+  auto const same_document = [](datasets::answer const& a, datasets::answer const& b) {
+    return a.document == b.document;
+  };
+  rows_.erase(std::unique(rows_.begin(), rows_.end(), same_document), rows_.end());
   for (std::size_t d = 0; d < pool.size(); ++d)
     if (pool.labels[d] != datasets::unlabelled) expect_same(d, pool.labels[d], pool.name);
   if (journal_ == nullptr) return;
