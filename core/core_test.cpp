@@ -270,8 +270,7 @@ TEST(make_folders, names_what_cannot_be_made) {
 enum class toy { automatic, plain, fast, both, absent };
 using make_toy = int (*)();
 constexpr registered_engine<toy, make_toy> toys[] = {
-    {toy::plain, "plain", "one by one", "", runs_on::cpu, runs_on::cpu,
-     [] { return 1; }},
+    {toy::plain, "plain", "one by one", "", runs_on::cpu, runs_on::cpu, [] { return 1; }},
     {toy::fast, "fast", "many at a time", "Someone 2017", runs_on::gpus, runs_on::gpus,
      [] { return 2; }},
     {toy::both, "both", "either", "", runs_on::cpu_and_gpus, runs_on::nowhere, [] { return 3; }},

@@ -159,8 +159,8 @@ std::vector<datasets::item_range> item_ranges(ranker const& by, datasets::discre
 
 /// What a member does to the combined score of a document of a list.
 struct member_explanation {
-  explanation why;       ///< of the member's own score
-  std::size_t rank = 0;  ///< of the document by the member's own scores, from 1
+  explanation why;                 ///< of the member's own score
+  std::size_t rank = 0;            ///< of the document by the member's own scores, from 1
   double mean = 0, deviation = 0;  ///< of its scores over the list
   /// What the member adds to the combined score: its standardised score over the number of members;
   /// of a member alone its score.

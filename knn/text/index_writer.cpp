@@ -65,7 +65,8 @@ class index_writer {
     finish_index(to, *layout_, header);
   }
 
-  /// The counts of the fields and, last, of the whole documents, by the terms' numbers in the index.
+  /// The counts of the fields and, last, of the whole documents, by the terms' numbers in the
+  /// index.
   std::vector<field_counts> fields() {
     field_counts whole{std::string(whole_document), {}};
     for_counted_rows([&](sparse_matrix const& counts) {
