@@ -1,5 +1,6 @@
 # cmake -DFOLDER=<folder> -DMOST=<number> -P count_headers.cmake: no more headers than that, and each says
 # what several threads may call, but those of constants and macros.
+cmake_policy(VERSION 3.25)
 set(of_constants aligned.hpp host_device.hpp version.hpp)
 file(GLOB_RECURSE headers "${FOLDER}/*")
 list(LENGTH headers count)
