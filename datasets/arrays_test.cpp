@@ -5,8 +5,9 @@
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -20,7 +21,8 @@ namespace {
 using views = std::vector<std::string_view>;
 
 bool same_value(double a, double b) {
-  return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof a) == 0;
+  return (std::isnan(a) && std::isnan(b)) ||
+         std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
 /// Labels, queries, entries, ids and comments.
