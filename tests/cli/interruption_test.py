@@ -14,7 +14,8 @@ import harness
 
 def files(folder):
     return {str(path.relative_to(folder)): path.read_bytes()
-            for path in pathlib.Path(folder).rglob("*") if path.is_file()}
+            for path in pathlib.Path(folder).rglob("*")
+            if path.is_file() and path.name != harness.LOCK}
 
 
 class Interruption(harness.CommandLine):
@@ -35,7 +36,7 @@ class Interruption(harness.CommandLine):
             "reduce": ["reduce", *out, "--ids", self.out / "r.tsv", "--rule-size", "4",
                        "--engine", "ssarp"],
             "rank": [*rank, "--engine", "project"],
-            "rank, lrar": [*rank, "--engine", "lrar", "--cache-memory", "64MB"],
+            "rank, lrar": [*rank[:-1], "4", "--engine", "lrar", "--cache-memory", "64MB"],
             # Soon done with one system, never with the other.
             "experiment": [*self.EXPERIMENT, "--rank-size", "2,6", "--out-dir", self.out / "e"],
         }
