@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace rulerank {
@@ -120,6 +121,31 @@ TEST(error, names_the_position) {
   EXPECT_STREQ(error({"a.txt", 3, 7}, "x").what(), "a.txt:3:7: x");
   EXPECT_STREQ(error({"a.txt", 3, 0}, "x").what(), "a.txt:3:1: x");
   EXPECT_STREQ(error({"a.txt", 0, 0}, "x").what(), "a.txt: x");
+}
+
+TEST(error, what_is_not_printable_is_quoted) {
+  struct {
+    char const* given;
+    char const* shown;
+  } const cases[] = {
+      {"plain \"text\" \\ ~", "plain \"text\" \\ ~"},
+      {"Grüße €\xf0\x9d\x84\x9e", "Grüße €\xf0\x9d\x84\x9e"},
+      {"a\033[31mb\n\t\x7f", "a\\x1b[31mb\\x0a\\x09\\x7f"},
+      {"\xc2\x9b\xc2\xa0", "\\xc2\\x9b\xc2\xa0"},             // CSI in one character; a blank
+      {"\xff\xc3(\xe2\x82", "\\xff\\xc3(\\xe2\\x82"},         // never, alone, cut short
+      {"\xc0\xaf\xe0\x80\xaf", "\\xc0\\xaf\\xe0\\x80\\xaf"},  // longer than need be
+      {"\xed\xa0\x80\xf4\x90\x80\x80", "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80"},
+  };
+  for (auto const& [given, shown] : cases) {
+    EXPECT_EQ(printable(given), shown);
+    EXPECT_EQ(printable(shown), shown);
+    EXPECT_EQ(error({given, 1, 1}, given).what(), fmt::format("{}:1:1: {}", shown, shown));
+    EXPECT_STREQ(usage_error(given).what(), shown);
+    EXPECT_STREQ(output_error(given).what(), shown);
+    EXPECT_STREQ(device_error(given).what(), shown);
+  }
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+  EXPECT_EQ(error({"a\nb", 1, 1}, "x").where().file, "a\nb");
 }
 
 TEST(random, is_fixed) {
@@ -234,6 +260,102 @@ TEST(output_file, knows_when_two_paths_are_one_output) {
   ASSERT_GE(descriptor, 0);
   EXPECT_TRUE(same_output(fmt::format("/dev/fd/{}", descriptor), path));
   ::close(descriptor);
+}
+
+TEST(output_file, has_any_name_that_the_file_system_takes) {
+  testing_tools::temporary_folder const folder;
+  constexpr std::size_t longest = 255;
+  for (std::size_t const size : {230, 240, 255}) {
+    std::string const path = folder / std::string(size, 'x');
+    write_file(path, "x");
+    EXPECT_EQ(read_all(path), "x") << size;
+  }
+  // What cannot be renamed at the end is refused at the begin.
+  EXPECT_THROW(output_file(folder / std::string(longest + 1, 'x')), output_error);
+  write_file(folder / "file", "x");
+  EXPECT_THROW(output_file(folder / "file/below"), output_error);
+}
+
+/// What `expect_apart` says, or nothing.
+std::string clash(std::vector<named_path> const& inputs, std::vector<named_path> const& outputs) {
+  try {
+    expect_apart(inputs, outputs);
+  } catch (usage_error const& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(expect_apart, an_input_is_never_an_output) {
+  testing_tools::temporary_folder const folder;
+  std::string const in = folder / "in.txt";
+  write_file(in, "x");
+  std::filesystem::create_symlink("in.txt", folder / "link");
+  std::filesystem::create_hard_link(in, folder / "twin");
+  std::filesystem::create_directory_symlink(folder.path(), folder / "again");
+  for (std::string const& out :
+       {in, folder / "./in.txt", folder / "link", folder / "twin", folder / "again/in.txt"}) {
+    EXPECT_EQ(clash({{"--in", in}}, {{"--out", out}}),
+              fmt::format("--out {} is --in too, expected another file", out));
+    EXPECT_EQ(clash({{"--a", ""}, {"", in}}, {{"--b", folder / "b"}, {"--out", out}}),
+              fmt::format("--out {} is an input too, expected another file", out));
+  }
+  EXPECT_EQ(clash({{"--in", in}, {"--none", ""}}, {{"--out", folder / "b"}, {"--none", ""}}), "");
+  EXPECT_EQ(clash({{"--in", "-"}}, {{"--out", "-"}}), "");
+  EXPECT_EQ(clash({{"--in", "/dev/null"}}, {{"--out", "/dev/null"}}), "");
+}
+
+TEST(expect_apart, two_outputs_are_two_files) {
+  testing_tools::temporary_folder const folder;
+  std::filesystem::create_directory_symlink(folder.path(), folder / "again");
+  std::string const out = folder / "not-there-yet", same = folder / "again/not-there-yet";
+  EXPECT_EQ(clash({}, {{"--out", out}, {"--run", out}}),
+            fmt::format("--out and --run are both {}, expected different files", out));
+  EXPECT_EQ(clash({}, {{"--out", out}, {"--run", same}}),
+            fmt::format("--out {} and --run {} are the same, expected different files", out, same));
+  EXPECT_EQ(clash({}, {{"--out", "-"}, {"--run", "-"}}),
+            "--out and --run are both standard output, expected different files");
+  EXPECT_EQ(clash({}, {{"--out", out}, {"--run", folder / "b"}, {"--c", "-"}}), "");
+}
+
+TEST(folder_lock, one_at_a_time_holds_a_folder) {
+  testing_tools::temporary_folder const folder, other;
+  std::string const path = folder.path().string();
+  {
+    folder_lock const first(path);
+    try {
+      folder_lock const second(path);
+      FAIL() << "held twice";
+    } catch (output_error const& e) {
+      EXPECT_EQ(e.what(),
+                fmt::format("{}: another run writes there, expected a folder of its own", path));
+    }
+    folder_lock const elsewhere(other.path().string());
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "nothing stays";
+  folder_lock held(path);
+  folder_lock moved(std::move(held));
+  EXPECT_THROW(folder_lock{path}, output_error);
+  held = folder_lock();
+  EXPECT_THROW(folder_lock{path}, output_error);
+  moved = folder_lock();
+  EXPECT_NO_THROW(folder_lock{path});
+  EXPECT_THROW(folder_lock{folder / "not there"}, output_error);
+}
+
+TEST(folder_lock, ends_with_its_process) {
+  testing_tools::temporary_folder const folder;
+  pid_t const child = ::fork();
+  if (child == 0) {
+    folder_lock const held(folder.path().string());
+    ::_exit(0);  // as a killed one: no destructor runs
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder / ".rulerank.lock"));
+  EXPECT_NO_THROW(folder_lock{folder.path().string()});
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(output_file, full_disk_is_an_error) {

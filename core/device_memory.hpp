@@ -29,7 +29,7 @@ class current_device {
   int before_ = 0;
 };
 
-/// n elements of memory that Source takes and gives back. Not initialised.
+/// n elements of memory that Source takes and gives back. Not initialized.
 template <class T, class Source>
 class owned_array {
   static_assert(std::is_trivially_copyable_v<T>);

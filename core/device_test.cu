@@ -1,6 +1,6 @@
+#include "core/device_pool.hpp"
 #include "core/error.hpp"
 #include "core/for_each_device.hpp"
-#include "core/per_device.hpp"
 #include "core/stream.hpp"
 #include "core/testing.hpp"
 
@@ -175,6 +175,33 @@ TEST(per_device, destroys_what_was_made_when_a_constructor_throws) {
   EXPECT_TRUE(logs.back().empty());
   for (std::size_t i = 0; i + 1 < devices.size(); ++i)
     EXPECT_EQ(logs[i], (std::vector<int>{devices[i], devices[i]}));
+}
+
+TEST(device_pool, keeps_what_is_given_back) {
+  RULERANK_NEEDS_GPU();
+  std::vector<int> const devices = testing_tools::gpus();
+  int const before = current();
+  std::vector<std::vector<int>> logs(devices.size());
+  {
+    device_pool<device_witness> pool(devices);
+    for_each_device(devices, [&](std::size_t i) {
+      for (int use = 0; use < 5; ++use) {
+        auto const one = pool.take(i, logs[i], false);
+        auto const two = pool.take(i, logs[i], false);
+      }
+    });
+    {
+      auto const one = pool.take(0, logs[0], true);  // idle ones are taken, not made
+      auto const two = pool.take(0, logs[0], true);
+      EXPECT_THROW(pool.take(0, logs[0], true), usage_error);
+    }
+    EXPECT_EQ(current(), before);
+    for (std::size_t i = 0; i < devices.size(); ++i)
+      EXPECT_EQ(logs[i], std::vector<int>(2, devices[i])) << "made twice, kept";
+  }
+  EXPECT_EQ(current(), before);
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    EXPECT_EQ(logs[i], std::vector<int>(4, devices[i])) << "destroyed";
 }
 
 /// Counts what is taken at a time.

@@ -12,6 +12,29 @@ std::string shown(source_position const& where) {
   return fmt::format("{}:{}:{}", where.file, where.line, std::max<std::uint64_t>(where.column, 1));
 }
 
+/// The bytes of the UTF-8 character that a text begins with; 0: it begins with none.
+std::size_t character_size(std::string_view text) {
+  auto const byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  unsigned const first = byte(0);
+  if (first < 0x80) return 1;
+  std::size_t const size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < size) return 0;
+  for (std::size_t at = 1; at < size; ++at)
+    if ((byte(at) & 0xc0) != 0x80) return 0;
+  unsigned const second = byte(1);
+  bool const overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  bool const surrogate = first == 0xed && second >= 0xa0;
+  bool const beyond = first == 0xf4 && second >= 0x90;
+  return overlong || surrogate || beyond ? 0 : size;
+}
+
+/// Whether a terminal could take a character for a command: U+0000 to U+001F, U+007F to U+009F.
+bool is_control(std::string_view character) {
+  auto const first = static_cast<unsigned char>(character[0]);
+  return first < 0x20 || first == 0x7f ||
+         (first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0);
+}
+
 /// What was found may be a line of megabytes: its begin and the end of the message are kept.
 std::string bounded(std::string_view text) {
   constexpr std::size_t most = 1000;
@@ -20,10 +43,25 @@ std::string bounded(std::string_view text) {
 }
 }  // namespace
 
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    std::size_t const size = character_size(text);
+    std::string_view const next = text.substr(0, std::max<std::size_t>(size, 1));
+    text.remove_prefix(next.size());
+    if (size > 0 && !is_control(next))
+      shown += next;
+    else
+      for (char const c : next) shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return shown;
+}
+
 error::error(source_position where, std::string_view found_and_expected)
-    : std::runtime_error(where.file.empty()
-                             ? bounded(found_and_expected)
-                             : fmt::format("{}: {}", shown(where), bounded(found_and_expected))),
+    : std::runtime_error(printable(
+          where.file.empty() ? bounded(found_and_expected)
+                             : fmt::format("{}: {}", shown(where), bounded(found_and_expected)))),
       where_(std::move(where)) {}
 
 }  // namespace rulerank

@@ -9,6 +9,10 @@
 // several threads at once, or changed by one.
 namespace rulerank {
 
+/// Text for a message that may go to a terminal: control bytes, and what is not UTF-8, stand as
+/// \xNN. The errors below do this to what they are given; warnings go through it when shown.
+std::string printable(std::string_view text);
+
 /// A position in an input: 1-based line and column (in bytes). Line 0: the input as a whole, such
 /// as a file that cannot be read. Column 0: the line as a whole, shown as column 1.
 struct source_position {
@@ -17,7 +21,8 @@ struct source_position {
   std::uint64_t column = 0;
 };
 
-/// Bad input data. `what()` is `FILE:LINE:COLUMN: found, expected`, or `FILE: ...` for line 0.
+/// Bad input data. `what()` is `FILE:LINE:COLUMN: found, expected`, or `FILE: ...` for line 0,
+/// printable.
 class error : public std::runtime_error {
  public:
   error(source_position where, std::string_view found_and_expected);
@@ -30,19 +35,19 @@ class error : public std::runtime_error {
 /// A call with arguments that make no sense together; its program should explain the usage.
 class usage_error : public std::invalid_argument {
  public:
-  using std::invalid_argument::invalid_argument;
+  explicit usage_error(std::string_view message) : std::invalid_argument(printable(message)) {}
 };
 
 /// A device that is missing, lost or out of memory.
 class device_error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit device_error(std::string_view message) : std::runtime_error(printable(message)) {}
 };
 
 /// An output that could not be written (disk full, no permission).
 class output_error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit output_error(std::string_view message) : std::runtime_error(printable(message)) {}
 };
 
 /// The work was stopped from outside: a stop token, or a progress callable that returned false.

@@ -27,11 +27,14 @@ constexpr std::size_t buffer_size = 1 << 18;
   throw output_error(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
 }
 
+/// As much of the name as leaves a name that every file system takes.
 std::string partial_name(std::string const& path) {
+  constexpr std::size_t most = 100;
   static std::atomic<unsigned> count{0};
   std::filesystem::path const target(path);
-  return (target.parent_path() /
-          fmt::format(".{}.partial-{}-{}", target.filename().string(), ::getpid(), count++))
+  return (target.parent_path() / fmt::format(".{}.partial-{}-{}",
+                                             target.filename().string().substr(0, most), ::getpid(),
+                                             count++))
       .string();
 }
 
@@ -113,12 +116,14 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
     return;
   }
   path_ = to.path;  // a link stays: what it leads to is replaced
-  if (std::filesystem::is_directory(path_)) {
+  struct stat old {};
+  bool const exists = ::stat(path_.c_str(), &old) == 0;
+  if (!exists && errno != ENOENT) fail(path_, "cannot be written");  // such as a name too long
+  if (exists && S_ISDIR(old.st_mode)) {
     errno = EISDIR;
     fail(path_, "cannot be written");
   }
-  struct stat old {};
-  if (::stat(path_.c_str(), &old) == 0 && !S_ISREG(old.st_mode)) {
+  if (exists && !S_ISREG(old.st_mode)) {
     // A device or a pipe (/dev/null, /dev/full, process substitution) is written in place.
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) fail(path_, "cannot be written");

@@ -4,11 +4,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rulerank {
 
 /// An output that appears whole or not at all. Bytes go to a nameless file in the target's folder
-/// (where the file system has them, else to `.NAME.partial-PID`), and `commit()` puts it in the
+/// (where the file system has them, else to `.NAME.partial-PID-N`), and `commit()` puts it in the
 /// place of `path` with one rename. Destroyed without a commit, it leaves the old file untouched.
 /// The path `-` is standard output, written as it comes; so are devices, pipes and what a link to
 /// an open descriptor (/dev/stdout, /dev/fd/N, /proc/self/fd/N) leads to, a file too: the shell
@@ -50,6 +51,36 @@ class output_file {
 /// Whether two paths name the same output: one descriptor, one file or pipe, or one path where
 /// nothing is yet. A device such as /dev/null may be named any number of times.
 bool same_output(std::string const& a, std::string const& b);
+
+/// A path, and what names it in messages, such as an option.
+struct named_path {
+  std::string name;
+  std::string path;  ///< empty: not given
+};
+
+/// Throws `usage_error` naming both where two outputs are the same, and where an output would take
+/// the place of an input. Files are compared by device and inode, what is not there yet by where it
+/// would be made. Inputs that are no files (streams, devices, folders) are in no output's way; one
+/// may have no name.
+void expect_apart(std::vector<named_path> const& inputs, std::vector<named_path> const& outputs);
+
+/// One run at a time writes results into a folder. Holds the folder until it is destroyed or its
+/// process ends, however it ends; locks of different processes and of one process's threads keep
+/// each other out alike. The lock is a file `.rulerank.lock` in the folder, removed at the end.
+class folder_lock {
+ public:
+  /// Holds nothing.
+  folder_lock() = default;
+  /// Throws `output_error` when the folder is held already, or cannot be written.
+  explicit folder_lock(std::string const& folder);
+  ~folder_lock();
+  folder_lock(folder_lock&& other) noexcept;
+  folder_lock& operator=(folder_lock&& other) noexcept;
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+};
 
 /// Writes a whole file at once; like an `output_file`, it appears whole or not at all.
 void write_file(std::string const& path, std::string_view bytes);

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include <openssl/evp.h>
+#include <sys/stat.h>
 
 namespace rulerank {
 
@@ -45,6 +46,13 @@ std::string sha256::hex() {
     text += digits[digest[i] & 15];
   }
   return text;
+}
+
+file_state file_state_of(std::string const& path) noexcept {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return {};
+  return {found.st_dev, found.st_ino, static_cast<std::uint64_t>(found.st_size),
+          found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
 }
 
 std::string sha256_hex(std::string_view bytes) {

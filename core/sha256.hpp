@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,15 @@ class sha256 {
   struct state;
   std::unique_ptr<state> state_;
 };
+
+/// What tells that a file was written to or replaced: where it lies, how large and how old it is.
+struct file_state {
+  std::uint64_t device = 0, inode = 0, size = 0;
+  std::int64_t seconds = 0, nanoseconds = 0;  ///< of the last change
+  bool operator==(file_state const&) const = default;
+};
+/// All 0 for what is no regular file.
+file_state file_state_of(std::string const& path) noexcept;
 
 std::string sha256_hex(std::string_view bytes);
 /// Of a file's bytes as they lie on disk; throws `error` when it cannot be read.

@@ -43,14 +43,24 @@ inline std::vector<int> gpus() {
   return ordinals;
 }
 
-/// Contexts with the first GPU, with two, with four, as far as there are so many.
-inline std::vector<context> with_gpus() {
-  std::vector<context> contexts;
-  auto const all = gpus();
-  for (std::size_t n = 1; n <= all.size(); n *= 2)
-    contexts.emplace_back().devices.assign(all.begin(),
-                                           all.begin() + static_cast<std::ptrdiff_t>(n));
-  return contexts;
+/// The numbers of GPUs that tests of GPUs run on, each in an instance of its own.
+inline constexpr std::size_t gpu_counts[] = {1, 2, 4};
+
+/// Why a test cannot run on n GPUs of this machine; empty where it can.
+inline std::string why_not_on_gpus(std::size_t n) {
+  device_list const here = list_devices();
+  if (here.devices.size() >= n) return {};
+  if (here.devices.empty()) return here.why_none;
+  return "needs " + std::to_string(n) + " GPUs, this machine has " +
+         std::to_string(here.devices.size());
+}
+
+/// A context with the first n GPUs, of which there are so many.
+inline context on_gpus(std::size_t n) {
+  context ctx;
+  ctx.devices = gpus();
+  ctx.devices.resize(n);
+  return ctx;
 }
 
 /// A file or folder of the real data sets, under $RULERANK_TEST_DATA; empty when it is not there.
@@ -70,6 +80,8 @@ inline std::optional<std::string> real_data(std::string const& name) {
   if (!path##_found) GTEST_SKIP() << "needs " << (name) << " in $RULERANK_TEST_DATA"; \
   std::string const path = *path##_found
 
-/// Skips a test of GPUs on a machine without one, saying why there is none.
-#define RULERANK_NEEDS_GPU() \
-  if (::rulerank::testing_tools::gpus().empty()) GTEST_SKIP() << ::rulerank::list_devices().why_none
+/// Skips a test on a machine with fewer than n GPUs, saying why.
+#define RULERANK_NEEDS_GPUS(n)                                                              \
+  if (auto const why_not = ::rulerank::testing_tools::why_not_on_gpus(n); !why_not.empty()) \
+  GTEST_SKIP() << why_not
+#define RULERANK_NEEDS_GPU() RULERANK_NEEDS_GPUS(1)
