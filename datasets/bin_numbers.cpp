@@ -9,6 +9,7 @@ namespace rulerank::datasets {
 
 dataset with_bin_numbers(context const& ctx, dataset data, binned_dataset const& binned) {
   std::size_t const features = binned.feature_count();
+  data.names = binned.names;
   data.entries.resize(data.size() * features);
   parallel_for(ctx, data.size(), 1024, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t f = 0; f < features; ++f) {

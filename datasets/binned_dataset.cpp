@@ -1,11 +1,17 @@
+#include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <span>
+#include <string_view>
+
+#include <fmt/format.h>
 
 namespace rulerank::datasets {
 
@@ -91,10 +97,32 @@ class column_writer {
   std::vector<double> values_;                 // a tile, column by column
 };
 
+/// A file whose names are all others is one of other features, or of features renamed.
+void expect_a_name_in_common(dataset const& data, feature_names const& fitted) {
+  if (data.names.empty() || fitted.empty()) return;
+  std::set<std::string_view> known;
+  for (auto const& [feature, name] : fitted) known.insert(name);
+  for (auto const& [feature, name] : data.names)
+    if (known.contains(name)) return;
+  throw error({data.name, 0, 0},
+              fmt::format("found features such as {}, expected some of those that the cuts are of, "
+                          "such as {}",
+                          quoted(data.names.begin()->second), quoted(fitted.begin()->second)));
+}
+
 }  // namespace
 
 binned_dataset apply_discretizer(context const& ctx, dataset const& data,
                                  discretizer const& fitted) {
+  if (fitted.names != data.names && !data.entries.empty()) {
+    expect_a_name_in_common(data, fitted.names);
+    dataset const alike = renumbered(data, fitted.names);
+    discretizer same = fitted;
+    same.names = alike.names;
+    binned_dataset result = apply_discretizer(ctx, alike, same);
+    result.names = fitted.names;
+    return result;
+  }
   if (fitted.options.norm != normalization::none) {
     discretizer plain = fitted;
     plain.options.norm = normalization::none;
@@ -108,6 +136,7 @@ binned_dataset apply_discretizer(context const& ctx, dataset const& data,
   result.stride = round_up(data.size(), alignment);
   result.labels = data.labels;
   result.max_label = data.max_label();
+  result.names = fitted.names;
   bool const missing_item = fitted.options.missing == missing_values::item;
   result.item_begin.push_back(0);
   for (feature_cuts const& f : fitted.features) {
@@ -133,6 +162,7 @@ binned_dataset subset(binned_dataset const& data, std::span<std::size_t const> c
   part.documents = chosen.size();
   part.stride = round_up(chosen.size(), alignment);
   part.features = data.features;
+  part.names = data.names;
   part.item_begin = data.item_begin;
   part.has_missing_item = data.has_missing_item;
   part.codes.assign(part.feature_count() * part.stride, no_item);

@@ -6,8 +6,10 @@
 #include <limits>
 #include <new>
 #include <numeric>
+#include <unordered_map>
 #include <unordered_set>
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 namespace rulerank::datasets {
@@ -59,6 +61,11 @@ source_position place_of(dataset const& data, std::size_t d) {
 }
 
 void expect_labels(dataset const& data, std::string_view purpose) {
+  for (std::size_t d = 0; d < data.fractional_labels.size(); ++d)
+    if (data.fractional_labels[d] != data.labels[d])
+      throw error(place_of(data, d), fmt::format("found the fractional label {}, expected classes "
+                                                 "(integers) to {}",
+                                                 data.fractional_labels[d], purpose));
   auto const unknown = std::find(data.labels.begin(), data.labels.end(), unlabelled);
   if (unknown == data.labels.end()) return;
   throw error(place_of(data, static_cast<std::size_t>(unknown - data.labels.begin())),
@@ -85,6 +92,42 @@ std::vector<std::uint32_t> listed_features(dataset const& data) {
   return features;
 }
 
+std::string name_of(std::uint32_t feature, feature_names const& names) {
+  auto const found = names.find(feature);
+  return found == names.end() ? std::to_string(feature) : found->second;
+}
+
+dataset renumbered(dataset data, feature_names const& names) {
+  if (data.names == names || data.entries.empty()) {
+    data.names = names;
+    return data;
+  }
+  if (data.names.empty() || names.empty())
+    throw error({data.name, 1, 1},
+                data.names.empty() ? fmt::format("features have numbers, expected names such as {}",
+                                                 names.begin()->second)
+                                   : fmt::format("features have names such as {}, expected numbers",
+                                                 data.names.begin()->second));
+  std::unordered_map<std::string_view, std::uint32_t> known;
+  for (auto const& [feature, name] : names) known.emplace(name, feature);
+  std::unordered_map<std::uint32_t, std::uint32_t> numbers;
+  feature_names all = names;
+  for (auto const& [feature, name] : data.names) {
+    auto const found = known.find(name);
+    std::uint32_t const number =
+        found != known.end() ? found->second : all.rbegin()->first + 1;  // in the order of names
+    all.try_emplace(number, name);
+    numbers[feature] = number;
+  }
+  for (feature_value& entry : data.entries) entry.feature = numbers.at(entry.feature);
+  for (std::size_t d = 0; d < data.size(); ++d)
+    std::sort(data.entries.begin() + static_cast<std::ptrdiff_t>(data.row[d]),
+              data.entries.begin() + static_cast<std::ptrdiff_t>(data.row[d + 1]),
+              [](feature_value const& a, feature_value const& b) { return a.feature < b.feature; });
+  data.names = std::move(all);
+  return data;
+}
+
 std::vector<std::size_t> input_places(dataset const& data) {
   std::vector<std::size_t> by_line(data.size());
   std::iota(by_line.begin(), by_line.end(), std::size_t{0});
@@ -100,6 +143,9 @@ std::vector<std::size_t> input_places(dataset const& data) {
 dataset rows_of(dataset const& data, std::span<std::size_t const> documents) {
   dataset part;
   part.name = data.name;
+  part.names = data.names;
+  part.delimiter = data.delimiter;
+  part.header = data.header;
   part.text = data.text;
   auto const take = [&](auto& to, auto const& from) {
     if (from.empty()) return;
@@ -107,6 +153,7 @@ dataset rows_of(dataset const& data, std::span<std::size_t const> documents) {
     for (std::size_t const d : documents) to.push_back(from[d]);
   };
   take(part.labels, data.labels);
+  take(part.fractional_labels, data.fractional_labels);
   take(part.comments, data.comments);
   take(part.ids, data.ids);
   take(part.lines, data.lines);

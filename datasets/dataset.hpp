@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@ struct query_group {
   std::size_t end = 0;    ///< one past the last
   std::size_t size() const noexcept { return end - begin; }
 };
+
+/// What features are called, by their numbers.
+using feature_names = std::map<std::uint32_t, std::string>;
 
 /// A feature of a document as its line lists it.
 struct feature_value {
@@ -57,23 +61,32 @@ class text_source {
   virtual std::string_view bytes() const noexcept = 0;
 };
 
-/// N documents in query groups, as read: nothing is normalised, filled in or dropped.
+/// N documents in query groups, as read: nothing is normalized, filled in or dropped.
 /// Entry lists are rows in compressed form: those of document d are
 /// `entries[row[d] .. row[d + 1])`, features ascending and distinct. Several threads may read one
 /// data set at once.
 ///
-/// An id is a part of its document's comment, `docid = ID`, so that it is written and read with it;
-/// `read_svmlight` and `make_dataset` (datasets/arrays.hpp) fill both.
+/// In SVMlight's form an id is a part of its document's comment, `docid = ID`, so that it is
+/// written and read with it; `read_svmlight` and `make_dataset` (datasets/arrays.hpp) fill both.
+///
+/// Features have numbers in the text, or all of them have names. Names get the numbers 1, 2, ... in
+/// the order of their bytes, whatever their order in the text. Another text may name others, so
+/// numbers mean something within one data set alone: `apply_discretizer` goes by the names, and
+/// `renumbered` gives one set the numbers of another.
 struct dataset {
   std::string name;                        ///< the path, for messages
   std::vector<std::int32_t> labels;        ///< [N] 0 or more, or `unlabelled`
+  std::vector<double> fractional_labels;   ///< [N] where some are, and `labels` are rounded down
   std::vector<query_group> queries;        ///< in file order; together they cover 0..N
   std::vector<std::size_t> row{0};         ///< [N + 1]
   entry_list entries;                      ///< all rows, one after the other
   std::vector<std::string_view> comments;  ///< [N] trimmed; empty where no document has one
   std::vector<std::string_view> ids;       ///< [N] "": none; empty where no document has one
+  feature_names names;                     ///< of the features, where the text names them
   std::vector<std::string_view> lines;  ///< [N] without LF or CRLF; empty for a set made in memory
   std::vector<std::uint64_t> line_numbers;  ///< [N] 1-based, in the file; empty likewise
+  char delimiter = 0;       ///< between the cells of delimited text (CSV, TSV); 0: another form
+  std::string_view header;  ///< its first record, likewise without LF or CRLF
   std::shared_ptr<text_source const> text;  ///< keeps the views above alive; empty without any
 
   std::size_t size() const noexcept { return labels.size(); }
@@ -97,11 +110,19 @@ struct dataset {
 source_position place_of(dataset const& data, std::size_t d);
 
 /// Throws `error` naming the first document without a label: "found a document without a label,
-/// expected labels to `purpose`", such as "learn from".
+/// expected labels to `purpose`", such as "learn from", and likewise for a fractional label.
 void expect_labels(dataset const& data, std::string_view purpose);
 
 /// The distinct features that any document lists, ascending.
 std::vector<std::uint32_t> listed_features(dataset const& data);
+
+/// `FEATURE` or what it is called.
+std::string name_of(std::uint32_t feature, feature_names const& names);
+
+/// The data set with its features numbered as in `names`; those that are not there follow behind,
+/// and keep their names. Without names on both sides it is given back as it is. Throws `error` that
+/// names the data set where one side has names and the other numbers.
+dataset renumbered(dataset data, feature_names const& names);
 
 /// Where each document stands among those of its input, 0 to N - 1: d itself, but for a set whose
 /// lines were regrouped. Files with a line or a score for each document keep the input's order.

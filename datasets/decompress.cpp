@@ -7,6 +7,7 @@
 
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 namespace rulerank::datasets {
 
@@ -101,9 +102,7 @@ class zstd_decompressor final : public decompressor {
       ZSTD_outBuffer output{output_.data(), output_.size(), 0};
       std::size_t const status = ZSTD_decompressStream(stream_, &output, &input);
       if (output.pos > 0) out({output_.data(), output.pos});
-      if (ZSTD_isError(status))
-        throw archive_fault(std::string("the zstd archive is damaged (") +
-                            ZSTD_getErrorName(status) + ')');
+      if (ZSTD_isError(status)) fail(status);
       complete_ = status == 0;
       full = output.pos == output.size && !complete_;
     }
@@ -114,6 +113,18 @@ class zstd_decompressor final : public decompressor {
   }
 
  private:
+  [[noreturn]] static void fail(std::size_t status) {
+    switch (ZSTD_getErrorCode(status)) {
+      case ZSTD_error_memory_allocation:
+        throw archive_fault("the zstd archive needs a larger window than memory holds");
+      case ZSTD_error_frameParameter_windowTooLarge:
+        throw archive_fault("the zstd archive needs a window of more than 2 GiB");
+      default:
+        throw archive_fault(std::string("the zstd archive is damaged (") +
+                            ZSTD_getErrorName(status) + ')');
+    }
+  }
+
   ZSTD_DCtx* stream_;
   std::vector<char> output_;
   bool complete_ = false;

@@ -79,6 +79,7 @@ discretizer fit_discretizer(context const& ctx, dataset const& train,
   std::vector<std::uint32_t> const features = listed_features(train);
   discretizer fitted;
   fitted.options = options;
+  fitted.names = train.names;
   fitted.features.resize(features.size());
   for (std::size_t f = 0; f < features.size(); ++f) fitted.features[f].feature = features[f];
 

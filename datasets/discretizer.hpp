@@ -40,6 +40,7 @@ struct discretizer {
   discretizer_options options;
   std::vector<feature_cuts> features;  ///< all features of the training part, ascending;
                                        ///< one without a cut makes no items
+  feature_names names;                 ///< of these, where the training part has names
 };
 
 /// The code of a document that has no item in a feature.
@@ -53,6 +54,7 @@ struct binned_dataset {
   std::size_t documents = 0;
   std::size_t stride = 0;                 ///< bytes from one column to the next
   std::vector<std::uint32_t> features;    ///< [F] the file's numbers, ascending
+  feature_names names;                    ///< of the fitted features, where they have names
   std::vector<std::uint32_t> item_begin;  ///< [F + 1]
   std::vector<bool> has_missing_item;     ///< [F]
   aligned_vector<std::uint8_t> codes;     ///< [F x stride], the padding holds `no_item`
@@ -66,11 +68,11 @@ struct binned_dataset {
   std::uint8_t code(std::size_t f, std::size_t d) const { return column(f)[d]; }
 };
 
-/// The data set with every feature normalised within every query, on its own, over the query's
+/// The data set with every feature normalized within every query, on its own, over the query's
 /// present values: `query_minmax` gives (x - min) / (max - min), `query_zscore` gives
 /// (x - mean) / sd with the sd of the n values themselves (divided by n). A feature that is
 /// constant in a query becomes 0 there. Missing values stay missing. Where `unlisted` is zero, a
-/// document that does not list a feature has the value 0, which counts and is normalised like any
+/// document that does not list a feature has the value 0, which counts and is normalized like any
 /// other (it becomes a listed value where the result is not 0); where `missing` is zero, so has one
 /// that lists it as missing. `none` copies. Ids, comments and lines are kept as they are.
 dataset normalize(context const& ctx, dataset const& data, normalization how,
@@ -81,7 +83,9 @@ dataset normalize(context const& ctx, dataset const& data, normalization how,
 discretizer fit_discretizer(context const& ctx, dataset const& train,
                             discretizer_options const& options);
 
-/// Applies fitted cuts to any data set. A feature that was not fitted makes no items.
+/// Applies fitted cuts to any data set. A feature that was not fitted makes no items. Features that
+/// have names are found by these, whatever their numbers; throws `error` that names the data set
+/// where one side has names and the other numbers.
 binned_dataset apply_discretizer(context const& ctx, dataset const& data,
                                  discretizer const& fitted);
 

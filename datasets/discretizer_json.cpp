@@ -1,14 +1,14 @@
 #include "core/error.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/json_fields.hpp"
 #include "datasets/json_text.hpp"
+#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +20,7 @@ namespace {
 
 constexpr char const* format_name = "rulerank-discretizer";
 constexpr int format_version = 1;
+constexpr int version_with_names = 2;   // a reader of version 1 alone would go by numbers
 constexpr std::size_t most_cuts = 249;  // 250 bins and "missing" stay below `no_item`
 
 template <class Enum, std::size_t N>
@@ -53,57 +54,18 @@ Enum value_of(words<Enum, N> const& table, std::string_view what, std::string_vi
   throw usage_error(fmt::format("{}: found '{}', expected one of {}", what, word, expected));
 }
 
-/// Reads the members of one JSON object and says where it does not fit.
-class object_reader {
- public:
-  object_reader(nlohmann::json const& json, std::string name, std::string place)
-      : json_(json), name_(std::move(name)), place_(std::move(place)) {
-    if (!json.is_object()) fail("", fmt::format("found {}, expected an object", json.type_name()));
-  }
+using object_reader = json_fields<nlohmann::json>;
 
-  nlohmann::json const& member(char const* key) const {
-    auto const found = json_.find(key);
-    if (found == json_.end()) fail(key, "not found");
-    return *found;
-  }
-  std::string word(char const* key) const {
-    nlohmann::json const& value = member(key);
-    if (!value.is_string()) fail(key, fmt::format("found {}, expected a word", value.type_name()));
-    return value.get<std::string>();
-  }
-  /// A word that `parse` knows.
-  template <class Parse>
-  auto known(char const* key, Parse parse) const {
-    std::string const text = word(key);
-    try {
-      return parse(text);
-    } catch (usage_error const& e) {
-      throw error({name_, 1, 1}, place_ + e.what());
-    }
-  }
-  std::uint64_t integer(char const* key, std::uint64_t low, std::uint64_t high) const {
-    nlohmann::json const& value = member(key);
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < low ||
-        value.get<std::uint64_t>() > high)
-      fail(key,
-           fmt::format("found {}, expected an integer from {} to {}", value.dump(), low, high));
-    return value.get<std::uint64_t>();
-  }
-  nlohmann::json const& array(char const* key) const {
-    nlohmann::json const& value = member(key);
-    if (!value.is_array()) fail(key, fmt::format("found {}, expected an array", value.type_name()));
-    return value;
-  }
-  [[noreturn]] void fail(std::string_view key, std::string_view problem) const {
-    throw error({name_, 1, 1},
-                fmt::format("{}{}: {}", place_, key.empty() ? "JSON" : key, problem));
-  }
-
- private:
-  nlohmann::json const& json_;
-  std::string name_;
-  std::string place_;  // "features[3]." or empty
-};
+/// The name of a feature; others' are in `seen`.
+void read_name(object_reader const& entry, std::uint32_t feature, std::set<std::string>& seen,
+               feature_names& names) {
+  std::string const name = entry.word("name");
+  if (name.empty()) entry.fail("name", "found nothing, expected what the feature is called");
+  if (!seen.insert(name).second)
+    entry.fail("name",
+               fmt::format("found {} again, expected each name once", datasets::quoted(name)));
+  names.emplace(feature, name);
+}
 
 }  // namespace
 
@@ -136,7 +98,7 @@ normalization normalization_from(std::string_view word) {
 nlohmann::json to_json(discretizer const& fitted) {
   nlohmann::json json;
   json["format"] = format_name;
-  json["version"] = format_version;
+  json["version"] = fitted.names.empty() ? format_version : version_with_names;
   json["method"] = name_of(fitted.options.method);
   if (fitted.options.bins == 0)
     json["bins"] = "cv";
@@ -146,16 +108,19 @@ nlohmann::json to_json(discretizer const& fitted) {
   json["unlisted"] = name_of(fitted.options.unlisted);
   json["norm"] = name_of(fitted.options.norm);
   json["features"] = nlohmann::json::array();
-  for (feature_cuts const& f : fitted.features)
+  for (feature_cuts const& f : fitted.features) {
     json["features"].push_back({{"feature", f.feature}, {"cuts", f.cuts}});
+    if (!fitted.names.empty()) json["features"].back()["name"] = name_of(f.feature, fitted.names);
+  }
   return json;
 }
 
 discretizer discretizer_from_json(nlohmann::json const& json, std::string const& name) {
-  object_reader const top(json, name, "");
+  object_reader const top(json, name);
   if (std::string const format = top.word("format"); format != format_name)
     top.fail("format", fmt::format("found '{}', expected '{}'", format, format_name));
-  top.integer("version", format_version, format_version);
+  bool const named =
+      top.integer("version", format_version, version_with_names) == version_with_names;
 
   discretizer fitted;
   fitted.options.method = top.known("method", binning_from);
@@ -168,7 +133,8 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
   std::size_t const most =
       cross_validated ? most_cuts : static_cast<std::size_t>(fitted.options.bins) - 1;
 
-  nlohmann::json const& features = top.array("features");
+  std::set<std::string> seen;
+  nlohmann::json const& features = top.list("features");
   for (std::size_t i = 0; i < features.size(); ++i) {
     object_reader const entry(features[i], name, fmt::format("features[{}].", i));
     feature_cuts f;
@@ -177,12 +143,13 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
     if (!fitted.features.empty() && f.feature <= fitted.features.back().feature)
       entry.fail("feature", fmt::format("found {} after {}, expected ascending numbers", f.feature,
                                         fitted.features.back().feature));
-    nlohmann::json const& cuts = entry.array("cuts");
+    if (named) read_name(entry, f.feature, seen, fitted.names);
+    nlohmann::json const& cuts = entry.list("cuts");
     if (cuts.size() > most)
       entry.fail("cuts", fmt::format("found {} cuts, expected at most {}", cuts.size(), most));
     for (nlohmann::json const& cut : cuts) {
       if (!cut.is_number() || !std::isfinite(cut.get<double>()))
-        entry.fail("cuts", fmt::format("found {}, expected a finite number", cut.dump()));
+        entry.fail("cuts", fmt::format("found {}, expected a finite number", shown(cut)));
       double const value = cut.get<double>();
       if (!f.cuts.empty() && !(value > f.cuts.back()))
         entry.fail("cuts",
@@ -195,12 +162,7 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
 }
 
 discretizer read_discretizer(std::string const& path) {
-  if (std::filesystem::is_directory(path))
-    throw error({path, 0, 0}, "a folder, expected a discretizer in JSON");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw error({path, 0, 0}, "cannot be read, expected a discretizer in JSON");
-  std::string const text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) throw error({path, 0, 0}, "cannot be read, expected a discretizer in JSON");
+  std::string const text = read_file(path, "a discretizer in JSON");
   return discretizer_from_json(parse_json(text, path, "a discretizer"), path);
 }
 

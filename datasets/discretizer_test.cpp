@@ -334,10 +334,11 @@ TEST(discretizer_json, says_where_it_is_wrong) {
   };
   std::vector<fault> const faults{
       {R"("rulerank-discretizer")", R"("rulerank-model")", "format: found 'rulerank-model'"},
-      {R"("version":1)", R"("version":2)", "version: found 2"},
+      {R"("version":1)", R"("version":3)", "version: found 3"},
+      {R"("version":1)", R"("version":2)", "features[0].name: not found"},
       {R"("version":1,)", "", "version: not found"},
       {R"("tube")", R"("tubes")", "method: found 'tubes', expected one of tube, width, frequency"},
-      {R"("tube")", "7", "method: found number, expected a word"},
+      {R"("tube")", "7", "method: found 7, expected a word"},
       {R"("bins":3)", R"("bins":1)", "bins: found 1"},
       {R"("bins":3)", R"("bins":251)", "bins: found 251"},
       {R"("bins":3)", R"("bins":3.5)", "bins: found 3.5"},
@@ -351,11 +352,11 @@ TEST(discretizer_json, says_where_it_is_wrong) {
       {"[0.5,1]", "[1,0.5]", "features[0].cuts: found 0.5 after 1"},
       {"[0.5,1]", "[1,1]", "features[0].cuts: found 1 after 1"},
       {"[0.5,1]", "[null]", "features[0].cuts: found null, expected a finite number"},
-      {"[0.5,1]", R"(["1"])", "features[0].cuts: found \"1\""},
-      {"[0.5,1]", "{}", "features[0].cuts: found object, expected an array"},
+      {"[0.5,1]", R"(["1"])", "features[0].cuts: found string"},
+      {"[0.5,1]", "{}", "features[0].cuts: found object, expected a list"},
       {"[0.5,1]", "[0.5,1", "m.json:1:"},
       {"[0.5,1]", "[0.5,1e999]", ": found 1e999, expected a number that a double holds"},
-      {R"({"feature":3,"cuts":[]})", "3", "features[1].JSON: found number, expected an object"},
+      {R"({"feature":3,"cuts":[]})", "3", "features[1]: found 3, expected an object"},
   };
   testing_tools::temporary_folder folder;
   std::string const path = folder / "m.json";
@@ -380,6 +381,7 @@ TEST(discretizer_json, says_where_it_is_wrong) {
     EXPECT_THROW(read_discretizer(path), error);
   }
   EXPECT_THROW(read_discretizer(folder / "absent.json"), error);
+  EXPECT_THROW(read_discretizer(folder.path().string()), error);
 }
 
 TEST(discretizer_json, faults_of_the_text_have_line_and_column) {
@@ -391,7 +393,10 @@ TEST(discretizer_json, faults_of_the_text_have_line_and_column) {
   for (auto const& [text, line, column] :
        {fault{"{\n  \"format\": ?\n}\n", 2, 13}, fault{"1e999", 1, 1},
         fault{"{\n  \"a\": 1,\n  \"b\": [2.5, -1e999, 3]\n}\n", 3, 14},
-        fault{"[0,\n1\n,\n 1e400\n]", 4, 2}, fault{"", 1, 1}}) {
+        fault{"[0,\n1\n,\n 1e400\n]", 4, 2}, fault{"", 1, 1},
+        // Deep enough to end a program whose functions call themselves once a level.
+        fault{"{\n\"bins\":" + std::string(80'000, '[') + std::string(80'000, ']') + "}", 2,
+              507}}) {
     write_file(folder / "m.json", text);
     try {
       read_discretizer(folder / "m.json");

@@ -1,17 +1,17 @@
 #include "datasets/documents.hpp"
 
 #include "core/error.hpp"
+#include "datasets/document_lines.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/svmlight/fields.hpp"
 #include "datasets/text_source.hpp"
-#include "datasets/trec.hpp"
+#include "datasets/trec_documents.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,69 +21,7 @@ namespace rulerank::datasets {
 
 namespace {
 
-constexpr std::size_t documents_a_report = 256;
-constexpr std::string_view blanks = " \t";
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(blanks) == line.npos;
-}
-
-/// What is said of an id that has not the form that is asked for; empty for one that has.
-std::string fault_of_id(std::string_view id, id_form form) {
-  if (form == id_form::any) return {};
-  bool const hash = form == id_form::qid && id.find('#') != id.npos;
-  if (is_run_column(id) && !hash) return {};
-  return fmt::format("found the id {}, expected one word{}", quoted(id),
-                     form == id_form::qid ? " without #"
-                     : id == "#"          ? " other than #"
-                                          : "");
-}
-
-/// Lines that become documents, each with an id of its own.
-class document_lines {
- public:
-  document_lines(context const& ctx, std::string const& path, id_form form,
-                 std::function<void(text_document&&)> const& take)
-      : ctx_(ctx),
-        name_(display_name(path)),
-        lines_(text_stream::open(ctx, path)),
-        form_(form),
-        take_(take) {}
-
-  bool next() { return lines_.next(); }
-  std::string_view line() const { return lines_.line(); }
-  std::uint64_t number() const { return lines_.number(); }
-  std::string const& name() const { return name_; }
-
-  /// Column 0: the line as a whole.
-  [[noreturn]] void fail(std::uint64_t column, std::string const& found_and_expected) const {
-    throw error({name_, number(), column}, found_and_expected);
-  }
-
-  /// Takes down the id that stands on this line.
-  void claim(std::string const& id, std::uint64_t column) {
-    if (std::string const fault = fault_of_id(id, form_); !fault.empty()) fail(column, fault);
-    auto const [first, is_new] = ids_.try_emplace(id, number());
-    if (!is_new)
-      fail(column,
-           fmt::format("found id {} again, expected each once (it is that of line {} already)",
-                       datasets::quoted(id), first->second));
-  }
-
-  void give(text_document&& document) {
-    if (given_++ % documents_a_report == 0) ctx_.report("read", lines_.bytes(), 0);
-    take_(std::move(document));
-  }
-
- private:
-  context const& ctx_;
-  std::string name_;
-  line_stream lines_;
-  id_form form_;
-  std::function<void(text_document&&)> const& take_;
-  std::unordered_map<std::string, std::uint64_t> ids_;  // and their lines
-  std::size_t given_ = 0;
-};
+constexpr char const* no_documents = "found no documents, expected some";
 
 void read_tsv(document_lines& lines, bool labels) {
   char const* const form = labels ? "id<TAB>label<TAB>text" : "id<TAB>text";
@@ -116,19 +54,19 @@ void read_jsonl(document_lines& lines) {
     if (is_blank(lines.line())) continue;
     auto object = parse_ordered_json(lines.line(), lines.name(), "a document", lines.number());
     if (!object.is_object())
-      lines.fail(0, fmt::format("found {}, expected an object with id and text",
-                                datasets::quoted(object.dump())));
+      lines.fail(0, fmt::format("found {}, expected an object with id and text", shown(object)));
     auto const name_of = [&](std::string_view member, nlohmann::ordered_json& value) {
       if (value.is_string()) return std::move(value.get_ref<std::string&>());
       if (!value.is_number_integer())
-        lines.fail(0, fmt::format("found {} as {}, expected a string or an integer",
-                                  datasets::quoted(value.dump()), member));
+        lines.fail(0, fmt::format("found {} as {}, expected a string or an integer", shown(value),
+                                  member));
       return value.dump();
     };
     text_document document;
     bool has_id = false;
     for (auto& [key, value] : object.items()) {
-      if (key == "id") {
+      if (key == "id" || key == "_id") {
+        if (has_id) lines.fail(0, "found id and _id, expected one of them");
         has_id = true;
         document.id = name_of(key, value);
         if (document.id.empty()) lines.fail(0, "found an empty id, expected text or a number");
@@ -168,10 +106,16 @@ std::string field_name(char section) {
   }
 }
 
+/// Cross-references, notes on the entry, codes of categories.
+bool is_no_text(char section) {
+  return section == 'X' || section == 'N' || section == 'C';
+}
+
 void read_cranfield(document_lines& lines, bool number_by_position) {
   text_document document;
   std::uint64_t position = 0;  // of the document, from 1; 0: none has begun
   bool at_begin = false;       // of a field
+  char within = 0;             // the section; 0 before the first of a document
   do {
     std::string_view const line = lines.line();
     char const section = section_of(line);
@@ -185,18 +129,20 @@ void read_cranfield(document_lines& lines, bool number_by_position) {
       ++position;
       document.id = number_by_position ? std::to_string(position) : std::string(number);
       lines.claim(document.id, begin + 1);
-    } else if (is_blank(line) && document.fields.empty()) {
+      within = 0;
+    } else if (is_blank(line) && within == 0) {
       continue;
     } else if (position == 0) {
       lines.fail(1, fmt::format("found {} before the first document, expected .I and a number",
                                 quoted(line)));
     } else if (section != 0) {
-      document.fields.push_back({field_name(section), ""});
+      within = section;
       at_begin = true;
-    } else if (document.fields.empty()) {
+      if (!is_no_text(within)) document.fields.push_back({field_name(within), ""});
+    } else if (within == 0) {
       lines.fail(1, fmt::format("found {} right after .I, expected a section such as .T or .W",
                                 quoted(line)));
-    } else {
+    } else if (!is_no_text(within)) {
       std::string& text = document.fields.back().text;
       if (!std::exchange(at_begin, false)) text += '\n';
       text += line;
@@ -239,18 +185,26 @@ folder_entries entries_below(context const& ctx, std::filesystem::path const& fo
   return found;
 }
 
-void read_folder(context const& ctx, std::string const& path, text_options const& options,
-                 std::function<void(text_document&&)> const& take) {
-  std::filesystem::path const folder = std::filesystem::path(path) / "";
-  auto const [files, others] = entries_below(ctx, folder);
+/// The files of a folder; `options.warn` hears of what else there is.
+std::vector<std::string> files_below(context const& ctx, std::string const& path,
+                                     std::filesystem::path const& folder,
+                                     text_options const& options) {
+  auto [files, others] = entries_below(ctx, folder);
   if (!others.empty() && options.warn)
     options.warn(fmt::format(
         "{}: {} of {} entries are no files (links to folders, broken links, pipes) and are passed "
         "over, first {}",
         path, others.size(), files.size() + others.size(), datasets::quoted(others.front())));
   if (files.empty()) throw error({path, 0, 0}, "found no files in the folder, expected documents");
+  return std::move(files);
+}
+
+void read_folder(context const& ctx, std::string const& path, text_options const& options,
+                 std::function<void(text_document&&)> const& take) {
+  std::filesystem::path const folder = std::filesystem::path(path) / "";
+  auto const files = files_below(ctx, path, folder, options);
   for (std::size_t f = 0; f < files.size(); ++f) {
-    if (f % documents_a_report == 0) ctx.report("read", f, files.size());
+    if (f % documents_a_report == 0) ctx.report("read files", f, files.size());
     if (std::string const fault = fault_of_id(files[f], options.ids); !fault.empty())
       throw error({(folder / files[f]).string(), 0, 0}, fault);
     text_document document;
@@ -278,7 +232,7 @@ void read_vectors(document_lines& lines, bool number_by_position) {
     }
     ++position;
     text_document document;
-    document.label = fmt::format("{}", row.class_label + 0.0);  // -0 is 0
+    document.label = fmt::format("{}", row.label_value + 0.0);  // -0 is 0
     std::string_view comment = line.substr(std::min(line.find('#'), line.size()));
     comment.remove_prefix(std::min(comment.find_first_not_of(" \t#"), comment.size()));
     std::string_view id = docid_of(comment);
@@ -293,11 +247,26 @@ void read_vectors(document_lines& lines, bool number_by_position) {
       if (entry.value != 0) document.vector.push_back(entry);
     lines.give(std::move(document));
   } while (lines.next());
-  if (position == 0) throw error({lines.name(), 1, 1}, "found no documents, expected some");
+  if (position == 0) throw error({lines.name(), 1, 1}, no_documents);
+}
+
+/// Every file of the folder, one after the other.
+void read_trec_folder(context const& ctx, std::string const& path, text_options const& options,
+                      std::function<void(text_document&&)> const& take) {
+  std::filesystem::path const folder = std::filesystem::path(path) / "";
+  auto const files = files_below(ctx, path, folder, options);
+  document_ids ids;
+  std::size_t count = 0;
+  for (std::string const& file : files) {
+    document_lines lines(ctx, (folder / file).string(), options.ids, take, ids);
+    if (lines.next()) count += read_trec(lines);
+  }
+  if (count == 0) throw error({path, 0, 0}, "found no documents in the folder, expected some");
 }
 
 text_format format_of(std::string_view first_line) {
   if (section_of(first_line) != 0) return text_format::cranfield;
+  if (begins_trec(first_line)) return text_format::trec;
   first_line.remove_prefix(std::min(first_line.find_first_not_of(blanks), first_line.size()));
   return first_line.starts_with('{') ? text_format::jsonl : text_format::tsv;
 }
@@ -322,14 +291,21 @@ void read_documents(context const& ctx, std::string const& path, text_format for
       std::filesystem::is_directory(path, ignored))
     format = text_format::folder;
   if (format == text_format::folder) return read_folder(ctx, path, options, take);
+  if (format == text_format::trec && path != "-" && std::filesystem::is_directory(path, ignored))
+    return read_trec_folder(ctx, path, options, take);
 
-  document_lines lines(ctx, path, options.ids, take);
+  document_ids ids;
+  document_lines lines(ctx, path, options.ids, take, ids);
   do {
-    if (!lines.next()) throw error({lines.name(), 1, 1}, "found no documents, expected some");
+    if (!lines.next()) throw error({lines.name(), 1, 1}, no_documents);
   } while (lines.line().empty());
   if (format == text_format::automatic) format = format_of(lines.line());
   if (format == text_format::tsv) return read_tsv(lines, options.labels);
   if (format == text_format::jsonl) return read_jsonl(lines);
+  if (format == text_format::trec) {
+    if (read_trec(lines) == 0) throw error({lines.name(), 1, 1}, no_documents);
+    return;
+  }
   if (format == text_format::svmlight) return read_vectors(lines, options.number_by_position);
   read_cranfield(lines, options.number_by_position);
 }

@@ -30,12 +30,15 @@ struct text_document {
 
 enum class text_format {
   automatic,  ///< folder, if it is one; else by the first line that is not empty: cranfield
-              ///< where it begins a section, jsonl where it begins with `{`, tsv otherwise
+              ///< where it begins a section, jsonl where it begins with `{`, trec where it is
+              ///< `<DOC>` or `<top>`, tsv otherwise
   tsv,        ///< a line each: id, tab, text
   jsonl,      ///< a JSON object a line
   folder,     ///< a file each
   cranfield,  ///< SMART's form of collections: `.I 1`, then `.T`, `.A`, `.B`, `.W` and lines of
               ///< text
+  trec,       ///< TREC's documents, `<DOC>` to `</DOC>`, in a file or the files of a folder, or its
+              ///< topics, `<top>` to `</top>`
   svmlight,   ///< a sparse vector a line: label, column:value, ... # comment
 };
 
@@ -61,8 +64,8 @@ struct text_options {
 ///
 /// - tsv: the text is what stands behind the tab, further tabs included. Empty lines are passed
 /// over.
-/// - jsonl: `id` and `label` are strings or integers, a label may be null. Every other member that
-/// is
+/// - jsonl: `id`, or `_id` as in BEIR's files, and `label` are strings or integers, a label may be
+/// null. Every other member that is
 ///   a string is a field, in the order of the object, and there is one at least; members of other
 ///   types are passed over, as are empty lines. A member comes once.
 /// - folder: every regular file below it, in byte order of its path within the folder. That path is
@@ -70,7 +73,16 @@ struct text_options {
 ///   files are followed. What else there is, links to folders, broken links and pipes, is passed
 ///   over; `warn` gets their number and the first.
 /// - cranfield: `.T` is the field title, `.A` author, `.B` bibliography, `.W` text; another capital
-///   letter is its own name. A section that comes again is another field of its name.
+///   letter is its own name. A section that comes again is another field of its name. Not text, and
+///   no fields, are `.X` (the cross-references of CISI and CACM), `.N` (CACM's notes on the entry)
+///   and `.C` (its codes of categories).
+/// - trec: `<DOCNO>` is the id. HEADLINE, HEAD, HL, TITLE, TTL and TI are the field title; TEXT, LP
+///   and LEADPARA text, or where there is none of them all that is outside of the title and of
+///   DOCNO, DOCID, DOCOLDNO, DOCHDR, SCRIPT and STYLE. Other tags and comments are no text,
+///   entities become their characters (an unknown one a blank); names in any case. Of a topic,
+///   `<num>` is the id (numbers without zeros in front, as judgments have them) and `<title>` the
+///   text, `<desc>` where that is missing or empty; the names that stand before them (Number:,
+///   Topic:, Description:) are taken off.
 /// - svmlight: columns are numbers from 0 on, in any order, each once; values are at most
 ///   `largest_value`, and one of 0 is as one that is not there. The label is any finite number, and
 ///   a document's label its shortest text: 1, -1, 0.5. The id is X of a comment `docid = X`, else

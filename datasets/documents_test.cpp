@@ -164,16 +164,21 @@ TEST_F(text_files, jsonl_faults) {
   EXPECT_EQ(complaint(good + "{\"id\":2,\"n\":1e999,\"text\":\"\"}\n"),
             ":2:13: found 1e999, expected a number that a double holds");
   EXPECT_LT(complaint("{\"id\":\"" + std::string(1 << 20, 'x') + "\n").size(), 400U);
-  EXPECT_EQ(complaint(good + "[1, 2]\n"),
-            ":2:1: found \"[1,2]\", expected an object with id and text");
+  EXPECT_EQ(complaint(good + "[1, 2]\n"), ":2:1: found array, expected an object with id and text");
   EXPECT_EQ(complaint(good + "{\"text\":\"b\"}"),
             ":2:1: found no id, expected an object with id and text");
   EXPECT_EQ(complaint(good + "{\"id\":2, \"label\":\"b\", \"n\":1}"),
             ":2:1: found no text, expected an object with id and text");
   EXPECT_EQ(complaint("{\"id\":1.5,\"text\":\"\"}"),
-            ":1:1: found \"1.5\" as id, expected a string or an integer");
+            ":1:1: found 1.5 as id, expected a string or an integer");
   EXPECT_EQ(complaint("{\"id\":1,\"label\":true,\"text\":\"\"}"),
-            ":1:1: found \"true\" as label, expected a string or an integer");
+            ":1:1: found boolean as label, expected a string or an integer");
+  // Deep enough to end a program whose functions call themselves once a level.
+  EXPECT_EQ(complaint("{\"id\":" + std::string(80'000, '[') + std::string(80'000, ']') +
+                      ",\"text\":\"a\"}\n"),
+            ":1:506: found JSON of more than 500 levels, expected a document");
+  EXPECT_EQ(complaint("{\"id\":[[1]],\"text\":\"\"}"),
+            ":1:1: found array as id, expected a string or an integer");
   EXPECT_EQ(complaint("{\"id\":\"\",\"text\":\"\"}"),
             ":1:1: found an empty id, expected text or a number");
   EXPECT_EQ(complaint(good + "\n{\"id\":\"1\",\"text\":\"b\"}\n"),
@@ -227,6 +232,149 @@ TEST_F(text_files, cranfield_faults) {
             ":3:1: found \"x\" right after .I, expected a section such as .T or .W");
   EXPECT_EQ(complaint(".I 1\n.W\nx\n.I 2\n.I\t1\n"),
             ":5:4: found id \"1\" again, expected each once (it is that of line 1 already)");
+}
+
+// What is not words of the document is no text: cross-references, notes on the entry, categories.
+TEST_F(text_files, cranfield_sections_that_are_no_text) {
+  documents const expected{{"1", "", {{"title", "a title"}, {"text", "words"}, {"K", "key"}}},
+                           {"2", "", {}}};
+  EXPECT_EQ(read(".I 1\n.X\n1\t5\t1\n.T\na title\n.W\nwords\n.N\nCA581203 JB\n.C\n3.24\n.K\nkey\n"
+                 ".X\n1\t5\t1\n\n92\t1\t1\n.I 2\n.X\n4\t5\t2\n"),
+            expected);
+}
+
+// BEIR's form
+
+TEST_F(text_files, jsonl_with_the_ids_of_beir) {
+  EXPECT_EQ(
+      read("{\"_id\": \"MED-10\", \"title\": \"Statins\", \"text\": \"a study\", "
+           "\"metadata\": {\"url\": \"http\"}}\n{\"_id\": 7, \"text\": \"q\", \"metadata\": {}}\n"),
+      (documents{{"MED-10", "", {{"title", "Statins"}, {"text", "a study"}}},
+                 {"7", "", {{"text", "q"}}}}));
+  EXPECT_EQ(complaint("{\"_id\": 1, \"text\": \"\"}\n{\"_id\": 1, \"text\": \"\"}\n"),
+            ":2:1: found id \"1\" again, expected each once (it is that of line 1 already)");
+  EXPECT_EQ(complaint("{\"_id\": 1, \"id\": 2, \"text\": \"\"}\n"),
+            ":1:1: found id and _id, expected one of them");
+}
+
+// trec
+
+TEST_F(text_files, trec_documents_are_sections_of_a_doc) {
+  std::string const text =
+      "<DOC>\n<DOCNO> A-1 </DOCNO>\n<DATE> 1 May </DATE>\n<HEADLINE>\n<P>\nA head\n</P>\n"
+      "</HEADLINE>\n<TEXT>\nIf a < b &amp; c&hyph;d<P>then<!-- a <b> note -->x &#233; &x</TEXT>\n"
+      "<BYLINE>Nobody</BYLINE>\n<TEXT>more</TEXT>\n</DOC>\n\n"
+      "<doc><docno>A-2</docno><hl>H</hl><lp>L</lp></doc>\n"
+      "<DOC>\n<DOCNO>W-3</DOCNO>\n<DOCHDR>\nhttp://a\n</DOCHDR>\n<html><head><title>T</title>"
+      "<style>p {}</style></head><body><a\nhref=b>link</a> one</body></html>\n</DOC>\n"
+      "<DOC><DOCNO>E-4</DOCNO></DOC>\n";
+  documents const d = read(text);
+  ASSERT_EQ(d.size(), 4U);
+  auto const words = [](std::string const& of) {  // one blank between them
+    std::string all;
+    for (char const c : of)
+      if (c != ' ' && c != '\n')
+        all += c;
+      else if (!all.empty() && all.back() != ' ')
+        all += ' ';
+    while (all.ends_with(' ')) all.pop_back();
+    return all;
+  };
+  EXPECT_EQ(d[0].id, "A-1");
+  ASSERT_EQ(d[0].fields.size(), 3U);
+  EXPECT_EQ(d[0].fields[0].name, "title");
+  EXPECT_EQ(words(d[0].fields[0].text), "A head");
+  EXPECT_EQ(d[0].fields[1].name, "text");
+  EXPECT_EQ(words(d[0].fields[1].text), "If a < b & c d then x \xc3\xa9 &x");
+  EXPECT_EQ(words(d[0].fields[2].text), "more");
+  EXPECT_EQ(d[1].id, "A-2");
+  EXPECT_EQ(words(d[1].fields[0].text), "H");
+  EXPECT_EQ(words(d[1].fields[1].text), "L");
+  ASSERT_EQ(d[2].fields.size(), 2U);
+  EXPECT_EQ(words(d[2].fields[0].text), "T");
+  EXPECT_EQ(words(d[2].fields[1].text), "link one");
+  EXPECT_EQ(words(d[3].fields[0].text), "");
+  EXPECT_EQ(read(gzip("<?xml version=\"1.0\"?>\n<docs>\n" + text + "</docs>\n"), text_format::trec),
+            d);
+  std::string crlf;
+  for (char const c : text) crlf += c == '\n' ? "\r\n" : std::string{c};
+  EXPECT_EQ(read("\xef\xbb\xbf" + crlf), d);
+}
+
+TEST_F(text_files, trec_text_of_tags_that_do_not_end) {
+  std::string open;
+  for (int i = 0; i < 300'000; ++i) open += "<a ";
+  documents const d =
+      read("<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>" + open + "\n<!-- " + open + "\n</DOC>\n");
+  ASSERT_EQ(d.size(), 1U);
+  EXPECT_EQ(d[0].fields[0].text, open + "\n ");
+}
+
+TEST_F(text_files, trec_documents_in_the_files_of_a_folder) {
+  std::filesystem::create_directories(folder_.path() / "disk/b");
+  write_file(folder_ / "disk/b/2", "<DOC><DOCNO>x</DOCNO><TEXT>two</TEXT></DOC>\n");
+  write_file(folder_ / "disk/1",
+             gzip("<DOC><DOCNO>y</DOCNO></DOC>\n<DOC><DOCNO>z</DOCNO></DOC>\n"));
+  write_file(folder_ / "disk/0", "");
+  documents const d = all(folder_ / "disk", text_format::trec);
+  ASSERT_EQ(d.size(), 3U);
+  EXPECT_EQ(d[0].id, "y");
+  EXPECT_EQ(d[2].id, "x");
+  std::string const again = folder_ / "disk/c";
+  write_file(again, "\n<DOC>\n<DOCNO>z</DOCNO>\n</DOC>\n");
+  EXPECT_EQ(testing_tools::complaint_of(again, [&] { all(folder_ / "disk", text_format::trec); }),
+            ":3:1: found id \"z\" again, expected each once (it is that of " +
+                std::string(folder_ / "disk/1") + ", line 2 already)");
+  std::filesystem::create_directory(folder_.path() / "none");
+  write_file(folder_ / "none/f", "<?xml?>\n");
+  EXPECT_EQ(testing_tools::complaint_of(folder_ / "none",
+                                        [&] { all(folder_ / "none", text_format::trec); }),
+            ": found no documents in the folder, expected some");
+}
+
+TEST_F(text_files, trec_topics_are_their_titles) {
+  documents const expected{{"51", "", {{"title", "Airbus Subsidies"}}},
+                           {"301", "", {{"title", "International Organized Crime"}}},
+                           {"202", "", {{"description", "Status of treaties\nin force"}}},
+                           {"MB01", "", {{"title", "a & b"}}}};
+  EXPECT_EQ(
+      read("<top>\n<head> Tipster Topic Description\n<num> Number:  051\n<dom> Domain: Economics\n"
+           "<title> Topic:  Airbus Subsidies\n\n<desc> Description:\nA document\n</top>\n\n"
+           "<top>\n\n<num> Number: 301\n<title> International Organized Crime\n\n"
+           "<desc> Description:\nWho?\n\n<narr> Narrative:\nSome.\n\n</top>\n"
+           "<top><num> Number: 202\n<desc> Description:\nStatus of treaties\nin force\n"
+           "<narr> Narrative: No.</top>\n"
+           "<TOP>\n<NUM>MB01</NUM>\n<TITLE>a &amp; b</TITLE>\n</TOP>\n"),
+      expected);
+}
+
+TEST_F(text_files, trec_faults) {
+  std::string const good = "<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n";
+  EXPECT_EQ(complaint(good + "words\n"),
+            ":4:1: found \"words\" between documents, expected <DOC> or <top>");
+  EXPECT_EQ(complaint("a\tb\n", text_format::trec),
+            ":1:1: found \"a\\x09b\" between documents, expected <DOC> or <top>");
+  EXPECT_EQ(complaint(good + "<DOC>\n<DOCNO>2</DOCNO>\n"),
+            ":4:1: found a <DOC> without its end, expected </DOC>");
+  EXPECT_EQ(complaint(good + "<DOC>\n<TEXT>2</TEXT>\n</DOC>\n"),
+            ":4:1: found a document without <DOCNO>, expected its id there");
+  EXPECT_EQ(complaint(good + "<DOC>\n\n<DOCNO> </DOCNO>\n</DOC>\n"),
+            ":6:1: found an empty <DOCNO>, expected the document's id");
+  EXPECT_EQ(complaint(good + "<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n"),
+            ":5:1: found id \"1\" again, expected each once (it is that of line 2 already)");
+  EXPECT_EQ(complaint(good + "<DOC><DOCNO>2</DOCNO></DOC> <DOC>\n"),
+            ":4:1: found \"<DOC>\" behind the end of a <DOC>, expected a line feed");
+  EXPECT_EQ(complaint("<?xml?>\n", text_format::trec), ":1:1: found no documents, expected some");
+  EXPECT_EQ(complaint("<top>\n<title> x\n</top>\n"),
+            ":1:1: found a topic without <num>, expected its number there");
+  EXPECT_EQ(complaint("<top>\n<num> Number:\n<title> x\n</top>\n"),
+            ":2:1: found an empty <num>, expected the topic's number");
+  EXPECT_EQ(complaint("<top>\n<num> Number: 7\n<title>\n<narr> x\n</top>\n"),
+            ":1:1: found a topic without text, expected <title> or <desc>");
+  text_options column;
+  column.ids = id_form::run_column;
+  EXPECT_EQ(complaint("<DOC>\n<DOCNO>a b</DOCNO>\n</DOC>\n", text_format::automatic, column),
+            ":2:1: found the id \"a b\", expected one word");
 }
 
 // svmlight
@@ -330,8 +478,9 @@ TEST_F(text_files, folder_faults) {
 
 TEST_F(text_files, inputs_without_documents) {
   std::string const expected = ":1:1: found no documents, expected some";
-  for (text_format const format : {text_format::automatic, text_format::tsv, text_format::jsonl,
-                                   text_format::cranfield, text_format::svmlight}) {
+  for (text_format const format :
+       {text_format::automatic, text_format::tsv, text_format::jsonl, text_format::cranfield,
+        text_format::trec, text_format::svmlight}) {
     EXPECT_EQ(complaint("", format), expected);
     EXPECT_EQ(complaint("\n\r\n", format), expected);
     EXPECT_EQ(complaint(zstd(""), format), expected);

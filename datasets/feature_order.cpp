@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -26,30 +27,41 @@ std::size_t value_bins(binned_dataset const& data, std::size_t f) {
   return data.bins(f) - (data.has_missing_item[f] ? 1 : 0);
 }
 
-/// What a contingency table says. The sum of O^2 / (R C) over its cells is taken in units of 2^-52,
-/// so that neither the order of the cells nor which column is the rows changes a bit.
+__extension__ using wide = unsigned __int128;
+
+/// value / 2^bits, rounded to the nearest integer.
+wide rounded(wide value, unsigned bits) {
+  return (value + (wide{1} << (bits - 1))) >> bits;
+}
+
+/// What a contingency table says. What is equal by the mathematics is equal to the last bit: chi2 /
+/// N is known to N / 2^96 and then rounded to much coarser steps, so that neither the order of the
+/// cells, nor which column is the rows, nor how fractions add up makes a difference.
 struct association {
-  std::uint64_t documents = 0;
-  std::uint64_t quotients = 0;        ///< sum of O^2 / (R C), in 2^-52; chi2 = N (quotients - 1)
+  std::uint64_t documents = 0;        ///< N
+  wide share = 0;                     ///< chi2 / N, in 2^-96
   std::size_t rows = 0, columns = 0;  ///< those that are not empty
 
-  static constexpr double unit = 0x1p52;
+  static constexpr unsigned share_bits = 96;
+  static constexpr unsigned v_bits = 52;
+  static constexpr unsigned chi2_bits = 32;
 
-  double chi2_share() const {  // chi2 / N
-    constexpr std::uint64_t one = std::uint64_t{1} << 52;
-    return quotients > one ? static_cast<double>(quotients - one) / unit : 0.0;
-  }
-  double chi2() const { return static_cast<double>(documents) * chi2_share(); }
+  /// In 2^-chi2_bits.
+  wide chi2() const { return rounded(rounded(share, share_bits - 64) * documents, 64 - chi2_bits); }
   double cramers_v() const {
     std::size_t const least = std::min(rows, columns);
     if (least < 2) return 0;
-    return std::min(1.0, std::sqrt(chi2_share() / static_cast<double>(least - 1)));
+    auto const square =
+        static_cast<std::uint64_t>(rounded(share / (least - 1), share_bits - v_bits));
+    return std::min(1.0, std::sqrt(static_cast<double>(square) / 0x1p52));
   }
 };
 
-/// Of the first `rows` x `columns` cells of a table whose rows are `stride` apart.
+/// Of the first `rows` x `columns` cells of a table whose rows are `stride` apart: the sum of
+/// O^2 / (R C) over its cells is 1 + chi2 / N.
 association associate(std::uint32_t const* table, std::size_t rows, std::size_t columns,
                       std::size_t stride) {
+  constexpr wide one = wide{1} << association::share_bits;
   std::vector<std::uint64_t> row_sums(rows), column_sums(columns);
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j = 0; j < columns; ++j) {
@@ -57,19 +69,25 @@ association associate(std::uint32_t const* table, std::size_t rows, std::size_t 
       column_sums[j] += table[i * stride + j];
     }
   association result;
-  for (std::uint64_t const sum : row_sums) {
-    result.documents += sum;
-    result.rows += sum > 0;
+  std::vector<wide> column_parts(columns);  // 1 / C
+  for (std::size_t j = 0; j < columns; ++j) {
+    if (column_sums[j] == 0) continue;
+    column_parts[j] = one / column_sums[j];
+    ++result.columns;
   }
-  for (std::uint64_t const sum : column_sums) result.columns += sum > 0;
-  for (std::size_t i = 0; i < rows; ++i)
+  wide sum = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (row_sums[i] == 0) continue;
+    wide of_row = 0;  // sum of O^2 / C, at most R
     for (std::size_t j = 0; j < columns; ++j) {
-      double const count = table[i * stride + j];
-      if (count == 0) continue;
-      double const expected =
-          static_cast<double>(row_sums[i]) * static_cast<double>(column_sums[j]);
-      result.quotients += static_cast<std::uint64_t>(count * count / expected * association::unit);
+      std::uint64_t const count = table[i * stride + j];
+      of_row += count * count * column_parts[j];
     }
+    sum += of_row / row_sums[i];
+    result.documents += row_sums[i];
+    ++result.rows;
+  }
+  if (sum > one) result.share = sum - one;
   return result;
 }
 
@@ -129,7 +147,7 @@ class pair_counter {
 };
 
 /// 0..F-1 by `key` descending, ties by index.
-std::vector<std::size_t> descending(std::vector<double> const& key) {
+std::vector<std::size_t> descending(std::vector<wide> const& key) {
   std::vector<std::size_t> order(key.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -138,8 +156,7 @@ std::vector<std::size_t> descending(std::vector<double> const& key) {
 }
 
 std::vector<std::size_t> by_mean_cramers_v(context const& ctx, binned_dataset const& data) {
-  // V in units of 2^-52 again: whatever order the pairs come in, equal columns get equal sums.
-  __extension__ using wide = unsigned __int128;
+  // V in units of 2^-52: whatever order the pairs come in, equal columns get equal sums.
   std::size_t const features = data.feature_count();
   std::vector<std::vector<wide>> sums(static_cast<std::size_t>(ctx.thread_count()),
                                       std::vector<wide>(features));
@@ -155,19 +172,19 @@ std::vector<std::size_t> by_mean_cramers_v(context const& ctx, binned_dataset co
           ctx.check_stop();
           counter->count(f, g, std::min(g + columns_at_once, features),
                          [&](std::size_t other, association const& found) {
-                           auto const v =
-                               static_cast<std::uint64_t>(found.cramers_v() * association::unit);
+                           auto const v = static_cast<std::uint64_t>(found.cramers_v() * 0x1p52);
                            sum[f] += v;
                            sum[other] += v;
                          });
         }
     });
   }
-  std::vector<double> mean(features);
+  constexpr unsigned finer = 20;  // in 2^-32 sums are equal that roots of other fractions make
+  std::vector<wide> mean(features);
   for (std::size_t f = 0; f < features; ++f) {
     wide total = 0;
     for (auto const& sum : sums) total += sum[f];
-    mean[f] = static_cast<double>(total);  // divided by the same F - 1 for all
+    mean[f] = rounded(total, finer);  // divided by the same F - 1 for all
   }
   return descending(mean);
 }
@@ -184,7 +201,7 @@ std::vector<std::size_t> by_label(context const& ctx, binned_dataset const& data
       place[d] = static_cast<std::size_t>(
           std::lower_bound(labels.begin(), labels.end(), data.labels[d]) - labels.begin());
 
-  std::vector<double> chi2(data.feature_count());
+  std::vector<wide> chi2(data.feature_count());
   parallel_for(ctx, data.feature_count(), 1, [&](std::size_t first, std::size_t last, int) {
     for (std::size_t f = first; f < last; ++f) {
       std::size_t const rows = value_bins(data, f), stride = labels.size() + 1;
@@ -195,6 +212,20 @@ std::vector<std::size_t> by_label(context const& ctx, binned_dataset const& data
     }
   });
   return descending(chi2);
+}
+
+/// The feature that a word is the number of, or the name where there are names.
+std::optional<std::uint32_t> feature_of(std::string_view word, feature_names const& names) {
+  if (!names.empty()) {
+    auto const found =
+        std::ranges::find_if(names, [&](auto const& one) { return one.second == word; });
+    if (found == names.end()) return std::nullopt;
+    return found->first;
+  }
+  std::uint32_t feature = 0;
+  auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), feature);
+  if (status != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+  return feature;
 }
 
 std::vector<std::size_t> from_file(binned_dataset const& data, std::string const& path) {
@@ -211,13 +242,14 @@ std::vector<std::size_t> from_file(binned_dataset const& data, std::string const
     std::size_t const column = word.find_first_not_of(blanks);
     if (column == word.npos) continue;
     word = word.substr(column, word.find_last_not_of(blanks) + 1 - column);
-    std::uint32_t feature = 0;
-    auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), feature);
-    if (status != std::errc{} || end != word.data() + word.size())
+    auto const found = feature_of(word, data.names);
+    if (!found)
       throw error({path, line, column + 1},
-                  fmt::format("found '{}', expected a feature number", word));
+                  fmt::format("found '{}', expected a feature {}", word,
+                              data.names.empty() ? "number" : "of the documents by its name"));
+    std::uint32_t const feature = *found;
     if (!named.insert(feature).second)
-      throw error({path, line, column + 1}, fmt::format("found feature {} again", feature));
+      throw error({path, line, column + 1}, fmt::format("found feature {} again", word));
     auto const at = std::lower_bound(data.features.begin(), data.features.end(), feature);
     if (at == data.features.end() || *at != feature) continue;
     auto const f = static_cast<std::size_t>(at - data.features.begin());
@@ -226,9 +258,9 @@ std::vector<std::size_t> from_file(binned_dataset const& data, std::string const
   }
   if (in.bad()) throw error({path, 0, 0}, "cannot be read, expected feature numbers, one a line");
   if (named.empty()) throw error({path, 1, 1}, "no feature number, expected one a line");
-  std::vector<std::uint32_t> missing;
+  std::vector<std::string> missing;
   for (std::size_t f = 0; f < data.feature_count(); ++f)
-    if (!placed[f]) missing.push_back(data.features[f]);
+    if (!placed[f]) missing.push_back(name_of(data.features[f], data.names));
   if (!missing.empty()) {
     constexpr std::size_t shown = 10;
     bool const all = missing.size() <= shown;
@@ -280,6 +312,7 @@ binned_dataset best_features(context const& ctx, binned_dataset const& data, dou
   best.stride = data.stride;
   best.labels = data.labels;
   best.max_label = data.max_label;
+  best.names = data.names;
   best.item_begin.push_back(0);
   for (std::size_t const f : kept) {
     best.features.push_back(data.features[f]);

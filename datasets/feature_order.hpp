@@ -17,13 +17,13 @@ enum class feature_order {
   chi2,   ///< mean Cramer's V with the other features, descending
   label,  ///< chi2 against the label, descending
   none,   ///< as they come
-  file,   ///< from a file: one feature number a line
+  file,   ///< from a file: one feature a line, its number, or its name where features have names
 };
 
 /// A permutation of 0..F-1 (columns of `data`), ties by index. `path` is read for
 /// `feature_order::file`: blank lines and what follows a `#` are skipped, a feature that is not a
-/// column (it has no cuts) is passed over. Throws `error` for a malformed or repeated number, for a
-/// file that names none, and for one that does not name every column.
+/// column (it has no cuts) is passed over. Throws `error` for a malformed or repeated number or
+/// name, for a file that names none, and for one that does not name every column.
 std::vector<std::size_t> order_features(context const& ctx, binned_dataset const& data,
                                         feature_order order, std::string const& path = {});
 

@@ -109,6 +109,67 @@ TEST(cramers_v, missing_is_no_bin) {
   EXPECT_EQ(cramers_v(never, 0, 1), 0);
 }
 
+/// Features that come with counts of documents by bin and label.
+binned_dataset of_tables(std::vector<std::vector<std::vector<int>>> const& tables,
+                         std::vector<std::int32_t> const& labels) {
+  std::vector<std::vector<std::uint8_t>> columns;
+  for (auto const& table : tables) {
+    std::vector<std::uint8_t>& column = columns.emplace_back(labels.size(), no_item);
+    std::vector<std::vector<int>> left = table;
+    for (std::size_t d = 0; d < labels.size(); ++d)
+      for (std::size_t b = 0; b < left.size() && column[d] == no_item; ++b)
+        if (left[b][static_cast<std::size_t>(labels[d])]-- > 0)
+          column[d] = static_cast<std::uint8_t>(b);
+  }
+  return make(columns, 4, false, labels);
+}
+
+TEST(feature_order, label_settles_by_index_what_the_mathematics_make_equal) {
+  // Whatever the bins are, a feature that knows the label has chi2 = N.
+  std::vector<std::int32_t> labels(12, 0);
+  std::fill_n(labels.begin(), 6, 1);
+  std::vector<std::vector<std::vector<int>>> const tables{
+      {{6, 0}, {0, 6}},          // 1 + 1
+      {{1, 0}, {5, 0}, {0, 6}},  // 1/6 + 5/6 + 1
+      {{2, 0}, {4, 0}, {0, 6}},  // 1/3 + 2/3 + 1
+      {{6, 0}, {0, 1}, {0, 5}}, {{2, 0}, {4, 0}, {0, 1}, {0, 5}},
+      {{5, 1}, {1, 5}},         {{1, 5}, {5, 1}},
+  };
+  std::vector<std::size_t> permutation(tables.size() - 2);
+  std::iota(permutation.begin(), permutation.end(), std::size_t{0});
+  do {
+    std::vector<std::vector<std::vector<int>>> permuted;
+    for (std::size_t const f : permutation) permuted.push_back(tables[f]);
+    permuted.insert(permuted.begin() + 2, tables.end() - 2, tables.end());
+    EXPECT_EQ(order_features({}, of_tables(permuted, labels), feature_order::label),
+              (std::vector<std::size_t>{0, 1, 4, 5, 6, 2, 3}));
+  } while (std::next_permutation(permutation.begin(), permutation.end()));
+}
+
+TEST(cramers_v, what_the_mathematics_make_equal_is_equal) {
+  // Each bin of the one lies in a bin of the other: 1, however the sizes add up.
+  for (std::size_t const size : {3, 7, 10, 49, 1000}) {
+    std::vector<std::uint8_t> coarse(size), fine(size), finer(size);
+    for (std::size_t d = 0; d < size; ++d) {
+      coarse[d] = d % 3 == 0;
+      fine[d] = static_cast<std::uint8_t>(d % 3);
+      finer[d] = static_cast<std::uint8_t>(d % 3 * 3 + d / 3 % 3);
+    }
+    binned_dataset const data = make({coarse, fine, finer}, 9, false);
+    EXPECT_EQ(cramers_v(data, 0, 1), 1) << size;
+    EXPECT_EQ(cramers_v(data, 0, 2), 1) << size;
+    EXPECT_EQ(cramers_v(data, 1, 2), 1) << size;
+    EXPECT_EQ(cramers_v(data, 2, 1), 1) << size;
+  }
+  // Independent: 0, and not the root of an error.
+  std::vector<std::uint8_t> a, b;
+  for (int d = 0; d < 7 * 11 * 3; ++d) {
+    a.push_back(static_cast<std::uint8_t>(d % 7));
+    b.push_back(static_cast<std::uint8_t>(d / 7 % 11 % 9));
+  }
+  EXPECT_EQ(cramers_v(make({a, b}, 9, false), 0, 1), 0);
+}
+
 TEST(cramers_v, drawn_columns_against_the_textbook) {
   random_engine engine(14);
   for (std::uint32_t const bins : {2U, 3U, 10U, 16U, 250U})

@@ -1,6 +1,8 @@
 #pragma once
 // Lines of blank-separated fields: what the readers of scores, runs and qrels share.
 
+#include "datasets/svmlight/lines.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -26,9 +28,10 @@ inline void split_fields(std::string_view line, std::vector<field>& fields) {
 }
 
 /// Calls `work(line, number)` for each line of the text (the last may lack its line feed), numbers
-/// from 1.
+/// from 1; UTF-8's byte order mark in front is passed over.
 template <class Work>
 void for_each_line(std::string_view text, Work&& work) {
+  remove_byte_order_mark(text);
   std::uint64_t number = 0;
   while (!text.empty()) {
     std::size_t const end = std::min(text.find('\n'), text.size());

@@ -4,7 +4,7 @@
 // from.
 
 #include "core/error.hpp"
-#include "core/output_file.hpp"
+#include "core/fuzzing.hpp"
 #include "datasets/answers.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/documents.hpp"
@@ -17,8 +17,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,13 +28,8 @@
 namespace {
 
 using namespace rulerank;
+using namespace rulerank::fuzzing;
 using namespace rulerank::datasets;
-
-void require(bool good, char const* what) {
-  if (good) return;
-  std::fprintf(stderr, "files_fuzz: %s\n", what);
-  std::abort();
-}
 
 /// The bytes as a file of their own.
 class memory_file {
@@ -170,10 +163,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
 }
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  for (int i = 1; i < *argc; ++i) {
-    std::string const argument = (*argv)[i];
-    if (!argument.starts_with("--seeds=")) continue;
-    std::string const seeds[] = {
+  write_seeds_where_asked(*argc, *argv, [] {
+    std::vector<std::string> seeds{
         std::string("\0", 1) + "0.5\n-1e-3\n",
         std::string("\0", 1) + "q1\t0\t0.5\nq1\t1\t0.25\n",
         "\1q1 0 d1 1\nq1 0 d2 -1\n",
@@ -196,10 +187,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
         "\12# rulerank answers 1 id\nline\tdocid\tanswer\n0\ta\t1\n0\ta\tundo\n0\ta\tskip\n2\t2-",
         "\13# names\n1\tBM25 of title\n 7  inlinks\r\n",
     };
-    int number = 0;
-    for (std::string const& seed : seeds)
-      write_file(argument.substr(8) + "/" + std::to_string(number++), seed);
-    std::exit(0);
-  }
+    return seeds;
+  });
   return 0;
 }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,6 @@
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::datasets {
-
-/// What people call features, by their numbers in the files.
-using feature_names = std::map<std::uint32_t, std::string>;
 
 /// Reads lines of a feature's number and its name, blanks or a tab between; blanks around a name
 /// go, those in it stay. Plain, .gz or .zst; blank lines and those that begin with `#` are passed

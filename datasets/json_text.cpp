@@ -103,6 +103,16 @@ Json parse(std::string_view text, std::string const& name, std::string_view expe
   }
 }
 
+template <class Json>
+std::string lines_of(Json const& value) {
+  return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+template <class Json>
+std::string shown_value(Json const& value) {
+  return value.is_number() ? value.dump() : std::string(value.type_name());
+}
+
 /// How many members the object of a text has, those that come again too. The text is valid: a
 /// parser that reports each member takes a fifth longer.
 std::size_t members_of(std::string_view text) {
@@ -161,6 +171,20 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text, std::string con
     throw error({name, first_line, 0}, fmt::format("found the member {} again, expected each once",
                                                    datasets::quoted(member_again(text))));
   return value;
+}
+
+std::string text_of(nlohmann::json const& value) {
+  return lines_of(value);
+}
+std::string text_of(nlohmann::ordered_json const& value) {
+  return lines_of(value);
+}
+
+std::string shown(nlohmann::json const& value) {
+  return shown_value(value);
+}
+std::string shown(nlohmann::ordered_json const& value) {
+  return shown_value(value);
 }
 
 }  // namespace rulerank::datasets

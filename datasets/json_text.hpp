@@ -20,4 +20,13 @@ nlohmann::json parse_json(std::string_view text, std::string const& name, std::s
 nlohmann::ordered_json parse_ordered_json(std::string_view text, std::string const& name,
                                           std::string_view expected, std::uint64_t first_line = 1);
 
+/// JSON as a file's lines, two blanks a level; what of a string is not UTF-8 becomes U+FFFD.
+std::string text_of(nlohmann::json const& value);
+std::string text_of(nlohmann::ordered_json const& value);
+
+/// A value in messages: the digits of a number, the type of anything else, which may be a text of
+/// megabytes.
+std::string shown(nlohmann::json const& value);
+std::string shown(nlohmann::ordered_json const& value);
+
 }  // namespace rulerank::datasets

@@ -38,7 +38,7 @@ class query_normalizer {
       : data_(data),
         query_(query),
         missing_is_zero_(missing == missing_values::zero),
-        unlisted_is_zero_(unlisted == unlisted_values::zero) {
+        unlisted_is_zero_(missing_is_zero_ || unlisted == unlisted_values::zero) {
     find_columns();
     find_ranges();
     for (column& c : columns_) {
@@ -171,6 +171,10 @@ dataset normalize(context const& ctx, dataset const& data, normalization how,
   dataset result;
   result.name = data.name;
   result.labels = data.labels;
+  result.fractional_labels = data.fractional_labels;
+  result.names = data.names;
+  result.delimiter = data.delimiter;
+  result.header = data.header;
   result.queries = data.queries;
   result.comments = data.comments;
   result.ids = data.ids;

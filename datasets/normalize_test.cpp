@@ -62,6 +62,13 @@ TEST(normalize, minmax_by_hand) {
       normalize({}, data, normalization::query_minmax, missing_values::zero, unlisted_values::zero);
   expect_row(read_as_zero, 0, {{1, 0}, {2, 1}, {3, 0}});
   expect_row(read_as_zero, 1, {{1, .5}, {2, 1}, {3, 1.0 / 3}});
+  // Unlisted is missing, and missing is 0: the same.
+  dataset const both_as_zero = normalize({}, data, normalization::query_minmax,
+                                         missing_values::zero, unlisted_values::missing);
+  for (std::size_t d = 0; d < data.size(); ++d) {
+    auto const row = read_as_zero.document(d);
+    expect_row(both_as_zero, d, {row.begin(), row.end()});
+  }
 }
 
 TEST(normalize, zscore_by_hand) {
@@ -143,7 +150,7 @@ TEST(normalize, drawn_sets_against_a_table_and_any_number_of_threads) {
       for (feature_value const& entry : of.document(d))
         if (entry.feature == f)
           return std::isnan(entry.value) && missing == missing_values::zero ? 0 : entry.value;
-      return unlisted == unlisted_values::zero ? 0 : nan;
+      return unlisted == unlisted_values::zero || missing == missing_values::zero ? 0 : nan;
     };
     for (query_group const& query : data.queries)
       for (std::uint32_t f = 1; f <= 6; ++f) {

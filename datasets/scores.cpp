@@ -84,6 +84,7 @@ score_list read_scores(context const& ctx, std::string const& path) {
     scores.values.push_back(read_score(scores.name, number, fields.back()));
     scores.line_numbers.push_back(number);
   });
+  expect_unchanged(*text, scores.name);
   if (scores.values.empty())
     throw error({scores.name, 1, 1}, "found no scores, expected a number a line");
   return scores;

@@ -3,7 +3,7 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
-#include "datasets/svmlight.hpp"
+#include "datasets/svmlight/write.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -89,12 +89,13 @@ std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
   // Query by query: within one the order is that of the file.
   auto const write_part = [&](std::span<std::size_t const> documents, output_file& out) {
     part_size size;
+    write_header(data, out);
     for (std::size_t i = 0; i < documents.size();) {
       auto const query =
           std::ranges::upper_bound(data.queries, documents[i], {}, &query_group::end);
       std::size_t const begin = i;
       while (i < documents.size() && documents[i] >= query->begin && documents[i] < query->end) ++i;
-      write_lines(data, documents.subspan(begin, i - begin), out);
+      write_records(data, documents.subspan(begin, i - begin), out);
       ++size.queries;
       size.documents += i - begin;
       done += i - begin;

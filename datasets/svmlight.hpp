@@ -10,17 +10,44 @@
 #include <span>
 #include <string>
 
+// Data sets as text: lines in SVMlight's form, and delimited text (CSV, TSV) with a header.
 namespace rulerank::datasets {
 
-/// How SVMlight/LETOR text is read.
+/// How the text of a data set is read, in either form.
 struct svmlight_options {
   bool zero_based = false;                 ///< feature 0 is allowed
   bool regroup = false;                    ///< gather a query's lines when they are apart
   std::optional<std::int32_t> unlabelled;  ///< this (negative) label means "not labelled yet"
   std::string group_file;                  ///< LightGBM's group sizes, for lines without qid
+  bool fractional_labels = false;          ///< fill `dataset::fractional_labels` where some are
+  bool optional_labels = false;            ///< a document may have no label: it is `unlabelled`
+  /// How the caller's user says what `unlabelled` is, such as --unlabelled: named where a label is
+  /// negative. Empty: nothing is named.
+  std::string unlabelled_option;
 };
+using read_options = svmlight_options;
 
-/// Reads `<label> qid:<id> <feature>:<value> ... # comment` (docs/command-line.md) from a plain,
+/// Reads a data set in the form that the file has: delimited text where its name ends with `.csv`
+/// (commas) or `.tsv` (tabs), before `.gz` or `.zst`, or where its first line begins neither with
+/// a digit, sign or point nor with a blank or `#`, and has a cell `label` or `qid` between commas
+/// or tabs; otherwise `read_svmlight`.
+///
+/// Delimited text has a header, whose cells `label`, `qid` and `docid` name these columns; all
+/// others are features, by name, or by number where they are all digits. A record is a document; an
+/// empty cell, `NULL` or `nan` is a missing value; an empty label, or no such column, is one that
+/// is not known, where the options allow these (`unlabelled`, `optional_labels`). Cells may be in
+/// quotes, with quotes doubled and line ends within; blanks around others are not theirs. Ids are
+/// text without blanks and are kept as they are. Everything else is as in `read_svmlight`.
+dataset read_dataset(context const& ctx, std::string const& path, read_options const& options = {},
+                     std::function<void(std::string const&)> const& warn = {});
+
+/// The same from memory; the first line decides unless `name` ends with `.csv` or `.tsv`.
+dataset parse_dataset(context const& ctx, std::string text, std::string name,
+                      read_options const& options = {},
+                      std::function<void(std::string const&)> const& warn = {});
+
+/// Reads `<label> qid:<id> <feature>:<value> ... # comment` (docs/command-line.md), features by
+/// number or all by name (`bm25:0.3`; a name begins with a letter or `_`), from a plain,
 /// .gz or .zst file, or from standard input for "-", in parallel. The compression follows from the
 /// file's first bytes. Throws `error` with line and column for bad input (the first fault of the
 /// file whatever the number of threads), with the position in the decompressed text for a
@@ -37,22 +64,33 @@ dataset parse_svmlight(context const& ctx, std::shared_ptr<text_source const> te
 dataset parse_svmlight(context const& ctx, std::string text, std::string name,
                        svmlight_options const& options = {});
 
-/// Reads a stream query by query: `take_query` gets each query's documents as a data set of one
-/// group as soon as its last line has come: with the next query's first line, or at the end; with a
-/// group file, at once. Throws as `read_svmlight` does, after the queries before the fault;
-/// `usage_error` for `regroup`, which a stream cannot have.
+/// Reads a stream in either form (its first line decides) query by query: `take_query` gets each
+/// query's documents as a data set of one group as soon as its last line has come: with the next
+/// query's first line, or at the end; with a group file, at once. Throws as `read_svmlight` does,
+/// after the queries before the fault; `usage_error` for `regroup`, which a stream cannot have.
+void stream_dataset(context const& ctx, int descriptor, std::string name,
+                    read_options const& options,
+                    std::function<void(dataset const&)> const& take_query,
+                    std::function<void(std::string const&)> const& warn = {});
+/// The same of text in SVMlight's form alone.
 void stream_svmlight(context const& ctx, int descriptor, std::string name,
                      svmlight_options const& options,
                      std::function<void(dataset const&)> const& take_query,
                      std::function<void(std::string const&)> const& warn = {});
 
 /// Writes documents from their features (not their lines), values round-trip exact, missing ones as
-/// `NaN`, the spelling that C, Python and Java all read; comments kept.
+/// `NaN`, the spelling that C, Python and Java all read; ids and comments kept. Throws `error` for
+/// a name of a feature, qid or id that such a line cannot hold.
 void write_svmlight(dataset const& data, output_file& out);
 
+/// Writes documents likewise in the form that they were read in. In delimited text a column is each
+/// feature that some document lists; what a document does not list is 0, a missing value an empty
+/// cell.
+void write_dataset(dataset const& data, output_file& out);
+
 /// Writes the lines of `chosen` documents verbatim in the order of the file, each ended with a line
-/// feed. Where `labels` [N] has a label for a document that is unlabelled in `data`, it replaces
-/// the line's.
+/// feed, those of delimited text behind its header. Where `labels` [N] has a label for a document
+/// that is unlabelled in `data`, it replaces the line's.
 void write_lines(dataset const& data, std::span<std::size_t const> chosen, output_file& out,
                  std::span<std::int32_t const> labels = {});
 

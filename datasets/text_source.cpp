@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -34,19 +35,15 @@ class owned_text final : public text_source {
   std::string text_;
 };
 
-class mapped_text final : public text_source {
+class kept_text final : public text_source {
  public:
-  mapped_text(void* begin, std::size_t size) : begin_(begin), size_(size) {}
-  ~mapped_text() override { ::munmap(begin_, size_); }
-  mapped_text(mapped_text const&) = delete;
-  mapped_text& operator=(mapped_text const&) = delete;
-  std::string_view bytes() const noexcept override {
-    return {static_cast<char const*>(begin_), size_};
-  }
+  kept_text(std::shared_ptr<text_source const> text, std::list<std::string> ids)
+      : text_(std::move(text)), ids_(std::move(ids)) {}
+  std::string_view bytes() const noexcept override { return text_->bytes(); }
 
  private:
-  void* begin_;
-  std::size_t size_;
+  std::shared_ptr<text_source const> text_;
+  std::list<std::string> ids_;
 };
 
 /// Closes a descriptor that is not standard input.
@@ -78,6 +75,35 @@ struct opened_file {
   }
   descriptor_owner descriptor;
   struct stat about {};
+};
+
+class mapped_text final : public changeable_text {
+ public:
+  /// Of an opened file that is not empty.
+  explicit mapped_text(std::unique_ptr<opened_file const> file)
+      : file_(std::move(file)),
+        begin_(::mmap(nullptr, size(), PROT_READ, MAP_PRIVATE, file_->descriptor.get(), 0)) {}
+  ~mapped_text() override {
+    if (is_mapped()) ::munmap(begin_, size());
+  }
+  mapped_text(mapped_text const&) = delete;
+  mapped_text& operator=(mapped_text const&) = delete;
+  /// False and errno: the system refused.
+  bool is_mapped() const { return begin_ != MAP_FAILED; }
+  std::string_view bytes() const noexcept override {
+    return {static_cast<char const*>(begin_), size()};
+  }
+  bool changed() const noexcept override {
+    struct stat now {};
+    struct stat const& then = file_->about;
+    return ::fstat(file_->descriptor.get(), &now) != 0 || now.st_size != then.st_size ||
+           now.st_mtim.tv_sec != then.st_mtim.tv_sec || now.st_mtim.tv_nsec != then.st_mtim.tv_nsec;
+  }
+
+ private:
+  std::size_t size() const noexcept { return static_cast<std::size_t>(file_->about.st_size); }
+  std::unique_ptr<opened_file const> file_;
+  void* begin_;
 };
 
 /// Counts lines and columns of a text that passes by.
@@ -195,27 +221,62 @@ std::shared_ptr<text_source const> make_text(std::string text) {
   return std::make_shared<owned_text>(std::move(text));
 }
 
+std::shared_ptr<text_source const> text_with_ids(std::shared_ptr<text_source const> text,
+                                                 std::list<std::string> ids) {
+  return std::make_shared<kept_text>(std::move(text), std::move(ids));
+}
+
+void expect_unchanged(text_source const& text, std::string const& name) {
+  auto const* const changeable = dynamic_cast<changeable_text const*>(&text);
+  if (changeable != nullptr && changeable->changed())
+    throw error({name, 0, 0}, "was changed while it was read, expected the same file to the end");
+}
+
+std::string read_file(std::string const& path, std::string_view expected) {
+  auto const fail = [&](std::string_view found) {
+    throw error({path, 0, 0}, fmt::format("{}, expected {}", found, expected));
+  };
+  descriptor_owner const file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  ssize_t got = file.get() < 0 ? -1 : 1;
+  while (got > 0) {
+    std::size_t const before = text.size();
+    text.resize(before + read_size);
+    got = ::read(file.get(), text.data() + before, read_size);
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && errno == EINTR) got = 1;
+  }
+  if (got < 0 && errno == EISDIR) fail("a folder");
+  if (got < 0) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
+  return text;
+}
+
 std::string display_name(std::string const& path) {
   return path == "-" ? "standard input" : path;
 }
 
 std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path) {
   std::string const name = display_name(path);
-  opened_file const file(path);
+  auto file = std::make_unique<opened_file const>(path);
   char magic[magic_size];
-  if (path != "-" && S_ISREG(file.about.st_mode) && file.about.st_size > 0) {
-    ssize_t const got = ::pread(file.descriptor.get(), magic, magic_size, 0);
+  if (path != "-" && S_ISREG(file->about.st_mode) && file->about.st_size > 0) {
+    ssize_t const got = ::pread(file->descriptor.get(), magic, magic_size, 0);
     if (got < 0) cannot_read(name);
     if (!make_decompressor({magic, static_cast<std::size_t>(got)})) {
-      auto const size = static_cast<std::size_t>(file.about.st_size);
-      void* const begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
-      if (begin == MAP_FAILED) cannot_read(name);
-      return std::make_shared<mapped_text>(begin, size);
+      auto const mapped = std::make_shared<mapped_text>(std::move(file));
+      if (!mapped->is_mapped()) cannot_read(name);
+      return mapped;
     }
   }
-  text_stream stream(ctx, file.descriptor.get(), name);
+  text_stream stream(ctx, file->descriptor.get(), name);
   std::string text;
-  for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) text += part;
+  try {
+    for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) text += part;
+  } catch (std::bad_alloc const&) {
+    std::size_t const size = std::exchange(text, {}).size();
+    throw error({name, 0, 0},
+                fmt::format("found more than {} bytes of text, more than memory holds", size));
+  }
   return make_text(std::move(text));
 }
 

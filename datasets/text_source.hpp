@@ -5,21 +5,41 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace rulerank::datasets {
 
+/// A text that may be written to while it is read.
+class changeable_text : public text_source {
+ public:
+  /// Whether it was since it was opened.
+  virtual bool changed() const noexcept = 0;
+};
+
 /// A text that lies in memory.
 std::shared_ptr<text_source const> make_text(std::string text);
 
-/// The text of a file, or of standard input for "-". A plain file is mapped (it must not be cut
-/// short while it is in use); anything else is read to its end, and decompressed when its first
-/// bytes are those of gzip (any number of members) or zstd (any number of frames). Throws `error`
-/// for a file that cannot be read, and with line and column of the text reached so far for a
-/// truncated or damaged archive.
+/// A text, and ids that do not stand in it as they are: both are kept.
+std::shared_ptr<text_source const> text_with_ids(std::shared_ptr<text_source const> text,
+                                                 std::list<std::string> ids);
+
+/// The text of a file, or of standard input for "-". A plain file is mapped: who reads it calls
+/// `expect_unchanged` at the end, and a file that is cut short in between is a SIGBUS, which the
+/// program turns into an error (reading a copy takes a tenth longer). Anything else is read to its
+/// end, and decompressed when its first bytes are those of gzip (any number of members) or zstd
+/// (any number of frames). Throws `error` for a file that cannot be read, and with line and column
+/// of the text reached so far for a truncated or damaged archive.
 std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path);
+
+/// Throws `error` naming a text that was written to since it was opened.
+void expect_unchanged(text_source const& text, std::string const& name);
+
+/// All bytes of a small file, as they lie on the disk. Throws `error` for one that cannot be read;
+/// `expected` says what it should be ("a model").
+std::string read_file(std::string const& path, std::string_view expected);
 
 /// What stands for a path in messages: "standard input" for "-".
 std::string display_name(std::string const& path);

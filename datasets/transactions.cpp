@@ -99,6 +99,7 @@ transactions read_lines(context const& ctx, std::string const& path, ReadLine&& 
     read.row.push_back(read.items.size());
     begin = end + 1;
   }
+  expect_unchanged(*text, read.name);
   if (read.size() == 0) throw error({read.name, 1, 1}, "no transactions, expected one a line");
   return read;
 }
@@ -147,12 +148,13 @@ void read_names(char const* const begin, char const* const end, char separator,
 }
 
 /// What the items of a feature stand for.
-void name_ranges(feature_cuts const& of, bool missing, std::vector<std::string>& names) {
+void name_ranges(feature_cuts const& of, std::string const& feature, bool missing,
+                 std::vector<std::string>& names) {
   for (std::size_t b = 0; b <= of.cuts.size(); ++b)
-    names.push_back(fmt::format("{}:{}{})", of.feature,
+    names.push_back(fmt::format("{}:{}{})", feature,
                                 b == 0 ? "(-inf," : fmt::format("[{},", of.cuts[b - 1]),
                                 b == of.cuts.size() ? "inf" : fmt::format("{}", of.cuts[b])));
-  if (missing) names.push_back(fmt::format("{}:missing", of.feature));
+  if (missing) names.push_back(fmt::format("{}:missing", feature));
 }
 
 }  // namespace
@@ -185,16 +187,15 @@ transactions transactions_of(binned_dataset const& data, discretizer const& fitt
                                  [&](auto const& c) { return c.feature == data.features[f]; });
     if (of == fitted.features.end())
       throw usage_error(fmt::format("feature {} has no cuts", data.features[f]));
-    name_ranges(*of, data.has_missing_item[f], made.names);
+    name_ranges(*of, name_of(of->feature, fitted.names), data.has_missing_item[f], made.names);
   }
-  std::vector<std::uint32_t> item_of_label(static_cast<std::size_t>(data.max_label) + 1);
+  std::map<std::int32_t, std::uint32_t> item_of_label;
   if (labels) {
     for (std::int32_t const l : data.labels)
-      if (l != unlabelled) item_of_label[static_cast<std::size_t>(l)] = 1;
-    for (std::size_t l = 0; l < item_of_label.size(); ++l) {
-      if (item_of_label[l] == 0) continue;
-      item_of_label[l] = static_cast<std::uint32_t>(made.names.size());
-      made.names.push_back(fmt::format("label={}", l));
+      if (l != unlabelled) item_of_label[l] = 0;
+    for (auto& [label, its_item] : item_of_label) {
+      its_item = static_cast<std::uint32_t>(made.names.size());
+      made.names.push_back(fmt::format("label={}", label));
     }
   }
   for (std::size_t d = 0; d < data.documents; ++d) {
@@ -202,7 +203,7 @@ transactions transactions_of(binned_dataset const& data, discretizer const& fitt
       if (std::uint8_t const c = data.code(f, d); c != no_item)
         made.items.push_back(data.item_begin[f] + c);
     if (labels && data.labels[d] != unlabelled)
-      made.items.push_back(item_of_label[static_cast<std::size_t>(data.labels[d])]);
+      made.items.push_back(item_of_label.at(data.labels[d]));
     made.row.push_back(made.items.size());
   }
   return made;

@@ -22,7 +22,7 @@ struct transactions {
   std::vector<std::uint32_t> items;  ///< all transactions, one after the other
   std::vector<std::string> names;    ///< of each item
 
-  std::size_t size() const noexcept { return row.size() - 1; }
+  std::size_t size() const noexcept { return row.empty() ? 0 : row.size() - 1; }
   std::span<std::uint32_t const> transaction(std::size_t t) const {
     return std::span(items).subspan(row[t], row[t + 1] - row[t]);
   }

@@ -5,8 +5,10 @@
 #include "core/testing.hpp"
 
 #include <limits>
+#include <utility>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 namespace rulerank::datasets {
 namespace {
@@ -92,6 +94,37 @@ TEST(transactions, of_documents) {
                   {"3:(-inf,0.25)", "7:(-inf,1)", "label=0"}}));
   EXPECT_EQ(named(transactions_of(binned, fitted, false))[0],
             (rows::value_type{"3:[0.25,0.5)", "7:missing"}));
+}
+
+TEST(transactions, of_documents_with_a_huge_label) {
+  discretizer fitted;
+  fitted.features = {{3, {0.25}}};
+  dataset data;
+  data.labels = {std::numeric_limits<std::int32_t>::max(), 7, 0};
+  data.entries = {{3, 0.3}};
+  data.row = {0, 1, 1, 1};
+  data.queries = {{"1", 0, 3}};
+  auto const binned = apply_discretizer({}, data, fitted);
+  auto const peak_kilobytes = [] {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  auto const before = peak_kilobytes();
+  transactions const made = transactions_of(binned, fitted, true);
+  EXPECT_LT(peak_kilobytes() - before, 1 << 20) << "an item for each label there could be";
+  EXPECT_EQ(named(made), (rows{{"3:[0.25,inf)", "label=2147483647"},
+                               {"3:(-inf,0.25)", "label=7"},
+                               {"3:(-inf,0.25)", "label=0"}}));
+}
+
+TEST(transactions, that_were_moved_from_are_none) {
+  transactions made;
+  made.row = {0, 1};
+  made.items = {0};
+  transactions const taken = std::move(made);
+  EXPECT_EQ(taken.size(), 1U);
+  EXPECT_EQ(made.size(), 0U);  // NOLINT(bugprone-use-after-move): what is tried
 }
 
 TEST_F(transaction_files, real_sets) {

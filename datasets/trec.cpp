@@ -19,6 +19,13 @@ namespace {
 
 constexpr std::string_view comment_mark = "#";
 
+/// The first line of BEIR's judgments.
+bool is_header(std::vector<field> const& fields) {
+  constexpr std::string_view names[] = {"query-id", "corpus-id", "score"};
+  return std::equal(fields.begin(), fields.end(), std::begin(names), std::end(names),
+                    [](field const& f, std::string_view name) { return f.text == name; });
+}
+
 /// Calls `work(fields, line)` for each line that says something; returns whether there was one.
 template <class Work>
 bool for_each_record(std::string_view text, Work&& work) {
@@ -71,10 +78,10 @@ qrels read_qrels(context const& ctx, std::string const& path) {
   result.name = display_name(path);
   query_table<judged_query> table(result.queries);
   std::size_t columns = 0;  // of every line
-  bool const any = for_each_record(text->bytes(), [&](std::vector<field> const& f,
-                                                      std::uint64_t line) {
-    if (columns == 0 && f.size() == 3) columns = 3;
-    if (columns == 0) columns = 4;
+  for_each_record(text->bytes(), [&](std::vector<field> const& f, std::uint64_t line) {
+    bool const first = columns == 0;
+    if (first) columns = f.size() == 3 ? 3 : 4;
+    if (first && is_header(f)) return;
     if (f.size() != columns)
       throw error({result.name, line, f[std::min(columns, f.size() - 1)].column},
                   fmt::format("found {} columns, expected {}", f.size(),
@@ -92,7 +99,9 @@ qrels read_qrels(context const& ctx, std::string const& path) {
     table.add(result.name, line, f[0], docno)
         .documents.push_back({std::string(docno.text), label, line});
   });
-  if (!any) throw error({result.name, 1, 1}, "found no judgments, expected a line for each");
+  expect_unchanged(*text, result.name);
+  if (result.queries.empty())
+    throw error({result.name, 1, 1}, "found no judgments, expected a line for each");
   for (judged_query& query : result.queries)
     std::sort(query.documents.begin(), query.documents.end(),
               [](judgment const& a, judgment const& b) { return a.docno < b.docno; });
@@ -118,6 +127,7 @@ run read_run(context const& ctx, std::string const& path) {
     table.add(result.name, line, f[0], f[2]).documents.push_back({std::string(f[2].text), score});
     tag = f[5].text;
   });
+  expect_unchanged(*text, result.name);
   if (!any) throw error({result.name, 1, 1}, "found no documents, expected a line for each");
   result.tag = tag;
   return result;

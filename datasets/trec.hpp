@@ -57,11 +57,11 @@ struct run {
 };
 
 /// Reads `qid iteration docno label`, or in all lines `qid docno label` as Cranfield's own file has
-/// it, lines in any order; plain, .gz or .zst, "-" for standard input. Labels are taken as they
-/// stand. Blank lines and lines whose first word is `#` are passed over (`#1` is an id), the
-/// iteration is not looked at. Throws `error` with line and column for another number of columns,
-/// or than in the lines before, a label that is no whole number, a document judged twice for a
-/// query, and a file without judgments.
+/// it, and BEIR's under the header `query-id corpus-id score`, lines in any order; plain, .gz or
+/// .zst, "-" for standard input. Labels are taken as they stand. Blank lines and lines whose first
+/// word is `#` are passed over (`#1` is an id), the iteration is not looked at. Throws `error` with
+/// line and column for another number of columns, or than in the lines before, a label that is no
+/// whole number, a document judged twice for a query, and a file without judgments.
 qrels read_qrels(context const& ctx, std::string const& path);
 
 /// Reads `qid Q0 docno rank score tag`, lines in any order; what follows the tag is passed over,

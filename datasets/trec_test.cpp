@@ -56,6 +56,17 @@ TEST_F(trec_files, qrels_are_read) {
   EXPECT_EQ(q.queries[1].documents[0].label, -1);
 }
 
+TEST_F(trec_files, a_byte_order_mark_is_no_part_of_the_first_qid) {
+  EXPECT_EQ(read_qrels(context{}, file("\xef\xbb\xbf"
+                                       "2 0 b 1\n2 0 a 3\n"))
+                .queries.size(),
+            1U);
+  run const r = read_run(context{}, file("\xef\xbb\xbf"
+                                         "2 Q0 a 1 2 t\n2 Q0 b 2 1 t\n"));
+  ASSERT_EQ(r.queries.size(), 1U);
+  EXPECT_EQ(r.queries[0].qid, "2");
+}
+
 TEST_F(trec_files, a_comment_begins_with_a_hash_and_a_blank) {
   qrels const q =
       read_qrels(context{}, file("#\n # 1 0 a\n#\tb\n#1 0 a 1\n##\t0 # 2\n1 0 #b 3\n#\r\n"));
@@ -92,6 +103,38 @@ TEST_F(trec_files, qrels_of_three_columns_are_read) {
   EXPECT_EQ(q.queries[0].documents[1].label, -1);
   EXPECT_EQ(q.queries[0].documents[1].line, 2U);
   EXPECT_EQ(q.queries[1].line, 4U);
+}
+
+TEST_F(trec_files, qrels_with_the_header_of_beir) {
+  qrels const q = read_qrels(
+      context{}, file("query-id\tcorpus-id\tscore\nPLAIN-2\tMED-2427\t2\nPLAIN-2\tMED-10\t1\n"));
+  ASSERT_EQ(q.queries.size(), 1U);
+  EXPECT_EQ(q.queries[0].qid, "PLAIN-2");
+  ASSERT_EQ(q.queries[0].documents.size(), 2U);
+  EXPECT_EQ(q.queries[0].documents[1].docno, "MED-2427");
+  EXPECT_EQ(q.queries[0].documents[1].label, 2);
+  EXPECT_EQ(q.queries[0].documents[1].line, 2U);
+  auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
+  std::string const header = "query-id corpus-id score\n";
+  EXPECT_EQ(complaint(header, read), ":1:1: found no judgments, expected a line for each");
+  EXPECT_EQ(complaint(header + header, read),
+            ":2:20: found 'score', expected a whole number as label, the third of 3 columns or the "
+            "fourth of 4");
+  EXPECT_EQ(complaint(header + "1 0 a 1\n", read),
+            ":2:7: found 4 columns, expected 3 as before: qid, docno, label");
+}
+
+TEST_F(trec_files, a_byte_order_mark_is_no_part_of_the_first_id) {
+  EXPECT_EQ(read_qrels(context{}, file("\xef\xbb\xbf"
+                                       "1 0 a 1\n1 0 b 0\n"))
+                .queries.at(0)
+                .qid,
+            "1");
+  EXPECT_EQ(read_run(context{}, file("\xef\xbb\xbf"
+                                     "1 Q0 a 1 2 t\n"))
+                .queries.at(0)
+                .qid,
+            "1");
 }
 
 TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {

@@ -9,6 +9,7 @@ namespace rulerank::datasets {
 
 void parsed_documents::clear() {
   labels.clear();
+  label_values.clear();
   row_end.clear();
   entries.clear();
   lines.clear();
@@ -16,39 +17,92 @@ void parsed_documents::clear() {
   ids.clear();
   line_numbers.clear();
   runs.clear();
+  made.clear();
+  names.clear();
+  first_feature = {};
+  numbers.clear();
   line_count = 0;
   fault.reset();
 }
 
+void parsed_documents::add(document_label const& label, std::size_t entry_end,
+                           std::string_view line, std::string_view comment, std::string_view id,
+                           line_rules const& rules) {
+  std::size_t const d = labels.size();
+  labels.push_back(label.label);
+  if (rules.fractional_labels) label_values.push_back(label.value);
+  append_optional(comments, d, comment);
+  append_optional(ids, d, id);
+  row_end.push_back(entry_end);
+  lines.push_back(line);
+  line_numbers.push_back(line_count);
+}
+
+void parsed_documents::note_run(std::optional<std::string_view> qid, line_place place) {
+  if (runs.empty() || runs.back().qid != qid) runs.push_back({qid, labels.size(), place});
+}
+
+void parsed_documents::expect_form(feature_form before) {
+  feature_form const found = names.form;
+  if (found == feature_form::unknown || before == feature_form::unknown || found == before) return;
+  auto const comes_first = [](line_place a, line_place b) {
+    return a.line < b.line || (a.line == b.line && a.column < b.column);
+  };
+  if (fault && comes_first(fault->place, first_feature)) return;
+  fault = text_fault{first_feature, other_form(found)};
+  auto const documents = static_cast<std::size_t>(
+      std::lower_bound(line_numbers.begin(), line_numbers.end(), first_feature.line) -
+      line_numbers.begin());
+  labels.resize(documents);
+  label_values.resize(std::min(documents, label_values.size()));
+  row_end.resize(documents);
+  entries.resize(documents == 0 ? 0 : row_end.back());
+  lines.resize(documents);
+  comments.resize(std::min(documents, comments.size()));
+  ids.resize(std::min(documents, ids.size()));
+  line_numbers.resize(documents);
+  std::erase_if(runs, [&](qid_run const& run) { return !comes_first(run.place, first_feature); });
+}
+
+void drop_integral_labels(dataset& data) {
+  if (std::equal(data.labels.begin(), data.labels.end(), data.fractional_labels.begin(),
+                 data.fractional_labels.end()))
+    data.fractional_labels.clear();
+}
+
+// Long because a regular line and a line of any other form write through the same position, which a
+// function of its own would have to take and give back for each.
 void parse_documents(std::string_view text, line_rules const& rules, parsed_documents& out) {
   out.clear();
-  out.entries.resize(text.size() / 4 + 2);  // an entry and the blank after it are 4 bytes or more
+  // An entry and the blank after it are 4 bytes, or 3 where the text changes while it is read.
+  out.entries.resize(text.size() / 3 + 2);
   feature_value* entry = out.entries.data();
-  auto const note_run = [&out](std::optional<std::string_view> qid, std::size_t qid_offset) {
-    if (out.runs.empty() || out.runs.back().qid != qid)
-      out.runs.push_back({qid, out.labels.size(), {out.line_count, qid_offset + 1}});
-  };
-  auto const keep = [&](std::int32_t label, std::string_view line, std::size_t comment_offset) {
-    std::size_t const d = out.labels.size();
-    out.labels.push_back(label);
-    std::string_view const comment = trimmed_comment(line.substr(comment_offset));
-    append_optional(out.comments, d, comment);
-    append_optional(out.ids, d, docid_of(comment));
-    out.row_end.push_back(static_cast<std::size_t>(entry - out.entries.data()));
-    out.lines.push_back(line);
-    out.line_numbers.push_back(out.line_count);
-  };
+  line_rules named = rules;
+  named.names = &out.names;
+  feature_form const& form = out.names.form;
+  auto const entry_end = [&] { return static_cast<std::size_t>(entry - out.entries.data()); };
 
   regular_document regular{};
   line_document careful;
   char const* const end = text.data() + text.size();
   for (char const* at = text.data(); at < end; ++out.line_count) {
-    if (char const* const next = read_regular_line(at, end, rules, regular, entry)) {
+    feature_value* const first_entry = entry;
+    // Regular lines have numbers for features.
+    char const* const next =
+        form == feature_form::names ? nullptr : read_regular_line(at, end, rules, regular, entry);
+    if (next != nullptr) {
       if (regular.is_document) {
         std::optional<std::string_view> qid;
         if (regular.has_qid) qid = regular.qid;
-        note_run(qid, regular.qid_offset);
-        keep(regular.label, {at, regular.length}, regular.comment_offset);
+        out.note_run(qid, {out.line_count, regular.qid_offset + 1});
+        if (form == feature_form::unknown && entry != first_entry) {
+          out.names.form = feature_form::numbers;
+          out.first_feature = {out.line_count, regular.features_offset + 1};
+        }
+        std::string_view const line(at, regular.length);
+        std::string_view const comment = trimmed_comment(line.substr(regular.comment_offset));
+        out.add({regular.label, static_cast<double>(regular.label)}, entry_end(), line, comment,
+                docid_of(comment), rules);
       }
       at = next;
       continue;
@@ -57,18 +111,27 @@ void parse_documents(std::string_view text, line_rules const& rules, parsed_docu
     std::string_view line = rest.substr(0, rest.find('\n'));
     at += std::min(line.size() + 1, rest.size());
     if (line.ends_with('\r')) line.remove_suffix(1);
+    feature_form const before = form;
+    auto const note_form = [&] {
+      if (before != form) out.first_feature = {out.line_count, careful.features_offset + 1};
+    };
     try {
-      if (!read_line(line, rules, careful)) continue;
-      note_run(careful.qid, careful.qid_offset);
+      if (!read_line(line, named, careful)) continue;
+      note_form();
+      out.note_run(careful.qid, {out.line_count, careful.qid_offset + 1});
       entry = std::copy(careful.entries.begin(), careful.entries.end(), entry);
-      keep(careful.label, line, careful.comment_offset);
+      std::string_view const comment = trimmed_comment(line.substr(careful.comment_offset));
+      out.add({careful.label, careful.label_value}, entry_end(), line, comment, docid_of(comment),
+              rules);
     } catch (line_fault const& fault) {
-      if (fault.offset > careful.qid_offset) note_run(careful.qid, careful.qid_offset);
+      note_form();
+      if (fault.offset > careful.qid_offset)
+        out.note_run(careful.qid, {out.line_count, careful.qid_offset + 1});
       out.fault = text_fault{{out.line_count, fault.offset + 1}, fault.found_and_expected};
       break;
     }
   }
-  out.entries.resize(static_cast<std::size_t>(entry - out.entries.data()));
+  out.entries.resize(entry_end());
 }
 
 }  // namespace rulerank::datasets

@@ -26,6 +26,12 @@ std::string query_again(std::string_view qid, std::uint64_t last_line) {
                      quoted(qid), last_line);
 }
 
+std::string other_form(feature_form found) {
+  return found == feature_form::names
+             ? "a feature by name, expected a number as the features before have"
+             : "a feature by number, expected a name as the features before have";
+}
+
 std::string all_one_query(std::string const& name, std::size_t documents) {
   return fmt::format("{}: no line has a qid, so all {} documents are one query", name, documents);
 }

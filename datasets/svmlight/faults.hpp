@@ -1,6 +1,8 @@
 #pragma once
 // What can be wrong with a text beyond a single line, in words: found and expected.
 
+#include "datasets/svmlight/names.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,10 +25,13 @@ struct text_fault {
 
 inline constexpr char no_documents[] =
     "no documents found, expected lines <label> qid:<id> <feature>:<value> ...";
+inline constexpr char no_records[] = "no documents found, expected a header and records";
 std::string qid_not_on_all(std::optional<std::string_view> found);
 std::string qid_beside_groups(std::string_view found, std::string const& group_file);
 /// `sum` of the sizes: "2" or "more than 3".
 std::string wrong_group_sum(std::string const& sum, std::string const& name);
+/// Of a feature in the form `found` behind others in the other.
+std::string other_form(feature_form found);
 std::string query_again(std::string_view qid, std::uint64_t last_line);
 /// A warning, not a fault.
 std::string all_one_query(std::string const& name, std::size_t documents);

@@ -1,12 +1,12 @@
 #include "datasets/svmlight/fields.hpp"
 
-#include "datasets/number.hpp"
+#include "datasets/svmlight/faults.hpp"
+#include "datasets/svmlight/values.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,7 +15,6 @@ namespace rulerank::datasets {
 namespace {
 
 constexpr char expected_feature[] = "expected <feature>:<value>";
-constexpr char expected_label[] = "expected an integer of 0 or more";
 
 class line_reader {
  public:
@@ -25,11 +24,11 @@ class line_reader {
   bool read() {
     out_.qid.reset();
     out_.qid_offset = line_.npos;
+    out_.features_offset = line_.npos;
     out_.entries.clear();
     std::string_view token = next_token();
     if (!token.empty()) {
-      read_label(token);
-      token = next_token();
+      if (read_label(token)) token = next_token();
       out_.qid_offset = offset_of(token);
       if (token.starts_with("qid:")) {
         read_qid(token);
@@ -68,33 +67,19 @@ class line_reader {
     return line_.substr(begin, at_ - begin);
   }
 
-  void read_label(std::string_view token) {
-    double value = 0;
-    number_kind const kind = read_number(token, value);
-    if (rules_.any_label) {
-      if (kind != number_kind::finite)
-        fail(token, fmt::format("label {}, expected a finite number", quoted(token)));
-      out_.class_label = value;
-      return;
-    }
-    if (kind == number_kind::malformed)
-      fail(token, fmt::format("label {} is not a number, {}", quoted(token), expected_label));
-    if (kind == number_kind::missing || kind == number_kind::infinite)
-      fail(token, fmt::format("label {}, {}", quoted(token), expected_label));
-    if (kind == number_kind::finite && value != std::floor(value))
-      fail(token, fmt::format("label {} is fractional, {}", quoted(token), expected_label));
-    if (kind == number_kind::too_large ||
-        std::abs(value) > std::numeric_limits<std::int32_t>::max())
-      fail(token, fmt::format("label {} is out of range, expected an integer of 0 to {}",
-                              quoted(token), std::numeric_limits<std::int32_t>::max()));
-    out_.label = static_cast<std::int32_t>(value);
-    if (rules_.unlabelled && out_.label == *rules_.unlabelled)
+  /// False: the token is no label, and documents need not have one.
+  bool read_label(std::string_view token) {
+    if (rules_.optional_labels && token.find(':') != token.npos) {
       out_.label = unlabelled;
-    else if (out_.label < 0)
-      fail(token, rules_.unlabelled
-                      ? fmt::format("label {} is negative, {} (or {} for one not labelled yet)",
-                                    quoted(token), expected_label, *rules_.unlabelled)
-                      : fmt::format("label {} is negative, {}", quoted(token), expected_label));
+      out_.label_value = unlabelled;
+      return false;
+    }
+    document_label label;
+    if (std::string fault = datasets::read_label(token, rules_, label); !fault.empty())
+      fail(token, std::move(fault));
+    out_.label = label.label;
+    out_.label_value = label.value;
+    return true;
   }
 
   void read_qid(std::string_view token) {
@@ -115,44 +100,38 @@ class line_reader {
     if (name == "qid")
       fail(token,
            fmt::format("{} found, expected one qid and only right after the label", quoted(token)));
-    if (name.empty() || name.find_first_not_of("0123456789") != name.npos)
-      fail(token, fmt::format("feature {} is not a number, {}", quoted(name), expected_feature));
-    std::uint64_t feature = 0;
-    for (char const c : name) {
-      feature = feature * 10 + static_cast<std::uint64_t>(c - '0');
-      if (feature > max_feature)
-        fail(token, fmt::format("feature {} is too large, expected at most {}", quoted(name),
-                                max_feature));
-    }
-    if (feature == 0 && !rules_.zero_based)
-      fail(token, "feature 0, expected 1 or more (unless read as zero-based)");
+    std::uint32_t const feature = number_of(token, name);
     double value = 0;
-    switch (read_number(digits, value)) {
-      case number_kind::missing:
-        if (!rules_.missing_values)
-          fail(digits, fmt::format("value {} of feature {} is missing, expected a finite number",
-                                   quoted(digits), feature));
-        break;
-      case number_kind::finite:
-        if (std::abs(value) > rules_.largest)
-          fail(digits, fmt::format("value {} of feature {} is too large, expected at most {}",
-                                   quoted(digits), feature, rules_.largest));
-        break;
-      case number_kind::infinite:
-      case number_kind::too_large:
-        fail(digits, fmt::format("value {} of feature {} is {}, expected a finite number",
-                                 quoted(digits), feature,
-                                 digits.find_first_of("0123456789") == digits.npos
-                                     ? "infinite"
-                                     : "too large for a double"));
-      case number_kind::malformed:
-        fail(digits, fmt::format("value {} of feature {} is not a number, expected one such as "
-                                 "0.5, nan or NULL",
-                                 quoted(digits), feature));
-    }
+    if (std::string fault = read_value(digits, name, rules_, value); !fault.empty())
+      fail(digits, std::move(fault));
     if (!out_.entries.empty() && out_.entries.back().feature >= feature) sorted_ = false;
-    out_.entries.push_back({static_cast<std::uint32_t>(feature), value});
+    out_.entries.push_back({feature, value});
     offsets_.push_back(offset_of(token));
+  }
+
+  /// The number of a feature; of a name, that in the chunk.
+  std::uint32_t number_of(std::string_view token, std::string_view name) {
+    bool const named = rules_.names != nullptr && is_feature_name(name);
+    if (!named && !is_feature_number(name))
+      fail(token, fmt::format("feature {} is not a number{}, {}", quoted(name),
+                              rules_.names == nullptr ? "" : " or a name", expected_feature));
+    if (out_.features_offset == line_.npos) out_.features_offset = offset_of(token);
+    if (rules_.names != nullptr) {
+      feature_form const form = named ? feature_form::names : feature_form::numbers;
+      if (rules_.names->form == feature_form::unknown) rules_.names->form = form;
+      if (rules_.names->form != form) fail(token, other_form(form));
+    }
+    if (named) return rules_.names->number_of(name);
+    std::uint32_t feature = 0;
+    if (std::string fault = read_feature_number(name, rules_, feature); !fault.empty())
+      fail(token, std::move(fault));
+    return feature;
+  }
+
+  std::string name_of(std::uint32_t feature) const {
+    if (rules_.names != nullptr && rules_.names->form == feature_form::names)
+      return std::string(rules_.names->names()[feature]);
+    return std::to_string(feature);
   }
 
   /// Throws the first place where a feature is listed again.
@@ -174,7 +153,7 @@ class line_reader {
     if (again < order.size())
       throw line_fault{offsets_[again],
                        fmt::format("feature {} is listed twice, expected each feature once",
-                                   out_.entries[again].feature)};
+                                   name_of(out_.entries[again].feature))};
     out_.entries = std::move(entries);
   }
 

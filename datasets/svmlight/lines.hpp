@@ -15,8 +15,9 @@ std::vector<std::size_t> cut_at_lines(std::string_view text, std::size_t bytes);
 
 struct byte_counts {
   std::size_t feeds = 0;
-  std::size_t colons = 0;
+  std::size_t marks = 0;
 };
-byte_counts count_bytes(std::string_view text);
+/// Line feeds, and bytes that are `mark`.
+byte_counts count_bytes(std::string_view text, char mark);
 
 }  // namespace rulerank::datasets

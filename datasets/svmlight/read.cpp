@@ -49,34 +49,31 @@ void check_options(svmlight_options const& options) {
     throw usage_error("the label that means \"not labelled yet\" must be negative");
 }
 
-dataset parse_svmlight_chunks(context const& ctx, std::shared_ptr<text_source const> text,
-                              std::string name, svmlight_options const& options,
-                              std::function<void(std::string const&)> const& warn,
-                              std::size_t chunk_bytes) {
-  check_options(options);
-  dataset data;
-  data.name = std::move(name);
-  std::string_view bytes = text->bytes();
-  data.text = std::move(text);
-  remove_byte_order_mark(bytes);
-  ctx.report("read", 0, bytes.size());
+line_rules rules_of(svmlight_options const& options) {
+  line_rules rules;
+  rules.zero_based = options.zero_based;
+  rules.unlabelled = options.unlabelled;
+  rules.unlabelled_option = options.unlabelled_option;
+  rules.fractional_labels = options.fractional_labels;
+  rules.optional_labels = options.optional_labels;
+  return rules;
+}
 
-  std::vector<std::size_t> const cuts = cut_at_lines(bytes, chunk_bytes);
+void read_chunks(context const& ctx, std::string_view text, std::span<std::size_t const> cuts,
+                 chunk_parser const& parser, whole_text& whole, dataset& data) {
   std::size_t const chunks = cuts.size() - 1;
-  auto const chunk = [&](std::size_t p) { return bytes.substr(cuts[p], cuts[p + 1] - cuts[p]); };
+  auto const chunk = [&](std::size_t p) { return text.substr(cuts[p], cuts[p + 1] - cuts[p]); };
 
-  // Upper bounds: a document needs a line, an entry a colon.
+  // Upper bounds: a document needs a line, an entry a mark or a line's end.
   std::atomic<std::size_t> lines{1};
-  std::atomic<std::size_t> colons{0};
+  std::atomic<std::size_t> marks{0};
   parallel_for(ctx, chunks, 1, [&](std::size_t p, std::size_t, int) {
-    byte_counts const counts = count_bytes(chunk(p));
+    byte_counts const counts = count_bytes(chunk(p), parser.mark);
     lines += counts.feeds;
-    colons += counts.colons;
+    marks += counts.marks;
   });
+  whole.reserve(lines, lines + marks);
 
-  whole_text whole(query_former(ctx, options, data.name), data);
-  whole.reserve(lines, colons);
-  line_rules const rules{options.zero_based, options.unlabelled};
   std::vector<parsed_documents> parsed(static_cast<std::size_t>(ctx.thread_count()));
   turnstile gate;
   std::atomic<bool> stopped{false};
@@ -84,7 +81,7 @@ dataset parse_svmlight_chunks(context const& ctx, std::shared_ptr<text_source co
     parsed_documents& part = parsed[static_cast<std::size_t>(thread)];
     std::exception_ptr trouble;  // must not keep this chunk from its turn
     try {
-      if (!stopped) parse_documents(chunk(p), rules, part);
+      if (!stopped) parser.parse(chunk(p), part);
     } catch (...) {
       trouble = std::current_exception();
     }
@@ -96,6 +93,10 @@ dataset parse_svmlight_chunks(context const& ctx, std::shared_ptr<text_source co
       first_entry = whole.append(part);
       stopped = whole.stopped();
     }
+    if (!part.numbers.empty())
+      for (feature_value& entry : part.entries) entry.feature = part.numbers[entry.feature];
+    if (part.entries.size() > data.entries.size() - std::min(first_entry, data.entries.size()))
+      throw error({data.name, 0, 0}, "was changed while it was read: found more than was counted");
     std::copy(part.entries.begin(), part.entries.end(),
               data.entries.begin() + static_cast<std::ptrdiff_t>(first_entry));
   };
@@ -103,9 +104,30 @@ dataset parse_svmlight_chunks(context const& ctx, std::shared_ptr<text_source co
     std::size_t const n = std::min(chunks_between_reports, chunks - begin);
     parallel_for(ctx, n, 1,
                  [&](std::size_t i, std::size_t, int thread) { read_chunk(begin + i, thread); });
-    ctx.report("read", cuts[begin + n], bytes.size());
+    ctx.report("read", cuts[begin + n], text.size());
   }
-  whole.finish(warn);
+}
+
+dataset parse_svmlight_chunks(context const& ctx, std::shared_ptr<text_source const> text,
+                              std::string name, svmlight_options const& options,
+                              std::function<void(std::string const&)> const& warn,
+                              std::size_t chunk_bytes) {
+  check_options(options);
+  dataset data;
+  data.name = std::move(name);
+  std::string_view bytes = text->bytes();
+  data.text = std::move(text);
+  remove_byte_order_mark(bytes);
+  ctx.report("read", 0, bytes.size());
+  whole_text whole(query_former(ctx, options, data.name), data, 0);
+  chunk_parser const parser{
+      [rules = rules_of(options)](std::string_view chunk, parsed_documents& out) {
+        parse_documents(chunk, rules, out);
+      },
+      ':'};
+  read_chunks(ctx, bytes, cut_at_lines(bytes, chunk_bytes), parser, whole, data);
+  expect_unchanged(*data.text, data.name);
+  whole.finish(ctx, warn);
   return data;
 }
 

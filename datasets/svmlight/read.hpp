@@ -1,19 +1,77 @@
 #pragma once
-// What the readers of whole texts and of streams share; tests choose the size of the chunks.
+// What the readers of whole texts and of streams in all forms share; tests choose the size of the
+// chunks.
 
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/svmlight.hpp"
+#include "datasets/svmlight/documents.hpp"
+#include "datasets/svmlight/whole_text.hpp"
 
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace rulerank::datasets {
 
 /// Throws `usage_error` for options that make no sense.
 void check_options(svmlight_options const& options);
+
+/// What the options ask of a line or record.
+line_rules rules_of(svmlight_options const& options);
+
+/// How a text becomes documents.
+struct chunk_parser {
+  /// Replaces what the documents hold with those of a chunk. Called by several threads at once.
+  std::function<void(std::string_view chunk, parsed_documents& out)> parse;
+  char mark = 0;  ///< every entry has one of these bytes or a line feed
+};
+
+/// Reads the chunks between `cuts`, offsets in `text`, in parallel into `data`, which `whole`
+/// fills.
+void read_chunks(context const& ctx, std::string_view text, std::span<std::size_t const> cuts,
+                 chunk_parser const& parser, whole_text& whole, dataset& data);
+
+/// Reads a stream by `parser`, once it is known: query by query, as `stream_dataset`.
+class query_collector {
+ public:
+  query_collector(context const& ctx, std::string name, svmlight_options const& options,
+                  std::function<void(dataset const&)> const& take_query);
+
+  /// Sets how the text behind the first `lines` lines is read; `form` has what is said of all
+  /// documents (names, header, delimiter).
+  void begin(std::function<void(std::string_view, parsed_documents&)> parse, dataset form,
+             std::uint64_t lines);
+  /// Takes whole lines or records.
+  void take(std::string_view text);
+  void finish(std::function<void(std::string const&)> const& warn);
+
+ private:
+  void add(std::size_t d);
+  void give();
+
+  context ctx_;
+  std::string name_;
+  std::function<void(dataset const&)> const& take_query_;
+  query_former queries_;
+  std::function<void(std::string_view, parsed_documents&)> parse_;
+  parsed_documents part_;
+  dataset form_;  // without documents and header
+  std::string header_;
+  dataset query_;  // its documents so far
+  feature_form features_ = feature_form::unknown;
+  text_names names_;
+  std::size_t query_number_ = 0;
+  std::string text_;
+  std::vector<std::size_t> line_ends_;
+  std::list<std::string> ids_;
+  std::size_t documents_ = 0;
+  std::uint64_t last_line_ = 0;  // of the last document
+  std::uint64_t line_count_ = 0;
+};
 
 /// `parse_svmlight` with the text cut into chunks of about `chunk_bytes`, at least 1; the result
 /// does not depend on them.

@@ -108,6 +108,10 @@ inline char const* read_feature_number(char const* at, std::uint64_t& feature) {
 
 char const* read_label(char const* at, char const* end, line_rules const& rules,
                        std::int32_t& label) {
+  if (rules.optional_labels && std::memcmp(at, "qid:", 4) == 0) {
+    label = unlabelled;
+    return at;
+  }
   if (*at >= '0' && *at <= '9' && is_blank(at[1])) {
     label = *at - '0';
     return at + 1;
@@ -164,6 +168,7 @@ char const* read_regular_line(char const* at, char const* end, line_rules const&
       if (at == nullptr) return nullptr;
       at = skip_blanks(at, end);
     }
+    document.features_offset = static_cast<std::size_t>(at - begin);
     std::uint64_t const smallest = rules.zero_based ? 0 : 1;
     std::uint64_t next = smallest;
     bool ascending = true;

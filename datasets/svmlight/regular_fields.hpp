@@ -18,6 +18,7 @@ struct regular_document {
   bool has_qid;
   std::string_view qid;
   std::size_t qid_offset;
+  std::size_t features_offset;  ///< of the first one, or of what follows where there is none
   std::size_t length;
   std::size_t comment_offset;  ///< behind the `#`, or `length`
   bool is_document;

@@ -1,4 +1,6 @@
 #include "core/error.hpp"
+#include "datasets/delimited/read.hpp"
+#include "datasets/delimited/records.hpp"
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/svmlight/documents.hpp"
 #include "datasets/svmlight/lines.hpp"
@@ -10,94 +12,183 @@
 
 namespace rulerank::datasets {
 
-namespace {
+query_collector::query_collector(context const& ctx, std::string name,
+                                 svmlight_options const& options,
+                                 std::function<void(dataset const&)> const& take_query)
+    : ctx_(ctx), name_(std::move(name)), take_query_(take_query), queries_(ctx, options, name_) {}
 
-/// Collects the documents of the query that is coming in, and hands it on when it is whole.
-class query_collector {
- public:
-  query_collector(context const& ctx, std::string name, svmlight_options const& options,
-                  std::function<void(dataset const&)> const& take_query)
-      : name_(std::move(name)),
-        rules_{options.zero_based, options.unlabelled},
-        take_query_(take_query),
-        queries_(ctx, options, name_) {}
+void query_collector::begin(std::function<void(std::string_view, parsed_documents&)> parse,
+                            dataset form, std::uint64_t lines) {
+  parse_ = std::move(parse);
+  form_ = std::move(form);
+  form_.name = name_;
+  header_ = form_.header;
+  form_.header = {};
+  text_ = header_;
+  query_ = form_;
+  line_count_ = lines;
+}
 
-  /// Takes whole lines.
-  void take(std::string_view lines) {
-    parse_documents(lines, rules_, part_);
-    try {
-      for (std::size_t r = 0; r < part_.runs.size(); ++r) {
-        qid_run const& run = part_.runs[r];
-        std::size_t const end =
-            r + 1 < part_.runs.size() ? part_.runs[r + 1].begin : part_.labels.size();
-        query_number_ = queries_.begin_run(run, last_line_, [this] { give(); });
-        for (std::size_t d = run.begin; d < end; ++d) add(d);
-      }
-      if (part_.fault) throw text_fault(*part_.fault);
-    } catch (text_fault const& fault) {
-      throw error({name_, line_count_ + fault.place.line + 1, fault.place.column},
-                  fault.found_and_expected);
+void query_collector::take(std::string_view text) {
+  parse_(text, part_);
+  part_.expect_form(features_);
+  if (features_ == feature_form::unknown) features_ = part_.names.form;
+  if (features_ == feature_form::names) part_.numbers = names_.take(part_.names);
+  try {
+    for (std::size_t r = 0; r < part_.runs.size(); ++r) {
+      qid_run const& run = part_.runs[r];
+      std::size_t const end =
+          r + 1 < part_.runs.size() ? part_.runs[r + 1].begin : part_.labels.size();
+      query_number_ = queries_.begin_run(run, last_line_, [this] { give(); });
+      for (std::size_t d = run.begin; d < end; ++d) add(d);
     }
-    line_count_ += part_.line_count;
+    if (part_.fault) throw text_fault(*part_.fault);
+  } catch (text_fault const& fault) {
+    throw error({name_, line_count_ + fault.place.line + 1, fault.place.column},
+                fault.found_and_expected);
   }
+  line_count_ += part_.line_count;
+}
 
-  void finish(std::function<void(std::string const&)> const& warn) {
-    queries_.finish(documents_, warn);
-    give();
+void query_collector::finish(std::function<void(std::string const&)> const& warn) {
+  if (documents_ == 0 && form_.delimiter != 0) throw error({name_, 1, 1}, no_records);
+  queries_.finish(documents_, warn);
+  give();
+}
+
+void query_collector::add(std::size_t d) {
+  if (queries_.grouped()) query_number_ = queries_.next_of_group();
+  ++documents_;
+  last_line_ = line_count_ + part_.line_numbers[d] + 1;
+  query_.labels.push_back(part_.labels[d]);
+  if (!part_.label_values.empty()) query_.fractional_labels.push_back(part_.label_values[d]);
+  for (std::size_t i = d == 0 ? 0 : part_.row_end[d - 1]; i < part_.row_end[d]; ++i) {
+    feature_value entry = part_.entries[i];
+    if (!part_.numbers.empty()) entry.feature = part_.numbers[entry.feature];
+    query_.entries.push_back(entry);
   }
+  query_.row.push_back(query_.entries.size());
+  query_.line_numbers.push_back(last_line_);
+  text_ += part_.lines[d];
+  line_ends_.push_back(text_.size());
+  if (form_.delimiter != 0) ids_.emplace_back(d < part_.ids.size() ? part_.ids[d] : "");
+  if (queries_.grouped() && queries_.group_is_whole()) give();
+}
 
- private:
-  void add(std::size_t d) {
-    if (queries_.grouped()) query_number_ = queries_.next_of_group();
-    ++documents_;
-    last_line_ = line_count_ + part_.line_numbers[d] + 1;
-    std::size_t const first = d == 0 ? 0 : part_.row_end[d - 1];
-    query_.labels.push_back(part_.labels[d]);
-    query_.entries.insert(query_.entries.end(),
-                          part_.entries.begin() + static_cast<std::ptrdiff_t>(first),
-                          part_.entries.begin() + static_cast<std::ptrdiff_t>(part_.row_end[d]));
-    query_.row.push_back(query_.entries.size());
-    query_.line_numbers.push_back(last_line_);
-    text_ += part_.lines[d];
-    line_ends_.push_back(text_.size());
-    if (queries_.grouped() && queries_.group_is_whole()) give();
-  }
-
-  void give() {
-    if (query_.size() == 0) return;
-    query_.name = name_;
-    query_.queries = {{queries_.qid(query_number_), 0, query_.size()}};
-    query_.text = make_text(std::move(text_));
-    std::string_view const bytes = query_.text->bytes();
-    std::size_t begin = 0;
-    for (std::size_t const end : line_ends_) {
-      std::string_view const line = bytes.substr(begin, end - begin);
+void query_collector::give() {
+  if (query_.size() == 0) return;
+  query_.queries = {{queries_.qid(query_number_), 0, query_.size()}};
+  query_.text = make_text(std::move(text_));
+  std::string_view const bytes = query_.text->bytes();
+  std::size_t begin = header_.size();
+  query_.header = bytes.substr(0, begin);
+  auto id = ids_.begin();
+  for (std::size_t const end : line_ends_) {
+    std::string_view const line = bytes.substr(begin, end - begin);
+    if (form_.delimiter == 0) {
       std::string_view const comment = comment_of(line);
       append_optional(query_.comments, query_.lines.size(), comment);
       append_optional(query_.ids, query_.lines.size(), docid_of(comment));
-      query_.lines.push_back(line);
-      begin = end;
+    } else {
+      append_optional(query_.ids, query_.lines.size(), *id++);
     }
-    dataset const whole = std::move(query_);
-    query_ = {};
-    text_.clear();
-    line_ends_.clear();
-    take_query_(whole);
+    query_.lines.push_back(line);
+    begin = end;
   }
+  if (!ids_.empty()) query_.text = text_with_ids(std::move(query_.text), std::move(ids_));
+  if (!names_.empty()) names_.number(ctx_, query_);
+  drop_integral_labels(query_);
+  dataset const whole = std::exchange(query_, form_);
+  text_ = header_;
+  line_ends_.clear();
+  ids_.clear();
+  take_query_(whole);
+}
 
-  std::string name_;
-  line_rules rules_;
-  std::function<void(dataset const&)> const& take_query_;
-  query_former queries_;
-  parsed_documents part_;
-  dataset query_;  // its documents so far
-  std::size_t query_number_ = 0;
+namespace {
+
+void check_stream(svmlight_options const& options) {
+  check_options(options);
+  if (options.regroup)
+    throw usage_error("a stream is read query by query, so its queries cannot be regrouped");
+}
+
+/// The parts of a stream as whole lines, without the byte order mark in front.
+class whole_lines {
+ public:
+  whole_lines(context const& ctx, int descriptor, std::string name)
+      : stream_(ctx, descriptor, std::move(name)) {}
+
+  /// What has come and was not taken, with the next part of the stream; false at the end.
+  bool next() {
+    std::string_view const part = stream_.next();
+    text_ += part;
+    if (at_begin_ && (part.empty() || text_.size() >= 3)) {
+      std::string_view text = text_;
+      remove_byte_order_mark(text);
+      text_.erase(0, text_.size() - text.size());
+      at_begin_ = false;
+    }
+    return !part.empty();
+  }
+  /// Empty as long as the first bytes could be a byte order mark.
+  std::string_view text() const { return at_begin_ ? std::string_view() : text_; }
+  void drop(std::size_t bytes) { text_.erase(0, bytes); }
+
+ private:
+  text_stream stream_;
   std::string text_;
-  std::vector<std::size_t> line_ends_;
-  std::size_t documents_ = 0;
-  std::uint64_t last_line_ = 0;  // of the last document
-  std::uint64_t line_count_ = 0;
+  bool at_begin_ = true;
 };
+
+/// Hands on what comes as whole lines or records; `last_end(text)` is where the last one ends that
+/// the text has begun and ended, 0 for none, and `drop` is told what was handed on.
+template <class LastEnd, class Drop>
+void take_all(whole_lines& in, query_collector& queries, LastEnd&& last_end, Drop&& drop) {
+  do {
+    std::size_t const size = last_end(in.text());
+    if (size == 0) continue;
+    queries.take(in.text().substr(0, size));
+    in.drop(size);
+    drop(size);
+  } while (in.next());
+  queries.take(in.text());
+}
+
+void take_lines(whole_lines& in, query_collector& queries, svmlight_options const& options) {
+  queries.begin(
+      [rules = rules_of(options)](std::string_view text, parsed_documents& out) {
+        parse_documents(text, rules, out);
+      },
+      {}, 0);
+  std::size_t seen = 0;  // without a line's end
+  take_all(
+      in, queries,
+      [&](std::string_view text) {
+        std::size_t const feed = text.substr(seen).rfind('\n');
+        std::size_t const end = feed == text.npos ? 0 : seen + feed + 1;
+        seen = text.size();
+        return end;
+      },
+      [&](std::size_t size) { seen -= size; });
+}
+
+void take_records(whole_lines& in, query_collector& queries, std::string const& name,
+                  char delimiter, read_options const& options) {
+  record_ends ends;
+  std::size_t header_size = 0;
+  do header_size = ends.first(in.text());
+  while (header_size == 0 && in.next());
+  std::string const header(in.text().substr(0, header_size == 0 ? in.text().npos : header_size));
+  delimited_layout const layout = read_layout(header, delimiter, name, options);
+  dataset form = form_of(layout);
+  queries.begin(parser_of(layout, options).parse, std::move(form), layout.feeds);
+  in.drop(header.size());
+  ends = {};
+  take_all(
+      in, queries, [&](std::string_view text) { return ends.last(text); },
+      [&](std::size_t size) { ends.drop(size); });
+}
 
 }  // namespace
 
@@ -105,29 +196,27 @@ void stream_svmlight(context const& ctx, int descriptor, std::string name,
                      svmlight_options const& options,
                      std::function<void(dataset const&)> const& take_query,
                      std::function<void(std::string const&)> const& warn) {
-  check_options(options);
-  if (options.regroup)
-    throw usage_error("a stream is read query by query, so its queries cannot be regrouped");
+  check_stream(options);
   query_collector queries(ctx, name, options, take_query);
-  text_stream stream(ctx, descriptor, std::move(name));
-  std::string begun;  // a line whose end has not come yet
-  bool at_begin = true;
-  for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) {
-    std::size_t const feed = part.rfind('\n');
-    if (feed == part.npos) {
-      begun += part;
-      continue;
-    }
-    begun += part.substr(0, feed + 1);
-    std::string_view lines = begun;
-    if (at_begin) remove_byte_order_mark(lines);
-    at_begin = false;
-    queries.take(lines);
-    begun = part.substr(feed + 1);
+  whole_lines in(ctx, descriptor, std::move(name));
+  take_lines(in, queries, options);
+  queries.finish(warn);
+}
+
+void stream_dataset(context const& ctx, int descriptor, std::string name,
+                    read_options const& options,
+                    std::function<void(dataset const&)> const& take_query,
+                    std::function<void(std::string const&)> const& warn) {
+  check_stream(options);
+  query_collector queries(ctx, name, options, take_query);
+  whole_lines in(ctx, descriptor, name);
+  while (in.text().find('\n') == std::string_view::npos && in.next()) {
   }
-  std::string_view lines = begun;
-  if (at_begin) remove_byte_order_mark(lines);
-  queries.take(lines);
+  char const delimiter = delimiter_of(name, in.text().substr(0, in.text().find('\n')));
+  if (delimiter == 0)
+    take_lines(in, queries, options);
+  else
+    take_records(in, queries, name, delimiter, options);
   queries.finish(warn);
 }
 

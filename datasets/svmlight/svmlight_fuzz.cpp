@@ -4,68 +4,33 @@
 // bin/svmlight_fuzz --seeds=DIR writes a corpus to start from.
 
 #include "core/error.hpp"
-#include "core/output_file.hpp"
+#include "core/fuzzing.hpp"
 #include "datasets/decompress.hpp"
+#include "datasets/fuzzing.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/svmlight/read.hpp"
 #include "datasets/svmlight/svmlight_reference.hpp"
 #include "datasets/text_source.hpp"
 
-#include <bit>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
 namespace {
 
 using namespace rulerank;
+using namespace rulerank::fuzzing;
 using namespace rulerank::datasets;
-
-void require(bool good, char const* what) {
-  if (good) return;
-  std::fprintf(stderr, "svmlight_fuzz: %s\n", what);
-  std::abort();
-}
-
-struct outcome {
-  dataset data;
-  std::string said;
-  std::uint64_t line = 0;
-};
+using namespace rulerank::datasets::fuzzing;
 
 outcome parse(std::string const& text, svmlight_options const& options, int threads,
               std::size_t chunk_bytes) {
   context ctx;
   ctx.threads = threads;
-  outcome result;
-  try {
-    result.data = parse_svmlight_chunks(ctx, make_text(text), "f", options, {}, chunk_bytes);
-  } catch (error const& e) {
-    result.said = e.what();
-    result.line = e.where().line;
-  }
-  return result;
-}
-
-bool same_bits(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
-
-void require_same(dataset const& a, dataset const& b) {
-  require(a.labels == b.labels && a.row == b.row && a.lines == b.lines &&
-              a.line_numbers == b.line_numbers && a.queries.size() == b.queries.size(),
-          "the cuts of the text change the result");
-  for (std::size_t q = 0; q < a.queries.size(); ++q)
-    require(a.queries[q].qid == b.queries[q].qid && a.queries[q].begin == b.queries[q].begin &&
-                a.queries[q].end == b.queries[q].end,
-            "the cuts of the text change the queries");
-  for (std::size_t i = 0; i < a.entries.size(); ++i)
-    require(a.entries[i].feature == b.entries[i].feature &&
-                same_bits(a.entries[i].value, b.entries[i].value),
-            "the cuts of the text change the entries");
+  return outcome_of(
+      [&] { return parse_svmlight_chunks(ctx, make_text(text), "f", options, {}, chunk_bytes); });
 }
 
 void require_reference(outcome const& got, std::string const& text,
@@ -112,34 +77,6 @@ void read_archive(std::string const& bytes) {
   ::close(ends[0]);
 }
 
-/// Through a pipe, which holds what a fuzzer makes.
-void require_stream(outcome const& got, std::string const& text, svmlight_options const& options) {
-  if (text.size() > 4096) return;
-  int ends[2];
-  require(::pipe(ends) == 0, "no pipe");
-  require(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()),
-          "no room in the pipe");
-  ::close(ends[1]);
-  std::string said;
-  std::size_t documents = 0;
-  try {
-    stream_svmlight(context(), ends[0], "f", options, [&](dataset const& query) {
-      for (std::size_t d = 0; d < query.size(); ++d, ++documents) {
-        if (!got.said.empty()) continue;
-        require(documents < got.data.size() && query.lines[d] == got.data.lines[documents] &&
-                    query.labels[d] == got.data.labels[documents] &&
-                    query.line_numbers[d] == got.data.line_numbers[documents],
-                "the stream gives another document");
-      }
-    });
-    require(documents == got.data.size(), "the stream gives another number of documents");
-  } catch (error const& e) {
-    said = e.what();
-  }
-  ::close(ends[0]);
-  require(said == got.said, "the stream says something else");
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t size) {
@@ -162,15 +99,16 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   outcome const roomy = parse(text + "\n" + std::string(100, ' '), options, 1, text.size() + 200);
   require(whole.said == roomy.said, "room behind the text changes the error");
   require_same(whole.data, roomy.data);
-  if (!options.regroup) require_stream(whole, text, options);
+  if (!options.regroup)
+    require_stream(whole, text, [&](int descriptor, auto const& take_query) {
+      stream_svmlight(context(), descriptor, "f", options, take_query);
+    });
   return 0;
 }
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  for (int i = 1; i < *argc; ++i) {
-    std::string const argument = (*argv)[i];
-    if (!argument.starts_with("--seeds=")) continue;
-    std::string const seeds[] = {
+  write_seeds_where_asked(*argc, *argv, [] {
+    std::vector<std::string> seeds{
         "1 qid:1 1:0.5 2:1\n0 qid:1 1:2\n1 qid:2 3:-0.25 # x\n",
         "2 qid:10 1:0.471076 2:1.000000 46:0 #docid = GX008-86-4444840 inc = 1 prob = 0.08\r\n",
         "\n# c\n +2.0 qid:a\t3:NULL 1:nan 2:1e-5 #\n",
@@ -179,6 +117,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
         "0 qid:1 0:1 5:1 3:2 5:1\n-1 qid:1\n",
         "1 qid:1 1:1e308 2:4.9e-324 3:1e-400 4:-inf\n",
         "\357\273\2771 qid:1\n1 qid:2\n1 qid:1 1:x\n",
+        "1 qid:1 bm25:0.5 page_rank:NULL\n0 qid:1 page_rank:1 # x\n1 qid:2 3:1\n",
         "3 qid:1 1:999.9999999999999999 2:9007199254740993 3:0x1\n",
         // "1 qid:1 1:1" in gzip, and stored in zstd.
         std::string("\037\213\010\000\000\000\000\000\002\003\063\124\050\314\114\261\062\124\060"
@@ -188,11 +127,8 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
             "\050\265\057\375\040\014\141\000\000\061\040\161\151\144\072\061\040\061\072\061\012",
             21),
     };
-    int number = 0;
-    for (std::string const& seed : seeds)
-      write_file(argument.substr(8) + "/" + std::to_string(number++),
-                 std::string("\0\x20", 2) + seed);
-    std::exit(0);
-  }
+    for (std::string& seed : seeds) seed.insert(0, std::string("\0\x20", 2));
+    return seeds;
+  });
   return 0;
 }

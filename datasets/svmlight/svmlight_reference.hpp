@@ -4,8 +4,10 @@
 #include "datasets/svmlight.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,6 +21,7 @@ struct document {
   std::int32_t label = 0;
   std::string qid;
   std::map<std::uint32_t, double> features;
+  std::map<std::string, double> named;  ///< features by name; `features` has their numbers too
   std::string line;
   std::uint64_t line_number = 0;
 
@@ -33,6 +36,7 @@ struct document {
 
 struct outcome {
   std::vector<document> documents;  ///< in file order
+  std::vector<std::string> names;   ///< of features 1, 2, ..., where they have names
   bool with_qid = false;
   std::uint64_t bad_line = 0;  ///< of the first fault, 1 of a text without documents; 0: none
 };
@@ -52,9 +56,21 @@ inline std::optional<double> number(std::string token) {
   return value;
 }
 
-/// False: the line is at fault. `out` has no value for a line without a document.
+enum class form { unknown, numbers, names };
+
+/// A name: a letter, `_` or a byte beyond ASCII first, then neither blanks nor control characters.
+inline bool is_name(std::string const& name) {
+  auto const first = static_cast<unsigned char>(name[0]);
+  if (std::isalpha(first) == 0 && first != '_' && first < 128) return false;
+  for (char const c : name)
+    if (static_cast<unsigned char>(c) <= 32 || c == 127) return false;
+  return name != "qid";
+}
+
+/// False: the line is at fault. `so_far` is how features were told apart before. `out` has no value
+/// for a line without a document.
 inline bool read_line(std::string line, svmlight_options const& options,
-                      std::optional<document>& out) {
+                      std::optional<document>& out, form& so_far) {
   out.reset();
   if (!line.empty() && line.back() == '\r') line.pop_back();
   document d;
@@ -91,11 +107,19 @@ inline bool read_line(std::string line, svmlight_options const& options,
     std::size_t const colon = tokens[next].find(':');
     if (colon == std::string::npos || colon == 0) return false;
     std::string const name = tokens[next].substr(0, colon);
-    if (name.find_first_not_of("0123456789") != name.npos) return false;
-    double const feature = std::strtod(name.c_str(), nullptr);
-    if (feature > 2147483647 || (feature == 0 && !options.zero_based)) return false;
+    bool const digits = name.find_first_not_of("0123456789") == name.npos;
+    if (!digits && !is_name(name)) return false;
+    form const its = digits ? form::numbers : form::names;
+    if (so_far == form::unknown) so_far = its;
+    if (so_far != its) return false;
     auto const value = number(tokens[next].substr(colon + 1));
     if (!value) return false;
+    if (!digits) {
+      if (!d.named.emplace(name, *value).second) return false;
+      continue;
+    }
+    double const feature = std::strtod(name.c_str(), nullptr);
+    if (feature > 2147483647 || (feature == 0 && !options.zero_based)) return false;
     if (!d.features.emplace(static_cast<std::uint32_t>(feature), *value).second) return false;
   }
   out = std::move(d);
@@ -108,9 +132,10 @@ inline outcome read(std::string const& text, svmlight_options const& options) {
   std::istringstream in(text.substr(0, 3) == "\xef\xbb\xbf" ? text.substr(3) : text);
   std::set<std::string> ended;
   std::string line;
+  form so_far = form::unknown;
   for (std::uint64_t number = 1; std::getline(in, line); ++number) {
     std::optional<document> d;
-    bool good = read_line(line, options, d);
+    bool good = read_line(line, options, d, so_far);
     if (good && d) {
       d->line_number = number;
       if (result.documents.empty()) result.with_qid = !d->qid.empty();
@@ -130,6 +155,14 @@ inline outcome read(std::string const& text, svmlight_options const& options) {
     if (d) result.documents.push_back(std::move(*d));
   }
   if (result.documents.empty()) result.bad_line = 1;
+  std::set<std::string> names;
+  for (document const& d : result.documents)
+    for (auto const& [name, value] : d.named) names.insert(name);
+  result.names.assign(names.begin(), names.end());
+  for (document& d : result.documents)
+    for (auto const& [name, value] : d.named)
+      d.features[static_cast<std::uint32_t>(std::distance(names.begin(), names.find(name))) + 1] =
+          value;
   return result;
 }
 

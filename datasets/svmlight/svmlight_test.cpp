@@ -1,6 +1,7 @@
 #include "datasets/svmlight.hpp"
 
 #include "core/error.hpp"
+#include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/number.hpp"
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -45,6 +47,38 @@ std::string complaint(Work&& work) {
     return e.what();
   }
   return "OK";
+}
+
+/// A file that someone writes to while it is read.
+struct changing_text final : changeable_text {
+  std::string text;
+  bool written = false;
+  std::string_view bytes() const noexcept override { return text; }
+  bool changed() const noexcept override { return written; }
+};
+
+TEST(svmlight, a_text_that_changes_while_it_is_read_is_an_error) {
+  for (std::string_view const other : {"0 qid:1 1:1 2:1 3:1 4:1 5:1 6:1\n", "0 qid:1 1:1\n#\n"}) {
+    auto const text = std::make_shared<changing_text>();
+    for (int line = 0; line < 2000; ++line) text->text += "# nothing is counted in a comment\n";
+    context ctx = with_threads(2);
+    ctx.progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
+      if (done == 0 || done == total) return true;
+      for (std::size_t at = done; at + other.size() < total; at += other.size())
+        text->text.replace(at, other.size(), other);
+      text->written = true;
+      return true;
+    };
+    EXPECT_TRUE(complaint([&] {
+                  parse_svmlight_chunks(ctx, text, "f", {}, {}, 40);
+                }).starts_with("f: was changed while it was read"));
+  }
+  testing_tools::temporary_folder const folder;
+  write_file(folder / "f", "0 qid:1 1:1\n");
+  auto const text = open_text({}, folder / "f");
+  std::ofstream(folder / "f", std::ios::app) << "1 qid:1 1:1\n";
+  EXPECT_EQ(complaint([&] { parse_svmlight({}, text, "f"); }),
+            "f: was changed while it was read, expected the same file to the end");
 }
 
 struct odd_file {
@@ -103,6 +137,8 @@ std::vector<odd_file> odd_files() {
       {"feature 0 where it is allowed", "1 qid:1 0:1 1:1\n", "OK", zero_based()},
       {"queries apart, gathered", "1 qid:1\n1 qid:2\n0 qid:1\n", "OK", regroup()},
       {"not labelled yet", "-1 qid:1 1:1\n", "OK", unlabelled_is(-1)},
+      {"features by name", "1 qid:1 bm25:0.3 page_rank:1 \xc3\xa9:NULL\n0 qid:1 bm25:1\n", "OK"},
+      {"names like numbers and words", "1 qid:1 nan:1 NULL:2 e5:3 _1:4\n", "OK"},
       {"not labelled yet, another number", "-7.0 qid:1 1:1\n", "OK", unlabelled_is(-7)},
       // Broken.
       {"empty", "", "f:1:1: no documents found"},
@@ -123,7 +159,22 @@ std::vector<odd_file> odd_files() {
       {"feature of 30 digits", "1 qid:1 " + std::string(30, '9') + ":1\n",
        "f:1:9: feature \"999999999999999999999999999999\" is too large"},
       {"negative feature", "1 qid:1 -1:1\n", "f:1:9: feature \"-1\" is not a number"},
-      {"word for a feature", "1 qid:1 cost:1\n", "f:1:9: feature \"cost\" is not a number"},
+      {"digits and letters for a feature", "1 qid:1 1cost:1\n",
+       "f:1:9: feature \"1cost\" is not a number or a name, expected <feature>:<value>"},
+      {"a name behind numbers", "1 qid:1 1:1 cost:1\n",
+       "f:1:13: a feature by name, expected a number as the features before have"},
+      {"a number behind names", "1 qid:1 cost:1\n1 qid:1\n1 qid:1 1:2\n",
+       "f:3:9: a feature by number, expected a name as the features before have"},
+      {"a name on a later line", "1 qid:1 1:1\n0 qid:1 2:1\n2 qid:1  cost:1 x\n",
+       "f:3:10: a feature by name, expected a number"},
+      {"a name behind a fault", "1 qid:1 1:1\n-2 qid:1 1:1\n2 qid:1 cost:1\n",
+       "f:2:1: label \"-2\" is negative"},
+      {"a query apart before a name", "1 qid:1 1:1\n1 qid:2 1:1\n0 qid:1 cost:1\n",
+       "f:3:3: query \"1\" occurs again"},
+      {"a name twice", "1 qid:1 a:1 b:1 a:2\n",
+       "f:1:17: feature a is listed twice, expected each feature once"},
+      {"a value of a name", "1 qid:1 bm25:x\n", "f:1:14: value \"x\" of feature bm25 is not"},
+      {"a control character in a name", "1 qid:1 a\x01:1\n", "f:1:9: feature \"a\\x01\" is not"},
       {"no feature before the colon", "1 qid:1 :1\n", "f:1:9: feature \"\" is not a number"},
       {"no colon", "1 qid:1 1:1 2\n", "f:1:13: \"2\" without a colon"},
       {"no value", "1 qid:1 1: 2:1\n", "f:1:11: value \"\" of feature 1 is not a number"},
@@ -245,6 +296,52 @@ TEST(svmlight, reads_what_a_line_says) {
   EXPECT_EQ(data.docid(0), "GX008-86-4444840");
   EXPECT_EQ(data.docid(1), "10-3");
   EXPECT_EQ(data.docid(2), "x");
+}
+
+TEST(svmlight, names_get_numbers_in_the_order_of_their_bytes) {
+  dataset const data = parse("1 qid:1 b:1 a10:2\n0 qid:1 a2:3 b:NULL\n");
+  EXPECT_EQ(data.names, (feature_names{{1, "a10"}, {2, "a2"}, {3, "b"}}));
+  ASSERT_EQ(data.row, (std::vector<std::size_t>{0, 2, 4}));
+  EXPECT_EQ(data.entries[0].feature, 1U);
+  EXPECT_EQ(data.entries[0].value, 2);
+  EXPECT_EQ(data.entries[1].feature, 3U);
+  EXPECT_EQ(data.entries[1].value, 1);
+  EXPECT_EQ(data.entries[2].feature, 2U);
+  EXPECT_EQ(data.entries[3].feature, 3U);
+  EXPECT_TRUE(std::isnan(data.entries[3].value));
+  EXPECT_TRUE(parse("1 qid:1 1:2\n").names.empty());
+}
+
+TEST(svmlight, fractional_labels_where_they_are_asked_for) {
+  svmlight_options options;
+  options.fractional_labels = true;
+  dataset const data = parse("1.5 qid:1 1:1\n0.25 qid:1 1:2\n2 qid:1 1:3\n", options);
+  EXPECT_EQ(data.labels, (std::vector<std::int32_t>{1, 0, 2}));
+  EXPECT_EQ(data.fractional_labels, (std::vector<double>{1.5, 0.25, 2}));
+  EXPECT_EQ(complaint([&] { expect_labels(data, "learn from"); }),
+            "f:1:1: found the fractional label 1.5, expected classes (integers) to learn from");
+  EXPECT_TRUE(parse("2 qid:1 1:1\n1.0 qid:1 1:2\n", options).fractional_labels.empty());
+  EXPECT_EQ(complaint([&] { parse("-0.5 qid:1 1:1\n", options); }),
+            "f:1:1: label \"-0.5\" is negative, expected a number of 0 or more");
+  EXPECT_EQ(complaint([] { parse("1 qid:1 1:1\n0.5 qid:1 1:1\n"); }),
+            "f:2:1: label \"0.5\" is fractional, expected an integer of 0 or more: rules count "
+            "classes, evaluate alone reads fractional labels");
+}
+
+TEST(svmlight, documents_without_labels_where_they_are_allowed) {
+  svmlight_options options;
+  options.optional_labels = true;
+  std::string const room(100, ' ');  // regular lines as well
+  for (std::string const& end : {std::string(), room}) {
+    dataset const data = parse("qid:1 1:1\n2 qid:1 1:2 #docid = x\n qid:2 1:3\n" + end, options);
+    EXPECT_EQ(data.labels, (std::vector<std::int32_t>{unlabelled, 2, unlabelled}));
+    EXPECT_EQ(data.queries.size(), 2U);
+    EXPECT_EQ(data.docid(1), "x");
+    EXPECT_EQ(data.document(2)[0].value, 3);
+  }
+  EXPECT_EQ(parse("1:1\n1:2\n", options).size(), 2U);
+  EXPECT_EQ(complaint([] { parse("qid:1 1:1\n"); }),
+            "f:1:1: label \"qid:1\" is not a number, expected an integer of 0 or more");
 }
 
 TEST(svmlight, without_qid_all_is_one_query_and_a_warning) {
@@ -410,6 +507,9 @@ TEST(number, is_rounded_like_strtod) {
 
 void expect_same(dataset const& data, reference::outcome const& expected, std::string const& text) {
   ASSERT_EQ(data.size(), expected.documents.size()) << text;
+  ASSERT_EQ(data.names.size(), expected.names.size()) << text;
+  for (std::size_t i = 0; i < expected.names.size(); ++i)
+    EXPECT_EQ(data.names.at(static_cast<std::uint32_t>(i + 1)), expected.names[i]);
   std::size_t query = 0;
   for (std::size_t d = 0; d < data.size(); ++d) {
     reference::document const& e = expected.documents[d];
@@ -420,7 +520,7 @@ void expect_same(dataset const& data, reference::outcome const& expected, std::s
     while (data.queries[query].end <= d) ++query;
     EXPECT_EQ(data.queries[query].qid, expected.with_qid ? e.qid : "1");
     auto const entries = data.document(d);
-    ASSERT_EQ(entries.size(), e.features.size());
+    ASSERT_EQ(entries.size(), e.features.size()) << text;
     std::size_t i = 0;
     for (auto const& [feature, value] : e.features) {
       EXPECT_EQ(entries[i].feature, feature);
@@ -431,7 +531,7 @@ void expect_same(dataset const& data, reference::outcome const& expected, std::s
 }
 
 /// A text that is mostly valid, with all the forms the reader knows.
-std::string drawn_text(random_engine& engine, bool flawed) {
+std::string drawn_text(random_engine& engine, bool flawed, bool named) {
   auto const one_of = [&](std::vector<char const*> const& words) {
     return std::string(words[uniform_below(engine, words.size())]);
   };
@@ -447,12 +547,14 @@ std::string drawn_text(random_engine& engine, bool flawed) {
       std::uint64_t feature = 0;
       for (std::uint64_t n = uniform_below(engine, 12); n > 0; --n) {
         feature += 1 + uniform_below(engine, uniform_below(engine, 9) == 0 ? 10000000 : 3);
-        text += one_of({" ", " ", " ", "\t", "  "}) + std::to_string(feature) + ":" +
+        text += one_of({" ", " ", " ", "\t", "  "}) + (named ? "f" : "") + std::to_string(feature) +
+                ":" +
                 one_of({"0", "1", "0.471076", "-0.25", "1.000000", "NULL", "nan", "835", "8.198216",
                         "0.1234567890123456789", "1e-5", ".5", "123456789"});
       }
       if (uniform_below(engine, 10) == 0)
-        text += fmt::format(" {}:1 {}:2", feature + 9, feature + 5);
+        text += fmt::format(fmt::runtime(named ? " f{}:1 f{}:2" : " {}:1 {}:2"), feature + 9,
+                            feature + 5);
       text += one_of({"", " ", "#c", " # docid = D1", " #docid = G-1 inc = 1"});
     }
     text += one_of({"\n", "\n", "\n", "\r\n"});
@@ -468,7 +570,7 @@ TEST(svmlight, agrees_with_the_plain_reader) {
   random_engine engine(11);
   int faults = 0;
   for (int round = 0; round < 2000; ++round) {
-    std::string const text = drawn_text(engine, round % 2 == 1);
+    std::string const text = drawn_text(engine, round % 2 == 1, round % 6 < 2);
     reference::outcome const expected = reference::read(text, {});
     int const threads = round % 10 < 2 ? 3 : 1;
     std::size_t const chunk = 1 + uniform_below(engine, 300);

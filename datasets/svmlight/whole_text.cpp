@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "datasets/dataset_rows.hpp"
 #include "datasets/svmlight/comments.hpp"
+#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -20,11 +21,16 @@ void whole_text::reserve(std::size_t documents, std::size_t entries) {
   data_.entries.resize(entries);
 }
 
-std::size_t whole_text::append(parsed_documents const& part) {
+std::size_t whole_text::append(parsed_documents& part) {
+  part.expect_form(form_);
+  if (form_ == feature_form::unknown) form_ = part.names.form;
   std::size_t const first_document = data_.labels.size();
   std::size_t const first_entry = data_.row.back();
   std::size_t const documents = part.labels.size();
   data_.labels.insert(data_.labels.end(), part.labels.begin(), part.labels.end());
+  data_.fractional_labels.insert(data_.fractional_labels.end(), part.label_values.begin(),
+                                 part.label_values.end());
+  made_.splice(made_.end(), part.made);
   append_optional(data_.comments, first_document, part.comments, documents);
   append_optional(data_.ids, first_document, part.ids, documents);
   data_.lines.insert(data_.lines.end(), part.lines.begin(), part.lines.end());
@@ -47,11 +53,12 @@ std::size_t whole_text::append(parsed_documents const& part) {
     fault_ = part.fault;
     fault_->place.line += line_count_;
   }
+  if (form_ == feature_form::names) part.numbers = names_.take(part.names);
   line_count_ += part.line_count;
   return first_entry;
 }
 
-void whole_text::finish(std::function<void(std::string const&)> const& warn) {
+void whole_text::finish(context const& ctx, std::function<void(std::string const&)> const& warn) {
   if (fault_)
     throw error({data_.name, fault_->place.line + 1, fault_->place.column},
                 fault_->found_and_expected);
@@ -64,6 +71,9 @@ void whole_text::finish(std::function<void(std::string const&)> const& warn) {
   }
   queries_.finish(data_.size(), warn);
   data_.entries.resize(data_.row.back());
+  if (form_ == feature_form::names) names_.number(ctx, data_);
+  drop_integral_labels(data_);
+  if (!made_.empty()) data_.text = text_with_ids(std::move(data_.text), std::move(made_));
   std::size_t count = 0;
   for (query_run const& run : runs_) count = std::max(count, run.query + 1);
   if (count < runs_.size()) gather_queries();

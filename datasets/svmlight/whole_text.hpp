@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,17 +18,19 @@ namespace rulerank::datasets {
 /// Puts the chunks of a text together, in their order.
 class whole_text {
  public:
-  /// Fills `data`, whose name is set and which outlives this.
-  whole_text(query_former queries, dataset& data) : queries_(std::move(queries)), data_(data) {}
+  /// Fills `data`, whose name is set and which outlives this; that many lines stand before.
+  whole_text(query_former queries, dataset& data, std::uint64_t lines_before)
+      : queries_(std::move(queries)), data_(data), line_count_(lines_before) {}
 
   /// Allocates for at most so many; `entries` get their size at once, unset.
   void reserve(std::size_t documents, std::size_t entries);
-  /// Appends all of a chunk but its entries; returns where in `entries` they belong.
-  std::size_t append(parsed_documents const& part);
+  /// Appends all of a chunk but its entries; returns where in `entries` they belong. Features by
+  /// name get `part.numbers`.
+  std::size_t append(parsed_documents& part);
   /// True once a chunk had a fault; nothing more is to be appended.
   bool stopped() const { return fault_.has_value(); }
-  /// Makes the queries, or throws the first fault of the text.
-  void finish(std::function<void(std::string const&)> const& warn);
+  /// Makes the queries and numbers features that have names, or throws the first fault of the text.
+  void finish(context const& ctx, std::function<void(std::string const&)> const& warn);
 
  private:
   /// Documents of one query from `begin` to the next run.
@@ -41,7 +44,10 @@ class whole_text {
   query_former queries_;
   dataset& data_;
   std::vector<query_run> runs_;
-  std::uint64_t line_count_ = 0;
+  text_names names_;
+  feature_form form_ = feature_form::unknown;
+  std::list<std::string> made_;  // ids that do not stand in the text as they are
+  std::uint64_t line_count_;
   std::optional<text_fault> fault_;
 };
 

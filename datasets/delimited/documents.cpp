@@ -1,0 +1,134 @@
+#include "datasets/delimited/documents.hpp"
+
+#include "datasets/delimited/records.hpp"
+#include "datasets/text_source.hpp"
+#include "datasets/trec.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
+
+namespace {
+
+/// Reads one record after the other into the documents of a chunk.
+class document_records {
+ public:
+  document_records(delimited_layout const& layout, line_rules const& rules, parsed_documents& out)
+      : layout_(layout), rules_(rules), out_(out) {}
+
+  /// Throws `line_fault`, its offset counted from the record's begin.
+  void take(record const& r) {
+    if (r.cells.size() == 1 && r.cells[0].text.empty() && r.cells[0].offset == r.text.size())
+      return;  // a blank line
+    entries_.resize(layout_.features);
+    label_ = {unlabelled, unlabelled};
+    qid_.reset();
+    id_ = {};
+    std::size_t const columns = layout_.columns.size();
+    for (std::size_t c = 0; c < std::min(columns, r.cells.size()); ++c) take_cell(r, c);
+    if (r.cells.size() != columns)
+      throw line_fault{
+          r.cells.size() > columns ? r.cells[columns].offset : r.text.size(),
+          fmt::format("{} cells, expected {} as in the header", r.cells.size(), columns)};
+    if (!layout_.has_qid) note_run(r, 0);
+    out_.entries.insert(out_.entries.end(), entries_.begin(), entries_.end());
+    out_.add(label_, out_.entries.size(), r.text, {}, id_, rules_);
+  }
+
+ private:
+  void note_run(record const& r, std::size_t offset) {
+    if (!out_.runs.empty() && out_.runs.back().qid == qid_) return;
+    line_place place = place_in(r.text, offset);
+    place.line += out_.line_count;
+    out_.note_run(qid_, place);
+  }
+
+  void take_cell(record const& r, std::size_t c) {
+    cell const& now = r.cells[c];
+    column_role const& role = layout_.columns[c];
+    using enum column_role::kind;
+    std::string fault;
+    switch (role.what) {
+      case label:
+        fault = read_label_of(now);
+        break;
+      case qid:
+        fault = check_id(now, "qid");
+        if (!fault.empty()) break;
+        qid_ = text_of(now);
+        note_run(r, now.offset);
+        break;
+      case docid:
+        if (now.text.empty()) break;
+        fault = check_id(now, "docid");
+        id_ = text_of(now);
+        break;
+      case feature: {
+        double value = std::numeric_limits<double>::quiet_NaN();
+        if (!now.text.empty()) fault = read_value(now.text, layout_.titles[c], rules_, value);
+        entries_[role.rank] = {role.feature, value};
+      }
+    }
+    if (!fault.empty()) throw line_fault{now.offset, fault};
+  }
+
+  std::string read_label_of(cell const& now) {
+    if (!now.text.empty()) return read_label(now.text, rules_, label_);
+    bool const known = !rules_.optional_labels && !rules_.unlabelled;
+    return known ? "no label, expected an integer of 0 or more" : "";
+  }
+
+  static std::string check_id(cell const& now, char const* what) {
+    if (now.text.empty()) return fmt::format("no {}, expected one", what);
+    if (is_run_column(now.text)) return {};
+    return fmt::format("{} {}, expected one word", what, quoted(now.text));
+  }
+
+  /// The cell's text as a view that lasts.
+  std::string_view text_of(cell const& now) {
+    return now.has_quotes ? std::string_view(out_.made.emplace_back(now.str())) : now.text;
+  }
+
+  delimited_layout const& layout_;
+  line_rules const& rules_;
+  parsed_documents& out_;
+  std::vector<feature_value> entries_;
+  document_label label_;
+  std::optional<std::string_view> qid_;
+  std::string_view id_;
+};
+
+}  // namespace
+
+line_place place_in(std::string_view text, std::size_t offset) {
+  std::string_view const before = text.substr(0, offset);
+  std::size_t const feed = before.rfind('\n');
+  return {static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')),
+          feed == before.npos ? offset + 1 : offset - feed};
+}
+
+void parse_records(std::string_view text, delimited_layout const& layout, line_rules const& rules,
+                   parsed_documents& out) {
+  out.clear();
+  record_reader const reader(layout.delimiter);
+  document_records documents(layout, rules, out);
+  record now;
+  while (!text.empty()) {
+    try {
+      reader.read(text, now);
+      documents.take(now);
+    } catch (line_fault const& fault) {
+      line_place place = place_in(text, fault.offset);
+      place.line += out.line_count;
+      out.fault = text_fault{place, fault.found_and_expected};
+      return;
+    }
+    out.line_count += now.feeds;
+    text.remove_prefix(now.size);
+  }
+}
+
+}  // namespace rulerank::datasets

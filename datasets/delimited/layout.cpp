@@ -1,0 +1,142 @@
+#include "datasets/delimited/layout.hpp"
+
+#include "core/error.hpp"
+#include "datasets/delimited/documents.hpp"
+#include "datasets/delimited/read.hpp"
+#include "datasets/delimited/records.hpp"
+#include "datasets/svmlight/faults.hpp"
+#include "datasets/svmlight/values.hpp"
+#include "datasets/text_source.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
+
+namespace {
+
+constexpr std::string_view label_title = "label";
+constexpr std::string_view qid_title = "qid";
+constexpr std::string_view docid_title = "docid";
+
+bool ends_with_type(std::string_view name, std::string_view type) {
+  for (std::string_view const packed : {".gz", ".zst"})
+    if (name.ends_with(packed)) name.remove_suffix(packed.size());
+  return name.ends_with(type);
+}
+
+bool has_known_column(std::string_view line, char delimiter) {
+  record head;
+  try {
+    record_reader(delimiter).read(line, head);
+  } catch (line_fault const&) {
+    return false;
+  }
+  return std::ranges::any_of(
+      head.cells, [](cell const& c) { return c.text == label_title || c.text == qid_title; });
+}
+
+/// Throws what is wrong with a column.
+[[noreturn]] void fail(std::string const& name, record const& head, std::size_t column,
+                       std::string const& found_and_expected) {
+  auto const [line, at] = place_in(head.text, head.cells[column].offset);
+  throw error({name, line + 1, at}, found_and_expected);
+}
+
+/// Gives each column that is a feature its number.
+void number_features(delimited_layout& layout, record const& head, std::string const& name,
+                     line_rules const& rules) {
+  std::map<std::string_view, std::size_t> by_name;
+  std::map<std::uint32_t, std::size_t> by_number;
+  feature_form form = feature_form::unknown;
+  for (std::size_t c = 0; c < layout.columns.size(); ++c) {
+    column_role& role = layout.columns[c];
+    if (role.what != column_role::kind::feature) continue;
+    std::string_view const title = layout.titles[c];
+    feature_form const its = is_feature_number(title) ? feature_form::numbers : feature_form::names;
+    if (form == feature_form::unknown) form = its;
+    if (form != its) fail(name, head, c, other_form(its));
+    if (form == feature_form::names) {
+      by_name[title] = c;
+      continue;
+    }
+    if (std::string const fault = read_feature_number(title, rules, role.feature); !fault.empty())
+      fail(name, head, c, fault);
+    if (!by_number.emplace(role.feature, c).second)
+      fail(name, head, c,
+           fmt::format("feature {} is listed twice, expected each feature once", role.feature));
+  }
+  for (auto const& [title, c] : by_name) {
+    auto const number = static_cast<std::uint32_t>(by_number.size() + 1);
+    layout.columns[c].feature = number;
+    layout.names.emplace(number, title);
+    by_number.emplace(number, c);
+  }
+  for (auto const& [number, c] : by_number) layout.columns[c].rank = layout.features++;
+}
+
+}  // namespace
+
+char delimiter_of(std::string_view name, std::string_view first_line) {
+  if (ends_with_type(name, ".csv")) return ',';
+  if (ends_with_type(name, ".tsv")) return '\t';
+  if (first_line.empty() ||
+      std::string_view("0123456789+-. \t#").find(first_line[0]) != std::string_view::npos)
+    return 0;
+  for (char const delimiter : {'\t', ','})
+    if (has_known_column(first_line, delimiter)) return delimiter;
+  return 0;
+}
+
+delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,
+                             read_options const& options) {
+  if (text.empty()) throw error({name, 1, 1}, no_records);
+  record head;
+  try {
+    record_reader(delimiter).read(text, head);
+  } catch (line_fault const& fault) {
+    auto const [line, column] = place_in(text, fault.offset);
+    throw error({name, line + 1, column}, fault.found_and_expected);
+  }
+  delimited_layout layout;
+  layout.delimiter = delimiter;
+  layout.header = head.text;
+  layout.size = head.size;
+  layout.feeds = head.feeds;
+  bool has_label = false;
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t c = 0; c < head.cells.size(); ++c) {
+    std::string const title = head.cells[c].str();
+    if (title.empty()) fail(name, head, c, "a column without a name, expected one in the header");
+    if (!seen.emplace(title, c).second)
+      fail(name, head, c,
+           fmt::format("column {} occurs twice, expected each column once",
+                       datasets::quoted(title)));
+    using enum column_role::kind;
+    auto const what = title == label_title   ? label
+                      : title == qid_title   ? qid
+                      : title == docid_title ? docid
+                                             : feature;
+    has_label = has_label || what == label;
+    layout.has_qid = layout.has_qid || what == qid;
+    layout.columns.push_back({what, 0, 0});
+    layout.titles.push_back(title);
+  }
+  if (!has_label && !options.optional_labels && !options.unlabelled)
+    throw error({name, 1, 1}, "no column label found, expected one");
+  number_features(layout, head, name, rules_of(options));
+  return layout;
+}
+
+std::optional<std::size_t> label_column(std::string_view header, char delimiter) {
+  record head;
+  record_reader(delimiter).read(header, head);
+  auto const found = std::ranges::find(head.cells, label_title, &cell::text);
+  if (found == head.cells.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - head.cells.begin());
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,49 @@
+#pragma once
+// The header of delimited text: what its columns are.
+
+#include "datasets/dataset.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// What a column holds.
+struct column_role {
+  enum class kind { label, qid, docid, feature };
+  kind what = kind::feature;
+  std::uint32_t feature = 0;  ///< its number
+  std::size_t rank = 0;       ///< among the features, by number
+};
+
+struct delimited_layout {
+  char delimiter = ',';
+  std::string_view header;  ///< the record
+  std::size_t size = 0;     ///< its bytes, with the line's end
+  std::size_t feeds = 0;    ///< line feeds in them
+  std::vector<column_role> columns;
+  std::vector<std::string> titles;  ///< of the columns
+  std::size_t features = 0;
+  feature_names names;  ///< empty: they have numbers
+  bool has_qid = false;
+};
+
+/// The delimiter of delimited text of that name that begins with this line, or 0 for another text.
+/// See `read_dataset`.
+char delimiter_of(std::string_view name, std::string_view first_line);
+
+/// Reads the header of a text; `name` stands in messages. Throws `error` for a column without a
+/// title or with that of another, for features by number and by name, and for no column of labels
+/// where documents need one.
+delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,
+                             read_options const& options);
+
+/// The column of labels of a header, if it has one.
+std::optional<std::size_t> label_column(std::string_view header, char delimiter);
+
+}  // namespace rulerank::datasets

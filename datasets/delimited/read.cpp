@@ -1,0 +1,85 @@
+#include "datasets/delimited/read.hpp"
+
+#include "core/error.hpp"
+#include "datasets/delimited/documents.hpp"
+#include "datasets/delimited/records.hpp"
+#include "datasets/svmlight/faults.hpp"
+#include "datasets/svmlight/lines.hpp"
+#include "datasets/text_source.hpp"
+
+#include <utility>
+
+namespace rulerank::datasets {
+
+namespace {
+
+constexpr std::size_t default_chunk_bytes = 1 << 17;
+
+dataset parse_any(context const& ctx, std::shared_ptr<text_source const> text, std::string name,
+                  read_options const& options,
+                  std::function<void(std::string const&)> const& warn) {
+  std::string_view bytes = text->bytes();
+  remove_byte_order_mark(bytes);
+  char const delimiter = delimiter_of(name, bytes.substr(0, bytes.find('\n')));
+  if (delimiter == 0) return parse_svmlight(ctx, std::move(text), std::move(name), options, warn);
+  return parse_delimited_chunks(ctx, std::move(text), std::move(name), delimiter, options, warn,
+                                default_chunk_bytes);
+}
+
+}  // namespace
+
+void expect_records(std::string_view text, std::string const& name) {
+  if (text.find_first_not_of(" \t\r\n") == text.npos) throw error({name, 1, 1}, no_records);
+}
+
+dataset form_of(delimited_layout const& layout) {
+  dataset form;
+  form.names = layout.names;
+  form.delimiter = layout.delimiter;
+  form.header = layout.header;
+  return form;
+}
+
+chunk_parser parser_of(delimited_layout layout, read_options const& options) {
+  char const delimiter = layout.delimiter;
+  return {[layout = std::move(layout), rules = rules_of(options)](std::string_view chunk,
+                                                                  parsed_documents& out) {
+            parse_records(chunk, layout, rules, out);
+          },
+          delimiter};
+}
+
+dataset parse_delimited_chunks(context const& ctx, std::shared_ptr<text_source const> text,
+                               std::string name, char delimiter, read_options const& options,
+                               std::function<void(std::string const&)> const& warn,
+                               std::size_t chunk_bytes) {
+  check_options(options);
+  std::string_view bytes = text->bytes();
+  remove_byte_order_mark(bytes);
+  ctx.report("read", 0, bytes.size());
+  delimited_layout const layout = read_layout(bytes, delimiter, name, options);
+  dataset data = form_of(layout);
+  data.name = std::move(name);
+  data.text = std::move(text);
+  bytes.remove_prefix(layout.size);
+  expect_records(bytes, data.name);
+  whole_text whole(query_former(ctx, options, data.name), data, layout.feeds);
+  read_chunks(ctx, bytes, cut_at_records(ctx, bytes, chunk_bytes), parser_of(layout, options),
+              whole, data);
+  expect_unchanged(*data.text, data.name);
+  whole.finish(ctx, warn);
+  return data;
+}
+
+dataset read_dataset(context const& ctx, std::string const& path, read_options const& options,
+                     std::function<void(std::string const&)> const& warn) {
+  return parse_any(ctx, open_text(ctx, path), display_name(path), options, warn);
+}
+
+dataset parse_dataset(context const& ctx, std::string text, std::string name,
+                      read_options const& options,
+                      std::function<void(std::string const&)> const& warn) {
+  return parse_any(ctx, make_text(std::move(text)), std::move(name), options, warn);
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,74 @@
+#include "datasets/svmlight/names.hpp"
+
+#include "core/parallel.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rulerank::datasets {
+
+std::uint32_t chunk_names::number_of(std::string_view name) {
+  if (next_ >= names_.size() || names_[next_] != name) {
+    auto const [found, is_new] =
+        numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (is_new) names_.push_back(name);
+    next_ = found->second;
+  }
+  auto const number = static_cast<std::uint32_t>(next_);
+  next_ = next_ + 1 < names_.size() ? next_ + 1 : 0;
+  return number;
+}
+
+void chunk_names::clear() {
+  form = feature_form::unknown;
+  names_.clear();
+  numbers_.clear();
+  next_ = 0;
+}
+
+std::vector<std::uint32_t> text_names::take(chunk_names const& names) {
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(names.names().size());
+  for (std::string_view const name : names.names())
+    numbers.push_back(
+        numbers_.try_emplace(std::string(name), static_cast<std::uint32_t>(numbers_.size()))
+            .first->second);
+  return numbers;
+}
+
+void text_names::number(context const& ctx, dataset& data) const {
+  std::vector<std::pair<std::string_view, std::uint32_t>> order(numbers_.begin(), numbers_.end());
+  std::sort(order.begin(), order.end());
+  std::vector<std::uint32_t> number(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    number[order[i].second] = static_cast<std::uint32_t>(i + 1);
+    data.names.emplace_hint(data.names.end(), static_cast<std::uint32_t>(i + 1), order[i].first);
+  }
+  parallel_for(ctx, data.size(), 256, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t d = begin; d < end; ++d) {
+      auto const first = data.entries.begin() + static_cast<std::ptrdiff_t>(data.row[d]);
+      auto const last = data.entries.begin() + static_cast<std::ptrdiff_t>(data.row[d + 1]);
+      for (auto entry = first; entry != last; ++entry) entry->feature = number[entry->feature];
+      std::sort(first, last, [](feature_value const& a, feature_value const& b) {
+        return a.feature < b.feature;
+      });
+    }
+  });
+}
+
+bool is_feature_name(std::string_view name) {
+  auto const is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           static_cast<unsigned char>(c) >= 0x80;
+  };
+  return !name.empty() && is_letter(name.front()) && name != "qid" &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return static_cast<unsigned char>(c) > ' ' && c != '\x7f' && c != ':' && c != '#';
+         });
+}
+
+bool is_feature_number(std::string_view name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == name.npos;
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,55 @@
+#pragma once
+// Features by name: what a chunk of a text calls them, and the numbers they get in the whole text.
+
+#include "core/context.hpp"
+#include "datasets/dataset.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace rulerank::datasets {
+
+/// How the features of a text are told apart; all of them alike.
+enum class feature_form { unknown, numbers, names };
+
+/// The names in a chunk of text, which keeps them. They have numbers from 0, in the order in which
+/// they come.
+class chunk_names {
+ public:
+  feature_form form = feature_form::unknown;  ///< of the features so far
+
+  std::uint32_t number_of(std::string_view name);
+  std::vector<std::string_view> const& names() const noexcept { return names_; }
+  void clear();
+
+ private:
+  std::vector<std::string_view> names_;
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+  std::size_t next_ = 0;  // the number that comes next where lines list the same features
+};
+
+/// The names in a text, whose numbers are known when it has been read.
+class text_names {
+ public:
+  bool empty() const noexcept { return numbers_.empty(); }
+  /// Takes a chunk's names and returns what stands for them, [names], until `number`.
+  std::vector<std::uint32_t> take(chunk_names const& names);
+  /// Gives the names the numbers 1, 2, ... in the order of their bytes, in `data.names` and in all
+  /// entries of `data`, whose rows are set.
+  void number(context const& ctx, dataset& data) const;
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+/// Whether a text in SVMlight's form can hold the name: it begins with a letter or `_`, and has
+/// neither blanks nor control characters nor `:` nor `#`.
+bool is_feature_name(std::string_view name);
+/// Whether it is a number as a text in SVMlight's form has them: digits.
+bool is_feature_number(std::string_view name);
+
+}  // namespace rulerank::datasets
