@@ -2,6 +2,7 @@
 
 #include "knn/similarity.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -31,6 +32,11 @@ struct neighbours {
   }
   std::span<double const> values_of(std::size_t query) const {
     return {value.data() + query * k, k};
+  }
+  /// How many a query has.
+  std::size_t count_of(std::size_t query) const {
+    auto const ids = ids_of(query);
+    return static_cast<std::size_t>(std::find(ids.begin(), ids.end(), no_neighbour) - ids.begin());
   }
 };
 

@@ -329,19 +329,20 @@ TEST(pair_features_drawn, agree_with_the_search_bit_for_bit) {
   sparse_matrix const& counts = drawn.fields.back().counts;
   term_statistics const statistics = statistics_of(counts);
   struct way {
-    weighting how;
+    weighting_options weights;
     similarity metric;
     std::string name;
   };
-  for (way const& w : {way{weighting::bm25, similarity::inner_product, "BM25 of document"},
-                       way{weighting::tf_idf, similarity::cosine, "tf-idf cosine of document"}}) {
+  for (way const& w :
+       {way{{.how = weighting::bm25}, similarity::inner_product, "BM25 of document"},
+        way{{.tf = term_frequency::raw}, similarity::cosine, "tf-idf cosine of document"}}) {
     auto const feature =
         static_cast<std::size_t>(std::find(names.begin(), names.end(), w.name) - names.begin());
     ASSERT_LT(feature, names.size());
-    sparse_index const index({}, weigh_documents(counts, statistics, {.how = w.how}));
-    sparse_searcher const searcher({}, index, {.k = 50, .metric = w.metric});
+    sparse_index const index({}, weigh_documents(counts, statistics, w.weights));
+    sparse_searcher const searcher({}, index, {.k = 50, .metric = w.metric, .pad = true});
     neighbours const found =
-        searcher.search({}, weigh_queries(drawn.queries, statistics, {.how = w.how}));
+        searcher.search({}, weigh_queries(drawn.queries, statistics, w.weights));
     std::vector<std::uint64_t> begin;
     for (std::size_t q = 0; q <= drawn.queries.size(); ++q) begin.push_back(q * found.k);
     std::vector<double> out(found.id.size() * features.size());

@@ -10,7 +10,7 @@
 namespace rulerank::knn {
 
 /// A document of a posting list.
-struct posting {
+struct alignas(8) posting {
   std::uint32_t document;
   float weight;
 };

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,7 @@ struct group_ref {
   std::uint32_t* begin;        ///< [queries][longest] start_q
   std::uint32_t* end_in_turn;  ///< [queries][longest] index_q, df_q summed up to this term
   float* sums;                 ///< [queries][documents]
+  near_key* busiest;           ///< [queries] the most postings that a block added
   std::uint32_t queries;
   std::uint32_t longest;
 
@@ -63,6 +65,7 @@ __global__ __launch_bounds__(threads) void gather_lists(device_index_ref const i
   using scan = cub::BlockScan<std::uint32_t, threads>;
   __shared__ typename scan::TempStorage storage;
   std::uint32_t const q = blockIdx.x;
+  if (threadIdx.x == 0) group.busiest[q] = 0;
   std::uint32_t const terms = group.head(q).term;
   std::size_t const row = std::size_t{q} * group.longest;
   std::uint32_t before = 0;
@@ -85,8 +88,31 @@ __global__ __launch_bounds__(threads) void gather_lists(device_index_ref const i
   }
 }
 
-__device__ void add_posting(posting const& p, float weight, float* sums) {
-  atomicAdd(&sums[p.document], weight * p.weight);
+/// Postings that a thread reads before it adds the first of them, so that it does not wait for one
+/// after the other.
+constexpr std::uint32_t at_once = 8;
+
+/// Adds the postings x, x + threads, x + 2 threads, ... below `end`: at(i) is where the i-th one
+/// lies and what it is multiplied with.
+template <class At>
+__device__ void add_postings_from(device_index_ref const& index, std::uint32_t x, std::uint32_t end,
+                                  float* sums, At const& at) {
+  for (; x < end; x += at_once * threads) {
+    posting read[at_once];
+    float weight[at_once];
+#pragma unroll
+    for (std::uint32_t i = 0; i < at_once; ++i)
+      if (std::uint32_t const next = x + i * threads; next < end)
+        read[i] = index.postings[at(next, weight[i])];
+#pragma unroll
+    for (std::uint32_t i = 0; i < at_once; ++i)
+      if (x + i * threads < end) atomicAdd(&sums[read[i].document], weight[i] * read[i].weight);
+  }
+}
+
+/// What a block adds of query q; its first thread calls it.
+__device__ void note_block(group_ref const& group, std::uint32_t q, std::uint32_t postings) {
+  atomicMax(reinterpret_cast<unsigned long long*>(group.busiest) + q, postings);
 }
 
 /// Algorithm 8, lines 8 to 17: the postings of all terms are shared evenly by all threads.
@@ -104,8 +130,9 @@ __global__ __launch_bounds__(threads) void add_postings_evenly(device_index_ref 
     std::uint32_t const all = ends[terms - 1];
     std::uint32_t const each = (all + gridDim.x - 1) / gridDim.x;
     std::uint32_t const end = min(all, (blockIdx.x + 1) * each);
-    std::uint32_t x = blockIdx.x * each + threadIdx.x;
+    std::uint32_t const x = blockIdx.x * each + threadIdx.x;
     if (x >= end) continue;
+    if (threadIdx.x == 0) note_block(group, q, end - x);
     std::uint32_t pos = 0;  // the first term whose lists reach beyond x
     for (std::uint32_t n = terms; n > 0;) {
       std::uint32_t const half = n / 2;
@@ -116,11 +143,11 @@ __global__ __launch_bounds__(threads) void add_postings_evenly(device_index_ref 
         n -= half + 1;
       }
     }
-    for (; x < end; x += threads) {
-      while (ends[pos] <= x) ++pos;
-      std::uint32_t const offset = x - (pos == 0 ? 0 : ends[pos - 1]);
-      add_posting(index.postings[begins[pos] + offset], query[pos].weight, sums);
-    }
+    add_postings_from(index, x, end, sums, [&](std::uint32_t next, float& weight) {
+      while (ends[pos] <= next) ++pos;
+      weight = query[pos].weight;
+      return begins[pos] + next - (pos == 0 ? 0 : ends[pos - 1]);
+    });
   }
 }
 
@@ -133,13 +160,18 @@ __global__ __launch_bounds__(threads) void add_postings_by_term(device_index_ref
     query_cell const* const query = group.terms(q);
     std::size_t const row = std::size_t{q} * group.longest;
     float* const sums = group.sums + std::size_t{q} * index.documents;
+    std::uint32_t added = 0;
     for (std::uint32_t j = blockIdx.x; j < terms; j += gridDim.x) {
       std::uint32_t const begin = group.begin[row + j];
       std::uint32_t const end = begin + group.frequency[row + j];
-      float const weight = query[j].weight;
-      for (std::uint32_t x = begin + threadIdx.x; x < end; x += threads)
-        add_posting(index.postings[x], weight, sums);
+      added += end - begin;
+      add_postings_from(index, begin + threadIdx.x, end, sums,
+                        [&](std::uint32_t next, float& weight) {
+                          weight = query[j].weight;
+                          return next;
+                        });
     }
+    if (threadIdx.x == 0 && added > 0) note_block(group, q, added);
   }
 }
 
@@ -204,7 +236,8 @@ struct group_memory {
   std::size_t bytes() const {
     return queries * ((1 + longest) * sizeof(query_cell) + 3 * longest * sizeof(std::uint32_t) +
                       documents * sizeof(float)) +
-           (list_keys > 0 ? list_keys * sizeof(near_key) : full_sort::bytes(documents));
+           (queries + list_keys) * sizeof(near_key) +
+           (list_keys > 0 ? 0 : full_sort::bytes(documents));
   }
 };
 
@@ -217,18 +250,25 @@ class group_buffers {
         begin_(m.queries * m.longest),
         end_in_turn_(m.queries * m.longest),
         sums_(m.queries * m.documents),
-        lists_(m.list_keys),
+        lists_(m.queries + m.list_keys),
+        queries_(m.queries),
         longest_(static_cast<std::uint32_t>(m.longest)) {
     if (m.list_keys == 0) sorter_.emplace(m.documents);
   }
 
   query_cell* cells() { return cells_.data(); }
-  near_key* lists() { return lists_.data(); }
+  near_key* lists() { return lists_.data() + queries_; }
+  /// What the first copy to the host takes: busiest [queries], then the lists.
+  near_key const* results() const { return lists_.data(); }
   full_sort& sorter() { return *sorter_; }
   group_ref ref(std::size_t queries) {
-    return {cells_.data(), frequency_.data(),
-            begin_.data(), end_in_turn_.data(),
-            sums_.data(),  static_cast<std::uint32_t>(queries),
+    return {cells_.data(),
+            frequency_.data(),
+            begin_.data(),
+            end_in_turn_.data(),
+            sums_.data(),
+            lists_.data(),
+            static_cast<std::uint32_t>(queries),
             longest_};
   }
 
@@ -236,8 +276,9 @@ class group_buffers {
   device_buffer<query_cell> cells_;
   device_buffer<std::uint32_t> frequency_, begin_, end_in_turn_;
   device_buffer<float> sums_;
-  device_buffer<near_key> lists_;
+  device_buffer<near_key> lists_;  // busiest [queries], then the lists
   std::optional<full_sort> sorter_;
+  std::size_t queries_;
   std::uint32_t longest_;
 };
 
@@ -272,11 +313,16 @@ class fish final : public sparse_search_engine {
   }
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
-              neighbours& found, sparse_search_work&) const override {
+              neighbours& found, sparse_search_work& work) const override {
     check_single_precision(query_norms, "queries");
+    std::mutex adding;
     for_each_device(devices_, [&](std::size_t i) {
       share const mine = share_of(queries.size(), devices_.size(), i);
-      if (mine.size() > 0) search_share(ctx, indexes_[i], queries, query_norms, mine, found);
+      if (mine.size() == 0) return;
+      sparse_search_work const done =
+          search_share(ctx, indexes_[i], queries, query_norms, mine, found);
+      std::lock_guard const lock(adding);
+      work += done;
     });
   }
 
@@ -295,9 +341,9 @@ class fish final : public sparse_search_engine {
     return shape;
   }
 
-  void search_share(context const& ctx, index_on_device const& here, sparse_rows const& queries,
-                    std::span<double const> query_norms, share const& mine,
-                    neighbours& found) const {
+  sparse_search_work search_share(context const& ctx, index_on_device const& here,
+                                  sparse_rows const& queries, std::span<double const> query_norms,
+                                  share const& mine, neighbours& found) const {
     std::size_t const group = std::min(options_.group, mine.size());
     bool const truncated = found.k <= largest_truncated;
     sort_shape const shape = truncated ? shape_for(here, found.k) : sort_shape{};
@@ -311,16 +357,22 @@ class fish final : public sparse_search_engine {
     check_fits(memory.bytes(), "a group of " + std::to_string(group) + " queries");
 
     pinned_buffer<query_cell> cells(group * (1 + longest));
-    pinned_buffer<near_key> taken(group * taken_keys);
+    pinned_buffer<near_key> taken(group + group * taken_keys);  // as group_buffers::results
+    near_key const* const lists = taken.data() + group;
     stream const on;
+    sparse_search_work work;
     std::optional<group_buffers> buffers;
-    if (!allocates_each_query()) buffers.emplace(memory);
+    auto const allocate = [&](group_memory const& m) {
+      buffers.emplace(m);
+      ++work.allocations;
+    };
+    if (!allocates_each_query()) allocate(memory);
     for (std::size_t begin = mine.begin; begin < mine.end; begin += group) {
       ctx.check_stop();
       std::size_t const count = std::min(group, mine.end - begin);
       if (allocates_each_query()) {
         longest = std::max<std::size_t>(queries[begin].size(), 1);
-        buffers.emplace(group_memory{1, longest, documents, list_keys});
+        allocate({1, longest, documents, list_keys});
       }
       for (std::size_t g = 0; g < count; ++g)
         pack(queries[begin + g], query_norms[begin + g], cells.data() + g * (1 + longest));
@@ -332,25 +384,33 @@ class fish final : public sparse_search_engine {
         leave_nearest<<<shape.blocks, threads, shape.shared_bytes(), on.get()>>>(
             here.index.ref(), buffers->ref(count), options_.metric, shape, buffers->lists());
         check_launch();
-        check_cuda(cudaMemcpyAsync(taken.data(), buffers->lists(),
-                                   count * taken_keys * sizeof(near_key), cudaMemcpyDeviceToHost,
-                                   on.get()));
-      } else {
-        for (std::size_t g = 0; g < count; ++g) {
-          make_keys<<<here.blocks, threads, 0, on.get()>>>(
-              here.index.ref(), buffers->ref(count), static_cast<std::uint32_t>(g), options_.metric,
-              buffers->sorter().keys());
-          check_launch();
-          buffers->sorter().sort(on.get());
-          check_cuda(cudaMemcpyAsync(taken.data() + g * taken_keys, buffers->sorter().sorted(),
-                                     taken_keys * sizeof(near_key), cudaMemcpyDeviceToHost,
-                                     on.get()));
-        }
       }
+      check_cuda(cudaMemcpyAsync(taken.data(), buffers->results(),
+                                 (group + (truncated ? count * taken_keys : 0)) * sizeof(near_key),
+                                 cudaMemcpyDeviceToHost, on.get()));
+      if (!truncated) sort_all(here, *buffers, count, taken.data() + group, taken_keys, on);
       on.synchronize();
-      for (std::size_t g = 0; g < count; ++g)
-        merge_lists({taken.data() + g * taken_keys, taken_keys}, found.k, begin + g, found);
+      ++work.groups;
+      for (std::size_t g = 0; g < count; ++g) {
+        work.busiest_block += taken[g];
+        merge_lists({lists + g * taken_keys, taken_keys}, found.k, begin + g, found);
+      }
       if (allocates_each_query()) buffers.reset();
+    }
+    return work;
+  }
+
+  /// The first `keys` of all documents of each query.
+  void sort_all(index_on_device const& here, group_buffers& buffers, std::size_t count,
+                near_key* to, std::size_t keys, stream const& on) const {
+    for (std::size_t g = 0; g < count; ++g) {
+      make_keys<<<here.blocks, threads, 0, on.get()>>>(here.index.ref(), buffers.ref(count),
+                                                       static_cast<std::uint32_t>(g),
+                                                       options_.metric, buffers.sorter().keys());
+      check_launch();
+      buffers.sorter().sort(on.get());
+      check_cuda(cudaMemcpyAsync(to + g * keys, buffers.sorter().sorted(), keys * sizeof(near_key),
+                                 cudaMemcpyDeviceToHost, on.get()));
     }
   }
 

@@ -1,5 +1,5 @@
+#include "core/device_pool.hpp"
 #include "core/for_each_device.hpp"
-#include "core/per_device.hpp"
 #include "core/stream.hpp"
 #include "knn/full_sort.cuh"
 #include "knn/merge_lists.hpp"
@@ -7,6 +7,7 @@
 #include "knn/sparse/engine.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -79,10 +80,34 @@ class rows_on_device {
   device_buffer<float> norms_;
 };
 
+/// The memory of a call on the current device. It is kept for the next call and grows to the
+/// longest query and to the most neighbours; between queries `dense` holds zeros.
+struct query_memory {
+  query_memory(std::uint32_t terms, std::uint32_t documents)
+      : dense(checked(terms, documents)), sorter(documents) {
+    dense.fill_bytes(0, on.get());
+  }
+  static std::uint32_t checked(std::uint32_t terms, std::uint32_t documents) {
+    check_fits(terms * sizeof(float) + full_sort::bytes(documents), "a query's search");
+    return terms;
+  }
+
+  stream on;
+  device_buffer<float> dense;
+  device_buffer<term_weight> query;
+  full_sort sorter;
+  pinned_buffer<term_weight> host_query;
+  pinned_buffer<near_key> nearest;
+};
+
 class gknn final : public sparse_search_engine {
  public:
   gknn(context const& ctx, sparse_index const& index, sparse_search_options const& options)
-      : index_(index), metric_(options.metric), devices_(ctx.devices), rows_(devices_) {
+      : index_(index),
+        metric_(options.metric),
+        devices_(ctx.devices),
+        rows_(devices_),
+        memory_(devices_) {
     check_single_precision(index.norms(), "documents");
     if (index.postings() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
       throw device_error("more than 2^31 - 1 terms of documents: too many for a GPU");
@@ -94,65 +119,68 @@ class gknn final : public sparse_search_engine {
   }
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
-              neighbours& found, sparse_search_work&) const override {
+              neighbours& found, sparse_search_work& work) const override {
     check_single_precision(query_norms, "queries");
+    std::atomic<std::uint64_t> allocations{0};
     for_each_device(devices_, [&](std::size_t i) {
       share const mine = share_of(queries.size(), devices_.size(), i);
-      if (mine.size() > 0) search_share(ctx, rows_[i], queries, query_norms, mine, found);
+      if (mine.size() > 0) allocations += search_share(ctx, i, queries, query_norms, mine, found);
     });
+    work.allocations += allocations;
   }
 
  private:
-  void search_share(context const& ctx, rows_on_device const& rows, sparse_rows const& queries,
-                    std::span<double const> query_norms, share const& mine,
-                    neighbours& found) const {
+  /// The number of times that device memory was taken.
+  std::uint64_t search_share(context const& ctx, std::size_t i, sparse_rows const& queries,
+                             std::span<double const> query_norms, share const& mine,
+                             neighbours& found) const {
     std::size_t longest = 1;
     for (std::size_t q = mine.begin; q < mine.end; ++q)
       longest = std::max(longest, queries[q].size());
     auto const documents = static_cast<std::uint32_t>(index_.size());
-    check_fits(index_.terms() * sizeof(float) + longest * sizeof(term_weight) +
-                   full_sort::bytes(documents),
-               "a query's search");
-    device_buffer<float> dense(index_.terms());
-    device_buffer<term_weight> query(longest);
-    full_sort sorter(documents);
-    pinned_buffer<term_weight> host_query(longest);
-    pinned_buffer<near_key> nearest(found.k);
-    stream const on;
-    dense.fill_bytes(0, on.get());
+    auto memory = memory_.take(i, index_.terms(), documents);
+    stream const& on = memory->on;
+    on.synchronize();  // a call before this one may have been stopped
+    std::uint64_t const allocations = memory->query.size() < longest ? 1 : 0;
+    memory->query.reserve(longest);
+    memory->host_query.reserve(longest);
+    memory->nearest.reserve(found.k);
     for (std::size_t q = mine.begin; q < mine.end; ++q) {
       ctx.check_stop();
       sparse_row const row = queries[q];
       auto const n = static_cast<std::uint32_t>(row.size());
-      for (std::uint32_t i = 0; i < n; ++i)
-        host_query[i] = {row.term[i], static_cast<float>(row.weight[i])};
+      for (std::uint32_t t = 0; t < n; ++t)
+        memory->host_query[t] = {row.term[t], static_cast<float>(row.weight[t])};
       if (n > 0) {
-        check_cuda(cudaMemcpyAsync(query.data(), host_query.data(), n * sizeof(term_weight),
-                                   cudaMemcpyHostToDevice, on.get()));
-        scatter<<<blocks_for(n, threads), threads, 0, on.get()>>>(query.data(), n, false,
-                                                                  dense.data());
+        check_cuda(cudaMemcpyAsync(memory->query.data(), memory->host_query.data(),
+                                   n * sizeof(term_weight), cudaMemcpyHostToDevice, on.get()));
+        scatter<<<blocks_for(n, threads), threads, 0, on.get()>>>(memory->query.data(), n, false,
+                                                                  memory->dense.data());
         check_launch();
       }
       compare_all<<<blocks_for(documents, documents_a_block), threads, 0, on.get()>>>(
-          rows.ref(), dense.data(), static_cast<float>(query_norms[q]), metric_, sorter.keys());
+          rows_[i].ref(), memory->dense.data(), static_cast<float>(query_norms[q]), metric_,
+          memory->sorter.keys());
       check_launch();
-      sorter.sort(on.get());
-      check_cuda(cudaMemcpyAsync(nearest.data(), sorter.sorted(), nearest.bytes(),
-                                 cudaMemcpyDeviceToHost, on.get()));
+      memory->sorter.sort(on.get());
+      check_cuda(cudaMemcpyAsync(memory->nearest.data(), memory->sorter.sorted(),
+                                 found.k * sizeof(near_key), cudaMemcpyDeviceToHost, on.get()));
       if (n > 0) {
-        scatter<<<blocks_for(n, threads), threads, 0, on.get()>>>(query.data(), n, true,
-                                                                  dense.data());
+        scatter<<<blocks_for(n, threads), threads, 0, on.get()>>>(memory->query.data(), n, true,
+                                                                  memory->dense.data());
         check_launch();
       }
       on.synchronize();
-      merge_lists({nearest.data(), nearest.size()}, nearest.size(), q, found);
+      merge_lists({memory->nearest.data(), found.k}, found.k, q, found);
     }
+    return allocations;
   }
 
   sparse_index const& index_;
   similarity metric_;
   std::vector<int> devices_;
   per_device<rows_on_device> rows_;
+  device_pool<query_memory> mutable memory_;
 };
 
 }  // namespace

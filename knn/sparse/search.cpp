@@ -112,6 +112,46 @@ class known_queries {
   std::uint32_t terms_;
 };
 
+/// Whether rows have a term in common.
+bool share_a_term(sparse_row const& a, sparse_row const& b) {
+  auto at = b.term.begin();
+  for (std::uint32_t const t : a.term) {
+    at = std::lower_bound(at, b.term.end(), t);
+    if (at == b.term.end()) return false;
+    if (*at == t) return true;
+  }
+  return false;
+}
+
+/// Leaves the matches of each query: they move to the front of its entries. `found`: as engines
+/// give it, products or cosines.
+void keep_matches(context const& ctx, sparse_index const& index, similarity metric,
+                  sparse_rows const& queries, neighbours& found) {
+  // Only a shared term makes a sum other than 0; a document of norm 0 has no cosine, and a value
+  // under l2 for all that.
+  auto const is_match = [&](sparse_row const& query, std::uint32_t d, double value) {
+    bool const is_sum = metric != similarity::normalized_l2 || index.norms()[d] != 0;
+    return (is_sum && value != 0) || share_a_term(query, index.documents()[d]);
+  };
+  parallel_for(ctx, found.queries, queries_a_thread(ctx, found.queries),
+               [&](std::size_t begin, std::size_t end, int) {
+                 for (std::size_t q = begin; q < end; ++q) {
+                   sparse_row const query = queries[q];
+                   std::size_t const last = (q + 1) * found.k;
+                   std::size_t to = q * found.k;
+                   for (std::size_t i = to; i < last; ++i) {
+                     if (!is_match(query, found.id[i], found.value[i])) continue;
+                     found.id[to] = found.id[i];
+                     found.value[to++] = found.value[i];
+                   }
+                   for (; to < last; ++to) {
+                     found.id[to] = no_neighbour;
+                     found.value[to] = 0;
+                   }
+                 }
+               });
+}
+
 }  // namespace
 
 similarity sparse_similarity_from(std::string_view name) {
@@ -189,16 +229,16 @@ neighbours sparse_searcher::search(context const& ctx, sparse_rows const& querie
   found.value.resize(queries.size() * found.k);
   sparse_search_work done;
   if (found.k > 0) implementation_->engine->search(ctx, known.rows(), norms, found, done);
+  if (!implementation_->options.pad) keep_matches(ctx, index, metric, known.rows(), found);
   // Engines order by the cosine: its order is finer than that of distances, which the root makes
   // equal for different cosines.
   found.order = order_of(metric);
   if (metric == similarity::normalized_l2)
     for (std::size_t i = 0; i < found.value.size(); ++i)
-      found.value[i] = distance_of(found.value[i], norms[i / found.k], index.norms()[found.id[i]]);
-  if (work != nullptr) {
-    work->rescored += done.rescored;
-    work->postings_read += done.postings_read;
-  }
+      if (found.id[i] != no_neighbour)
+        found.value[i] =
+            distance_of(found.value[i], norms[i / found.k], index.norms()[found.id[i]]);
+  if (work != nullptr) *work += done;
   found.search_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return found;
 }

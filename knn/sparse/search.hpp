@@ -36,6 +36,8 @@ struct sparse_search_options {
   sparse_engine engine = sparse_engine::automatic;
   std::size_t group = 1;                       ///< fish: queries of a launch
   load_balance balance = load_balance::inter;  ///< fish
+  /// Whether documents that share no term with a query, and are only near, stay among its k.
+  bool pad = false;
 };
 
 class sparse_search_engine;
@@ -50,18 +52,33 @@ std::string_view name_of(sparse_engine e);
 /// Throws `usage_error` that lists the names.
 sparse_engine sparse_engine_from(std::string_view name);
 
-/// The work of a search by `tiles`; other engines leave zeros. On GPUs the numbers may differ from
-/// run to run, and postings that fill up lists are counted.
+/// The work of a search. An engine leaves at 0 what it does not count. Of `tiles` on GPUs the
+/// numbers may differ from run to run, and postings that fill up lists are counted.
 struct sparse_search_work {
-  std::uint64_t rescored = 0;  ///< documents whose similarity was computed exactly
-  std::uint64_t postings_read = 0;
+  std::uint64_t rescored = 0;       ///< tiles: documents whose similarity was computed exactly
+  std::uint64_t postings_read = 0;  ///< tiles
+  std::uint64_t groups = 0;         ///< fish, gt: launches, each of a group of queries
+  /// fish, gt, gknn: times that memory of a device was taken for queries.
+  std::uint64_t allocations = 0;
+  /// fish, gt: postings that the block of threads with the most of a query added, over the queries.
+  std::uint64_t busiest_block = 0;
+
+  sparse_search_work& operator+=(sparse_search_work const& more) {
+    rescored += more.rescored;
+    postings_read += more.postings_read;
+    groups += more.groups;
+    allocations += more.allocations;
+    busiest_block += more.busiest_block;
+    return *this;
+  }
 };
 
 /// An index made ready for one engine.
 ///
 /// Several threads may call `search` of one searcher at once, each with a context of its own or a
-/// shared one. `tiles` on GPUs serves one call after the other. The published engines for GPUs
-/// allocate memory in each call, which several calls at once may exhaust.
+/// shared one. `tiles` on GPUs serves one call after the other. The published engines for GPUs take
+/// memory for each call that runs at once, which several may exhaust; gknn keeps it for later
+/// calls.
 class sparse_searcher {
  public:
   /// Keeps a reference to the index. Engines for GPUs copy it to each of the context's devices.
@@ -77,9 +94,11 @@ class sparse_searcher {
   ~sparse_searcher();
   sparse_searcher(sparse_searcher&&) noexcept;
 
-  /// The k nearest documents of each query, k at most the number of documents. Terms that the index
-  /// does not have are ignored, in the norms too. Throws `usage_error` as `check(sparse_rows)`
-  /// does. `work`: where the work is added up, or null.
+  /// The k nearest documents of each query, k at most the number of documents, and of them, without
+  /// `pad`, those that match: that share a term that the index has with the query, whatever their
+  /// value. Terms that the index does not have, or that weigh nothing, are ignored, in the norms
+  /// too. Throws `usage_error` as `check(sparse_rows)` does. `work`: where the work is added up, or
+  /// null.
   neighbours search(context const& ctx, sparse_rows const& queries,
                     sparse_search_work* work = nullptr) const;
   sparse_engine engine() const noexcept;

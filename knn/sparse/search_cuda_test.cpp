@@ -13,6 +13,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -23,7 +24,6 @@ namespace {
 
 constexpr std::size_t tile = 1 << 14;  // documents of a tile on the CPU
 
-using rulerank::testing_tools::with_gpus;
 using testing_tools::drawn_rows;
 using testing_tools::drawn_shape;
 
@@ -41,7 +41,9 @@ class expectation {
  public:
   expectation(sparse_rows const& documents, sparse_rows const& queries, similarity metric)
       : metric_(metric), documents_(documents.size()), queries_(queries.size()) {
-    all_ = search_reference(documents, queries, {.k = documents_, .metric = metric});
+    sparse_search_options options{.k = documents_, .metric = metric};
+    options.pad = true;
+    all_ = search_reference(documents, queries, options);
     score_.resize(all_.value.size());
     for (std::size_t q = 0; q < queries_; ++q)
       for (std::size_t i = 0; i < documents_; ++i)
@@ -105,35 +107,35 @@ std::vector<way> ways() {
 }
 
 void check_all(sparse_matrix const& documents, sparse_matrix const& queries,
-               std::vector<std::size_t> const& ks, bool exact, std::string const& name) {
+               std::vector<std::size_t> const& ks, bool exact, context const& ctx,
+               std::string const& name) {
   sparse_index const index({}, documents);
   for (similarity const metric :
        {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
     expectation const expected(documents, queries, metric);
-    for (context const& ctx : with_gpus())
-      for (way const& how : ways())
-        for (std::size_t const k : ks) {
-          std::string const what = name + ": " + how.name() + " " + std::string(name_of(metric)) +
-                                   " k " + std::to_string(k) + " gpus " +
-                                   std::to_string(ctx.devices.size());
-          sparse_searcher const searcher(ctx, index,
-                                         {.k = k,
-                                          .metric = metric,
-                                          .engine = how.engine,
-                                          .group = how.group,
-                                          .balance = how.balance});
-          EXPECT_EQ(searcher.engine(), how.engine) << what;
-          neighbours const found = searcher.search(ctx, queries);
-          expected.check(found, k, exact, what);
-          if (::testing::Test::HasFatalFailure()) return;
-          if (k != ks.front()) continue;
-          neighbours const again = searcher.search(ctx, queries);
-          expected.check(again, k, exact, what + ", again");
-          if (how.engine == sparse_engine::gknn) {  // its sums run in one order
-            EXPECT_EQ(again.id, found.id) << what;
-            EXPECT_EQ(again.value, found.value) << what;
-          }
+    for (way const& how : ways())
+      for (std::size_t const k : ks) {
+        std::string const what = name + ": " + how.name() + " " + std::string(name_of(metric)) +
+                                 " k " + std::to_string(k);
+        sparse_searcher const searcher(ctx, index,
+                                       {.k = k,
+                                        .metric = metric,
+                                        .engine = how.engine,
+                                        .group = how.group,
+                                        .balance = how.balance,
+                                        .pad = true});
+        EXPECT_EQ(searcher.engine(), how.engine) << what;
+        neighbours const found = searcher.search(ctx, queries);
+        expected.check(found, k, exact, what);
+        if (::testing::Test::HasFatalFailure()) return;
+        if (k != ks.front()) continue;
+        neighbours const again = searcher.search(ctx, queries);
+        expected.check(again, k, exact, what + ", again");
+        if (how.engine == sparse_engine::gknn) {  // its sums run in one order
+          EXPECT_EQ(again.id, found.id) << what;
+          EXPECT_EQ(again.value, found.value) << what;
         }
+      }
   }
 }
 
@@ -178,31 +180,54 @@ std::vector<gpu_case> cases() {
   return all;
 }
 
-class sparse_search_on_gpus : public ::testing::TestWithParam<gpu_case> {};
-
-TEST_P(sparse_search_on_gpus, finds_what_the_definition_says_in_single_precision) {
-  RULERANK_NEEDS_GPU();
-  gpu_case const& c = GetParam();
-  check_all(drawn_rows(c.documents, 1), drawn_rows(c.queries, 2), c.ks, true, c.name);
+/// Why the published engines cannot run on so many GPUs; empty where they can.
+std::string why_not_here(std::size_t gpus) {
+  auto const why = rulerank::testing_tools::why_not_on_gpus(gpus);
+  return why.empty() ? why : "engines gknn, gt, fish: " + why;
 }
 
-INSTANTIATE_TEST_SUITE_P(sets, sparse_search_on_gpus, ::testing::ValuesIn(cases()),
-                         [](auto const& of) { return of.param.name; });
+class published_search : public ::testing::TestWithParam<std::tuple<gpu_case, std::size_t>> {};
 
-TEST(sparse_search_on_gpus, weights_that_floats_round) {
-  RULERANK_NEEDS_GPU();
+TEST_P(published_search, finds_what_the_definition_says_in_single_precision) {
+  auto const& [c, gpus] = GetParam();
+  if (auto const why = why_not_here(gpus); !why.empty()) GTEST_SKIP() << why;
+  check_all(drawn_rows(c.documents, 1), drawn_rows(c.queries, 2), c.ks, true,
+            rulerank::testing_tools::on_gpus(gpus), c.name);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    sets, published_search,
+    ::testing::Combine(::testing::ValuesIn(cases()),
+                       ::testing::ValuesIn(rulerank::testing_tools::gpu_counts)),
+    [](auto const& of) {
+      return std::get<0>(of.param).name + "_on_" + std::to_string(std::get<1>(of.param));
+    });
+
+/// Tests on 1, 2 and 4 GPUs.
+class sparse_search_on_gpus : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  void SetUp() override {
+    if (auto const why = why_not_here(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  }
+  static context gpus() { return rulerank::testing_tools::on_gpus(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(sparse, sparse_search_on_gpus,
+                         ::testing::ValuesIn(rulerank::testing_tools::gpu_counts),
+                         [](auto const& of) { return std::to_string(of.param); });
+
+TEST_P(sparse_search_on_gpus, weights_that_floats_round) {
   sparse_matrix const counts = drawn_rows({.rows = 5000, .terms = 3000, .most_terms = 120}, 3);
-  sparse_matrix const documents = weigh_documents(counts, statistics_of(counts), {});
+  sparse_matrix const documents =
+      weigh_documents(counts, statistics_of(counts), {.tf = term_frequency::raw});
   sparse_matrix queries;
   sparse_rows const rows = documents;
   for (std::size_t d = 0; d < 40; ++d) queries.push_row(rows[d * 100].term, rows[d * 100].weight);
   queries.terms = documents.terms;
-  check_all(documents, queries, {1, 30, 300}, false, "tf-idf");
+  check_all(documents, queries, {1, 30, 300}, false, gpus(), "tf-idf");
 }
 
-TEST(sparse_search_on_gpus, refuses_what_single_precision_does_not_hold) {
-  RULERANK_NEEDS_GPU();
-  context const ctx = with_gpus().front();
+TEST_P(sparse_search_on_gpus, refuses_what_single_precision_does_not_hold) {
+  context const ctx = gpus();
   sparse_matrix large;
   large.push_row(std::vector<std::uint32_t>{0}, std::vector<double>{1e20});
   sparse_matrix small;
@@ -220,9 +245,8 @@ TEST(sparse_search_on_gpus, refuses_what_single_precision_does_not_hold) {
   }
 }
 
-TEST(sparse_search_on_gpus, stops_when_asked) {
-  RULERANK_NEEDS_GPU();
-  context ctx = with_gpus().back();
+TEST_P(sparse_search_on_gpus, stops_when_asked) {
+  context ctx = gpus();
   sparse_matrix const rows = drawn_rows({.rows = 40}, 9);
   sparse_index const index({}, rows);
   for (way const& how : ways()) {
@@ -234,6 +258,87 @@ TEST(sparse_search_on_gpus, stops_when_asked) {
     stop.request_stop();
     EXPECT_THROW(searcher.search(ctx, rows), interrupted);
   }
+}
+
+/// Queries of one device, of which each has an even share.
+struct query_share {
+  std::size_t begin, end;
+};
+std::vector<query_share> shares_of(std::size_t queries, std::size_t devices) {
+  std::vector<query_share> shares;
+  for (std::size_t i = 0, begin = 0; i < devices; ++i) {
+    std::size_t const end = begin + queries / devices + (i < queries % devices ? 1 : 0);
+    shares.push_back({begin, end});
+    begin = end;
+  }
+  return shares;
+}
+
+/// Postings that the block with the most of them adds for a query, three blocks a multiprocessor:
+/// all terms' shared evenly (Algorithm 8), or a term a block (Algorithm 20).
+std::uint64_t busiest_block(sparse_index const& index, sparse_row const& query, load_balance how,
+                            std::uint64_t blocks) {
+  std::uint64_t all = 0;
+  std::vector<std::uint64_t> of_block(blocks);
+  std::size_t term = 0;
+  for (std::uint32_t const t : query.term) {
+    if (t >= index.terms() || index.list(t).size() == 0) continue;
+    all += index.list(t).size();
+    of_block[term++ % blocks] += index.list(t).size();
+  }
+  if (how == load_balance::intra) return *std::max_element(of_block.begin(), of_block.end());
+  return std::min(all, (all + blocks - 1) / blocks);
+}
+
+// What defines fish and gt: groups of queries in memory that is taken once, or memory for each
+// query, and how the postings are dealt to blocks of threads.
+TEST_P(sparse_search_on_gpus, groups_allocations_and_balance_are_the_published_ones) {
+  context const ctx = gpus();
+  sparse_matrix const documents = drawn_rows({.rows = 3000, .terms = 900, .most_terms = 40}, 21);
+  // More terms than blocks of one multiprocessor, and more than there are blocks.
+  sparse_matrix const queries = drawn_rows({.rows = 23, .terms = 900, .most_terms = 1500}, 22);
+  sparse_index const index({}, documents);
+  auto const devices = list_devices().devices;
+  for (std::size_t const k : {10, 2000})  // lists of the nearest, and all documents sorted
+    for (way const& how : ways()) {
+      if (how.engine == sparse_engine::gknn) continue;
+      bool const gt = how.engine == sparse_engine::gt;
+      sparse_search_work expected;
+      auto const shares = shares_of(queries.size(), ctx.devices.size());
+      for (std::size_t i = 0; i < shares.size(); ++i) {
+        std::size_t const of_device = shares[i].end - shares[i].begin;
+        expected.groups += (of_device + how.group - 1) / how.group;
+        expected.allocations += gt ? of_device : 1;
+        std::uint64_t const blocks =
+            3 * static_cast<std::uint64_t>(
+                    devices[static_cast<std::size_t>(ctx.devices[i])].multiprocessors);
+        for (std::size_t q = shares[i].begin; q < shares[i].end; ++q)
+          expected.busiest_block +=
+              busiest_block(index, sparse_rows(queries)[q], how.balance, blocks);
+      }
+      sparse_searcher const searcher(
+          ctx, index, {.k = k, .engine = how.engine, .group = how.group, .balance = how.balance});
+      for (int call = 1; call <= 2; ++call) {
+        sparse_search_work work;
+        searcher.search(ctx, queries, &work);
+        EXPECT_EQ(work.groups, expected.groups) << how.name() << " k " << k;
+        EXPECT_EQ(work.allocations, expected.allocations) << how.name() << " k " << k;
+        EXPECT_EQ(work.busiest_block, expected.busiest_block) << how.name() << " k " << k;
+      }
+    }
+}
+
+TEST_P(sparse_search_on_gpus, gknn_takes_memory_once) {
+  context const ctx = gpus();
+  sparse_matrix const documents = drawn_rows({.rows = 500}, 23);
+  sparse_matrix const queries = drawn_rows({.rows = 20}, 24);
+  sparse_index const index({}, documents);
+  sparse_searcher const searcher(ctx, index, {.k = 5, .engine = sparse_engine::gknn});
+  sparse_search_work work;
+  neighbours const first = searcher.search(ctx, queries, &work);
+  EXPECT_EQ(work.allocations, ctx.devices.size());
+  for (int call = 0; call < 5; ++call) EXPECT_EQ(searcher.search(ctx, queries, &work).id, first.id);
+  EXPECT_EQ(work.allocations, ctx.devices.size());
 }
 
 TEST(sparse_search_without_gpus, is_refused) {

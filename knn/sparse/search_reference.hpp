@@ -10,6 +10,14 @@
 
 namespace rulerank::knn {
 
+/// Whether a document has a term of the query that weighs something there.
+inline bool is_match(std::map<std::uint32_t, double> const& query, sparse_row const& document) {
+  return std::any_of(document.term.begin(), document.term.end(), [&](std::uint32_t t) {
+    auto const w = query.find(t);
+    return w != query.end() && w->second != 0;
+  });
+}
+
 /// Every document against every query by the definition.
 inline neighbours search_reference(sparse_rows const& documents, sparse_rows const& queries,
                                    sparse_search_options const& options) {
@@ -57,9 +65,12 @@ inline neighbours search_reference(sparse_rows const& documents, sparse_rows con
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return key[a] > key[b]; });
     for (std::size_t i = 0; i < found.k; ++i) {
+      if (!options.pad && !is_match(weights, documents[order[i]])) continue;
       found.id.push_back(order[i]);
       found.value.push_back(shown[order[i]]);
     }
+    found.id.resize((q + 1) * found.k, no_neighbour);
+    found.value.resize((q + 1) * found.k);
   }
   return found;
 }

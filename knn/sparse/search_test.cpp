@@ -13,6 +13,7 @@
 #include <limits>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -50,16 +51,42 @@ sparse_engine_entry const& tiles_info() {
   throw std::logic_error("no engine tiles");
 }
 
-/// One thread and four; and for an engine that runs there, 1, 2 and 4 GPUs as far as there are any.
-std::vector<context> contexts_of(sparse_engine_entry const& engine) {
-  std::vector<context> contexts{on_threads(1), on_threads(4)};
-  if (!includes(engine.where, runs_on::gpus)) return contexts;
-  for (context& ctx : rulerank::testing_tools::with_gpus()) {
-    ctx.threads = 2;
-    contexts.push_back(std::move(ctx));
-  }
-  return contexts;
+/// Where a test runs: on the CPU, or on a number of GPUs.
+constexpr std::size_t on_cpu = 0;
+std::vector<std::size_t> const places = [] {
+  std::vector<std::size_t> all{on_cpu};
+  for (std::size_t const n : rulerank::testing_tools::gpu_counts) all.push_back(n);
+  return all;
+}();
+std::string name_of_place(std::size_t gpus) {
+  return gpus == on_cpu ? "on_cpu" : "on_gpus_" + std::to_string(gpus);
 }
+std::string why_not_at(std::size_t gpus) {
+  auto const why = gpus == on_cpu ? std::string() : rulerank::testing_tools::why_not_on_gpus(gpus);
+  return why.empty() ? why : "engine tiles on " + std::to_string(gpus) + " GPUs: " + why;
+}
+
+/// The engines that give the same bits there.
+std::vector<sparse_engine_entry> engines_at(std::size_t gpus) {
+  return gpus == on_cpu ? exact_engines() : std::vector{tiles_info()};
+}
+/// On the CPU one thread and four.
+std::vector<context> contexts_at(std::size_t gpus) {
+  if (gpus == on_cpu) return {on_threads(1), on_threads(4)};
+  context ctx = rulerank::testing_tools::on_gpus(gpus);
+  ctx.threads = 2;
+  return {ctx};
+}
+
+/// A test of `tiles`, or of all engines that give its bits, on the CPU and on 1, 2 and 4 GPUs.
+class exact_search : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  void SetUp() override {
+    if (auto const why = why_not_at(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(sparse, exact_search, ::testing::ValuesIn(places),
+                         [](auto const& of) { return name_of_place(of.param); });
 
 struct search_case {
   std::string name;
@@ -99,10 +126,11 @@ std::vector<search_case> cases() {
   return all;
 }
 
-class sparse_search : public ::testing::TestWithParam<search_case> {};
+class sparse_search : public ::testing::TestWithParam<std::tuple<search_case, std::size_t>> {};
 
 TEST_P(sparse_search, engines_find_what_the_definition_says_bit_for_bit) {
-  search_case const& c = GetParam();
+  auto const& [c, place] = GetParam();
+  if (auto const why = why_not_at(place); !why.empty()) GTEST_SKIP() << why;
   sparse_matrix const documents = drawn_rows(c.documents, 1);
   sparse_matrix const queries = drawn_rows(c.queries, 2);
   sparse_index const index(on_threads(3), documents);
@@ -110,9 +138,10 @@ TEST_P(sparse_search, engines_find_what_the_definition_says_bit_for_bit) {
        {similarity::cosine, similarity::inner_product, similarity::normalized_l2})
     for (std::size_t const k : c.ks) {
       sparse_search_options options{.k = k, .metric = metric};
+      options.pad = k != c.ks.front();
       neighbours const expected = search_reference(documents, queries, options);
-      for (auto const& engine : exact_engines())
-        for (context const& ctx : contexts_of(engine)) {
+      for (auto const& engine : engines_at(place))
+        for (context const& ctx : contexts_at(place)) {
           options.engine = engine.which;
           sparse_searcher const searcher(ctx, index, options);
           EXPECT_EQ(searcher.engine(), engine.which);
@@ -129,10 +158,15 @@ TEST_P(sparse_search, engines_find_what_the_definition_says_bit_for_bit) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(sets, sparse_search, ::testing::ValuesIn(cases()),
-                         [](auto const& of) { return of.param.name; });
+INSTANTIATE_TEST_SUITE_P(sets, sparse_search,
+                         ::testing::Combine(::testing::ValuesIn(cases()),
+                                            ::testing::ValuesIn(places)),
+                         [](auto const& of) {
+                           return std::get<0>(of.param).name + "_" +
+                                  name_of_place(std::get<1>(of.param));
+                         });
 
-TEST(sparse_search_by_hand, cosine_and_ties) {
+TEST_P(exact_search, cosine_and_ties_by_hand) {
   sparse_matrix documents;
   auto const row = [](sparse_matrix& to, std::vector<std::uint32_t> terms,
                       std::vector<double> weights) { to.push_row(terms, weights); };
@@ -144,19 +178,54 @@ TEST(sparse_search_by_hand, cosine_and_ties) {
   sparse_matrix queries;
   row(queries, {0}, {10});
   sparse_index const index({}, documents);
-  for (auto const& engine : exact_engines())
-    for (context const& ctx : contexts_of(engine)) {
-      sparse_searcher const searcher(ctx, index, {.k = 5, .engine = engine.which});
-      neighbours const found = searcher.search(ctx, queries);
+  for (auto const& engine : engines_at(GetParam()))
+    for (context const& ctx : contexts_at(GetParam())) {
+      auto const search = [&](similarity metric, bool pad) {
+        sparse_search_options options{.k = 5, .metric = metric, .engine = engine.which};
+        options.pad = pad;
+        return sparse_searcher(ctx, index, options).search(ctx, queries);
+      };
+      neighbours const found = search(similarity::cosine, true);
       EXPECT_EQ(found.id, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
       EXPECT_EQ(found.value, (std::vector<double>{1, 1, 0.6, 0, 0})) << engine.name;
-      sparse_searcher const by_distance(
-          ctx, index, {.k = 5, .metric = similarity::normalized_l2, .engine = engine.which});
-      neighbours const near = by_distance.search(ctx, queries);
+      neighbours const near = search(similarity::normalized_l2, true);
       EXPECT_EQ(near.id, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
       EXPECT_EQ(near.value, (std::vector<double>{0, 0, std::sqrt(0.8), 1, std::sqrt(2.0)}))
           << engine.name;
+      std::vector<std::uint32_t> const matches{2, 4, 0, no_neighbour, no_neighbour};
+      neighbours const matching = search(similarity::cosine, false);
+      EXPECT_EQ(matching.id, matches) << engine.name;
+      EXPECT_EQ(matching.value, (std::vector<double>{1, 1, 0.6, 0, 0})) << engine.name;
+      EXPECT_EQ(matching.count_of(0), 3U) << engine.name;
+      neighbours const close = search(similarity::normalized_l2, false);
+      EXPECT_EQ(close.id, matches) << engine.name;
+      EXPECT_EQ(close.value, (std::vector<double>{0, 0, std::sqrt(0.8), 0, 0})) << engine.name;
     }
+}
+
+// A term in common makes a match, not a value: products may add up to 0, and squares vanish.
+TEST_P(exact_search, matches_without_a_value) {
+  sparse_matrix documents;
+  auto const row = [&](std::vector<std::uint32_t> terms, std::vector<double> weights) {
+    documents.push_row(terms, weights);
+  };
+  row({0, 1}, {1, -1});
+  row({2}, {1});
+  row({0}, {1e-200});
+  row({}, {});
+  sparse_matrix queries;
+  queries.push_row(std::vector<std::uint32_t>{0, 1}, std::vector<double>{1, 1});
+  sparse_index const index({}, documents);
+  for (auto const& engine : engines_at(GetParam()))
+    for (context const& ctx : contexts_at(GetParam()))
+      for (similarity const metric : {similarity::cosine, similarity::normalized_l2}) {
+        sparse_search_options const options{.k = 4, .metric = metric, .engine = engine.which};
+        std::vector<std::uint32_t> found =
+            sparse_searcher(ctx, index, options).search(ctx, queries).id;
+        std::sort(found.begin(), found.end());
+        EXPECT_EQ(found, (std::vector<std::uint32_t>{0, 2, no_neighbour, no_neighbour}))
+            << engine.name << " " << name_of(metric);
+      }
 }
 
 // Long lists of frequent terms are left unread, and nothing is lost by it.
@@ -164,7 +233,7 @@ TEST(tiles, reads_less_where_rare_terms_decide) {
   drawn_shape shape{.rows = 4 * tile, .terms = 3000, .most_terms = 30};
   sparse_matrix const counts = drawn_rows(shape, 3);
   term_statistics const statistics = statistics_of(counts);
-  sparse_matrix const documents = weigh_documents(counts, statistics, {});
+  sparse_matrix const documents = weigh_documents(counts, statistics, {.tf = term_frequency::raw});
   sparse_matrix queries;
   sparse_rows const rows = documents;
   for (std::size_t d = 0; d < 40; ++d) queries.push_row(rows[d * 100].term, rows[d * 100].weight);
@@ -184,7 +253,7 @@ TEST(tiles, reads_less_where_rare_terms_decide) {
 }
 
 // All similarities are known then, documents without a term included.
-TEST(tiles, computes_nothing_for_queries_without_known_terms) {
+TEST_P(exact_search, computes_nothing_for_queries_without_known_terms) {
   sparse_matrix const documents = drawn_rows({.terms = 20, .empty = 0.1}, 14);
   sparse_matrix queries;
   queries.push_row({}, {});
@@ -192,9 +261,10 @@ TEST(tiles, computes_nothing_for_queries_without_known_terms) {
   sparse_index const index({}, documents);
   for (similarity const metric :
        {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
-    sparse_search_options const options{.k = 60, .metric = metric};
+    sparse_search_options options{.k = 60, .metric = metric};
+    options.pad = true;
     neighbours const expected = search_reference(documents, queries, options);
-    for (context const& ctx : contexts_of(tiles_info())) {
+    for (context const& ctx : contexts_at(GetParam())) {
       sparse_search_work work;
       neighbours const found = sparse_searcher(ctx, index, options).search(ctx, queries, &work);
       EXPECT_EQ(found.id, expected.id) << name_of(metric);
@@ -204,7 +274,7 @@ TEST(tiles, computes_nothing_for_queries_without_known_terms) {
   }
 }
 
-TEST(tiles, inner_products_of_very_different_sizes) {
+TEST_P(exact_search, inner_products_of_very_different_sizes) {
   random_engine draw(5);
   sparse_matrix documents = drawn_rows({.rows = 500, .terms = 100, .most_terms = 40}, 6);
   for (double& w : documents.weight)
@@ -216,7 +286,7 @@ TEST(tiles, inner_products_of_very_different_sizes) {
   for (similarity const metric : {similarity::cosine, similarity::inner_product}) {
     sparse_searcher const mt({}, index, {.k = 20, .metric = metric, .engine = sparse_engine::mt});
     neighbours const b = mt.search({}, queries);
-    for (context const& ctx : contexts_of(tiles_info())) {
+    for (context const& ctx : contexts_at(GetParam())) {
       sparse_searcher const tiles(ctx, index,
                                   {.k = 20, .metric = metric, .engine = sparse_engine::tiles});
       neighbours const a = tiles.search(ctx, queries);
@@ -227,7 +297,7 @@ TEST(tiles, inner_products_of_very_different_sizes) {
 }
 
 // Squares of such weights are 0, or are no longer exact.
-TEST(tiles, weights_whose_norms_vanish) {
+TEST_P(exact_search, weights_whose_norms_vanish) {
   for (double const small : {1e-200, 1e-160}) {
     for (bool const all : {false, true}) {
       sparse_matrix documents = drawn_rows({.rows = 500}, 10);
@@ -241,7 +311,7 @@ TEST(tiles, weights_whose_norms_vanish) {
            {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
         sparse_search_options const options{.k = 20, .metric = metric};
         neighbours const expected = search_reference(documents, queries, options);
-        for (context const& ctx : contexts_of(tiles_info())) {
+        for (context const& ctx : contexts_at(GetParam())) {
           neighbours const found = sparse_searcher(ctx, index, options).search(ctx, queries);
           EXPECT_EQ(found.id, expected.id) << small << all << name_of(metric);
           EXPECT_EQ(bits(found.value), bits(expected.value)) << small << all << name_of(metric);
@@ -264,8 +334,14 @@ sparse_searcher::maker tiles_within([[maybe_unused]] std::size_t bytes) {
 }
 
 // An index that no GPU has room for is cut: a part a device, or one after the other.
-TEST(tiles, an_index_in_parts) {
-  RULERANK_NEEDS_GPU();
+class tiles_in_parts : public ::testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(sparse, tiles_in_parts,
+                         ::testing::ValuesIn(rulerank::testing_tools::gpu_counts),
+                         [](auto const& of) { return name_of_place(of.param); });
+
+TEST_P(tiles_in_parts, find_the_same) {
+  RULERANK_NEEDS_GPUS(GetParam());
+  context const ctx = rulerank::testing_tools::on_gpus(GetParam());
   sparse_matrix const documents =
       drawn_rows({.rows = 110'000, .terms = 700, .most_terms = 9, .weights = 2}, 12);
   sparse_matrix const queries = drawn_rows({.rows = 30, .terms = 700, .most_terms = 20}, 13);
@@ -273,17 +349,15 @@ TEST(tiles, an_index_in_parts) {
   for (similarity const metric : {similarity::cosine, similarity::normalized_l2}) {
     sparse_search_options const options{.k = 50, .metric = metric};
     neighbours const expected = search_reference(documents, queries, options);
-    for (context const& ctx : rulerank::testing_tools::with_gpus())
-      for (std::size_t const bytes : {std::size_t{6} << 20, std::size_t{10} << 20}) {
-        sparse_searcher const searcher(ctx, index, options, tiles_within(bytes));
-        for (int time = 0; time < 2; ++time) {
-          neighbours const found = searcher.search(ctx, queries);
-          EXPECT_EQ(found.id, expected.id) << bytes << " " << ctx.devices.size();
-          EXPECT_EQ(bits(found.value), bits(expected.value)) << bytes << " " << ctx.devices.size();
-        }
+    for (std::size_t const bytes : {std::size_t{6} << 20, std::size_t{10} << 20}) {
+      sparse_searcher const searcher(ctx, index, options, tiles_within(bytes));
+      for (int time = 0; time < 2; ++time) {
+        neighbours const found = searcher.search(ctx, queries);
+        EXPECT_EQ(found.id, expected.id) << bytes << " " << ctx.devices.size();
+        EXPECT_EQ(bits(found.value), bits(expected.value)) << bytes << " " << ctx.devices.size();
       }
+    }
   }
-  context const ctx = rulerank::testing_tools::with_gpus().back();
   EXPECT_THROW(sparse_searcher(ctx, index, {}, tiles_within(1 << 20)), device_error);
 }
 
@@ -394,7 +468,7 @@ TEST(sparse_searcher, stops_when_asked) {
 }
 
 // One searcher serves several threads at once.
-TEST(sparse_searcher, is_called_by_several_threads) {
+TEST_P(exact_search, is_called_by_several_threads) {
   sparse_matrix const documents = drawn_rows({.rows = 2 * tile, .terms = 200}, 15);
   sparse_index const index({}, documents);
   std::vector<sparse_matrix> queries;
@@ -403,8 +477,8 @@ TEST(sparse_searcher, is_called_by_several_threads) {
     queries.push_back(drawn_rows({.rows = 25, .terms = 200}, 16 + i));
     expected.push_back(search_reference(documents, queries.back(), {.k = 7}));
   }
-  for (auto const& engine : exact_engines())
-    for (context const& ctx : contexts_of(engine)) {
+  for (auto const& engine : engines_at(GetParam()))
+    for (context const& ctx : contexts_at(GetParam())) {
       sparse_searcher const searcher(ctx, index, {.k = 7, .engine = engine.which});
       std::vector<neighbours> found(queries.size());
       std::vector<std::thread> threads;
@@ -428,7 +502,7 @@ TEST(weighting, by_hand) {
   EXPECT_EQ(statistics.document_frequency, (std::vector<std::uint32_t>{3, 1, 1}));
   EXPECT_DOUBLE_EQ(statistics.mean_length, 8.0 / 3);
   // A term of every document weighs nothing and is dropped.
-  sparse_matrix const tf_idf = weigh_documents(counts, statistics, {});
+  sparse_matrix const tf_idf = weigh_documents(counts, statistics, {.tf = term_frequency::raw});
   EXPECT_EQ(tf_idf.begin, (std::vector<std::uint64_t>{0, 1, 1, 2}));
   EXPECT_EQ(tf_idf.term, (std::vector<std::uint32_t>{1, 2}));
   EXPECT_EQ(tf_idf.weight, (std::vector<double>{std::log(3.0), 3 * std::log(3.0)}));
@@ -446,6 +520,189 @@ TEST(weighting, by_hand) {
   EXPECT_EQ(weighting_from("tf-idf"), weighting::tf_idf);
   EXPECT_THROW(weighting_from("tfidf"), usage_error);
 }
+
+/// Three documents: 0 in all of them, 1 in two, 2 in one; N / df is 1, 3/2, 3.
+struct weighed_collection {
+  sparse_matrix counts, queries;
+  term_statistics statistics;
+};
+weighed_collection small_collection() {
+  weighed_collection all;
+  all.counts.push_row(std::vector<std::uint32_t>{0, 1}, std::vector<double>{2, 5});
+  all.counts.push_row(std::vector<std::uint32_t>{0}, std::vector<double>{1});
+  all.counts.push_row(std::vector<std::uint32_t>{0, 1, 2}, std::vector<double>{1, 1, 3});
+  all.statistics = statistics_of(all.counts);
+  all.queries.push_row(std::vector<std::uint32_t>{0, 1, 2, 7}, std::vector<double>{4, 2, 1, 1});
+  return all;
+}
+
+TEST(weighting, tf_by_hand) {
+  auto const [counts, queries, statistics] = small_collection();
+  double const rare = std::log(3.0), two = std::log(1.5);
+  using numbers = std::vector<double>;
+  struct row {
+    term_frequency tf;
+    numbers with_idf, without, query;
+  };
+  for (auto const& [tf, with_idf, without, query] :
+       {row{term_frequency::raw, {5 * two, two, 3 * rare}, {2, 5, 1, 1, 1, 3}, {2 * two, rare}},
+        row{term_frequency::log,
+            {(1 + std::log(5.0)) * two, two, (1 + std::log(3.0)) * rare},
+            {1 + std::log(2.0), 1 + std::log(5.0), 1, 1, 1, 1 + std::log(3.0)},
+            {(1 + std::log(2.0)) * two, rare}},
+        row{term_frequency::binary, {two, two, rare}, {1, 1, 1, 1, 1, 1}, {two, rare}}}) {
+    EXPECT_EQ(weigh_documents(counts, statistics, {.tf = tf}).weight, with_idf) << name_of(tf);
+    EXPECT_EQ(weigh_documents(counts, statistics, {.how = weighting::none, .tf = tf}).weight,
+              without);
+    EXPECT_EQ(weigh_queries(queries, statistics, {.tf = tf}).weight, query) << name_of(tf);
+    EXPECT_EQ(term_frequency_from(name_of(tf)), tf);
+  }
+  EXPECT_EQ(weigh_documents(counts, statistics, {}).weight,
+            weigh_documents(counts, statistics, {.tf = term_frequency::raw}).weight);
+  EXPECT_EQ(weigh_documents(counts, statistics, default_weighting()).weight,
+            weigh_documents(counts, statistics, {.how = weighting::none, .tf = term_frequency::log})
+                .weight);
+  EXPECT_EQ(weigh_queries(queries, statistics, default_weighting()).weight,
+            weigh_queries(queries, statistics, {.tf = term_frequency::log}).weight);
+  EXPECT_EQ(weigh_documents(counts, statistics, {.how = weighting::none}).weight, counts.weight);
+  EXPECT_THROW(term_frequency_from("sqrt"), usage_error);
+  EXPECT_THROW(
+      weigh_documents(counts, statistics, {.how = weighting::bm25, .tf = term_frequency::log}),
+      usage_error);
+  EXPECT_THROW(weigh_queries(counts, statistics,
+                             {.queries = term_weighting{weighting::bm25, term_frequency::raw}}),
+               usage_error);
+  sparse_matrix fractions;
+  fractions.push_row(std::vector<std::uint32_t>{0}, std::vector<double>{0.5});
+  EXPECT_THROW(weigh_documents(fractions, statistics, {.tf = term_frequency::log}), usage_error);
+}
+
+TEST(weighting, smart_names) {
+  auto const [counts, queries, statistics] = small_collection();
+  smart_weighting const ltc_lnc = smart_weighting_from("ltc.lnc");
+  EXPECT_EQ(ltc_lnc.metric, similarity::cosine);
+  EXPECT_EQ(weigh_documents(counts, statistics, ltc_lnc.weights).weight,
+            weigh_documents(counts, statistics, {.tf = term_frequency::log}).weight);
+  EXPECT_EQ(weigh_queries(queries, statistics, ltc_lnc.weights).weight,
+            (std::vector<double>{1 + std::log(4.0), 1 + std::log(2.0), 1}));
+  smart_weighting const nnn_btn = smart_weighting_from("nnn.btn");
+  EXPECT_EQ(nnn_btn.metric, similarity::inner_product);
+  EXPECT_EQ(weigh_documents(counts, statistics, nnn_btn.weights).weight, counts.weight);
+  EXPECT_EQ(weigh_queries(queries, statistics, nnn_btn.weights).weight,
+            (std::vector<double>{std::log(1.5), std::log(3.0)}));
+  auto const said = [](std::string_view name) -> std::string {
+    try {
+      smart_weighting_from(name);
+    } catch (usage_error const& e) {
+      return e.what();
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(
+      said("atc.lnc"),
+      "found 'a' for tf in 'atc.lnc', expected one of n (the count), l (1 + ln of it), b (1)");
+  EXPECT_EQ(said("ltc.lpc"),
+            "found 'p' for idf in 'ltc.lpc', expected one of n (none), t (ln(N / df))");
+  EXPECT_EQ(said("ltu.lnc"),
+            "found 'u' for the norm in 'ltu.lnc', expected one of n (none), c (cosine)");
+  EXPECT_EQ(said("lnc.ltn"),
+            "found the norms c and n in 'lnc.ltn', expected the same one twice: that of a query "
+            "changes no order");
+  for (char const* const name : {"", "ltc", "ltc-lnc", "ltc.lnc.", "ltcc.nc"})
+    EXPECT_EQ(said(name), "found '" + std::string(name) +
+                              "', expected three letters of the documents, a dot and three of the "
+                              "queries, as in ltc.lnc");
+}
+
+/// SMART's letters, documents and queries alike, and an engine, whether it can run here or not.
+class weighted_search : public ::testing::TestWithParam<std::tuple<char, char, char, std::string>> {
+};
+
+/// The definition on weights that are computed here once more.
+neighbours expected_of(weighed_collection const& all, std::string const& smart, std::size_t k) {
+  auto const weigh = [&](sparse_matrix const& counts) {
+    sparse_matrix rows;
+    sparse_rows const from = counts;
+    for (std::size_t r = 0; r < from.size(); ++r) {
+      std::vector<std::uint32_t> terms;
+      std::vector<double> weights;
+      for (std::size_t i = 0; i < from[r].size(); ++i) {
+        std::uint32_t const t = from[r].term[i];
+        double const count = from[r].weight[i];
+        double const df =
+            t < all.statistics.document_frequency.size() ? all.statistics.document_frequency[t] : 0;
+        double const tf = smart[0] == 'n' ? count : smart[0] == 'l' ? 1 + std::log(count) : 1;
+        double const w = df == 0 ? 0
+                         : smart[1] == 't'
+                             ? tf * std::log(static_cast<double>(all.counts.size()) / df)
+                             : tf;
+        if (w == 0) continue;
+        terms.push_back(t);
+        weights.push_back(w);
+      }
+      rows.push_row(terms, weights);
+    }
+    return rows;
+  };
+  similarity const metric = smart[2] == 'c' ? similarity::cosine : similarity::inner_product;
+  return search_reference(weigh(all.counts), weigh(all.queries), {.k = k, .metric = metric});
+}
+
+TEST_P(weighted_search, every_engine_finds_what_the_definition_says) {
+  auto const& [tf, idf, norm, name] = GetParam();
+  auto const registered = std::ranges::find(sparse_engines(), name, &sparse_engine_entry::name);
+  if (registered == sparse_engines().end())
+    GTEST_SKIP() << "engine " << name << " is not in this build";
+  bool const exact = includes(registered->where, runs_on::cpu);
+  if (!exact) RULERANK_NEEDS_GPU();
+  weighed_collection all;
+  auto const counted = [](drawn_shape const& shape, std::uint64_t seed) {
+    sparse_matrix rows = drawn_rows(shape, seed);
+    for (double& count : rows.weight) count += 0.5;  // 1, 2, ...
+    return rows;
+  };
+  all.counts = counted({.rows = 500, .terms = 90, .most_terms = 30, .empty = 0, .weights = 9}, 21);
+  for (std::size_t d = 0; d < all.counts.size(); ++d)  // term 0 is in all documents
+    if (std::uint64_t const at = all.counts.begin[d];
+        at < all.counts.begin[d + 1] && all.counts.term[at] != 0)
+      all.counts.term[at] = 0;
+  all.queries = counted({.rows = 25, .terms = 100, .most_terms = 40, .weights = 5}, 22);
+  all.statistics = statistics_of(all.counts);
+  std::string const part{tf, idf, norm}, smart = part + "." + part;
+  smart_weighting const asked = smart_weighting_from(smart);
+  constexpr std::size_t k = 40;
+  neighbours const expected = expected_of(all, smart, k);
+  sparse_index const index({}, weigh_documents(all.counts, all.statistics, asked.weights));
+  sparse_matrix const queries = weigh_queries(all.queries, all.statistics, asked.weights);
+  for (context const& ctx :
+       exact ? contexts_at(on_cpu) : std::vector{rulerank::testing_tools::on_gpus(1)}) {
+    sparse_searcher const searcher(ctx, index,
+                                   {.k = k, .metric = asked.metric, .engine = registered->which});
+    neighbours const found = searcher.search(ctx, queries);
+    if (exact) {
+      EXPECT_EQ(found.id, expected.id) << smart;
+      EXPECT_EQ(bits(found.value), bits(expected.value)) << smart;
+      continue;
+    }
+    ASSERT_EQ(found.value.size(), expected.value.size()) << smart;
+    for (std::size_t i = 0; i < found.value.size(); ++i)  // sums of floats
+      ASSERT_NEAR(found.value[i], expected.value[i],
+                  1e-5 * std::max(1.0, std::abs(expected.value[i])))
+          << smart << " " << i;
+  }
+}
+
+std::string name_of_case(
+    ::testing::TestParamInfo<std::tuple<char, char, char, std::string>> const& of) {
+  auto const& [tf, idf, norm, engine] = of.param;
+  return std::string{tf, idf, norm, '_'} + engine;
+}
+INSTANTIATE_TEST_SUITE_P(smart, weighted_search,
+                         ::testing::Combine(::testing::Values('n', 'l', 'b'),
+                                            ::testing::Values('n', 't'),
+                                            ::testing::Values('n', 'c'),
+                                            ::testing::Values("mt", "tiles", "gknn", "gt", "fish")),
+                         name_of_case);
 
 }  // namespace
 }  // namespace rulerank::knn

@@ -2,8 +2,11 @@
 
 #include "core/error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -12,6 +15,44 @@ namespace rulerank::knn {
 namespace {
 
 constexpr std::array<std::string_view, 3> names{"none", "tf-idf", "bm25"};
+constexpr std::array<std::string_view, 3> names_of_tf{"raw", "log", "binary"};
+
+/// The number of a name in a table of an enum's names, in its order.
+std::size_t place_of(std::string_view name, std::span<std::string_view const> in,
+                     std::string_view what) {
+  auto const at = std::find(in.begin(), in.end(), name);
+  if (at == in.end())
+    throw usage_error(fmt::format("found {} '{}', expected {}", what, name, fmt::join(in, ", ")));
+  return static_cast<std::size_t>(at - in.begin());
+}
+
+/// A letter of SMART's and what it means.
+template <class Value>
+struct smart_letter {
+  char letter;
+  std::string_view meaning;
+  Value value;
+};
+constexpr std::array<smart_letter<term_frequency>, 3> letters_of_tf{
+    {{'n', "the count", term_frequency::raw},
+     {'l', "1 + ln of it", term_frequency::log},
+     {'b', "1", term_frequency::binary}}};
+constexpr std::array<smart_letter<weighting>, 2> letters_of_idf{
+    {{'n', "none", weighting::none}, {'t', "ln(N / df)", weighting::tf_idf}}};
+constexpr std::array<smart_letter<similarity>, 2> letters_of_norm{
+    {{'n', "none", similarity::inner_product}, {'c', "cosine", similarity::cosine}}};
+
+template <class Value, std::size_t Size>
+Value meant_by(char letter, std::array<smart_letter<Value>, Size> const& known,
+               std::string_view what, std::string_view name) {
+  std::string expected;
+  for (auto const& one : known) {
+    if (one.letter == letter) return one.value;
+    expected += fmt::format("{}{} ({})", expected.empty() ? "" : ", ", one.letter, one.meaning);
+  }
+  throw usage_error(
+      fmt::format("found '{}' for {} in '{}', expected one of {}", letter, what, name, expected));
+}
 
 /// ln(N / df), 0 for a term in no document.
 double idf(term_statistics const& of, std::uint32_t term) {
@@ -44,6 +85,28 @@ sparse_matrix weigh(sparse_rows const& counts, std::uint32_t terms, WeightsOf&& 
   return out;
 }
 
+double tf_of(term_frequency how, double count) {
+  if (how == term_frequency::raw) return count;
+  if (how == term_frequency::binary) return 1;
+  if (!(count >= 1))
+    throw usage_error(fmt::format("found a count of {}, expected at least 1 for tf 'log'", count));
+  return 1 + std::log(count);
+}
+
+/// tf, times ln(N / df) where that is asked for. Terms that no document has weigh nothing.
+sparse_matrix weigh_terms(sparse_rows const& counts, term_statistics const& statistics,
+                          term_weighting const& how) {
+  auto const terms = static_cast<std::uint32_t>(statistics.document_frequency.size());
+  std::vector<double> of_term(terms);
+  for (std::uint32_t t = 0; t < terms; ++t)
+    of_term[t] = how.how == weighting::tf_idf            ? idf(statistics, t)
+                 : statistics.document_frequency[t] == 0 ? 0
+                                                         : 1;
+  return weigh(counts, terms, [&](sparse_row const&) {
+    return [&](std::uint32_t t, double count) { return tf_of(how.tf, count) * of_term[t]; };
+  });
+}
+
 double length_of(sparse_row const& row) {
   double length = 0;
   for (double const count : row.weight) length += count;
@@ -57,15 +120,49 @@ void check(weighting_options const& options) {
     throw usage_error(fmt::format("BM25's k1: found {}, expected 0 to 1e6", options.k1));
   if (!(options.b >= 0 && options.b <= 1))
     throw usage_error(fmt::format("BM25's b: found {}, expected 0 to 1", options.b));
+  if (options.how == weighting::bm25 &&
+      (options.tf != term_frequency::raw || options.queries.has_value()))
+    throw usage_error("found a tf beside weighting 'bm25', which has its own");
+  if (options.queries && options.queries->how == weighting::bm25)
+    throw usage_error("found weighting 'bm25' of queries alone, expected none, tf-idf");
 }
 
 weighting weighting_from(std::string_view name) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name) return static_cast<weighting>(i);
-  throw usage_error(fmt::format("found weighting '{}', expected {}", name, fmt::join(names, ", ")));
+  return static_cast<weighting>(place_of(name, names, "weighting"));
 }
 std::string_view name_of(weighting how) {
   return names[static_cast<std::size_t>(how)];
+}
+
+term_frequency term_frequency_from(std::string_view name) {
+  return static_cast<term_frequency>(place_of(name, names_of_tf, "tf"));
+}
+std::string_view name_of(term_frequency tf) {
+  return names_of_tf[static_cast<std::size_t>(tf)];
+}
+
+smart_weighting smart_weighting_from(std::string_view name) {
+  if (name.size() != 7 || name[3] != '.')
+    throw usage_error(fmt::format(
+        "found '{}', expected three letters of the documents, a dot and three of the queries, as "
+        "in ltc.lnc",
+        name));
+  auto const side = [&](std::size_t at) {
+    return term_weighting{meant_by(name[at + 1], letters_of_idf, "idf", name),
+                          meant_by(name[at], letters_of_tf, "tf", name)};
+  };
+  term_weighting const documents = side(0), queries = side(4);
+  similarity const metric = meant_by(name[2], letters_of_norm, "the norm", name);
+  if (meant_by(name[6], letters_of_norm, "the norm", name) != metric)
+    throw usage_error(fmt::format(
+        "found the norms {} and {} in '{}', expected the same one twice: that of a query changes "
+        "no order",
+        name[2], name[6], name));
+  return {{.how = documents.how, .tf = documents.tf, .queries = queries}, metric};
+}
+
+weighting_options default_weighting() {
+  return smart_weighting_from(default_smart_weighting).weights;
 }
 
 term_statistics statistics_of(sparse_rows const& counts) {
@@ -82,8 +179,9 @@ term_statistics statistics_of(sparse_rows const& counts) {
 sparse_matrix weigh_documents(sparse_rows const& counts, term_statistics const& statistics,
                               weighting_options const& options) {
   check(options);
+  if (options.how != weighting::bm25)
+    return weigh_terms(counts, statistics, {options.how, options.tf});
   auto const terms = static_cast<std::uint32_t>(statistics.document_frequency.size());
-  if (options.how != weighting::bm25) return weigh_queries(counts, statistics, options);
   std::vector<double> of_term(terms);
   for (std::uint32_t t = 0; t < terms; ++t) of_term[t] = bm25_idf(statistics, t);
   return weigh(counts, terms, [&](sparse_row const& row) {
@@ -99,15 +197,10 @@ sparse_matrix weigh_documents(sparse_rows const& counts, term_statistics const& 
 sparse_matrix weigh_queries(sparse_rows const& counts, term_statistics const& statistics,
                             weighting_options const& options) {
   check(options);
-  auto const terms = static_cast<std::uint32_t>(statistics.document_frequency.size());
-  std::vector<double> of_term(terms);
-  for (std::uint32_t t = 0; t < terms; ++t)
-    of_term[t] = options.how == weighting::tf_idf        ? idf(statistics, t)
-                 : statistics.document_frequency[t] == 0 ? 0
-                                                         : 1;
-  return weigh(counts, terms, [&](sparse_row const&) {
-    return [&](std::uint32_t t, double count) { return count * of_term[t]; };
-  });
+  if (options.how == weighting::bm25)
+    return weigh_terms(counts, statistics, {weighting::none, term_frequency::raw});
+  return weigh_terms(counts, statistics,
+                     options.queries.value_or(term_weighting{options.how, options.tf}));
 }
 
 }  // namespace rulerank::knn

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "knn/similarity.hpp"
 #include "knn/sparse/sparse_index.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,17 +14,49 @@ namespace rulerank::knn {
 
 /// How counts of terms become weights.
 enum class weighting {
-  none,    ///< as they are
-  tf_idf,  ///< tf ln(N / df), documents and queries alike; a term in no document weighs 0
-  bm25,    ///< documents: idf tf (k1 + 1) / (tf + k1 (1 - b + b length / mean length)) with
-           ///< idf = ln(1 + (N - df + 1/2) / (df + 1/2)); queries: tf (Robertson and Zaragoza 2009)
+  none,    ///< tf
+  tf_idf,  ///< tf ln(N / df), of documents and queries alike; a term in no document weighs 0
+  bm25,    ///< documents: idf count (k1 + 1) / (count + k1 (1 - b + b length / mean length)) with
+           ///< idf = ln(1 + (N - df + 1/2) / (df + 1/2)); queries: the count (Robertson and
+           ///< Zaragoza 2009)
+};
+
+/// What the tf of `none` and `tf_idf` is.
+enum class term_frequency {
+  raw,     ///< the count, or a vector's value
+  log,     ///< 1 + ln(count); counts are 1 at least
+  binary,  ///< 1
+};
+
+/// Weights of one side, documents or queries: `none` or `tf_idf`.
+struct term_weighting {
+  weighting how = weighting::tf_idf;
+  term_frequency tf = term_frequency::raw;
 };
 
 struct weighting_options {
   weighting how = weighting::tf_idf;
-  double k1 = 1.2;  ///< bm25; 0 to 1e6
-  double b = 0.75;  ///< bm25; 0 to 1
+  term_frequency tf = term_frequency::raw;  ///< not of bm25
+  std::optional<term_weighting> queries{};  ///< nothing: as documents; not bm25
+  double k1 = 1.2;                          ///< bm25; 0 to 1e6
+  double b = 0.75;                          ///< bm25; 0 to 1
 };
+
+/// SMART's name of weights and similarity (Salton and Buckley 1988), three letters of the
+/// documents, a dot and three of the queries, as `ltc.lnc`.
+struct smart_weighting {
+  weighting_options weights;
+  similarity metric = similarity::cosine;
+};
+/// tf: n (raw), l (log), b (binary); idf: n (none), t (ln(N / df)); norm: n (none, the inner
+/// product), c (the cosine), the same one in both parts, since that of a query changes no order.
+/// Throws `usage_error` that lists them for anything else.
+smart_weighting smart_weighting_from(std::string_view name);
+
+/// What words are weighed by where nothing else is asked for: SMART's name of it, which was chosen
+/// by what it finds on training parts (bench/results/2026-11-22-text-weights), and the weights.
+inline constexpr std::string_view default_smart_weighting = "lnc.ltc";
+weighting_options default_weighting();
 
 /// Throws `usage_error` for options that make no sense.
 void check(weighting_options const& options);
@@ -36,7 +70,7 @@ struct term_statistics {
 term_statistics statistics_of(sparse_rows const& counts);
 
 /// Counts of documents turned into weights; entries that weigh 0 are dropped. Throws `usage_error`
-/// for options that make no sense.
+/// for options that make no sense, and for a count below 1 whose logarithm is asked for.
 sparse_matrix weigh_documents(sparse_rows const& counts, term_statistics const& statistics,
                               weighting_options const& options);
 /// The same for queries. Terms that the statistics do not know are dropped.
@@ -45,5 +79,8 @@ sparse_matrix weigh_queries(sparse_rows const& counts, term_statistics const& st
 
 weighting weighting_from(std::string_view name);
 std::string_view name_of(weighting how);
+/// raw, log or binary. Throws `usage_error` that lists the names.
+term_frequency term_frequency_from(std::string_view name);
+std::string_view name_of(term_frequency tf);
 
 }  // namespace rulerank::knn

@@ -2,12 +2,11 @@
 // options. See datasets/svmlight_fuzz.cpp for how to build; bin/analyzer_fuzz --seeds=DIR writes a
 // corpus to start from.
 
-#include "core/output_file.hpp"
+#include "core/fuzzing.hpp"
 #include "knn/text/analyzer.hpp"
 #include "knn/text/analyzer_reference.hpp"
 
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 namespace {
 
 using namespace rulerank;
+using namespace rulerank::fuzzing;
 using namespace rulerank::knn;
 
 /// An analyzer that goes on from text to text, and what it is held against.
@@ -41,17 +41,12 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
 }
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  for (int i = 1; i < *argc; ++i) {
-    std::string const argument = (*argv)[i];
-    if (!argument.starts_with("--seeds=")) continue;
-    std::string const seeds[] = {
+  write_seeds_where_asked(*argc, *argv, [] {
+    std::vector<std::string> seeds{
         std::string(1, '\0') + "Isn't it U.S.A. 1,000.5 me@site.org a:b _x_ \r\n caf\xe9",
         "\1Stra\u00dfe \u0130 e\u0301 \u6771\u4eac\u90fd \u0e2a\u0e27\u0e31 \ufdfa \ufb01 \u2019",
         "\2aboard \u0663 2nd 42 \u30ab\u3099 \ud55c\uad6d \xff\xc3 \U0001f1e9\U0001f1ea"};
-    int number = 0;
-    for (std::string const& seed : seeds)
-      write_file(argument.substr(8) + "/" + std::to_string(number++), seed);
-    std::exit(0);
-  }
+    return seeds;
+  });
   return 0;
 }

@@ -170,7 +170,7 @@ void count_collection(context const& ctx, std::string const& path,
   read_in_groups(ctx, path, options, [&](std::span<datasets::text_document const> documents) {
     std::vector<counted_document> counted = counter.count(ctx, documents);
     for (std::size_t d = 0; d < documents.size(); ++d) counts.add(documents[d], counted[d]);
-    ctx.report("read", counts.documents(), 0);
+    ctx.report("read documents", counts.documents(), 0);
   });
   counts.finish();
   if (std::ranges::find(counts.fields, whole_document, &field_counts::name) != counts.fields.end())

@@ -113,7 +113,7 @@ TEST(field_counts, in_one_pass) {
   std::vector<text_index_options> all(3);
   all[1].min_documents = 3;
   all[1].max_share = 0.5;
-  all[1].weighting.how = weighting::bm25;
+  all[1].weighting = {.how = weighting::bm25};
   all[2].analyzer = {.stop_words = "words:word1 fish", .stemmer = "none"};
   for (std::string const& path : paths)
     for (text_index_options const& options : all)
@@ -141,7 +141,7 @@ TEST(field_counts, in_one_pass) {
   EXPECT_THROW(text_index::build_with_fields({}, taken, {}), error);
   text_index_options vectors;
   vectors.format = datasets::text_format::svmlight;
-  vectors.weighting.how = weighting::none;
+  vectors.weighting = {.how = weighting::none};
   EXPECT_THROW(text_index::build_with_fields({}, written(folder, "v", "1 1:2\n"), vectors),
                usage_error);
 }

@@ -3,6 +3,7 @@
 #include "core/aligned.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -19,7 +20,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the index file is little-endian");
 
 constexpr std::string_view format_name = "rulerank text index";
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(section::count)> names{
     "terms",      "term_begin",         "ids",        "id_begin", "label_names", "label_begin",
@@ -134,7 +135,7 @@ read_index check_index(context const& ctx, std::span<std::byte const> file,
   auto const* const text = reinterpret_cast<char const*>(file.data() + p.header_begin);
   read_index read;
   try {
-    read.header = nlohmann::json::parse(text, text + p.header_size);
+    read.header = datasets::parse_json({text, p.header_size}, name, "an index's header");
     auto const version = read.header.at("version").get<int>();
     if (read.header.at("format") != format_name || version != format_version)
       fail(fmt::format("found an index of version {}, expected {}", version, format_version));

@@ -1,6 +1,7 @@
 #include "knn/text/index_options.hpp"
 
 #include "core/error.hpp"
+#include "datasets/json_text.hpp"
 #include "knn/text/stop_words.hpp"
 
 #include <string>
@@ -8,6 +9,50 @@
 #include <fmt/format.h>
 
 namespace rulerank::knn {
+
+namespace {
+
+bool uses_log(weighting_options const& options) {
+  return options.tf == term_frequency::log ||
+         (options.queries && options.queries->tf == term_frequency::log);
+}
+
+nlohmann::ordered_json to_json(term_weighting const& how) {
+  return {{"how", name_of(how.how)}, {"tf", name_of(how.tf)}};
+}
+term_weighting term_weighting_from(nlohmann::json const& json) {
+  return {weighting_from(json.at("how").get<std::string>()),
+          term_frequency_from(json.at("tf").get<std::string>())};
+}
+
+similarity metric_from(std::string_view name) {
+  for (named_similarity const& one : similarities())
+    if (one.name == name) return one.which;
+  throw usage_error(fmt::format("found metric '{}', expected that of an index", name));
+}
+
+nlohmann::ordered_json to_json(weighting_options const& options) {
+  if (options.how == weighting::bm25)
+    return {{"how", name_of(options.how)}, {"k1", options.k1}, {"b", options.b}};
+  term_weighting const documents{options.how, options.tf};
+  nlohmann::ordered_json json = to_json(documents);
+  json["queries"] = to_json(options.queries.value_or(documents));
+  return json;
+}
+weighting_options weighting_options_from(nlohmann::json const& json) {
+  weighting_options options;
+  options.how = weighting_from(json.at("how").get<std::string>());
+  if (options.how == weighting::bm25) {
+    options.k1 = json.at("k1").get<double>();
+    options.b = json.at("b").get<double>();
+  } else {
+    options.tf = term_weighting_from(json).tf;
+    options.queries = term_weighting_from(json.at("queries"));
+  }
+  return options;
+}
+
+}  // namespace
 
 void check(text_index_options const& options) {
   if (!(options.max_share > 0 && options.max_share <= 1))
@@ -17,6 +62,9 @@ void check(text_index_options const& options) {
                     options.max_share));
   if (holds_vectors(options) && options.weighting.how == weighting::bm25)
     throw usage_error("found weighting 'bm25' of vectors, expected none, tf-idf");
+  if (holds_vectors(options) && uses_log(options.weighting))
+    throw usage_error(
+        "found tf 'log' of vectors, whose values are no counts, expected raw, binary");
   check(options.weighting);
   analyzer const valid(options.analyzer);
 }
@@ -36,10 +84,8 @@ nlohmann::ordered_json to_json(text_index_options const& options) {
             {"min_length", words.min_length},
             {"max_length", words.max_length},
             {"keep_numbers", words.keep_numbers}}},
-          {"weighting",
-           {{"how", name_of(options.weighting.how)},
-            {"k1", options.weighting.k1},
-            {"b", options.weighting.b}}},
+          {"weighting", to_json(options.weighting)},
+          {"metric", name_of(options.metric)},
           {"min_documents", options.min_documents},
           {"max_share", options.max_share},
           {"vectors", holds_vectors(options)}};
@@ -48,7 +94,7 @@ nlohmann::ordered_json to_json(text_index_options const& options) {
 std::size_t count_at(nlohmann::json const& json, std::string_view name) {
   nlohmann::json const& value = json.at(name);
   if (!value.is_number_unsigned())
-    throw usage_error(fmt::format("found {} {}, expected a count", name, value.dump()));
+    throw usage_error(fmt::format("found {} {}, expected a count", name, datasets::shown(value)));
   return value.get<std::size_t>();
 }
 
@@ -61,9 +107,8 @@ text_index_options options_from(nlohmann::json const& json) {
   options.analyzer.min_length = count_at(words, "min_length");
   options.analyzer.max_length = count_at(words, "max_length");
   options.analyzer.keep_numbers = words.at("keep_numbers").get<bool>();
-  options.weighting.how = weighting_from(json.at("weighting").at("how").get<std::string>());
-  options.weighting.k1 = json.at("weighting").at("k1").get<double>();
-  options.weighting.b = json.at("weighting").at("b").get<double>();
+  options.weighting = weighting_options_from(json.at("weighting"));
+  options.metric = metric_from(json.at("metric").get<std::string>());
   options.min_documents = count_at(json, "min_documents");
   options.max_share = json.at("max_share").get<double>();
   if (json.value("vectors", false)) options.format = datasets::text_format::svmlight;

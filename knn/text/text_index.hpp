@@ -2,6 +2,7 @@
 
 #include "core/context.hpp"
 #include "datasets/documents.hpp"
+#include "knn/similarity.hpp"
 #include "knn/sparse/sparse_index.hpp"
 #include "knn/sparse/weighting.hpp"
 #include "knn/text/analyzer.hpp"
@@ -22,7 +23,9 @@ namespace rulerank::knn {
 /// How a collection becomes an index, and queries its vectors.
 struct text_index_options {
   analyzer_options analyzer;
-  weighting_options weighting;
+  weighting_options weighting = default_weighting();
+  /// What the weights are meant to be compared by; an index keeps it for those who ask.
+  similarity metric = similarity::cosine;
   std::size_t min_documents = 1;  ///< terms of fewer documents are dropped
   double max_share = 1;           ///< and terms of a larger share of the documents, as doubles
   datasets::text_format format = datasets::text_format::automatic;
