@@ -96,8 +96,8 @@ class counted_loops final : public partition_loops {
   void go_on(context const& ctx, std::size_t q, std::size_t iterations, chosen_fn const& chosen) {
     loop& l = loops_[q];
     if (l.done) return;
-    auto const started = std::chrono::steady_clock::now();
     start(q);
+    auto const started = std::chrono::steady_clock::now();
     if (l.going)
       l.going->run.advance(ctx, iterations,
                            [&](std::size_t position, std::size_t iteration, std::uint64_t rules) {

@@ -21,8 +21,6 @@ datasets::binned_dataset drawn(std::uint64_t seed, std::size_t documents, std::s
   return data;
 }
 
-using testing_tools::with_gpus;
-
 void expect_same(sample const& found, sample const& expected, std::string const& what) {
   ASSERT_EQ(found.documents, expected.documents) << what;
   ASSERT_EQ(found.choices.size(), expected.choices.size()) << what;
@@ -43,6 +41,15 @@ void expect_same(sample const& found, sample const& expected, std::string const&
   }
 }
 
+/// Each test on 1, 2 and 4 GPUs.
+class delta_on_gpus : public testing::TestWithParam<std::size_t> {
+ protected:
+  void SetUp() override { RULERANK_NEEDS_GPUS(GetParam()); }
+  static context gpus() { return testing_tools::on_gpus(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(al, delta_on_gpus, testing::ValuesIn(testing_tools::gpu_counts),
+                         [](auto const& i) { return std::to_string(i.param); });
+
 struct a_case {
   std::size_t documents, features;
   std::uint32_t bins;
@@ -51,8 +58,7 @@ struct a_case {
   std::uint64_t absent = 10;
 };
 
-TEST(delta_on_gpus, selects_as_on_the_cpu) {
-  RULERANK_NEEDS_GPU();
+TEST_P(delta_on_gpus, selects_as_on_the_cpu) {
   std::vector<a_case> const cases{
       {1, 3, 2, {0}, 1},
       {5, 4, 3, {0, 1}, 2},
@@ -67,6 +73,7 @@ TEST(delta_on_gpus, selects_as_on_the_cpu) {
       {500, 40, 3, {0, 1, 2000000000}, 40},
   };
   context const cpu;
+  context const ctx = gpus();
   int seed = 0;
   for (a_case const& c : cases) {
     auto const data = drawn(static_cast<std::uint64_t>(++seed), c.documents, c.features, c.bins,
@@ -80,20 +87,18 @@ TEST(delta_on_gpus, selects_as_on_the_cpu) {
         options.partitions = c.partitions;
         options.which = engine::delta;
         auto const expected = reduce(cpu, data, options);
-        for (context const& ctx : with_gpus())
-          expect_same(reduce(ctx, data, options), expected,
-                      "case " + std::to_string(seed) + " size " + std::to_string(rule_size) +
-                          " support " + std::to_string(t.min_support) + " confidence " +
-                          std::to_string(t.min_confidence) + " gpus " +
-                          std::to_string(ctx.devices.size()));
+        expect_same(reduce(ctx, data, options), expected,
+                    "case " + std::to_string(seed) + " size " + std::to_string(rule_size) +
+                        " support " + std::to_string(t.min_support) + " confidence " +
+                        std::to_string(t.min_confidence));
       }
   }
 }
 
-TEST(delta_on_gpus, budgets_fixed_iterations_and_oracles) {
-  RULERANK_NEEDS_GPU();
+TEST_P(delta_on_gpus, budgets_fixed_iterations_and_oracles) {
   auto const data = drawn(99, 3000, 30, 8, {0, 1, 2});
   context const cpu;
+  context const ctx = gpus();
   sampler_options options;
   options.rule_size = 4;
   options.which = engine::delta;
@@ -106,55 +111,48 @@ TEST(delta_on_gpus, budgets_fixed_iterations_and_oracles) {
       return data.labels[d];
     });
     std::sort(asked_there.begin(), asked_there.end());
-    for (context const& ctx : with_gpus()) {
-      expect_same(reduce(ctx, data, options), expected, "budget " + std::to_string(budget));
-      if (budget > 1000) continue;
-      std::vector<std::size_t> asked;
-      auto const found = reduce(ctx, data, options, [&](std::size_t d) {
-        asked.push_back(d);
-        return data.labels[d];
-      });
-      expect_same(found, expected, "oracle, budget " + std::to_string(budget));
-      std::sort(asked.begin(), asked.end());
-      EXPECT_EQ(asked, asked_there);
-    }
+    expect_same(reduce(ctx, data, options), expected, "budget " + std::to_string(budget));
+    if (budget > 1000) continue;
+    std::vector<std::size_t> asked;
+    auto const found = reduce(ctx, data, options, [&](std::size_t d) {
+      asked.push_back(d);
+      return data.labels[d];
+    });
+    expect_same(found, expected, "oracle, budget " + std::to_string(budget));
+    std::sort(asked.begin(), asked.end());
+    EXPECT_EQ(asked, asked_there);
   }
   options.max_documents = 0;
   constexpr std::size_t iterations = 700;  // more than one launch
   auto const expected = reduce_to_iterations(cpu, data, options, iterations);
-  for (context const& ctx : with_gpus())
-    expect_same(reduce_to_iterations(ctx, data, options, iterations), expected, "fixed iterations");
+  expect_same(reduce_to_iterations(ctx, data, options, iterations), expected, "fixed iterations");
 }
 
-TEST(delta_on_gpus, labels_that_an_oracle_brings_in_late) {
-  RULERANK_NEEDS_GPU();
+TEST_P(delta_on_gpus, labels_that_an_oracle_brings_in_late) {
   auto data = drawn(5, 400, 12, 5, {0});
   sampler_options options;
   options.which = engine::delta;
   auto const label_of = [](std::size_t d) { return static_cast<std::int32_t>(d % 29); };
   auto const expected = reduce_to_iterations({}, data, options, 60, label_of);
-  for (context const& ctx : with_gpus())
-    expect_same(reduce_to_iterations(ctx, data, options, 60, label_of), expected, "29 classes");
+  expect_same(reduce_to_iterations(gpus(), data, options, 60, label_of), expected, "29 classes");
 }
 
-TEST(delta_on_gpus, stops_when_asked) {
-  RULERANK_NEEDS_GPU();
+TEST_P(delta_on_gpus, stops_when_asked) {
   auto const data = drawn(5, 4000, 12, 8, {0, 1, 2});
-  context ctx = with_gpus().front();
+  context ctx = gpus();
   std::stop_source stop;
   ctx.stop = stop.get_token();
   stop.request_stop();
   sampler_options options;
   options.which = engine::delta;
   EXPECT_THROW(reduce(ctx, data, options), interrupted);
-  context told = with_gpus().front();
+  context told = gpus();
   told.progress = [](std::string_view, std::uint64_t done, std::uint64_t) { return done < 5; };
   EXPECT_THROW(reduce(told, data, options), interrupted);
 }
 
-TEST(delta_on_gpus, refuses_what_it_cannot_hold) {
-  RULERANK_NEEDS_GPU();
-  context const ctx = with_gpus().front();
+TEST_P(delta_on_gpus, refuses_what_it_cannot_hold) {
+  context const ctx = gpus();
   sampler_options options;
   options.which = engine::delta;
   options.partitions = 1;

@@ -2,6 +2,7 @@
 
 #include "al/device_delta.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace rulerank::al {
@@ -19,9 +20,16 @@ std::unique_ptr<rule_counter> make_delta_counter(sampling_setup const& setup,
 }
 
 #if RULERANK_HAS_CUDA
-std::unique_ptr<rule_counter> make_prss_counter(sampling_setup const& setup,
-                                                partition const& part) {
-  return make_prss(setup.ctx, part, setup.max_items(), setup.valid);
+prss_shape largest_partition(sampling_setup const& setup) {
+  prss_shape largest;
+  for (auto const& features : setup.features) {
+    std::size_t items = 0;
+    for (std::size_t const f : features) items += setup.data.bins(f);
+    largest.items = std::max(largest.items, items);
+    largest.features = std::max(largest.features, features.size());
+  }
+  largest.documents = setup.data.documents;
+  return largest;
 }
 
 std::unique_ptr<partition_loops> make_delta_loops(sampling_setup const& setup) {
@@ -50,7 +58,13 @@ sampling_engine delta([[maybe_unused]] bool on_gpus) {
 
 #if RULERANK_HAS_CUDA
 sampling_engine prss(bool) {
-  return {make_prss_counter, threads_share::documents};
+  return {[memory = std::shared_ptr<prss_memory>()](sampling_setup const& setup,
+                                                    partition const& part) mutable {
+            if (!memory)
+              memory = make_prss_memory(setup.ctx.devices, largest_partition(setup), setup.valid);
+            return make_prss(memory, part, setup.max_items());
+          },
+          threads_share::documents};
 }
 constexpr runs_on delta_on = runs_on::cpu_and_gpus;
 #else

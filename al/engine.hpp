@@ -4,6 +4,7 @@
 #include "al/partition_loops.hpp"
 #include "al/sampling_setup.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -23,7 +24,9 @@ enum class threads_share : std::uint8_t {
 
 /// An engine: how rules are counted in a partition, and how partitions are taken.
 struct sampling_engine {
-  std::unique_ptr<rule_counter> (*make_counter)(sampling_setup const& setup, partition const& part);
+  /// What counters of one sampling share is made by the first call and kept here.
+  std::function<std::unique_ptr<rule_counter>(sampling_setup const& setup, partition const& part)>
+      make_counter;
   threads_share threads = threads_share::documents;
   /// Not null: the loops run on the context's GPUs, without counters.
   std::unique_ptr<partition_loops> (*make_loops_on_gpus)(sampling_setup const& setup) = nullptr;

@@ -26,6 +26,7 @@ datasets::binned_dataset drawn_pool(std::uint64_t seed, std::size_t documents, s
 
 sampler_options options_of(std::size_t partitions, rules::thresholds t = {}) {
   sampler_options options;
+  options.rule_size = 3;  // as `rules_over` counts
   options.partitions = partitions;
   options.thresholds = t;
   return options;

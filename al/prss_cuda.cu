@@ -4,16 +4,20 @@
 // several GPUs each has all bitmaps and counts an even share of the documents.
 #include "al/partition.hpp"
 #include "core/device_memory.hpp"
+#include "core/device_pool.hpp"
 #include "core/error.hpp"
 #include "core/for_each_device.hpp"
 #include "core/parallel.hpp"
-#include "core/per_device.hpp"
 #include "core/shared_memory.hpp"
 #include "core/stream.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace rulerank::al {
 
@@ -35,7 +39,7 @@ struct sample_view {
   std::size_t documents = 0;
   std::uint32_t features = 0;
   std::uint32_t max_items = 0;
-  std::uint32_t const* rows = nullptr;  ///< [documents][features] items, or no_item
+  std::uint32_t const* rows = nullptr;  ///< [features][documents] items, or no_item
   std::uint32_t* projected = nullptr;   ///< [features][documents] scratch: items that U holds
   std::uint8_t* cur_items = nullptr;    ///< [items] whether U holds it
   uint4* bitmaps = nullptr;             ///< [items][capacity] bit N: the N-th document of U
@@ -62,11 +66,12 @@ __device__ void set_bit(uint4* row, std::uint32_t n) {
   reinterpret_cast<std::uint32_t*>(row)[n / 32] |= 1U << (n % 32);
 }
 
-/// Adds the n-th document of U, of the class k. One block.
+/// Adds the n-th document of U, of the class k; its items are `stride` apart. One block.
 __global__ void update_bitmap_and_cur_items_kernel(sample_view v, std::uint32_t const* items,
-                                                   std::uint32_t n, std::uint32_t k) {
+                                                   std::size_t stride, std::uint32_t n,
+                                                   std::uint32_t k) {
   for (std::uint32_t f = threadIdx.x; f < v.features; f += threads) {
-    std::uint32_t const x = items[f];
+    std::uint32_t const x = items[f * stride];
     if (x == no_item) continue;
     set_bit(v.bitmaps + std::size_t{x} * v.capacity, n);
     v.cur_items[x] = 1;
@@ -147,7 +152,7 @@ __global__ void __launch_bounds__(threads, Most == few_items ? 4 : 2)
   if (t >= v.documents) return;
   std::uint32_t size = 0;
   for (std::uint32_t f = 0; f < v.features; ++f) {
-    std::uint32_t const x = v.rows[t * v.features + f];
+    std::uint32_t const x = v.rows[f * v.documents + t];
     if (x != no_item && v.cur_items[x] != 0) v.projected[size++ * v.documents + t] = x;
   }
   v.counts[t] = rule_generator<Classes, Most>{v, classes, stride, t, size}.gen_rules(0);
@@ -170,41 +175,55 @@ choice_of_kernel kernel_for(std::size_t classes, bool fits) {
   return {rule_counter_kernel<0, Most>, round_up(classes, class_group)};
 }
 
-/// One GPU: its share of the documents, and all bitmaps.
+/// One GPU: its share of a partition's documents, and all bitmaps. The memory is taken once
+/// (Algorithm 12, line 3) and serves one partition after the other; that of the bitmaps grows with
+/// the sample.
 class device_state {
  public:
-  /// On the device that is current.
-  device_state(partition const& part, share documents, std::size_t max_items,
-               rules::validity const& valid)
-      : documents_(documents), items_(part.items()) {
-    std::size_t const features = part.features();
-    std::vector<std::uint32_t> rows(documents.size() * features, no_item);
-    for (std::size_t f = 0; f < features; ++f)
-      for (std::size_t p = documents.begin; p < documents.end; ++p)
-        if (std::uint8_t const code = part.column(f)[p]; code != datasets::no_item)
-          rows[(p - documents.begin) * features + f] = part.item_begin[f] + code;
-    rows_ = copy_to_device(rows);
-    projected_ = device_buffer<std::uint32_t>(rows.size());
+  /// On the device that is current, with memory for partitions of up to `largest`, of which each of
+  /// `devices` has a share.
+  device_state(prss_shape const& largest, std::size_t devices, rules::validity const& valid)
+      : items_(largest.items), min_valid_(std::span<std::uint32_t const>(valid.table())) {
+    std::size_t const documents = share_of(largest.documents, devices, 0).size();
+    rows_ = device_buffer<std::uint32_t>(documents * largest.features);
+    projected_ = device_buffer<std::uint32_t>(documents * largest.features);
+    counts_ = device_buffer<std::uint32_t>(documents);
+    host_counts_ = pinned_buffer<std::uint32_t>(documents);
     cur_items_ = device_buffer<std::uint8_t>(items_);
-    cur_items_.fill_bytes(0);
-    counts_ = device_buffer<std::uint32_t>(documents.size());
-    host_counts_ = pinned_buffer<std::uint32_t>(documents.size());
-    min_valid_ = device_buffer<std::uint32_t>(valid.table());
     int device = 0;
     int shared = 0;
     check_cuda(cudaGetDevice(&device));
     check_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     shared_bytes_ = static_cast<std::size_t>(shared);
-    view_.documents = documents.size();
-    view_.features = static_cast<std::uint32_t>(features);
-    view_.max_items = static_cast<std::uint32_t>(max_items);
-    view_.rows = rows_.data();
     view_.projected = projected_.data();
     view_.cur_items = cur_items_.data();
     view_.min_valid = min_valid_.data();
     view_.counts = counts_.data();
-    check_cuda(cudaDeviceSynchronize());
+    view_.rows = rows_.data();
     grow(first_capacity, class_group);
+  }
+
+  /// An empty sample of a partition (Algorithm 12, lines 10 and 11).
+  void begin(partition const& part, share documents, std::size_t max_items) {
+    documents_ = documents;
+    std::size_t const features = part.features();
+    std::vector<std::uint32_t> rows(documents.size() * features, no_item);
+    for (std::size_t f = 0; f < features; ++f)
+      for (std::size_t p = documents.begin; p < documents.end; ++p)
+        if (std::uint8_t const code = part.column(f)[p]; code != datasets::no_item)
+          rows[f * documents.size() + p - documents.begin] = part.item_begin[f] + code;
+    if (!rows.empty())
+      check_cuda(cudaMemcpyAsync(rows_.data(), rows.data(), rows.size() * sizeof(std::uint32_t),
+                                 cudaMemcpyHostToDevice, queue_.get()));
+    cur_items_.fill_bytes(0, queue_.get());
+    bitmaps_.fill_bytes(0, queue_.get());
+    classes_.fill_bytes(0, queue_.get());
+    queue_.synchronize();
+    view_.documents = documents.size();
+    view_.features = static_cast<std::uint32_t>(features);
+    view_.max_items = static_cast<std::uint32_t>(max_items);
+    view_.words = 0;
+    view_.class_count = 0;
   }
 
   /// Adds the n-th document of U and counts all rules here. `items`: what any device can read.
@@ -216,13 +235,15 @@ class device_state {
       grow(view_.words > view_.capacity ? 2 * view_.capacity : view_.capacity,
            view_.class_count > view_.class_capacity ? 2 * view_.class_capacity
                                                     : view_.class_capacity);
-    if (position >= documents_.begin && position < documents_.end)
-      items = rows_.data() + (position - documents_.begin) * view_.features;
-    update_bitmap_and_cur_items_kernel<<<1, threads, 0, queue_.get()>>>(view_, items, n, k);
+    bool const here = position >= documents_.begin && position < documents_.end;
+    update_bitmap_and_cur_items_kernel<<<1, threads, 0, queue_.get()>>>(
+        view_, here ? rows_.data() + (position - documents_.begin) : items,
+        here ? documents_.size() : 1, n, k);
     check_launch();
     launch_rule_counter();
-    check_cuda(cudaMemcpyAsync(host_counts_.data(), counts_.data(), counts_.bytes(),
-                               cudaMemcpyDeviceToHost, queue_.get()));
+    check_cuda(cudaMemcpyAsync(host_counts_.data(), counts_.data(),
+                               documents_.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost,
+                               queue_.get()));
     queue_.synchronize();
   }
 
@@ -272,36 +293,50 @@ class device_state {
 
   stream queue_;
   share documents_;
-  std::size_t items_;
+  std::size_t items_;  // rows of the bitmaps
   std::size_t shared_bytes_ = 0;
-  device_buffer<std::uint32_t> rows_, projected_, counts_, min_valid_;
+  device_buffer<std::uint32_t> min_valid_, rows_, projected_, counts_;
   device_buffer<std::uint8_t> cur_items_;
   device_buffer<uint4> bitmaps_, classes_;
   pinned_buffer<std::uint32_t> host_counts_;
   sample_view view_;
 };
 
+}  // namespace
+
+class prss_memory {
+ public:
+  prss_memory(std::span<int const> devices, prss_shape const& largest, rules::validity const& valid)
+      : devices_(devices.begin(), devices.end()),
+        largest_(largest),
+        valid_(valid),
+        states_(devices) {}
+  auto take(std::size_t i) { return states_.take(i, largest_, devices_.size(), valid_); }
+  std::vector<int> const& devices() const noexcept { return devices_; }
+
+ private:
+  std::vector<int> devices_;
+  prss_shape largest_;
+  rules::validity valid_;
+  device_pool<device_state> states_;
+};
+
+namespace {
+
 /// Algorithms 12 and 14 without their loop, which is that of partition_run. One thread at a time
 /// may use it.
 class prss final : public rule_counter {
  public:
-  prss(context const& ctx, partition const& part, std::size_t max_items,
-       rules::validity const& valid)
+  prss(std::shared_ptr<prss_memory> memory, partition const& part, std::size_t max_items)
       : part_(part),
-        devices_(ctx.devices),
+        memory_(std::move(memory)),
+        devices_(memory_->devices()),
         items_(part.features()),
-        chosen_(part.size()),
-        on_device_(ctx.devices) {
-    if (devices_.empty())
-      throw device_error("engine prss runs on GPUs, and there is none to run on");
-    std::size_t const most = std::min(max_items, part.features());
-    if (most > most_items)
-      throw usage_error("itemsets of " + std::to_string(most) +
-                        " items, engine prss expected at most " + std::to_string(most_items) +
-                        ": use smaller rules");
+        chosen_(part.size()) {
     thread_a_device_.threads = static_cast<int>(devices_.size());
+    for (std::size_t i = 0; i < devices_.size(); ++i) on_device_.push_back(memory_->take(i));
     for_each_device(devices_, [&](std::size_t i) {
-      on_device_.make(i, part, share_of(part.size(), devices_.size(), i), most, valid);
+      on_device_[i]->begin(part, share_of(part.size(), devices_.size(), i), max_items);
     });
   }
 
@@ -316,7 +351,7 @@ class prss final : public rule_counter {
     std::vector<smallest> found(on_device_.size());
     parallel_for(thread_a_device_, on_device_.size(), 1, [&](std::size_t i, std::size_t, int) {
       current_device const guard(devices_[i]);
-      device_state& here = on_device_[i];
+      device_state& here = *on_device_[i];
       here.add(position, items_.data(), size_, k);
       auto const counts = here.counts();
       if (counts.empty()) return;
@@ -329,7 +364,7 @@ class prss final : public rule_counter {
     ++size_;
     fewest_ = found[0];  // the first device has documents if any has
     for (std::size_t i = 1; i < on_device_.size(); ++i)
-      if (!on_device_[i].counts().empty() && found[i].rules < fewest_.rules) fewest_ = found[i];
+      if (!on_device_[i]->counts().empty() && found[i].rules < fewest_.rules) fewest_ = found[i];
   }
 
   smallest fewest() const override { return fewest_; }
@@ -337,8 +372,8 @@ class prss final : public rule_counter {
   smallest fewest_unchosen() const override {
     std::optional<smallest> best;
     for (std::size_t i = 0; i < on_device_.size(); ++i) {
-      auto const counts = on_device_[i].counts();
-      std::size_t const begin = on_device_[i].documents().begin;
+      auto const counts = on_device_[i]->counts();
+      std::size_t const begin = on_device_[i]->documents().begin;
       for (std::size_t p = 0; p < counts.size(); ++p)
         if (!chosen_[begin + p] && (!best || counts[p] < best->rules))
           best = {counts[p], begin + p};
@@ -348,11 +383,12 @@ class prss final : public rule_counter {
 
  private:
   partition const& part_;
+  std::shared_ptr<prss_memory> memory_;  // outlives what is taken of it
   std::vector<int> devices_;
   context thread_a_device_;
   pinned_buffer<std::uint32_t> items_;  // of the document being added
   std::vector<bool> chosen_;
-  per_device<device_state> on_device_;
+  std::vector<device_pool<device_state>::lease> on_device_;
   std::vector<std::int32_t> labels_;  // of the classes, in order of appearance
   std::uint32_t size_ = 0;            // documents of U
   smallest fewest_;
@@ -360,9 +396,21 @@ class prss final : public rule_counter {
 
 }  // namespace
 
-std::unique_ptr<rule_counter> make_prss(context const& ctx, partition const& part,
-                                        std::size_t max_items, rules::validity const& valid) {
-  return std::make_unique<prss>(ctx, part, max_items, valid);
+std::shared_ptr<prss_memory> make_prss_memory(std::span<int const> devices,
+                                              prss_shape const& largest,
+                                              rules::validity const& valid) {
+  if (devices.empty()) throw device_error("engine prss runs on GPUs, and there is none to run on");
+  return std::make_shared<prss_memory>(devices, largest, valid);
+}
+
+std::unique_ptr<rule_counter> make_prss(std::shared_ptr<prss_memory> memory, partition const& part,
+                                        std::size_t max_items) {
+  std::size_t const most = std::min(max_items, part.features());
+  if (most > most_items)
+    throw usage_error("itemsets of " + std::to_string(most) +
+                      " items, engine prss expected at most " + std::to_string(most_items) +
+                      ": use smaller rules");
+  return std::make_unique<prss>(std::move(memory), part, most);
 }
 
 }  // namespace rulerank::al

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "l2r/prepared_training.hpp"
+#include "l2r/ranking_work.hpp"
 #include "l2r/wide_integer.hpp"
 
 #include <algorithm>
@@ -314,6 +315,13 @@ class summary {
   std::vector<rules::item> last_;
 };
 
+/// A document's itemsets are walked by one thread, and their rules kept.
+void expect_explainable(context const& ctx, prepared_training const& training,
+                        known_items const& test) {
+  constexpr double most_of_one = 1e11;
+  expect_feasible(ctx, training, test, most_of_one * static_cast<double>(test.documents()));
+}
+
 template <class Sum, class Number>
 explanation explain_with(context const& ctx, prepared_training const& training,
                          std::vector<rules::item> const& items, std::size_t top) {
@@ -337,13 +345,13 @@ comparison compare_with(context const& ctx, prepared_training const& training,
   using rule_type = walked_rule<wide_integer>;
   mean_of_labels<wide_integer> const mean(training.index);
   walk<Sum, wide_integer> itemsets(ctx, training);
-  auto summarise = [&](std::vector<rules::item> const& items) {
+  auto summarize = [&](std::vector<rules::item> const& items) {
     summary<wide_integer> whole(training);
     return whole.take(itemsets.run(items, [&](rule_type& rule) { whole.add(rule); }));
   };
   comparison result;
-  result.first = summarise(first);
-  result.second = summarise(second);
+  result.first = summarize(first);
+  result.second = summarize(second);
   wide_integer const den_first = wide(result.first.denominator);
   wide_integer const den_second = wide(result.second.denominator);
   result.denominator = exact(mean.documents * den_first * den_second);
@@ -379,7 +387,9 @@ comparison compare_with(context const& ctx, prepared_training const& training,
 explanation explain(context const& ctx, ranker const& by, datasets::binned_dataset const& test,
                     std::size_t d, std::size_t top) {
   prepared_training const& training = by.prepared();
-  auto const items = items_of(known_items(training, test), d);
+  known_items const known(training, test);
+  expect_explainable(ctx, training, known);
+  auto const items = items_of(known, d);
   // Narrow sums leave num, and den times the largest label, below 2^63; with fewer than 2^32
   // training documents N num + L den, which nothing here exceeds, is below 2^96.
   return training.table.is_wide() ? explain_with<wide_sum, wide_integer>(ctx, training, items, top)
@@ -390,6 +400,7 @@ comparison compare(context const& ctx, ranker const& by, datasets::binned_datase
                    std::size_t first, std::size_t second, std::size_t top) {
   prepared_training const& training = by.prepared();
   known_items const known(training, test);
+  expect_explainable(ctx, training, known);
   auto const a = items_of(known, first);
   auto const b = items_of(known, second);
   return training.table.is_wide() ? compare_with<wide_sum>(ctx, training, a, b, top)

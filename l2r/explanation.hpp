@@ -162,7 +162,7 @@ struct member_explanation {
   explanation why;                 ///< of the member's own score
   std::size_t rank = 0;            ///< of the document by the member's own scores, from 1
   double mean = 0, deviation = 0;  ///< of its scores over the list
-  /// What the member adds to the combined score: its standardised score over the number of members;
+  /// What the member adds to the combined score: its standardized score over the number of members;
   /// of a member alone its score.
   double part = 0;
 };

@@ -53,6 +53,7 @@ struct itemset_cache_view {
   struct lookup {
     answer what = answer::unknown;
     std::uint64_t slot = 0;
+    uint4 words[2] = {};  ///< found: the first eight of the head, as far as it has so many
   };
   static constexpr std::uint32_t empty = 0;
   static constexpr std::uint32_t claimed = 1;
@@ -66,7 +67,8 @@ struct itemset_cache_view {
     return {bitmaps + slot * shape.bitmap_words, bitmaps::product_words};
   }
 
-  /// Looks an itemset of at least two items up; the same items always in the same order.
+  /// Looks an itemset of at least two items up; the same items always in the same order. The counts
+  /// are read along with the items: one wait for memory instead of two.
   __device__ lookup find(std::uint32_t const* x, std::uint32_t size) const {
     double fingerprint = 0;
     for (std::uint32_t i = 0; i < size; ++i)
@@ -76,22 +78,38 @@ struct itemset_cache_view {
     for (std::uint32_t probe = 0; probe < most_probes; ++probe) {
       std::uint32_t const* const h = head(slot);
       uint4 const start = load_four_shared_words(h);
+      uint4 const more = shape.head_words > 4 ? load_four_shared_words(h + 4) : uint4{};
       if (start.x == empty) return {answer::absent, slot};
       if (start.x == claimed) return {};
       if (start.x == ready(size) && start.y == x[0] + 1 && start.z == x[1] + 1) {
         bool same = size == 2 || start.w == x[2] + 1;
         for (std::uint32_t i = 3; i < size && same; ++i)
           same = load_shared_word(h + 1 + i) == x[i] + 1;
-        if (same) return {answer::found, slot};
+        if (same) return {answer::found, slot, {start, more}};
       }
       if (++slot == shape.slots) slot = 0;
     }
     return {};
   }
 
-  /// The support of class k in a slot that find() found, plus one; 0 when it has not arrived yet.
-  __device__ std::uint32_t count_plus_one(std::uint64_t slot, std::uint32_t k) const {
-    return load_shared_word(head(slot) + 1 + shape.max_size + k);
+  /// The counts of an itemset that find() found: `kept` the first ones, n the sum of all. False
+  /// where one has not arrived yet.
+  __device__ bool counts_of(lookup const& found, std::uint32_t (&kept)[kept_classes],
+                            std::uint32_t& n) const {
+    switch (shape.max_size) {  // the same for all threads
+      case 2:
+        return counts_from<3>(found, kept, n);
+      case 3:
+        return counts_from<4>(found, kept, n);
+      case 4:
+        return counts_from<5>(found, kept, n);
+      default:
+        return counts_from<8>(found, kept, n);
+    }
+  }
+  /// The support of class k in a slot whose counts have arrived.
+  __device__ std::uint32_t count(std::uint64_t slot, std::uint32_t k) const {
+    return load_shared_word(head(slot) + first_count() + k) - 1;
   }
 
   /// Takes an empty slot for this thread; false when another was faster.
@@ -100,7 +118,7 @@ struct itemset_cache_view {
   }
   /// What goes into a claimed slot before publish(): each class's count, and the bitmap.
   __device__ void set_count(std::uint64_t slot, std::uint32_t k, std::uint32_t sigma) const {
-    store_shared_word(head(slot) + 1 + shape.max_size + k, sigma + 1);
+    store_shared_word(head(slot) + first_count() + k, sigma + 1);
   }
   __device__ void publish(std::uint64_t slot, std::uint32_t const* x, std::uint32_t size) const {
     std::uint32_t* const h = head(slot);
@@ -111,6 +129,36 @@ struct itemset_cache_view {
 
  private:
   __device__ static std::uint32_t ready(std::uint32_t size) { return claimed + size; }
+  /// The head's word with the count of class 0.
+  __device__ std::uint32_t first_count() const { return 1 + shape.max_size; }
+
+  /// counts_of() where find() has read all words of the head before the eighth, and First is
+  /// first_count(), or 8.
+  template <std::uint32_t First>
+  __device__ bool counts_from(lookup const& found, std::uint32_t (&kept)[kept_classes],
+                              std::uint32_t& n) const {
+    uint4 const a = found.words[0];
+    uint4 const b = found.words[1];
+    std::uint32_t const known[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+    std::uint32_t const* const counts = head(found.slot) + first_count();
+    bool arrived = true;
+    n = 0;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kept_classes; ++k) {
+      if (k >= shape.classes) continue;
+      std::uint32_t const plus_one =
+          First + k < 8 ? known[First + k < 8 ? First + k : 0] : load_shared_word(counts + k);
+      arrived = arrived && plus_one != 0;
+      kept[k] = plus_one - 1;
+      n += kept[k];
+    }
+    for (std::uint32_t k = kept_classes; k < shape.classes; ++k) {
+      std::uint32_t const plus_one = load_shared_word(counts + k);
+      arrived = arrived && plus_one != 0;
+      n += plus_one - 1;
+    }
+    return arrived;
+  }
 };
 
 /// A cache on the device that was current when it was made. It lives as long as the ranker.

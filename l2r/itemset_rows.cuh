@@ -13,6 +13,14 @@ inline constexpr std::uint32_t most_items = 16;
 /// Counts of an itemset that a thread keeps; those of further classes are counted again.
 inline constexpr std::uint32_t kept_classes = 8;
 
+/// Keeps the count of class k. Every index is a constant, so that the counts stay in registers.
+__device__ inline void keep_count(std::uint32_t (&kept)[kept_classes], std::uint32_t k,
+                                  std::uint32_t count) {
+#pragma unroll
+  for (std::uint32_t i = 0; i < kept_classes; ++i)
+    if (i == k) kept[i] = count;
+}
+
 __device__ inline std::uint32_t ones(std::uint32_t w) {
   return static_cast<std::uint32_t>(__popc(w));
 }

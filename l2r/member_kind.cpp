@@ -25,7 +25,7 @@ bool same_options(datasets::discretizer_options const& a, datasets::discretizer_
 
 bool same_cuts(cuts_pointer const& a, cuts_pointer const& b) {
   if (a == b || a == nullptr || b == nullptr) return a == b;
-  return same_options(a->options, b->options) &&
+  return same_options(a->options, b->options) && a->names == b->names &&
          std::equal(a->features.begin(), a->features.end(), b->features.begin(), b->features.end(),
                     [](datasets::feature_cuts const& x, datasets::feature_cuts const& y) {
                       return x.feature == y.feature && x.cuts == y.cuts;

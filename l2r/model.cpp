@@ -3,16 +3,14 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
+#include "datasets/json_text.hpp"
+#include "datasets/text_source.hpp"
 #include "l2r/json_fields.hpp"
 #include "l2r/member_kind.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -214,9 +212,9 @@ model model_from_bytes(std::string_view bytes, std::string const& name) {
         "line");
   std::size_t const header_end = body.find('\n');
   if (header_end == body.npos) fail("a model without a header");
-  return parse(
-      parse_shallow_json(body.substr(0, header_end), name, "a model's header", header_line),
-      body.substr(header_end + 1), name);
+  return parse(datasets::parse_ordered_json(body.substr(0, header_end), name, "a model's header",
+                                            header_line),
+               body.substr(header_end + 1), name);
 }
 
 void write_model(model const& m, std::string const& path) {
@@ -224,12 +222,7 @@ void write_model(model const& m, std::string const& path) {
 }
 
 model read_model(std::string const& path) {
-  if (std::filesystem::is_directory(path)) throw error({path}, "a folder, expected a model");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw error({path}, fmt::format("cannot be read: {}", std::strerror(errno)));
-  std::string const bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) throw error({path}, "cannot be read to its end");
-  return model_from_bytes(bytes, path);
+  return model_from_bytes(datasets::read_file(path, "a model"), path);
 }
 
 }  // namespace rulerank::l2r

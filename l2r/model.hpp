@@ -30,7 +30,7 @@ struct rules_member {
 using model_member = std::variant<rules_member>;
 
 /// Everything that ranking needs. The score of a document is that of the member or, of several, the
-/// mean of theirs, each standardised within its query's list; where these are all equal, 0.
+/// mean of theirs, each standardized within its query's list; where these are all equal, 0.
 struct model {
   std::vector<model_member> members;  ///< one or more
 };

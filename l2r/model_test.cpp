@@ -138,6 +138,7 @@ TEST(model, foreign_earlier_and_later_files) {
   EXPECT_NE(earlier.find("version 1, expected 2"), std::string::npos);
   EXPECT_NE(earlier.find("run `rulerank fit` again"), std::string::npos);
   EXPECT_THROW(read_model("/nonexistent/model"), error);
+  EXPECT_THROW(read_model("/"), error);
   EXPECT_THROW(to_bytes(model{}), usage_error);
   // A right checksum over wrong contents.
   for (std::string const header : {"", "{}", "[1,2]", "{\"cuts\": 3}"})
@@ -146,7 +147,8 @@ TEST(model, foreign_earlier_and_later_files) {
                                       {"{\"a\": [1, 1e999]}", "m.model:2:11: found 1e999, "}})
     EXPECT_TRUE(message_of(file_of(header)).starts_with(begin)) << message_of(file_of(header));
   std::string const nested(100'000, '[');
-  EXPECT_TRUE(message_of(file_of(nested)).starts_with("m.model:2:17: found JSON nested deeper"));
+  EXPECT_TRUE(
+      message_of(file_of(nested)).starts_with("m.model:2:501: found JSON of more than 500"));
   EXPECT_TRUE(message_of(file_of("{\"a\":" + nested)).starts_with("m.model:2:"));
 }
 

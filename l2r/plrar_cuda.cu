@@ -32,9 +32,8 @@ __global__ __launch_bounds__(document_threads) void plrar_kernel(arguments<Sum> 
         return count_classes<std::uint32_t>(a.rows, row_bits(a.rows, x[0]), x + 1, size - 1,
                                             keep_nothing{}, each);
       };
-      std::uint32_t const n = count([&](std::uint32_t k, std::uint32_t sigma) {
-        if (k < kept_classes) kept[k] = sigma;
-      });
+      std::uint32_t const n =
+          count([&](std::uint32_t k, std::uint32_t sigma) { keep_count(kept, k, sigma); });
       sums += sums_of_counts(a.table, n, kept, count);
     });
   a.scores[d] = score_of(sums, a.mean_label);

@@ -28,11 +28,12 @@ using number = unsigned long long;
 
 constexpr std::uint32_t block_threads = 256;
 
-/// What a call counts on a device.
+/// Look-ups of itemsets of one size, as in cache_lookups.
 struct counters {
-  number hits = 0;    ///< look-ups of itemsets of the largest size that were answered
-  number misses = 0;  ///< and that were not
-  number prefix_lookups = 0;
+  number hits = 0;
+  number misses = 0;
+  number prefix_hits = 0;
+  number prefix_misses = 0;
 };
 
 template <class Sum>
@@ -44,7 +45,7 @@ struct arguments {
   score_sums<Sum> const* singles;  ///< [items] what an itemset of one item adds
   double mean_label;
   std::uint32_t max_items;
-  counters* counts;
+  counters* counts;  ///< [max_items + 1] what a call counts on a device, by the itemsets' size
   double* scores;
   std::uint64_t const* binomials;  ///< profl: [features + 1][max_items + 1]
   std::uint32_t* lists;            ///< profl-t: [features][documents] the documents' rows
@@ -54,9 +55,8 @@ struct arguments {
 template <class Sum>
 struct total {
   score_sums<Sum> sums;
-  number hits = 0;
-  number misses = 0;
-  number prefix_lookups = 0;
+  /// For itemsets of the size at hand, and for prefixes of one item less.
+  counters lookups;
 };
 
 /// Where a new itemset begins: the bitmap of its first `items` items.
@@ -68,12 +68,18 @@ struct prefix {
 /// Algorithm 16, lines 10 to 15: the longest prefix in the cache, at worst the first item's row.
 template <class Sum>
 __device__ prefix longest_prefix(arguments<Sum> const& a, std::uint32_t const* x,
-                                 std::uint32_t size, number& lookups) {
+                                 std::uint32_t size, counters& lookups) {
   if (a.cache.enabled())
     for (std::uint32_t s = size - 1; s > 1; --s) {
-      ++lookups;
       auto const known = a.cache.find(x, s);
-      if (known.what != itemset_cache_view::answer::found) continue;
+      bool const found = known.what == itemset_cache_view::answer::found;
+      if (s == size - 1) {
+        lookups.prefix_hits += found ? 1 : 0;
+        lookups.prefix_misses += found ? 0 : 1;
+      } else {  // seldom
+        atomicAdd(found ? &a.counts[s].prefix_hits : &a.counts[s].prefix_misses, number{1});
+      }
+      if (!found) continue;
       __threadfence();  // the bitmap was written before the slot became ready
       return {a.cache.bits(known.slot), s};
     }
@@ -88,26 +94,16 @@ __device__ void add_itemset(arguments<Sum> const& a, std::uint32_t const* x, std
   std::uint32_t kept[kept_classes];
   itemset_cache_view::lookup known;
   if (a.cache.enabled()) known = a.cache.find(x, size);
-  if (known.what == answer::found) {
-    std::uint32_t n = 0;
-    bool arrived = true;
-    for (std::uint32_t k = 0; k < a.rows.classes; ++k) {
-      std::uint32_t const more = a.cache.count_plus_one(known.slot, k);
-      arrived = arrived && more != 0;
-      n += more - 1;
-      if (k < kept_classes) kept[k] = more - 1;
-    }
-    if (arrived) {
-      if (size == a.max_items) ++all.hits;
-      all.sums += sums_of_counts(a.table, n, kept, [&](auto const& each) {
-        for (std::uint32_t k = 0; k < a.rows.classes; ++k)
-          each(k, a.cache.count_plus_one(known.slot, k) - 1);
-      });
-      return;
-    }
+  std::uint32_t n = 0;
+  if (known.what == answer::found && a.cache.counts_of(known, kept, n)) {
+    ++all.lookups.hits;
+    all.sums += sums_of_counts(a.table, n, kept, [&](auto const& each) {
+      for (std::uint32_t k = 0; k < a.rows.classes; ++k) each(k, a.cache.count(known.slot, k));
+    });
+    return;
   }
-  if (size == a.max_items) ++all.misses;
-  prefix const begin = longest_prefix(a, x, size, all.prefix_lookups);
+  ++all.lookups.misses;
+  prefix const begin = longest_prefix(a, x, size, all.lookups);
   bool const insert = known.what == answer::absent && a.cache.claim(known.slot);
   // The largest itemsets are no prefixes of others.
   auto* const bitmap =
@@ -118,12 +114,12 @@ __device__ void add_itemset(arguments<Sum> const& a, std::uint32_t const* x, std
     return count_classes<uint4>(a.rows, begin.bits, x + begin.items, size - begin.items, keep,
                                 each);
   };
-  std::uint32_t const n = count(
+  n = count(
       [&](std::uint32_t i, uint4 word) {
         if (bitmap != nullptr) bitmap[i] = word;
       },
       [&](std::uint32_t k, std::uint32_t sigma) {
-        if (k < kept_classes) kept[k] = sigma;
+        keep_count(kept, k, sigma);
         if (insert) a.cache.set_count(known.slot, k, sigma);
       });
   if (insert) a.cache.publish(known.slot, x, size);
@@ -131,30 +127,54 @@ __device__ void add_itemset(arguments<Sum> const& a, std::uint32_t const* x, std
       sums_of_counts(a.table, n, kept, [&](auto const& each) { count(keep_nothing{}, each); });
 }
 
-/// Adds a block's counts to the device's; all threads take part, the first one has the sums.
-template <int Threads, class Storage>
-__device__ void add_counts(Storage& storage, number hits, number misses, number prefix_lookups,
-                           counters* to) {
-  number const mine[3] = {hits, misses, prefix_lookups};
-  number* const total[3] = {&to->hits, &to->misses, &to->prefix_lookups};
-  for (int i = 0; i < 3; ++i) {
+/// What a block has counted; an object of it lies in shared memory.
+class block_counts {
+ public:
+  /// All threads of the block call it, before any other member.
+  __device__ void clear() {
+    for (std::uint32_t i = threadIdx.x; i < sizes * kinds; i += blockDim.x) of_[i] = 0;
     __syncthreads();
-    number const sum = cub::BlockReduce<number, Threads>(storage).Sum(mine[i]);
-    if (threadIdx.x == 0 && sum != 0) atomicAdd(total[i], sum);
   }
-}
+  /// Adds what each thread counted for itemsets of `size` items, and sets it to 0. All threads of a
+  /// warp call it; warps need not be at the same size.
+  __device__ void add(counters& mine, std::uint32_t size) {
+    add(mine.hits, size * kinds);
+    add(mine.misses, size * kinds + 1);
+    add(mine.prefix_hits, (size - 1) * kinds + 2);
+    add(mine.prefix_misses, (size - 1) * kinds + 3);
+    mine = {};
+  }
+  /// Adds all to the device's. All threads of the block call it, after a barrier.
+  __device__ void add_to(counters* to, std::uint32_t max_items) const {
+    static_assert(sizeof(counters) == kinds * sizeof(number));
+    for (std::uint32_t i = threadIdx.x; i < (max_items + 1) * kinds; i += blockDim.x)
+      if (of_[i] != 0) atomicAdd(reinterpret_cast<number*>(to) + i, of_[i]);
+  }
+
+ private:
+  static constexpr std::uint32_t kinds = 4;
+  static constexpr std::uint32_t sizes = most_items + 1;
+
+  __device__ void add(number count, std::uint32_t at) {
+    for (std::uint32_t apart = 16; apart > 0; apart /= 2)
+      count += __shfl_down_sync(0xFFFFFFFFU, count, apart);
+    if (threadIdx.x % 32 == 0 && count != 0) atomicAdd(&of_[at], count);
+  }
+
+  number of_[sizes * kinds];
+};
 
 template <class Sum>
 __global__ __launch_bounds__(block_threads) void profl_kernel(arguments<Sum> const a) {
   using reduce = cub::BlockReduce<Sum, block_threads>;
   using scan = cub::BlockScan<std::uint32_t, block_threads>;
-  using count = cub::BlockReduce<number, block_threads>;
   extern __shared__ std::uint32_t row_of[];  // [features] the rows of the document's items
   __shared__ union {
     typename reduce::TempStorage reduce;
     typename scan::TempStorage scan;
-    typename count::TempStorage count;
   } storage;
+  __shared__ block_counts counts;
+  counts.clear();
   std::uint32_t const d = blockIdx.x;
   total<Sum> all;
   std::uint32_t used = 0;
@@ -177,18 +197,20 @@ __global__ __launch_bounds__(block_threads) void profl_kernel(arguments<Sum> con
     std::uint64_t const itemsets = a.binomials[std::size_t{used} * stride + size];
     std::uint64_t const share = (itemsets + block_threads - 1) / block_threads;
     std::uint64_t const begin = threadIdx.x * share;
-    if (begin >= itemsets) continue;
-    std::uint64_t const end = itemsets - begin < share ? itemsets : begin + share;
-    std::uint32_t c[most_items];
-    std::uint32_t x[most_items];
-    rules::combination_at(begin, used, size, a.binomials, stride, c);
-    std::uint32_t changed = 0;
-    for (std::uint64_t z = begin;;) {
-      for (; changed < size; ++changed) x[changed] = row_of[c[changed]];
-      add_itemset(a, x, size, all);
-      if (++z == end) break;
-      changed = rules::next_combination(c, size);
+    if (begin < itemsets) {
+      std::uint64_t const end = itemsets - begin < share ? itemsets : begin + share;
+      std::uint32_t c[most_items];
+      std::uint32_t x[most_items];
+      rules::combination_at(begin, used, size, a.binomials, stride, c);
+      std::uint32_t changed = 0;
+      for (std::uint64_t z = begin;;) {
+        for (; changed < size; ++changed) x[changed] = row_of[c[changed]];
+        add_itemset(a, x, size, all);
+        if (++z == end) break;
+        changed = rules::next_combination(c, size);
+      }
     }
+    counts.add(all.lookups, size);
   }
 
   __syncthreads();
@@ -196,24 +218,31 @@ __global__ __launch_bounds__(block_threads) void profl_kernel(arguments<Sum> con
   __syncthreads();
   Sum const den = reduce(storage.reduce).Sum(all.sums.den);
   if (threadIdx.x == 0) a.scores[d] = score_of(score_sums<Sum>{num, den}, a.mean_label);
-  add_counts<block_threads>(storage.count, all.hits, all.misses, all.prefix_lookups, a.counts);
+  counts.add_to(a.counts, a.max_items);
 }
 
 template <class Sum>
 __global__ __launch_bounds__(document_threads) void profl_t_kernel(arguments<Sum> const a) {
-  __shared__ typename cub::BlockReduce<number, document_threads>::TempStorage storage;
+  __shared__ block_counts counts;
+  counts.clear();
   std::uint32_t const d = blockIdx.x * document_threads + threadIdx.x;
   total<Sum> all;
-  if (d < a.documents.documents) {
-    document_rows const list{a.lists + d, a.documents.documents};
-    std::uint32_t const used = gather_rows(a.documents, d, a.lists + d, a.documents.documents);
+  bool const has_document = d < a.documents.documents;
+  document_rows const list{a.lists + d, a.documents.documents};
+  std::uint32_t used = 0;
+  if (has_document) {
+    used = gather_rows(a.documents, d, a.lists + d, a.documents.documents);
     for (std::uint32_t i = 0; i < used; ++i) all.sums += a.singles[list[i]];
-    for (std::uint32_t size = 2; size <= a.max_items && size <= used; ++size)
+  }
+  for (std::uint32_t size = 2; size <= a.max_items; ++size) {
+    if (size <= used)
       for_each_itemset(list, used, size,
                        [&](std::uint32_t const* x) { add_itemset(a, x, size, all); });
-    a.scores[d] = score_of(all.sums, a.mean_label);
+    counts.add(all.lookups, size);
   }
-  add_counts<document_threads>(storage, all.hits, all.misses, all.prefix_lookups, a.counts);
+  if (has_document) a.scores[d] = score_of(all.sums, a.mean_label);
+  __syncthreads();
+  counts.add_to(a.counts, a.max_items);
 }
 
 /// Itemsets of one item, ready to be added.
@@ -243,7 +272,7 @@ class profl final : public device_scorer {
         features_(training.features.size()),
         table_(training.table.view<Sum>()),
         singles_(std::span<score_sums<Sum> const>(sums_of_items<Sum>(training))),
-        counts_(1) {
+        counts_(training.table.max_itemset_size() + 1) {
     check_itemset_size(by_thread ? "profl-t" : "profl", training);
     arguments_.rows = on_device.rows();
     arguments_.table = table_.view();
@@ -284,10 +313,21 @@ class profl final : public device_scorer {
   }
 
   void add_counts(scored& result) override {
-    counters const counted = counts_.to_host().front();
-    result.cache_hits += counted.hits;
-    result.cache_misses += counted.misses;
-    result.prefix_lookups += counted.prefix_lookups;
+    std::vector<counters> const counted = counts_.to_host();
+    result.cache_by_size.resize(counted.size());
+    for (std::size_t k = 2; k < counted.size(); ++k) {
+      cache_lookups& all = result.cache_by_size[k];
+      all.hits += counted[k].hits;
+      all.misses += counted[k].misses;
+      all.prefix_hits += counted[k].prefix_hits;
+      all.prefix_misses += counted[k].prefix_misses;
+      result.prefix_lookups += counted[k].prefix_hits + counted[k].prefix_misses;
+    }
+    if (counted.size() > 2) {
+      result.cache_hits += counted.back().hits;
+      result.cache_misses += counted.back().misses;
+    }
+    result.cache_slots = cache_->view().shape.slots;
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <numeric>
 
 // The project's own engine on the CPU (docs/definitions.md, Ranking, `project`).
 //
@@ -74,6 +75,50 @@ std::vector<work_item> work_of(batch<Entry> const& documents, std::size_t size,
   return work;
 }
 
+/// How far the walk over a batch of documents is, told from any thread; once told to stop, it is
+/// silent. Of few documents the thousandths are counted.
+class work_progress {
+ public:
+  /// `before` documents of `of_all` are done already, and `now` are walked.
+  work_progress(context const& ctx, std::vector<work_item> const& work, std::size_t threads,
+                std::size_t before, std::size_t now, std::size_t of_all)
+      : ctx_(ctx), begun_(threads), unit_(of_all < 1000 ? 1000 : 1) {
+    for (work_item const& one : work) all_ += one.cost;
+    before_ = static_cast<double>(before * unit_);
+    now_ = static_cast<double>(now * unit_);
+    total_ = of_all * unit_;
+  }
+  /// A share of what a thread does is done; another thread's report is not waited for.
+  void reach(std::size_t thread, work_item const& of, double share) {
+    if (std::unique_lock const lock(reporting_, std::try_to_lock); lock) {
+      begun_[thread] = share * of.cost;
+      report();
+    }
+  }
+  void end(std::size_t thread, work_item const& of) {
+    std::lock_guard const lock(reporting_);
+    begun_[thread] = 0;
+    ended_ += of.cost;
+    report();
+  }
+
+ private:
+  void report() {
+    if (told_to_stop_) return;
+    told_to_stop_ = true;  // unless the report comes back
+    double const done = std::accumulate(begun_.begin(), begun_.end(), ended_) / all_;
+    ctx_.report("rank", static_cast<std::uint64_t>(before_ + now_ * std::min(done, 1.0)), total_);
+    told_to_stop_ = false;
+  }
+
+  context const& ctx_;
+  std::mutex reporting_;       // guards what follows
+  std::vector<double> begun_;  // of each thread
+  double ended_ = 0, all_ = 1e-9, before_ = 0, now_ = 0;
+  std::size_t unit_ = 1, total_ = 0;
+  bool told_to_stop_ = false;
+};
+
 template <class Sum>
 class project final : public scoring_engine {
  public:
@@ -119,13 +164,13 @@ class project final : public scoring_engine {
                        support.data(), cells.data());
     if (size > 1) {
       std::vector<work_item> const work = work_of(documents, size, threads);
-      std::size_t done = 0;
-      bool told_to_stop = false;
-      std::mutex reporting;  // guards the two
+      work_progress progress(ctx, work, threads, before, documents.documents, of_all);
       parallel_for(ctx, work.size(), 1, [&](std::size_t p, std::size_t, int thread) {
         auto const t = static_cast<std::size_t>(thread);
         totals[t].resize(documents.documents);
         work_item const& now = work[p];
+        walkers[t].now = {};
+        walkers[t].tell = [&progress, &now, t](double share) { progress.reach(t, now, share); };
         if (size == 2)
           walkers[t].pairs(bits, documents.ones.data(), support.data(), group, now.feature, 0,
                            totals[t].data());
@@ -133,12 +178,7 @@ class project final : public scoring_engine {
           walkers[t].child(bits, documents.ones.data(), support[now.j], group, now.feature, now.j,
                            documents.holders(now.j), size - 1, 0, now.part, now.parts,
                            totals[t].data());
-        std::lock_guard const lock(reporting);
-        ++done;
-        if (told_to_stop) return;
-        told_to_stop = true;  // unless the report comes back
-        ctx.report("rank", before + documents.documents * done / work.size(), of_all);
-        told_to_stop = false;
+        progress.end(t, now);
       });
     }
     parallel_for(ctx, documents.documents, 1024, [&](std::size_t from, std::size_t to, int) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -114,12 +115,25 @@ struct walker {
     aligned_vector<std::uint32_t> compressed_support;
   };
 
+  /// Which part of a work item is being done: shares of it, from 0 to 1.
+  struct part_of_work {
+    double begin = 0, size = 1;
+    /// Part i of `count` of it.
+    part_of_work part(std::size_t i, std::size_t count) const {
+      double const each = size / static_cast<double>(std::max<std::size_t>(count, 1));
+      return {begin + each * static_cast<double>(i), each};
+    }
+  };
+
   context const& ctx;
   score_view<Sum> view;
   std::vector<std::uint32_t> labels;
   std::deque<level> levels;
   std::vector<sums> tables;
   aligned_vector<std::uint32_t> weighted, counts;  // scratch of count()
+  std::function<void(double)> tell;  // is called now and then with the share that is done
+  part_of_work now;
+  std::uint32_t steps = 0;
 
   walker(context const& c, prepared_training const& training)
       : ctx(c), view(training.table.view<Sum>()) {
@@ -169,7 +183,9 @@ struct walker {
   void pairs(bit_columns const& c, word const* prefix, std::uint32_t const* support,
              group_type const& group, std::size_t g, std::size_t depth, sums* totals) {
     constexpr std::size_t table_bytes = std::size_t{1} << 19;
+    constexpr std::uint32_t steps_a_report = 256;
     ctx.check_stop();
+    if (++steps % steps_a_report == 0 && tell) tell(now.begin);
     item_number const first = group.feature_begin[g];
     item_number const last = group.feature_begin[g + 1];
     std::size_t const width = group.item_count + std::size_t{1} - last;  // numbers last..item_count
@@ -239,7 +255,9 @@ struct walker {
       prefix = own.ones.data();
       support = own.compressed_support.data();
     }
+    part_of_work const whole = now;
     for (std::size_t g = part; g + 1 < group.features; g += parts) {
+      now = whole.part(g, group.features - 1);
       if (remaining == 2) {
         pairs(c, prefix, support, group, g, depth + 1, totals);
         continue;
@@ -255,6 +273,7 @@ struct walker {
                 totals);
       }
     }
+    now = whole;
   }
 
   /// Drops the items that occur with the prefix in no training document, or in no document of the

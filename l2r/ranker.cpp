@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "datasets/feature_order.hpp"
 #include "l2r/engine.hpp"
+#include "l2r/ranking_work.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +19,14 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
+}
+
+/// What an engine is let try at once: a night's work, at some 3e8 itemsets a second and thread, 3e6
+/// of the serial lrar, and 1e11 a second and GPU.
+double most_itemsets(context const& ctx, engine_description const& entry) {
+  if (includes(entry.where, runs_on::gpus))
+    return 4e15 * static_cast<double>(std::max<std::size_t>(ctx.devices.size(), 1));
+  return entry.which == engine::lrar ? 1e11 : 1e13 * ctx.thread_count();
 }
 
 }  // namespace
@@ -88,7 +97,9 @@ scored ranker::score(context const& ctx, datasets::binned_dataset const& test) c
   scored result;
   result.engine = engine();
   result.scores.resize(test.documents);
-  engine_->score(ctx, known_items(*prepared_, test), result);
+  known_items const known(*prepared_, test);
+  expect_feasible(ctx, *prepared_, known, most_itemsets(ctx, *entry_));
+  engine_->score(ctx, known, result);
   result.timings.prepare_s = prepare_s_;
   result.timings.score_s = seconds_since(begin);
   return result;

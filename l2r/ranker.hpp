@@ -23,6 +23,14 @@ struct ranking_timings {
   double device_s = 0;
 };
 
+/// Look-ups of itemsets of one size in a cache.
+struct cache_lookups {
+  std::uint64_t hits = 0;         ///< of the itemset itself
+  std::uint64_t misses = 0;       ///< those included that no cache was there for
+  std::uint64_t prefix_hits = 0;  ///< of the first items of a larger itemset that was missed
+  std::uint64_t prefix_misses = 0;
+};
+
 struct scored {
   std::vector<double> scores;                   ///< [documents], in the order given
   l2r::engine engine = l2r::engine::automatic;  ///< the one that ran
@@ -32,6 +40,10 @@ struct scored {
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_misses = 0;
   std::uint64_t prefix_lookups = 0;  ///< profl, profl-t: for the first items of what was missed
+  /// profl, profl-t: this call's look-ups of itemsets of k items, from k = 2 on, over all devices;
+  /// hits and misses add up to documents x C(m, k). Empty for other engines.
+  std::vector<cache_lookups> cache_by_size;
+  std::uint64_t cache_slots = 0;  ///< profl, profl-t: itemsets that each device's cache can hold
   ranking_timings timings;
 };
 
@@ -57,7 +69,8 @@ class ranker {
 
   /// Scores every document of a test set with the training set's cuts. Features are matched by
   /// number; those that only one of the two has are left out. Labels are not looked at. Throws
-  /// `usage_error` when a feature's bins differ from the training set's.
+  /// `usage_error` when a feature's bins differ from the training set's, and for rules of so many
+  /// items that it would take days.
   scored score(context const& ctx, datasets::binned_dataset const& test) const;
 
   /// The engine that runs; never `automatic`.

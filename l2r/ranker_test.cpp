@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -41,16 +42,61 @@ std::vector<std::uint64_t> bits_of(std::vector<double> const& scores) {
   return bits;
 }
 
-bool runs_on_gpu(engine which) {
-  return !includes(find_engine(engines(), which)->where, runs_on::cpu);
+/// Every engine, also those that this build does not have.
+struct named_engine {
+  engine which;
+  std::string name;
+};
+void PrintTo(named_engine const& e, std::ostream* out) {
+  *out << e.name;
+}
+std::vector<named_engine> const cpu_engines{{engine::lrar, "lrar"}, {engine::project, "project"}};
+std::vector<named_engine> const gpu_engines{{engine::tensor, "tensor"},
+                                            {engine::plrar, "plrar"},
+                                            {engine::profl_t, "profl_t"},
+                                            {engine::profl, "profl"}};
+std::vector<named_engine> const all_engines = [] {
+  auto all = cpu_engines;
+  all.insert(all.end(), gpu_engines.begin(), gpu_engines.end());
+  return all;
+}();
+std::string name_of_instance(::testing::TestParamInfo<named_engine> const& of) {
+  return of.param.name;
 }
 
-/// The engines that this machine can run.
-std::vector<engine> engines_here() {
-  std::vector<engine> here;
-  for (engine_description const& d : engines())
-    if (!runs_on_gpu(d.which) || !rulerank::testing_tools::gpus().empty()) here.push_back(d.which);
-  return here;
+bool runs_on_gpu(engine which) {
+  return std::ranges::any_of(gpu_engines, [&](auto const& e) { return e.which == which; });
+}
+
+/// Why an engine cannot run on so many GPUs, or where it needs none; empty where it can.
+std::string why_not_here(named_engine const& e, std::size_t gpus = 1) {
+  if (find_engine(engines(), e.which) == nullptr)
+    return "engine " + e.name + ": not in a build without CUDA";
+  if (!runs_on_gpu(e.which)) return {};
+  auto const why = rulerank::testing_tools::why_not_on_gpus(gpus);
+  return why.empty() ? why : "engine " + e.name + ": " + why;
+}
+
+/// A test that each engine takes by itself; where it cannot run, it is skipped by its name.
+class every_engine : public ::testing::TestWithParam<named_engine> {
+ protected:
+  void SetUp() override {
+    if (auto const why = why_not_here(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  }
+  static engine tested() { return GetParam().which; }
+};
+INSTANTIATE_TEST_SUITE_P(l2r, every_engine, ::testing::ValuesIn(all_engines), name_of_instance);
+
+/// The same for those on GPUs alone.
+class every_gpu_engine : public every_engine {};
+INSTANTIATE_TEST_SUITE_P(l2r, every_gpu_engine, ::testing::ValuesIn(gpu_engines), name_of_instance);
+
+/// What instances of a test are held against, computed by the first of a process.
+template <class Make>
+auto const& once(std::string const& what, Make const& make) {
+  static std::map<std::string, decltype(make())> known;
+  auto const found = known.find(what);
+  return found != known.end() ? found->second : known.emplace(what, make()).first->second;
 }
 
 /// Where an engine runs: for GPUs the first one, or with `threads` above 1 all of them.
@@ -97,10 +143,17 @@ struct case_of_shape {
   drawn_shape shape;
 };
 
-class against_reference : public ::testing::TestWithParam<case_of_shape> {};
+void PrintTo(case_of_shape const& c, std::ostream* out) {
+  *out << c.name;
+}
+
+class against_reference : public ::testing::TestWithParam<std::tuple<case_of_shape, named_engine>> {
+};
 
 TEST_P(against_reference, bit_for_bit) {
-  drawn_shape const shape = GetParam().shape;
+  auto const& [of_shape, tested] = GetParam();
+  if (auto const why = why_not_here(tested); !why.empty()) GTEST_SKIP() << why;
+  drawn_shape const shape = of_shape.shape;
   drawn_shape test_shape = shape;
   test_shape.documents = 12;
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
@@ -109,18 +162,23 @@ TEST_P(against_reference, bit_for_bit) {
     auto const documents = documents_of(training);
     for (ranker_options const& options : option_sets({2, 3, 4})) {
       for (bool wide : {false, true}) {
-        std::vector<double> expected;
-        for (std::size_t d = 0; d < test.documents; ++d) {
-          auto const items = items_of(test, d);
-          expected.push_back(
-              reference::score(documents, training.feature_count(), items, options.scoring, wide));
-          double const plain = reference::plain_score(documents, items, options.scoring);
-          EXPECT_NEAR(expected.back(), plain, 2e-6 * (1 + plain)) << words(options);
-        }
-        for (engine which : engines_here())
-          EXPECT_EQ(bits_of(run(which, training, test, options, 1, {.wide_sums = wide}).scores),
-                    bits_of(expected))
-              << name_of(which) << " " << words(options) << " wide " << wide;
+        std::string const what =
+            fmt::format("{} seed {} {} wide {}", of_shape.name, seed, words(options), wide);
+        auto const& expected = once(what, [&] {
+          std::vector<double> scores;
+          for (std::size_t d = 0; d < test.documents; ++d) {
+            auto const items = items_of(test, d);
+            scores.push_back(reference::score(documents, training.feature_count(), items,
+                                              options.scoring, wide));
+            double const plain = reference::plain_score(documents, items, options.scoring);
+            EXPECT_NEAR(scores.back(), plain, 2e-6 * (1 + plain)) << what;
+          }
+          return scores;
+        });
+        EXPECT_EQ(
+            bits_of(run(tested.which, training, test, options, 1, {.wide_sums = wide}).scores),
+            bits_of(expected))
+            << what;
       }
     }
   }
@@ -128,21 +186,25 @@ TEST_P(against_reference, bit_for_bit) {
 
 INSTANTIATE_TEST_SUITE_P(
     shapes, against_reference,
-    ::testing::Values(
-        case_of_shape{"plain", {}}, case_of_shape{"binary", {90, 5, 3, {0, 1}}},
-        case_of_shape{"label_gaps", {50, 5, 3, {0, 3, 7}}},
-        case_of_shape{"label_0_missing", {50, 5, 3, {2, 1}}},
-        case_of_shape{"one_class", {30, 5, 3, {0}}}, case_of_shape{"one_class_3", {30, 5, 3, {3}}},
-        case_of_shape{"one_document", {1, 5, 3, {1}}}, case_of_shape{"two_features", {30, 2, 5}},
-        case_of_shape{"one_feature", {30, 1, 5}}, case_of_shape{"no_feature", {30, 0, 5}},
-        case_of_shape{"missing_items", {60, 6, 3, {0, 1, 2}, .2}},
-        case_of_shape{"absent_items", {60, 6, 3, {0, 1, 2}, .1, .5}},
-        case_of_shape{"no_item_at_all", {20, 4, 3, {0, 1, 2}, 0, 1.}},
-        case_of_shape{"word_boundary", {129, 4, 3, {0, 1}}},
-        case_of_shape{"many_bins", {70, 5, 40, {0, 1, 2}, 0, 0, .05}}),
-    [](auto const& of) { return of.param.name; });
+    ::testing::Combine(
+        ::testing::Values(case_of_shape{"plain", {}}, case_of_shape{"binary", {90, 5, 3, {0, 1}}},
+                          case_of_shape{"label_gaps", {50, 5, 3, {0, 3, 7}}},
+                          case_of_shape{"label_0_missing", {50, 5, 3, {2, 1}}},
+                          case_of_shape{"one_class", {30, 5, 3, {0}}},
+                          case_of_shape{"one_class_3", {30, 5, 3, {3}}},
+                          case_of_shape{"one_document", {1, 5, 3, {1}}},
+                          case_of_shape{"two_features", {30, 2, 5}},
+                          case_of_shape{"one_feature", {30, 1, 5}},
+                          case_of_shape{"no_feature", {30, 0, 5}},
+                          case_of_shape{"missing_items", {60, 6, 3, {0, 1, 2}, .2}},
+                          case_of_shape{"absent_items", {60, 6, 3, {0, 1, 2}, .1, .5}},
+                          case_of_shape{"no_item_at_all", {20, 4, 3, {0, 1, 2}, 0, 1.}},
+                          case_of_shape{"word_boundary", {129, 4, 3, {0, 1}}},
+                          case_of_shape{"many_bins", {70, 5, 40, {0, 1, 2}, 0, 0, .05}}),
+        ::testing::ValuesIn(all_engines)),
+    [](auto const& of) { return std::get<0>(of.param).name + "_" + std::get<1>(of.param).name; });
 
-TEST(ranker, larger_rules) {
+TEST_P(every_engine, larger_rules) {
   binned_dataset const training = drawn_set({60, 8, 3}, 5);
   binned_dataset const test = drawn_set({15, 8, 3}, 6);
   auto const documents = documents_of(training);
@@ -152,15 +214,15 @@ TEST(ranker, larger_rules) {
     std::vector<double> expected;
     for (std::size_t d = 0; d < test.documents; ++d)
       expected.push_back(reference::score(documents, 8, items_of(test, d), options.scoring));
-    for (engine which : engines_here())
-      for (int threads : {1, 3})
-        EXPECT_EQ(bits_of(run(which, training, test, options, threads).scores), bits_of(expected))
-            << name_of(which) << " size " << size;
+    for (int threads : {1, 3})
+      EXPECT_EQ(bits_of(run(tested(), training, test, options, threads).scores), bits_of(expected))
+          << "size " << size;
   }
 }
 
 /// Larger sets, where the rows are compressed and many documents share a walk.
-TEST(ranker, engines_and_threads_agree) {
+TEST_P(every_engine, agrees_with_lrar_on_any_number_of_threads) {
+  int number = 0;
   for (auto const& [training_shape, test_documents] :
        {std::pair{drawn_shape{700, 24, 10, {0, 1}}, std::size_t{1}},
         {drawn_shape{700, 24, 10, {0, 1}}, std::size_t{150}},
@@ -170,26 +232,29 @@ TEST(ranker, engines_and_threads_agree) {
     drawn_shape test_shape = training_shape;
     test_shape.documents = test_documents;
     binned_dataset const test = drawn_set(test_shape, 4);
+    std::string const set = fmt::format("larger set {}", ++number);
+    auto const lrar_bits = [&](ranker_options const& options, engine_knobs const& knobs) {
+      return once(fmt::format("{} {} wide {}", set, words(options), knobs.wide_sums), [&] {
+        return bits_of(run(engine::lrar, training, test, options, 1, knobs).scores);
+      });
+    };
     for (ranker_options const& options : option_sets({2, 3, 4})) {
-      auto const expected = bits_of(run(engine::lrar, training, test, options).scores);
-      for (engine which : engines_here())
-        for (int threads : {1, 2, 5}) {
-          if (which == engine::lrar) continue;
-          ASSERT_EQ(bits_of(run(which, training, test, options, threads).scores), expected)
-              << name_of(which) << " " << words(options) << " threads " << threads;
-        }
+      auto const expected = lrar_bits(options, {});
+      for (int threads : {1, 2, 5}) {
+        if (tested() == engine::lrar && threads > 1) continue;  // it has one
+        ASSERT_EQ(bits_of(run(tested(), training, test, options, threads).scores), expected)
+            << words(options) << " threads " << threads;
+      }
     }
     ranker_options wide;
     wide.scoring.rule_size = 4;
     engine_knobs const knobs{.wide_sums = true};
-    auto const expected = bits_of(run(engine::lrar, training, test, wide, 1, knobs).scores);
-    for (engine which : engines_here())
-      EXPECT_EQ(bits_of(run(which, training, test, wide, 2, knobs).scores), expected)
-          << name_of(which);
+    EXPECT_EQ(bits_of(run(tested(), training, test, wide, 2, knobs).scores),
+              lrar_bits(wide, knobs));
   }
 }
 
-TEST(ranker, a_class_that_fails_a_threshold_counts_no_more) {
+TEST_P(every_engine, a_class_that_fails_a_threshold_counts_no_more) {
   // One feature, one bin: 1,500 documents hold it, one of them has label 1. Its confidence is
   // 1/1500 < 0.001, so only label 0 is left.
   binned_dataset training = drawn_set({1500, 1, 1, {0}}, 1);
@@ -197,42 +262,36 @@ TEST(ranker, a_class_that_fails_a_threshold_counts_no_more) {
   training.max_label = 1;
   binned_dataset const test = drawn_set({1, 1, 1, {0}}, 1);
   ranker_options options;
-  for (engine which : engines_here()) {
-    EXPECT_EQ(run(which, training, test, options).scores, std::vector{0.0});
-    options.scoring.thresholds.min_confidence = 0;
-    EXPECT_NEAR(run(which, training, test, options).scores[0], 1 / 1500.0, 1e-12);
-    options.scoring.thresholds.min_confidence = .001;
-  }
+  EXPECT_EQ(run(tested(), training, test, options).scores, std::vector{0.0});
+  options.scoring.thresholds.min_confidence = 0;
+  EXPECT_NEAR(run(tested(), training, test, options).scores[0], 1 / 1500.0, 1e-12);
 }
 
-TEST(ranker, labels_too_large_for_folded_counts) {
+TEST_P(every_engine, labels_too_large_for_folded_counts) {
   binned_dataset training = drawn_set({300, 4, 2}, 1);
   for (std::size_t d = 0; d < training.documents; ++d)
     training.labels[d] = d % 3 == 0 ? 2'000'000'000 : static_cast<std::int32_t>(d % 3);
   training.max_label = 2'000'000'000;
   binned_dataset const test = drawn_set({5, 4, 2}, 2);
   auto const scores = run(engine::lrar, training, test, {}).scores;
-  for (engine which : engines_here())
-    EXPECT_EQ(bits_of(run(which, training, test, {}).scores), bits_of(scores)) << name_of(which);
+  EXPECT_EQ(bits_of(run(tested(), training, test, {}).scores), bits_of(scores));
   EXPECT_GT(scores[0], 1e8);
 }
 
-TEST(ranker, query_by_query_is_the_same) {
+TEST_P(every_engine, query_by_query_is_the_same) {
   binned_dataset const training = drawn_set({400, 12, 6}, 7);
   binned_dataset const test = drawn_set({50, 12, 6}, 8);
-  for (engine which : engines_here()) {
-    context const ctx = context_for(which, 2);
-    ranker_options options;
-    options.scoring.rule_size = 4;
-    options.engine = which;
-    ranker r(ctx, training, options);
-    auto const all = r.score(ctx, test);
-    EXPECT_EQ(all.engine, which);
-    EXPECT_EQ(r.engine(), which);
-    for (std::size_t d = 0; d < test.documents; ++d) {
-      std::vector<std::size_t> const one{d};
-      EXPECT_EQ(r.score(ctx, datasets::subset(test, one)).scores, std::vector{all.scores[d]});
-    }
+  context const ctx = context_for(tested(), 2);
+  ranker_options options;
+  options.scoring.rule_size = 4;
+  options.engine = tested();
+  ranker r(ctx, training, options);
+  auto const all = r.score(ctx, test);
+  EXPECT_EQ(all.engine, tested());
+  EXPECT_EQ(r.engine(), tested());
+  for (std::size_t d = 0; d < test.documents; ++d) {
+    std::vector<std::size_t> const one{d};
+    EXPECT_EQ(r.score(ctx, datasets::subset(test, one)).scores, std::vector{all.scores[d]});
   }
 }
 
@@ -255,59 +314,179 @@ TEST(ranker, lrar_looks_every_itemset_up) {
   EXPECT_EQ(bits_of(run(engine::lrar, training, test, tiny).scores), bits_of(result.scores));
 }
 
-TEST(ranker, profl_looks_every_itemset_of_the_largest_size_up) {
-  RULERANK_NEEDS_GPU();
+/// The engines with a cache of itemsets on each GPU, on 1, 2 and 4 of them.
+class itemset_caches : public ::testing::TestWithParam<std::tuple<named_engine, std::size_t>> {
+ protected:
+  void SetUp() override {
+    auto const& [tested, gpus] = GetParam();
+    if (auto const why = why_not_here(tested, gpus); !why.empty()) GTEST_SKIP() << why;
+    options_.engine = tested.which;
+    ctx_ = rulerank::testing_tools::on_gpus(gpus);
+  }
+  static std::size_t gpus() { return std::get<1>(GetParam()); }
+
+  ranker_options options_;
+  context ctx_;
+};
+INSTANTIATE_TEST_SUITE_P(
+    l2r, itemset_caches,
+    ::testing::Combine(::testing::Values(named_engine{engine::profl, "profl"},
+                                         named_engine{engine::profl_t, "profl_t"}),
+                       ::testing::ValuesIn(rulerank::testing_tools::gpu_counts)),
+    [](auto const& of) {
+      return fmt::format("{}_on_{}", std::get<0>(of.param).name, std::get<1>(of.param));
+    });
+
+TEST_P(itemset_caches, look_every_itemset_up) {
   binned_dataset const training = drawn_set({400, 12, 4, {0, 1, 2}, .05, .1}, 1);
   binned_dataset const test = drawn_set({300, 12, 4, {0, 1, 2}, .05, .1}, 2);
   for (std::uint32_t size : {2U, 3U, 4U, 5U}) {
-    ranker_options options;
-    options.scoring.rule_size = size;
-    prepared_training const prepared(training, options.scoring);
+    options_.scoring.rule_size = size;
+    prepared_training const prepared(training, options_.scoring);
     known_items const known(prepared, test);
-    std::uint64_t itemsets = 0;
-    for (std::size_t d = 0; d < test.documents && size > 2; ++d) {
+    std::vector<std::uint64_t> itemsets(size);  // by their items
+    for (std::size_t d = 0; d < test.documents; ++d) {
       std::uint64_t m = 0;
       for (std::size_t f = 0; f < known.feature_count(); ++f) m += known.at(f, d) != no_known_item;
-      itemsets += rules::binomial(m, size - 1);
+      for (std::uint32_t k = 2; k < size; ++k) itemsets[k] += rules::binomial(m, k);
     }
-    auto const expected = bits_of(run(engine::lrar, training, test, options).scores);
-    for (engine_description const& d : engines()) {
-      if (d.name != "profl" && d.name != "profl-t") continue;
-      for (std::size_t bytes : {std::size_t{0}, std::size_t{100}, std::size_t{4000},
-                                std::size_t{1} << 16, std::size_t{1} << 30}) {
-        options.cache_bytes = bytes;
-        options.engine = d.which;
-        context const ctx = context_for(d.which);
-        ranker r(ctx, training, options);
-        for (int call = 0; call < 2; ++call) {
-          scored const result = r.score(ctx, test);
-          std::string const what = fmt::format("{} size {} cache {}", d.name, size, bytes);
-          EXPECT_EQ(bits_of(result.scores), expected) << what;
-          EXPECT_EQ(result.cache_hits + result.cache_misses, itemsets) << what;
-          EXPECT_TRUE(bytes > 0 || result.cache_hits == 0) << what;
-          if (size <= 3 || bytes == 0) {
-            EXPECT_EQ(result.prefix_lookups, 0U) << what;
-          } else if (bytes >= 4000) {  // enough for a slot
-            EXPECT_GE(result.prefix_lookups, result.cache_misses) << what;
-          }
-          if (size > 2 && bytes == std::size_t{1} << 30 && call == 1) {
-            EXPECT_GT(result.cache_hits, 4 * result.cache_misses) << what << ": it is kept";
-          }
+    auto const expected = bits_of(run(engine::lrar, training, test, options_).scores);
+    for (std::size_t bytes : {std::size_t{0}, std::size_t{100}, std::size_t{4000},
+                              std::size_t{1} << 16, std::size_t{1} << 30}) {
+      options_.cache_bytes = bytes;
+      ranker const r(ctx_, training, options_);
+      for (int call = 0; call < 2; ++call) {
+        scored const result = r.score(ctx_, test);
+        std::string const what = fmt::format("size {} cache {} call {}", size, bytes, call);
+        EXPECT_EQ(bits_of(result.scores), expected) << what;
+        ASSERT_EQ(result.cache_by_size.size(), size) << what;
+        std::uint64_t prefixes = 0;
+        for (std::uint32_t k = 0; k < size; ++k) {
+          cache_lookups const& of = result.cache_by_size[k];
+          EXPECT_EQ(of.hits + of.misses, itemsets[k]) << what << " of " << k;
+          // A miss of more items looks for its first k, unless it has found more of them.
+          std::uint64_t wanted = 0;
+          for (std::uint32_t j = k + 1; k > 1 && result.cache_slots > 0 && j < size; ++j)
+            wanted += result.cache_by_size[j].misses - result.cache_by_size[j].prefix_hits;
+          EXPECT_EQ(of.prefix_hits + of.prefix_misses, wanted) << what << " of " << k;
+          prefixes += of.prefix_hits + of.prefix_misses;
+        }
+        EXPECT_EQ(result.cache_hits, size > 2 ? result.cache_by_size.back().hits : 0U) << what;
+        EXPECT_EQ(result.cache_misses, size > 2 ? result.cache_by_size.back().misses : 0U) << what;
+        EXPECT_EQ(result.prefix_lookups, prefixes) << what;
+        EXPECT_TRUE(bytes > 0 || result.cache_hits == 0) << what;
+        EXPECT_TRUE(result.cache_slots > 0 || size == 2 || bytes < 4000) << what;
+        EXPECT_TRUE(result.cache_slots == 0 || (size > 2 && bytes > 0)) << what;
+        if (size <= 3 || bytes == 0) {
+          EXPECT_EQ(result.prefix_lookups, 0U) << what;
+        } else if (bytes >= 4000) {  // enough for a slot
+          EXPECT_GE(result.prefix_lookups, result.cache_misses) << what;
+        }
+        if (size > 2 && bytes == std::size_t{1} << 30 && call == 1) {
+          EXPECT_GT(result.cache_hits, 4 * result.cache_misses) << what << ": it is kept";
         }
       }
     }
   }
 }
 
-TEST(ranker, published_engines_on_gpus_take_16_items) {
-  RULERANK_NEEDS_GPU();
-  binned_dataset const training = drawn_set({30, 18, 2}, 1);
-  for (engine_description const& d : engines()) {
-    if (d.name != "plrar" && d.name != "profl" && d.name != "profl-t") continue;
-    ranker_options options;
-    options.scoring.rule_size = 18;
-    EXPECT_THROW(run(d.which, training, training, options), usage_error) << d.name;
+constexpr std::size_t points = 7;  // a prime
+
+/// `copies` of documents with an item of each of 7 features: the values, modulo 7, of all
+/// polynomials of a degree below k; or with `leading`, of x^k and each of them. Two polynomials of
+/// a degree of at most k agree in at most k points, so the documents without x^k hold every itemset
+/// of k items, once, and no itemset of k + 1 items of those with it.
+binned_dataset polynomials(std::size_t k, bool leading, std::size_t copies = 1) {
+  std::size_t all = 1;
+  for (std::size_t i = 0; i < k; ++i) all *= points;
+  binned_dataset set = drawn_set({copies * all, points, points, {0}}, 1);
+  for (std::size_t d = 0; d < set.documents; ++d)
+    for (std::size_t x = 0; x < points; ++x) {
+      std::size_t value = leading ? 1 : 0;
+      std::size_t coefficients = d % all;
+      for (std::size_t i = 0; i < k; ++i, coefficients /= points)
+        value = (value * x + coefficients % points) % points;
+      set.codes[x * set.stride + d] = static_cast<std::uint8_t>(value);
+    }
+  return set;
+}
+
+/// Algorithm 16, lines 10 to 16: an itemset that is not in the cache is made of its longest prefix
+/// there. All itemsets of up to k items are made known first, and then documents come whose larger
+/// ones are all new: each of these must find its first k items, at once.
+TEST_P(itemset_caches, make_new_itemsets_of_the_longest_known_prefix) {
+  binned_dataset training = drawn_set({600, points, points, {0, 1, 2}}, 9);
+  random_engine draw(10);
+  for (std::uint8_t& code : training.codes)
+    code = static_cast<std::uint8_t>(uniform_below(draw, points));
+  for (std::size_t k : {std::size_t{2}, std::size_t{3}}) {
+    options_.scoring.rule_size = static_cast<std::uint32_t>(k + 2);
+    ranker const r(ctx_, training, options_);
+    binned_dataset const old = polynomials(k, false, gpus());  // each device gets a copy
+    binned_dataset const fresh = polynomials(k, true);
+    std::uint64_t unknown = 1;
+    // Threads that look up what another one inserts, or its slot, leave an itemset out.
+    for (int call = 0; call < 100 && unknown > 0; ++call) {
+      scored const result = r.score(ctx_, old);
+      unknown = 0;
+      for (std::size_t j = 2; j <= k; ++j) unknown += result.cache_by_size[j].misses;
+    }
+    ASSERT_EQ(unknown, 0U) << "of up to " << k << " items";
+    scored const result = r.score(ctx_, fresh);
+    for (std::size_t j = 2; j <= k + 1; ++j) {
+      cache_lookups const& of = result.cache_by_size[j];
+      std::uint64_t const all = fresh.documents * rules::binomial(points, j);
+      std::uint64_t const larger = fresh.documents * rules::binomial(points, k + 1);
+      EXPECT_EQ(of.hits, j <= k ? all : 0) << j << " of " << k;
+      EXPECT_EQ(of.misses, j <= k ? 0 : all) << j << " of " << k;
+      EXPECT_EQ(of.prefix_hits, j == k ? larger : 0) << j << " of " << k;
+      EXPECT_EQ(of.prefix_misses, 0U) << j << " of " << k;
+    }
+    auto const expected = bits_of(run(engine::lrar, training, fresh, options_).scores);
+    EXPECT_EQ(bits_of(result.scores), expected) << k;
+    EXPECT_EQ(bits_of(r.score(ctx_, fresh).scores), expected) << k << ", again";
   }
+}
+
+/// Engines on several GPUs share the documents, or the features.
+class several_gpus : public ::testing::TestWithParam<std::tuple<named_engine, std::size_t>> {};
+INSTANTIATE_TEST_SUITE_P(
+    l2r, several_gpus,
+    ::testing::Combine(::testing::ValuesIn(gpu_engines),
+                       ::testing::ValuesIn(rulerank::testing_tools::gpu_counts)),
+    [](auto const& of) {
+      return fmt::format("{}_on_{}", std::get<0>(of.param).name, std::get<1>(of.param));
+    });
+
+TEST_P(several_gpus, give_the_scores_of_project) {
+  auto const& [tested, gpus] = GetParam();
+  if (auto const why = why_not_here(tested, gpus); !why.empty()) GTEST_SKIP() << why;
+  context const ctx = rulerank::testing_tools::on_gpus(gpus);
+  binned_dataset const training = drawn_set({700, 24, 10, {0, 1, 2}, .02, .02}, 3);
+  for (std::size_t documents : {1, 3, 150, 2'000}) {
+    binned_dataset const test = drawn_set({documents, 24, 10, {0, 1, 2}, .02, .02}, 4);
+    for (std::uint32_t size : {2U, 3U, 4U})
+      for (std::size_t shared_from : {std::size_t{0}, std::size_t{1'000'000}}) {
+        ranker_options options;
+        options.scoring.rule_size = size;
+        auto const expected = bits_of(run(engine::project, training, test, options).scores);
+        options.engine = tested.which;
+        ranker const r(ctx, training, options, {.shared_from = shared_from});
+        EXPECT_EQ(bits_of(r.score(ctx, test).scores), expected)
+            << documents << " documents, size " << size << ", shared from " << shared_from;
+      }
+  }
+}
+
+TEST_P(every_gpu_engine, takes_16_items_where_it_is_a_published_one) {
+  binned_dataset const training = drawn_set({30, 18, 2}, 1);
+  ranker_options options;
+  options.scoring.rule_size = 18;
+  if (tested() == engine::tensor)
+    EXPECT_EQ(bits_of(run(tested(), training, training, options).scores),
+              bits_of(run(engine::project, training, training, options).scores));
+  else
+    EXPECT_THROW(run(tested(), training, training, options), usage_error);
 }
 
 TEST(itemset_cache_shape, possible_itemsets) {
@@ -350,7 +529,7 @@ TEST(itemset_cache_shape, slot_is_the_bits_modulo_the_size) {
   }
 }
 
-TEST(ranker, features_are_matched_by_number) {
+TEST_P(every_engine, features_are_matched_by_number) {
   binned_dataset const training = drawn_set({200, 5, 4}, 1);
   binned_dataset test = drawn_set({20, 5, 4}, 2);
   binned_dataset other = test;
@@ -363,13 +542,12 @@ TEST(ranker, features_are_matched_by_number) {
     expected.codes[3 * test.stride + d] = test.code(3, d);
     expected.codes[4 * test.stride + d] = datasets::no_item;
   }
-  for (engine which : engines_here())
-    EXPECT_EQ(bits_of(run(which, training, other, {}).scores),
-              bits_of(run(which, training, expected, {}).scores));
+  EXPECT_EQ(bits_of(run(tested(), training, other, {}).scores),
+            bits_of(run(tested(), training, expected, {}).scores));
   EXPECT_THROW(run(engine::project, training, drawn_set({20, 5, 6}, 2), {}), usage_error);
 }
 
-TEST(ranker, a_share_of_the_features_is_that_of_a_set_without_the_others) {
+TEST_P(every_engine, a_share_of_the_features_is_that_of_a_set_without_the_others) {
   context const ctx;
   binned_dataset training = drawn_set({200, 7, 4}, 3);
   // Features 5 and 11 are the label itself, the others hardly depend on it.
@@ -393,8 +571,7 @@ TEST(ranker, a_share_of_the_features_is_that_of_a_set_without_the_others) {
   ranker_options share;
   for (double const s : {.2, .28}) {  // of 7, rounded up
     share.scoring.feature_share = s;
-    for (engine which : engines_here())
-      EXPECT_EQ(run(which, training, test, share).scores, run(which, two, test, {}).scores);
+    EXPECT_EQ(run(tested(), training, test, share).scores, run(tested(), two, test, {}).scores);
   }
   share.scoring.feature_share = 1;
   EXPECT_EQ(run(engine::project, training, test, share).scores,
@@ -403,23 +580,20 @@ TEST(ranker, a_share_of_the_features_is_that_of_a_set_without_the_others) {
   EXPECT_NO_THROW(run(engine::project, training, test, share));
 }
 
-TEST(ranker, documents_without_rules_get_the_mean_label) {
+TEST_P(every_engine, documents_without_rules_get_the_mean_label) {
   binned_dataset const training = drawn_set({50, 4, 3}, 1);
   binned_dataset test = drawn_set({3, 4, 3}, 2);
   std::fill(test.codes.begin(), test.codes.end(), datasets::no_item);
   double const mean = std::accumulate(training.labels.begin(), training.labels.end(), 0.) / 50;
-  for (engine which : engines_here())
-    EXPECT_EQ(run(which, training, test, {}).scores, std::vector(3, mean));
+  EXPECT_EQ(run(tested(), training, test, {}).scores, std::vector(3, mean));
   ranker_options strict;
   strict.scoring.thresholds.min_support = 1000;
-  for (engine which : engines_here())
-    EXPECT_EQ(run(which, training, drawn_set({3, 4, 3}, 2), strict).scores, std::vector(3, mean));
+  EXPECT_EQ(run(tested(), training, drawn_set({3, 4, 3}, 2), strict).scores, std::vector(3, mean));
 }
 
-TEST(ranker, no_documents) {
+TEST_P(every_engine, no_documents) {
   binned_dataset const training = drawn_set({50, 4, 3}, 1);
-  for (engine which : engines_here())
-    EXPECT_TRUE(run(which, training, drawn_set({0, 4, 3}, 2), {}).scores.empty());
+  EXPECT_TRUE(run(tested(), training, drawn_set({0, 4, 3}, 2), {}).scores.empty());
 }
 
 TEST(ranker, wrong_arguments) {
@@ -450,86 +624,79 @@ TEST(ranker, wrong_arguments) {
   EXPECT_THROW(ranker(ctx, unlabelled, {}), usage_error);
 }
 
-TEST(ranker, stops_when_asked) {
+TEST_P(every_engine, stops_when_asked) {
   binned_dataset const training = drawn_set({400, 12, 6}, 7);
-  for (engine which : engines_here()) {
-    std::stop_source stop;
-    context ctx = context_for(which);
-    ranker_options options;
-    options.engine = which;
-    ranker r(ctx, training, options);
-    ctx.stop = stop.get_token();
-    stop.request_stop();
-    EXPECT_THROW(r.score(ctx, training), interrupted);
-  }
+  std::stop_source stop;
+  context ctx = context_for(tested());
+  ranker_options options;
+  options.engine = tested();
+  ranker r(ctx, training, options);
+  ctx.stop = stop.get_token();
+  stop.request_stop();
+  EXPECT_THROW(r.score(ctx, training), interrupted);
 }
 
-TEST(ranker, progress_is_told_and_may_stop) {
+class every_cpu_engine : public every_engine {};
+INSTANTIATE_TEST_SUITE_P(l2r, every_cpu_engine, ::testing::ValuesIn(cpu_engines), name_of_instance);
+
+/// On GPUs a whole batch is one step; see reports_every_batch.
+TEST_P(every_cpu_engine, reports_progress_and_may_be_stopped) {
   binned_dataset const training = drawn_set({400, 12, 6}, 7);
-  for (engine which : engines_here()) {
-    if (runs_on_gpu(which)) continue;  // a whole batch is one step
+  {
     std::size_t calls = 0;
-    context ctx = context_for(which, 2);
+    context ctx = context_for(tested(), 2);
     ctx.progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
       EXPECT_LE(done, total);
       return ++calls < 3;
     };
     ranker_options options;
-    options.engine = which;
+    options.engine = tested();
     options.scoring.rule_size = 4;
     EXPECT_THROW(ranker(ctx, training, options).score(ctx, training), interrupted);
     EXPECT_EQ(calls, 3U);
   }
 }
 
-TEST(ranker, gpus_report_every_batch) {
-  RULERANK_NEEDS_GPU();
+TEST_P(every_gpu_engine, reports_every_batch) {
   binned_dataset const training = drawn_set({400, 5, 6}, 7);
   binned_dataset const test = drawn_set({300'000, 5, 6}, 8);
-  for (engine which : engines_here()) {
-    if (!runs_on_gpu(which)) continue;
-    std::size_t calls = 0;
-    context ctx = context_for(which);
-    ctx.progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
-      EXPECT_LE(done, total);
-      return ++calls < 2;
-    };
-    ranker_options options;
-    options.engine = which;
-    ranker r(ctx, training, options);
-    EXPECT_THROW(r.score(ctx, test), interrupted) << name_of(which);
-    EXPECT_EQ(calls, 2U);
-    ctx.progress = {};
-    EXPECT_EQ(bits_of(r.score(ctx, test).scores),
-              bits_of(run(engine::project, training, test, options).scores))
-        << name_of(which) << " after a call that was stopped";
-  }
+  std::size_t calls = 0;
+  context ctx = context_for(tested());
+  ctx.progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
+    EXPECT_LE(done, total);
+    return ++calls < 2;
+  };
+  ranker_options options;
+  options.engine = tested();
+  ranker r(ctx, training, options);
+  EXPECT_THROW(r.score(ctx, test), interrupted);
+  EXPECT_EQ(calls, 2U);
+  ctx.progress = {};
+  EXPECT_EQ(bits_of(r.score(ctx, test).scores),
+            bits_of(run(engine::project, training, test, options).scores))
+      << "after a call that was stopped";
 }
 
 // Batches as memory allows: of any size, the last one small, after calls of other sizes.
-TEST(ranker, gpus_take_what_fits) {
-  RULERANK_NEEDS_GPU();
+TEST_P(every_gpu_engine, takes_what_fits) {
   binned_dataset const training = drawn_set({400, 20, 6}, 27);
   binned_dataset const test = drawn_set({5'000, 20, 6}, 28);
   binned_dataset const few = drawn_set({10, 20, 6}, 29);
   auto const expected = bits_of(run(engine::project, training, test, {}).scores);
   auto const expected_few = bits_of(run(engine::project, training, few, {}).scores);
-  for (engine which : engines_here())
-    for (std::size_t device_bytes : {0, 100'000, 300'000, 1'000'000, 2'000'000, 3'000'000}) {
-      if (!runs_on_gpu(which)) continue;
-      context const ctx = context_for(which);
-      ranker_options options;
-      options.engine = which;
-      engine_knobs const knobs{.shared_from = 500, .device_bytes = device_bytes};
-      std::string const what = std::string(name_of(which)) + ", " + std::to_string(device_bytes);
-      ranker const fresh(ctx, training, options, knobs);
-      EXPECT_EQ(bits_of(fresh.score(ctx, test).scores), expected) << what;
-      ranker const used(ctx, training, options, knobs);
-      EXPECT_EQ(bits_of(used.score(ctx, few).scores), expected_few) << what;
-      EXPECT_EQ(bits_of(used.score(ctx, test).scores), expected) << what;
-      EXPECT_EQ(bits_of(used.score(ctx, few).scores), expected_few) << what;
-      EXPECT_EQ(used.score(ctx, drawn_set({0, 20, 6}, 30)).scores.size(), 0U) << what;
-    }
+  for (std::size_t device_bytes : {0, 100'000, 300'000, 1'000'000, 2'000'000, 3'000'000}) {
+    context const ctx = context_for(tested());
+    ranker_options options;
+    options.engine = tested();
+    engine_knobs const knobs{.shared_from = 500, .device_bytes = device_bytes};
+    ranker const fresh(ctx, training, options, knobs);
+    EXPECT_EQ(bits_of(fresh.score(ctx, test).scores), expected) << device_bytes;
+    ranker const used(ctx, training, options, knobs);
+    EXPECT_EQ(bits_of(used.score(ctx, few).scores), expected_few) << device_bytes;
+    EXPECT_EQ(bits_of(used.score(ctx, test).scores), expected) << device_bytes;
+    EXPECT_EQ(bits_of(used.score(ctx, few).scores), expected_few) << device_bytes;
+    EXPECT_EQ(used.score(ctx, drawn_set({0, 20, 6}, 30)).scores.size(), 0U) << device_bytes;
+  }
 }
 
 TEST(ranker, the_last_of_the_largest_batches_may_be_small) {
@@ -544,74 +711,85 @@ TEST(ranker, the_last_of_the_largest_batches_may_be_small) {
             bits_of(run(engine::project, training, test, options).scores));
 }
 
-TEST(ranker, gpus_without_room_for_a_batch_say_so) {
-  RULERANK_NEEDS_GPU();
+TEST_P(every_gpu_engine, reports_memory_that_holds_no_batch) {
   binned_dataset const training = drawn_set({400, 12, 6}, 7);
-  for (engine which : engines_here()) {
-    if (!runs_on_gpu(which)) continue;
-    context const ctx = context_for(which);
-    ranker_options options;
-    options.engine = which;
-    ranker const r(ctx, training, options, {.device_bytes = 100});
-    try {
-      r.score(ctx, training);
-      FAIL() << name_of(which) << " scored in 100 bytes";
-    } catch (device_error const& e) {
-      EXPECT_NE(std::string(e.what()).find("not even one batch"), std::string::npos) << e.what();
-    }
+  context const ctx = context_for(tested());
+  ranker_options options;
+  options.engine = tested();
+  ranker const r(ctx, training, options, {.device_bytes = 100});
+  try {
+    r.score(ctx, training);
+    FAIL() << "scored in 100 bytes";
+  } catch (device_error const& e) {
+    EXPECT_NE(std::string(e.what()).find("not even one batch"), std::string::npos) << e.what();
   }
 }
 
-TEST(ranker, a_smaller_one_beside_it_takes_nothing_away) {
-  RULERANK_NEEDS_GPU();
+TEST_P(every_gpu_engine, a_smaller_one_beside_it_takes_nothing_away) {
   binned_dataset const wide = drawn_set({600, 60, 6}, 17);
   binned_dataset const narrow = drawn_set({50, 3, 3}, 18);
-  for (engine which : engines_here())
-    for (std::size_t shared_from : {std::size_t{0}, std::size_t{1} << 40}) {
-      if (!runs_on_gpu(which)) continue;
-      context const ctx = context_for(which);
-      ranker_options options;
-      options.engine = which;
-      engine_knobs const knobs{.shared_from = shared_from};
-      ranker const first(ctx, wide, options, knobs);
-      ranker const second(ctx, narrow, options, knobs);
-      EXPECT_EQ(bits_of(first.score(ctx, wide).scores),
-                bits_of(run(engine::project, wide, wide, options).scores))
-          << name_of(which);
-      EXPECT_EQ(bits_of(second.score(ctx, narrow).scores),
-                bits_of(run(engine::project, narrow, narrow, options).scores))
-          << name_of(which);
-    }
+  for (std::size_t shared_from : {std::size_t{0}, std::size_t{1} << 40}) {
+    context const ctx = context_for(tested());
+    ranker_options options;
+    options.engine = tested();
+    engine_knobs const knobs{.shared_from = shared_from};
+    ranker const first(ctx, wide, options, knobs);
+    ranker const second(ctx, narrow, options, knobs);
+    EXPECT_EQ(bits_of(first.score(ctx, wide).scores),
+              bits_of(run(engine::project, wide, wide, options).scores));
+    EXPECT_EQ(bits_of(second.score(ctx, narrow).scores),
+              bits_of(run(engine::project, narrow, narrow, options).scores));
+  }
 }
 
+/// An engine of the build that needs a GPU is refused without one, whether there is one or not.
 TEST(ranker, engines_for_gpus_need_one) {
   binned_dataset const training = drawn_set({50, 4, 3}, 1);
-  for (engine which : engines_here()) {
-    if (!runs_on_gpu(which)) continue;
+  std::size_t refused = 0;
+  for (engine_description const& d : engines()) {
+    if (includes(d.where, runs_on::cpu)) continue;
     ranker_options options;
-    options.engine = which;
-    EXPECT_THROW(ranker(context{}, training, options), device_error);
+    options.engine = d.which;
+    EXPECT_THROW(ranker(context{}, training, options), device_error) << d.name;
+    ++refused;
   }
+  if (refused == 0) GTEST_SKIP() << "tensor, plrar, profl-t, profl: not in a build without CUDA";
+  EXPECT_EQ(refused, gpu_engines.size());
 }
 
 TEST(ranker, engine_names) {
   for (engine_description const& d : engines()) {
     EXPECT_EQ(engine_from(d.name), d.which);
     EXPECT_EQ(name_of(d.which), d.name);
+    auto const tested = std::ranges::find(all_engines, d.which, &named_engine::which);
+    ASSERT_NE(tested, all_engines.end()) << d.name << " has no tests";
+    EXPECT_EQ(runs_on_gpu(d.which), !includes(d.where, runs_on::cpu)) << d.name;
   }
   EXPECT_EQ(engine_from("auto"), engine::automatic);
   EXPECT_EQ(name_of(engine::automatic), "auto");
   EXPECT_THROW(engine_from("fast"), usage_error);
-  // One default engine for the CPU, one for GPUs, and it is what runs.
-  for (bool gpu : {false, true}) {
-    std::vector<engine> defaults;
-    for (engine_description const& d : engines())
-      if (includes(d.default_on, gpu ? runs_on::gpus : runs_on::cpu)) defaults.push_back(d.which);
-    if (gpu && defaults.empty()) break;  // a build without CUDA
-    ASSERT_EQ(defaults.size(), 1U);
-    if (gpu && rulerank::testing_tools::gpus().empty()) break;
-    EXPECT_EQ(ranker(context_for(defaults[0]), drawn_set({20, 3, 2}, 1), {}).engine(), defaults[0]);
+}
+
+/// One default engine for the CPU, one for GPUs, and it is what runs.
+class default_engine : public ::testing::TestWithParam<runs_on> {};
+INSTANTIATE_TEST_SUITE_P(l2r, default_engine, ::testing::Values(runs_on::cpu, runs_on::gpus),
+                         [](auto const& of) {
+                           return of.param == runs_on::cpu ? "of_the_cpu" : "of_gpus";
+                         });
+
+TEST_P(default_engine, is_the_only_one_and_runs) {
+  std::vector<engine> defaults;
+  for (engine_description const& d : engines())
+    if (includes(d.default_on, GetParam())) defaults.push_back(d.which);
+  if (GetParam() == runs_on::gpus && defaults.empty())
+    GTEST_SKIP() << "no engine for GPUs in a build without CUDA";
+  ASSERT_EQ(defaults.size(), 1U);
+  context ctx;
+  if (GetParam() == runs_on::gpus) {
+    RULERANK_NEEDS_GPU();
+    ctx = rulerank::testing_tools::on_gpus(1);
   }
+  EXPECT_EQ(ranker(ctx, drawn_set({20, 3, 2}, 1), {}).engine(), defaults[0]);
 }
 
 TEST(ranker, ties_keep_input_order) {
@@ -658,10 +836,14 @@ TEST(score_table, refuses_weights_that_do_not_fit) {
 
 // Real data.
 
-class real_folds : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+class real_folds
+    : public ::testing::TestWithParam<std::tuple<std::string, std::string, named_engine>> {};
 
-TEST_P(real_folds, engines_and_threads_agree) {
-  auto const& [set, method] = GetParam();
+TEST_P(real_folds, agrees_with_lrar_on_any_number_of_threads) {
+  std::string const& set = std::get<0>(GetParam());
+  std::string const& method = std::get<1>(GetParam());
+  named_engine const& tested = std::get<2>(GetParam());
+  if (auto const why = why_not_here(tested); !why.empty()) GTEST_SKIP() << why;
   RULERANK_REAL_DATA(folder, "letor/" + set + "/Fold1");
   real_fold const fold = read_fold(folder, datasets::binning_from(method), 100'000, 100'000);
   auto const check_sizes = [&](std::vector<std::uint32_t> const& sizes, std::size_t documents) {
@@ -670,47 +852,54 @@ TEST_P(real_folds, engines_and_threads_agree) {
     binned_dataset const test = datasets::subset(fold.test, chosen);
     int threads = 1;
     for (ranker_options const& options : option_sets(sizes)) {
-      auto const expected = bits_of(run(engine::lrar, fold.training, test, options).scores);
+      auto const& expected = once(fmt::format("{} {} {}", set, method, words(options)), [&] {
+        return bits_of(run(engine::lrar, fold.training, test, options).scores);
+      });
       threads = threads == 1 ? 2 : threads == 2 ? 5 : 1;
-      for (engine which : engines_here()) {
-        if (which == engine::lrar) continue;
-        ASSERT_EQ(bits_of(run(which, fold.training, test, options, threads).scores), expected)
-            << name_of(which) << " " << words(options) << " threads " << threads;
-      }
+      ASSERT_EQ(bits_of(run(tested.which, fold.training, test, options, threads).scores), expected)
+          << words(options) << " threads " << threads;
     }
   };
   check_sizes({2, 3}, 400);
   check_sizes({4}, 8);
 }
 
+/// All but lrar, which they are held against.
 INSTANTIATE_TEST_SUITE_P(sets, real_folds,
                          ::testing::Combine(::testing::Values("OHSUMED", "MQ2008", "MQ2008-agg"),
-                                            ::testing::Values("tube", "width", "frequency")),
+                                            ::testing::Values("tube", "width", "frequency"),
+                                            ::testing::ValuesIn(all_engines.begin() + 1,
+                                                                all_engines.end())),
                          [](auto const& of) {
-                           std::string name = std::get<0>(of.param) + "_" + std::get<1>(of.param);
+                           std::string name = std::get<0>(of.param) + "_" + std::get<1>(of.param) +
+                                              "_" + std::get<2>(of.param).name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
 
-class golden_scores : public ::testing::TestWithParam<golden_case> {};
+class golden_scores : public ::testing::TestWithParam<std::tuple<golden_case, named_engine>> {};
 
 TEST_P(golden_scores, within_1e_6) {
-  auto const& [set, method, size] = GetParam();
-  RULERANK_REAL_DATA(golden, golden_scores_of(GetParam()));
+  auto const& [of_file, tested] = GetParam();
+  auto const& [set, method, size] = of_file;
+  if (auto const why = why_not_here(tested); !why.empty()) GTEST_SKIP() << why;
+  RULERANK_REAL_DATA(golden, golden_scores_of(of_file));
   RULERANK_REAL_DATA(folder, "letor/" + set + "/Fold1");
   real_fold const fold = read_fold(folder, datasets::binning_from(method), 500, 100);
   auto const expected = numbers_in(golden);
   ASSERT_EQ(expected.size(), fold.test.documents);
-  for (engine which : engines_here()) {
-    ranker_options options;
-    options.scoring.rule_size = static_cast<std::uint32_t>(size);
-    auto const scores = run(which, fold.training, fold.test, options).scores;
-    for (std::size_t d = 0; d < scores.size(); ++d)
-      EXPECT_NEAR(scores[d], expected[d], 1e-6 * expected[d]) << "document " << d;
-  }
+  ranker_options options;
+  options.scoring.rule_size = static_cast<std::uint32_t>(size);
+  auto const scores = run(tested.which, fold.training, fold.test, options).scores;
+  for (std::size_t d = 0; d < scores.size(); ++d)
+    EXPECT_NEAR(scores[d], expected[d], 1e-6 * expected[d]) << "document " << d;
 }
 
-INSTANTIATE_TEST_SUITE_P(files, golden_scores, golden_cases(), golden_name);
+INSTANTIATE_TEST_SUITE_P(
+    files, golden_scores, ::testing::Combine(golden_cases(), ::testing::ValuesIn(all_engines)),
+    [](auto const& of) {
+      return golden_name({std::get<0>(of.param), of.index}) + "_" + std::get<1>(of.param).name;
+    });
 
 }  // namespace
 }  // namespace rulerank::l2r

@@ -29,7 +29,7 @@ inline double standardized(double score, list_moments const& list) {
   return list.deviation == 0 ? 0 : (score - list.mean) / list.deviation;
 }
 
-/// One ranking of several: the mean of the members' scores, each standardised within its query's
+/// One ranking of several: the mean of the members' scores, each standardized within its query's
 /// list. Averaging takes away what rankers that are equally good have of chance.
 /// (Montague and Aslam, Relevance score normalization for metasearch, CIKM 2001: ZMUV, with the
 /// sum of Fox and Shaw, Combination of multiple searches, TREC-2, 1994: CombSUM.)

@@ -1,6 +1,7 @@
 #include "rules/mining/association_rules.hpp"
 
 #include "core/error.hpp"
+#include "rules/mining/consequents.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -9,40 +10,41 @@
 namespace rulerank::rules {
 namespace {
 
-using subset = std::uint64_t;  // of an itemset's items, bit by bit
-constexpr std::size_t most_items = 63;
-constexpr std::size_t itemsets_a_report = 4096;
+using mining::consequents;
+using mining::select;
+using mining::subset;
 
-void select(std::span<item const> from, subset which, std::vector<item>& out) {
-  out.clear();
-  for (; which != 0; which &= which - 1)
-    out.push_back(from[static_cast<std::size_t>(std::countr_zero(which))]);
-}
+constexpr std::size_t itemsets_a_report = 4096;
+constexpr std::uint64_t rules_a_stop_check = 1 << 16;
 
 /// The rules of one itemset, level by level of the consequent: a consequent is tried when all that
 /// have one item less gave strong rules, which is Algorithm 2's pruning seen from the other side.
 class rules_of_itemset {
  public:
-  rules_of_itemset(itemset_table const& found, std::uint64_t transactions,
+  rules_of_itemset(context const& ctx, itemset_table const& found, std::uint64_t transactions,
                    association_options const& options, rule_list& out)
-      : support_of_(found), transactions_(transactions), options_(options), out_(out) {}
+      : ctx_(ctx),
+        support_of_(found),
+        transactions_(transactions),
+        options_(options),
+        budget_(options.max_bytes),
+        out_(out) {}
 
   void find(std::span<item const> z, std::uint32_t support) {
-    subset must = 0, may = 0;
-    if (!split(z, must, may)) return;
+    auto const of = mining::consequents_of(z, options_);
+    if (!of) return;
+    auto const [must, may, most] = *of;
     z_ = z;
     support_ = support;
     std::size_t const least = static_cast<std::size_t>(std::popcount(must));
-    std::size_t most = z.size() - 1;
-    if (options_.max_consequent != 0) most = std::min<std::size_t>(most, options_.max_consequent);
     strong_.clear();
     if (must != 0) {
-      if (least > most || !is_strong(must)) return;
+      if (!is_strong(must)) return;
       strong_.push_back(must);
     } else {
       for (subset left = may; left != 0; left &= left - 1) {
         subset const one = left & (0 - left);
-        if (most >= 1 && is_strong(one)) strong_.push_back(one);
+        if (is_strong(one)) strong_.push_back(one);
       }
     }
     for (std::size_t size = std::max<std::size_t>(least, 1) + 1; size <= most && !strong_.empty();
@@ -51,28 +53,14 @@ class rules_of_itemset {
   }
 
  private:
-  /// What the consequent must hold and may hold beside it; false when there can be no rule.
-  bool split(std::span<item const> z, subset& must, subset& may) const {
-    if (z.size() < 2 || z.size() < options_.min_size) return false;
-    if (z.size() > most_items)
-      throw usage_error("an itemset has more than 63 items, too many for rules: bound the size");
-    for (std::size_t i = 0; i < z.size(); ++i) {
-      auto const where = options_.where.empty() ? appearance::both : options_.where[z[i]];
-      if (where == appearance::neither) return false;
-      if (where == appearance::consequent) must |= subset{1} << i;
-      if (where == appearance::both) may |= subset{1} << i;
-    }
-    return must != 0 || may != 0;
-  }
-
   /// Takes the rule with this consequent down when it is strong.
   bool is_strong(subset consequent) {
-    subset const all = (subset{1} << z_.size()) - 1;
-    select(z_, all & ~consequent, antecedent_);
+    if (++tried_ % rules_a_stop_check == 0) ctx_.check_stop();
+    select(z_, mining::all_of(z_) & ~consequent, antecedent_);
     std::uint32_t const n = support_of_(antecedent_);
-    if (!(static_cast<double>(support_) / static_cast<double>(n) >= options_.min_confidence))
-      return false;
+    if (!mining::is_strong(support_, n, options_)) return false;
     select(z_, consequent, consequent_);
+    budget_.take(rule_list::bytes_a_rule(z_.size()));
     out_.add(antecedent_, consequent_, {transactions_, n, support_of_(consequent_), support_});
     return true;
   }
@@ -99,10 +87,13 @@ class rules_of_itemset {
     return true;
   }
 
+  context const& ctx_;
   support_lookup support_of_;
   std::uint64_t transactions_;
   association_options const& options_;
+  memory_budget budget_;
   rule_list& out_;
+  std::uint64_t tried_ = 0;
   std::span<item const> z_;
   std::uint32_t support_ = 0;
   std::vector<subset> strong_;
@@ -111,6 +102,25 @@ class rules_of_itemset {
 };
 
 }  // namespace
+
+std::optional<consequents> mining::consequents_of(std::span<item const> z,
+                                                  association_options const& options) {
+  if (z.size() < 2 || z.size() < options.min_size) return {};
+  if (z.size() > most_items)
+    throw usage_error("an itemset has more than 63 items, too many for rules: bound the size");
+  consequents of;
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    auto const where = options.where.empty() ? appearance::both : options.where[z[i]];
+    if (where == appearance::neither) return {};
+    if (where == appearance::consequent) of.must |= subset{1} << i;
+    if (where == appearance::both) of.may |= subset{1} << i;
+  }
+  of.most = z.size() - 1;
+  if (options.max_consequent != 0) of.most = std::min<std::size_t>(of.most, options.max_consequent);
+  if (of.must == 0 && of.may == 0) return {};
+  if (static_cast<std::size_t>(std::popcount(of.must)) > of.most) return {};
+  return of;
+}
 
 rule_list::rule rule_list::operator[](std::size_t i) const {
   place const& p = rules_[i];
@@ -132,7 +142,7 @@ rule_list association_rules(context const& ctx, itemset_table const& found,
   if (!(options.min_confidence >= 0 && options.min_confidence <= 1))
     throw usage_error("the smallest confidence of a rule is not between 0 and 1");
   rule_list out;
-  rules_of_itemset rules(found, transactions, options, out);
+  rules_of_itemset rules(ctx, found, transactions, options, out);
   for (std::size_t k = 0; k < found.size(); ++k) {
     if (k % itemsets_a_report == 0) ctx.report("rules", k, found.size());
     rules.find(found[k], found.support(k));

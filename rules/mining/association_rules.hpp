@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ struct association_options {
   std::uint32_t min_size = 1;   ///< items of a rule, both sides together; a rule has 2 at least
   std::uint32_t max_consequent = 0;     ///< items behind the arrow; 0: any number
   std::span<appearance const> where{};  ///< [items], or empty: all stand anywhere
+  /// For the list of rules, as `rule_list::bytes_a_rule` counts; more: `out_of_budget`.
+  std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// Reads where items may stand, in the form of Borgelt's programs: the first line says it of all
@@ -91,6 +94,11 @@ class rule_list {
     std::span<item const> consequent;  ///< ascending
     rule_counts counts;
   };
+  /// What a rule of so many items, both sides together, takes.
+  static std::size_t bytes_a_rule(std::size_t items) {
+    return sizeof(place) + items * sizeof(item);
+  }
+
   std::size_t size() const noexcept { return rules_.size(); }
   rule operator[](std::size_t i) const;
   void add(std::span<item const> antecedent, std::span<item const> consequent,
@@ -110,8 +118,14 @@ class rule_list {
 /// The strong rules X -> Z - X of the itemsets Z of `found`, which are all frequent ones (Freitas
 /// 2017, Algorithm 2: an antecedent whose rule is not strong leaves none among its subsets). In the
 /// order of the table; of one itemset, smaller consequents first. Throws `usage_error` for a
-/// confidence outside 0..1 and an itemset of more than 63 items.
+/// confidence outside 0..1 and an itemset of more than 63 items, and `out_of_budget`.
 rule_list association_rules(context const& ctx, itemset_table const& found,
                             std::uint64_t transactions, association_options const& options);
+
+/// About how many rules association_rules() would list, without listing them: the share of strong
+/// ones among `draws` drawn from all splits of the itemsets, times the number of all. Exact for a
+/// confidence of 0; `ctx.seed` draws.
+double estimated_rules(context const& ctx, itemset_table const& found,
+                       association_options const& options, std::uint32_t draws = 10'000);
 
 }  // namespace rulerank::rules

@@ -144,6 +144,47 @@ TEST(itemset_table, has_one_order) {
   }
 }
 
+TEST(estimated_rules, is_near_the_number_of_rules) {
+  random_engine engine(12);
+  std::vector<itemset> sets(200);
+  for (itemset& s : sets)
+    for (item x = 0; x < 12; ++x)
+      if (uniform_below(engine, 12) > x / 2) s.push_back(x);
+  database const data(sets, 12);
+  itemset_table const table({}, mine({}, data.view(), {.min_support = 5}));
+  std::vector<appearance> where(12, appearance::both);
+  where[0] = appearance::consequent;
+  where[3] = appearance::neither;
+  where[5] = where[6] = appearance::antecedent;
+  for (bool const some : {false, true})
+    for (std::uint32_t const most : {0U, 1U, 2U})
+      for (double const confidence : {0.0, 0.3, 0.6}) {
+        association_options options{.min_confidence = confidence, .max_consequent = most};
+        if (some) options.where = where;
+        auto const rules =
+            static_cast<double>(association_rules({}, table, sets.size(), options).size());
+        double const about = estimated_rules({}, table, options);
+        EXPECT_NEAR(about, rules, confidence == 0 ? 0 : rules / 10)
+            << some << ' ' << most << ' ' << confidence;
+        EXPECT_GT(rules, 50);
+      }
+  EXPECT_EQ(estimated_rules({}, itemset_table(), {}), 0);
+}
+
+TEST(association_rules, keep_within_their_memory) {
+  // Two transactions of 20 items: 3^20 rules.
+  itemset all(20);
+  for (item x = 0; x < all.size(); ++x) all[x] = x;
+  database const data({all, all}, 20);
+  itemset_table const table({}, mine({}, data.view(), {.min_support = 1}));
+  association_options options{.min_confidence = 0, .max_bytes = 1 << 20};
+  EXPECT_NEAR(estimated_rules({}, table, options), std::pow(3.0, 20), 0.01 * std::pow(3.0, 20));
+  EXPECT_THROW(association_rules({}, table, 2, options), out_of_budget);
+  options.max_consequent = 1;
+  options.min_size = 19;
+  EXPECT_EQ(association_rules({}, table, 2, options).size(), 20U * 19 + 20);
+}
+
 TEST(association_rules, wrong_usage) {
   itemset_table const none;
   EXPECT_EQ(association_rules({}, none, 0, {}).size(), 0U);

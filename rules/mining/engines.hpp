@@ -8,9 +8,12 @@
 
 namespace rulerank::rules::mining {
 
-/// The options with their zeros resolved: min_support and min_size at least 1, max_size the
-/// largest number when unbounded.
+/// The options with their defaults resolved: min_support and min_size at least 1, max_size the
+/// largest number when unbounded, max_bytes what is free.
 mining_options resolved(mining_options options);
+
+/// Throws `usage_error` for transactions that are not as a transaction_view says.
+void check(transaction_view const& data);
 
 /// Of all frequent itemsets (every size) those of the kind and sizes wanted, by the definition:
 /// each itemset rules out its subsets with one item less.

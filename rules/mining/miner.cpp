@@ -1,6 +1,7 @@
 #include "rules/mining/miner.hpp"
 
 #include "core/error.hpp"
+#include "core/machine.hpp"
 #include "rules/mining/engines.hpp"
 #include "rules/mining/named_choices.hpp"
 
@@ -10,6 +11,8 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace rulerank::rules {
 namespace {
@@ -59,12 +62,15 @@ itemset_kind itemset_kind_from(std::string_view name) {
   return which_in(kinds, "kind", name);
 }
 
+std::uint64_t bytes_for_itemsets() {
+  return free_memory() / bytes_to_a_byte;
+}
+
 itemset_list mine(context const& ctx, transaction_view const& data, mining_options const& given) {
   mining_options const options = mining::resolved(given);
   if (options.max_size < options.min_size)
     throw usage_error("the largest size of an itemset is below the smallest");
-  if (data.size() > std::numeric_limits<std::uint32_t>::max())
-    throw usage_error("more than 4294967295 transactions");
+  mining::check(data);
   return choose_engine(all_engines, options.engine, ctx).make(ctx, data, options);
 }
 
@@ -74,7 +80,26 @@ mining_options resolved(mining_options options) {
   options.min_support = std::max<std::uint32_t>(options.min_support, 1);
   options.min_size = std::max<std::uint32_t>(options.min_size, 1);
   if (options.max_size == 0) options.max_size = std::numeric_limits<std::uint32_t>::max();
+  if (options.max_bytes == mining_options{}.max_bytes) options.max_bytes = bytes_for_itemsets();
   return options;
+}
+
+void check(transaction_view const& data) {
+  if (data.size() > std::numeric_limits<std::uint32_t>::max())
+    throw usage_error("more than 4294967295 transactions");
+  if (!data.row.empty() && (data.row.front() != 0 || data.row.back() > data.entries.size() ||
+                            !std::ranges::is_sorted(data.row)))
+    throw usage_error("the ends of the transactions do not fit their items");
+  for (std::size_t t = 0; t < data.size(); ++t) {
+    std::uint64_t least = 0;  // of the next item
+    for (item const x : data[t]) {
+      if (x < least || x >= data.items)
+        throw usage_error(
+            fmt::format("transaction {}: found item {}, expected ascending items below {}", t + 1,
+                        x, data.items));
+      least = std::uint64_t{x} + 1;
+    }
+  }
 }
 
 itemset_list of_kind(itemset_list const& all, mining_options const& options) {

@@ -1,8 +1,10 @@
 #include "rules/mining/miner.hpp"
 
 #include "core/error.hpp"
+#include "core/machine.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
+#include "rules/mining/engines.hpp"
 #include "rules/mining/mining_reference.hpp"
 
 #include <algorithm>
@@ -230,6 +232,43 @@ TEST(mining_budget, is_kept) {
   for (mining_engine const engine_ : {mining_engine::apriori, mining_engine::vertical})
     EXPECT_THROW(mine({}, view_of(data), {.engine = engine_, .min_support = 10, .max_bytes = 1000}),
                  out_of_budget);
+}
+
+TEST(mine, refuses_transactions_that_are_none) {
+  struct {
+    std::vector<std::size_t> row;
+    std::vector<item> entries;
+    bool right;
+  } const cases[] = {
+      {{0, 2, 3}, {0, 2, 1}, true},
+      {{}, {}, true},
+      {{0}, {}, true},
+      {{0, 2, 3}, {0, 3, 1}, false},  // beyond the items
+      {{0, 2, 3}, {2, 0, 1}, false},
+      {{0, 2, 3}, {1, 1, 1}, false},
+      {{0, 2, 4}, {0, 2, 1}, false},
+      {{0, 3, 2}, {0, 1, 2}, false},
+      {{1, 2, 3}, {0, 1, 2}, false},
+      {{0, 1}, {4294967295U}, false},
+  };
+  for (auto const& [row, entries, right] : cases)
+    for (auto const& e : mining_engines()) {
+      transaction_view const view{row, entries, 3};
+      if (right) {
+        EXPECT_NO_THROW(mine({}, view, {.engine = e.which}));
+        EXPECT_NO_THROW(estimated_itemsets({}, view, {}));
+        continue;
+      }
+      EXPECT_THROW(mine({}, view, {.engine = e.which}), usage_error) << row.size();
+      EXPECT_THROW(estimated_itemsets({}, view, {}), usage_error);
+    }
+}
+
+TEST(mining_options, take_no_more_memory_than_there_is) {
+  mining_options const resolved = mining::resolved({});
+  EXPECT_GT(resolved.max_bytes, 0U);
+  EXPECT_LE(resolved.max_bytes, free_memory());
+  EXPECT_EQ(mining::resolved({.max_bytes = 0}).max_bytes, 0U);
 }
 
 TEST(mining_engines, have_names) {

@@ -5,6 +5,7 @@ namespace rulerank::rules {
 
 double estimated_itemsets(context const& ctx, transaction_view const& data,
                           mining_options const& given, std::uint32_t walks) {
+  mining::check(data);
   return mining::walked_itemsets(ctx, data, mining::resolved(given), walks);
 }
 
