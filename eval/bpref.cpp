@@ -28,7 +28,7 @@ double value(ranked_query const& query, conventions const& rules, std::size_t) {
     std::size_t const relevant = group.relevant(rules);
     auto const others = static_cast<std::size_t>(
         std::count_if(group.labels.begin(), group.labels.end(),
-                      [&](std::int32_t label) { return label >= 0 && !rules.relevant(label); }));
+                      [&](double label) { return label >= 0 && !rules.relevant(label); }));
     if (relevant > 0 && group.cut == group.end) {
       double expected = 0;
       for (std::size_t x = 0; x <= others; ++x) expected += kept(above + x);

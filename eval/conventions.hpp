@@ -20,22 +20,24 @@ class conventions {
 
   profile const& rules() const noexcept { return profile_; }
 
-  double gain(std::int32_t label) const {
+  /// Exponential gains and what is made of them are of integers (see `measure_kind::labels`).
+  double gain(double label) const {
     if (label <= 0) return 0;
-    return profile_.gain == gain_function::linear ? label : std::ldexp(1.0, label) - 1;
+    return profile_.gain == gain_function::linear ? label
+                                                  : std::ldexp(1.0, static_cast<int>(label)) - 1;
   }
   /// The gain at `rank`, from 0, after its discount.
   double discounted(double gain, std::size_t rank) const {
     if (profile_.discount == discount_function::log2) return gain / logarithm_[rank];
     return rank == 0 ? gain : gain * ln2_ / logarithm_[rank];
   }
-  bool relevant(std::int32_t label) const { return label >= profile_.relevant_from; }
+  bool relevant(double label) const { return label >= profile_.relevant_from; }
   /// (2^r - 1) / 2^r_max, ERR's probability that a document satisfies.
-  double satisfaction(std::int32_t label) const {
-    return label <= 0 ? 0 : std::ldexp(std::ldexp(1.0, label) - 1, -max_label_);
+  double satisfaction(double label) const {
+    return label <= 0 ? 0 : std::ldexp(std::ldexp(1.0, static_cast<int>(label)) - 1, -max_label_);
   }
   /// pFound's p_rel.
-  double found(std::int32_t label) const {
+  double found(double label) const {
     if (label < 0) return 0;
     return profile_.prel.empty() ? satisfaction(label)
                                  : profile_.prel[static_cast<std::size_t>(label)];

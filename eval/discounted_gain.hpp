@@ -13,7 +13,7 @@ void for_each_gain(ranked_query const& query, conventions const& rules, std::siz
                    Work&& work) {
   for_each_group(query, cut, [&](tie_group const& group) {
     double gain = 0;
-    for (std::int32_t label : group.labels) gain += rules.gain(label);
+    for (double const label : group.labels) gain += rules.gain(label);
     if (group.size() > 1) gain /= static_cast<double>(group.size());
     for (std::size_t rank = group.begin; rank < group.cut; ++rank)
       work(rank, rules.discounted(gain, rank));

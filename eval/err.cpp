@@ -10,7 +10,7 @@ namespace {
 double value(ranked_query const& query, conventions const& rules, std::size_t k) {
   double sum = 0;
   for_each_stop(
-      query, looked_at(query, k), [&](std::int32_t label) { return rules.satisfaction(label); },
+      query, looked_at(query, k), [&](double label) { return rules.satisfaction(label); },
       [&](std::size_t rank, double chance) { sum += chance / static_cast<double>(rank + 1); });
   return sum;
 }
@@ -23,6 +23,8 @@ constinit measure_kind const err{"ERR",
                                  "expected reciprocal rank",
                                  "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank "
                                  "for graded relevance, CIKM 2009",
-                                 value};
+                                 value,
+                                 measure_kind::mean::arithmetic,
+                                 measure_kind::labels::grades};
 
 }  // namespace rulerank::eval

@@ -64,6 +64,11 @@ query_values evaluate(context const& ctx, labelled_queries const& test,
   if (scores.size() != n)
     throw usage_error(
         fmt::format("found {} scores, expected {}, one a document", scores.size(), n));
+  if (!test.fractional.empty()) {
+    if (test.fractional.size() != n)
+      throw usage_error("fractional labels, expected none or one a document");
+    expect_fractional(measures, p);
+  }
   if (p.ties == tie_rule::docno && test.docnos.size() != n)
     throw usage_error("ties by docno need the documents' ids");
   if (auto const nan = std::find_if(scores.begin(), scores.end(),
@@ -81,9 +86,15 @@ query_values evaluate(context const& ctx, labelled_queries const& test,
   for (std::size_t q = 0; q < result.size(); ++q) result.qids[q] = test.queries[q].qid;
   fill(ctx, rules, result, [&](std::size_t q, ranked_query& ranked) {
     datasets::query_group const& query = test.queries[q];
-    rank(test.labels.subspan(query.begin, query.size()), scores.subspan(query.begin, query.size()),
-         test.docnos.empty() ? test.docnos : test.docnos.subspan(query.begin, query.size()), p,
-         ranked);
+    auto const rank_by = [&](auto labels) {
+      rank(labels.subspan(query.begin, query.size()), scores.subspan(query.begin, query.size()),
+           test.docnos.empty() ? test.docnos : test.docnos.subspan(query.begin, query.size()), p,
+           ranked);
+    };
+    if (test.fractional.empty())
+      rank_by(test.labels);
+    else
+      rank_by(test.fractional);
   });
   return result;
 }
@@ -94,7 +105,8 @@ query_values evaluate(context const& ctx, datasets::dataset const& test,
   std::vector<std::string> docnos;
   if (p.ties == tie_rule::docno)
     for (std::size_t d = 0; d < test.size(); ++d) docnos.push_back(test.docid(d));
-  return evaluate(ctx, labelled_queries{test.labels, test.queries, docnos}, scores, measures, p);
+  return evaluate(ctx, labelled_queries{test.labels, test.queries, docnos, test.fractional_labels},
+                  scores, measures, p);
 }
 
 query_values evaluate(context const& ctx, datasets::qrels const& judgments,

@@ -34,11 +34,13 @@ struct labelled_queries {
   std::span<std::int32_t const> labels;            ///< [N] below 0: not judged
   std::span<datasets::query_group const> queries;  ///< together they cover 0..N
   std::span<std::string const> docnos;             ///< [N], or empty unless ties go by docno
+  std::span<double const> fractional = {};  ///< [N] instead, where some labels are fractional
 };
 
 /// Each query's value of each measure for scores [N]. Queries run in parallel; the result does not
 /// depend on the number of threads. Throws `usage_error` when sizes differ, for a profile that does
-/// not fit the data, and for docno ties without docnos; `error` for a score that is NaN.
+/// not fit the data, for docno ties without docnos, and for a measure that has no value for
+/// fractional labels; `error` for a score that is NaN.
 query_values evaluate(context const& ctx, labelled_queries const& test,
                       std::span<double const> scores, std::span<measure const> measures,
                       profile const& p);

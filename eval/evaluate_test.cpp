@@ -10,6 +10,7 @@
 #include <limits>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace rulerank::eval {
@@ -174,6 +175,55 @@ TEST_F(runs, must_share_a_query_with_the_judgments) {
   datasets::run const other = datasets::read_run(context{}, folder_ / "other");
   EXPECT_THROW(evaluate(context{}, qrels_, other, parse_measures("MAP"), make_profile("trec")),
                error);
+}
+
+// Fractional labels.
+
+TEST(evaluate, fractional_labels_where_a_measure_has_a_value_for_them) {
+  datasets::read_options options;
+  options.fractional_labels = true;
+  auto const test = datasets::parse_dataset(
+      context{}, "0.5 qid:1 1:1\n2.5 qid:1 1:2\n0 qid:1 1:3\n1 qid:1 1:4\n", "test", options);
+  std::vector<double> const scores{4, 3, 2, 1};
+  profile p = make_profile("trec");
+  p.gain = gain_function::linear;
+  p.discount = discount_function::log2;
+  auto const value = [&](char const* name) {
+    auto const measures = parse_measures(name);
+    return evaluate(context{}, test, scores, measures, p).at(0, 0);
+  };
+  auto const discounted = [](double gain, int rank) { return gain / std::log2(rank + 1); };
+  double const best = discounted(2.5, 1) + discounted(1, 2) + discounted(.5, 3);
+  EXPECT_NEAR(value("NDCG"), (discounted(.5, 1) + discounted(2.5, 2) + discounted(1, 4)) / best,
+              1e-15);
+  EXPECT_NEAR(value("NDCG@2"),
+              (discounted(.5, 1) + discounted(2.5, 2)) / (discounted(2.5, 1) + discounted(1, 2)),
+              1e-15);
+  // Labels .5, 2.5, 0, 1 in ranked order: 3 pairs of 6 agree.
+  EXPECT_EQ(value("tau"), 0);
+  p.relevant_from = 0.5;
+  EXPECT_NEAR(value("MAP"), (1 + 1 + 3. / 4) / 3, 1e-15);
+  p.relevant_from = 0.75;
+  EXPECT_NEAR(value("MAP"), (1. / 2 + 2. / 4) / 2, 1e-15);
+  EXPECT_EQ(value("P@2"), 0.5);
+  EXPECT_EQ(value("MRR"), 0.5);
+  EXPECT_EQ(value("bpref"), 0.25);
+  EXPECT_NEAR(value("RBP"), .1 * (.9 + .729), 1e-15);
+  auto const refused = [&](char const* name) {
+    try {
+      value(name);
+    } catch (usage_error const& e) {
+      return std::string(e.what());
+    }
+    return std::string("OK");
+  };
+  EXPECT_EQ(refused("ERR@10"), "ERR@10 has no value for fractional labels, expected integers");
+  EXPECT_EQ(refused("MAP,pFound"), "pFound has no value for fractional labels, expected integers");
+  p.gain = gain_function::exponential;
+  for (char const* const name : {"NDCG@5", "MeanNDCG"})
+    EXPECT_EQ(refused(name), fmt::format("{} with exponential gains has no value for fractional "
+                                         "labels, expected linear gains",
+                                         name));
 }
 
 }  // namespace

@@ -15,12 +15,12 @@ struct tie_group {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::size_t cut = 0;
-  std::span<std::int32_t const> labels;
+  std::span<double const> labels;
 
   std::size_t size() const noexcept { return end - begin; }
   std::size_t relevant(conventions const& rules) const {
     return static_cast<std::size_t>(std::count_if(
-        labels.begin(), labels.end(), [&](std::int32_t label) { return rules.relevant(label); }));
+        labels.begin(), labels.end(), [&](double label) { return rules.relevant(label); }));
   }
 };
 

@@ -15,11 +15,11 @@ namespace rulerank::eval {
 
 namespace {
 
-using pair_of = std::pair<double, std::int32_t>;
+using pair_of = std::pair<double, double>;
 
 /// Sorts by label, ascending, and returns how many pairs stood the other way round.
-std::uint64_t inversions(std::vector<std::int32_t>& labels) {
-  std::vector<std::int32_t> merged(labels.size());
+std::uint64_t inversions(std::vector<double>& labels) {
+  std::vector<double> merged(labels.size());
   std::uint64_t count = 0;
   for (std::size_t width = 1; width < labels.size(); width *= 2) {
     for (std::size_t begin = 0; begin < labels.size(); begin += 2 * width) {
@@ -56,9 +56,9 @@ std::uint64_t tied_pairs(std::size_t n, Equal&& equal) {
 double value(ranked_query const& query, conventions const&, std::size_t) {
   std::size_t const n = query.size();
   std::vector<pair_of> pairs(n);
-  for (std::size_t i = 0; i < n; ++i) pairs[i] = {query.scores[i], std::max(query.labels[i], 0)};
+  for (std::size_t i = 0; i < n; ++i) pairs[i] = {query.scores[i], std::max(query.labels[i], 0.0)};
   std::sort(pairs.begin(), pairs.end());
-  std::vector<std::int32_t> labels(n);
+  std::vector<double> labels(n);
   for (std::size_t i = 0; i < n; ++i) labels[i] = pairs[i].second;
   std::uint64_t const both =
       tied_pairs(n, [&](std::size_t a, std::size_t b) { return pairs[a] == pairs[b]; });
@@ -86,6 +86,8 @@ constinit measure_kind const kendall_tau{
     "Kendall's tau-b of scores against labels",
     "Kendall, The treatment of ties in ranking problems, Biometrika 33(3), 1945; counted as in "
     "Knight, JASA 61(314), 1966",
-    value};
+    value,
+    measure_kind::mean::arithmetic,
+    measure_kind::labels::order};
 
 }  // namespace rulerank::eval

@@ -29,6 +29,8 @@ constinit measure_kind const mean_ndcg{
     measure_kind::cutoff::none,
     "mean of NDCG@1 to NDCG@n, n the list's length",
     "Qin and Liu, Introducing LETOR 4.0 datasets, arXiv:1306.2597, 2013",
-    value};
+    value,
+    measure_kind::mean::arithmetic,
+    measure_kind::labels::gains};
 
 }  // namespace rulerank::eval

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "eval/measures.hpp"
+#include "eval/profile.hpp"
 
 #include <algorithm>
 #include <array>
@@ -93,6 +94,18 @@ double measure::average(std::span<double const> values) const {
 
 std::span<measure_kind const* const> measure_kinds() {
   return kinds;
+}
+
+void expect_fractional(std::span<measure const> measures, profile const& p) {
+  for (measure const& m : measures) {
+    if (m.kind->looked_at == measure_kind::labels::grades)
+      throw usage_error(
+          fmt::format("{} has no value for fractional labels, expected integers", m.name()));
+    if (m.kind->looked_at == measure_kind::labels::gains && p.gain != gain_function::linear)
+      throw usage_error(fmt::format(
+          "{} with exponential gains has no value for fractional labels, expected linear gains",
+          m.name()));
+  }
 }
 
 measure parse_measure(std::string_view name) {

@@ -12,12 +12,20 @@ namespace rulerank::eval {
 
 class conventions;
 struct ranked_query;
+struct profile;
 
 /// A family of measures such as NDCG@k. Each is one file that begins with what it is and who
 /// defined it, and ends with its `measure_kind`.
 struct measure_kind {
   enum class cutoff { none, optional, required };
   enum class mean { arithmetic, geometric };
+  /// What it looks at of labels, which says whether these may be fractional.
+  enum class labels {
+    relevant,  ///< which ones are relevant, by the profile's `relevant_from`
+    order,     ///< which ones are larger
+    gains,     ///< their gains: fractional where these are linear
+    grades,    ///< integers alone
+  };
 
   std::string_view name;                      ///< as reports write it
   std::span<std::string_view const> aliases;  ///< other spellings, in lower case
@@ -28,6 +36,7 @@ struct measure_kind {
   /// more than one document.
   double (*value)(ranked_query const& query, conventions const& rules, std::size_t k) = nullptr;
   mean averaged = mean::arithmetic;  ///< over queries
+  labels looked_at = labels::relevant;
 };
 
 /// A measure by name: a kind and its cut-off, 0 for none.
@@ -44,6 +53,9 @@ struct measure {
   double average(std::span<double const> values) const;
   friend bool operator==(measure const&, measure const&) = default;
 };
+
+/// Throws `usage_error` that names the first measure which has no value for fractional labels.
+void expect_fractional(std::span<measure const> measures, profile const& p);
 
 /// All kinds there are, in the order of the documentation.
 std::span<measure_kind const* const> measure_kinds();

@@ -300,7 +300,7 @@ TEST(ties, go_by_docno_descending) {
   ranked_query query;
   std::vector<std::string> const docnos{"b", "a", "c", "d"};
   rank(labels_of{0, 1, 2, 3}, scores_of{1, 1, 1, 0}, docnos, p, query);
-  EXPECT_EQ(query.labels, (labels_of{2, 0, 1, 3}));
+  EXPECT_EQ(query.labels, (std::vector<double>{2, 0, 1, 3}));
   EXPECT_EQ(query.group_count(), 4U);
 }
 
@@ -311,7 +311,7 @@ TEST(ranking, knows_its_groups) {
   ranked_query query;
   rank(labels_of{0, 1, 2, 2, unjudged}, scores_of{1, 5, 1, 1, 0}, {}, p, query);
   EXPECT_EQ(query.groups, (std::vector<std::size_t>{0, 1, 4, 5}));
-  EXPECT_EQ(query.ideal, (labels_of{2, 2, 1, 0}));
+  EXPECT_EQ(query.ideal, (std::vector<double>{2, 2, 1, 0}));
   EXPECT_EQ(query.depth, 2U);
   EXPECT_EQ(query.relevant, 3U);
   EXPECT_EQ(query.nonrelevant, 1U);

@@ -30,8 +30,10 @@ constinit measure_kind const ndcg{
     "NDCG",
     aliases,
     measure_kind::cutoff::optional,
-    "normalised discounted cumulative gain",
+    "normalized discounted cumulative gain",
     "Jarvelin and Kekalainen, Cumulated gain-based evaluation of IR techniques, TOIS 20(4), 2002",
-    value};
+    value,
+    measure_kind::mean::arithmetic,
+    measure_kind::labels::gains};
 
 }  // namespace rulerank::eval

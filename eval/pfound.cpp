@@ -14,7 +14,7 @@ double value(ranked_query const& query, conventions const& rules, std::size_t k)
   double patience = 1;
   std::size_t at = 0;
   for_each_stop(
-      query, looked_at(query, k), [&](std::int32_t label) { return rules.found(label); },
+      query, looked_at(query, k), [&](double label) { return rules.found(label); },
       [&](std::size_t rank, double chance) {
         for (; at < rank; ++at) patience *= 1 - rules.rules().pfound_break;
         sum += chance * patience;
@@ -31,6 +31,8 @@ constinit measure_kind const pfound{
     "probability that the reader finds an answer",
     "Gulin, Karpovich, Raskovalov and Segalovich, Yandex at ROMIP 2009: optimization of ranking "
     "algorithms by machine learning methods, ROMIP 2009",
-    value};
+    value,
+    measure_kind::mean::arithmetic,
+    measure_kind::labels::grades};
 
 }  // namespace rulerank::eval

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -110,8 +111,9 @@ void check(profile const& p) {
   };
   if (!in(p.no_relevant, 0, 1))
     throw usage_error(fmt::format("no-relevant: found {}, expected 0 to 1", p.no_relevant));
-  if (p.relevant_from < 1)
-    throw usage_error(fmt::format("relevant-from: found {}, expected 1 or more", p.relevant_from));
+  if (!(p.relevant_from > 0) || !std::isfinite(p.relevant_from))
+    throw usage_error(
+        fmt::format("relevant-from: found {}, expected a number above 0", p.relevant_from));
   if (p.max_label && *p.max_label < 0)
     throw usage_error(fmt::format("max-label: found {}, expected 0 or more", *p.max_label));
   if (!(p.rbp_persistence > 0 && p.rbp_persistence < 1))

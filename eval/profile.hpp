@@ -44,8 +44,8 @@ struct profile {
   std::string name = "letor";
   gain_function gain = gain_function::exponential;
   discount_function discount = discount_function::letor;
-  double no_relevant = 0;          ///< value of a query that has nothing to find, in [0, 1]
-  std::int32_t relevant_from = 1;  ///< a document is relevant from this label on, at least 1
+  double no_relevant = 0;    ///< value of a query that has nothing to find, in [0, 1]
+  double relevant_from = 1;  ///< a document is relevant from this label on, above 0
   short_list short_lists = short_list::zero;
   tie_rule ties = tie_rule::stable;
   bool complete = false;     ///< runs: judged queries that a run lacks count, as found nothing

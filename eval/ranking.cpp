@@ -6,14 +6,12 @@
 
 namespace rulerank::eval {
 
-void rank(std::span<std::int32_t const> labels, std::span<double const> scores,
-          std::span<std::string const> docnos, profile const& p, ranked_query& out) {
-  rank(labels, scores, docnos, labels, p, out);
-}
+namespace {
 
-void rank(std::span<std::int32_t const> labels, std::span<double const> scores,
-          std::span<std::string const> docnos, std::span<std::int32_t const> pool, profile const& p,
-          ranked_query& out) {
+template <class Label>
+void rank_labels(std::span<Label const> labels, std::span<double const> scores,
+                 std::span<std::string const> docnos, std::span<Label const> pool, profile const& p,
+                 ranked_query& out) {
   std::size_t const n = labels.size();
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -48,13 +46,31 @@ void rank(std::span<std::int32_t const> labels, std::span<double const> scores,
 
   out.ideal.clear();
   std::copy_if(pool.begin(), pool.end(), std::back_inserter(out.ideal),
-               [](std::int32_t label) { return label >= 0; });
+               [](Label label) { return label >= 0; });
   std::sort(out.ideal.begin(), out.ideal.end(), std::greater<>());
   out.relevant = static_cast<std::size_t>(
       std::partition_point(out.ideal.begin(), out.ideal.end(),
-                           [&](std::int32_t label) { return label >= p.relevant_from; }) -
+                           [&](double label) { return label >= p.relevant_from; }) -
       out.ideal.begin());
   out.nonrelevant = out.ideal.size() - out.relevant;
+}
+
+}  // namespace
+
+void rank(std::span<std::int32_t const> labels, std::span<double const> scores,
+          std::span<std::string const> docnos, profile const& p, ranked_query& out) {
+  rank_labels(labels, scores, docnos, labels, p, out);
+}
+
+void rank(std::span<double const> labels, std::span<double const> scores,
+          std::span<std::string const> docnos, profile const& p, ranked_query& out) {
+  rank_labels(labels, scores, docnos, labels, p, out);
+}
+
+void rank(std::span<std::int32_t const> labels, std::span<double const> scores,
+          std::span<std::string const> docnos, std::span<std::int32_t const> pool, profile const& p,
+          ranked_query& out) {
+  rank_labels(labels, scores, docnos, pool, p, out);
 }
 
 }  // namespace rulerank::eval

@@ -19,12 +19,11 @@ inline constexpr std::int32_t unjudged = -1;
 /// is a run of equal scores: any order of its documents is as likely as any other, and a measure is
 /// its expectation over them.
 struct ranked_query {
-  std::vector<std::int32_t> labels;  ///< [n] ranked; below 0: not judged
-  std::vector<double> scores;        ///< [n] ranked
+  std::vector<double> labels;  ///< [n] ranked; below 0: not judged
+  std::vector<double> scores;  ///< [n] ranked
   std::vector<std::size_t>
-      groups;  ///< group g holds the ranks groups[g] .. groups[g + 1] - 1, from 0
-  std::vector<std::int32_t>
-      ideal;                    ///< labels of all judged documents, retrieved or not, descending
+      groups;                   ///< group g holds the ranks groups[g] .. groups[g + 1] - 1, from 0
+  std::vector<double> ideal;    ///< labels of all judged documents, retrieved or not, descending
   std::size_t depth = 0;        ///< ranks looked at: min(n, max_docs)
   std::size_t relevant = 0;     ///< judged documents that are relevant
   std::size_t nonrelevant = 0;  ///< judged documents that are not
@@ -37,6 +36,8 @@ struct ranked_query {
 /// `docnos` may be empty unless ties go by docno. All documents count as the judged ones.
 /// Scores may be infinite; NaN is the caller's mistake.
 void rank(std::span<std::int32_t const> labels, std::span<double const> scores,
+          std::span<std::string const> docnos, profile const& p, ranked_query& out);
+void rank(std::span<double const> labels, std::span<double const> scores,
           std::span<std::string const> docnos, profile const& p, ranked_query& out);
 
 /// The same, where `pool` are the labels of all judged documents of the query, in any order.

@@ -1,5 +1,9 @@
 #include "eval/report.hpp"
 
+#include "datasets/json_text.hpp"
+
+#include <cmath>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -110,7 +114,7 @@ table comparisons_table(report const& r, int digits) {
 }
 
 std::string render(report const& r, table_format format, int digits) {
-  if (format == table_format::json) return to_json(r).dump(2) + "\n";
+  if (format == table_format::json) return datasets::text_of(to_json(r));
   std::string text = render(values_table(r, digits), format);
   if (!r.comparisons.empty())
     text += fmt::format("\n{}", render(comparisons_table(r, digits), format));
@@ -123,7 +127,10 @@ nlohmann::ordered_json to_json(profile const& p) {
   json["gain"] = to_string(p.gain);
   json["discount"] = to_string(p.discount);
   json["no-relevant"] = p.no_relevant;
-  json["relevant-from"] = p.relevant_from;
+  if (p.relevant_from == std::floor(p.relevant_from) && p.relevant_from < 1e15)
+    json["relevant-from"] = static_cast<std::int64_t>(p.relevant_from);
+  else
+    json["relevant-from"] = p.relevant_from;
   json["short-list"] = to_string(p.short_lists);
   json["ties"] = to_string(p.ties);
   json["complete"] = p.complete;

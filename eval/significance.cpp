@@ -54,7 +54,7 @@ test_result paired_t_test(std::span<double const> differences) {
 
 test_result fisher_randomisation(context const& ctx, std::span<double const> differences,
                                  std::uint64_t permutations) {
-  if (permutations == 0) throw usage_error("a randomisation test of 0 permutations");
+  if (permutations == 0) throw usage_error("a randomization test of 0 permutations");
   std::vector<double> moving;  // a difference of 0 stays 0
   double sum = 0;
   double size = 0;

@@ -15,7 +15,7 @@
 namespace rulerank::eval {
 
 struct test_result {
-  double statistic = 0;  ///< Student's t, or the mean difference for the randomisation test
+  double statistic = 0;  ///< Student's t, or the mean difference for the randomization test
   double p = 1;          ///< two-sided
 };
 
@@ -23,7 +23,7 @@ struct test_result {
 /// or no difference at all: p = 1. The same difference everywhere: t is infinite, p = 0.
 test_result paired_t_test(std::span<double const> differences);
 
-/// Fisher's randomisation test: the sign of each difference is drawn anew `permutations` times (B),
+/// Fisher's randomization test: the sign of each difference is drawn anew `permutations` times (B),
 /// p = (1 + #{|d*| >= |d|}) / (1 + B), d the mean; d* within rounding of |d| counts. Drawn from the
 /// context's seed; the same for any number of threads.
 /// (Smucker, Allan and Carterette, A comparison of statistical significance tests for information

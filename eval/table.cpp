@@ -1,6 +1,7 @@
 #include "eval/table.hpp"
 
 #include "core/error.hpp"
+#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -202,7 +203,7 @@ std::string render(table const& t, table_format format) {
     case table_format::tsv:
       return render_tsv(t);
     case table_format::json:
-      return to_json(t).dump(2) + "\n";
+      return datasets::text_of(to_json(t));
     case table_format::markdown:
       return render_markdown(t);
     case table_format::latex:

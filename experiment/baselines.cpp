@@ -36,6 +36,7 @@ ranking_feature best_feature(context const& ctx, datasets::dataset const& vali,
     }
   if (best.value == -std::numeric_limits<double>::infinity())
     throw error({vali.name, 1, 1}, "no document lists a feature, expected one to rank by");
+  if (!vali.names.empty()) best.name = datasets::name_of(best.feature, vali.names);
   return best;
 }
 

@@ -37,7 +37,6 @@ class folds_runner {
 
   /// The result of each fold: an earlier run's, or made now and written at once.
   std::vector<fold_result> run(std::vector<datasets::dataset> tests) {
-    if (!out_dir().empty()) make_folders((fs::path(out_dir()) / "folds").string());
     std::vector<fold_result> folds;
     for (std::size_t i = 0; i < tests.size(); ++i) {
       datasets::dataset test = std::exchange(tests[i], {});
@@ -62,13 +61,20 @@ class folds_runner {
     if (work_.out.note) work_.out.note(what);
   }
 
+  void warn(std::string const& what) const {
+    if (work_.out.warn) work_.out.warn(what);
+  }
+
   /// Whether an earlier run finished the fold; says why its results cannot be used.
   bool take_finished(std::string const& name, std::string const& fingerprint,
                      std::vector<fold_result>& folds) {
     if (out_dir().empty()) return false;
     earlier found = find_finished(out_dir(), name, fingerprint);
     if (!found.result) {
-      if (!found.why_not.empty()) note(fmt::format("{}: done again: {}", name, found.why_not));
+      if (found.damaged)
+        warn(fmt::format("{}: done again: {}", name, found.why_not));
+      else if (!found.why_not.empty())
+        note(fmt::format("{}: done again: {}", name, found.why_not));
       return false;
     }
     note(fmt::format("{}: finished by an earlier run", name));
@@ -109,6 +115,12 @@ results run(context const& ctx, options const& what, fold_source const& source, 
   s.reading = source.reading();
   if (s.feature_order == datasets::feature_order::file)
     s.reading["feature_order"] = sha256_of_file(s.feature_order_file);
+  folder_lock alone;
+  if (!what.out_dir.empty()) {
+    std::string const folds = (fs::path(what.out_dir) / "folds").string();
+    make_folders(folds);
+    alone = folder_lock(folds);
+  }
   std::vector<datasets::dataset> tests = read_tests(ctx, source, out);
   std::int32_t largest = 0;
   for (datasets::dataset const& test : tests) largest = std::max(largest, test.max_label());

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -237,7 +238,7 @@ fold_result example(std::string name) {
   fold.train_documents = 100;
   fold.test_documents = 20;
   fold.reductions = {{3, 10, 2}};
-  fold.feature = {{12, true, .1 + .2}};
+  fold.feature = ranking_feature{12, true, .1 + .2, "bm25"};
   for (char const* const size : {"2", "3"}) {
     std::string const rank = std::string("-rank-") + size;
     fold.systems.push_back(result("full" + rank, 100, {.5, 1. / 3, .25, 1}));
@@ -264,6 +265,7 @@ TEST(FoldResult, RoundTripIsExact) {
     EXPECT_EQ(again.systems[i].draws, fold.systems[i].draws);
   }
   EXPECT_EQ(again.feature->value, .1 + .2);
+  EXPECT_EQ(again.feature->name, "bm25");
   EXPECT_EQ(again.inputs, fold.inputs);
 }
 
@@ -272,15 +274,35 @@ TEST(FoldResult, WhatIsCutShortOrChangedIsRefused) {
   for (std::size_t const size : {std::size_t{0}, std::size_t{1}, text.size() / 2})
     EXPECT_THROW(fold_result_from(text.substr(0, size), "x"), error);
   EXPECT_THROW(fold_result_from("[]", "x"), error);
-  auto json = nlohmann::ordered_json::parse(text);
-  json["systems"][0]["values"].push_back(1);
-  EXPECT_THROW(fold_result_from(json.dump(), "x"), error);
-  json = nlohmann::ordered_json::parse(text);
-  json["metrics"][0] = "best";
-  EXPECT_THROW(fold_result_from(json.dump(), "x"), error);
-  json = nlohmann::ordered_json::parse(text);
-  json.erase("qids");
-  EXPECT_THROW(fold_result_from(json.dump(), "x"), error);
+  EXPECT_THROW(fold_result_from(std::string(80'000, '[') + std::string(80'000, ']'), "x"), error);
+  // With a right checksum.
+  auto const refused = [&](auto change) {
+    auto json = nlohmann::ordered_json::parse(text);
+    json.erase("sha256");
+    change(json);
+    json["sha256"] = sha256_hex(json.dump(1));
+    EXPECT_THROW(fold_result_from(json.dump(1), "x"), error);
+  };
+  refused([](auto& json) { json["systems"][0]["values"].push_back(1); });
+  refused([](auto& json) { json["metrics"][0] = "best"; });
+  refused([](auto& json) { json.erase("qids"); });
+}
+
+TEST(FoldResult, NoChangedByteChangesAResult) {
+  std::string const text = to_text(example("Fold1"));
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at < text.size(); ++at)
+    for (char const other : {'0', '7', 'e', ' ', '"', '-'}) {
+      if (text[at] == other) continue;
+      std::string changed = text;
+      changed[at] = other;
+      try {
+        EXPECT_EQ(to_text(fold_result_from(changed, "x")), text) << at << other;
+      } catch (error const&) {
+        ++refused;
+      }
+    }
+  EXPECT_GT(refused, 4 * text.size()) << "all but blanks between values";
 }
 
 TEST(Finished, IsUsedOnlyAsItWasWritten) {
@@ -296,11 +318,16 @@ TEST(Finished, IsUsedOnlyAsItWasWritten) {
   EXPECT_TRUE(find_finished(out, "Fold1", "f").result);
   EXPECT_FALSE(find_finished(out, "Fold1", "g").result);
   EXPECT_NE(find_finished(out, "Fold1", "g").why_not, "");
+  EXPECT_FALSE(find_finished(out, "Fold1", "g").damaged) << "other settings";
   write_file(folder / "scores.txt", "2\n");
   EXPECT_NE(find_finished(out, "Fold1", "f").why_not.find("scores.txt"), std::string::npos);
-  write_file(finished_path(out, "Fold1"), "{");
-  EXPECT_FALSE(find_finished(out, "Fold1", "f").result);
-  EXPECT_NE(find_finished(out, "Fold1", "f").why_not, "");
+  EXPECT_TRUE(find_finished(out, "Fold1", "f").damaged);
+  for (std::string const& text : {std::string("{"), std::string()}) {
+    write_file(finished_path(out, "Fold1"), text);
+    EXPECT_FALSE(find_finished(out, "Fold1", "f").result);
+    EXPECT_TRUE(find_finished(out, "Fold1", "f").damaged);
+    EXPECT_NE(find_finished(out, "Fold1", "f").why_not, "");
+  }
 }
 
 TEST(Finished, TheFingerprintFollowsWhatMatters) {
@@ -519,6 +546,33 @@ TEST_F(Run, OtherDocumentsAreNotTakenFromAnEarlierRun) {
   EXPECT_TRUE(again.times.at(1).seconds);
   first_[folds_[0].test.front()] = 7;
   EXPECT_TRUE(run(ctx_, writing("a"), in_memory(), {}).times.at(0).seconds);
+}
+
+TEST_F(Run, ADamagedFoldIsDoneAgainWithAWarning) {
+  results const first = run(ctx_, writing("a"), in_memory(), {});
+  std::map<std::string, std::string> const files = written(folder_ / "a");
+  std::string const path = finished_path(folder_ / "a", "Fold2");
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(std::ifstream(path));
+  json["systems"][0]["values"][0] = 0.125;
+  write_file(path, json.dump(1) + "\n");
+  std::vector<std::string> warnings;
+  sinks out;
+  out.warn = [&](std::string const& message) { warnings.push_back(message); };
+  results const again = run(ctx_, writing("a"), in_memory(), out);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0], fmt::format("Fold2: done again: {}: damaged: these results do not have "
+                                     "their checksum",
+                                     path));
+  EXPECT_TRUE(again.times.at(1).seconds);
+  EXPECT_FALSE(again.times.at(0).seconds);
+  EXPECT_EQ(written(folder_ / "a"), files);
+}
+
+TEST_F(Run, OneAtATimeWritesIntoAFolder) {
+  run(ctx_, writing("a"), in_memory(), {});
+  folder_lock const other(folder_ / "a/folds");
+  EXPECT_THROW(run(ctx_, writing("a"), in_memory(), {}), output_error);
+  EXPECT_NO_THROW(run(ctx_, writing("b"), in_memory(), {}));
 }
 
 TEST_F(Run, MembersRankAsEachOfThemCombined) {

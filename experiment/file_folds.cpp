@@ -77,11 +77,12 @@ file_folds::file_folds(std::string const& folder, file_folds_options options)
     fs::path const path = fs::path(folder) / name;
     fold_files& fold = folds_.emplace_back();
     fold.number = number;
-    fold.train = find_file(path, {"train.txt"}, "the training part of the fold");
+    fold.train =
+        find_file(path, {"train.txt", "train.csv", "train.tsv"}, "the training part of the fold");
     if (options_.vali)
-      fold.vali = find_file(path, {"vali.txt"},
+      fold.vali = find_file(path, {"vali.txt", "vali.csv", "vali.tsv"},
                             "a validation part, by which a feature or settings are chosen");
-    fold.test = find_file(path, {"test.txt"}, "the test part of the fold");
+    fold.test = find_file(path, {"test.txt", "test.csv", "test.tsv"}, "the test part of the fold");
     for (outside_folder const& other : options_.outside)
       fold.outside.push_back(
           find_file(other.folder, {name + ".score", name + ".scores", name + ".txt"},
@@ -124,13 +125,13 @@ std::map<std::string, std::string> file_folds::checksums(std::size_t fold) const
 datasets::dataset file_folds::read(context const& ctx, std::size_t fold, part which,
                                    message_fn const& warn) const {
   fold_files const& files = folds_[fold];
-  datasets::svmlight_options how = options_.reading;
+  datasets::read_options how = options_.reading;
   if (!options_.group_files.empty())
     how.group_file = options_.group_files[fold * parts_a_fold + static_cast<std::size_t>(which)];
   std::string const& path = which == part::train  ? files.train
                             : which == part::vali ? files.vali
                                                   : files.test;
-  return datasets::read_svmlight(ctx, path, how, warn);
+  return datasets::read_dataset(ctx, path, how, warn);
 }
 
 std::vector<double> file_folds::scores(context const& ctx, std::size_t fold,

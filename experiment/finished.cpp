@@ -4,11 +4,10 @@
 #include "core/machine.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
+#include "datasets/text_source.hpp"
 #include "experiment/fold_result.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The version of the form of results; another one makes finished folds worthless.
-constexpr int form = 1;
+constexpr int form = 2;
 
 }  // namespace
 
@@ -43,22 +42,20 @@ std::string finished_path(std::string const& out_dir, std::string const& fold) {
 earlier find_finished(std::string const& out_dir, std::string const& fold,
                       std::string const& fingerprint) {
   std::string const path = finished_path(out_dir, fold);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {};
-  std::string const text{std::istreambuf_iterator<char>(file), {}};
+  std::error_code status;
+  if (!fs::exists(path, status)) return {};
   earlier found;
   try {
-    found.result = fold_result_from(text, path);
+    found.result = fold_result_from(datasets::read_file(path, "the results of a fold"), path);
   } catch (error const& e) {
-    return {std::nullopt, e.what()};
+    return {std::nullopt, e.what(), true};
   }
   if (found.result->fingerprint != fingerprint)
-    return {std::nullopt, "other settings, inputs or program than last time"};
+    return {std::nullopt, "other settings, inputs or program than last time", false};
   for (auto const& [name, sum] : found.result->files) {
     std::string const written = (fs::path(out_dir) / name).string();
-    std::error_code status;
     if (!fs::is_regular_file(written, status) || sha256_of_file(written) != sum)
-      return {std::nullopt, fmt::format("{} is not there as it was written", name)};
+      return {std::nullopt, fmt::format("{} is not there as it was written", name), true};
   }
   return found;
 }

@@ -19,6 +19,7 @@ std::string fingerprint_of(settings const& s, std::string const& fold,
 struct earlier {
   std::optional<fold_result> result;  ///< where it can be used
   std::string why_not;                ///< else why not; empty when there is nothing of the fold
+  bool damaged = false;               ///< not as a run wrote it
 };
 
 /// Reads `out_dir`/folds/`fold`.json: usable when its fingerprint is this one, and the other files

@@ -6,6 +6,7 @@
 #include "core/sha256.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/feature_order.hpp"
+#include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/trec.hpp"
@@ -75,8 +76,10 @@ class fold_runner {
     stage_timer const timer(work_.out, "read");
     train_ = work_.source.read(ctx_, fold_, part::train, work_.out.warn);
     datasets::expect_labels(train_, "learn from");
+    test_ = datasets::renumbered(std::move(test_), train_.names);
     if (needs_validation(settings_))
-      vali_ = work_.source.read(ctx_, fold_, part::vali, work_.out.warn);
+      vali_ = datasets::renumbered(work_.source.read(ctx_, fold_, part::vali, work_.out.warn),
+                                   train_.names);
     ids_ = datasets::distinct_ids(test_, [&](std::string const& what) {
       if (work_.out.warn) work_.out.warn(what);
     });
@@ -195,7 +198,7 @@ class fold_runner {
       out.write(eval::render(tuning::trials_table(tuner, found, what.tuned_by, search.rungs),
                              eval::table_format::tsv));
     });
-    write(stem + ".json", [&](output_file& out) { out.write(best.dump(2) + "\n"); });
+    write(stem + ".json", [&](output_file& out) { out.write(datasets::text_of(best)); });
     result_.tuned[what.name] = std::move(best);
   }
 

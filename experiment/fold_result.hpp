@@ -11,7 +11,7 @@ namespace rulerank::experiment {
 
 /// Round-trip exact.
 std::string to_text(fold_result const& fold);
-/// Throws `error` naming `name` for a text that `to_text` did not write.
+/// Throws `error` naming `name` for a text that `to_text` did not write: it has a checksum.
 fold_result fold_result_from(std::string_view text, std::string const& name);
 
 }  // namespace rulerank::experiment

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/version.hpp"
+#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -50,7 +51,7 @@ double spread_of(std::vector<fold_result> const& folds, system const& what, std:
   return standard_deviation(means);
 }
 
-system_summary summarise(std::vector<fold_result> const& folds, system const& what) {
+system_summary summarize(std::vector<fold_result> const& folds, system const& what) {
   system_summary summary;
   summary.what = what;
   eval::system_values const values = values_of(folds, what);
@@ -125,6 +126,7 @@ json_text to_json(fold_result const& fold) {
     json["feature"] = {{"feature", fold.feature->feature},
                        {"direction", fold.feature->ascending ? "ascending" : "descending"},
                        {"validation", fold.feature->value}};
+  if (fold.feature && !fold.feature->name.empty()) json["feature"]["name"] = fold.feature->name;
   if (!fold.tuned.empty()) json["tuned"] = fold.tuned;
   return json;
 }
@@ -160,7 +162,7 @@ report make_report(context const& ctx, settings const& s, std::vector<fold_resul
   report r;
   r.folds = std::move(folds);
   std::vector<system> const systems = systems_of(s);
-  for (system const& what : systems) r.systems.push_back(summarise(r.folds, what));
+  for (system const& what : systems) r.systems.push_back(summarize(r.folds, what));
   for (system const& full : systems) {
     bool const tuned = full.kind == system_kind::tuned && full.reduce_size == 0;
     if (full.kind != system_kind::full && !tuned) continue;
@@ -196,7 +198,7 @@ json_text to_json(report const& r, settings const& s) {
 }
 
 std::string to_text(report const& r, settings const& s) {
-  return to_json(r, s).dump(2, ' ', false, json_text::error_handler_t::replace) + "\n";
+  return datasets::text_of(to_json(r, s));
 }
 
 std::string render(report const& r, settings const& s, eval::table_format format) {

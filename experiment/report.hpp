@@ -23,6 +23,7 @@ struct ranking_feature {
   std::uint32_t feature = 0;
   bool ascending = false;  ///< the lowest value ranks first
   double value = 0;        ///< the measure's average where it was chosen
+  std::string name{};      ///< where features have names
 };
 
 /// What one system got on the test part of one fold.

@@ -1,12 +1,11 @@
 #include "tuning/settings_file.hpp"
 
 #include "core/error.hpp"
-#include "datasets/json_text.hpp"
+#include "datasets/json_fields.hpp"
+#include "datasets/text_source.hpp"
 #include "eval/report.hpp"
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -25,37 +24,25 @@ json_text member_json(settings_file const& s) {
   return json;
 }
 
-/// A member of an object, a whole number from 0 on.
-template <class Value>
-Value number_at(json_text const& json, char const* key, std::string const& name) {
-  constexpr std::uint64_t largest = std::numeric_limits<Value>::max();
-  json_text const& found = json.at(key);
-  if (!found.is_number_unsigned() || found.get<std::uint64_t>() > largest)
-    throw error({name, 1, 1}, fmt::format("{}: found no whole number from 0 to {}", key, largest));
-  return found.get<Value>();
-}
+using fields = datasets::json_fields<json_text>;
 
-datasets::discretizer_options discretizer_from(json_text const& json, std::string const& name) {
+datasets::discretizer_options discretizer_from(fields const& cuts) {
   datasets::discretizer_options options;
-  options.method = datasets::binning_from(json.at("method").get<std::string>());
-  options.bins = 0;
-  if (json.at("bins") != "cv") {
-    options.bins = number_at<int>(json, "bins", name);
-    if (options.bins < 2 || options.bins > 250)
-      throw error({name, 1, 1},
-                  fmt::format("found {} bins, expected 2 to 250 or cv", options.bins));
-  }
-  options.missing = datasets::missing_values_from(json.at("missing_values").get<std::string>());
-  options.unlisted = datasets::unlisted_values_from(json.at("unlisted").get<std::string>());
-  options.norm = datasets::normalization_from(json.at("norm").get<std::string>());
+  options.method = cuts.known("method", datasets::binning_from);
+  bool const cross_validated = cuts.member("bins") == "cv";
+  options.bins = cross_validated ? 0 : static_cast<int>(cuts.integer("bins", 2, 250));
+  options.missing = cuts.known("missing_values", datasets::missing_values_from);
+  options.unlisted = cuts.known("unlisted", datasets::unlisted_values_from);
+  options.norm = cuts.known("norm", datasets::normalization_from);
   return options;
 }
 
-settings_file member_from(json_text const& json, std::string const& name) {
+settings_file member_from(fields const& from, json_text const& json) {
   settings_file s;
-  json_text const& cuts = json.at(json.contains("discretizer") ? "discretizer" : "discretiser");
-  if (!cuts.is_null()) s.discretizer = discretizer_from(cuts, name);
-  s.scoring = l2r::scoring_options_from(json, name);
+  char const* const key = from.has("discretizer") ? "discretizer" : "discretiser";
+  if (json_text const& cuts = from.member(key); !cuts.is_null())
+    s.discretizer = discretizer_from({cuts, from.name(), from.prefix() + key + "."});
+  s.scoring = l2r::scoring_options_from(json, from.name(), from.prefix());
   return s;
 }
 
@@ -80,28 +67,25 @@ json_text to_json(std::vector<settings_file> const& members) {
   return json;
 }
 
-std::vector<settings_file> settings_from(std::string_view text, std::string const& name) try {
+std::vector<settings_file> settings_from(std::string_view text, std::string const& name) {
   json_text const json = datasets::parse_ordered_json(text, name, "settings that tune wrote");
-  if (auto const found = number_at<std::uint32_t>(json, "rulerank_settings", name); found != form)
+  fields const top(json, name);
+  if (!top.has("rulerank_settings"))
+    throw error({name, 1, 1}, "found no settings that tune wrote: no member rulerank_settings");
+  if (auto const found = top.integer("rulerank_settings", 0, std::numeric_limits<int>::max());
+      found != form)
     throw error({name, 1, 1},
                 fmt::format("found settings of version {}, expected {}", found, form));
-  if (!json.contains("members")) return {member_from(json, name)};
+  if (!top.has("members")) return {member_from(top, json)};
   std::vector<settings_file> members;
-  for (json_text const& one : json.at("members")) members.push_back(member_from(one, name));
+  for (json_text const& one : top.list("members"))
+    members.push_back(member_from({one, name, fmt::format("members[{}].", members.size())}, one));
   if (members.empty()) throw error({name, 1, 1}, "found settings without members");
   return members;
-} catch (nlohmann::json::exception const& e) {
-  throw error({name, 1, 1}, fmt::format("found no settings that tune wrote: {}", e.what()));
-} catch (usage_error const& e) {
-  throw error({name, 1, 1}, fmt::format("found settings that make no sense: {}", e.what()));
 }
 
 std::vector<settings_file> read_settings(std::string const& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw error({path, 0, 0}, "cannot be read");
-  std::string const text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) throw error({path, 0, 0}, "cannot be read");
-  return settings_from(text, path);
+  return settings_from(datasets::read_file(path, "settings that tune wrote"), path);
 }
 
 nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result const& result,

@@ -1,11 +1,9 @@
-#include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "datasets/text_source.hpp"
 #include "tuning/tuner.hpp"
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 namespace rulerank::tuning {
@@ -14,10 +12,8 @@ trials_file::trials_file(tuner& t, std::string path, std::string fingerprint)
     : tuner_(t), path_(std::move(path)), fingerprint_(std::move(fingerprint)) {
   std::error_code status;
   if (path_.empty() || !std::filesystem::exists(path_, status)) return;
-  std::ifstream file(path_, std::ios::binary);
-  std::string const text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.good() && !file.eof()) throw error({path_, 0, 0}, "cannot be read");
-  found_ = tuner_.restore(text, fingerprint_, path_);
+  found_ =
+      tuner_.restore(datasets::read_file(path_, "trials that tune wrote"), fingerprint_, path_);
 }
 
 void trials_file::write() const {
