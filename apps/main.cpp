@@ -2,6 +2,8 @@
 // 0 done; 1 an output cannot be written, or no memory or thread is left; 2 wrong usage; 3 bad input
 // data; 4 device trouble; 5 labels are wanted; 130 interrupted.
 #include "apps/shared/console.hpp"
+#include "apps/shared/help.hpp"
+#include "apps/shared/options.hpp"
 #include "apps/shared/session.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "bitmaps/bit_kernels.hpp"
@@ -10,6 +12,8 @@
 #include "core/output_file.hpp"
 #include "core/version.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <new>
 #include <sstream>
 #include <stdexcept>
@@ -29,7 +33,7 @@ constexpr int interrupted_code = 130;
 
 int fail(int code, std::string_view message) noexcept {
   try {
-    write_to_standard_error(fmt::format("rulerank: error: {}\n", message));
+    write_to_standard_error(fmt::format("rulerank: error: {}\n", printable(message)));
   } catch (std::exception const&) {  // no memory for the line
     write_to_standard_error("rulerank: error\n");
   }
@@ -79,12 +83,19 @@ int show(CLI::App const& program, CLI::Success const& what) {
 }
 
 /// Runs the verb that the line names; everything that goes wrong is thrown.
-int obey(CLI::App& program, session const& owner, int argc, char** argv) {
+int obey(CLI::App& program, session& owner, int argc, char** argv) {
   try {
-    program.parse(argc, argv);
+    std::vector<std::string> line =
+        with_current_names(program, {argv + std::min(argc, 1), argv + argc},
+                           [&](std::string const& message) { owner.say_at_start(message); });
+    std::ranges::reverse(line);  // as CLI11 wants it
+    program.parse(std::move(line));
     return owner.exit_code();
   } catch (CLI::Success const& help_or_version) {
     return show(program, help_or_version);
+  } catch (CLI::ParseError const&) {
+    expect_known_words(program);  // a word that is not known explains what else is wrong
+    throw;
   }
 }
 
@@ -95,31 +106,32 @@ std::string version_text() {
 }
 
 /// What was wrong with the line, and the verb whose --help explains it.
-std::string usage_message(CLI::App const& program, std::string what) {
+std::string usage_message(CLI::App const& program, std::string_view what) {
   std::string verb;
   for (auto at = program.get_subcommands(); !at.empty(); at = at.front()->get_subcommands())
     verb += " " + at.front()->get_name();
-  if (verb.empty() && program.remaining_size() > 0)
-    what = fmt::format("found '{}', expected a verb", program.remaining().front());
   return fmt::format("{}; see rulerank{} --help", what, verb);
 }
 
+/// The verbs in groups, in the order in which they are used.
 void add_verbs(CLI::App& program, session& owner) {
-  add_devices(program, owner);
-  add_discretize(program, owner);
-  add_engines(program, owner);
-  add_evaluate(program, owner);
-  add_experiment(program, owner);
-  add_explain(program, owner);
-  add_reduce(program, owner);
-  add_fit(program, owner);
-  add_mine(program, owner);
-  add_pipeline(program, owner);
-  add_rank(program, owner);
-  add_sample(program, owner);
-  add_search(program, owner);
-  add_split(program, owner);
-  add_tune(program, owner);
+  struct verb_group {
+    char const* name;
+    std::vector<void (*)(CLI::App&, session&)> verbs;
+  };
+  for (verb_group const& group :
+       {verb_group{"Prepare data sets", {add_sample, add_split, add_discretize}},
+        verb_group{"Choose training documents, learn, rank",
+                   {add_reduce, add_tune, add_fit, add_rank, add_explain}},
+        verb_group{"Judge", {add_evaluate, add_experiment}},
+        verb_group{"Search text, rank its documents", {add_search, add_pipeline}},
+        verb_group{"Mine itemsets and rules", {add_mine}},
+        verb_group{"The program", {add_engines, add_devices, add_help, add_completion}},
+        verb_group{"", {add_pages}}})
+    for (auto const add : group.verbs) {
+      add(program, owner);
+      program.get_subcommands({}).back()->group(group.name);
+    }
 }
 
 int run(int argc, char** argv) {
@@ -131,8 +143,11 @@ int run(int argc, char** argv) {
     // Leaked on purpose: the signal thread may look at it until the process ends.
     session& owner = *new session(std::vector<std::string>(argv, argv + argc));
     stop_on_signal(owner);
-    program.set_version_flag("--version", [] { return version_text(); });
+    program.set_version_flag(
+        "-V,--version", [] { return version_text(); },
+        "Version, commit, compiler, CUDA and instruction set");
     program.require_subcommand(1);
+    program.formatter(std::make_shared<help_formatter>());
     add_verbs(program, owner);
     return obey(program, owner, argc, argv);
   } catch (CLI::ParseError const& e) {

@@ -3,9 +3,6 @@
 #include "apps/shared/options.hpp"
 #include "core/error.hpp"
 
-#include <charconv>
-#include <limits>
-
 #include <fmt/format.h>
 
 namespace rulerank::apps {
@@ -14,21 +11,25 @@ void reading_arguments::add_to(CLI::App& verb) {
   std::string const group = "Reading";
   verb.add_flag("--zero-based", zero_based, "Feature numbers start at 0")->group(group);
   verb.add_flag("--regroup", regroup, "Gather a query's lines when they are apart")->group(group);
-  verb.add_option("--unlabelled", unlabelled, "This negative label means: not labelled yet")
-      ->check(CLI::Range(std::numeric_limits<std::int32_t>::min(), -1).description(""))
+  number_option(verb, "--unlabelled", unlabelled, "This negative label means: not labelled yet",
+                {.most = -1})
       ->type_name("V")
       ->group(group);
-  verb.add_option("--group", group_files,
-                  "LightGBM group sizes for inputs without qid, one file an input, in their order")
+  offer_files(verb, verb.add_option("--group", group_files,
+                                    "LightGBM group sizes for inputs without qid, one file an "
+                                    "input, in their order; an empty name: it has qids"))
       ->type_name("FILE")
       ->group(group);
 }
 
-datasets::svmlight_options reading_arguments::options(std::size_t input) const {
-  datasets::svmlight_options options;
+datasets::read_options reading_arguments::options(std::size_t input, labels accepted) const {
+  datasets::read_options options;
+  options.fractional_labels = accepted != labels::classes;
+  options.optional_labels = accepted == labels::any;
   options.zero_based = zero_based;
   options.regroup = regroup;
   options.unlabelled = unlabelled;
+  options.unlabelled_option = "--unlabelled";
   if (input < group_files.size()) options.group_file = group_files[input];
   return options;
 }
@@ -40,33 +41,36 @@ void reading_arguments::check_inputs(session const& owner,
 }
 
 datasets::dataset reading_arguments::read(session& owner, std::string const& path,
-                                          std::size_t input) const {
-  datasets::svmlight_options const how = options(input);
+                                          std::size_t input, labels accepted) const {
+  datasets::read_options const how = options(input, accepted);
   owner.input(how.group_file);
-  return datasets::read_svmlight(owner.ctx(), owner.input(path), how,
-                                 [&owner](std::string const& message) { owner.warn(message); });
+  return datasets::read_dataset(owner.ctx(), owner.input(path), how,
+                                [&owner](std::string const& message) { owner.warn(message); });
 }
 
 void discretizer_arguments::add_to(CLI::App& verb, fitted_cuts cuts) {
   std::string const group = "Discretizer";
   std::vector<CLI::Option*> const fitting{
-      verb.add_option("--norm", norm, "Normalise each feature within each query first")
-          ->check(CLI::IsMember({"none", "query-minmax", "query-zscore"})),
-      verb.add_option("--method", method, "How a feature is cut into bins")
-          ->check(CLI::IsMember({"tube", "width", "frequency"})),
-      verb.add_option("--bins", bins,
-                      "Bins a feature at most, 2 to 250, or cv: by cross-validation")
-          ->type_name("N|cv"),
-      verb.add_option("--missing-values", missing, "What a listed NULL or nan becomes")
-          ->check(CLI::IsMember({"item", "none", "zero"})),
-      verb.add_option("--unlisted", unlisted, "What a feature is that a line does not list")
-          ->check(CLI::IsMember({"zero", "missing"}))};
-  for (CLI::Option* option : fitting) option->capture_default_str()->group(group);
+      word_option(verb, "--norm", norm, {"none", "query-minmax", "query-zscore"},
+                  "Normalize each feature within each query first"),
+      word_option(verb, "--method", method, {"tube", "width", "frequency"},
+                  "How a feature is cut into bins"),
+      offer_words(verb,
+                  verb.add_option("--bins", bins,
+                                  "Bins a feature at most, 2 to 250, or cv: by cross-validation")
+                      ->type_name("N|cv")
+                      ->capture_default_str(),
+                  {"cv"}),
+      word_option(verb, "--missing-values", missing, {"item", "none", "zero"},
+                  "What a listed NULL or nan becomes"),
+      word_option(verb, "--unlisted", unlisted, {"zero", "missing"},
+                  "What a feature is that a line does not list")};
+  for (CLI::Option* option : fitting) option->group(group);
   if (cuts == fitted_cuts::refused) return;
-  CLI::Option* const read = path_option(verb, "--discretizer", fitted,
-                                        "Fitted cuts to use, from discretize or reduce --model")
-                                ->type_name("M.json")
-                                ->group(group);
+  CLI::Option* const read =
+      path_option(verb, "--discretizer", fitted, "Fitted cuts to use, from --discretizer-out")
+          ->type_name("M.json")
+          ->group(group);
   for (CLI::Option* option : fitting) read->excludes(option);
 }
 
@@ -78,10 +82,9 @@ datasets::discretizer_options discretizer_arguments::options() const {
   options.norm = datasets::normalization_from(norm);
   options.bins = 0;
   if (bins != "cv") {
-    char const* const end = bins.data() + bins.size();
-    auto const [stop, status] = std::from_chars(bins.data(), end, options.bins);
-    if (status != std::errc{} || stop != end || options.bins < 2 || options.bins > 250)
-      throw usage_error(fmt::format("--bins: found '{}', expected 2 to 250 or cv", bins));
+    auto const most = read_number<int>(bins, {2, 250});
+    if (!most) throw usage_error(fmt::format("--bins: found '{}', expected 2 to 250 or cv", bins));
+    options.bins = *most;
   }
   return options;
 }

@@ -14,19 +14,24 @@
 // `add_to` when it is added and the other functions when it runs.
 namespace rulerank::apps {
 
-/// How SVMlight files are read: --zero-based --regroup --unlabelled --group.
+/// How SVMlight, CSV and TSV files are read: --zero-based --regroup --unlabelled --group.
 struct reading_arguments {
   bool zero_based = false;
   bool regroup = false;
   std::optional<std::int32_t> unlabelled;
   std::vector<std::string> group_files;  ///< the i-th belongs to the verb's i-th input
 
+  /// What the labels of an input may be: integers, for those that rules are made of; also
+  /// fractional; any, or missing, where they are not looked at.
+  enum class labels { classes, numbers, any };
+
   void add_to(CLI::App& verb);
-  datasets::svmlight_options options(std::size_t input = 0) const;
+  datasets::read_options options(std::size_t input = 0, labels accepted = labels::classes) const;
   /// session::inputs of the verb's files and of --group's.
   void check_inputs(session const& owner, std::vector<session::named_input> files) const;
   /// Reads the verb's `input`-th file; warnings go to the session, checksums to its manifest.
-  datasets::dataset read(session& owner, std::string const& path, std::size_t input = 0) const;
+  datasets::dataset read(session& owner, std::string const& path, std::size_t input = 0,
+                         labels accepted = labels::classes) const;
 };
 
 /// How features become items: --norm --method --bins --missing-values --unlisted and, where a verb

@@ -18,13 +18,11 @@ constexpr char const* group = "Second stage";
 
 void committee_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
-  verb.add_option("--rounds", rounds,
-                  "Rounds of query by committee after the sampling, 25 as published; 0: none")
-      ->capture_default_str()
+  number_option(verb, "--rounds", rounds,
+                "Rounds of query by committee after the sampling, 25 as published; 0: none")
       ->group(group);
-  verb.add_option("--per-query", per_query, "Documents of each query that a round takes, at most")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}))
-      ->capture_default_str()
+  number_option(verb, "--per-query", per_query,
+                "Documents of each query that a round takes, at most", {1, 1'000'000'000})
       ->group(group);
   verb.add_option(
           "--committee", members,
@@ -32,10 +30,9 @@ void committee_arguments::add_to(CLI::App& verb) {
           "documents")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--select", select,
-                  "What a round takes: committee: where the members disagree most; margin: where "
-                  "the first one's scores are closest; random")
-      ->capture_default_str()
+  word_option(verb, "--select", select, {"committee", "margin", "random"},
+              "What a round takes: committee: where the members disagree most; margin: where "
+              "the first one's scores are closest; random")
       ->group(group);
 }
 

@@ -3,16 +3,18 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <string_view>
 
 namespace rulerank::apps {
 
-/// Writes to standard error. What cannot be written there (it is closed, its disk is full, nobody
-/// reads the pipe) is dropped: a message is no reason to lose the work. Safe from any thread.
+/// Writes to standard error, in the place of a bar that is shown there. What cannot be written
+/// there (it is closed, its disk is full, nobody reads the pipe) is dropped: a message is no reason
+/// to lose the work. Safe from any thread.
 void write_to_standard_error(std::string_view text) noexcept;
 
-/// Messages and progress on standard error: a bar on a terminal, a line every 10 s elsewhere. Safe
-/// from any thread.
+/// Messages and progress on standard error: a bar on a terminal, a line every 10 s elsewhere, with
+/// the time that is left where it can be told. Safe from any thread.
 class console {
  public:
   console();
@@ -24,13 +26,13 @@ class console {
 
  private:
   using clock = std::chrono::steady_clock;
-  void clear();
 
   std::mutex mutex_;
   bool const terminal_;
   clock::duration const interval_;
   clock::time_point shown_ = clock::now();
-  bool drawn_ = false;
+  std::string stage_;  ///< since `begin_`
+  clock::time_point begin_;
 };
 
 }  // namespace rulerank::apps

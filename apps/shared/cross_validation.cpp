@@ -1,11 +1,13 @@
 #include "apps/shared/cross_validation.hpp"
 
+#include "apps/shared/device_rule.hpp"
 #include "apps/shared/options.hpp"
+#include "apps/shared/profile_arguments.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -47,15 +49,13 @@ std::vector<std::uint32_t> rule_sizes_from(std::string_view option, std::string 
   constexpr std::uint32_t largest_rule = 64;
   std::vector<std::uint32_t> sizes;
   for (std::string const& word : words_of(list)) {
-    std::uint32_t size = 0;
-    auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), size);
-    if (status != std::errc{} || end != word.data() + word.size() || size < 2 ||
-        size > largest_rule)
+    auto const size = read_number<std::uint32_t>(word, {2, largest_rule});
+    if (!size)
       throw usage_error(fmt::format("{}: found '{}', expected rule sizes from 2 to {}, or none",
                                     option, word, largest_rule));
-    if (std::find(sizes.begin(), sizes.end(), size) != sizes.end())
-      throw usage_error(fmt::format("{}: {} is given twice", option, size));
-    sizes.push_back(size);
+    if (std::find(sizes.begin(), sizes.end(), *size) != sizes.end())
+      throw usage_error(fmt::format("{}: {} is given twice", option, *size));
+    sizes.push_back(*size);
   }
   return sizes;
 }
@@ -92,7 +92,9 @@ experiment::settings settings_of(cross_validation_arguments const& a) {
   s.partitions = a.sampler.partition_count();
   s.feature_order = a.sampler.order().order;
   s.feature_order_file = a.sampler.order().path;
-  if (!a.tune.empty())
+  if (a.tune.empty())
+    a.tuned.expect_none();
+  else
     s.tune = {distinct_measures("--tune", a.tune), a.tuned.space(), a.tuned.options(),
               a.tuned.cross_fit};
   return s;
@@ -108,6 +110,51 @@ experiment::file_folds_options file_options_of(cross_validation_arguments const&
   options.group_files = a.reading.group_files;
   return options;
 }
+
+/// Folds that choose the device when the first training part is read, by the work of all of them.
+class sized_folds final : public experiment::fold_source {
+ public:
+  sized_folds(session& owner, experiment::options const& options,
+              experiment::fold_source const& folds)
+      : owner_(owner), options_(options), folds_(folds) {}
+
+  std::size_t size() const override { return folds_.size(); }
+  std::uint64_t number(std::size_t fold) const override { return folds_.number(fold); }
+  std::map<std::string, std::string> checksums(std::size_t fold) const override {
+    return folds_.checksums(fold);
+  }
+  nlohmann::ordered_json reading() const override { return folds_.reading(); }
+  datasets::dataset read(context const& ctx, std::size_t fold, experiment::part which,
+                         experiment::message_fn const& warn) const override {
+    datasets::dataset data = folds_.read(ctx, fold, which, warn);
+    if (which == experiment::part::test) tests_ += data.size();
+    if (which == experiment::part::train && !std::exchange(chosen_, true)) choose(data);
+    return data;
+  }
+  std::vector<double> scores(context const& ctx, std::size_t fold, std::string const& system,
+                             datasets::dataset const& test) const override {
+    return folds_.scores(ctx, fold, system, test);
+  }
+
+ private:
+  void choose(datasets::dataset const& train) const {
+    auto const documents = static_cast<double>(train.size());
+    auto const features = static_cast<double>(datasets::listed_features(train).size());
+    double seconds = 0;
+    for (std::uint32_t const size : options_.settings.rank_sizes)
+      seconds += ranking_seconds(documents, static_cast<double>(tests_), features, size);
+    seconds += static_cast<double>(folds_.size() * options_.settings.reduce_sizes.size()) *
+               sampling_seconds(documents, features);
+    owner_.choose_device(places_of(l2r::engines(), options_.engine.engine), seconds);
+  }
+
+  session& owner_;
+  experiment::options const& options_;
+  experiment::fold_source const& folds_;
+  // `read` is called by one thread at a time.
+  mutable std::size_t tests_ = 0;  ///< documents of all test parts
+  mutable bool chosen_ = false;
+};
 
 /// What the manifest has of a cross-validation.
 void note_results(session& owner, experiment::results const& done) {
@@ -155,19 +202,21 @@ experiment::results cross_validate(session& owner, cross_validation_arguments co
       .stage = [&](std::string_view stage,
                    double seconds) { owner.took(std::string(stage), seconds); },
       .scores = std::move(scores)};
-  experiment::results done = experiment::run(owner.ctx(), options_of(a), folds, out);
+  experiment::options const options = options_of(a);
+  folder_lock const lock = owner.hold(a.out_dir);
+  experiment::results done =
+      experiment::run(owner.ctx(), options, sized_folds(owner, options, folds), out);
   note_results(owner, done);
-  write_file(
-      (std::filesystem::path(a.out_dir) / "manifest.json").string(),
-      owner.manifest().dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-          "\n");
+  write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),
+             datasets::text_of(owner.manifest()));
   return done;
 }
 
 void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
   std::string const systems = "Systems";
-  verb.add_option("--reduce-size", a.reduce_sizes,
-                  "Rule sizes of selective sampling, or none: no reduced sets")
+  verb.add_option(
+          "--reduce-size", a.reduce_sizes,
+          "Rule sizes (their label counted) of selective sampling, or none: no reduced sets")
       ->type_name("A,...")
       ->capture_default_str()
       ->group(systems);
@@ -175,40 +224,39 @@ void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
       ->type_name("B,...")
       ->capture_default_str()
       ->group(systems);
-  verb.add_option("--baselines", a.baselines,
-                  "full: all training documents; random: draws as large as each reduced set; "
-                  "feature: the best single one on the validation part; or none")
+  expect_words(
+      verb,
+      verb.add_option("--baselines", a.baselines,
+                      "full: all training documents; random: draws as large as each reduced set; "
+                      "feature: the best single one on the validation part; or none"),
+      {"full", "random", "feature", "none"}, true)
+      ->type_name("A,...")
       ->capture_default_str()
       ->group(systems);
-  verb.add_option("--random-draws", a.random_draws, "Draws that random is the mean of")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N")
-      ->capture_default_str()
+  number_option(verb, "--random-draws", a.random_draws, "Draws that random is the mean of",
+                {1, 1'000'000})
       ->group(systems);
   path_option(verb, "--scores", a.scores,
               "Systems whose scores come from elsewhere: DIR/Fold1.score (.scores, .txt), ...")
       ->type_name("NAME=DIR")
       ->group(systems);
   std::string const judging = "Measures";
-  verb.add_option("--metrics", a.metrics,
-                  "As evaluate's; the first one also chooses the single feature")
+  expect_measures(verb, verb.add_option("--metrics", a.metrics,
+                                        "As evaluate's; the first one also chooses the single "
+                                        "feature"))
+      ->type_name("M,...")
       ->capture_default_str()
       ->group(judging);
-  verb.add_option("--profile", a.profile, "letor, mslr, standard, trec, lightgbm or yahoo")
-      ->capture_default_str()
+  add_profile(verb, a.profile)->group(judging);
+  number_option(verb, "--permutations", a.permutations, "Of Fisher's randomization test",
+                {1, 1'000'000'000})
       ->group(judging);
-  verb.add_option("--permutations", a.permutations, "Of Fisher's randomisation test")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->type_name("N")
-      ->capture_default_str()
+  word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
+              "What goes to standard output")
       ->group(judging);
-  verb.add_option("--format", a.format,
-                  "What goes to standard output: table, tsv, json, markdown or latex")
-      ->capture_default_str()
-      ->group(judging);
-  verb.add_option(
-          "--tune", a.tune,
-          "Also systems whose way to rank is chosen on each validation part by these metrics")
+  expect_measures(verb, verb.add_option("--tune", a.tune,
+                                        "Also systems whose way to rank is chosen on each "
+                                        "validation part by these metrics"))
       ->type_name("M,...")
       ->group(systems);
   a.tuned.add_to(verb);

@@ -12,9 +12,19 @@ namespace rulerank::apps {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// What cannot be looked up, such as a link in a circle, is found to be unreadable when it is read.
+bool is_there(fs::path const& path) {
+  std::error_code none;
+  return fs::exists(path, none);
+}
+
+}  // namespace
+
 std::pair<std::string, std::string> named(std::string const& argument) {
   std::size_t const equals = argument.find('=');
-  if (equals != std::string::npos && equals > 0 && !fs::exists(argument))
+  if (equals != std::string::npos && equals > 0 && !is_there(argument))
     return {argument.substr(0, equals), argument.substr(equals + 1)};
   fs::path path = argument;
   if (!path.has_filename()) path = path.parent_path();
@@ -46,7 +56,7 @@ void make_names_distinct(std::vector<eval::system_values>& systems,
 
 std::vector<std::string> fold_names(std::string const& folder) {
   std::vector<std::string> names;
-  for (int n = 1; fs::exists(fs::path(folder) / fmt::format("Fold{}", n)); ++n)
+  for (int n = 1; is_there(fs::path(folder) / fmt::format("Fold{}", n)); ++n)
     names.push_back(fmt::format("Fold{}", n));
   if (names.empty())
     throw error({folder, 0, 0}, "found no Fold1, expected Fold1/test.txt, Fold2/test.txt, ...");
@@ -56,7 +66,7 @@ std::vector<std::string> fold_names(std::string const& folder) {
 std::string fold_scores(std::string const& folder, std::string const& fold) {
   for (char const* form : {"{}.score", "{}.scores", "{}.txt", "{}/scores.txt", "{}/test.score"}) {
     fs::path const path = fs::path(folder) / fmt::format(fmt::runtime(form), fold);
-    if (fs::exists(path)) return path.string();
+    if (is_there(path)) return path.string();
   }
   throw error({folder, 0, 0},
               fmt::format("found no scores of {0}, expected {0}.score, {0}.scores, {0}.txt, "

@@ -93,9 +93,11 @@ class page {
 template <class Document>
 std::string document_text(Document const& document) {
   std::string text = fmt::format("{} (line {}", document.query.docid(document.d),
-                                 document.query.line_numbers[document.d]);
+                                 datasets::place_of(document.query, document.d).line);
   if (std::int32_t const label = document.query.labels[document.d]; label != datasets::unlabelled)
-    text += fmt::format(", label {}", label);
+    text += document.query.fractional_labels.empty()
+                ? fmt::format(", label {}", label)
+                : fmt::format(", label {}", document.query.fractional_labels[document.d]);
   return text + ")";
 }
 
@@ -104,7 +106,7 @@ std::string rank_text(std::size_t rank, datasets::dataset const& query, double s
 }
 
 std::string norm_text(rule_words const& words) {
-  return fmt::format("Ranges are of values normalised within their query ({}).",
+  return fmt::format("Ranges are of values normalized within their query ({}).",
                      name_of(words.norm));
 }
 
@@ -233,7 +235,8 @@ ordered_json rule_json(l2r::document_rule const& rule, label_list const& labels,
 ordered_json document_json(explained_document const& document, l2r::explanation const& why,
                            rule_words const& words) {
   datasets::dataset const& query = document.query;
-  ordered_json json{{"docid", query.docid(document.d)}, {"line", query.line_numbers[document.d]}};
+  ordered_json json{{"docid", query.docid(document.d)},
+                    {"line", datasets::place_of(query, document.d).line}};
   std::int32_t const label = query.labels[document.d];
   json["label"] = label == datasets::unlabelled ? ordered_json(nullptr) : ordered_json(label);
   json["rank"] = document.rank;
@@ -366,7 +369,7 @@ ordered_json standing_json(query_document const& document, std::size_t rank, dou
   datasets::dataset const& query = document.query;
   std::int32_t const label = query.labels[document.d];
   return {{"docid", query.docid(document.d)},
-          {"line", query.line_numbers[document.d]},
+          {"line", datasets::place_of(query, document.d).line},
           {"label", label == datasets::unlabelled ? ordered_json(nullptr) : ordered_json(label)},
           {"rank", rank},
           {"score", score}};

@@ -1,6 +1,7 @@
 #include "apps/shared/fold_summary.hpp"
 
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 
 #include <filesystem>
 
@@ -8,17 +9,23 @@
 
 namespace rulerank::apps {
 
-void expect_manifest_beside_folds(session& owner, std::string const& out_dir, std::size_t folds) {
+void name_folds(session& owner, std::string const& out_dir, std::size_t folds) {
+  std::vector<session::named_output> outputs;
   for (std::size_t fold = 1; fold <= folds; ++fold)
     for (char const* const part : {"train", "vali", "test"}) {
       std::string const name = fmt::format("Fold{}/{}.txt", fold, part);
-      owner.outputs({{fmt::format("--out-dir's {}", name),
-                      (std::filesystem::path(out_dir) / name).string()}});
+      outputs.push_back(
+          {fmt::format("--out-dir's {}", name), (std::filesystem::path(out_dir) / name).string()});
     }
+  owner.outputs_in_folder(outputs);
 }
 
-void print_folds(session const& owner, std::string const& out_dir,
+void print_folds(session& owner, std::string const& out_dir,
                  std::vector<datasets::written_fold> const& folds) {
+  datasets::written_fold const& first = folds.front();
+  owner.say(fmt::format("{} fold{} in {}; {} has {} training, {} validation and {} test documents",
+                        folds.size(), folds.size() == 1 ? "" : "s", out_dir, first.folder,
+                        first.train.documents, first.vali.documents, first.test.documents));
   if (!owner.prints_json()) return;
   auto const part = [](datasets::part_size const& size) {
     return nlohmann::ordered_json{{"documents", size.documents}, {"queries", size.queries}};
@@ -31,7 +38,7 @@ void print_folds(session const& owner, std::string const& out_dir,
                              {"train", part(fold.train)},
                              {"vali", part(fold.vali)},
                              {"test", part(fold.test)}});
-  write_file("-", json.dump(2) + "\n");
+  write_file("-", datasets::text_of(json));
 }
 
 }  // namespace rulerank::apps

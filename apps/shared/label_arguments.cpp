@@ -17,31 +17,32 @@ constexpr char const* group = "Labels";
 }  // namespace
 
 void label_arguments::add_to(CLI::App& verb) {
-  verb.add_option("--oracle", oracle,
-                  "Who gives a chosen document's label; file: the input does; ask: a person at the "
-                  "terminal; file:P: a table of labels")
+  offer_words(verb,
+              verb.add_option("--oracle", oracle,
+                              "Who gives a chosen document's label; file: the input does; ask: a "
+                              "person at the terminal; file:P: a table of labels"),
+              {"file", "ask", "file:"})
       ->type_name("file|ask|file:P")
       ->capture_default_str()
       ->group(group);
   path_option(verb, "--pending", pending,
               "Write the documents that want labels to this TSV, and end with exit code 5")
+      ->type_name("OUT.tsv")
       ->group(group);
-  verb.add_option("--batch", batch,
-                  "Documents in --pending: the next ones, partly guessed; 0: "
-                  "those that are chosen whatever the labels are")
-      ->capture_default_str()
+  number_option(verb, "--batch", batch,
+                "Documents in --pending: the next ones, partly guessed; 0: "
+                "those that are chosen whatever the labels are")
       ->group(group);
   path_option(verb, "--resume", resume,
               "Keep every answer in this file, and go on where it ends; ask needs it")
+      ->type_name("STATE")
       ->group(group);
   path_option(verb, "--names", names, "Lines of a feature's number and its name, for ask")
+      ->type_name("FILE")
       ->group(group);
-  verb.add_option("--max-label", max_label, "Largest label that ask takes")
-      ->check(CLI::Range(0, 1'000'000))
-      ->capture_default_str()
+  number_option(verb, "--max-label", max_label, "Largest label that ask takes", {0, 1'000'000})
       ->group(group);
-  verb.add_option("--neighbours", neighbours, "Nearest labelled documents that ask shows")
-      ->capture_default_str()
+  number_option(verb, "--neighbours", neighbours, "Nearest labelled documents that ask shows")
       ->group(group);
 }
 

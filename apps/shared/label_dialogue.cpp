@@ -1,6 +1,7 @@
 #include "apps/shared/label_dialogue.hpp"
 
 #include "apps/shared/console.hpp"
+#include "core/error.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -38,20 +39,24 @@ void show_line(fmt::format_string<Values...> form, Values&&... values) {
   write_to_standard_error(fmt::format(form, std::forward<Values>(values)...));
 }
 
-/// Control characters of a file do not reach the terminal.
-std::string printable(std::string_view text) {
-  std::string plain(text);
-  std::replace_if(
-      plain.begin(), plain.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
-  return plain;
+/// A listed value of a document as text; none where it is not listed.
+std::optional<std::string> value_of(datasets::dataset const& data, std::size_t document,
+                                    std::uint32_t feature) {
+  auto const entries = data.document(document);
+  auto const entry =
+      std::ranges::lower_bound(entries, feature, {}, &datasets::feature_value::feature);
+  if (entry == entries.end() || entry->feature != feature) return {};
+  return fmt::format("{:.6g}", entry->value);
 }
 
 }  // namespace
 
-std::string describe(al::outlook const& ahead) {
+std::string describe(al::outlook const& ahead, std::size_t answers) {
   if (ahead.documents == 0)
     return fmt::format("{} rules so far; no further document is wanted", ahead.rules);
+  if (answers < enough_answers)
+    return fmt::format("{} rules so far; what more documents bring can be guessed after {} answers",
+                       ahead.rules, enough_answers);
   return fmt::format(
       "{} rules so far; with guessed labels the next {} documents bring about {}, and {} documents "
       "bring about {} up to the end",
@@ -72,19 +77,17 @@ std::string label_dialogue::title(std::size_t document) const {
 
 void label_dialogue::show_features(std::size_t document,
                                    std::span<std::size_t const> columns) const {
-  auto const entries = what_.train.document(document);
   for (std::size_t const column : columns) {
     std::uint32_t const feature = what_.binned.features[column];
-    auto const entry = std::lower_bound(
-        entries.begin(), entries.end(), feature,
-        [](datasets::feature_value const& e, std::uint32_t f) { return e.feature < f; });
-    bool const listed = entry != entries.end() && entry->feature == feature;
+    std::string shown = value_of(what_.train, document, feature).value_or("not listed");
+    // An unlisted 0 may become another value, and a listed value one that is not listed: 0.
+    if (what_.norm != datasets::normalization::none)
+      shown += " -> " + value_of(what_.normalized, document, feature).value_or("0");
     std::size_t const code = what_.binned.code(column, document);
     datasets::item_range const none{feature};
     datasets::item_range const& range =
         code == datasets::no_item ? none : what_.ranges[what_.binned.item_begin[column] + code];
-    show_line("    {:<14} {}\n", listed ? fmt::format("{}", entry->value) : "not listed",
-              printable(datasets::words_of(range, what_.names)));
+    show_line("    {:<14} {}\n", shown, printable(datasets::words_of(range, what_.names)));
   }
 }
 
@@ -99,6 +102,9 @@ void label_dialogue::show(request const& now) const {
   if (std::string const comment = printable(what_.train.comment(now.document)); !comment.empty())
     show_line("  {}\n", comment);
   show_line("  {}, by\n", now.why);
+  if (what_.norm != datasets::normalization::none)
+    show_line("    (value -> normalized within its query by {}, as the ranges are)\n",
+              datasets::name_of(what_.norm));
   show_features(now.document, now.columns);
   if (!now.neighbours.empty()) write_to_standard_error("  nearest labelled documents\n");
   for (al::neighbour const& n : now.neighbours)
@@ -120,7 +126,7 @@ al::reply label_dialogue::operator()(al::question const& now, al::labelling cons
   shown.columns.assign(columns.begin(), columns.end());
   shown.neighbours = work.nearest_labelled(now.document, what_.neighbours);
   shown.label_of = [&](std::size_t d) { return work.label_of(d); };
-  shown.estimate = [&] { return describe(work.look_ahead(next_documents)); };
+  shown.estimate = [&] { return describe(work.look_ahead(next_documents), work.answers().size()); };
   return (*this)(shown);
 }
 

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/item_words.hpp"
+#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -44,9 +45,17 @@ void open_journal(session& owner, label_arguments const& asking, datasets::datas
 /// --oracle ask: question after question at the terminal.
 void ask_person(session& owner, label_arguments const& asking, label_pool const& pool,
                 al::labelling& work, labelled_sample& result) {
-  label_dialogue::sources sources{
-      pool.train, pool.binned,      datasets::item_ranges(pool.binned, pool.cuts),
-      {},         asking.max_label, asking.neighbours};
+  label_dialogue::sources sources{.train = pool.train,
+                                  .binned = pool.binned,
+                                  .ranges = datasets::item_ranges(pool.binned, pool.cuts),
+                                  .norm = pool.cuts.options.norm,
+                                  .normalized = {},
+                                  .names = pool.cuts.names,
+                                  .max_label = asking.max_label,
+                                  .neighbours = asking.neighbours};
+  if (sources.norm != datasets::normalization::none)
+    sources.normalized = datasets::normalize(owner.ctx(), pool.train, sources.norm,
+                                             pool.cuts.options.missing, pool.cuts.options.unlisted);
   if (!asking.names.empty())
     sources.names = datasets::read_feature_names(owner.ctx(), owner.input(asking.names));
   result.dialogue = std::make_unique<label_dialogue>(std::move(sources), *result.journal, std::cin);
@@ -86,11 +95,12 @@ nlohmann::ordered_json summary_of(al::labelling const& work, al::outlook const& 
           {"unused", unused},
           {"wanted", work.wanted().size()},
           {"rules", ahead.rules},
-          {"estimate",
-           {{"next_documents", ahead.next},
-            {"next_rules", ahead.next_rules},
-            {"documents", ahead.documents},
-            {"documents_rules", ahead.documents_rules}}}};
+          {"estimate", work.answers().size() < enough_answers && ahead.documents > 0
+                           ? nlohmann::ordered_json(nullptr)
+                           : nlohmann::ordered_json{{"next_documents", ahead.next},
+                                                    {"next_rules", ahead.next_rules},
+                                                    {"documents", ahead.documents},
+                                                    {"documents_rules", ahead.documents_rules}}}};
 }
 
 std::vector<std::size_t> wanted_documents(al::labelling const& work, std::size_t batch) {
@@ -135,10 +145,10 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
     result.summary = summary_of(work, ahead);
   }
   if (!result.ready) {
-    end_for_labels(
-        owner, asking, train, wanted, "labelling", result.summary,
-        fmt::format("{} documents want labels{}; {}", wanted.size(),
-                    asking.pending.empty() ? "" : ", see " + asking.pending, describe(ahead)));
+    end_for_labels(owner, asking, train, wanted, "labelling", result.summary,
+                   fmt::format("{} documents want labels{}; {}", wanted.size(),
+                               asking.pending.empty() ? "" : ", see " + asking.pending,
+                               describe(ahead, result.answers)));
     return result;
   }
   result.sample = work.take();
@@ -152,17 +162,17 @@ void end_for_labels(session& owner, label_arguments const& asking, datasets::dat
   if (!asking.pending.empty()) write_file(asking.pending, datasets::labels_to_fill(train, wanted));
   owner.exit_with(labels_wanted_code);
   owner.note(key, summary);
-  if (owner.prints_json()) write_file("-", summary.dump(2) + "\n");
+  if (owner.prints_json()) write_file("-", datasets::text_of(summary));
   owner.say(message);
 }
 
 void refuse_unlabelled(label_arguments const& asking, datasets::dataset const& train,
                        std::size_t document, std::string_view verb) {
-  throw error({train.name, train.line_numbers[document], 1},
-              fmt::format("this document was {} and is not labelled, expected a label{}", verb,
-                          asking.labels_file().empty()
-                              ? ""
-                              : fmt::format(" in {}, or --pending", asking.labels_file())));
+  std::string const table = asking.labels_file();
+  throw error(datasets::place_of(train, document),
+              fmt::format("this document was {} and is not labelled, expected a label{}, or "
+                          "--pending to list the documents that want one",
+                          verb, table.empty() ? "" : " in " + table));
 }
 
 }  // namespace rulerank::apps

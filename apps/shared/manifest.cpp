@@ -2,6 +2,7 @@
 
 #include "apps/shared/device_option.hpp"
 #include "bitmaps/bit_kernels.hpp"
+#include "core/error.hpp"
 #include "core/machine.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
@@ -15,18 +16,20 @@ namespace rulerank::apps {
 namespace {
 
 /// A pipe or standard input is gone once it was read: only what lies on disk has a checksum.
-nlohmann::ordered_json input_entry(std::string const& path) {
+nlohmann::ordered_json input_entry(std::string const& path, file_state const& read) {
   nlohmann::ordered_json entry{{"path", path}, {"sha256", nullptr}};
   std::error_code gone;
   if (path != "-" && std::filesystem::is_regular_file(path, gone))
     entry["sha256"] = sha256_of_file(path);
+  if (path != "-" && file_state_of(path) != read)
+    throw error({path, 0, 0}, "was changed since it was read, expected the same file to the end");
   return entry;
 }
 
 }  // namespace
 
 nlohmann::ordered_json manifest_of(std::vector<std::string> const& command, context const& ctx,
-                                   std::set<std::string> const& inputs) {
+                                   std::map<std::string, file_state> const& inputs) {
   machine const here = this_machine();
   nlohmann::ordered_json json;
   json["command"] = command;
@@ -42,7 +45,7 @@ nlohmann::ordered_json manifest_of(std::vector<std::string> const& command, cont
   json["threads"] = ctx.thread_count();
   json["seed"] = ctx.seed;
   json["inputs"] = nlohmann::ordered_json::array();
-  for (std::string const& path : inputs) json["inputs"].push_back(input_entry(path));
+  for (auto const& [path, state] : inputs) json["inputs"].push_back(input_entry(path, state));
   return json;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/sha256.hpp"
 
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,10 @@
 namespace rulerank::apps {
 
 /// The first fields of a manifest: the command, the build, the machine, the context, and the inputs
-/// with their checksums, which are read now.
+/// with their checksums, which are read now. Throws `error` for an input whose state is another
+/// than the given one: the checksum would not be that of what was read.
 nlohmann::ordered_json manifest_of(std::vector<std::string> const& command, context const& ctx,
-                                   std::set<std::string> const& inputs);
+                                   std::map<std::string, file_state> const& inputs);
 
 /// The most memory that the process has had at a time.
 std::uint64_t peak_memory_bytes();

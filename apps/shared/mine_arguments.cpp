@@ -52,10 +52,8 @@ void add_input(CLI::App& verb, mine_arguments& given) {
   path_option(verb, "--transactions", given.transactions,
               "One transaction a line; - is standard input")
       ->type_name("FILE");
-  verb.add_option("--form", given.form,
-                  "What a line of it is: fimi (integers) or baskets (names of items)")
-      ->check(CLI::IsMember({"fimi", "baskets"}))
-      ->capture_default_str();
+  word_option(verb, "--form", given.form, {"fimi", "baskets"},
+              "What a line of it is: integers (fimi) or names of items (baskets)");
   verb.add_option("--separator", given.separator,
                   "Character between the names of a basket; without it blanks")
       ->type_name("C");
@@ -72,23 +70,27 @@ void add_rules(CLI::App& verb, mine_arguments& given) {
   verb.add_option("--min-confidence", given.min_confidence, "Smallest confidence, 0.8 or 80%")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--max-consequent", given.max_consequent,
-                  "Most items behind the arrow; 0: any number")
-      ->capture_default_str()
+  number_option(verb, "--max-consequent", given.max_consequent,
+                "Most items behind the arrow; 0: any number")
       ->group(group);
   path_option(verb, "--appear", given.appear,
               "Where items may stand: antecedent, consequent, both or neither for all others, "
               "then lines of an item and where")
       ->type_name("FILE")
       ->group(group);
-  verb.add_option("--max-p", given.max_p,
-                  "Largest p value of the chi-square after Holm's correction over all strong rules")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+  number_option(verb, "--max-p", given.max_p,
+                "Largest p value of the chi-square after Holm's correction over all strong rules",
+                {0.0, 1.0})
       ->type_name("P")
       ->group(group);
-  verb.add_option("--measures", given.measures,
-                  "More measures on each line: lift, leverage, conviction, zhang, jaccard, "
-                  "certainty, kulczynski, chi_square, p, p_holm; JSON has them all")
+  expect_words(verb,
+               verb.add_option("--measures", given.measures,
+                               "More measures on each line: lift, leverage, conviction, zhang, "
+                               "jaccard, certainty, kulczynski, chi_square, p, p_holm; JSON has "
+                               "them all"),
+               {"lift", "leverage", "conviction", "zhang", "jaccard", "certainty", "kulczynski",
+                "chi_square", "p", "p_holm"},
+               true)
       ->type_name("A,B,...")
       ->group(group);
 }
@@ -132,17 +134,13 @@ void mine_arguments::add_to(CLI::App& verb) {
   verb.add_option("--min-support", min_support,
                   "Fewest transactions, as a count or in percent of all")
       ->type_name("N|P%");
-  verb.add_option("--min-size", min_size, "Fewest items")->capture_default_str();
-  verb.add_option("--max-size", max_size, "Most items; 0: any number")->capture_default_str();
-  verb.add_option("--kind", kind, "Which frequent itemsets: all, closed or maximal")
-      ->check(CLI::IsMember({"all", "closed", "maximal"}))
-      ->capture_default_str();
+  number_option(verb, "--min-size", min_size, "Fewest items");
+  number_option(verb, "--max-size", max_size, "Most items; 0: any number");
+  word_option(verb, "--kind", kind, {"all", "closed", "maximal"}, "Which frequent itemsets");
   path_option(verb, "--out", out, "Where they go; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  verb.add_option("--format", format, "Form of the output: borgelt, spmf or json")
-      ->check(CLI::IsMember({"borgelt", "spmf", "json"}))
-      ->capture_default_str();
+  word_option(verb, "--format", format, {"borgelt", "spmf", "json"}, "Form of the output");
   engine_option(verb, "--engine", engine, rules::mining_engines());
   add_rules(verb, *this);
   discretizer.add_to(verb);

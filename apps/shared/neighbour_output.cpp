@@ -32,9 +32,8 @@ std::string const& one_cell(std::string const& text, char const* option, std::st
 
 }  // namespace
 
-neighbour_files::neighbour_files(std::string const& out, std::string const& run, std::string tag,
-                                 knn::similarity metric)
-    : neighbours_(out), tag_(std::move(tag)), metric_(metric) {
+neighbour_files::neighbour_files(std::string const& out, std::string const& run, std::string tag)
+    : neighbours_(out), tag_(std::move(tag)) {
   if (run.empty()) return;
   one_word(tag_, "the tag");
   run_.emplace(run);
@@ -43,14 +42,15 @@ neighbour_files::neighbour_files(std::string const& out, std::string const& run,
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
                             knn::string_table const& ids) {
   if (run_) one_word(query, "a query's id");
-  for (std::size_t i = 0; i < found.k; ++i) {
-    std::string const id(ids[found.id[q * found.k + i]]);
-    double const score = found.value[q * found.k + i];
+  std::size_t const count = found.count_of(q);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string const id(ids[found.ids_of(q)[i]]);
+    double const score = found.values_of(q)[i];
     neighbours_.write(fmt::format("{}\t{}\t{}\t{}\n", one_cell(query, "--out", "a query's id"),
                                   i + 1, one_cell(id, "--out", "a document's id"), score));
     if (run_)
       run_->write(datasets::run_line(query, one_word(id, "a document's id"), i + 1,
-                                     run_score(metric_, score), tag_));
+                                     run_score(found.order, score), tag_));
   }
 }
 

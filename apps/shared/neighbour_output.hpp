@@ -20,8 +20,7 @@ namespace rulerank::apps {
 class neighbour_files {
  public:
   /// `run`: its path, or empty. Throws `usage_error` for a tag that is no column of a run.
-  neighbour_files(std::string const& out, std::string const& run, std::string tag,
-                  knn::similarity metric);
+  neighbour_files(std::string const& out, std::string const& run, std::string tag);
 
   /// Those of the q-th query of `found`. Throws `usage_error` for an id that does not fit a column.
   void write(std::string const& query, std::size_t q, knn::neighbours const& found,
@@ -33,7 +32,6 @@ class neighbour_files {
   output_file neighbours_;
   std::optional<output_file> run_;
   std::string tag_;
-  knn::similarity metric_;
 };
 
 /// The classes of documents and queries, and what the neighbours vote for.

@@ -2,8 +2,9 @@
 
 #include "core/error.hpp"
 
-#include <charconv>
-#include <cstdint>
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -14,38 +15,72 @@ namespace rulerank::apps {
 
 namespace {
 
-/// A verb, which knows where the engines that its options choose from run.
-class verb_app final : public CLI::App {
- public:
-  verb_app(std::string const& name, std::string const& description, CLI::App& program)
-      : CLI::App(description, name, &program) {}
+/// The longest list of words that stands in place of an option's value in its help.
+constexpr std::size_t longest_words = 36;
 
-  runs_on engines = runs_on::nowhere;
-};
-
-/// CLI11 lets strtoull read counts and seeds: "-1" would be a large number, "010" eight.
-void check_counts(std::vector<CLI::Option const*> const& options) {
-  for (CLI::Option const* option : options) {
-    if (!option->get_type_name().starts_with("UINT")) continue;
-    for (std::string const& word : option->results()) {
-      std::uint64_t value = 0;
-      auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-      if (status != std::errc{} || end != word.data() + word.size() ||
-          (word.size() > 1 && word.front() == '0'))
-        throw usage_error(fmt::format("{}: found '{}', expected an integer of 0 or more",
-                                      option->get_name(), word));
-    }
-  }
+verb_app& app_of(CLI::App& verb) {
+  return dynamic_cast<verb_app&>(verb);
 }
 
-CLI::Option* expect_path(CLI::Option* option) {
-  CLI::Validator const not_empty(
-      [](std::string& path) {
-        return std::string(path.empty() ? "the path is empty, expected the name of a file or folder"
-                                        : "");
+/// Runs `check` on an option's value, or on each part of a list.
+CLI::Option* check_words(CLI::Option* option, bool list,
+                         std::function<std::string(std::string const&)> check) {
+  CLI::Validator const each(
+      [list, check = std::move(check)](std::string& value) {
+        for (std::string const& word : list ? split_list(value) : std::vector{value})
+          if (std::string fault = check(word); !fault.empty()) return fault;
+        return std::string();
       },
       "");
-  return option->check(not_empty);
+  return option->check(each);
+}
+
+CLI::Option* expect_path(CLI::App& verb, CLI::Option* option) {
+  offer_files(verb, option);
+  return check_words(option, false, [](std::string const& path) {
+    return std::string(path.empty() ? "the path is empty, expected the name of a file or folder"
+                                    : "");
+  });
+}
+
+/// The apps of the line, the program first, and below it the verb that was named.
+std::vector<CLI::App const*> apps_of(CLI::App const& program) {
+  std::vector<CLI::App const*> apps{&program};
+  for (auto below = program.get_subcommands(); !below.empty();
+       below = apps.back()->get_subcommands())
+    apps.push_back(below.front());
+  return apps;
+}
+
+std::vector<std::string> names_of_verbs(CLI::App const& app) {
+  std::vector<std::string> names;
+  for (CLI::App const* verb : app.get_subcommands([](CLI::App const*) { return true; }))
+    if (!verb->get_group().empty()) names.push_back(verb->get_name());
+  return names;
+}
+
+std::vector<std::string> names_of_options(CLI::App const& app) {
+  std::vector<std::string> names;
+  for (CLI::Option const* option : app.get_options())
+    for (std::string const& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+void add_common_options(CLI::App& verb, run_options& run) {
+  std::string const group = "Common options";
+  auto* const device = verb.add_option("--device", run.device, "Where it runs; cuda: all GPUs")
+                           ->type_name("auto|cpu|cuda|cuda:0,1,...")
+                           ->capture_default_str()
+                           ->group(group);
+  offer_words(verb, device, {"auto", "cpu", "cuda", "cuda:0"});
+  number_option(verb, "--threads", run.threads, "CPU threads; 0: all there are", {0, 4096})
+      ->group(group);
+  number_option(verb, "--seed", run.seed, "Seed of whatever is drawn at random")->group(group);
+  verb.add_flag("--quiet", run.quiet, "Neither progress nor messages")->group(group);
+  verb.add_flag("--json", run.json, "Results for machines")->group(group);
+  path_option(verb, "--manifest", run.manifest, "Write what was run to this JSON file")
+      ->type_name("FILE")
+      ->group(group);
 }
 
 }  // namespace
@@ -56,49 +91,138 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
   auto const made = std::make_shared<verb_app>(name, description, program);
   program.add_subcommand(made);
   verb_app* const verb = made.get();  // the program owns it
-  verb->footer("Example:\n  " + example);
-  std::string const group = "Common options";
-  verb->add_option("--device", owner.run.device, "auto, cpu, cuda or cuda:0,1,...")
-      ->capture_default_str()
-      ->group(group);
-  verb->add_option("--threads", owner.run.threads, "CPU threads; 0: all there are")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str()
-      ->group(group);
-  verb->add_option("--seed", owner.run.seed, "Seed of whatever is drawn at random")
-      ->capture_default_str()
-      ->group(group);
-  verb->add_flag("--quiet", owner.run.quiet, "Neither progress nor warnings")->group(group);
-  verb->add_flag("--json", owner.run.json, "Results for machines")->group(group);
-  path_option(*verb, "--manifest", owner.run.manifest, "Write what was run to this JSON file")
-      ->group(group);
-  verb->callback([body = std::move(body), &owner, verb] {
-    check_counts(std::as_const(*verb).get_options());
-    owner.start(verb->engines);
+  verb->footer(example);
+  verb->callback([body = std::move(body), &owner] {
+    owner.start();
     body();
     owner.finish();
   });
+  add_common_options(*verb, owner.run);
   return verb;
+}
+
+void renamed_option(CLI::App& verb, std::string const& before, CLI::Option const* now) {
+  app_of(verb).renamed[before] = now->get_name();
+}
+
+std::vector<std::string> with_current_names(CLI::App const& program, std::vector<std::string> line,
+                                            std::function<void(std::string const&)> const& note) {
+  CLI::App const* app = &program;
+  for (std::string& word : line) {
+    auto const below =
+        app->get_subcommands([&](CLI::App const* verb) { return verb->get_name() == word; });
+    if (!below.empty()) {
+      app = below.front();
+      continue;
+    }
+    auto const* const verb = dynamic_cast<verb_app const*>(app);
+    std::string const name = word.substr(0, word.find('='));
+    if (verb == nullptr || !verb->renamed.contains(name)) continue;
+    std::string const& now = verb->renamed.at(name);
+    note(fmt::format("{} is now {}; the next version does not take the old name", name, now));
+    word.replace(0, name.size(), now);
+  }
+  return line;
+}
+
+void expect_known_words(CLI::App const& program) {
+  for (CLI::App const* app : apps_of(program)) {
+    std::vector<std::string> const rest = app->remaining();
+    if (rest.empty()) continue;
+    bool const verbs = app->get_require_subcommand_min() > 0 && app->get_subcommands().empty() &&
+                       !rest.front().starts_with('-');
+    auto const option =
+        std::ranges::find_if(rest, [](std::string const& word) { return word.starts_with('-'); });
+    std::string const& word = verbs || option == rest.end() ? rest.front() : *option;
+    if (verbs)
+      throw usage_error(fmt::format("found '{}', expected {}{}", word,
+                                    app == &program ? "a verb" : one_of(names_of_verbs(*app)),
+                                    did_you_mean(word, names_of_verbs(*app))));
+    throw usage_error(fmt::format("found '{}', expected an option{}{}", word,
+                                  app == &program ? "" : " of " + app->get_name(),
+                                  did_you_mean(word, names_of_options(*app))));
+  }
+  CLI::App const* const last = apps_of(program).back();
+  if (last->get_require_subcommand_min() > 0)
+    throw usage_error(fmt::format("found nothing behind {}, expected {}", last->get_name(),
+                                  one_of(names_of_verbs(*last))));
 }
 
 CLI::Option* path_option(CLI::App& verb, std::string name, std::string& path,
                          std::string description) {
-  return expect_path(verb.add_option(std::move(name), path, std::move(description)));
+  return expect_path(verb, verb.add_option(std::move(name), path, std::move(description)));
 }
 
 CLI::Option* path_option(CLI::App& verb, std::string name, std::vector<std::string>& paths,
                          std::string description) {
-  return expect_path(verb.add_option(std::move(name), paths, std::move(description)));
+  return expect_path(verb, verb.add_option(std::move(name), paths, std::move(description)));
+}
+
+CLI::Option* offer_files(CLI::App& verb, CLI::Option* option) {
+  app_of(verb).values[option->get_name()].files = true;
+  return option;
+}
+
+CLI::Option* offer_words(CLI::App& verb, CLI::Option* option, std::vector<std::string> words,
+                         bool list) {
+  app_of(verb).values[option->get_name()] = {false, std::move(words), list};
+  return option;
+}
+
+CLI::Option* expect_words(CLI::App& verb, CLI::Option* option, std::vector<std::string> words,
+                          bool list) {
+  std::string const joined = fmt::format("{}", fmt::join(words, "|"));
+  if (!list && joined.size() <= longest_words) option->type_name(joined);
+  offer_words(verb, option, words, list);
+  return check_words(option, list, [words = std::move(words)](std::string const& word) {
+    if (std::ranges::find(words, word) != words.end()) return std::string();
+    return fmt::format("found '{}', expected {}{}", word, one_of(words), did_you_mean(word, words));
+  });
+}
+
+CLI::Option* expect_read(CLI::App& verb, CLI::Option* option,
+                         std::function<void(std::string const&)> read,
+                         std::vector<std::string> words, bool list) {
+  offer_words(verb, option, words, list);
+  return check_words(
+      option, list,
+      [read = std::move(read), words = std::move(words)](std::string const& word) -> std::string {
+        try {
+          read(word);
+          return {};
+        } catch (usage_error const& e) {
+          return e.what() + did_you_mean(word, words);
+        }
+      });
+}
+
+CLI::Option* size_option(CLI::App& verb, std::string name, std::uint64_t& bytes,
+                         std::string description) {
+  CLI::Validator const plain(
+      [](std::string& text) {
+        std::size_t const end = std::min(text.find_first_not_of("0123456789"), text.size());
+        bool const unit = std::all_of(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(),
+                                      [](unsigned char c) { return std::isalpha(c) != 0; });
+        return unit && read_number<std::uint64_t>(text.substr(0, end))
+                   ? std::string()
+                   : fmt::format("found '{}', expected a size such as 512MB", text);
+      },
+      "");
+  CLI::Validator const units = CLI::AsSizeValue(false).description("");
+  return verb.add_option(std::move(name), bytes, std::move(description))
+      ->transform(units)
+      ->transform(plain)  // the last one added runs first
+      ->type_name("SIZE");
 }
 
 CLI::Option* engine_option(CLI::App& verb, std::string name, std::string& engine,
-                           std::string description, std::vector<std::string_view> const& engines,
-                           runs_on where) {
-  auto& owner = dynamic_cast<verb_app&>(verb);
-  owner.engines = either(owner.engines, where);
-  description +=
-      fmt::format("{}auto, {}", description.empty() ? "" : ": ", fmt::join(engines, ", "));
-  return verb.add_option(std::move(name), engine, std::move(description))->capture_default_str();
+                           std::string description, std::vector<std::string> const& engines,
+                           std::function<void(std::string const&)> read) {
+  description += fmt::format("{}{}", description.empty() ? "" : ": ", fmt::join(engines, ", "));
+  auto* const option = verb.add_option(std::move(name), engine, std::move(description))
+                           ->type_name("NAME")
+                           ->capture_default_str();
+  return expect_read(verb, option, std::move(read), engines);
 }
 
 }  // namespace rulerank::apps

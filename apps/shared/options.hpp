@@ -1,24 +1,59 @@
 #pragma once
 
+#include "apps/shared/numbers.hpp"
 #include "apps/shared/session.hpp"
+#include "apps/shared/suggestions.hpp"
 #include "core/engine_registry.hpp"
 #include "core/error.hpp"
 
-#include <charconv>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
+#include <type_traits>
 #include <vector>
 
-// Verbs and the options that a verb treats by what they name: files, folders and engines.
+// Verbs, and the options that a verb treats by what their values are: numbers, words, engines,
+// files and folders. What a value may be is checked when the line is parsed, and is what
+// completions offer.
 namespace rulerank::apps {
 
+/// What a completion offers for an option's value.
+struct value_words {
+  bool files = false;              ///< names of files and folders
+  std::vector<std::string> words;  ///< or these; empty: nothing
+  bool list = false;               ///< several of them, separated by commas
+};
+
+/// A verb with what the program knows of its options beyond CLI11.
+class verb_app final : public CLI::App {
+ public:
+  verb_app(std::string const& name, std::string const& description, CLI::App& above)
+      : CLI::App(description, name, &above) {}
+
+  std::map<std::string, value_words> values;   ///< by the option's name
+  std::map<std::string, std::string> renamed;  ///< options of earlier versions: "--old" to "--new"
+};
+
 /// Adds a verb with the common options; `body` runs when the line names it, and what it throws
-/// becomes the exit code (see main.cpp). `example` is one worked line for --help.
+/// becomes the exit code (see main.cpp). `example`, for --help: a line of the command line, and
+/// lines that explain it.
 CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
                    std::string const& description, std::string const& example,
                    std::function<void()> body);
+
+/// Takes the option's name of the version before, unseen, with a note on standard error.
+void renamed_option(CLI::App& verb, std::string const& before, CLI::Option const* now);
+
+/// The line with the names of today for options of earlier versions; `note` gets a message for each
+/// of those.
+std::vector<std::string> with_current_names(CLI::App const& program, std::vector<std::string> line,
+                                            std::function<void(std::string const&)> const& note);
+
+/// Throws `usage_error` for the first word of a parsed line that is no verb and no option, with the
+/// one that was meant.
+void expect_known_words(CLI::App const& program);
 
 /// An option that names one or more files or folders: an empty name is wrong usage.
 CLI::Option* path_option(CLI::App& verb, std::string name, std::string& path,
@@ -26,37 +61,94 @@ CLI::Option* path_option(CLI::App& verb, std::string name, std::string& path,
 CLI::Option* path_option(CLI::App& verb, std::string name, std::vector<std::string>& paths,
                          std::string description);
 
-/// A number that an option's text holds. Throws `usage_error` for anything else.
-template <class Number>
-Number number_from(std::string_view option, std::string_view text) {
-  Number value{};
-  auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc{} || end != text.data() + text.size())
-    throw usage_error(std::string(option) + ": found '" + std::string(text) +
-                      "', expected a number");
-  return value;
+/// Lets a completion offer files and folders for an option that may also be empty.
+CLI::Option* offer_files(CLI::App& verb, CLI::Option* option);
+
+/// Lets a completion offer these words for an option that takes others too.
+CLI::Option* offer_words(CLI::App& verb, CLI::Option* option, std::vector<std::string> words,
+                         bool list = false);
+
+/// Makes an option's value one of these words, or with `list` some of them, separated by commas.
+CLI::Option* expect_words(CLI::App& verb, CLI::Option* option, std::vector<std::string> words,
+                          bool list = false);
+
+/// An option with one of these words as its value. `Value` is a string, or an optional one.
+template <class Value>
+CLI::Option* word_option(CLI::App& verb, std::string name, Value& value,
+                         std::vector<std::string> words, std::string description) {
+  auto* const option = verb.add_option(std::move(name), value, std::move(description));
+  if constexpr (std::is_same_v<Value, std::string>) option->capture_default_str();
+  return expect_words(verb, option, std::move(words));
 }
+
+/// A word that the library reads: `read` throws `usage_error` for a wrong one, and `words` are for
+/// the suggestion.
+CLI::Option* expect_read(CLI::App& verb, CLI::Option* option,
+                         std::function<void(std::string const&)> read,
+                         std::vector<std::string> words, bool list = false);
+
+template <class Value>
+struct number_of {
+  using type = Value;
+};
+template <class Value>
+struct number_of<std::optional<Value>> {
+  using type = Value;
+};
+template <class Value>
+struct number_of<std::vector<Value>> {
+  using type = Value;
+};
+
+/// An option whose value is a number (numbers.hpp). `Value`: a number, an optional one, or a vector
+/// of them.
+template <class Value>
+CLI::Option* number_option(CLI::App& verb, std::string name, Value& value, std::string description,
+                           number_range<typename number_of<Value>::type> within = {}) {
+  using number = typename number_of<Value>::type;
+  CLI::Validator const in_range(
+      [within](std::string& word) {
+        return read_number<number>(word, within) ? std::string() : no_number<number>(word, within);
+      },
+      "");
+  auto* const option = verb.add_option(std::move(name), value, std::move(description));
+  option->check(in_range)->type_name(std::is_integral_v<number> ? "N" : "X");
+  if constexpr (std::is_same_v<Value, number>) option->capture_default_str();
+  return option;
+}
+
+/// An option whose value is a size in bytes, such as 512MB.
+CLI::Option* size_option(CLI::App& verb, std::string name, std::uint64_t& bytes,
+                         std::string description);
 
 constexpr runs_on either(runs_on a, runs_on b) {
   return static_cast<runs_on>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
 
-/// An option that chooses one of a module's engines; `verb` was made by `add_verb`. Where an engine
-/// of the list runs on GPUs, --device auto takes those there are. The help names the engines,
-/// behind `description`.
+/// Where the engine that was asked for runs, or can run where none was.
+template <class Engines, class Engine>
+runs_on places_of(Engines const& engines, Engine asked) {
+  auto where = runs_on::nowhere;
+  for (auto const& entry : engines) {
+    if (entry.which == asked) return entry.where;
+    where = either(where, entry.default_on);
+  }
+  return where;
+}
+
+/// An option that chooses one of a module's engines; `verb` was made by `add_verb`. The help names
+/// the engines, behind `description`.
 CLI::Option* engine_option(CLI::App& verb, std::string name, std::string& engine,
-                           std::string description, std::vector<std::string_view> const& engines,
-                           runs_on where);
+                           std::string description, std::vector<std::string> const& engines,
+                           std::function<void(std::string const&)> read);
 template <class Engines>
 CLI::Option* engine_option(CLI::App& verb, std::string name, std::string& engine,
                            Engines const& engines, std::string description = {}) {
-  std::vector<std::string_view> names;
-  auto where = runs_on::nowhere;
-  for (auto const& entry : engines) {
-    names.push_back(entry.name);
-    where = either(where, entry.where);
-  }
-  return engine_option(verb, std::move(name), engine, std::move(description), names, where);
+  using which = std::remove_cvref_t<decltype(std::begin(engines)->which)>;
+  std::vector<std::string> names{"auto"};
+  for (auto const& entry : engines) names.emplace_back(entry.name);
+  return engine_option(verb, std::move(name), engine, std::move(description), names,
+                       [engines](std::string const& word) { engine_named<which>(engines, word); });
 }
 
 }  // namespace rulerank::apps

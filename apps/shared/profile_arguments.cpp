@@ -4,34 +4,65 @@
 
 namespace rulerank::apps {
 
+namespace {
+
+CLI::Option* add_profile(CLI::App& verb, auto& name, std::string const& what) {
+  auto const names = eval::profile_names();
+  return word_option(verb, "--profile", name, {names.begin(), names.end()},
+                     what + ": letor, mslr, standard, trec, lightgbm or yahoo")
+      ->type_name("NAME");
+}
+
+}  // namespace
+
+CLI::Option* add_profile(CLI::App& verb, std::string& name) {
+  return add_profile(verb, name, "Conventions of the measures");
+}
+
+CLI::Option* add_profile(CLI::App& verb, std::optional<std::string>& name) {
+  return add_profile(verb, name, "Conventions of the measures")
+      ->default_str("letor, with --qrels trec");
+}
+
+CLI::Option* expect_measures(CLI::App& verb, CLI::Option* option) {
+  std::vector<std::string> names;
+  for (eval::measure_kind const* kind : eval::measure_kinds()) names.emplace_back(kind->name);
+  return expect_read(
+      verb, option, [](std::string const& word) { eval::parse_measures(word); }, names, true);
+}
+
 void profile_arguments::add_to(CLI::App& verb) {
   std::string const group = "Conventions";
-  verb.add_option("--profile", name, "letor, mslr, standard, trec, lightgbm or yahoo")
-      ->capture_default_str()
+  add_profile(verb, name)->group(group);
+  word_option(verb, "--gain", gain, {"exponential", "linear"}, "2^r - 1 (exponential) or r")
       ->group(group);
-  verb.add_option("--gain", gain, "exponential (2^r - 1) or linear (r)")->group(group);
-  verb.add_option("--discount", discount, "letor (1, 1, 1/log2(i)) or log2 (1/log2(i + 1))")
+  word_option(verb, "--discount", discount, {"letor", "log2"},
+              "letor (1, 1, 1/log2(i)) or log2 (1/log2(i + 1))")
       ->group(group);
-  verb.add_option("--no-relevant", no_relevant, "Value of a query with nothing to find, 0 to 1")
+  number_option(verb, "--no-relevant", no_relevant, "Value of a query with nothing to find, 0 to 1")
       ->group(group);
-  verb.add_option("--relevant-from", relevant_from, "The lowest label that is relevant")
+  number_option(verb, "--relevant-from", relevant_from,
+                "The lowest label that is relevant; fractional ones need it told")
       ->group(group);
-  verb.add_option("--short-list", short_list, "NDCG@k of fewer than k documents: zero or as-is")
+  word_option(verb, "--short-list", short_list, {"zero", "as-is"},
+              "NDCG@k of fewer than k documents")
       ->group(group);
-  verb.add_option("--ties", ties, "Equal scores: stable, average, worst or docno")->group(group);
+  word_option(verb, "--ties", ties, {"stable", "average", "worst", "docno"}, "Equal scores")
+      ->group(group);
   verb.add_flag("--complete", complete, "Judged queries that a run lacks count too")->group(group);
-  verb.add_option("--max-docs", max_docs, "Documents looked at in a ranking; 0: all")->group(group);
-  verb.add_option("--max-label", max_label,
-                  "r_max of ERR and pFound; default: the largest label in the data")
+  number_option(verb, "--max-docs", max_docs, "Documents looked at in a ranking; 0: all")
+      ->group(group);
+  number_option(verb, "--max-label", max_label,
+                "r_max of ERR and pFound; default: the largest label in the data")
       ->group(group);
   verb.add_option("--prel", prel, "pFound's p_rel by label, as 0,.1,.5; default: as ERR")
       ->group(group);
-  verb.add_option("--persistence", persistence, "RBP's p [.9]")->group(group);
-  verb.add_option("--p-break", p_break, "pFound's p_break [.15]")->group(group);
+  number_option(verb, "--persistence", persistence, "RBP's p; default: .9")->group(group);
+  number_option(verb, "--p-break", p_break, "pFound's p_break; default: .15")->group(group);
 }
 
-eval::profile profile_arguments::make() const {
-  eval::profile p = eval::make_profile(name);
+eval::profile profile_arguments::make(std::string_view otherwise) const {
+  eval::profile p = eval::make_profile(name ? *name : otherwise);
   if (gain) p.gain = eval::gain_from(*gain);
   if (discount) p.discount = eval::discount_from(*discount);
   if (no_relevant) p.no_relevant = *no_relevant;

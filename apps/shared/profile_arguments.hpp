@@ -6,23 +6,32 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
 namespace rulerank::apps {
 
+/// --profile alone.
+CLI::Option* add_profile(CLI::App& verb, std::string& name);
+CLI::Option* add_profile(CLI::App& verb, std::optional<std::string>& name);
+
+/// Makes an option's value a list of measures.
+CLI::Option* expect_measures(CLI::App& verb, CLI::Option* option);
+
 /// The conventions of the measures: --profile, and the options that override its parts.
 struct profile_arguments {
-  std::string name = "letor";
-  std::optional<std::string> gain, discount, short_list, ties, prel;
+  std::optional<std::string> name, gain, discount, short_list, ties, prel;
   std::optional<double> no_relevant, persistence, p_break;
-  std::optional<std::int32_t> relevant_from, max_label;
+  std::optional<double> relevant_from;
+  std::optional<std::int32_t> max_label;
   std::optional<std::size_t> max_docs;
   bool complete = false;
 
   void add_to(CLI::App& verb);
-  /// Throws `usage_error` for unknown words and values that make no sense.
-  eval::profile make() const;
+  /// The profile, `otherwise` where none is named, with the overrides. Throws `usage_error` for
+  /// values that make no sense.
+  eval::profile make(std::string_view otherwise) const;
 };
 
 }  // namespace rulerank::apps

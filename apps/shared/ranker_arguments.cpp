@@ -1,5 +1,6 @@
 #include "apps/shared/ranker_arguments.hpp"
 
+#include "apps/shared/device_rule.hpp"
 #include "apps/shared/options.hpp"
 #include "core/error.hpp"
 
@@ -18,10 +19,9 @@ void ranker_arguments::add_scoring_to(CLI::App& verb) {
   std::string const group = "Score";
   l2r::scoring_options const defaults;
   auto add = [&](std::string const& name, auto& value, std::string const& text, auto shown) {
-    verb.add_option(name, value, text)->default_str(fmt::format("{}", shown))->group(group);
+    number_option(verb, name, value, text)->default_str(fmt::format("{}", shown))->group(group);
   };
-  add("--rule-size", rule_size, "Largest rules, the consequent counted, 2 or more",
-      defaults.rule_size);
+  add("--rule-size", rule_size, rule_size_help, defaults.rule_size);
   add("--min-support", min_support, "A rule holds in at least this many training documents",
       defaults.thresholds.min_support);
   add("--min-confidence", min_confidence, "A rule has at least this confidence, 0 to 1",
@@ -37,9 +37,8 @@ void ranker_arguments::add_scoring_to(CLI::App& verb) {
 void ranker_arguments::add_engine_to(CLI::App& verb) {
   std::string const group = "Engine";
   engine_option(verb, "--engine", engine, l2r::engines())->group(group);
-  verb.add_option("--cache-memory", cache_memory,
-                  "Memory of the cache of lrar, profl and profl-t, such as 512MB")
-      ->transform(CLI::AsSizeValue(false))
+  size_option(verb, "--cache-memory", cache_memory,
+              "Memory of the cache of lrar, profl and profl-t, such as 512MB")
       ->default_str("4GB")
       ->group(group);
 }
@@ -113,14 +112,44 @@ l2r::model make_model(session& owner, std::string const& train, reading_argument
   return make_model(owner, read_training(owner, train, reading), recipes);
 }
 
+namespace {
+
+bool holds_cuts(std::string const& path) {
+  try {
+    datasets::read_discretizer(path);
+    return true;
+  } catch (error const&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 l2r::model read_model(session& owner, std::string const& path, ranker_arguments const& line) {
   auto const timer = owner.stage("read");
-  l2r::model model = l2r::read_model(owner.input(path));
+  l2r::model model = [&] {
+    try {
+      return l2r::read_model(owner.input(path));
+    } catch (error const& no_model) {
+      if (!holds_cuts(path)) throw;
+      throw error(no_model.where(),
+                  "the cuts of a discretizer, expected a model that `rulerank fit` wrote; cuts go "
+                  "with --discretizer, beside --train");
+    }
+  }();
   line.expect_agreement(model, path);
   return model;
 }
 
-l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const& line) {
+l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const& line,
+                        double tests) {
+  double seconds = 0;
+  for (l2r::model_member const& member : model.members)
+    if (auto const* const rules = std::get_if<l2r::rules_member>(&member))
+      seconds += ranking_seconds(static_cast<double>(rules->training->documents), tests,
+                                 static_cast<double>(rules->training->feature_count()),
+                                 rules->scoring.rule_size);
+  owner.choose_device(places_of(l2r::engines(), line.engine_options().engine), seconds);
   auto const timer = owner.stage("prepare");
   l2r::scorer scorer(owner.ctx(), std::move(model), line.engine_options());
   auto const* const entry = find_engine(l2r::engines(), scorer.engine());

@@ -13,6 +13,10 @@
 
 namespace rulerank::apps {
 
+/// What --rule-size counts, for its help.
+inline constexpr char const* rule_size_help =
+    "Most parts of a rule, its label counted, 2 or more: 3 is two items and a label";
+
 /// What a score depends on, and the engine that computes it: --rule-size --min-support
 /// --min-confidence --support-weight --smoothing --feature-share, and --engine --cache-memory.
 struct ranker_arguments {
@@ -52,6 +56,8 @@ l2r::model read_model(session& owner, std::string const& path, ranker_arguments 
 
 /// The model made ready to score. The engine, |training| and what the scores depend on go into the
 /// manifest: of several members those of the first one, and their number.
-l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const& line);
+/// `tests`: the documents that are going to be scored, for --device auto.
+l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const& line,
+                        double tests);
 
 }  // namespace rulerank::apps

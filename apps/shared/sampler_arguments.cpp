@@ -1,10 +1,11 @@
 #include "apps/shared/sampler_arguments.hpp"
 
+#include "apps/shared/device_rule.hpp"
 #include "apps/shared/options.hpp"
+#include "apps/shared/ranker_arguments.hpp"
 #include "core/error.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -19,33 +20,31 @@ constexpr char const* group = "Sampling";
 }  // namespace
 
 void sampler_arguments::add_partitioning_to(CLI::App& verb) {
-  verb.add_option("--partitions", partitions,
-                  "Partitions of the features; auto: one for every 12 with items")
+  offer_words(verb,
+              verb.add_option("--partitions", partitions,
+                              "Partitions of the features; auto: one for every 12 with items"),
+              {"auto"})
       ->type_name("auto|Q")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--feature-order", feature_order,
-                  "Order in which features are dealt into partitions")
+  offer_words(verb,
+              verb.add_option("--feature-order", feature_order,
+                              "Order in which features are dealt into partitions"),
+              {"chi2", "label", "none", "file:"})
       ->type_name("chi2|label|none|file:P")
       ->capture_default_str()
       ->group(group);
 }
 
 void sampler_arguments::add_to(CLI::App& verb) {
-  verb.add_option("--rule-size", rule_size, "Largest rule, its consequent counted")
-      ->check(CLI::Range(2, 64))
-      ->capture_default_str()
-      ->group(group);
+  number_option(verb, "--rule-size", rule_size, rule_size_help, {2, 64})->group(group);
   add_partitioning_to(verb);
-  verb.add_option("--min-support", min_support, "Documents a valid rule covers at least")
-      ->capture_default_str()
+  number_option(verb, "--min-support", min_support, "Documents a valid rule covers at least")
       ->group(group);
-  verb.add_option("--min-confidence", min_confidence, "Confidence of a valid rule at least")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str()
+  number_option(verb, "--min-confidence", min_confidence, "Confidence of a valid rule at least",
+                {0.0, 1.0})
       ->group(group);
-  verb.add_option("--max-documents", max_documents, "Documents to choose at most; 0: no budget")
-      ->capture_default_str()
+  number_option(verb, "--max-documents", max_documents, "Documents to choose at most; 0: no budget")
       ->group(group);
   engine_option(verb, "--engine", engine, al::engines())->group(group);
 }
@@ -60,13 +59,11 @@ sampler_arguments::order_choice sampler_arguments::order() const {
 
 std::size_t sampler_arguments::partition_count() const {
   if (partitions == "auto") return 0;
-  std::size_t count = 0;
-  char const* const last = partitions.data() + partitions.size();
-  auto const [end, status] = std::from_chars(partitions.data(), last, count);
-  if (status != std::errc{} || end != last || count == 0)
+  auto const count = read_number<std::size_t>(partitions, {.least = 1});
+  if (!count)
     throw usage_error(
         fmt::format("--partitions: found '{}', expected auto or a number from 1", partitions));
-  return count;
+  return *count;
 }
 
 void sampler_arguments::check() const {
@@ -87,6 +84,9 @@ al::sampler_options sampler_arguments::options(session& owner,
   options.which = al::engine_from(engine);
   for (al::engine_info const& e : al::engines())
     if (e.which == options.which) owner.expect_device_for(e.name, e.where);
+  owner.choose_device(places_of(al::engines(), options.which),
+                      sampling_seconds(static_cast<double>(binned.documents),
+                                       static_cast<double>(binned.feature_count())));
   auto const timer = owner.stage("order features");
   options.feature_order = datasets::order_features(owner.ctx(), binned, choice.order, choice.path);
   return options;
@@ -101,8 +101,9 @@ al::sample sampler_arguments::reduce(session& owner, datasets::dataset const& tr
     return al::reduce(owner.ctx(), binned, options);
   return al::reduce(owner.ctx(), binned, options, [&](std::size_t d) {
     if (train.labels[d] == datasets::unlabelled)
-      throw error({train.name, train.line_numbers[d], 1},
-                  "this document was chosen and is not labelled, expected a label");
+      throw error(datasets::place_of(train, d),
+                  "this document was chosen and is not labelled, expected a label, or --pending "
+                  "to list the documents that want one");
     return train.labels[d];
   });
 }

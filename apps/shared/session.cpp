@@ -2,17 +2,21 @@
 
 #include "apps/shared/console.hpp"
 #include "apps/shared/device_option.hpp"
+#include "apps/shared/device_rule.hpp"
 #include "apps/shared/manifest.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/sha256.hpp"
+#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
-#include <set>
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,26 +49,49 @@ struct session::state {
   clock::time_point begin = clock::now();
   std::optional<context> ctx;
   std::stop_source stop;
-  runs_on engines = runs_on::nowhere;
   std::optional<output_file> manifest;
   console screen;
-  std::set<std::string> inputs;
+  std::map<std::string, file_state> inputs;  // as each was when it was named
   std::vector<named_output> outputs;
+  std::vector<std::string> at_start;
   int exit_code = 0;
   bool prints = true;  // no output goes to standard output
   nlohmann::ordered_json notes = nlohmann::ordered_json::object();
   nlohmann::ordered_json timings = nlohmann::ordered_json::object();
 };
 
+namespace {
+
+std::map<std::string, file_state> const* inputs_of_the_run = nullptr;  // for the handler below
+
+/// A file that is cut short while it is read leaves pages that cannot be read, and they are met in
+/// the middle of anything: what is left is to say so and to end. Outputs are whole or absent.
+void end_on_unreadable_input(int) {
+  constexpr int bad_input = 3;
+  std::string_view found = "an input";
+  for (auto const& [path, then] : *inputs_of_the_run)
+    if (file_state_of(path).size < then.size) found = path;
+  write_to_standard_error(
+      fmt::format("rulerank: error: {}: was cut short while it was read, "
+                  "expected the same file to the end\n",
+                  printable(found)));
+  ::_exit(bad_input);
+}
+
+}  // namespace
+
 session::session(std::vector<std::string> command) : state_(std::make_unique<state>()) {
   state_->command = std::move(command);
+  inputs_of_the_run = &state_->inputs;
+  ::signal(SIGBUS, end_on_unreadable_input);
 }
 session::~session() {
+  ::signal(SIGBUS, SIG_DFL);
   state_->screen.end_progress();
 }
 
-void session::start(runs_on engines) {
-  state_->engines = engines;
+void session::start() {
+  for (std::string const& message : state_->at_start) say(message);
   if (!run.manifest.empty()) state_->manifest.emplace(run.manifest);
 }
 
@@ -83,33 +110,33 @@ context const& session::ctx() {
       state_->screen.progress(stage, done, total);
       return true;
     };
-  if (run.device != "auto") {
-    ctx.devices = devices_named(run.device);
-  } else if (includes(state_->engines, runs_on::gpus)) {
-    device_list const list = list_devices();
-    for (device const& d : list.devices) ctx.devices.push_back(d.ordinal);
-    if (!list.devices.empty())
-      say(fmt::format("--device auto took {} ({})", name_of_devices(ctx.devices),
-                      list.devices.front().name));
-  }
+  if (run.device != "auto") ctx.devices = devices_named(run.device);
   state_->ctx = std::move(ctx);
   return *state_->ctx;
 }
 
-std::string const& session::input(std::string const& path) {
-  if (path.empty()) return path;
-  state_->inputs.insert(path);
-  for (named_output const& output : state_->outputs) expect_apart(path, output);
-  if (state_->outputs.empty()) expect_apart(path, {"--manifest", run.manifest});
-  return path;
+void session::choose_device(runs_on engine, double thread_seconds) {
+  if (run.device != "auto" || !includes(engine, runs_on::gpus)) return;
+  bool const either = includes(engine, runs_on::cpu);
+  if (either && !has_gpu()) return;
+  ctx();
+  std::vector<int>& devices = state_->ctx->devices;
+  if (!devices.empty()) return;  // CUDA has been started for work before
+  if (either && !worth_gpus(thread_seconds, state_->ctx->thread_count()))
+    return say("--device auto took cpu: CUDA would take longer to start than this saves");
+  device_list const list = list_devices();
+  for (device const& d : list.devices) devices.push_back(d.ordinal);
+  if (!list.devices.empty())
+    say(fmt::format("--device auto took {} ({})", name_of_devices(devices),
+                    list.devices.front().name));
 }
 
-void session::expect_apart(std::string const& input, named_output const& output) {
-  std::error_code gone;  // what is no file cannot be overwritten
-  if (output.path.empty() || input == "-" || !std::filesystem::is_regular_file(input, gone)) return;
-  if (same_output(input, output.path))
-    throw usage_error(
-        fmt::format("{} {} is an input too, expected another file", output.option, output.path));
+std::string const& session::input(std::string const& path) {
+  if (path.empty()) return path;
+  state_->inputs.try_emplace(path, path == "-" ? file_state{} : file_state_of(path));
+  for (named_output const& output : state_->outputs) expect_apart({{"", path}}, {output});
+  if (state_->outputs.empty()) expect_apart({{"", path}}, {{"--manifest", run.manifest}});
+  return path;
 }
 
 void session::inputs(std::vector<named_input> const& all) const {
@@ -125,26 +152,31 @@ void session::inputs(std::vector<named_input> const& all) const {
 }
 
 void session::outputs(std::vector<named_output> const& all) {
-  std::vector<named_output> seen;
-  if (!run.manifest.empty()) seen.push_back({"--manifest", run.manifest});
+  std::vector<named_output> with_manifest{{"--manifest", run.manifest}};
+  with_manifest.insert(with_manifest.end(), all.begin(), all.end());
+  expect_apart({}, with_manifest);
+  outputs_in_folder(all);
+}
+
+void session::outputs_in_folder(std::vector<named_output> const& all) {
+  std::vector<named_path> inputs;
+  for (auto const& input : state_->inputs) inputs.push_back({"", input.first});
+  named_output const manifest{"--manifest", run.manifest};
+  expect_apart(inputs, {manifest});
   for (named_output const& output : all) {
-    if (output.path.empty()) continue;
-    for (named_output const& other : seen)
-      if (same_output(output.path, other.path))
-        throw usage_error(
-            output.path == other.path
-                ? fmt::format("{} and {} are both {}, expected different files", other.option,
-                              output.option, output.path == "-" ? "standard output" : output.path)
-                : fmt::format("{} {} and {} {} are the same, expected different files",
-                              other.option, other.path, output.option, output.path));
-    seen.push_back(output);
+    expect_apart(inputs, {output});
+    expect_apart({}, {manifest, output});
   }
-  for (std::string const& input : state_->inputs)
-    for (named_output const& output : seen) expect_apart(input, output);
-  state_->outputs = seen;
-  state_->prints = std::none_of(seen.begin(), seen.end(), [](named_output const& output) {
-    return same_output(output.path, "-");
+  state_->outputs = all;
+  state_->outputs.push_back(manifest);
+  state_->prints = std::ranges::none_of(state_->outputs, [](named_output const& output) {
+    return !output.path.empty() && same_output(output.path, "-");
   });
+}
+
+folder_lock session::hold(std::string const& folder) const {
+  make_folders(folder);
+  return folder_lock(folder);
 }
 
 bool session::prints_json() const {
@@ -157,6 +189,10 @@ void session::warn(std::string const& message) {
 
 void session::say(std::string const& message) {
   if (!run.quiet) state_->screen.message(message);
+}
+
+void session::say_at_start(std::string message) {
+  state_->at_start.push_back(std::move(message));
 }
 
 void session::expect_device_for(std::string_view engine, runs_on where,
@@ -206,9 +242,7 @@ nlohmann::ordered_json session::manifest() {
 void session::finish() {
   state_->screen.end_progress();
   if (!state_->manifest) return;
-  // A path need not be UTF-8; JSON must be.
-  auto const replace = nlohmann::ordered_json::error_handler_t::replace;
-  state_->manifest->write(manifest().dump(2, ' ', false, replace) + "\n");
+  state_->manifest->write(datasets::text_of(manifest()));
   state_->manifest->commit();
 }
 

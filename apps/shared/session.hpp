@@ -2,6 +2,7 @@
 
 #include "core/context.hpp"
 #include "core/engine_registry.hpp"
+#include "core/output_file.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -38,8 +39,14 @@ class session {
   run_options run;
 
   /// Threads, devices, seed, stop token and progress as the options say; made on the first call.
-  /// Throws `usage_error` for a malformed --device, `device_error` for one that is not there.
+  /// With --device auto it has no devices before `choose_device`. Throws `usage_error` for a
+  /// malformed --device, `device_error` for one that is not there.
   context const& ctx();
+  /// With --device auto, gives the context the GPUs there are, or none: by where the engine asked
+  /// for runs, and where it runs on both by the seconds that the work takes one CPU thread
+  /// (device_rule.hpp). Says which, where there is a GPU. Before the work itself, by the thread
+  /// that runs the verb.
+  void choose_device(runs_on engine, double thread_seconds);
   /// Throws `device_error` when --device names GPUs and the engine does not run there. `when`: the
   /// case in which `where` holds, for the message.
   void expect_device_for(std::string_view engine, runs_on where, std::string_view when = {}) const;
@@ -57,13 +64,16 @@ class session {
   /// both where two of them are standard input or the same pipe: the first would leave nothing.
   void inputs(std::vector<named_input> const& all) const;
   /// An output that an option, or what it stands for, names.
-  struct named_output {
-    std::string option;
-    std::string path;  ///< empty: not asked for
-  };
+  using named_output = named_path;
   /// The outputs of the verb, before any is written. Throws `usage_error` naming both when two of
-  /// them, or one and --manifest, would be the same file or both standard output.
+  /// them, or one and --manifest, would be the same file or both standard output, and where one
+  /// would take the place of an input, named before or later.
   void outputs(std::vector<named_output> const& all);
+  /// The same for files of one folder, which differ from each other.
+  void outputs_in_folder(std::vector<named_output> const& all);
+  /// Makes the folder that the verb writes its results to and keeps other runs out of it. Throws
+  /// `output_error` where another one writes there.
+  folder_lock hold(std::string const& folder) const;
   /// Whether --json has standard output to itself: none of the outputs goes there.
   bool prints_json() const;
 
@@ -71,6 +81,8 @@ class session {
   void warn(std::string const& message);
   /// `rulerank: ...` on standard error, unless --quiet.
   void say(std::string const& message);
+  /// A message for when the options are known.
+  void say_at_start(std::string message);
   /// The exit code where nothing was thrown; default: 0.
   void exit_with(int code);
   int exit_code() const;
@@ -100,16 +112,11 @@ class session {
   nlohmann::ordered_json manifest();
 
   /// add_verb calls these around a verb's body: the first opens the file of --manifest, so that
-  /// one which cannot be written fails at once, the second writes it. `engines`: where the engines
-  /// that the verb chooses from run. With some on GPUs, --device auto takes the GPUs there are and
-  /// says so.
-  void start(runs_on engines);
+  /// one which cannot be written fails at once, the second writes it.
+  void start();
   void finish();
 
  private:
-  /// Throws `usage_error` where an output would take an input's place.
-  static void expect_apart(std::string const& input, named_output const& output);
-
   struct state;
   std::unique_ptr<state> state_;
 };

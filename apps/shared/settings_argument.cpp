@@ -5,13 +5,6 @@
 
 namespace rulerank::apps {
 
-void exclude_each_other(CLI::App& verb, CLI::Option* train, CLI::Option* model) {
-  train->excludes(model);
-  for (char const* const name : {"--norm", "--method", "--bins", "--missing-values", "--unlisted",
-                                 "--discretizer", "--settings"})
-    model->excludes(verb.get_option(name));
-}
-
 void settings_argument::add_to(CLI::App& verb) {
   verb_ = &verb;
   path_option(verb, "--settings", file,
@@ -26,7 +19,16 @@ bool settings_argument::given(char const* option) const {
 
 std::vector<ranker_recipe> settings_argument::recipes(session& owner,
                                                       ranker_recipe const& line) const {
-  if (file.empty()) return {line};
+  std::vector<ranker_recipe> all = file.empty() ? std::vector{line} : of_file(owner, line);
+  for (auto const& [discretizer, ranker] : all) {
+    ranker.options();
+    discretizer.options();
+  }
+  return all;
+}
+
+std::vector<ranker_recipe> settings_argument::of_file(session& owner,
+                                                      ranker_recipe const& line) const {
   std::vector<ranker_recipe> all;
   for (tuning::settings_file const& s : tuning::read_settings(owner.input(file))) {
     auto& [discretizer, ranker] = all.emplace_back(line);

@@ -9,9 +9,6 @@
 
 namespace rulerank::apps {
 
-/// A model says all that --train and the options of cuts and settings do: they exclude each other.
-void exclude_each_other(CLI::App& verb, CLI::Option* train, CLI::Option* model);
-
 /// --settings: what tune found, as defaults of the discretizer's options and the score's. What the
 /// line itself gives stands.
 struct settings_argument {
@@ -19,10 +16,12 @@ struct settings_argument {
 
   void add_to(CLI::App& verb);
   /// The line's options, once for each way to rank that the file has; without a file as they are.
-  /// Call it before the options are looked at. Throws `error` for a file of something else.
+  /// Call it before the options are looked at. Throws `error` for a file of something else,
+  /// `usage_error` for options that are not known or make no sense.
   std::vector<ranker_recipe> recipes(session& owner, ranker_recipe const& line) const;
 
  private:
+  std::vector<ranker_recipe> of_file(session& owner, ranker_recipe const& line) const;
   bool given(char const* option) const;
   CLI::App* verb_ = nullptr;
 };

@@ -1,5 +1,6 @@
 #include "apps/shared/text_arguments.hpp"
 
+#include "apps/shared/options.hpp"
 #include "core/error.hpp"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace {
 constexpr std::pair<char const*, datasets::text_format> formats[] = {
     {"auto", datasets::text_format::automatic},      {"tsv", datasets::text_format::tsv},
     {"jsonl", datasets::text_format::jsonl},         {"folder", datasets::text_format::folder},
-    {"cranfield", datasets::text_format::cranfield}, {"svmlight", datasets::text_format::svmlight}};
+    {"cranfield", datasets::text_format::cranfield}, {"trec", datasets::text_format::trec},
+    {"svmlight", datasets::text_format::svmlight}};
 
 std::span<std::pair<char const*, datasets::text_format> const> known_formats(bool vectors) {
   return std::span(formats).first(std::size(formats) - (vectors ? 0 : 1));
@@ -42,8 +44,18 @@ void expect_outside(session::named_input const& input, session::named_output con
   auto const folder = std::filesystem::weakly_canonical(input.path);
   auto const file = std::filesystem::weakly_canonical(output.path);
   if (std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end())
-    throw usage_error(fmt::format("{} {} is within {} {}, expected another folder", output.option,
+    throw usage_error(fmt::format("{} {} is within {} {}, expected another folder", output.name,
                                   output.path, input.option, input.path));
+}
+
+/// What `find` gives; its `usage_error` names the option.
+template <class Find>
+auto named_by(char const* option, Find&& find) {
+  try {
+    return find();
+  } catch (usage_error const& e) {
+    throw usage_error(fmt::format("{}: {}", option, e.what()));
+  }
 }
 
 }  // namespace
@@ -68,29 +80,36 @@ void text_arguments::add_index_to(CLI::App& verb) {
       ->group(group);
   verb.add_flag("--no-fold", no_fold, "Keep case and accents")->group(group);
   verb.add_flag("--no-numbers", no_numbers, "Drop words without a letter")->group(group);
-  verb.add_option("--min-length", index.analyzer.min_length, "Drop words of fewer characters")
+  number_option(verb, "--min-length", index.analyzer.min_length, "Drop words of fewer characters")
+      ->group(group);
+  number_option(verb, "--max-length", index.analyzer.max_length, "Drop words of more characters")
+      ->group(group);
+  number_option(verb, "--min-documents", index.min_documents, "Drop terms of fewer documents")
+      ->group(group);
+  number_option(verb, "--max-share", index.max_share,
+                "Drop terms of a larger share of the documents")
+      ->group(group);
+  verb.add_option("--weights", weights,
+                  vectors ? "tf-idf: tf ln(N / df); bm25; or none: tf (svmlight's default)"
+                          : "tf-idf: tf ln(N / df); bm25; or none: tf")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--max-length", index.analyzer.max_length, "Drop words of more characters")
-      ->capture_default_str()
+  expect_words(verb,
+               verb.add_option("--tf", tf,
+                               "Of a term in a text: raw, log (1 + ln tf) or binary; default: raw"),
+               {"raw", "log", "binary"})
       ->group(group);
-  verb.add_option("--min-documents", index.min_documents, "Drop terms of fewer documents")
-      ->capture_default_str()
-      ->group(group);
-  verb.add_option("--max-share", index.max_share, "Drop terms of a larger share of the documents")
-      ->capture_default_str()
-      ->group(group);
-  weights_option =
-      verb.add_option("--weights", weights,
-                      vectors ? "tf-idf, bm25 or none (counts); default for svmlight: none"
-                              : "tf-idf, bm25 or none (counts)")
-          ->capture_default_str()
+  smart_option =
+      verb.add_option(
+              "--weighting", smart,
+              "Instead of these two and --metric, SMART's letters for documents.queries: tf "
+              "n, l or b; idf n or t; norm n or c")
+          ->type_name("XXX.XXX")
           ->group(group);
-  verb.add_option("--k1", index.weighting.k1, "bm25: how soon more of a term counts no more")
-      ->capture_default_str()
+  if (weights.empty()) smart_option->capture_default_str();
+  number_option(verb, "--k1", index.weighting.k1, "bm25: how soon more of a term counts no more")
       ->group(group);
-  verb.add_option("--b", index.weighting.b, "bm25: how much a document's length matters")
-      ->capture_default_str()
+  number_option(verb, "--b", index.weighting.b, "bm25: how much a document's length matters")
       ->group(group);
 }
 
@@ -103,17 +122,46 @@ knn::text_index_options text_arguments::options(session& owner) const {
     throw usage_error(fmt::format("{}: found '{}', expected {}", format_option, format,
                                   names_of_formats(vectors)));
   chosen.format = found->second;
-  try {
-    bool const given = weights_option != nullptr && weights_option->count() > 0;
-    chosen.weighting.how =
-        holds_vectors(chosen) && !given ? knn::weighting::none : knn::weighting_from(weights);
-  } catch (usage_error const& e) {
-    throw usage_error(fmt::format("--weights: {}", e.what()));
+  bool const named = !weights.empty() || !tf.empty() || holds_vectors(chosen);
+  if (named && !smart_is_given()) {
+    chosen.weighting = weighting_from_names(holds_vectors(chosen));
+    chosen.metric = chosen.weighting.how == knn::weighting::bm25 ? knn::similarity::inner_product
+                                                                 : knn::similarity::cosine;
+  } else {
+    auto const both = named_by("--weighting", [&] { return knn::smart_weighting_from(smart); });
+    chosen.weighting = both.weights;
+    chosen.weighting.k1 = index.weighting.k1;
+    chosen.weighting.b = index.weighting.b;
+    chosen.metric = both.metric;
   }
   chosen.reading.warn = [&owner](std::string const& message) { owner.warn(message); };
   chosen.analyzer.fold = !no_fold;
   chosen.analyzer.keep_numbers = !no_numbers;
   return chosen;
+}
+
+knn::weighting_options text_arguments::weighting_from_names(bool of_vectors) const {
+  knn::weighting_options how{.k1 = index.weighting.k1, .b = index.weighting.b};
+  if (!weights.empty())
+    how.how = named_by("--weights", [&] { return knn::weighting_from(weights); });
+  else if (of_vectors)
+    how.how = knn::weighting::none;
+  if (!tf.empty()) how.tf = named_by("--tf", [&] { return knn::term_frequency_from(tf); });
+  return how;
+}
+
+knn::similarity text_arguments::metric_from(std::string const& name, knn::similarity of_weights) {
+  return name == "auto" ? of_weights : knn::sparse_similarity_from(name);
+}
+
+void text_arguments::check_weights(CLI::App const& verb) const {
+  if (smart_is_given()) {
+    for (char const* const name : {"--weights", "--tf", "--metric"})
+      if (verb.count(name) > 0)
+        throw usage_error(fmt::format("{} beside --weighting, which says all of it", name));
+  } else if (weights == "bm25" && !tf.empty()) {
+    throw usage_error("--tf beside --weights bm25, which has its own");
+  }
 }
 
 std::optional<session::named_input> text_arguments::stop_list() const {
@@ -126,7 +174,7 @@ std::optional<session::named_input> text_arguments::stop_list() const {
 
 std::vector<std::string> text_arguments::index_options() {
   std::vector<std::string> names = word_options();
-  names.insert(names.end(), {"--min-documents", "--max-share", "--weights"});
+  names.insert(names.end(), {"--min-documents", "--max-share", "--weights", "--tf", "--weighting"});
   return names;
 }
 
@@ -143,8 +191,8 @@ void expect_outside(session const& owner, std::span<session::named_input const> 
   }
 }
 
-double run_score(knn::similarity metric, double score) {
-  return metric == knn::similarity::normalized_l2 ? 0.0 - score : score;
+double run_score(knn::value_order order, double score) {
+  return order == knn::value_order::smaller_is_nearer ? 0.0 - score : score;
 }
 
 void warn_without_terms(session& owner, knn::text_index const& index) {

@@ -11,14 +11,16 @@
 namespace rulerank::apps {
 
 /// How text is read and indexed: --format --labels --number-by-position --stop-words
-/// --stemmer --no-fold --min-length --max-length --no-numbers --weights --k1 --b --min-documents
-/// --max-share.
+/// --stemmer --no-fold --min-length --max-length --no-numbers --weights --tf --weighting --k1 --b
+/// --min-documents --max-share.
 struct text_arguments {
   std::string format = "auto";
   std::string format_option;
   bool vectors = false;  ///< svmlight is a format too: to be set before anything is added
-  std::string weights = "tf-idf";
-  CLI::Option* weights_option = nullptr;
+  std::string weights;   ///< empty: `smart`, or tf-idf where `tf` is given; of vectors none
+  std::string tf;        ///< empty: raw
+  std::string smart{knn::default_smart_weighting};
+  CLI::Option* smart_option = nullptr;
   bool no_fold = false;
   bool no_numbers = false;
   knn::text_index_options index;
@@ -35,6 +37,14 @@ struct text_arguments {
   static std::vector<std::string> index_options();
   /// Those of them that make no sense for vectors.
   static std::vector<std::string> word_options();
+  /// The metric of --metric, or for `auto` the one that the weights are meant for.
+  static knn::similarity metric_from(std::string const& name, knn::similarity of_weights);
+  /// Throws `usage_error` for options of weights that say the same twice.
+  void check_weights(CLI::App const& verb) const;
+
+ private:
+  bool smart_is_given() const { return smart_option != nullptr && smart_option->count() > 0; }
+  knn::weighting_options weighting_from_names(bool of_vectors) const;
 };
 
 /// Throws `usage_error` for an output, or --manifest, at or below an input that is a folder of
@@ -44,7 +54,7 @@ void expect_outside(session const& owner, std::span<session::named_input const> 
 
 /// The score of a run's line: a similarity as it is, a distance with a minus (0 has none), so that
 /// larger is better.
-double run_score(knn::similarity metric, double score);
+double run_score(knn::value_order order, double score);
 
 /// Warns of an index whose cut-offs and stop words left no term: it finds nothing.
 void warn_without_terms(session& owner, knn::text_index const& index);

@@ -1,9 +1,8 @@
 #include "apps/shared/tune_arguments.hpp"
 
+#include "apps/shared/options.hpp"
 #include "core/error.hpp"
 #include "datasets/discretizer.hpp"
-
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -11,14 +10,7 @@ namespace rulerank::apps {
 
 namespace {
 
-template <class Value>
-Value number_from(std::string_view option, std::string_view word) {
-  Value value{};
-  auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (status != std::errc{} || end != word.data() + word.size())
-    throw usage_error(fmt::format("{}: found '{}', expected a number", option, word));
-  return value;
-}
+constexpr char const* group = "Tuning";
 
 template <class Value>
 std::vector<Value> numbers_from(std::string_view option, std::string const& list) {
@@ -31,11 +23,17 @@ std::vector<Value> numbers_from(std::string_view option, std::string const& list
 }  // namespace
 
 void tune_arguments::add_to(CLI::App& verb) {
-  std::string const group = "Tuning";
+  verb_ = &verb;
   auto const add_list = [&](char const* name, std::string& list, char const* what) {
-    verb.add_option(name, list, what)->type_name("A,...")->capture_default_str()->group(group);
+    return verb.add_option(name, list, what)
+        ->type_name("A,...")
+        ->capture_default_str()
+        ->group(group);
   };
-  add_list("--try-method", methods, "Ways to cut features into bins: tube, width, frequency");
+  expect_words(
+      verb,
+      add_list("--try-method", methods, "Ways to cut features into bins: tube, width, frequency"),
+      {"tube", "width", "frequency"}, true);
   add_list("--try-bins", bins, "Bins a feature at most, 2 to 250, or cv: by cross-validation");
   add_list("--try-rule-size", rule_sizes, "Largest rules, the consequent counted");
   add_list("--try-min-support", min_supports, "Training documents that a rule holds in at least");
@@ -44,41 +42,37 @@ void tune_arguments::add_to(CLI::App& verb) {
   add_list("--try-smoothing", smoothings, "A: confidence (n_r + A prior_r) / (n + A)");
   add_list("--try-feature-share", feature_shares,
            "Rules of these shares of the features, those that predict the label best");
-  verb.add_option("--cross-fit", cross_fit,
-                  "Judge by the training queries too, dealt into K folds, each ranked by the rules "
-                  "of the others; 0: by the validation queries alone")
-      ->check(CLI::Range(0, 1000))
+  number_option(verb, "--cross-fit", cross_fit,
+                "Judge by the training queries too, dealt into K folds, each ranked by the rules "
+                "of the others; 0: by the validation queries alone",
+                {0, 1000})
       ->type_name("K")
-      ->capture_default_str()
       ->group(group);
-  verb.add_option(
-          "--members", members,
-          "How many of the best rank together: by the mean of their scores, each standardised "
-          "within the query")
-      ->check(CLI::Range(1, 1000))
-      ->type_name("N")
-      ->capture_default_str()
+  number_option(verb, "--members", members,
+                "How many of the best rank together: by the mean of their scores, each "
+                "standardized within the query",
+                {1, 1000})
       ->group(group);
-  verb.add_option("--search", search,
-                  "grid: every candidate on all queries; halving: on a share of them, "
-                  "the best again on more")
-      ->check(CLI::IsMember({"grid", "halving"}))
-      ->capture_default_str()
+  word_option(verb, "--search", search, {"grid", "halving"},
+              "grid: every candidate on all queries; halving: on a share of them, "
+              "the best again on more")
       ->group(group);
-  verb.add_option("--rungs", rungs, "Of halving; the last one has all queries")
-      ->check(CLI::Range(1, 20))
+  number_option(verb, "--rungs", rungs, "Of halving; the last one has all queries", {1, 20})
       ->type_name("K")
-      ->capture_default_str()
       ->group(group);
-  verb.add_option("--keep", keep, "Of halving: one candidate in N goes on, on N times the queries")
-      ->check(CLI::Range(2, 1000))
-      ->type_name("N")
-      ->capture_default_str()
+  number_option(verb, "--keep", keep,
+                "Of halving: one candidate in N goes on, on N times the queries", {2, 1000})
       ->group(group);
   verb.add_option("--budget", budget, "Trials at most, such as 200, or seconds, such as 60s")
       ->type_name("N|Ns|none")
       ->capture_default_str()
       ->group(group);
+}
+
+void tune_arguments::expect_none() const {
+  for (CLI::Option const* option : verb_->get_options())
+    if (option->get_group() == group && option->count() > 0)
+      throw usage_error(fmt::format("{} is for --tune, expected both", option->get_name()));
 }
 
 tuning::space tune_arguments::space() const {

@@ -31,6 +31,11 @@ struct tune_arguments {
   /// Both throw `usage_error` for words that are not known and for values that make no sense.
   tuning::space space() const;
   tuning::search_options options() const;
+  /// Throws `usage_error` where the line has one of them: nothing is tuned.
+  void expect_none() const;
+
+ private:
+  CLI::App const* verb_ = nullptr;
 };
 
 }  // namespace rulerank::apps

@@ -2,6 +2,7 @@
 
 #include "apps/verbs/verbs.hpp"
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 
 #include <fmt/format.h>
 
@@ -25,7 +26,7 @@ void add_devices(CLI::App& program, session& owner) {
                                     {"memory_bytes", d.memory},
                                     {"multiprocessors", d.multiprocessors}});
           json["why_no_cuda"] = list.why_none;
-          out.write(json.dump(2) + "\n");
+          out.write(datasets::text_of(json));
         } else {
           out.write(fmt::format("cpu      {} threads\n", owner.ctx().thread_count()));
           for (device const& d : list.devices)

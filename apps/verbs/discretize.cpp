@@ -2,6 +2,7 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -47,7 +48,7 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
   if (inputs.empty())
     throw usage_error("no input given, expected --train F, or --discretizer M.json and --apply F");
   std::vector<session::named_output> outputs{
-      {arguments.model.empty() ? "the cut points" : "--model", model}};
+      {arguments.model.empty() ? "the cut points" : "--discretizer-out", model}};
   std::vector<job> jobs;
   for (std::string const& input : inputs) {
     std::string const out = (fs::path(arguments.out_dir) / output_name(input)).string();
@@ -65,7 +66,7 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
       std::error_code absent;
       if (fs::equivalent(input, output.path, absent))
         throw usage_error(fmt::format("--out-dir {}: {} would be written over the input {}",
-                                      arguments.out_dir, output.option, input));
+                                      arguments.out_dir, output.name, input));
     }
   return jobs;
 }
@@ -82,7 +83,7 @@ void write_binned(session& owner, discretize_arguments const& arguments, dataset
     std::replace(data.labels.begin(), data.labels.end(), datasets::unlabelled,
                  *arguments.reading.unlabelled);
   output_file out(path);
-  datasets::write_svmlight(data, out);
+  datasets::write_dataset(data, out);
   out.commit();
 }
 
@@ -124,7 +125,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
   }
   if (owner.prints_json()) {
     output_file out("-");
-    out.write(summary.dump(2) + "\n");
+    out.write(datasets::text_of(summary));
     out.commit();
   }
 }
@@ -138,16 +139,16 @@ void add_discretize(CLI::App& program, session& owner) {
                "rulerank discretize --train Fold1/train.txt --apply Fold1/vali.txt Fold1/test.txt "
                "--method tube --bins 10 --out-dir binned",
                [arguments, &owner] { discretize(owner, *arguments); });
-  auto* const train =
-      path_option(*verb, "--train", arguments->train, "SVMlight file that the cuts are fitted on")
-          ->type_name("FILE");
+  auto* const train = path_option(*verb, "--train", arguments->train,
+                                  "File that the cuts are fitted on (SVMlight, CSV or TSV)")
+                          ->type_name("FILE");
   path_option(*verb, "--apply", arguments->apply, "More files to write with the same cuts")
       ->type_name("FILE");
   path_option(*verb, "--out-dir", arguments->out_dir,
               "Folder for the files, each under its own name; made where missing")
       ->type_name("D")
       ->required();
-  path_option(*verb, "--model", arguments->model,
+  path_option(*verb, "--discretizer-out,--model", arguments->model,
               "Where the cut points go; without it D/discretizer.json")
       ->type_name("M.json");
   arguments->discretizer.add_to(*verb);

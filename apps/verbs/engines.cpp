@@ -1,6 +1,7 @@
 #include "al/sampler.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 #include "knn/sparse/search.hpp"
 #include "l2r/options.hpp"
 #include "rules/mining/miner.hpp"
@@ -52,7 +53,7 @@ std::string as_json(std::vector<engine_line> const& lines) {
                     {"runs_on", e.where},
                     {"what", e.what},
                     {"source", e.source}});
-  return json.dump(2) + "\n";
+  return datasets::text_of(json);
 }
 
 std::string as_table(std::vector<engine_line> const& lines) {

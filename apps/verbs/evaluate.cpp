@@ -52,12 +52,24 @@ struct evaluate_options {
   std::string out = "-";
 };
 
-/// `1,3-5`, or `all` that are listed; ascending.
+/// `1,3-5`, or names where features have them, or `all` that are listed; ascending.
 std::set<std::uint32_t> parse_features(std::string const& text,
-                                       std::set<std::uint32_t> const& listed) {
+                                       std::set<std::uint32_t> const& listed,
+                                       datasets::feature_names const& names) {
   if (text == "all") return listed;
   std::set<std::uint32_t> features;
   for (std::string const& part : split_list(text)) {
+    if (!names.empty()) {
+      auto const at =
+          std::ranges::find_if(names, [&](auto const& one) { return one.second == part; });
+      if (at == names.end())
+        throw usage_error(
+            fmt::format("--feature: found '{}', expected a feature by its name, "
+                        "such as {}",
+                        part, names.begin()->second));
+      features.insert(at->first);
+      continue;
+    }
     std::size_t const dash = part.find('-');
     auto const first = number_from<std::uint32_t>("--feature", part.substr(0, dash));
     auto const last = dash == std::string::npos
@@ -104,15 +116,8 @@ eval::comparison_options comparison_options_of(evaluate_options const& o) {
   eval::comparison_options options;
   options.paired_t = options.fisher = false;
   if (o.compare)
-    for (std::string const& test : split_list(*o.compare)) {
-      if (test == "paired-t")
-        options.paired_t = true;
-      else if (test == "fisher")
-        options.fisher = true;
-      else
-        throw usage_error(
-            fmt::format("--compare: found '{}', expected paired-t, fisher or both", test));
-    }
+    for (std::string const& test : split_list(*o.compare))
+      (test == "fisher" ? options.fisher : options.paired_t) = true;
   auto const needs = [](bool there, bool given, char const* option, char const* compare) {
     if (given && !there) throw usage_error(fmt::format("{} needs --compare {}", option, compare));
   };
@@ -121,26 +126,36 @@ eval::comparison_options comparison_options_of(evaluate_options const& o) {
   needs(compares, o.holm_option->count() > 0, "--holm", "paired-t, fisher or both");
   needs(options.fisher, o.permutations_option->count() > 0, "--permutations", "fisher");
   options.permutations = o.permutations;
-  if (o.holm != "measure" && o.holm != "report")
-    throw usage_error(fmt::format("--holm: found '{}', expected measure or report", o.holm));
   options.family = o.holm == "report" ? eval::holm_family::report : eval::holm_family::measure;
   return options;
 }
 
-/// The test sets, and the names of their folds.
+/// The test part in the folder of a fold; test.txt where there is none.
+std::string test_part(fs::path const& fold) {
+  for (char const* const name : {"test.txt", "test.csv", "test.tsv"}) {
+    std::error_code absent;
+    if (fs::exists(fold / name, absent)) return (fold / name).string();
+  }
+  return (fold / "test.txt").string();
+}
+
+/// The test sets, and the names of their folds. Where features are systems, one has the same number
+/// in all sets, and the last set has the names of all.
 std::vector<datasets::dataset> read_tests(session& owner, evaluate_options const& o,
                                           std::vector<std::string>& folds) {
   std::vector<std::string> paths = o.tests;
   folds = paths;
   if (!o.folds.empty()) {
     folds = fold_names(o.folds);
-    for (std::string const& fold : folds)
-      paths.push_back((fs::path(o.folds) / fold / "test.txt").string());
+    for (std::string const& fold : folds) paths.push_back(test_part(fs::path(o.folds) / fold));
   }
   auto const timer = owner.stage("read");
   std::vector<datasets::dataset> tests;
-  for (std::size_t f = 0; f < paths.size(); ++f)
-    tests.push_back(o.reading.read(owner, paths[f], f));
+  for (std::size_t f = 0; f < paths.size(); ++f) {
+    tests.push_back(o.reading.read(owner, paths[f], f, reading_arguments::labels::numbers));
+    if (f > 0 && !o.features.empty())
+      tests[f] = datasets::renumbered(std::move(tests[f]), tests[f - 1].names);
+  }
   return tests;
 }
 
@@ -174,16 +189,32 @@ void evaluate_features(session& owner, evaluate_options const& o,
   std::set<std::uint32_t> listed;
   for (datasets::dataset const& test : tests)
     for (std::uint32_t feature : datasets::listed_features(test)) listed.insert(feature);
-  for (std::uint32_t feature : parse_features(o.features, listed)) {
+  datasets::feature_names const& names = tests.back().names;
+  for (std::uint32_t feature : parse_features(o.features, listed, names)) {
+    std::string const name = datasets::name_of(feature, names);
     if (!listed.contains(feature))
-      owner.warn(fmt::format("no document lists feature {}: all of them tie", feature));
-    eval::system_values system{fmt::format("feature {}", feature), {}};
+      owner.warn(fmt::format("no document lists feature {}: all of them tie", name));
+    eval::system_values system{fmt::format("feature {}", name), {}};
     for (datasets::dataset const& test : tests)
       system.folds.push_back(eval::evaluate(
           owner.ctx(), test, eval::feature_scores(test, feature, o.ascending), measures, p));
     judged.arguments.push_back(system.name);
     judged.systems.push_back(std::move(system));
   }
+}
+
+/// Where labels are fractional, which ones are relevant is to be said.
+void expect_threshold(evaluate_options const& o, std::vector<datasets::dataset> const& tests,
+                      std::vector<eval::measure> const& measures) {
+  if (o.profile.relevant_from) return;
+  for (datasets::dataset const& test : tests)
+    for (eval::measure const& m : measures)
+      if (!test.fractional_labels.empty() &&
+          m.kind->looked_at == eval::measure_kind::labels::relevant)
+        throw usage_error(
+            fmt::format("{} of the fractional labels of {} needs --relevant-from, the lowest label "
+                        "that is relevant",
+                        m.name(), test.name));
 }
 
 /// The systems of --scores and --feature on the test sets.
@@ -195,6 +226,8 @@ void evaluate_scores(session& owner, evaluate_options const& o,
   std::int32_t largest = 0;
   for (datasets::dataset const& test : tests) largest = std::max(largest, test.max_label());
   if (!p.max_label) p.max_label = largest;
+
+  expect_threshold(o, tests, measures);
 
   auto const timer = owner.stage("evaluate");
   judged_systems judged;
@@ -262,10 +295,8 @@ void run_evaluate(session& owner, evaluate_options const& o) {
   }
   check_inputs(owner, o);
   eval::report report;
-  report.rules = o.profile.make();
+  report.rules = o.profile.make(o.qrels.empty() ? "letor" : "trec");
   report.compared = comparison_options_of(o);
-  if (o.average != "folds" && o.average != "queries")
-    throw usage_error(fmt::format("--average: found '{}', expected folds or queries", o.average));
   report.averaged = o.average == "folds" ? eval::averaging::folds : eval::averaging::queries;
   report.per_fold = o.per_fold;
   report.per_query = o.per_query;
@@ -288,7 +319,7 @@ void run_evaluate(session& owner, evaluate_options const& o) {
 
 void add_inputs(CLI::App& verb, evaluate_options& o) {
   std::string const inputs = "Inputs";
-  path_option(verb, "--test", o.tests, "SVMlight files with labels; several are folds")
+  path_option(verb, "--test", o.tests, "Files with labels (SVMlight, CSV, TSV); several are folds")
       ->type_name("T")
       ->group(inputs);
   path_option(verb, "--folds", o.folds, "A folder with Fold1/test.txt, Fold2/test.txt, ...")
@@ -300,7 +331,7 @@ void add_inputs(CLI::App& verb, evaluate_options& o) {
       ->type_name("S")
       ->group(inputs);
   verb.add_option("--feature", o.features,
-                  "Features as systems, 12 or 1,3-5 or all; the highest value ranks first")
+                  "Features as systems, 12 or 1,3-5 or bm25 or all; the highest value ranks first")
       ->type_name("F")
       ->group(inputs);
   verb.add_flag("--descending", o.descending, "Highest value first, the default")->group(inputs);
@@ -313,47 +344,46 @@ void add_inputs(CLI::App& verb, evaluate_options& o) {
 
 void add_measures(CLI::App& verb, evaluate_options& o) {
   std::string const judging = "Measures";
-  verb.add_option("--metrics", o.metrics, "Names, with cut-offs @10 or @1-10")
+  expect_measures(verb,
+                  verb.add_option("--metrics", o.metrics, "Names, with cut-offs @10 or @1-10"))
+      ->type_name("M,...")
       ->capture_default_str()
       ->group(judging);
   verb.add_flag("--list-metrics", o.list_metrics, "List the measures there are")->group(judging);
-  verb.add_option("--average", o.average,
-                  "Over several folds: folds (mean of their means) or queries")
-      ->capture_default_str()
+  word_option(verb, "--average", o.average, {"folds", "queries"},
+              "Over several folds: the mean of their means, or over all queries")
       ->group(judging);
 }
 
 void add_comparison(CLI::App& verb, evaluate_options& o) {
   std::string const comparing = "Comparison";
-  verb.add_option("--compare", o.compare, "paired-t, fisher or both, over all queries of all folds")
+  expect_words(verb,
+               verb.add_option("--compare", o.compare,
+                               "paired-t, fisher or both, over all queries of all folds"),
+               {"paired-t", "fisher"}, true)
+      ->type_name("T,...")
       ->group(comparing);
-  verb.add_option("--reference", o.reference, "The system the others are compared with [the first]")
+  verb.add_option("--reference", o.reference,
+                  "The system the others are compared with; default: the first")
       ->type_name("NAME")
       ->group(comparing);
-  o.permutations_option =
-      verb.add_option("--permutations", o.permutations, "Of the randomisation test")
-          ->check(CLI::Range(std::uint64_t{100'000}, std::numeric_limits<std::uint64_t>::max() / 2)
-                      .description(">= 100000"))
-          ->capture_default_str()
-          ->group(comparing);
-  o.holm_option =
-      verb.add_option("--holm", o.holm,
-                      "Corrects over the systems on each measure, or over the whole report")
-          ->type_name("measure|report")
-          ->capture_default_str()
-          ->group(comparing);
+  o.permutations_option = number_option(verb, "--permutations", o.permutations,
+                                        "Of the randomization test, 100000 or more",
+                                        {100'000, std::numeric_limits<std::uint64_t>::max() / 2})
+                              ->group(comparing);
+  o.holm_option = word_option(verb, "--holm", o.holm, {"measure", "report"},
+                              "Corrects over the systems on each measure, or over the whole report")
+                      ->group(comparing);
 }
 
 void add_output(CLI::App& verb, evaluate_options& o) {
   std::string const output = "Output";
   verb.add_flag("--per-fold", o.per_fold, "A row for each fold")->group(output);
   verb.add_flag("--per-query", o.per_query, "A row for each query")->group(output);
-  verb.add_option("--format", o.format, "table, tsv, json, markdown or latex")
-      ->capture_default_str()
+  word_option(verb, "--format", o.format, {"table", "tsv", "json", "markdown", "latex"},
+              "Form of the report")
       ->group(output);
-  verb.add_option("--digits", o.digits, "Digits after the point, where people read")
-      ->check(CLI::Range(0, 17))
-      ->capture_default_str()
+  number_option(verb, "--digits", o.digits, "Digits after the point, where people read", {0, 17})
       ->group(output);
   path_option(verb, "--out", o.out, "Where the report goes; - is standard output")
       ->type_name("FILE")

@@ -1,10 +1,9 @@
-#include "apps/shared/arguments.hpp"
 #include "apps/shared/explanation_report.hpp"
-#include "apps/shared/ranker_arguments.hpp"
-#include "apps/shared/settings_argument.hpp"
+#include "apps/shared/scorer_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 #include "l2r/explanation.hpp"
 
 #include <memory>
@@ -26,8 +25,7 @@ struct chosen_document {
 };
 
 struct explain_arguments {
-  std::string train;
-  std::string model;
+  scorer_arguments scorer;
   std::string test;
   std::string qid;
   chosen_document document, against;
@@ -35,10 +33,6 @@ struct explain_arguments {
   std::string names;
   std::string format = "text";
   std::string out = "-";
-  reading_arguments reading;
-  discretizer_arguments discretizer;
-  ranker_arguments ranker;
-  settings_argument settings;
 };
 
 bool is_given(chosen_document const& of) {
@@ -84,22 +78,8 @@ query_document find(datasets::dataset const& query, std::vector<std::size_t> con
 
 /// Refuses what makes no sense before anything is read.
 void check(session& owner, explain_arguments const& arguments) {
-  if (arguments.train.empty() == arguments.model.empty())
-    throw usage_error("no training documents, expected --train or --model");
+  arguments.scorer.check(owner, {{"--test", arguments.test}, {"--names", arguments.names}});
   owner.outputs({{"--out", arguments.out}});
-  arguments.reading.check_inputs(owner, {{"--train", arguments.train},
-                                         {"--test", arguments.test},
-                                         {"--model", arguments.model},
-                                         {"--names", arguments.names},
-                                         {"--discretizer", arguments.discretizer.fitted},
-                                         {"--settings", arguments.settings.file}});
-}
-
-/// The model of --model, or fitted on --train.
-l2r::model model_of(session& owner, explain_arguments const& arguments,
-                    std::vector<ranker_recipe> const& recipes) {
-  return arguments.model.empty() ? make_model(owner, arguments.train, arguments.reading, recipes)
-                                 : read_model(owner, arguments.model, arguments.ranker);
 }
 
 /// Writes why the documents that the line names have their scores.
@@ -110,9 +90,7 @@ void write_explanation(session& owner, explain_arguments const& arguments,
   auto const format =
       arguments.format == "markdown" ? eval::table_format::markdown : eval::table_format::table;
   auto write = [&](auto const& why, auto const&... documents) {
-    out.write(json ? report_json(documents..., why, words)
-                             .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
-                         "\n"
+    out.write(json ? datasets::text_of(report_json(documents..., why, words))
                    : report(documents..., why, words, arguments.top, format));
   };
   auto const& order = explainer.order();
@@ -129,30 +107,32 @@ void write_explanation(session& owner, explain_arguments const& arguments,
 
 void explain(session& owner, explain_arguments const& arguments) {
   check(owner, arguments);
-  std::vector<ranker_recipe> const recipes =
-      arguments.settings.recipes(owner, {arguments.discretizer, arguments.ranker});
-  for (auto const& [discretizer, ranker] : recipes) {  // refuses wrong words before the work
-    ranker.options();
-    discretizer.options();
-  }
+  std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);
   output_file out(arguments.out);  // an output that cannot be written fails before the work
   datasets::feature_names names;
   if (!arguments.names.empty())
     names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
-  l2r::model model = model_of(owner, arguments, recipes);
+  l2r::scorer const scorer = arguments.scorer.make(owner, recipes, 1);
   datasets::dataset query;
   {
     auto const timer = owner.stage("read");
-    query = query_of(arguments.reading.read(owner, arguments.test, arguments.model.empty() ? 1 : 0),
-                     arguments.qid);
+    query =
+        query_of(arguments.scorer.reading.read(owner, arguments.test, arguments.scorer.first_test(),
+                                               reading_arguments::labels::any),
+                 arguments.qid);
   }
-  l2r::scorer const scorer = make_scorer(owner, std::move(model), arguments.ranker);
+  auto const cuts_of = [](l2r::model_member const& member) {
+    return std::get<l2r::rules_member>(member).cuts;
+  };
+  // The members learned from the same documents, so that their features have the same numbers.
+  query = datasets::renumbered(std::move(query), cuts_of(scorer.fitted().members.front())->names);
   l2r::explainer const explainer(owner.ctx(), scorer, query);
   std::vector<rule_words> words;
-  for (std::size_t k = 0; k < scorer.fitted().members.size(); ++k)
-    words.push_back({explainer.ranges(k),
-                     std::get<l2r::rules_member>(scorer.fitted().members[k]).cuts->options.norm,
-                     names});
+  for (std::size_t k = 0; k < scorer.fitted().members.size(); ++k) {
+    auto const cuts = cuts_of(scorer.fitted().members[k]);
+    words.push_back(
+        {explainer.ranges(k), cuts->options.norm, arguments.names.empty() ? cuts->names : names});
+  }
   write_explanation(owner, arguments, explainer, query, words, out);
   out.commit();
 }
@@ -166,11 +146,7 @@ void add_explain(CLI::App& program, session& owner) {
       "rulerank explain --train reduced.txt --test Fold1/test.txt --method frequency --qid 18219 "
       "--rank 1 --against-rank 2 --names features.tsv",
       [arguments, &owner] { explain(owner, *arguments); });
-  CLI::Option* const train =
-      path_option(*verb, "--train", arguments->train, "Training documents (SVMlight)")
-          ->type_name("FILE");
-  CLI::Option* const model =
-      path_option(*verb, "--model", arguments->model, "Or what fit wrote")->type_name("FILE");
+  arguments->scorer.add_inputs_to(*verb);
   path_option(*verb, "--test", arguments->test, "Documents that were ranked")
       ->type_name("FILE")
       ->required();
@@ -179,30 +155,24 @@ void add_explain(CLI::App& program, session& owner) {
       verb->add_option("--docid", arguments->document.docid,
                        "Its document, by docid or QID-LINE; else the first of the ranking")
           ->type_name("D");
-  verb->add_option("--rank", arguments->document.rank, "Its document, by rank from 1")
+  number_option(*verb, "--rank", arguments->document.rank, "Its document, by rank from 1")
       ->excludes(docid);
   CLI::Option* const against =
       verb->add_option("--against", arguments->against.docid,
                        "Another document: which rules put one above the other")
           ->type_name("D");
-  verb->add_option("--against-rank", arguments->against.rank, "Another document, by rank from 1")
+  number_option(*verb, "--against-rank", arguments->against.rank,
+                "Another document, by rank from 1")
       ->excludes(against);
-  verb->add_option("--top", arguments->top, "Most rules listed each way, and items")
-      ->capture_default_str();
+  number_option(*verb, "--top", arguments->top, "Most rules listed each way, and items");
   path_option(*verb, "--names", arguments->names, "Lines of a feature's number and its name")
       ->type_name("FILE");
-  verb->add_option("--format", arguments->format, "text, markdown or json (as --json does)")
-      ->check(CLI::IsMember({"text", "markdown", "json"}))
-      ->capture_default_str();
+  word_option(*verb, "--format", arguments->format, {"text", "markdown", "json"},
+              "Form of the output; json as --json does");
   path_option(*verb, "--out", arguments->out, "Where it goes; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  arguments->ranker.add_scoring_to(*verb);
-  arguments->ranker.add_engine_to(*verb);
-  arguments->discretizer.add_to(*verb);
-  arguments->settings.add_to(*verb);
-  arguments->reading.add_to(*verb);
-  exclude_each_other(*verb, train, model);
+  arguments->scorer.add_to(*verb);
 }
 
 }  // namespace rulerank::apps

@@ -3,6 +3,7 @@
 #include "apps/shared/settings_argument.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 #include "l2r/model.hpp"
 
 #include <memory>
@@ -30,10 +31,6 @@ void fit(session& owner, fit_arguments& arguments) {
   owner.outputs({{"--model", arguments.model}});
   std::vector<ranker_recipe> const recipes =
       arguments.settings.recipes(owner, {arguments.discretizer, arguments.ranker});
-  for (auto const& [discretizer, ranker] : recipes) {  // refuses wrong words before the work
-    ranker.options();
-    discretizer.options();
-  }
   l2r::model const model = make_model(owner, arguments.train, arguments.reading, recipes);
   {
     auto const timer = owner.stage("write");
@@ -58,7 +55,7 @@ void fit(session& owner, fit_arguments& arguments) {
   }
   if (owner.prints_json()) {
     output_file out("-");
-    out.write(json.dump(2) + "\n");
+    out.write(datasets::text_of(json));
     out.commit();
   }
 }
@@ -71,7 +68,7 @@ void add_fit(CLI::App& program, session& owner) {
       program, owner, "fit", "Write everything that rank needs into one checked file",
       "rulerank fit --train reduced.txt --model fold1.model --rule-size 4 --method frequency",
       [arguments, &owner] { fit(owner, *arguments); });
-  path_option(*verb, "--train", arguments->train, "Training documents (SVMlight)")
+  path_option(*verb, "--train", arguments->train, "Training documents (SVMlight, CSV or TSV)")
       ->type_name("FILE")
       ->required();
   path_option(*verb, "--model", arguments->model, "Where the model goes")

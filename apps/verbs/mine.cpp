@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 #include "datasets/transactions.hpp"
 #include "eval/significance.hpp"
 #include "rules/mining/association_rules.hpp"
@@ -47,13 +48,10 @@ mine_input read_input(session& owner, mine_arguments const& given, mine_request 
   return in;
 }
 
-/// Memory that sorting itemsets, and looking them up for rules, takes for each byte of the list.
-constexpr std::uint64_t bytes_to_a_byte = 12;
-
 /// `expected` itemsets, or 0 when there were more than memory holds.
 [[noreturn]] void refuse(session& owner, mine_input const& in, rules::mining_options const& options,
                          double expected) {
-  double const gigabytes = static_cast<double>(bytes_to_a_byte) / 1e9;
+  double const gigabytes = static_cast<double>(rules::bytes_to_a_byte) / 1e9;
   double const free = static_cast<double>(options.max_bytes) * gigabytes;
   std::string const found =
       expected == 0 ? fmt::format("found more itemsets than {:.2g} GB hold", free)
@@ -94,18 +92,46 @@ rules::itemset_table mine_itemsets(session& owner, mine_input const& in,
   return {owner.ctx(), found};
 }
 
+/// Memory of a rule in its list, which grows, with its p values.
+constexpr std::uint64_t bytes_a_byte_of_rules = 3;
+
+/// `expected` rules, or 0 when there were more than memory holds.
+[[noreturn]] void refuse_rules(mine_arguments const& given, double expected,
+                               std::uint64_t max_bytes) {
+  std::string const found = expected == 0
+                                ? "found more rules than"
+                                : fmt::format("found about {:.2g} rules, more than", expected);
+  throw usage_error(fmt::format(
+      "--rules: {} {:.2g} GB of memory hold, expected a larger --min-confidence (now {}) or "
+      "--min-support, or a smaller --max-size or --max-consequent",
+      found, static_cast<double>(max_bytes * bytes_a_byte_of_rules) / 1e9, given.min_confidence));
+}
+
+rules::rule_list find_rules(session& owner, mine_arguments const& given,
+                            rules::association_options options, mine_input const& in,
+                            rules::itemset_table const& found) {
+  options.max_bytes = free_memory() / bytes_a_byte_of_rules;
+  auto const timer = owner.stage("rules");
+  double const expected = rules::estimated_rules(owner.ctx(), found, options);
+  if (expected * static_cast<double>(rules::rule_list::bytes_a_rule(2)) >
+      2 * static_cast<double>(options.max_bytes))
+    refuse_rules(given, expected, options.max_bytes);
+  try {
+    return rules::association_rules(owner.ctx(), found, in.data.size(), options);
+  } catch (rules::out_of_budget const&) {
+    refuse_rules(given, 0, options.max_bytes);
+  }
+}
+
 std::size_t write_rules(session& owner, mine_arguments const& given, mine_request const& wanted,
                         mine_input const& in, rules::itemset_table const& found,
                         rules::mining_writer& to) {
-  rules::rule_list strong;
-  {
-    auto const timer = owner.stage("rules");
-    strong = rules::association_rules(owner.ctx(), found, in.data.size(),
-                                      {.min_confidence = wanted.min_confidence,
-                                       .min_size = given.min_size,
-                                       .max_consequent = given.max_consequent,
-                                       .where = in.where});
-  }
+  rules::rule_list const strong = find_rules(owner, given,
+                                             {.min_confidence = wanted.min_confidence,
+                                              .min_size = given.min_size,
+                                              .max_consequent = given.max_consequent,
+                                              .where = in.where},
+                                             in, found);
   auto const timer = owner.stage("write");
   std::vector<double> p;
   for (std::size_t i = 0; i < strong.size(); ++i)
@@ -137,7 +163,7 @@ void run_mine(session& owner, mine_arguments const& given) {
   mine_input in = read_input(owner, given, wanted);
   rules::drop_unplaced_items(in.data, in.where);
   wanted.mining.min_support = wanted.bound.of(in.data.size());
-  wanted.mining.max_bytes = free_memory() / bytes_to_a_byte;
+  wanted.mining.max_bytes = rules::bytes_for_itemsets();
   rules::itemset_table const found = mine_itemsets(owner, in, wanted.mining);
   output_file out(given.out);
   rules::mining_writer writer(out, in.data.names, in.data.size(), wanted.writing);
@@ -155,7 +181,7 @@ void run_mine(session& owner, mine_arguments const& given) {
                                  {"itemsets", found.size()}};
   if (given.rules) summary["rules"] = strong;
   owner.note("mined", summary);
-  if (owner.prints_json()) write_file("-", summary.dump(2) + "\n");
+  if (owner.prints_json()) write_file("-", datasets::text_of(summary));
 }
 
 }  // namespace

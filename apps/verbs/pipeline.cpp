@@ -1,4 +1,5 @@
 #include "apps/shared/cross_validation.hpp"
+#include "apps/shared/device_rule.hpp"
 #include "apps/shared/judged_ids.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
@@ -6,6 +7,7 @@
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
 #include "datasets/arrays.hpp"
+#include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/split.hpp"
 #include "datasets/svmlight.hpp"
@@ -51,6 +53,10 @@ struct pipeline_arguments {
 /// How deep the candidates' recall is looked at.
 constexpr std::size_t recall_depth = 1000;
 
+/// What the main table holds every ranking against all judgments by.
+constexpr char const* main_profile = "trec";
+constexpr char const* main_measures = "MAP,NDCG@10,P@10,recall@100,recall@1000";
+
 /// The feature that orders documents as a baseline, and what its scores are called.
 struct feature_baseline {
   char const* name;
@@ -58,11 +64,6 @@ struct feature_baseline {
 };
 constexpr feature_baseline baselines[] = {{"bm25", "BM25 of document"},
                                           {"cosine", "tf-idf cosine of document"}};
-
-knn::similarity metric_of(pipeline_arguments const& a, knn::weighting weights) {
-  if (a.metric != "auto") return knn::sparse_similarity_from(a.metric);
-  return weights == knn::weighting::bm25 ? knn::similarity::inner_product : knn::similarity::cosine;
-}
 
 /// Judgments, those of grades that mean "not relevant" as 0. Throws `error` for a grade that the
 /// profile has no gain for.
@@ -97,16 +98,16 @@ std::vector<datasets::text_document> read_topics(session& owner, pipeline_argume
 
 /// What was found for the topics, as a run.
 datasets::run run_of(std::vector<datasets::text_document> const& topics,
-                     knn::neighbours const& found, knn::text_index const& index,
-                     knn::similarity metric) {
+                     knn::neighbours const& found, knn::text_index const& index) {
   datasets::run run;
   run.tag = "candidates";
   for (std::size_t q = 0; q < topics.size(); ++q) {
     datasets::run_query query{topics[q].id, {}};
-    for (std::size_t i = q * found.k; i < (q + 1) * found.k; ++i)
-      query.documents.push_back(
-          {std::string(index.ids()[found.id[i]]), run_score(metric, found.value[i])});
-    run.queries.push_back(std::move(query));
+    std::size_t const count = found.count_of(q);
+    for (std::size_t i = 0; i < count; ++i)
+      query.documents.push_back({std::string(index.ids()[found.ids_of(q)[i]]),
+                                 run_score(found.order, found.values_of(q)[i])});
+    if (!query.documents.empty()) run.queries.push_back(std::move(query));
   }
   return run;
 }
@@ -128,15 +129,19 @@ datasets::dataset make_letor(session& owner, pipeline_arguments const& a,
                              datasets::qrels const& judgments, knn::pair_features const& features) {
   std::unordered_map<std::string, datasets::judged_query const*> judged;
   for (auto const& query : judgments.queries) judged[query.qid] = &query;
-  std::size_t const each = std::min(a.candidates, found.k);
   std::vector<std::uint64_t> begin{0};
   std::vector<std::uint32_t> documents;
   for (std::size_t q = 0; q < topics.size(); ++q) {
-    auto const first = found.id.begin() + static_cast<std::ptrdiff_t>(q * found.k);
-    documents.insert(documents.end(), first, first + static_cast<std::ptrdiff_t>(each));
-    std::sort(documents.end() - static_cast<std::ptrdiff_t>(each), documents.end());
+    auto const first = found.ids_of(q).first(std::min(a.candidates, found.count_of(q)));
+    documents.insert(documents.end(), first.begin(), first.end());
+    std::sort(documents.end() - static_cast<std::ptrdiff_t>(first.size()), documents.end());
     begin.push_back(documents.size());
   }
+  if (documents.empty())
+    throw error({a.topics, 1, 1},
+                fmt::format("found no topic that shares a term with a document of {}, expected one "
+                            "at least",
+                            a.collection));
   std::vector<double> values(documents.size() * features.size());
   features.of(owner.ctx(), index.counts(owner.ctx(), topics), begin, documents, values);
   std::vector<std::int32_t> labels;
@@ -336,8 +341,11 @@ found_pairs find_pairs(session& owner, pipeline_arguments const& a,
   warn_of_ids(owner, what.judgments, what.topics, a.topics, index.ids(), a.collection);
   knn::sparse_search_options search;
   search.k = std::max(a.candidates, recall_depth);
-  search.metric = metric_of(a, options.weighting.how);
+  search.metric = text_arguments::metric_from(a.metric, options.metric);
   search.engine = knn::sparse_engine_from(a.engine);
+  owner.choose_device(places_of(knn::sparse_engines(), search.engine),
+                      search_seconds(static_cast<double>(index.ids().size()),
+                                     bytes_ahead(a.topics) / bytes_a_term));
   knn::neighbours found;
   {
     auto const timer = owner.stage("search");
@@ -346,7 +354,7 @@ found_pairs find_pairs(session& owner, pipeline_arguments const& a,
   }
   auto const timer = owner.stage("features");
   auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
-  found_pairs pairs{run_of(what.topics, found, index, search.metric), {}, {}};
+  found_pairs pairs{run_of(what.topics, found, index), {}, {}};
   write_candidates(pairs.candidates, file("candidates.run"));
   knn::pair_features const features(owner.ctx(), std::move(collection.fields), a.features);
   pairs.feature_names = features.names();
@@ -361,11 +369,10 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
                      datasets::run const& candidates, experiment::results const& validated,
                      system_runs& runs) {
   eval::report report;
-  report.rules = eval::make_profile("trec");
+  report.rules = eval::make_profile(main_profile);
   report.rules.complete = true;
   report.folds = {a.qrels};
-  auto const measures =
-      eval::parse_measures(fmt::format("MAP,NDCG@10,P@10,recall@100,recall@{}", recall_depth));
+  auto const measures = eval::parse_measures(main_measures);
   auto const add = [&](std::string const& name, datasets::run const& run) {
     report.systems.push_back(
         {name, {eval::evaluate(owner.ctx(), judgments, run, measures, report.rules)}});
@@ -376,10 +383,14 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
     if (system.what.kind != experiment::system_kind::random)
       add(system.what.name, runs.of(owner.ctx(), a.experiment.out_dir, system.what.name));
   report.compared.permutations = a.experiment.permutations;
-  auto const reference = std::ranges::find(report.systems, "bm25", &eval::system_values::name) -
-                         report.systems.begin();
-  report.comparisons = eval::compare(owner.ctx(), report.systems,
-                                     static_cast<std::size_t>(reference), report.compared);
+  // The search goes deeper than what the systems rank: where it does, it is not one of them.
+  bool const deeper = std::ranges::any_of(
+      candidates.queries, [&](auto const& query) { return query.documents.size() > a.candidates; });
+  auto const comparable = std::span(std::as_const(report.systems)).subspan(deeper ? 1 : 0);
+  auto const reference =
+      std::ranges::find(comparable, "bm25", &eval::system_values::name) - comparable.begin();
+  report.comparisons =
+      eval::compare(owner.ctx(), comparable, static_cast<std::size_t>(reference), report.compared);
   return report;
 }
 
@@ -392,12 +403,12 @@ void pipeline(session& owner, pipeline_arguments const& given) {
       owner.run.json ? eval::table_format::json : eval::table_format_from(given.experiment.format);
   knn::text_index_options options = given.text.options(owner);
   options.reading.ids = datasets::id_form::run_column;
-  metric_of(given, options.weighting.how);
+  text_arguments::metric_from(given.metric, options.metric);
   knn::sparse_engine_from(given.engine);
   pipeline_arguments const a = resolved(given, options);
   announce_files(owner, a);
   asked const what = read_asked(owner, a, options);
-  make_folders(a.out_dir);
+  folder_lock const lock = owner.hold(a.out_dir);
   found_pairs const pairs = find_pairs(owner, a, options, what);
   auto const folds = [&] {
     auto const timer = owner.stage("split");
@@ -411,7 +422,7 @@ void pipeline(session& owner, pipeline_arguments const& given) {
   eval::report const report = compare(owner, a, what.judgments, pairs.candidates, validated, runs);
   auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
   write_file(file("table.md"), eval::render(report, eval::table_format::markdown));
-  write_file(file("results.json"), eval::to_json(report).dump(2) + "\n");
+  write_file(file("results.json"), datasets::text_of(eval::to_json(report)));
   write_file("-", eval::render(report, format));
 }
 
@@ -427,9 +438,12 @@ void add_pipeline(CLI::App& program, session& owner) {
       "From documents, topics and judgments to ranked and evaluated lists",
       "rulerank pipeline --collection cran.all.1400 --topics cran.qry --number-by-position\n"
       "  --qrels cran.qrels --not-relevant 5 --out-dir cranfield",
-      [&owner, arguments] { pipeline(owner, *arguments); });
+      [&owner, &program, arguments] {
+        arguments->text.check_weights(*program.get_subcommand("pipeline"));
+        pipeline(owner, *arguments);
+      });
   path_option(*verb, "--collection", a.collection,
-              "Documents: TSV, JSON lines, a folder, SMART's form")
+              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder")
       ->type_name("FILE|FOLDER")
       ->required();
   path_option(*verb, "--topics", a.topics, "Topics, in a form of documents")
@@ -439,34 +453,34 @@ void add_pipeline(CLI::App& program, session& owner) {
   path_option(*verb, "--out-dir", a.out_dir, "Folder for all that is written; made where missing")
       ->type_name("D")
       ->required();
-  verb->add_option("--candidates", a.candidates, "Documents of a topic that are ranked")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  verb->add_option("--metric", a.metric,
-                   "Of the search: cosine, ip, l2; auto: ip with bm25 weights, else cosine")
+  number_option(*verb, "--candidates", a.candidates, "Documents of a topic that are ranked",
+                {1, std::size_t{1} << 31});
+  verb->add_option(
+          "--metric", a.metric,
+          "Of the search: cosine, ip, l2; auto: ip for bm25 and --weighting's norm n, else "
+          "cosine")
       ->capture_default_str();
   engine_option(*verb, "--search-engine", a.engine, knn::sparse_engines(), "Of the search");
-  verb->add_option("--not-relevant", a.not_relevant, "Grades of the judgments that mean 0")
+  number_option(*verb, "--not-relevant", a.not_relevant, "Grades of the judgments that mean 0")
       ->delimiter(',')
       ->type_name("GRADE,...");
-  verb->add_option("--fold-count", a.folds, "Folds, at least 3")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
-      ->type_name("K")
-      ->capture_default_str();
+  number_option(*verb, "--fold-count", a.folds, "Folds, at least 3", {1, 1'000'000})
+      ->type_name("K");
   std::string const models = "Features";
-  verb->add_option("--mu", a.features.mu, "LMIR.DIR: terms the collection adds")
-      ->capture_default_str()
+  number_option(*verb, "--mu", a.features.mu, "LMIR.DIR: terms the collection adds")->group(models);
+  number_option(*verb, "--lambda", a.features.lambda, "LMIR.JM: the collection's share")
       ->group(models);
-  verb->add_option("--lambda", a.features.lambda, "LMIR.JM: the collection's share")
-      ->capture_default_str()
-      ->group(models);
-  verb->add_option("--delta", a.features.delta, "LMIR.ABS: what counts are lowered by")
-      ->capture_default_str()
+  number_option(*verb, "--delta", a.features.delta, "LMIR.ABS: what counts are lowered by")
       ->group(models);
   a.text.add_reading_to(*verb, "--collection-format");
   a.text.add_index_to(*verb);
   add_cross_validation_to(*verb, a.experiment);
+  for (auto const& [option, of_main_table] :
+       {std::pair{"--metrics", main_measures}, std::pair{"--profile", main_profile}}) {
+    CLI::Option* const one = verb->get_option(option);
+    one->description(fmt::format("{}; of the tables in D/experiment. The main table's: {}",
+                                 one->get_description(), of_main_table));
+  }
 }
 
 }  // namespace rulerank::apps

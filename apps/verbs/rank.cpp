@@ -1,42 +1,43 @@
-#include "apps/shared/arguments.hpp"
-#include "apps/shared/ranker_arguments.hpp"
-#include "apps/shared/settings_argument.hpp"
+#include "apps/shared/device_rule.hpp"
+#include "apps/shared/scorer_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/trec.hpp"
 #include "l2r/scorer.hpp"
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 namespace rulerank::apps {
 namespace {
 
+/// OHSUMED has 493 (45 features), MQ2008 614 (46).
+constexpr double bytes_a_document = 500;
+
 struct rank_arguments {
-  std::string train;
-  std::string model;
-  std::string test;
-  std::string out = "-";
-  std::string run;
+  scorer_arguments scorer;
+  std::vector<std::string> tests;
+  std::vector<std::string> outs;
+  std::vector<std::string> runs;
   std::string tag = "rulerank";
-  reading_arguments reading;
-  discretizer_arguments discretizer;
-  ranker_arguments ranker;
-  settings_argument settings;
 };
 
-/// Writes the scores and the run, and counts what it wrote.
+/// Writes the scores and the run of a test file, and counts what it wrote.
 class ranking_writer {
  public:
-  ranking_writer(session& owner, rank_arguments const& arguments)
-      : owner_(owner), scores_(arguments.out), tag_(arguments.tag) {
-    if (!arguments.run.empty()) run_.emplace(arguments.run);
+  /// `run`: the path of the run, or empty.
+  ranking_writer(session& owner, std::string const& scores, std::string const& run, std::string tag)
+      : owner_(owner), scores_(scores), tag_(std::move(tag)) {
+    if (!run.empty()) run_.emplace(run);
   }
 
   void write(datasets::dataset const& test, l2r::scored const& result) {
@@ -48,29 +49,14 @@ class ranking_writer {
         ids_ = datasets::distinct_ids(test, [&](std::string const& what) { owner_.warn(what); });
       datasets::write_run(test, result.scores, tag_, *run_, {.ids = ids_});
     }
-    documents_ += test.size();
-    queries_ += test.queries.size();
-    hits_ += result.cache_hits;
-    misses_ += result.cache_misses;
-    prefix_lookups_ += result.prefix_lookups;
   }
   void flush() {
     scores_.flush();
     if (run_) run_->flush();
   }
   void commit() {
-    auto const timer = owner_.stage("write");
-    flush();  // a disk that is full for one of them leaves neither behind
     scores_.commit();
     if (run_) run_->commit();
-  }
-  nlohmann::ordered_json summary() const {
-    nlohmann::ordered_json json;
-    json["documents"] = documents_;
-    json["queries"] = queries_;
-    if (hits_ + misses_ > 0) json["cache"] = {{"hits", hits_}, {"misses", misses_}};
-    if (prefix_lookups_ > 0) json["cache"]["prefix_lookups"] = prefix_lookups_;
-    return json;
   }
 
  private:
@@ -79,50 +65,79 @@ class ranking_writer {
   std::optional<output_file> run_;
   std::string tag_;
   datasets::run_ids ids_ = datasets::run_ids::docid;
-  std::size_t documents_ = 0;
-  std::size_t queries_ = 0;
-  std::uint64_t hits_ = 0;
-  std::uint64_t misses_ = 0;
-  std::uint64_t prefix_lookups_ = 0;
+};
+
+/// What was ranked, over all test files.
+struct ranking_counts {
+  std::size_t documents = 0;
+  std::size_t queries = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t prefix_lookups = 0;
+
+  void add(datasets::dataset const& test, l2r::scored const& result) {
+    documents += test.size();
+    queries += test.queries.size();
+    hits += result.cache_hits;
+    misses += result.cache_misses;
+    prefix_lookups += result.prefix_lookups;
+  }
+  nlohmann::ordered_json summary() const {
+    nlohmann::ordered_json json;
+    json["documents"] = documents;
+    json["queries"] = queries;
+    if (hits + misses > 0) json["cache"] = {{"hits", hits}, {"misses", misses}};
+    if (prefix_lookups > 0) json["cache"]["prefix_lookups"] = prefix_lookups;
+    return json;
+  }
 };
 
 /// Refuses what makes no sense before anything is read.
 void check(session& owner, rank_arguments const& arguments) {
-  if (arguments.model.empty() == arguments.train.empty())
-    throw usage_error("no training documents, expected --train or --model");
   if (!datasets::is_run_column(arguments.tag))
     throw usage_error(
         fmt::format("--tag: found '{}', expected one word, a column of the run", arguments.tag));
-  owner.outputs({{"--out", arguments.out}, {"--run", arguments.run}});
-  arguments.reading.check_inputs(owner, {{"--train", arguments.train},
-                                         {"--test", arguments.test},
-                                         {"--model", arguments.model},
-                                         {"--discretizer", arguments.discretizer.fitted},
-                                         {"--settings", arguments.settings.file}});
+  auto const expect_one_each = [&](char const* option, std::vector<std::string> const& files) {
+    if (files.size() != arguments.tests.size())
+      throw usage_error(fmt::format("{}: found {} files, expected {}, one for each --test", option,
+                                    files.size(), arguments.tests.size()));
+  };
+  std::vector<session::named_input> inputs;
+  std::vector<session::named_output> outputs;
+  for (std::string const& path : arguments.tests) inputs.push_back({"--test", path});
+  for (std::string const& path : arguments.outs) outputs.push_back({"--out", path});
+  for (std::string const& path : arguments.runs) outputs.push_back({"--run", path});
+  expect_one_each("--out", arguments.outs);
+  if (!arguments.runs.empty()) expect_one_each("--run", arguments.runs);
+  arguments.scorer.check(owner, std::move(inputs));
+  owner.outputs(outputs);
 }
 
-/// Scores the documents of --test, or the queries of standard input as they come.
-void rank_test(session& owner, rank_arguments const& arguments, l2r::scorer const& scorer,
-               ranking_writer& out) {
+/// Scores the documents of the `t`-th test file, or the queries of standard input as they come.
+void rank_test(session& owner, rank_arguments const& arguments, std::size_t t,
+               l2r::scorer const& scorer, ranking_counts& counts, ranking_writer& out) {
   auto const rank_list = [&](datasets::dataset const& documents) {
     l2r::scored const result = scorer.score(owner.ctx(), documents);
     owner.took("discretize", result.timings.discretize_s);
     owner.took("rank", result.timings.score_s);
+    counts.add(documents, result);
     out.write(documents, result);
   };
-  std::size_t const input = arguments.model.empty() ? 1 : 0;
-  if (arguments.test != "-") {
+  reading_arguments const& reading = arguments.scorer.reading;
+  std::size_t const input = arguments.scorer.first_test() + t;
+  std::string const& path = arguments.tests[t];
+  if (path != "-") {
     datasets::dataset test;
     {
       auto const timer = owner.stage("read");
-      test = arguments.reading.read(owner, arguments.test, input);
+      test = reading.read(owner, path, input, reading_arguments::labels::any);
     }
     return rank_list(test);
   }
-  auto const how = arguments.reading.options(input);
+  auto const how = reading.options(input, reading_arguments::labels::any);
   owner.input(how.group_file);
-  owner.input(arguments.test);
-  datasets::stream_svmlight(
+  owner.input(path);
+  datasets::stream_dataset(
       owner.ctx(), STDIN_FILENO, "standard input", how,
       [&](datasets::dataset const& query) {
         rank_list(query);
@@ -131,31 +146,49 @@ void rank_test(session& owner, rank_arguments const& arguments, l2r::scorer cons
       [&](std::string const& message) { owner.warn(message); });
 }
 
-void rank(session& owner, rank_arguments const& arguments) {
+/// Ranks all files, and puts the outputs in their places when all are written: a disk that is full
+/// for one of them leaves none behind.
+ranking_counts rank_files(session& owner, rank_arguments const& arguments,
+                          std::vector<ranker_recipe> const& recipes, std::string& engine) {
+  std::deque<ranking_writer> outs;  // an output that cannot be written fails before the work
+  for (std::size_t t = 0; t < arguments.tests.size(); ++t)
+    outs.emplace_back(owner, arguments.outs[t], arguments.runs.empty() ? "" : arguments.runs[t],
+                      arguments.tag);
+  double tests = 0;
+  for (std::string const& path : arguments.tests) tests += bytes_ahead(path) / bytes_a_document;
+  l2r::scorer const scorer = arguments.scorer.make(owner, recipes, tests);
+  engine = l2r::name_of(scorer.engine());
+  ranking_counts counts;
+  for (std::size_t t = 0; t < arguments.tests.size(); ++t)
+    rank_test(owner, arguments, t, scorer, counts, outs[t]);
+  auto const timer = owner.stage("write");
+  for (ranking_writer& out : outs) out.flush();
+  for (ranking_writer& out : outs) out.commit();
+  return counts;
+}
+
+void rank(session& owner, rank_arguments arguments) {
+  if (arguments.outs.empty() && arguments.tests.size() == 1) arguments.outs = {"-"};
   check(owner, arguments);
-  std::vector<ranker_recipe> const recipes =
-      arguments.settings.recipes(owner, {arguments.discretizer, arguments.ranker});
-  bool const fitted = !arguments.model.empty();
-  for (auto const& [discretizer, ranker] : recipes) {  // refuses wrong words before the work
-    ranker.options();
-    if (!fitted) discretizer.options();
-  }
-  ranking_writer out(owner, arguments);  // an output that cannot be written fails before the work
-  l2r::model model = fitted ? read_model(owner, arguments.model, arguments.ranker)
-                            : make_model(owner, arguments.train, arguments.reading, recipes);
-  l2r::scorer const scorer = make_scorer(owner, std::move(model), arguments.ranker);
-  rank_test(owner, arguments, scorer, out);
-  out.commit();
-  nlohmann::ordered_json const summary = out.summary();
+  std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);
+  std::string engine;
+  ranking_counts const counts = rank_files(owner, arguments, recipes, engine);
+  nlohmann::ordered_json const summary = counts.summary();
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
+  owner.say(fmt::format("ranked {} documents of {} queries with {}{}", counts.documents,
+                        counts.queries, engine,
+                        arguments.outs == std::vector<std::string>{"-"}
+                            ? ""
+                            : fmt::format(", scores in {}", fmt::join(arguments.outs, " "))));
   if (owner.prints_json()) {
     nlohmann::ordered_json json;
-    json["scores"] = arguments.out;
-    json["engine"] = l2r::name_of(scorer.engine());
+    if (arguments.outs.size() == 1)
+      json["scores"] = arguments.outs.front();
+    else
+      json["scores"] = arguments.outs;
+    json["engine"] = engine;
     json.update(summary);
-    output_file to("-");
-    to.write(json.dump(2) + "\n");
-    to.commit();
+    write_file("-", datasets::text_of(json));
   }
 }
 
@@ -168,26 +201,19 @@ void add_rank(CLI::App& program, session& owner) {
                "rulerank rank --train reduced.txt --test Fold1/test.txt --rule-size 4 "
                "--method frequency --out scores.txt --run run.trec",
                [arguments, &owner] { rank(owner, *arguments); });
-  CLI::Option* const train =
-      path_option(*verb, "--train", arguments->train, "Training documents (SVMlight)")
-          ->type_name("FILE");
-  CLI::Option* const model =
-      path_option(*verb, "--model", arguments->model, "Or what fit wrote")->type_name("FILE");
-  path_option(*verb, "--test", arguments->test,
+  arguments->scorer.add_inputs_to(*verb);
+  path_option(*verb, "--test", arguments->tests,
               "Documents to rank; -: standard input, each query ranked when it is complete")
       ->type_name("FILE|-")
       ->required();
-  path_option(*verb, "--out", arguments->out, "One score a line, in input order")
+  path_option(*verb, "--out", arguments->outs,
+              "One score a line, in input order; with several --test one file for each")
       ->type_name("FILE")
-      ->capture_default_str();
-  path_option(*verb, "--run", arguments->run, "The ranking as a TREC run")->type_name("FILE");
+      ->default_str("-");
+  path_option(*verb, "--run", arguments->runs, "The ranking as a TREC run, likewise")
+      ->type_name("FILE");
   verb->add_option("--tag", arguments->tag, "Last column of the run")->capture_default_str();
-  arguments->ranker.add_scoring_to(*verb);
-  arguments->ranker.add_engine_to(*verb);
-  arguments->discretizer.add_to(*verb);
-  arguments->settings.add_to(*verb);
-  arguments->reading.add_to(*verb);
-  exclude_each_other(*verb, train, model);
+  arguments->scorer.add_to(*verb);
 }
 
 }  // namespace rulerank::apps

@@ -4,6 +4,7 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,8 @@
 
 namespace rulerank::apps {
 namespace {
+
+constexpr std::size_t most_documents = std::size_t{1} << 40;
 
 struct sample_arguments {
   std::string shape;
@@ -72,11 +75,13 @@ std::string shapes_as_table() {
 void sample(session& owner, sample_arguments const& arguments) {
   if (arguments.list_shapes) {
     owner.outputs({{"the list", "-"}});
-    return write_file("-", owner.run.json ? shapes_as_json().dump(2) + "\n" : shapes_as_table());
+    return write_file("-",
+                      owner.run.json ? datasets::text_of(shapes_as_json()) : shapes_as_table());
   }
   if (arguments.out_dir.empty()) throw usage_error("--out-dir is required");
   datasets::sample_options const options = options_of(arguments);
-  expect_manifest_beside_folds(owner, arguments.out_dir, options.folds);
+  name_folds(owner, arguments.out_dir, options.folds);
+  folder_lock const lock = owner.hold(arguments.out_dir);
   std::vector<datasets::written_fold> folds;
   {
     auto const timer = owner.stage("sample");
@@ -90,43 +95,35 @@ void sample(session& owner, sample_arguments const& arguments) {
 void add_sample(CLI::App& program, session& owner) {
   auto const arguments = std::make_shared<sample_arguments>();
   CLI::App* const verb = add_verb(program, owner, "sample", "Draw a data set in LETOR form, seeded",
-                                  "rulerank sample --shape td2003 --seed 7 --out-dir drawn   "
-                                  "(drawn/Fold1/train.txt has 29,435 documents)",
+                                  "rulerank sample --shape td2003 --seed 7 --out-dir drawn\n"
+                                  "drawn/Fold1/train.txt has 29,435 documents",
                                   [arguments, &owner] { sample(owner, *arguments); });
-  std::string names;
-  for (datasets::shape const& s : datasets::shapes())
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", s.name);
+  std::vector<std::string> names;
+  for (datasets::shape const& s : datasets::shapes()) names.emplace_back(s.name);
   auto* const shape =
-      verb->add_option("--shape", arguments->shape, "The sizes of a published set: " + names)
+      word_option(*verb, "--shape", arguments->shape, names, "The sizes of a published set")
           ->type_name("NAME");
   auto* const documents =
-      verb->add_option("--documents", arguments->documents,
-                       "Documents in all, at least one a query")
-          ->type_name("N")
-          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""));
+      number_option(*verb, "--documents", arguments->documents,
+                    "Documents in all, at least one a query", {1, most_documents});
   auto* const features =
-      verb->add_option("--features", arguments->features, "Features a document")
-          ->type_name("M")
-          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""));
+      number_option(*verb, "--features", arguments->features, "Features a document", {.least = 1})
+          ->type_name("M");
   auto* const queries =
-      verb->add_option("--queries", arguments->queries,
-                       "Queries in all, at least one a part; 0: one for each hundred documents")
-          ->type_name("K")
-          ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
-          ->capture_default_str();
+      number_option(*verb, "--queries", arguments->queries,
+                    "Queries in all, at least one a part; 0: one for each hundred documents",
+                    {0, most_documents})
+          ->type_name("K");
   auto* const labels =
-      verb->add_option("--labels", arguments->labels,
-                       "Labels 0 to L-1, each a quarter as frequent as the one before")
-          ->type_name("L")
-          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
-          ->capture_default_str();
+      number_option(*verb, "--labels", arguments->labels,
+                    "Labels 0 to L-1, each a quarter as frequent as the one before", {.least = 1})
+          ->type_name("L");
   arguments->folds_option =
-      verb->add_option("--folds", arguments->folds,
-                       "Equal parts and rotations of them; 1: one split into 3/5, 1/5, 1/5; "
-                       "a shape has its own (yahoo2: 1, else 5, and 1 writes the first alone)")
-          ->type_name("F")
-          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
-          ->capture_default_str();
+      number_option(*verb, "--fold-count,--folds", arguments->folds,
+                    "Equal parts and rotations of them; 1: one split into 3/5, 1/5, 1/5; "
+                    "a shape has its own (yahoo2: 1, else 5, and 1 writes the first alone)",
+                    {1, most_folds})
+          ->type_name("F");
   path_option(*verb, "--out-dir", arguments->out_dir,
               "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
       ->type_name("D");

@@ -1,10 +1,12 @@
 #include "knn/sparse/search.hpp"
 
+#include "apps/shared/device_rule.hpp"
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -24,11 +26,12 @@ struct search_text_arguments {
   std::string out = "-";
   std::string run;
   std::string tag = "rulerank";
-  std::string metric = "cosine";
+  std::string metric = "auto";
   std::string engine = "auto";
   std::string votes;
   std::string classes;
   std::size_t k = 30;
+  bool pad = false;
   std::size_t group = 1;
   std::string balance = "inter";
   text_arguments text;
@@ -99,17 +102,17 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
     for (std::string const& name : text_arguments::word_options())
       if (verb.count(name) > 0)
         throw usage_error(fmt::format("{} beside --format svmlight: there are no words", name));
+  arguments.text.check_weights(verb);
   if (arguments.text.weights != "bm25")
     for (char const* const name : {"--k1", "--b"})
-      if (verb.count(name) > 0)
-        throw usage_error(fmt::format("{} beside --weights {}, expected --weights bm25", name,
-                                      arguments.text.weights));
+      if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --weights bm25", name));
   if (arguments.queries.empty())
-    for (char const* const name : {"--out", "--run", "--tag", "--votes", "--classes", "--k",
-                                   "--metric", "--engine", "--group", "--balance"})
+    for (char const* const name :
+         {"--out", "--run", "--tag", "--votes", "--classes", "--k", "--pad", "--metric", "--engine",
+          "--launch-queries", "--balance"})
       if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --queries", name));
   if (arguments.engine != "fish")
-    for (char const* const name : {"--group", "--balance"})
+    for (char const* const name : {"--launch-queries", "--balance"})
       if (verb.count(name) > 0)
         throw usage_error(
             fmt::format("{} beside --engine {}, expected --engine fish", name, arguments.engine));
@@ -141,8 +144,8 @@ struct search_output {
   neighbour_files neighbours;
   std::optional<class_votes> votes;
 
-  search_output(search_text_arguments const& arguments, knn::similarity metric)
-      : neighbours(arguments.out, arguments.run, arguments.tag, metric) {
+  explicit search_output(search_text_arguments const& arguments)
+      : neighbours(arguments.out, arguments.run, arguments.tag) {
     if (!arguments.votes.empty()) votes.emplace(arguments.votes, arguments.classes);
   }
   void commit() {
@@ -193,7 +196,8 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
 knn::sparse_search_options search_options_of(search_text_arguments const& arguments) {
   knn::sparse_search_options options;
   options.k = arguments.k;
-  options.metric = knn::sparse_similarity_from(arguments.metric);
+  options.pad = arguments.pad;
+  options.metric = text_arguments::metric_from(arguments.metric, knn::similarity::cosine);
   options.engine = knn::sparse_engine_from(arguments.engine);
   options.group = arguments.group;
   options.balance = knn::load_balance_from(arguments.balance);
@@ -215,10 +219,11 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
   check_usage(arguments, verb);
   name_files(owner, arguments);
   auto const reading = arguments.text.options(owner);
-  knn::sparse_search_options const options = search_options_of(arguments);
+  knn::sparse_search_options options = search_options_of(arguments);
   std::optional<search_output> out;
-  if (!arguments.queries.empty()) out.emplace(arguments, options.metric);
+  if (!arguments.queries.empty()) out.emplace(arguments);
   knn::text_index const index = prepare(owner, arguments);
+  options.metric = text_arguments::metric_from(arguments.metric, index.options().metric);
   warn_without_terms(owner, index);
   nlohmann::ordered_json summary{{"documents", index.ids().size()},
                                  {"terms", index.terms().size()},
@@ -227,6 +232,9 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
     std::optional<knn::sparse_searcher> searcher;
     {
       auto const timer = owner.stage("prepare");
+      owner.choose_device(places_of(knn::sparse_engines(), options.engine),
+                          search_seconds(static_cast<double>(index.ids().size()),
+                                         bytes_ahead(arguments.queries) / bytes_a_term));
       searcher.emplace(owner.ctx(), index.index(), options);
     }
     auto const& engine = *find_engine(knn::sparse_engines(), searcher->engine());
@@ -236,13 +244,14 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
         search_queries(owner, arguments, index, *searcher, reading.format, reading.reading, *out);
     out->commit();
     summary["k"] = std::min(arguments.k, index.ids().size());
+    summary["metric"] = knn::name_of(options.metric);
     summary["engine"] = knn::name_of(searcher->engine());
     note_quality(owner, *out, summary);
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (owner.prints_json()) {
     summary["seconds"] = owner.timings();
-    write_file("-", summary.dump(2) + "\n");
+    write_file("-", datasets::text_of(summary));
   }
 }
 
@@ -256,23 +265,25 @@ void add_text(CLI::App& search, session& owner) {
                  search_text(owner, *arguments, *search.get_subcommand("text"));
                });
   path_option(*verb, "--collection", arguments->collection,
-              "Documents: TSV, JSON lines, a folder, SMART's form, or with --format svmlight "
-              "vectors; - is standard input")
+              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder, or with --format "
+              "svmlight vectors; - is standard input")
       ->type_name("FILE|FOLDER|-");
   path_option(*verb, "--index", arguments->index,
               "With --collection: where the index is kept; without: the index to search")
       ->type_name("FILE");
   path_option(*verb, "--queries", arguments->queries, "Queries, in a form of documents")
       ->type_name("FILE|FOLDER|-");
-  verb->add_option("--k", arguments->k, "Neighbours of a query")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
-      ->capture_default_str();
-  verb->add_option("--metric", arguments->metric, "cosine, ip (inner product) or l2")
+  number_option(*verb, "--k", arguments->k, "Neighbours of a query", {1, std::size_t{1} << 40});
+  verb->add_flag("--pad", arguments->pad,
+                 "Fill up to k with documents that share no term with the query");
+  verb->add_option("--metric", arguments->metric,
+                   "cosine, ip (inner product) or l2; auto: ip for bm25 and --weighting's norm n, "
+                   "else cosine")
       ->capture_default_str();
   engine_option(*verb, "--engine", arguments->engine, knn::sparse_engines());
-  verb->add_option("--group", arguments->group, "fish: queries of a launch")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31).description(""))
-      ->capture_default_str();
+  renamed_option(*verb, "--group",
+                 number_option(*verb, "--launch-queries", arguments->group,
+                               "fish: queries of a launch", {1, std::size_t{1} << 31}));
   verb->add_option("--balance", arguments->balance,
                    "fish: postings dealt to threads evenly (inter), or a term to a block (intra)")
       ->capture_default_str();

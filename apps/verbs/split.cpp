@@ -27,20 +27,21 @@ void add_split(CLI::App& program, session& owner) {
   auto const arguments = std::make_shared<split_arguments>();
   CLI::App* const verb =
       add_verb(program, owner, "split", "Split a data set into folds by query, as LETOR does",
-               "rulerank split --in all.txt --folds 5 --out-dir folds --seed 7   "
-               "(Fold1 trains on S1 S2 S3, validates on S4, tests on S5)",
+               "rulerank split --in all.txt --fold-count 5 --out-dir folds --seed 7\n"
+               "Fold1 trains on S1 S2 S3, validates on S4, tests on S5",
                [arguments, &owner] {
                  split_arguments& given = *arguments;
                  if (!given.reading.group_files.empty())
                    throw usage_error("--group: lines without qid would lose their queries");
                  given.options.shuffle = !given.no_shuffle;
                  datasets::letor_rotation(0, given.options.folds);  // refuses wrong numbers first
-                 expect_manifest_beside_folds(owner, given.out_dir, given.options.folds);
+                 name_folds(owner, given.out_dir, given.options.folds);
                  datasets::dataset data;
                  {
                    auto const timer = owner.stage("read");
                    data = given.reading.read(owner, given.in);
                  }
+                 folder_lock const lock = owner.hold(given.out_dir);
                  std::vector<datasets::written_fold> folds;
                  {
                    auto const timer = owner.stage("split");
@@ -48,13 +49,13 @@ void add_split(CLI::App& program, session& owner) {
                  }
                  print_folds(owner, given.out_dir, folds);
                });
-  path_option(*verb, "--in", arguments->in, "SVMlight file with qid; - is standard input")
+  path_option(*verb, "--in", arguments->in,
+              "Documents with qid (SVMlight, CSV or TSV); - is standard input")
       ->type_name("FILE")
       ->required();
-  verb->add_option("--folds", arguments->options.folds, "Folds, at least 3")
-      ->type_name("K")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
-      ->capture_default_str();
+  number_option(*verb, "--fold-count,--folds", arguments->options.folds, "Folds, at least 3",
+                {1, most_folds})
+      ->type_name("K");
   path_option(*verb, "--out-dir", arguments->out_dir,
               "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
       ->type_name("D")

@@ -1,4 +1,6 @@
 #include "apps/shared/arguments.hpp"
+#include "apps/shared/device_rule.hpp"
+#include "apps/shared/profile_arguments.hpp"
 #include "apps/shared/ranker_arguments.hpp"
 #include "apps/shared/sampler_arguments.hpp"
 #include "apps/shared/tune_arguments.hpp"
@@ -7,11 +9,13 @@
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
+#include "datasets/json_text.hpp"
 #include "datasets/svmlight.hpp"
 #include "eval/report.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/tuner.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -106,10 +110,10 @@ tuning::prepared prepare(session& owner, tune_plan const& plan, datasets::datase
 void write_results(tune_verb_arguments const& a, eval::table_format format,
                    eval::table const& table, nlohmann::ordered_json const& best) {
   if (!a.trials.empty()) write_file(a.trials, eval::render(table, eval::table_format::tsv));
-  if (!a.out.empty()) write_file(a.out, best.dump(2) + "\n");
+  if (!a.out.empty()) write_file(a.out, datasets::text_of(best));
   if (format == eval::table_format::json) {
     nlohmann::ordered_json const all{{"best", best}, {"trials", eval::to_json(table)}};
-    write_file("-", all.dump(2) + "\n");
+    write_file("-", datasets::text_of(all));
   } else {
     write_file("-", eval::render(table, format));
   }
@@ -124,8 +128,14 @@ void tune(session& owner, tune_verb_arguments const& a) {
     datasets::expect_labels(train, "learn from");
     vali = a.reading.read(owner, a.vali, 1);
   }
-  tuning::tuner tuner(owner.ctx(), vali, tuning::candidates_of(plan.space), plan.measures,
-                      plan.rules,
+  std::vector<tuning::candidate> const candidates = tuning::candidates_of(plan.space);
+  owner.choose_device(
+      places_of(l2r::engines(), plan.engine.engine),
+      static_cast<double>(candidates.size()) *
+          ranking_seconds(static_cast<double>(train.size()), static_cast<double>(vali.size()),
+                          static_cast<double>(datasets::listed_features(train).size()),
+                          *std::ranges::max_element(plan.space.rule_sizes)));
+  tuning::tuner tuner(owner.ctx(), vali, candidates, plan.measures, plan.rules,
                       [&](tuning::cuts const& by) { return prepare(owner, plan, train, vali, by); },
                       plan.engine, {a.tuned.cross_fit, &train});
   tuning::trials_file trials(tuner, a.resume,
@@ -151,22 +161,22 @@ void add_tune(CLI::App& program, session& owner) {
   tune_verb_arguments& a = *arguments;
   CLI::App* const verb = add_verb(
       program, owner, "tune", "Choose how to rank on a validation part",
-      "rulerank tune --train Fold1/train.txt --vali Fold1/vali.txt --metric MAP --out best.json\n"
-      "  tries ways to cut features and to score by successive halving; then\n"
-      "  rulerank rank --train Fold1/train.txt --test Fold1/test.txt --settings best.json",
+      "rulerank tune --train Fold1/train.txt --vali Fold1/vali.txt --metrics MAP --out best.json\n"
+      "tries ways to cut features and to score by successive halving; then\n"
+      "rulerank rank --train Fold1/train.txt --test Fold1/test.txt --settings best.json",
       [&owner, arguments] { tune(owner, *arguments); });
-  path_option(*verb, "--train", a.train, "Training documents (SVMlight)")
+  path_option(*verb, "--train", a.train, "Training documents (SVMlight, CSV or TSV)")
       ->type_name("FILE")
       ->required();
   path_option(*verb, "--vali", a.vali, "Validation documents: what is chosen ranks these best")
       ->type_name("FILE")
       ->required();
-  verb->add_option("--metric", a.metrics,
-                   "As evaluate's; more of them are shown, the first decides")
+  expect_measures(*verb, verb->add_option("--metrics,--metric", a.metrics,
+                                          "As evaluate's; more of them are shown, the first "
+                                          "decides"))
       ->type_name("M,...")
       ->capture_default_str();
-  verb->add_option("--profile", a.profile, "letor, mslr, standard, trec, lightgbm or yahoo")
-      ->capture_default_str();
+  add_profile(*verb, a.profile);
   path_option(*verb, "--out", a.out,
               "The best settings, for --settings of rank, fit and experiment")
       ->type_name("S.json");
@@ -174,9 +184,8 @@ void add_tune(CLI::App& program, session& owner) {
   path_option(*verb, "--resume", a.resume,
               "Keeps what was tried, to go on after an interruption or with a larger budget")
       ->type_name("STATE");
-  verb->add_option("--format", a.format,
-                   "What goes to standard output: table, tsv, json, markdown or latex")
-      ->capture_default_str();
+  word_option(*verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
+              "What goes to standard output");
   a.tuned.add_to(*verb);
   a.ranker.add_engine_to(*verb);
   a.discretizer.add_to(*verb);

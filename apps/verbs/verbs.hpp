@@ -7,13 +7,16 @@
 // options. It is as long as the list of options is.
 namespace rulerank::apps {
 
+void add_completion(CLI::App& program, session& owner);
 void add_devices(CLI::App& program, session& owner);
 void add_discretize(CLI::App& program, session& owner);
 void add_engines(CLI::App& program, session& owner);
 void add_evaluate(CLI::App& program, session& owner);
 void add_experiment(CLI::App& program, session& owner);
 void add_explain(CLI::App& program, session& owner);
+void add_pages(CLI::App& program, session& owner);
 void add_pipeline(CLI::App& program, session& owner);
+void add_help(CLI::App& program, session& owner);
 void add_reduce(CLI::App& program, session& owner);
 void add_fit(CLI::App& program, session& owner);
 void add_mine(CLI::App& program, session& owner);

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+// Scripts that complete the program's command line, made from the options that it has.
+namespace rulerank::apps {
+
+std::string bash_completion(CLI::App const& program);
+std::string zsh_completion(CLI::App const& program);
+std::string fish_completion(CLI::App const& program);
+
+}  // namespace rulerank::apps

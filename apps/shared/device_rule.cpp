@@ -1,0 +1,58 @@
+#include "apps/shared/device_rule.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <system_error>
+
+namespace rulerank::apps {
+
+namespace {
+
+/// CUDA's start takes 0.32 s a command; what the CPU does in this time and a little more is not
+/// worth it.
+constexpr double worth_s = 0.5;
+
+/// Work a second of a thread, at which the choice is right: documents x features of sampling; words
+/// of 64 training documents x itemsets x documents of ranking; documents x terms of search.
+constexpr double sampling_rate = 3.2e7;
+constexpr double ranking_rate = 3.5e10;
+constexpr double search_rate = 5e10;
+
+}  // namespace
+
+double sampling_seconds(double documents, double features) {
+  return documents * features / sampling_rate;
+}
+
+double ranking_seconds(double training, double tests, double features, std::uint32_t rule_size) {
+  double itemsets = 0, of_size = 1;  // the sum of C(features, k) for k < rule_size
+  for (std::uint32_t k = 1; k < rule_size && k <= features; ++k) {
+    of_size *= (features - k + 1) / k;
+    itemsets += of_size;
+  }
+  return tests * itemsets * std::ceil(training / 64) / ranking_rate;
+}
+
+double search_seconds(double documents, double terms) {
+  return documents * terms / search_rate;
+}
+
+bool worth_gpus(double thread_seconds, int threads) {
+  return thread_seconds / threads > worth_s;
+}
+
+bool has_gpu() {
+  std::error_code none;
+  return std::filesystem::exists("/dev/nvidiactl", none) ||
+         std::filesystem::exists("/dev/dxg", none);  // of Windows, below Linux
+}
+
+double bytes_ahead(std::string const& path) {
+  constexpr double unknown = 1e8;
+  std::error_code none;
+  if (path == "-" || !std::filesystem::is_regular_file(path, none)) return unknown;
+  auto const bytes = std::filesystem::file_size(path, none);
+  return none ? unknown : static_cast<double>(bytes);
+}
+
+}  // namespace rulerank::apps

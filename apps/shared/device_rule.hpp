@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+// What --device auto goes by: a rule of the size of the work, the same on every machine. Its
+// constants were fitted once to measurements (bench/results/2026-11-22-auto); nothing is calibrated
+// when the program runs.
+namespace rulerank::apps {
+
+/// The seconds that one CPU thread takes, by the default engine.
+double sampling_seconds(double documents, double features);
+double ranking_seconds(double training, double tests, double features, std::uint32_t rule_size);
+/// `terms`: of all queries together.
+double search_seconds(double documents, double terms);
+
+/// Whether GPUs are worth CUDA's start, beside so many threads.
+bool worth_gpus(double thread_seconds, int threads);
+
+/// Whether the machine has a GPU, without starting CUDA.
+bool has_gpu();
+
+/// A word of English and what is behind it.
+inline constexpr double bytes_a_term = 6;
+
+/// The bytes of a file that is not read yet; of a stream or a folder some 100 MB.
+double bytes_ahead(std::string const& path);
+
+}  // namespace rulerank::apps

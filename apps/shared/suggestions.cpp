@@ -1,0 +1,67 @@
+#include "apps/shared/suggestions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+/// Lower case, without dashes in front and a measure's cut-off (@10).
+std::string plain(std::string_view word) {
+  word = word.substr(0, word.find('@'));
+  std::string letters(word.substr(std::min(word.find_first_not_of('-'), word.size())));
+  std::ranges::transform(letters, letters.begin(), [](unsigned char c) { return std::tolower(c); });
+  return letters;
+}
+
+/// How many letters have to be inserted, removed, replaced or swapped with the next one (optimal
+/// string alignment) to make one word of the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::array<std::vector<std::size_t>, 3> rows;  // the one being filled, and the two before it
+  for (auto& row : rows) row.resize(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    auto& row = rows[i % 3];
+    auto const &last = rows[(i + 2) % 3], &before = rows[(i + 1) % 3];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return rows[a.size() % 3][b.size()];
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view found, std::span<std::string const> known) {
+  std::string const word = plain(found);
+  if (word.size() < 2) return {};
+  std::size_t const far = std::max<std::size_t>(word.size() / 3, 1) + 1;
+  std::string const* nearest = nullptr;
+  std::size_t least = far;
+  for (std::string const& candidate : known) {
+    std::string const other = plain(candidate);
+    std::size_t const d = other.starts_with(word) ? 1 : distance(word, other);
+    if (d >= least) continue;
+    least = d;
+    nearest = &candidate;
+  }
+  return nearest == nullptr ? "" : fmt::format(" (did you mean {}?)", *nearest);
+}
+
+std::string one_of(std::span<std::string const> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 < words.size() ? ", " : " or ", words[i]);
+  return text;
+}
+
+}  // namespace rulerank::apps

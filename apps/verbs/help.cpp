@@ -1,0 +1,97 @@
+#include "apps/shared/help.hpp"
+
+#include "apps/shared/completion.hpp"
+#include "apps/shared/suggestions.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "core/version.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+// The verbs that show the program itself: help, completion and, for the build, pages.
+namespace rulerank::apps {
+namespace {
+
+/// The app that words such as `search text` name. Throws `usage_error`.
+CLI::App const& app_named(CLI::App const& program, std::vector<std::string> const& words) {
+  CLI::App const* app = &program;
+  for (std::string const& word : words) {
+    auto const below = shown_verbs(*app);
+    auto const at = std::ranges::find(below, word, [](CLI::App const* v) { return v->get_name(); });
+    if (at == below.end()) {
+      std::vector<std::string> names;
+      for (CLI::App const* verb : below) names.push_back(verb->get_name());
+      throw usage_error(
+          fmt::format("found '{}', expected a verb{}", word, did_you_mean(word, names)));
+    }
+    app = *at;
+  }
+  return *app;
+}
+
+void write_into(std::filesystem::path const& folder, std::string const& name,
+                std::string_view text) {
+  make_folders(folder.string());
+  write_file((folder / name).string(), text);
+}
+
+/// A page for the program and one for each of its verbs.
+void write_manual(CLI::App const& app, std::filesystem::path const& folder) {
+  std::string name = full_name(app);
+  std::ranges::replace(name, ' ', '-');
+  write_into(folder, name + ".1", manual_page(app, version));
+  for (CLI::App const* verb : shown_verbs(app)) write_manual(*verb, folder);
+}
+
+}  // namespace
+
+void add_help(CLI::App& program, session&) {
+  auto const words = std::make_shared<std::vector<std::string>>();
+  CLI::App* const verb = program.add_subcommand("help", "Show the help of a verb");
+  verb->footer("rulerank help search text");
+  verb->add_option("VERB", *words, "The verb; without one, the list of verbs");
+  verb->callback([words, &program] {
+    write_file("-", help_text(app_named(program, *words), terminal_width()));
+  });
+}
+
+void add_completion(CLI::App& program, session&) {
+  auto const shell = std::make_shared<std::string>();
+  CLI::App* const verb =
+      program.add_subcommand("completion", "Print a completion script for bash, zsh or fish");
+  verb->footer("rulerank completion bash > ~/.local/share/bash-completion/completions/rulerank");
+  verb->add_option("SHELL", *shell, "bash, zsh or fish")->required();
+  verb->callback([shell, &program] {
+    std::vector<std::string> const shells{"bash", "zsh", "fish"};
+    if (std::ranges::find(shells, *shell) == shells.end())
+      throw usage_error(fmt::format("found '{}', expected {}{}", *shell, one_of(shells),
+                                    did_you_mean(*shell, shells)));
+    write_file("-", *shell == "bash"  ? bash_completion(program)
+                    : *shell == "zsh" ? zsh_completion(program)
+                                      : fish_completion(program));
+  });
+}
+
+void add_pages(CLI::App& program, session&) {
+  auto const folder = std::make_shared<std::string>();
+  CLI::App* const verb = program.add_subcommand(
+      "pages", "Write the manual pages and the completion scripts, as a prefix's share/ has them");
+  verb->group("");
+  verb->add_option("FOLDER", *folder, "Where they go; made where missing")->required();
+  verb->callback([folder, &program] {
+    std::filesystem::path const share = *folder;
+    write_manual(program, share / "man/man1");
+    write_into(share / "bash-completion/completions", "rulerank", bash_completion(program));
+    write_into(share / "zsh/site-functions", "_rulerank", zsh_completion(program));
+    write_into(share / "fish/vendor_completions.d", "rulerank.fish", fish_completion(program));
+  });
+}
+
+}  // namespace rulerank::apps
