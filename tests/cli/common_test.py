@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import resource
+import signal
 import subprocess
 
 import harness
@@ -21,7 +22,7 @@ class Help(harness.CommandLine):
             with self.subTest(verb):
                 text = self.expect(0, *verb.split(), "--help").stdout.decode()
                 self.assertRegex(text, rf"Example:\n +rulerank {verb}\b")
-                self.assertRegex(text, r"--device TEXT[ =\[]+auto")
+                self.assertRegex(text, r"--device auto\|cpu\|cuda\|\S+=auto\n")
 
     def test_version(self):
         text = self.expect(0, "--version").stdout.decode()
@@ -33,10 +34,11 @@ class Help(harness.CommandLine):
 class Usage(harness.CommandLine):
     def test_wrong_lines(self):
         for words, message in (
-                ([], "A subcommand is required"),
+                ([], "found nothing behind rulerank, expected sample, split, "),
+                (["search"], "found nothing behind search, expected text"),
                 (["fly"], "found 'fly', expected a verb"),
-                (["engines", "--fly"], "--fly"),
-                (["engines", "extra"], "extra"),
+                (["engines", "--fly"], "found '--fly', expected an option of engines"),
+                (["engines", "extra"], "found 'extra', expected an option of engines"),
                 (["devices", "--threads", "-1"], "--threads"),
                 (["devices", "--threads", "two"], "--threads"),
                 (["devices", "--seed", "x"], "--seed"),
@@ -119,12 +121,12 @@ class Usage(harness.CommandLine):
         train, test = ["--train", a], ["--test", a]
         lines = {
             "reduce": ({"--train": a, "--out": "o"},
-                       ["--ids", "--model", "--discretizer", "--pending", "--resume", "--names"]),
+                       ["--ids", "--discretizer-out", "--discretizer", "--pending", "--resume", "--names"]),
             "fit": ({"--train": a, "--model": "o"}, ["--discretizer", "--settings"]),
             "rank": ({"--train": a, "--test": a, "--out": "o"}, ["--run", "--discretizer", "--settings"]),
             "explain": ({"--train": a, "--test": a, "--qid": "1", "--out": "o"},
                         ["--names", "--discretizer"]),
-            "discretize": ({"--train": a, "--out-dir": "o"}, ["--apply", "--model"]),
+            "discretize": ({"--train": a, "--out-dir": "o"}, ["--apply", "--discretizer-out"]),
             "evaluate": ({"--test": a, "--scores": "s", "--out": "o"},
                          ["--qrels", "--run", "--folds"]),
             "experiment": ({"--folds": ".", "--out-dir": "o"}, ["--settings", "--scores"]),
@@ -275,7 +277,8 @@ class Engines(harness.CommandLine):
         where = "cuda" if self.has_gpu() else "cpu"
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
             if e["default"] and where in e["runs_on"]:
-                self.expect(0, *lines[e["verb"]], "--out", "auto", "--manifest", manifest)
+                self.expect(0, *lines[e["verb"]], "--out", "auto", "--device", where, "--manifest",
+                            manifest)
                 self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
         self.assertEqual({verb: len(texts) for verb, texts in outputs.items()},
                          {"reduce": 1, "rank": 1, "mine": 1, "search text": 1})
@@ -350,9 +353,12 @@ class Devices(harness.CommandLine):
     def test_auto_says_which_where_there_is_a_gpu(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         line = ["reduce", "--train", train, "--out", self.folder / "r.txt"]
-        took = b"rulerank: --device auto took cuda:0"
         listed = json.loads(self.expect(0, "devices", "--json").stdout)["cuda"]
+        took = b"rulerank: --device auto took cpu: CUDA would take longer to start"
         self.assertEqual(took in self.expect(0, *line).stderr, bool(listed))
+        engines = json.loads(self.expect(0, "engines", "--json").stdout)
+        if listed and any(e["engine"] == "prss" for e in engines):
+            self.expect(0, *line, "--engine", "prss", message="rulerank: --device auto took cuda:0")
         # An engine that runs on the CPU alone, and no engine, choose nothing.
         for words in (["mine", "--train", train, "--min-support", "1"],
                       ["split", "--in", train, "--folds", "3", "--out-dir", "d"]):
@@ -428,13 +434,13 @@ class Outputs(harness.CommandLine):
         rank = ["rank", "--train", train, "--test", train, "--out"]
         for line, options, found in (
                 ([*reduce, "new", "--ids", "new"], "--out and --ids", "new"),
-                ([*reduce, "new", "--model", "./new"], "--out new and --model ./new", "the same"),
-                ([*reduce, "a", "--ids", "new", "--model", self.folder / "again" / "new"],
-                 "--ids new and --model", "the same"),
+                ([*reduce, "new", "--discretizer-out", "./new"], "--out new and --discretizer-out ./new", "the same"),
+                ([*reduce, "a", "--ids", "new", "--discretizer-out", self.folder / "again" / "new"],
+                 "--ids new and --discretizer-out", "the same"),
                 ([*reduce, "one", "--ids", "link"], "--out one and --ids link", "the same"),
                 ([*reduce, "one", "--ids", "hard"], "--out one and --ids hard", "the same"),
                 ([*reduce, "-", "--ids", "-"], "--out and --ids", "standard output"),
-                ([*reduce, "/dev/stdout", "--ids", "-"], "--out /dev/stdout and --ids -", "same"),
+                ([*reduce, "/dev/stdout", "--ids", "-"], "--out /dev/stdout and --ids standard output", "same"),
                 ([*reduce, "new", "--manifest", "new"], "--manifest and --out", "new"),
                 ([*rank, "new", "--run", "new"], "--out and --run", "new"),
                 ([*rank, "-", "--run", "-"], "--out and --run", "standard output"),
@@ -449,8 +455,8 @@ class Outputs(harness.CommandLine):
                 (["devices", "--manifest", "-"], "--manifest and the list", "standard output"),
                 (["discretize", "--train", train, "--apply", train, "--out-dir", "d"],
                  f"--train {train} and --apply {train} are both", "d/train.txt"),
-                (["discretize", "--train", train, "--out-dir", "d", "--model", "d/train.txt"],
-                 f"--model and --train {train} are both", "d/train.txt"),
+                (["discretize", "--train", train, "--out-dir", "d", "--discretizer-out", "d/train.txt"],
+                 f"--discretizer-out and --train {train} are both", "d/train.txt"),
                 (["experiment", "--folds", ".", "--out-dir", ".", "--manifest", "results.json"],
                  "--out-dir's results.json", "the same"),
                 ([*SAMPLE, "--out-dir", ".", "--manifest", "one"], "", None),
@@ -666,6 +672,46 @@ class Terminal(harness.CommandLine):
         self.assertRegex(text, rb"\r\033\[K(\[[#-]{30}\] )?[\w ]+: \d+")
         self.assertRegex(text, rb"\r\033\[Krulerank: chose", "the progress is not cleared")
         self.assertEqual(self.on_a_terminal(*line, "--quiet"), b"")
+
+    def test_a_bar_is_gone_before_an_interruption(self):
+        mine, its = pty.openpty()
+        self.addCleanup(os.close, mine)
+        process = self.start("sample", "--documents", "4000000", "--features", "50", "--folds", "1",
+                             "--out-dir", "drawn", errors=its)
+        os.close(its)
+        text = b""
+        while b" left)" not in text:
+            text += os.read(mine, 4096)
+        process.send_signal(signal.SIGINT)
+        try:
+            while part := os.read(mine, 4096):
+                text += part
+        except OSError:
+            pass
+        self.assertEqual(process.wait(), 130, text)
+        self.assertRegex(text, rb"\r\033\[K\[[#-]{30}\] sample: \d+ of 4000000 \(\d+ %, \d+ (s|min) left\)")
+        self.assertRegex(text, rb"\r\033\[Krulerank: error: interrupted\r\n$")
+
+    def test_bytes_are_readable(self):
+        lines = self.file("lines", b"".join(b"%d %d %d %d\n" % (i % 7, i % 11, i % 13, i % 1000)
+                                            for i in range(100_000)) * 40)
+        text = self.on_a_terminal("mine", "--transactions", lines, "--min-support", "100%", "--out",
+                                  "/dev/null")
+        self.assertRegex(text, rb"read: [\d.]+ (kB|MB) of [\d.]+ MB \(\d+ %")
+
+    def test_what_was_done_is_said(self):
+        train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n0 qid:3 1:2\n")
+        for line, said in (
+                (["rank", "--train", train, "--test", train, "--out", "s"],
+                 "rulerank: ranked 4 documents of 3 queries with project, scores in s\n"),
+                (["split", "--in", train, "--fold-count", "3", "--out-dir", "f"],
+                 "rulerank: 3 folds in f; f/Fold1 has "),
+                ([*SAMPLE, "--out-dir", "d"], "rulerank: 1 fold in d; d/Fold1 has 36 training, "),
+                (["reduce", "--train", train, "--out", "r"],
+                 " % of the documents are chosen, and ranking by them loses .0007 MAP")):
+            with self.subTest(line=line):
+                self.assertIn(said, self.expect(0, *line, "--device", "cpu").stderr.decode())
+                self.assertEqual(self.expect(0, *line, "--quiet", "--device", "cpu").stderr, b"")
 
     def test_no_bar_and_no_escapes_off_a_terminal(self):
         self.assertNotIn(b"\033", self.expect(0, *SAMPLE, "--out-dir", "drawn").stderr)

@@ -24,10 +24,11 @@ class Experiment(harness.CommandLine):
                            *options, message=message)
 
     def outputs(self, out):
-        """Every file but the manifest, whose times differ, by name."""
+        """Every file but the manifest, whose times differ, and a killed run's lock, by name."""
         root = self.folder / out
         return {str(path.relative_to(root)): path.read_bytes()
-                for path in root.rglob("*") if path.is_file() and path.name != "manifest.json"}
+                for path in root.rglob("*")
+                if path.is_file() and path.name not in ("manifest.json", harness.LOCK)}
 
     def results(self, out):
         return json.loads((self.folder / out / "results.json").read_text())

@@ -256,7 +256,7 @@ class Explain(harness.CommandLine):
             row("against itself", "--qid 1 --rank 2 --against-rank 2",
                 "itself, expected another one"),
             row("by docid and rank", "--qid 1 --docid D9 --rank 1", "--docid excludes --rank"),
-            row("format", "--qid 1 --format html", "--format: html not in {{text,markdown,json}}"),
+            row("format", "--qid 1 --format html", "--format: found 'html', expected text, markdown or json"),
             row("engine", "--qid 1 --engine fast", "found engine 'fast', expected one of auto, project"),
             Row("neither train nor model", TEST, "explain --test {in} --qid 1 --out {out}", 2,
                 "expected --train or --model"),

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import random
+import re
 import signal
 import subprocess
 import time
@@ -93,7 +94,9 @@ class Labels(harness.CommandLine):
             batch = self.wanted()
             summary = json.loads(done.stdout)
             self.assertEqual(summary["wanted"], len(batch))
-            self.assertGreaterEqual(summary["estimate"]["documents"], len(batch))
+            self.assertEqual(summary["estimate"] is None, summary["answers"] < 10)
+            if summary["estimate"]:
+                self.assertGreaterEqual(summary["estimate"]["documents"], len(batch))
             self.file("labels", "".join(["label\tline\r\n"] + [f'"{self.labels[x]}"\t{x}\r\n'
                                                                for x in batch]).encode())
         self.assertEqual((self.read("out"), self.read("ids")), self.want)
@@ -209,6 +212,30 @@ class Labels(harness.CommandLine):
                      "found 'x', expected one of", "there is no answer to take back"):
             self.assertIn(text, shown)
         self.assertEqual(self.read("state").count(b"\n"), 2 + len(words))
+
+    def test_units_of_normalized_values(self):
+        shown = self.ask(["a\n", "quit\n"], 5, "--norm", "query-minmax")
+        self.assertIn("(value -> normalized within its query by query-minmax, as the ranges are)", shown)
+        pairs = re.findall(r"(?m)^    (\S+) -> (\S+) +feature (\d+)(?: in \[(\S+), (\S+)\)| < (\S+)| >= (\S+))\r?$",
+                           shown)
+        self.assertGreater(len(pairs), 14)
+        for value, normalized, feature, low, high, below, least in pairs:
+            self.assertLessEqual(float(normalized), 1)
+            if low or least:
+                self.assertGreaterEqual(float(normalized), float(low or least))
+            if high or below:
+                self.assertLess(float(normalized), float(high or below))
+        self.assertTrue({value for value, *_ in pairs} <= {"0", "1", "2", "3"})
+        self.assertNotIn("->", self.ask(["quit\n"], 5, "--norm", "none", state="other"))
+
+    def test_an_estimate_waits_for_answers(self):
+        words = [f"{self.labels[x]}\n" for x in self.order()]
+        shown = self.ask(["e\n", *words[:10], "e\n", "quit\n"], 5)
+        self.assertIn("what more documents bring can be guessed after 10 answers", shown)
+        self.assertEqual(len(re.findall(r"with guessed labels the next \d+ documents bring", shown)), 2)
+        self.file("labels", b"line\tdocid\tqid\tlabel\tcomment\n")
+        done = self.by_file(5, "--json")
+        self.assertIsNone(json.loads(done.stdout)["estimate"])
 
     def test_an_end_after_any_answer(self):
         """Leaving, the end of the input, and a kill between two answers all come to the same."""
@@ -351,7 +378,7 @@ class Labels(harness.CommandLine):
     def test_a_journal_of_other_options(self):
         self.ask(["0\n", "1\n"], 5)
         kept = self.read("state")
-        for more in (["--rule-size", "4"], ["--min-support", "2"], ["--feature-order", "none"]):
+        for more in (["--rule-size", "3"], ["--min-support", "2"], ["--feature-order", "none"]):
             with self.subTest(more):
                 self.expect(3, *self.POOL, "--out", "out", "--oracle", "ask", "--resume", "state",
                             *more, message="state:1:22: these answers were given with another pool")

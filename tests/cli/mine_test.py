@@ -196,7 +196,7 @@ class Mine(harness.CommandLine):
             Row("engine", b"1\n", least + "--engine eclat", 2,
                 "--engine: found engine 'eclat', expected one of auto, bruteforce, apriori, vertical"),
             Row("measure", b"1\n", least + "--rules --measures cosine", 2,
-                "--measures: found measure 'cosine'"),
+                "--measures: found 'cosine', expected lift"),
             Row("measures of itemsets", b"1\n", least + "--measures lift", 2,
                 "--measures is for --rules"),
             Row("rules of closed sets", b"1\n", least + "--rules --kind closed", 2,

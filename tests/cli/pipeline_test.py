@@ -48,8 +48,14 @@ class Pipeline(harness.CommandLine):
     def test_from_documents_to_tables(self):
         self.pipeline("out", "--quiet")
         runs = [line.split() for line in self.read("out/candidates.run").splitlines()]
-        self.assertEqual(len(runs), 15 * 120)  # all documents: there are fewer than 1,000
-        self.assertEqual([run[3] for run in runs[:120]], [str(r) for r in range(1, 121)])
+        texts = {document["id"]: set((document["title"] + " " + document["text"]).split())
+                 for document in map(json.loads, collection().decode().splitlines())}
+        for line in TOPICS.decode().splitlines():
+            topic, words = line.split("\t")
+            found = [run for run in runs if run[0] == topic]
+            self.assertEqual([run[3] for run in found], [str(r) for r in range(1, len(found) + 1)])
+            self.assertEqual({run[2] for run in found},  # all that match: there are fewer than 1,000
+                             {id for id, text in texts.items() if text & set(words.split())})
         names = [line.split("\t") for line in self.read("out/features.tsv").splitlines()]
         self.assertEqual([name[0] for name in names], [str(f + 1) for f in range(len(names))])
         self.assertIn("BM25 of title", [name[1] for name in names])
@@ -72,6 +78,9 @@ class Pipeline(harness.CommandLine):
         self.assertEqual(order, sorted(order), "candidates stand in the collection's order")
 
         results = json.loads(self.read("out/results.json"))
+        compared = {row["system"] for row in results["comparison"]["results"]}
+        self.assertNotIn("candidates", compared)  # it goes deeper than 20
+        self.assertIn("cosine", compared)
         systems = [system["name"] for system in results["systems"]]
         self.assertEqual(systems, ["candidates", "full-rank-3", "reduced-3-rank-3", "feature", "bm25",
                                    "cosine"])
@@ -111,7 +120,8 @@ class Pipeline(harness.CommandLine):
         """Every file but the manifest, whose times differ, by name."""
         root = self.folder / out
         return {str(path.relative_to(root)): path.read_bytes()
-                for path in root.rglob("*") if path.is_file() and path.name != "manifest.json"}
+                for path in root.rglob("*")
+                if path.is_file() and path.name not in ("manifest.json", harness.LOCK)}
 
     def check_part(self, out, whole):
         """What a pipeline left that did not come to its end: some of the files, each whole."""
@@ -185,6 +195,7 @@ class Pipeline(harness.CommandLine):
             results = json.loads(self.read(f"{out}/results.json"))
             of = {system["name"]: system for system in results["systems"]}
             self.assertEqual(of["candidates"]["averages"], of["bm25"]["averages"])
+            self.assertIn("candidates", {row["system"] for row in results["comparison"]["results"]})
         self.assertNotEqual(self.read("out/letor.txt"), self.read("other/letor.txt"))
 
     def test_ids_that_name_nothing_are_told(self):
@@ -223,14 +234,60 @@ class Pipeline(harness.CommandLine):
         self.assertFalse((self.folder / "letor").exists())
 
     def test_no_term_is_left(self):
-        # Then no feature tells documents apart, which ends it.
-        self.pipeline("out", "--min-documents", 1000, code=3,
-                      message="warning: no term is left of 120 documents")
+        done = self.pipeline("out", "--min-documents", 1000, code=3,
+                             message="warning: no term is left of 120 documents")
+        self.assertIn(f"{self.inputs[3]}:1:1: found no topic that shares a term with a document of "
+                      f"{self.inputs[1]}, expected one at least", done.stderr.decode())
+
+    def test_topics_without_a_match_have_no_candidates(self):
+        self.file("topics.tsv", TOPICS + b"T90\twhales\n")
+        self.file("qrels", QRELS + b"T90 0 D1 1\n")
+        self.pipeline("out", "--quiet")
+        for name in ("candidates.run", "letor.txt"):
+            self.assertNotIn("T90", self.read(f"out/{name}"))
+        results = json.loads(self.read("out/results.json"))
+        self.assertIn("T90", (self.folder / "qrels").read_text())
+        whole = {system["name"]: system["averages"] for system in results["systems"]}
+        self.file("topics.tsv", TOPICS)
+        self.file("qrels", QRELS)
+        self.pipeline("without", "--quiet")
+        for system in json.loads(self.read("without/results.json"))["systems"]:
+            if system["name"] in ("candidates", "bm25", "cosine"):  # T90 counts as found nothing
+                for measure, value in system["averages"].items():
+                    self.assertAlmostEqual(whole[system["name"]][measure], value * 15 / 16, 12)
+
+    def test_the_forms_of_beir_and_trec(self):
+        first = self.pipeline("out", "--quiet")
+        self.file("topics.tsv", b"".join(
+            b"<top>\n<num> Number: %s\n<title> Topic: %s\n\n<desc> Description:\nno text\n</top>\n\n"
+            % tuple(line.split(b"\t")) for line in TOPICS.splitlines()))
+        self.assertEqual(self.pipeline("topics", "--quiet").stdout, first.stdout)
+        self.assertEqual(self.read("topics/letor.txt"), self.read("out/letor.txt"))
+        self.file("topics.tsv", b"".join(
+            json.dumps({"_id": topic, "text": text, "metadata": {}}).encode() + b"\n" for topic, text in
+            (line.split("\t") for line in TOPICS.decode().splitlines())))
+        self.file("docs.jsonl", collection().replace(b'"id"', b'"_id"'))
+        self.file("qrels", b"\xef\xbb\xbfquery-id\tcorpus-id\tscore\n" + b"".join(
+            b"\t".join(line.split()[::2] + line.split()[3:]) + b"\n" for line in QRELS.splitlines()))
+        self.assertEqual(self.pipeline("beir", "--quiet").stdout, first.stdout)
+        self.file("docs.jsonl", b"".join(
+            b"<DOC>\n<DOCNO>%s</DOCNO>\n<HEADLINE>%s</HEADLINE>\n<TEXT>\n%s\n</TEXT>\n</DOC>\n"
+            % tuple(document[key].encode() for key in ("id", "title", "text"))
+            for document in map(json.loads, collection().decode().splitlines())))
+        self.assertEqual(self.pipeline("trec", "--quiet").stdout, first.stdout)
+
+    def test_help_names_what_the_main_table_uses(self):
+        shown = " ".join(self.expect(0, "pipeline", "--help").stdout.decode().split())
+        self.assertIn("The main table's: MAP,NDCG@10,P@10,recall@100,recall@1000", shown)
+        self.assertIn("The main table's: trec", shown)
 
     def test_wrong_usage(self):
         for words, message in (
                 (["--fold-count", "2"], "2 folds, expected at least 3"),
                 (["--metric", "cos"], "found metric 'cos'"),
+                (["--tf", "log"], "--tf beside --weights bm25"),
+                (["--weighting", "ltc.ltc", "--metric", "ip"], "--metric beside --weighting"),
+                (["--weighting", "ltc"], "--weighting: found 'ltc'"),
                 (["--stemmer", "klingon"], "klingon"),
                 (["--collection-format", "pdf"], "found 'pdf'"),
                 (["--search-engine", "google"], "found engine 'google'"),

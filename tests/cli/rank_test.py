@@ -172,7 +172,7 @@ class Rank(harness.CommandLine):
                 (b'"rule_size":3', b'"rule_size":-1', "members[0].options.rule_size: found -1"),
                 (b'"min_support":1', b'"min_support":1.5', "min_support: found 1.5"),
                 (b'"max_label":2', b'"max_label":0', "training[0]: found label"),
-                (b'"cuts":0', b'"cuts":' + b"[" * 90000, "JSON nested deeper than")):
+                (b'"cuts":0', b'"cuts":' + b"[" * 90000, "JSON of more than 500 levels")):
             with self.subTest(message):
                 body = header.replace(found, changed, 1) + b"\n" + rest
                 digest = hashlib.sha256(body).hexdigest().encode()

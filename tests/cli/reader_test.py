@@ -45,7 +45,7 @@ BAD = [
     bad("feature 0", b"1 qid:1 0:1\n", "{in}:1:9: feature 0, expected 1 or more"),
     bad("a negative feature", b"1 qid:1 -3:1\n", "{in}:1:9: feature"),
     bad("feature 2^31", b"1 qid:1 2147483648:1\n", "{in}:1:9: feature"),
-    bad("a word for a feature", b"1 qid:1 cost:1\n", "{in}:1:9: feature"),
+    bad("a word for a feature", b"1 qid:1 1:1 cost:1\n", "{in}:1:13: a feature by name"),
     bad("no colon", b"1 qid:1 7\n", '{in}:1:9: "7" without a colon'),
     bad("tabs between numbers", b"1\tqid:1\t0.5\t0.25\n", "{in}:1:9: "),
     bad("commas between features", b"1 qid:1 1:1,2:1\n", "{in}:1:11: value"),

@@ -24,7 +24,7 @@ def draw(seed, queries=12, documents=10):
 
 class Rounds(harness.CommandLine):
     # Outside scores beside the rules: what a build without the libraries has.
-    COMMON = ["--device", "cpu", "--method", "width", "--bins", "3", "--partitions", "2",
+    COMMON = ["--device", "cpu", "--method", "width", "--bins", "3", "--partitions=2", "--rule-size=3",
               "--max-documents", "60", "--per-query", "2", "--rounds", "3", "--committee",
               "rules,a=first,b=second"]
     POOL = ["reduce", "--train", "pool", "--unlabelled", "-1", *COMMON]

@@ -17,7 +17,12 @@ import harness
 from harness import OLD, Row
 
 METRICS = ("cosine", "ip", "l2")
-WEIGHTS = ("tf-idf", "bm25", "none")
+# Options of weights, and what they are in SMART's letters.
+WEIGHTS = {(): "lnc.ltc", ("--weights", "tf-idf"): "ntc.ntc", ("--tf", "log"): "ltc.ltc",
+           ("--weights", "tf-idf", "--tf", "binary"): "btc.btc",
+           ("--weights", "none"): "nnc.nnc", ("--weights", "none", "--tf", "log"): "lnc.lnc",
+           ("--weighting", "ltc.lnc"): "ltc.lnc", ("--weighting", "bnc.ntc"): "bnc.ntc",
+           ("--weights", "bm25", "--k1", .9, "--b", .4): "bm25"}
 PLAIN = ["--stop-words", "none", "--stemmer", "none"]  # a term is what stands between blanks
 
 
@@ -41,8 +46,9 @@ def counts_of(text):
     return dict(sorted(counts.items(), key=lambda item: item[0].encode()))
 
 
-def nearest(documents, queries, metric, weights, k, k1=1.2, b=.75, counts_of=counts_of):
-    """The definition: (query, rank, document, similarity or distance), document by document."""
+def nearest(documents, queries, metric, weights, k, pad=False, k1=1.2, b=.75, counts_of=counts_of):
+    """The definition: (query, rank, document, similarity or distance), document by document. Weights
+    are bm25 or SMART's letters, whose norms do not count here."""
     counts = [counts_of(text) for _, text in documents]
     frequency = {}
     for row in counts:
@@ -51,16 +57,20 @@ def nearest(documents, queries, metric, weights, k, k1=1.2, b=.75, counts_of=cou
     n = len(documents)
     mean = sum(sum(row.values()) for row in counts) / n
 
+    def smart_weight(letters, row, term):
+        tf = {"n": row[term], "l": 1 + math.log(row[term]) if row[term] > 0 else 0, "b": 1}[letters[0]]
+        return tf * (math.log(n / frequency[term]) if letters[1] == "t" else 1)
+
     def document_weight(row, term):
         if weights != "bm25":
-            return query_weight(row, term)
+            return smart_weight(weights[:3], row, term)
         df = frequency[term]
         idf = math.log1p((n - df + .5) / (df + .5))
         relative = sum(row.values()) / mean if mean > 0 else 1
         return idf * (row[term] * (k1 + 1)) / (row[term] + k1 * (1 - b + b * relative))
 
     def query_weight(row, term):
-        return row[term] * (math.log(n / frequency[term]) if weights == "tf-idf" else 1)
+        return row[term] if weights == "bm25" else smart_weight(weights[4:], row, term)
 
     def vector(row, weight):
         row = {term: weight(row, term) for term in row if term in frequency}
@@ -89,7 +99,9 @@ def nearest(documents, queries, metric, weights, k, k1=1.2, b=.75, counts_of=cou
                 squared = (1 if q else 0) + (1 if row else 0) - 2 * score
                 score = math.sqrt(max(squared, 0))
             all_of_it.append((-order, d, score))
-        for rank, (_, d, score) in enumerate(sorted(all_of_it)[:k], 1):
+        of_k = [(d, score) for _, d, score in sorted(all_of_it)[:k]
+                if pad or any(term in rows[d] for term in q)]
+        for rank, (d, score) in enumerate(of_k, 1):
             found.append((query, rank, documents[d][0], score))
     return found
 
@@ -128,7 +140,7 @@ class Found(Search):
     def test_by_hand(self):
         docs = self.file("docs.tsv", b"a\tred red fish\nb\tblue fish\nc\tred fish hook\nd\t\n")
         queries = self.file("queries.tsv", b"q\tred hook\nother\twhale\n")
-        line = ["--collection", docs, "--queries", queries, *PLAIN, "--k", 3]
+        line = ["--collection", docs, "--queries", queries, *PLAIN, "--tf", "raw", "--k", 3, "--pad"]
         half, most, all_but_one = math.log(4 / 2), math.log(4 / 1), math.log(4 / 3)
         # red has ln(4/2), hook and blue ln(4/1), fish ln(4/3); terms add in byte order.
         a = math.sqrt(all_but_one ** 2 + (2 * half) ** 2)
@@ -156,18 +168,17 @@ class Found(Search):
     def test_as_defined_whatever_the_engine_the_threads_and_the_way(self):
         documents, queries = draw(300, 80, 1), draw(40, 100, 2)
         docs, topics = self.file("docs", tsv(documents)), self.file("topics", tsv(queries))
-        for weights in WEIGHTS:
-            index = self.folder / f"index-{weights}"
-            weighing = [*PLAIN, "--weights", weights]
-            weighing += ["--k1", .9, "--b", .4] if weights == "bm25" else []
+        for at, (options, weights) in enumerate(WEIGHTS.items()):
+            index = self.folder / f"index-{at}"
+            weighing = [*PLAIN, *options]
             self.expect(0, "search", "text", "--collection", docs, "--index", index, *weighing)
             for metric in METRICS:
-                for k in (1, 30, 1000):
-                    with self.subTest(metric=metric, weights=weights, k=k):
-                        asking = ["--queries", topics, "--metric", metric, "--k", k]
-                        whole = self.neighbours("--collection", docs, *asking, *weighing)
-                        self.assertEqual(self.rows(whole),
-                                         nearest(documents, queries, metric, weights, k, .9, .4))
+                for k, pad in ((1, []), (30, []), (1000, []), (1000, ["--pad"])):
+                    with self.subTest(metric=metric, weights=options, k=k):
+                        asking = ["--queries", topics, "--metric", metric, "--k", k, *pad]
+                        whole = self.neighbours("--index", index, *asking)
+                        self.assertEqual(self.rows(whole), nearest(documents, queries, metric, weights,
+                                                                   k, pad != [], .9, .4))
                         for more in (["--engine", "mt"], ["--engine", "mt", "--threads", 3],
                                      ["--engine", "tiles", "--threads", 1],
                                      ["--engine", "tiles", "--threads", 5]):
@@ -177,7 +188,26 @@ class Found(Search):
             both = self.neighbours("--collection", docs, "--index", again, "--queries", topics,
                                    *weighing, "--threads", 4)
             self.assertEqual(both, self.neighbours("--index", index, "--queries", topics))
+            self.assertEqual(both, self.neighbours("--collection", docs, "--queries", topics,
+                                                   *weighing))
             self.assertEqual(again.read_bytes(), index.read_bytes())
+
+    def test_the_metric_that_weights_are_meant_for(self):
+        docs = self.file("docs", b"a\tred red red sea\nb\tred\nc\tblue\n")
+        asked = self.file("asked", b"q\tred red\n")
+        line = ["--collection", docs, "--queries", asked]
+        for options, metric in ((["--weighting", "lnn.lnn"], "ip"), (["--weighting", "lnc.lnc"], "cosine"),
+                                (["--weights", "bm25"], "ip"), (["--weights", "none"], "cosine"), ([], "cosine")):
+            with self.subTest(options):
+                found = self.neighbours(*line, *options, "--index", "i")
+                self.assertEqual(found, self.neighbours("--index", "i", "--queries", asked))
+                self.assertEqual(found, self.neighbours("--index", "i", "--queries", asked, "--metric",
+                                                        metric))
+                other = {"ip": "cosine", "cosine": "ip"}[metric]
+                self.assertNotEqual(found, self.neighbours("--index", "i", "--queries", asked,
+                                                           "--metric", other))
+        self.assertEqual(self.rows(self.neighbours(*line, "--weighting", "lnn.bnn")),
+                         [("q", 1, "a", 1 + math.log(3)), ("q", 2, "b", 1)])
 
     def test_documents_beyond_a_tile(self):
         # Of 16,384 documents: the last of one, the first of the next, and equal ones in all.
@@ -188,8 +218,8 @@ class Found(Search):
         docs, topics = self.file("docs", tsv(documents)), self.file("topics", tsv(queries))
         for metric in METRICS:
             with self.subTest(metric):
-                line = ["--collection", docs, "--queries", topics, *PLAIN, "--k", 5, "--metric",
-                        metric]
+                line = ["--collection", docs, "--queries", topics, *PLAIN, "--k", 5, "--pad",
+                        "--metric", metric]
                 found = self.neighbours(*line)
                 self.assertEqual(found, self.neighbours(*line, "--engine", "mt"))
                 self.assertEqual([id for query, _, id, _ in self.rows(found) if query == "rare"],
@@ -200,9 +230,10 @@ class Found(Search):
         queries = self.file("queries", b"1\tblue\n2\tpink\n")
         for k in (2, 3, 1 << 40):
             for engine in ("mt", "tiles"):
-                found = self.neighbours("--collection", docs, "--queries", queries, "--k", k,
-                                        "--engine", engine)
-                self.assertEqual(found, b"1\t1\tb\t1\n1\t2\ta\t0\n2\t1\ta\t0\n2\t2\tb\t0\n")
+                line = ["--collection", docs, "--queries", queries, "--k", k, "--engine", engine]
+                self.assertEqual(self.neighbours(*line, "--pad"),
+                                 b"1\t1\tb\t1\n1\t2\ta\t0\n2\t1\ta\t0\n2\t2\tb\t0\n")
+                self.assertEqual(self.neighbours(*line), b"1\t1\tb\t1\n")
 
     def test_queries_without_a_known_term(self):
         # Unknown words, a stop word, a term of all documents (it weighs nothing), nothing at all.
@@ -212,9 +243,9 @@ class Found(Search):
                            for rank, id in enumerate("cab", 1)).encode()
         for engine in ("mt", "tiles"):
             for metric in ("cosine", "ip"):
-                self.assertEqual(expected, self.neighbours("--collection", docs, "--queries",
-                                                           queries, "--engine", engine,
-                                                           "--metric", metric))
+                line = ["--collection", docs, "--queries", queries, "--engine", engine, "--metric", metric]
+                self.assertEqual(expected, self.neighbours(*line, "--pad"))
+                self.assertEqual(b"", self.neighbours(*line))
 
     def test_terms_and_cut_offs(self):
         docs = self.file("docs", "a\tRunning café 1999\nb\truns the\nc\tIt\n".encode())
@@ -253,7 +284,7 @@ class Found(Search):
         words = self.file("words", "# two of them\nrunning\nÜBER\n".encode())
         line = ["--collection", docs, "--stop-words", f"file:{words}"]
         whole = self.neighbours(*line, "--queries", queries)
-        self.assertEqual([row[2:] for row in self.rows(whole)], [("b", 1), ("a", 0), ("c", 0)])
+        self.assertEqual([row[2:] for row in self.rows(whole)], [("b", 1)])
         self.assertEqual(whole, self.neighbours(*line[:3], "file:-", "--queries", queries,
                                                 input=words.read_bytes()))
         self.neighbours(*line, "--index", "index", "--manifest", "m")
@@ -281,9 +312,15 @@ class Forms(Search):
             "jsonl": self.file(f"{name}.jsonl", "".join(
                 json.dumps({"id": int(id), "year": 1999, "text": words}) + "\n"
                 for id, words in documents).encode()),
+            "beir": self.file(f"{name}.beir", "".join(
+                json.dumps({"_id": id, "title": "", "text": words, "metadata": {"by": "w1"}}) + "\n"
+                for id, words in documents).encode()),
+            "trec": self.file(f"{name}.trec", "".join(
+                f"<DOC>\n<DOCNO> {id} </DOCNO>\n<DATE>w1</DATE>\n<TEXT>\n<P>{words}\n</TEXT>\n</DOC>\n"
+                for id, words in documents).encode()),
             "folder": folder,
             "cranfield": self.file(f"{name}.cran", "".join(
-                f".I {id}\n.W\n{words}\n" for id, words in documents).encode()),
+                f".I {id}\n.X\nw1\n.W\n{words}\n" for id, words in documents).encode()),
             "gz": self.file(f"{name}.gz", gzip.compress(text)),
             "gz in two members": self.file(f"{name}.2.gz", gzip.compress(text[:40])
                                            + gzip.compress(text[40:])),
@@ -297,13 +334,13 @@ class Forms(Search):
         docs, queries = self.forms("docs", self.DOCUMENTS), self.forms("queries", self.QUERIES)
         whole = self.neighbours("--collection", docs["tsv"], "--queries", queries["tsv"], *PLAIN)
         self.assertEqual(self.rows(whole),
-                         nearest(self.DOCUMENTS, self.QUERIES, "cosine", "tf-idf", 30))
+                         nearest(self.DOCUMENTS, self.QUERIES, "cosine", "lnc.ltc", 30))
         for form in docs:
             with self.subTest(form):
                 for a, b in ((docs[form], queries["tsv"]), (docs["tsv"], queries[form])):
                     self.assertEqual(whole, self.neighbours("--collection", a, "--queries", b,
                                                             *PLAIN))
-        for form in ("tsv", "jsonl", "folder", "cranfield"):
+        for form in ("tsv", "jsonl", "folder", "cranfield", "trec"):
             self.assertEqual(whole, self.neighbours("--collection", docs[form], "--queries",
                                                     queries[form], "--format", form, *PLAIN))
         for form in ("tsv", "jsonl", "cranfield", "gz", "zst"):
@@ -369,7 +406,7 @@ class Vectors(Search):
         return text.encode()
 
     def expected(self, documents, queries, metric, weights, k):
-        return nearest(documents, queries, metric, weights, k,
+        return nearest(documents, queries, metric, {"none": "nnc.nnc", "tf-idf": "ntc.ntc"}[weights], k,
                        counts_of=lambda row: dict(sorted(row.items())))
 
     def test_as_defined(self):
@@ -424,7 +461,7 @@ class Vectors(Search):
                 self.file("q.svm", matrix(queries)), "--format", "svmlight"]
         for cut in ([], ["--min-documents", 3], ["--max-share", .2]):
             for weights in ("none", "tf-idf"):
-                words = [*cut, "--weights", weights]
+                words = [*cut, "--weights", weights, "--tf", "raw"]
                 self.assertEqual(self.neighbours(*texts, *words), self.neighbours(*rows, *words))
 
     def test_ids(self):
@@ -521,6 +558,9 @@ class Vectors(Search):
                              "--min-length 2", "--max-length 9", "--k1 1", "--b 0")),
             ("bm25", search + "--weights bm25",
              "found weighting 'bm25' of vectors, expected none, tf-idf"),
+            *((option, search + option,
+               "found tf 'log' of vectors, whose values are no counts, expected raw, binary")
+              for option in ("--tf log", "--weighting ltc.lnc", "--weighting nnn.lnn")),
             ("labels", search + "--labels", "not tsv"),
             ("words of an index of vectors",
              "search text --index {vi} --queries {w} --format tsv --out {out}",
@@ -531,7 +571,7 @@ class Vectors(Search):
             ("pipeline",
              "pipeline --collection {v} --topics {w} --qrels {w} --out-dir d --collection-format "
              "svmlight",
-             "found 'svmlight', expected auto, tsv, jsonl, folder or cranfield"),
+             "found 'svmlight', expected auto, tsv, jsonl, folder, cranfield or trec"),
         ], files)
 
 
@@ -561,7 +601,7 @@ class Outputs(Search):
         docs = self.file("docs", b"a\tred\nb\tblue\n")
         for engine in ("mt", "tiles"):
             self.neighbours("--collection", docs, "--queries", docs, "--metric", "l2", "--run", "r",
-                            "--engine", engine)
+                            "--engine", engine, "--pad")
             self.assertEqual([line.split()[2:5:2] for line in
                               (self.folder / "r").read_text().splitlines()],
                              [["a", "0"], ["b", f"-{math.sqrt(2)!r}"],
@@ -581,10 +621,10 @@ class Outputs(Search):
             return [tuple(line.split("\t")) for line in
                     (self.folder / "c").read_text().splitlines()]
 
-        # a: 3, 4, 1. b: 2, 4, 1. c: 1 and two that share nothing.
+        # a: 3, 1, 4. b: 2, 4, 1. c: 1 alone.
         found = self.rows(self.neighbours(*self.line))
         near = {q: [id for query, _, id, _ in found if query == q] for q in "abc"}
-        self.assertEqual(near, {"a": ["3", "4", "1"], "b": ["2", "4", "1"], "c": ["1", "2", "3"]})
+        self.assertEqual(near, {"a": ["3", "1", "4"], "b": ["2", "4", "1"], "c": ["1"]})
         truth = [("a", "cat", "cat"), ("b", "dog", "dog"), ("c", "dog", "cat")]
         self.assertEqual(classes("--votes", "majority"), truth)
         self.assertEqual(classes("--votes", "similarity"), truth)
@@ -617,7 +657,7 @@ class Outputs(Search):
         summary = json.loads(done.stdout)
         manifest = json.loads((self.folder / "m").read_text())
         expected = {"documents": 4, "terms": 5, "postings": 8, "queries": 3, "k": 3,
-                    "engine": "mt", "accuracy": 2 / 3, "micro_f1": 2 / 3, "macro_f1": 2 / 3}
+                    "metric": "cosine", "engine": "mt", "accuracy": 2 / 3, "micro_f1": 2 / 3, "macro_f1": 2 / 3}
         for name, value in expected.items():
             self.assertEqual(summary[name], value, name)
             self.assertEqual(manifest[name], value, name)
@@ -689,13 +729,22 @@ class Refused(Search):
                 ("an id again, JSON", b'{"id": 1, "text": ""}\n{"id": "1", "text": ""}\n', "",
                  ':2:1: found id "1" again'),
                 ("broken JSON", b'{"id": 1, "text": "a"}\n{"id": 2, "text": }\n', "", ":2:19: "),
-                ("no object", b'{"id": 1, "text": "a"}\n[1]\n', "", ':2:1: found "[1]", expected'),
+                ("no object", b'{"id": 1, "text": "a"}\n[1]\n', "", ':2:1: found array, expected'),
                 ("JSON without an id", b'{"text": "a"}\n', "", ":1:1: found no id, expected"),
                 ("JSON without a text", b'{"id": 1, "n": 2}\n', "", ":1:1: found no text"),
-                ("an id that is none", b'{"id": 1.5, "text": "a"}\n', "", ':1:1: found "1.5" as id'),
+                ("an id that is none", b'{"id": 1.5, "text": "a"}\n', "", ':1:1: found 1.5 as id'),
                 ("SMART without .I", b".W\nred\n", "", ':1:1: found ".W" before the first document'),
                 ("SMART without a number", b".I 1\n.W\nred\n.I x\n.W\n", "", ':4:4: found "x" after'),
                 ("SMART, an id again", b".I 1\n.W\nred\n.I 1\n.W\n", "", ':4:4: found id "1" again'),
+                ("BEIR's and another id", b'{"_id": 1, "id": 2, "text": ""}\n', "",
+                 ":1:1: found id and _id, expected one of them"),
+                ("TREC without an end", b"<DOC>\n<DOCNO>1</DOCNO>\n", "",
+                 ":1:1: found a <DOC> without its end"),
+                ("TREC without an id", b"<DOC>\n</DOC>\n", "", ":1:1: found a document without <DOCNO>"),
+                ("TREC, an id again", b"<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n" * 2, "",
+                 ':5:1: found id "1" again'),
+                ("a topic without a number", b"<top>\n<title>a\n</top>\n", "",
+                 ":1:1: found a topic without <num>"),
                 ("SMART without a section", b".I 1\nred\n", "", ':2:1: found "red" right after .I'),
                 ("empty", b"", "", ":1:1: found no documents"),
                 ("empty lines", b"\n\n", "", ":1:1: found no documents"),
@@ -761,7 +810,7 @@ class Refused(Search):
                 ("two", good + good, "it is cut off or was added to"),
                 ("compressed", gzip.compress(good), "found no index of rulerank"),
                 ("bzip2", bz2.compress(good), "found no index of rulerank"),
-                ("a later version", good.replace(b'"version":1', b'"version":2', 1), "damaged"),
+                ("a later version", good.replace(b'"version":2', b'"version":3', 1), "damaged"),
                 ("another prefix", good[:30] + b"\x01" + good[31:], "the beginning"),
                 ("another header", good[:header + 3] + b"F" + good[header + 4:], "the header"),
         ):
@@ -798,7 +847,7 @@ class Refused(Search):
                          Row("it runs from an index", b"", opened, 0, "", files)])
         rows = [
             ("nothing", "search text", "expected --collection or --index"),
-            ("no kind", "search", "subcommand"),
+            ("no kind", "search", "found nothing behind search, expected text"),
             ("queries alone", "search text --queries {q} --out {out}",
              "no documents, expected --collection or --index"),
             ("documents alone", "search text --collection {docs}", "expected --queries"),
@@ -810,13 +859,28 @@ class Refused(Search):
              "found metric 'hamming', expected cosine, ip, l2"),
             ("engine", search + "--engine quick",
              "found engine 'quick', expected one of auto, mt, tiles"),
-            ("group of another engine", search + "--engine tiles --group 4",
-             "--group beside --engine tiles, expected --engine fish"),
+            ("group of another engine", search + "--engine tiles --launch-queries 4",
+             "--launch-queries beside --engine tiles, expected --engine fish"),
             ("balance of another engine", search + "--balance intra",
              "--balance beside --engine auto, expected --engine fish"),
-            ("group 0", search + "--engine fish --group 0", "--group"),
+            ("group 0", search + "--launch-queries 0", "--launch-queries"),
             ("weights", search + "--weights heavy",
              "--weights: found weighting 'heavy', expected none, tf-idf, bm25"),
+            ("tf", search + "--tf sqrt", "--tf: found 'sqrt', expected raw, log or binary"),
+            ("tf of bm25", search + "--weights bm25 --tf raw", "--tf beside --weights bm25"),
+            ("SMART's form", search + "--weighting ltc",
+             "--weighting: found 'ltc', expected three letters of the documents, a dot and three of"),
+            ("SMART's tf", search + "--weighting atc.ltc",
+             "--weighting: found 'a' for tf in 'atc.ltc', expected one of n (the count), l (1 + ln of "
+             "it), b (1)"),
+            ("SMART's idf", search + "--weighting lxc.ltc", "found 'x' for idf in 'lxc.ltc', expected "
+             "one of n (none), t (ln(N / df))"),
+            ("SMART's norm", search + "--weighting ltc.ltu", "found 'u' for the norm in 'ltc.ltu', "
+             "expected one of n (none), c (cosine)"),
+            ("SMART's norms", search + "--weighting lnc.ltn", "found the norms c and n in 'lnc.ltn'"),
+            *((f"{option} beside --weighting", search + "--weighting ltc.ltc " + option,
+               f"{option.split()[0]} beside --weighting")
+              for option in ("--weights none", "--tf raw", "--metric ip")),
             ("votes", search + "--votes loud",
              "found votes 'loud', expected majority or similarity"),
             ("form", search + "--format pdf", "--format: found 'pdf', expected auto"),
@@ -828,9 +892,8 @@ class Refused(Search):
             ("a large k1", search + "--weights bm25 --k1 1e308", "k1: found 1e+308, expected 0 to 1e6"),
             ("b", search + "--weights bm25 --b 1.5", "b: found 1.5"),
             ("share", search + "--max-share 0", "found 0, expected above 0"),
-            *((f"{option} of {weights or 'tf-idf'}", f"{search}{option} .5 {weights}",
-               f"{option} beside --weights {weights[10:] or 'tf-idf'}, expected --weights bm25")
-              for option in ("--k1", "--b") for weights in ("", "--weights none")),
+            *((f"{option} of {weights or 'the default'}", f"{search}{option} .5 {weights}",
+               f"{option} without --weights bm25") for option in ("--k1", "--b") for weights in ("", "--weights none")),
             ("length", search + "--min-length 9 --max-length 8",
              "found words of 9 to 8 code points"),
             ("labels of JSON", search + "--labels --format jsonl", "not tsv"),
@@ -874,17 +937,17 @@ class Refused(Search):
              'found a query\'s id "#", expected one word, a column of the run: # begins a comment',
              b"#\tred\n"),
             ("a document's id with a blank",
-             "search text --collection {in} --queries {q} --run {out}",
+             "search text --collection {in} --queries {q} --pad --run {out}",
              'found a document\'s id "a document", expected one word', b"a document\tred\n"),
         ]
         for option in ("--stop-words none", "--stemmer none", "--no-fold", "--no-numbers",
                        "--min-length 2", "--max-length 9", "--min-documents 2", "--max-share .5",
-                       "--weights bm25", "--k1 1", "--b 0"):
+                       "--weights bm25", "--tf raw", "--weighting ltc.ltc", "--k1 1", "--b 0"):
             rows.append((f"{option} of an index", opened + option,
                          option.split()[0] + " beside --index without --collection"))
         for option in ("--out {out}", "--run {out}", "--votes majority", "--k 3", "--metric l2",
                        "--engine mt", "--tag mine", "--votes majority --classes {out}",
-                       "--group 2", "--balance intra"):
+                       "--launch-queries 2", "--balance intra", "--pad"):
             rows.append((f"{option} without queries",
                          "search text --collection {docs} --index {docs}.i " + option,
                          option.split()[0] + " without --queries"))
@@ -893,7 +956,7 @@ class Refused(Search):
     def test_groups_are_for_fish_alone(self):
         docs = self.file("docs", self.DOCS)
         line = ["search", "text", "--collection", docs, "--queries", docs, "--out", "o", "--device",
-                "cpu", "--engine", "fish", "--group", 2, "--balance"]
+                "cpu", "--engine", "fish", "--launch-queries", 2, "--balance"]
         known = [row["engine"] for row in json.loads(self.expect(0, "engines", "--json").stdout)]
         if "fish" in known:
             self.expect(4, *line, "intra", message="engine fish")
@@ -948,7 +1011,8 @@ class Refused(Search):
         line = ["search", "text", "--collection", docs, "--queries"]
         self.expect(0, *line, fine, "--k", 1, "--out", "o")
         (self.folder / "o").unlink()
-        self.expect(2, *line, fine, "--k", 2, "--out", "o", message="--out: found a document's id")
+        self.expect(2, *line, fine, "--k", 2, "--pad", "--out", "o",
+                    message="--out: found a document's id")
         asked = self.file("asked", b'{"id": "q\\nr", "text": "blue"}\n')
         self.expect(2, *line, asked, "--k", 1, "--out", "o", message="--out: found a query's id")
         red = self.file("red", b'{"id": "q", "text": "red"}\n')
@@ -1004,7 +1068,7 @@ class Refused(Search):
                     "--out", "o", "--classes", "c", "--json", "--k"]
             for k, classes, accuracy in ((1, "a\tx\t\nb\ty\t\nc\t\t\n", 0),
                                          (2, "a\tx\tx\nb\ty\t\nc\t\tx\n", .5),
-                                         (4, "a\tx\tx\nb\ty\tx\nc\t\tx\n", .5)):
+                                         (4, "a\tx\tx\nb\ty\t\nc\t\tx\n", .5)):
                 done = self.expect(0, "search", "text", *line, k, "--quiet")
                 self.assertEqual((self.folder / "c").read_text(), classes)
                 summary = json.loads(done.stdout)
@@ -1012,12 +1076,13 @@ class Refused(Search):
         for name in ("mixed", "asked", "o", "c"):
             (self.folder / name).unlink()
         # Queries need none; then nobody knows how good the classes are.
-        labelled = self.file("labelled", b'{"id": 1, "label": "x", "text": "red"}\n')
+        labelled = self.file("labelled", b'{"id": 1, "label": "x", "text": "red"}\n'
+                             b'{"id": 2, "label": "y", "text": "sea"}\n')
         done = self.expect(0, "search", "text", "--collection", labelled, "--queries", docs,
                            "--votes", "majority", "--out", "o", "--classes", "c", "--json")
         self.assertNotIn("accuracy", json.loads(done.stdout))
         self.assertNotIn(b"accuracy", done.stderr)
-        self.assertEqual((self.folder / "c").read_bytes(), b"1\t\tx\n2\t\tx\n")
+        self.assertEqual((self.folder / "c").read_bytes(), b"1\t\tx\n2\t\t\n")
 
 
 class Half(Search):
@@ -1178,31 +1243,37 @@ class RealData(Search):
 
     def test_cranfield(self):
         data = self.data("cranfield")
-        self.expect(0, "search", "text", "--collection", data / "cran.all.1400", "--queries",
-                    data / "cran.qry", "--number-by-position", "--weights", "bm25", "--metric", "ip",
-                    "--k", 1000, "--out", "n", "--run", "run")
+        line = ["search", "text", "--collection", data / "cran.all.1400", "--queries", data / "cran.qry",
+                "--number-by-position", "--weights", "bm25", "--metric", "ip", "--k", 1000, "--out", "n"]
+        self.expect(0, *line, "--run", "run", "--pad")
+        self.expect(0, *line, "--run", "matches")
         grades = (data / "QRelsCorrectedforTRECeval").read_text()
         lines = [line.split() for line in grades.splitlines()]
         self.file("qrels", "".join(f"{q} {i} {d} {0 if grade == '5' else grade}\n"
                                    for q, i, d, grade in lines).encode())
         # The collection's own file has three columns, and 1 for the best; MAP sees no grades.
-        for qrels, ndcg in (("qrels", .3744), (data / "cranqrel", None)):
-            shown = self.expect(0, "evaluate", "--qrels", qrels, "--run", "run", "--profile", "trec",
-                                "--metrics", "MAP,NDCG@10", "--format", "tsv").stdout.decode()
+        # Some relevant documents share no term with their query.
+        for run, qrels, expected in (
+                ("run", "qrels", {"MAP": .3175, "NDCG@10": .3744, "recall@1000": .9736}),
+                ("run", data / "cranqrel", {"MAP": .3175}),
+                ("matches", "qrels", {"MAP": .3173, "NDCG@10": .3744, "recall@1000": .9495})):
+            shown = self.expect(0, "evaluate", "--qrels", qrels, "--run", run, "--profile", "trec",
+                                "--metrics", "MAP,NDCG@10,recall@1000", "--format",
+                                "tsv").stdout.decode()
             of = dict(zip(*(line.split("\t") for line in shown.splitlines()
-                            if line.startswith(("system\t", "run\t")))))
-            self.assertAlmostEqual(float(of["MAP"]), .3175, delta=.00005)
-            if ndcg:
-                self.assertAlmostEqual(float(of["NDCG@10"]), ndcg, delta=.00005)
+                            if line.startswith(("system\t", run + "\t")))))
+            for measure, value in expected.items():
+                self.assertAlmostEqual(float(of[measure]), value, delta=.00005)
 
     def test_r8(self):
         data = self.data("r8")
         parts = {name: (data / f"{name}.txt").read_text().splitlines() for name in ("train", "test")}
         for name, lines in parts.items():
             self.file(name, "".join(f"{n}\t{line}\n" for n, line in enumerate(lines)).encode())
-        done = self.expect(0, "search", "text", "--labels", "--collection", "train", "--queries",
-                           "test", "--k", 10, "--votes", "similarity", "--out", "n", "--json")
-        self.assertAlmostEqual(json.loads(done.stdout)["accuracy"], .8524, delta=.00005)
+        for options, accuracy in ((["--tf", "raw", "--pad"], .8524), (["--tf", "raw"], .8524), ([], .9575), (["--tf", "log"], .8666)):
+            done = self.expect(0, "search", "text", "--labels", "--collection", "train", "--queries",
+                               "test", "--k", 10, "--votes", "similarity", "--out", "n", "--json", *options)
+            self.assertAlmostEqual(json.loads(done.stdout)["accuracy"], accuracy, delta=.00005)
 
 
 if __name__ == "__main__":

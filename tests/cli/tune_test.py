@@ -86,7 +86,7 @@ class Tune(harness.CommandLine):
         for member, row in zip(best["members"], rows):
             self.assertEqual([str(member["discretizer"]["bins"]), member["feature_share"]],
                              [row["bins"], float(row["feature share"])])
-        # The scores are those of the members, standardised in each query.
+        # The scores are those of the members, standardized in each query.
         self.expect(0, "rank", *line, "--settings", "best.json", "--out", "s.txt")
         expected = None
         for member in best["members"]:
@@ -94,7 +94,7 @@ class Tune(harness.CommandLine):
             (self.folder / "one.json").write_text(json.dumps(one))
             self.expect(0, "rank", *line, "--settings", "one.json", "--out", "one.txt")
             scores = [float(word) for word in self.read("one.txt").split()]
-            standard = self.standardised(scores)
+            standard = self.standardized(scores)
             expected = standard if expected is None else [a + b for a, b in zip(expected, standard)]
         for got, want in zip(self.read("s.txt").split(), expected, strict=True):
             self.assertAlmostEqual(float(got), want / 3, 9)
@@ -131,7 +131,7 @@ class Tune(harness.CommandLine):
                     "two.txt")
         self.assertEqual(self.read("sized/scores/full-rank-2/Fold1.txt"), self.read("two.txt"))
 
-    def standardised(self, scores):
+    def standardized(self, scores):
         queries = [text.split()[1] for text in
                    self.read("data/Fold1/test.txt").decode().splitlines()]
         all_of = {}

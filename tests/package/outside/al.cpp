@@ -1,5 +1,5 @@
 // Chooses the documents of a pool that are worth a label, and asks for the label of these alone.
-// Prints: asked for 28 of 200 labels, each once, the same documents again
+// Prints: asked for 46 of 200 labels, each once, the same documents again
 #include "al/sampler.hpp"
 #include "core/context.hpp"
 #include "datasets/discretizer.hpp"

@@ -1,0 +1,107 @@
+"""What others do to inputs and outputs while a run reads and writes them, and requests that no
+machine can meet."""
+
+import fcntl
+import os
+import resource
+
+import harness
+
+DOCUMENTS = b"".join(b"%d qid:%d 1:%d 2:%d # docid = d%d\n" % (n % 3, n // 10, n % 7, n % 5, n)
+                     for n in range(1000))
+
+
+class Faults(harness.CommandLine):
+    def changed_while_read(self, change, message):
+        """An input is changed after its lines were counted: sizes of queries come from a pipe."""
+        documents = self.file("documents.txt", DOCUMENTS.replace(b"qid:", b"9:"))
+        scores = self.file("scores.txt", b"1\n" * 1000)
+        pipe = self.folder / "sizes"
+        os.mkfifo(pipe)
+        process = self.start("evaluate", "--test", documents, "--group", pipe, "--scores", scores)
+        with open(pipe, "w") as sizes:  # waits until the program opens it
+            change(documents)
+            sizes.write("10\n" * 100)
+        errors = process.communicate(timeout=60)[1].decode()
+        self.assertEqual(process.returncode, 3, errors)
+        self.assertIn(f"rulerank: error: {documents}: {message}", errors)
+
+    def test_an_input_is_cut_short(self):
+        self.changed_while_read(lambda path: os.truncate(path, 0), "was cut short while it was read")
+
+    def test_an_input_is_overwritten(self):
+        def overwrite(path):
+            with open(path, "r+b") as file:
+                file.write(b"0 1:1 2:1 3:1 4:1 5:1 6:1 7:1\n" * 500)
+        self.changed_while_read(overwrite, "was changed while it was read")
+
+    def test_a_manifest_is_of_what_was_read(self):
+        documents = self.file("documents.txt", DOCUMENTS)
+        pipe = self.folder / "scores"
+        os.mkfifo(pipe)
+        process = self.start("evaluate", "--test", documents, "--scores", pipe, "--manifest", "m")
+        with open(pipe, "w") as scores:
+            self.file("new.txt", DOCUMENTS + b"# more\n").rename(documents)
+            scores.write("1\n" * 1000)
+        errors = process.communicate(timeout=60)[1].decode()
+        self.assertEqual(process.returncode, 3, errors)
+        self.assertIn(f"{documents}: was changed since it was read", errors)
+        self.assertFalse((self.folder / "m").exists())
+
+    def test_one_run_at_a_time_writes_into_a_folder(self):
+        for part in ("train", "vali", "test"):
+            path = self.folder / f"data/Fold1/{part}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(DOCUMENTS)
+        lock = self.folder / "out/folds/.rulerank.lock"
+        lock.parent.mkdir(parents=True)
+        line = ["experiment", "--folds", "data", "--out-dir", "out", "--reduce-size", "none",
+                "--rank-size", "2", "--baselines", "full"]
+        with open(lock, "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.expect(1, *line, message="another run writes there, expected a folder of its own")
+        self.expect(0, *line)
+        self.assertFalse(lock.exists())
+
+    def test_messages_send_no_commands_to_the_terminal(self):
+        documents = self.file("documents.txt", DOCUMENTS)
+        for number, data in enumerate((b"\x1b[31mred\n", b"\xc2\x9b31m\n", b"\xff\n")):
+            done = self.expect(3, "evaluate", "--test", documents, "--scores",
+                               self.file(f"scores{number}.txt", data))
+            self.assertRegex(done.stderr, rb"found '\\x(1b|c2\\x9b|ff)")
+            self.assertNotIn(b"\x1b", done.stderr)
+            done.stderr.decode("utf-8")
+
+    def test_rules_that_would_take_days(self):
+        lines = [b"%d qid:1 " % label + b" ".join(b"%d:%d" % (f, label) for f in range(1, 251))
+                 for label in (0, 1) * 10]
+        data = self.file("wide.txt", b"\n".join(lines) + b"\n")
+        self.expect(2, "rank", "--train", data, "--test", data, "--rule-size", 10, "--threads", 1,
+                    message="itemsets to try for 20 documents, more than 1e+13; expected a rule "
+                            "size of 7 or less")
+
+    def test_rules_that_no_memory_holds(self):
+        data = self.file("two.txt", (" ".join(map(str, range(20))) + "\n").encode() * 2)
+        limit = 4 << 30
+        self.expect(2, "mine", "--transactions", data, "--min-support", 1, "--rules",
+                    "--min-confidence", 0, message="--rules: found about 3.5e+09 rules, more than",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+
+    def test_a_label_of_any_size_is_one_item(self):
+        data = self.file("labels.txt", b"2147483647 qid:1 1:1\n0 qid:1 1:2\n7 qid:1 1:3\n")
+        limit = 4 << 30
+        self.expect(0, "mine", "--train", data, "--min-support", 1, "--rules", "--quiet",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+
+    def test_links_in_a_circle(self):
+        (self.folder / "circle").symlink_to("circle")
+        data = self.file("documents.txt", DOCUMENTS)
+        for line in (["evaluate", "--test", "circle", "--scores", "circle"],
+                     ["evaluate", "--folds", "circle", "--scores", "circle"],
+                     ["rank", "--train", data, "--test", data, "--settings", "circle"],
+                     ["rank", "--train", data, "--test", data, "--settings", "."]):
+            self.expect(3, *line)
+
+
+if __name__ == "__main__":
+    harness.main()

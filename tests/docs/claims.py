@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""claims.py [ROOT]: every figure of measurement in the pages stands in a results file.
+
+A figure is a ratio (58 x), a time, a rate, a share in percent, a p value, a value of a measure
+(.4431), or a number in a table whose heading names such. Its paragraph, its row, or the paragraph in
+front of its table or block of code, links to a file under bench/results, and the figure
+
+- stands in that file: as it is written, or with three digits or more as a number that rounds to it;
+- or follows from it, and a comment in the same place says how:
+
+      <!-- from bench/results/DATE/x.jsonl: 58 = value("seconds", engine="mt") / value("seconds", engine="tiles") -->
+
+  (several equations with ; between them; `results.py` says what an expression may be);
+- or is no measurement, and a comment says so: <!-- not measured: 10; 0.5 -->, or for a whole
+  table <!-- not measured: table -->.
+
+A README.md of a results folder is prose about the results and counts for no figure. Each folder there
+names in a README or a manifest the commit that was measured; rows of a tree with changes need a README
+that says "not a clean commit".
+
+Blocks of code in ```console are run and compared by examples.py, so they are not looked at here.
+CHANGELOG.md may say times, with a link as other pages.
+"""
+
+import decimal
+import pathlib
+import re
+import sys
+
+import markdown
+import results
+
+# A number, and a list or range of them that shares the unit behind it.
+NUMBER = r"(?<![\w.,^])(?<!\w-)(?:\d{1,3}(?:,\d{3})+|\d+|(?=\.\d))(?:\.\d+)?(?:e[-+]?\d+)?"
+LIST = rf"({NUMBER}(?:(?:, and |, | and | to | or | / |/)(?:about )?{NUMBER})*)"
+UNITS = r"(?:ns|us|µs|ms|s|seconds?|minutes?|min|hours?|h)"
+FIGURES = [re.compile(pattern) for pattern in (
+    rf"{LIST} (?:x|times)(?! ?\d)\b",
+    rf"{LIST} {UNITS}\b(?!/)",
+    rf"{LIST} (?:[kMGT]i?B|[a-z]+)/s\b",
+    rf"{LIST} %",
+    r"\bp(?: \(\w+\))? [=<] (0?\.\d+|\d+(?:\.\d+)?e-\d+)",
+    r"\b(?:MAP|NDCG@?\d*|ERR@?\d*|recall@?\d*|F1|accuracy)(?: is| of|:)? (0?\.\d+)",
+    r"(?<![\w.,])((?:\.\d\d+|0\.\d{4,})(?:e[-+]?\d+)?)(?![\d.]*\w)",
+)]
+MEASURED = re.compile(
+    r"\b(MAP|NDCG(@\d+)?|MeanNDCG|ERR(@\d+)?|recall(@\d+)?|accuracy|F1|ratio|seconds|ms|us|time|times|"
+    r"rounds|figure)\b|/s\b", re.I)
+
+
+def numbers(text):
+    return re.findall(NUMBER, text)
+
+
+def figures(block):
+    """The figures of a block as numbers, in order, each once."""
+    text = block.text if block.kind == "code" else markdown.prose(block.text)
+    found = []
+    if block.kind == "row" and any(MEASURED.search(cell) for cell in block.header[1:]):
+        for cell in markdown.cells(text)[1:]:
+            found += numbers(cell)
+    for pattern in FIGURES:
+        for match in pattern.finditer(text):
+            found += numbers(match[1])
+    return list(dict.fromkeys(found))
+
+
+def significant(figure):
+    return len(re.sub(r"e.*|[.,]", "", figure).lstrip("0"))
+
+
+def rounds_to(value, figure):
+    """Whether a number, rounded to the digits of the figure, is the figure."""
+    printed = decimal.Decimal(figure.replace(",", ""))
+    unit = decimal.Decimal(1).scaleb(printed.as_tuple().exponent)
+    return abs(decimal.Decimal(value) - printed) <= unit / 2 * decimal.Decimal("1.000000001")
+
+
+def stands_in(figure, file):
+    plain = figure.replace(",", "")
+    if file.tabular and {plain, "0" + plain, plain.lstrip("0")} & file.literals:
+        return True
+    return significant(figure) >= 3 and any(rounds_to(number, figure) for number in file.numbers)
+
+
+class Page:
+    """The figures of one page and what supports them."""
+
+    def __init__(self, root, path, files):
+        self.root, self.path, self.files, self.faults = root, path, files, []
+
+    def fault(self, block, words):
+        self.faults.append(f"{self.path.relative_to(self.root)}:{block.line}: {words}")
+
+    def linked(self, block, text):
+        """The results files that a text links to."""
+        found = []
+        for target in markdown.targets(text):
+            file = (self.path.parent / target).resolve()
+            if not file.is_relative_to(self.root / "bench" / "results"):
+                continue
+            if not file.exists():
+                self.fault(block, f"found a link to {target}, which is not there")
+            elif file.is_file() and file.name != "README.md" and file.suffix != ".svg":
+                if file not in self.files:
+                    self.files[file] = results.Results(file)
+                found.append(self.files[file])
+        return found
+
+    def equations(self, block, text, linked):
+        """The figures that comments derive, checked."""
+        derived = set()
+        for said in markdown.comments(text):
+            if not (match := re.match(r"from (\S+): (.*)", said)):
+                continue
+            files = [file for file in linked if file.path == (self.root / match[1]).resolve()]
+            if not files:
+                self.fault(block, f"found a comment from {match[1]}, expected a link to it beside it")
+                continue
+            for equation in match[2].split(";"):
+                figure, _, expression = (part.strip() for part in equation.partition("="))
+                try:
+                    value = results.evaluated(files[0], expression)
+                except (ValueError, SyntaxError, ZeroDivisionError) as error:
+                    self.fault(block, f"{expression}: {error}")
+                    continue
+                derived.add(figure)
+                if not re.fullmatch(NUMBER, figure) or not rounds_to(value, figure):
+                    self.fault(block, f"found {figure}, expected {value:.6g} = {expression}")
+        return derived
+
+    def check(self):
+        unused = {}
+        for block in markdown.blocks(self.path.read_text()):
+            if block.kind == "code" and block.language == "console":
+                continue
+            context = block.before + "\n" + ("" if block.kind == "code" else block.text)
+            linked = self.linked(block, context)
+            derived = self.equations(block, context, linked)
+            free = [word.strip() for said in markdown.comments(context)
+                    if said.startswith("not measured:") for word in said[13:].split(";")]
+            for figure in figures(block):
+                word = "table" if block.kind == "row" and "table" in free else figure
+                if word in derived or word in free:
+                    unused[word] = False
+                elif not linked:
+                    self.fault(block, f"found {figure}, expected a link to its results file beside it")
+                elif not any(stands_in(figure, file) for file in linked):
+                    names = ", ".join(file.path.name for file in linked)
+                    self.fault(block, f"found {figure}, which is not in {names}")
+            for word in derived.union(free):
+                unused.setdefault(word, block)
+        for word, block in unused.items():
+            if block:
+                self.fault(block, f"found a comment about {word}, which is no figure here")
+        return self.faults
+
+
+def provenance(root):
+    """What is wrong with the results folders themselves."""
+    for folder in sorted((root / "bench" / "results").iterdir()):
+        name = folder.relative_to(root)
+        readme = folder / "README.md"
+        about = [path.read_text() for path in [readme, *folder.glob("*manifest*.json")] if path.exists()]
+        commits = re.findall(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b", "\n".join(about))
+        if not commits:
+            yield f"{name}: found no README or manifest that names a commit, expected one"
+        changed = [path.name for path in sorted(folder.iterdir()) if path.is_file() and re.search(
+            r"\b[0-9a-f]{7,40}(-dirty|\+changes|-modified)", path.read_text())]
+        if changed and not (readme.exists() and "not a clean commit" in readme.read_text()):
+            yield (f"{name}: found a commit with changes in {', '.join(changed)}, expected a clean one "
+                   f"or a README that says 'not a clean commit'")
+
+
+def faults(root):
+    files = {}
+    found = [fault for path in markdown.pages(root) for fault in Page(root, path, files).check()]
+    return found + list(provenance(root))
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else markdown.ROOT
+    found = faults(root)
+    print(*found, f"{len(found)} faults", sep="\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""examples.py RULERANK drawn|real [--update] [PAGE...]: runs the examples of the pages.
+
+The ```console blocks of a page are a session: they run in order, in one empty folder, by bash. Lines
+that begin with "$ " are commands (with a backslash at the end they go on in the next line,
+or in those that begin with "> "); what follows is what the terminal shows, in which ... stands for
+anything. A comment
+
+    <!-- example: COMMAND -->
+
+is a command that the page does not show. $DATA is the folder of the real sets (RULERANK_TEST_DATA). Pages that use it are `real`, the others
+`drawn`. --update writes what the commands show into the pages; outputs with ... stay as they are
+while they match.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import markdown
+
+PART = re.compile(r"^```console\n(.*?)^```$|<!-- example: (.*?) -->", re.S | re.M)
+
+
+def matches(shown, expected):
+    pattern = ".*?".join(re.escape(part) for part in expected.split("..."))
+    return re.fullmatch(pattern, shown, re.S) is not None
+
+
+def steps(block):
+    """The commands of a block with what they are expected to show."""
+    found = []
+    for line in block.splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append([line, ""])
+        elif found and not found[-1][1] and (line.startswith("> ") or found[-1][0].endswith("\\\n")):
+            found[-1][0] += line
+        elif found:
+            found[-1][1] += line
+    return found
+
+
+class Session:
+    """What the terminal shows, command by command, beginning in an empty folder."""
+
+    def __init__(self, program, data):
+        self.folder = tempfile.TemporaryDirectory()
+        self.state = tempfile.NamedTemporaryFile("r")
+        self.after = f"0 {self.folder.name}"  # the exit code and the folder that a command leaves
+        self.environment = {
+            "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": self.folder.name,
+            "LC_ALL": "C.UTF-8", "CUDA_VISIBLE_DEVICES": "", "DATA": str(data or ""), "COLUMNS": "100"}
+
+    def run(self, command):
+        code, folder = self.after.split(maxsplit=1)
+        script = f"(exit {code})\n{command}\necho $? $PWD > {self.state.name}"
+        done = subprocess.run(["bash", "-c", script], cwd=folder, env=self.environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False, timeout=300)
+        self.after = pathlib.Path(self.state.name).read_text().strip()
+        # A page has no blanks at the end of a line.
+        return re.sub(r" +$", "", done.stdout.decode(), flags=re.M)
+
+
+def run_page(path, program, data, update):
+    """The faults of a page's examples."""
+    text, session, faults = path.read_text(), Session(program, data), []
+
+    def replaced(match):
+        if match[2]:
+            session.run(" ".join(match[2].split()))
+            return match[0]
+        block = ""
+        for command, expected in steps(match[1]):
+            shown = session.run(re.sub(r"^[$>] ", "", command, flags=re.M))
+            if not matches(shown, expected):
+                where = text.count("\n", 0, match.start()) + 1
+                faults.append(f"{path}:{where}: {command}found\n{shown}expected\n{expected}")
+                expected = expected if "..." in expected else shown
+            block += command + expected
+        return f"```console\n{block}```"
+
+    updated = PART.sub(replaced, text)
+    if update and updated != text:
+        path.write_text(updated)
+    return faults
+
+
+def main():
+    program, kind, *rest = sys.argv[1:]
+    if pathlib.Path(program).name != "rulerank":
+        sys.exit(f"found {program}, expected a program that is called rulerank")
+    update = "--update" in rest
+    chosen = [pathlib.Path(name).resolve() for name in rest if name != "--update"]
+    data = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "/nonexistent"))
+    faults, count, missing = [], 0, []
+    for path in chosen or markdown.pages(markdown.ROOT):
+        parts = "".join(match[0] for match in PART.finditer(path.read_text()))
+        if not parts or ("$DATA" in parts) != (kind == "real"):
+            continue
+        needed = [name for name in re.findall(r"\$DATA/(\w[\w/.-]*)", parts) if not (data / name).exists()]
+        if needed:
+            missing.append(f"needs {needed[0]} in $RULERANK_TEST_DATA")
+            print(f"{path}: Skipped", missing[-1], sep="\n")
+            continue
+        faults += run_page(path, pathlib.Path(program).resolve(), data, update)
+        count += 1
+    print(*faults, f"{len(faults)} faults in the examples of {count} pages", sep="\n")
+    return 1 if faults else 77 if missing and not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
