@@ -1,15 +1,21 @@
 // Sampling engines against each other (Freitas 2017, tables 5.3 and 5.5 in shape):
 //
-//   al_bench SHAPE|TRAIN SIZE THREADS PARTITIONS ITERATIONS ENGINE[@GPUS]...
+//   al_bench SHAPE|TRAIN SIZE THREADS PARTITIONS ITERATIONS [rounds=N] ENGINE[~THREADS][@GPUS]...
 //                                            default: td2003 3 1 0 0 ssarp delta
 //
 // On a shape, each partition chooses exactly ITERATIONS documents (0: the published mean number),
 // the stop rule off, so that a lucky draw proves nothing; where the rule would have stopped is
 // printed. On a file the stop rule ends it. PARTITIONS 0: all, else the first so many: a stated
-// sample. Cuts are tube, 10 bins. The first engine named is the one the others are held against:
-// one that chooses other documents is not timed. One JSON line an engine; `loop_s` is without what
-// `delta` on GPUs does before its first iteration (partitions made, data sent), and the sum over
-// the partitions where they do not run side by side.
+// sample. Cuts are tube, 10 bins. Every engine runs in each of N rounds (1), one after the other;
+// the first one named is the one the others are held against: one that chooses other documents is
+// not timed.
+//
+// One JSON line an engine, medians of the rounds. `seconds` is the whole, from bin codes in memory
+// to chosen documents: partitions made, data sent, loops. `loop_s` is the loops alone, without
+// what is done before a partition's first iteration; it is the sum over the partitions where they
+// run one after the other, and null where they run side by side on a CPU. A ratio is the first
+// engine's time of a round over this one's of that round, the same part of both: median, smallest,
+// largest.
 
 #include "al/measured_sampling.hpp"
 #include "bench/engine_argument.hpp"
@@ -49,9 +55,133 @@ datasets::binned_dataset columns_of(datasets::binned_dataset const& data,
   return out;
 }
 
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// What all engines of a line are timed on.
+struct workload {
+  std::string input;
+  datasets::binned_dataset data;
+  al::sampler_options options;
+  std::size_t features;        ///< of the whole data set
+  std::size_t all_partitions;  ///< of which the data has `options.partitions`
+  std::size_t fixed;           ///< iterations
+};
+
+workload prepared(char** argv) {
+  context const ctx;
+  bool const file = std::filesystem::exists(argv[1]);
+  datasets::dataset const train =
+      file ? datasets::read_svmlight(ctx, argv[1])
+           : datasets::sample_fold(ctx, datasets::find_shape(argv[1])).train;
+  auto const binned =
+      datasets::apply_discretizer(ctx, train, datasets::fit_discretizer(ctx, train, {}));
+  auto const order = datasets::order_features(ctx, binned, datasets::feature_order::chi2);
+  workload all;
+  all.input = argv[1];
+  all.options.rule_size = std::stoi(argv[2]);
+  auto const shown = std::stoul(argv[4]);
+  all.fixed = std::stoul(argv[5]);
+  all.features = binned.feature_count();
+  all.all_partitions = (order.size() + 11) / 12;
+  if (!file) {
+    datasets::shape const& shape = datasets::find_shape(argv[1]);
+    all.all_partitions = static_cast<std::size_t>(shape.partitions);
+    if (all.fixed == 0) all.fixed = shape.iterations(all.options.rule_size);
+  }
+  // A sample of the partitions is a data set of their features, dealt in the same way.
+  std::size_t const run =
+      shown == 0 ? all.all_partitions : std::min<std::size_t>(shown, all.all_partitions);
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (i % all.all_partitions < run) kept.push_back(order[i]);
+  all.data = columns_of(binned, kept);
+  all.options.partitions = run;
+  return all;
+}
+
+/// An engine, and what was measured of it, a value a round.
+struct contender {
+  std::string name;
+  context ctx;
+  al::engine which;
+  std::vector<double> seconds, loop_s;  ///< `loop_s` stays empty where loops are not apart
+  std::size_t iterations = 0, chosen = 0;
+  std::string stopped;
+
+  contender(std::string const& text, int threads) : name(text) {
+    std::size_t const mark = std::min(text.find('~'), text.size());
+    std::size_t const end = std::min(text.find('@'), text.size());
+    engine_argument const asked(text.substr(0, std::min(mark, end)) + text.substr(end));
+    which = al::engine_from(asked.name);
+    ctx.threads = mark < text.size() ? std::stoi(text.substr(mark + 1)) : threads;
+    ctx.devices = asked.devices;
+  }
+
+  /// The documents chosen, in their order.
+  std::vector<std::size_t> run(workload const& all) {
+    al::sampler_options options = all.options;
+    options.which = which;
+    if (!ctx.devices.empty() && seconds.empty())  // the devices' own start is not the engine's
+      al::reduce_to_iterations(ctx, all.data, options, 1);
+    auto const begin = std::chrono::steady_clock::now();
+    al::sample const found = al::reduce_to_iterations(ctx, all.data, options, all.fixed);
+    seconds.push_back(seconds_since(begin));
+    bool const side_by_side = which == al::engine::delta && found.partitions.size() > 1;
+    double loops = 0;
+    iterations = 0;
+    stopped.clear();
+    for (auto const& p : found.partitions) {
+      iterations += p.iterations;
+      loops = side_by_side && !ctx.devices.empty() ? std::max(loops, p.seconds) : loops + p.seconds;
+      stopped += fmt::format("{}{}", stopped.empty() ? "" : ", ", p.stopped_after);
+    }
+    if (!side_by_side || !ctx.devices.empty() || ctx.thread_count() == 1) loop_s.push_back(loops);
+    this->chosen = found.documents.size();
+    std::vector<std::size_t> documents;
+    for (auto const& c : found.choices) documents.push_back(c.document);
+    return documents;
+  }
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+std::string seconds_text(std::vector<double> const& values) {
+  return values.empty() ? "null" : fmt::format("{:.5f}", median(values));
+}
+
+/// Median, smallest and largest of the rounds' ratios.
+std::string ratio_text(std::vector<double> const& first, std::vector<double> const& own) {
+  if (first.size() != own.size() || own.empty()) return "null";
+  std::vector<double> ratios;
+  for (std::size_t r = 0; r < own.size(); ++r) ratios.push_back(first[r] / own[r]);
+  auto const [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", median(ratios), *least, *most);
+}
+
+void print_line(workload const& all, contender const& c, contender const& first) {
+  double const whole = median(c.seconds);
+  fmt::print(
+      "{{\"input\": \"{}\", \"documents\": {}, \"features\": {}, \"rule_size\": {}, "
+      "\"partitions\": {}, \"of_partitions\": {}, \"iterations\": {}, \"chosen\": {}, "
+      "\"stop_rule_after\": [{}], \"threads\": {}, \"engine\": \"{}\", \"rounds\": {}, "
+      "\"seconds\": {:.5f}, \"loop_s\": {}, \"us_per_iteration\": {:.1f}, "
+      "\"ratio_to_first\": {:.4g}, \"whole_ratio\": {}, \"loop_ratio\": {}, "
+      "\"instruction_set\": \"{}\", \"commit\": \"{}\"}}\n",
+      all.input, all.data.documents, all.features, all.options.rule_size, all.options.partitions,
+      all.all_partitions, c.iterations, c.chosen, c.stopped, c.ctx.thread_count(), c.name,
+      c.seconds.size(), whole, seconds_text(c.loop_s),
+      1e6 * whole / static_cast<double>(c.iterations), median(first.seconds) / whole,
+      ratio_text(first.seconds, c.seconds), ratio_text(first.loop_s, c.loop_s),
+      bitmaps::instruction_set(), commit());
+}
+
 }  // namespace
 
-// Long because a run reads from top to bottom: options, data, checks, times.
 int main(int argc, char** argv) {
   char const* standard[] = {argv[0], "td2003", "3", "1", "0", "0", "ssarp", "delta"};
   if (argc == 1) {
@@ -59,81 +189,30 @@ int main(int argc, char** argv) {
     argc = static_cast<int>(std::size(standard));
   }
   if (argc < 7) {
-    fmt::print(stderr, "al_bench SHAPE|TRAIN SIZE THREADS PARTITIONS ITERATIONS ENGINE...\n");
+    fmt::print(stderr,
+               "al_bench SHAPE|TRAIN SIZE THREADS PARTITIONS ITERATIONS [rounds=N] ENGINE...\n");
     return 2;
   }
-  context ctx;
-  bool const file = std::filesystem::exists(argv[1]);
-  datasets::dataset const train =
-      file ? datasets::read_svmlight(ctx, argv[1])
-           : datasets::sample_fold(ctx, datasets::find_shape(argv[1])).train;
-  auto const binned =
-      datasets::apply_discretizer(ctx, train, datasets::fit_discretizer(ctx, train, {}));
-  auto order = datasets::order_features(ctx, binned, datasets::feature_order::chi2);
-  al::sampler_options options;
-  options.rule_size = std::stoi(argv[2]);
-  ctx.threads = std::stoi(argv[3]);
-  auto const shown = std::stoul(argv[4]);
-  std::size_t fixed = std::stoul(argv[5]);  // iterations
-  std::size_t partitions = (order.size() + 11) / 12;
-  if (!file) {
-    datasets::shape const& shape = datasets::find_shape(argv[1]);
-    partitions = static_cast<std::size_t>(shape.partitions);
-    if (fixed == 0) fixed = shape.iterations(options.rule_size);
-  }
-  // A sample of the partitions is a data set of their features, dealt in the same way.
-  std::size_t const run = shown == 0 ? partitions : std::min<std::size_t>(shown, partitions);
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < order.size(); ++i)
-    if (i % partitions < run) kept.push_back(order[i]);
-  auto const data = columns_of(binned, kept);
-  options.partitions = run;
-
-  std::vector<std::size_t> expected;
-  double first_s = 0;
+  workload const all = prepared(argv);
+  int rounds = 1;
+  std::vector<contender> contenders;
   for (int a = 6; a < argc; ++a) {
-    std::string const argument = argv[a];
-    engine_argument const asked(argument);
-    options.which = al::engine_from(asked.name);
-    ctx.devices = asked.devices;
-    if (!ctx.devices.empty())
-      al::reduce_to_iterations(ctx, data, options,
-                               1);  // the devices' own start is not the engine's
-    auto const begin = std::chrono::steady_clock::now();
-    al::sample const found = al::reduce_to_iterations(ctx, data, options, fixed);
-    double const seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::vector<std::size_t> chosen;
-    std::size_t iterations = 0;
-    for (auto const& c : found.choices) chosen.push_back(c.document);
-    std::string stopped;
-    double loop_s = 0;
-    bool const side_by_side = options.which == al::engine::delta && !ctx.devices.empty();
-    for (auto const& p : found.partitions) {
-      iterations += p.iterations;
-      loop_s = side_by_side ? std::max(loop_s, p.seconds) : loop_s + p.seconds;
-      stopped += fmt::format("{}{}", stopped.empty() ? "" : ", ", p.stopped_after);
-    }
-    if (a == 6) {
-      expected = chosen;
-      first_s = seconds;
-    }
-    if (chosen != expected) {
-      fmt::print(stderr, "{}: not the documents of {}, not timed\n", argv[a], argv[6]);
+    std::string const text = argv[a];
+    if (text.starts_with("rounds="))
+      rounds = std::stoi(text.substr(7));
+    else
+      contenders.emplace_back(text, std::stoi(argv[3]));
+  }
+  std::vector<std::size_t> expected;
+  for (int round = 0; round < rounds; ++round)
+    for (contender& c : contenders) {
+      auto const documents = c.run(all);
+      if (round == 0 && &c == &contenders.front()) expected = documents;
+      if (documents == expected) continue;
+      fmt::print(stderr, "{}: not the documents of {}, not timed\n", c.name,
+                 contenders.front().name);
       return 1;
     }
-    fmt::print(
-        "{{\"input\": \"{}\", \"documents\": {}, \"features\": {}, \"rule_size\": {}, "
-        "\"partitions\": {}, \"of_partitions\": {}, \"iterations\": {}, \"chosen\": {}, "
-        "\"stop_rule_after\": [{}], \"threads\": {}, \"engine\": \"{}\", \"seconds\": {:.4f}, "
-        "\"loop_s\": {:.4f}, \"us_per_iteration\": {:.1f}, \"ratio_to_first\": {:.1f}, "
-        "\"instruction_set\": \"{}\", "
-        "\"commit\": \"{}\"}}\n",
-        argv[1], data.documents, binned.feature_count(), options.rule_size, run, partitions,
-        iterations, found.documents.size(), stopped, ctx.thread_count(), argument, seconds, loop_s,
-        1e6 * seconds / static_cast<double>(iterations), first_s / seconds,
-        bitmaps::instruction_set(), commit());
-    std::fflush(stdout);
-  }
+  for (contender const& c : contenders) print_line(all, c, contenders.front());
   return 0;
 }

@@ -1,10 +1,10 @@
-// Measures over a drawn test set, and the randomisation test.
+// Measures over a drawn test set, and the randomization test.
 //
 //   eval_bench                               one thread
 //   eval_bench --benchmark_filter=measures   Google Benchmark's options
 //
 // Before anything is timed, averages over ties are checked against the mean over many drawn orders,
-// and the randomisation test for being the same with two threads.
+// and the randomization test for being the same with two threads.
 
 #include "core/context.hpp"
 #include "core/random.hpp"

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The dissertation's tables 5.3, 5.4, 5.6 to 5.11 and 5.13 in shape: the published engines and ours
+"""The dissertation's tables 5.3, 5.4 and 5.6 to 5.13 in shape: the published engines and ours
 on one and several GPUs, side by side, answers compared before a time is taken.
 
   gpu_tables.py BIN_FOLDER OUT_FOLDER [--gpus 1,2,4] [--shapes a,b] [--sizes 3,4] [--threads N]
-                [--data FOLDER] [--only headline|sampling|ranking|real|whole] [--keep ROWS.jsonl]
+                [--itemsets N] [--data FOLDER] [--only headline|sampling|ranking|real|whole] [--keep ROWS.jsonl]
 
 Where the published engines would take long they run on a stated sample: the first partitions and
-iterations of a shape, or evenly chosen test documents. --data: where OHSUMED and MQ2008 are. --keep:
+iterations of a shape, or evenly chosen test documents, as many as fill every GPU at least; engines
+with a document a thread, which a sample does not fill a GPU with, only on whole folds. By query, the
+published protocol, documents come in calls of a query's mean number. --data: where OHSUMED and MQ2008 are. --keep:
 the rows of a run that was broken off, to go on with. Writes results.jsonl, manifest.json and tables.md
 into OUT_FOLDER.
 """
@@ -25,7 +27,9 @@ from tables import build, keep, machine, markdown, run, sampling_sample, shapes
 
 CACHE_GIB = 64  # of profl and profl-t: a small cache would flatter ours
 PUBLISHED_ITEMSETS = 2.5e9  # of the largest size that a published engine ranks in one run
-DEEP = 5e6  # itemsets a document, from which lrar ranks few and profl-t, one thread a document, none
+DEEP = 5e6  # itemsets a document, from which lrar ranks few
+FILLS = 1056  # documents that fill a GPU of 132 multiprocessors with a block of 256 threads each
+QUERY_SECONDS = 4  # of the engines with a document a thread, by query
 
 
 def by_engine(rows):
@@ -120,18 +124,44 @@ def sampling(arguments, log):
     return [markdown("Sampling (tables 5.3 and 5.4)", head, rows)]
 
 
+def by_query(arguments, log, name, command, size, queries_of, features):
+    """Rows of the times of a query, and of the cache after all of them."""
+    bench = str(arguments.bin / "l2r_bench")
+    a_call = round(queries_of["documents"] / queries_of["queries"])
+    # A thread takes about 2 us an itemset.
+    queries = min(queries_of["queries"], max(1, int(QUERY_SECONDS / (math.comb(features, size - 1) * 2e-6))))
+    documents = min(queries_of["documents"], queries * a_call)
+    names = [*engines(arguments, "tensor"), "plrar@1", *map(cached, engines(arguments, "profl-t", "profl"))]
+    result = {row["engine"].split("~")[0].split("/")[0]: row for row in run(
+        [bench, *command(str(documents)), str(size), str(arguments.threads),
+         *(f"{engine}~{a_call}" for engine in names)], log)}
+    key = [name, result["profl@1"]["training"], size]
+    ms = {engine: 1e3 * row["seconds_a_call"] for engine, row in result.items()}
+    times = [*key, a_call, f"{documents} of {queries_of['documents']}",
+             *(ms[e] for e in ("plrar@1", *engines(arguments, "profl-t", "profl", "tensor"))),
+             ms["plrar@1"] / ms["profl@1"], ms["plrar@1"] / ms["profl-t@1"], ms["profl-t@1"] / ms["profl@1"],
+             ms["profl@1"] / ms["tensor@1"], result["profl@1"]["gpu_fill"], result["plrar@1"]["gpu_fill"]]
+    caches = []
+    for engine in engines(arguments, "profl", "profl-t"):
+        row = result[engine]
+        for items, counts in enumerate(row["cache_by_size"], 2):
+            caches.append([*key, engine, row["cache_slots"], items, *counts])
+    return times, caches
+
+
 def ranked(arguments, log, name, command, size, queries_of, features):
-    """One input: rows for the tables of the times, of several GPUs, and of the cache."""
+    """One input: rows for the tables of the times, of several GPUs, of the cache, and by query."""
     bench = str(arguments.bin / "l2r_bench")
     each = math.comb(features, size - 1)
-    least, itemsets = (200, PUBLISHED_ITEMSETS) if each < DEEP else (40, PUBLISHED_ITEMSETS / 4)
-    documents = int(max(least, min(queries_of["documents"], itemsets / each)))
+    itemsets = arguments.itemsets if each < DEEP else arguments.itemsets / 4
+    documents = int(max(FILLS * max(arguments.gpus), itemsets / each))
+    documents = min(documents, queries_of["documents"])
     some = int(max(20 if each < DEEP else 4, min(documents, arguments.seconds / (each * 2e-7))))
-    threads = engines(arguments, "profl-t") if each < DEEP else []
+    whole = documents == queries_of["documents"]
+    by_thread = ["plrar@1", *map(cached, engines(arguments, "profl-t"))] if whole else []
     result = by_engine(run(
-        [bench, *command(str(documents)), str(size), "1", "plrar@1", f"lrar:{some}",
-         *map(cached, engines(arguments, "profl")), *map(cached, threads),
-         *engines(arguments, "tensor")], log))
+        [bench, *command(str(documents)), str(size), "1", *engines(arguments, "tensor"), f"lrar:{some}",
+         *by_thread, *map(cached, engines(arguments, "profl"))], log))
     lrar = result.pop("lrar")
     # Of a query of mean length.
     share = queries_of["documents"] / queries_of["queries"]
@@ -139,22 +169,23 @@ def ranked(arguments, log, name, command, size, queries_of, features):
     serial = lrar["seconds"] / lrar["documents"] * share
     u, gpus = lrar["training"], arguments.gpus
     key = [name, u, size]
+    plrar = query.get("plrar@1")
     profl = [query[e] for e in engines(arguments, "profl")]
     by_thread = [query.get(e) for e in engines(arguments, "profl-t")]
     tensor = [query[e] for e in engines(arguments, "tensor")]
     times = [*key, f"{documents} of {queries_of['documents']}", f"{lrar['documents']}", serial,
-             query["plrar@1"], by_thread[0], profl[0], tensor[0], over(query["plrar@1"], profl[0]),
-             over(serial, profl[0]), over(query["plrar@1"], by_thread[0]), over(serial, by_thread[0]),
+             plrar, by_thread[0], profl[0], tensor[0], over(plrar, profl[0]),
+             over(serial, profl[0]), over(plrar, by_thread[0]), over(serial, by_thread[0]),
              over(profl[0], tensor[0]), over(serial, tensor[0])]
     several = [*key]
     for column in (profl, by_thread, tensor):
         several += [*column[1:], *[over(column[0], s) for s in column[1:]]]
-    several += [over(query["plrar@1"], profl[-1]), over(serial, profl[-1]),
+    several += [over(plrar, profl[-1]), over(serial, profl[-1]),
                 *[over(t, p) for t, p in zip(by_thread, profl)]]
     row = result["profl@1"]
     cache = [*key, row["documents"], row["hits"], row["misses"], row["prefix_lookups"],
              row["hits"] + row["misses"], row["largest_itemsets"], row["seconds"], row["warm_s"]]
-    return times, several, cache
+    return times, several, cache, *by_query(arguments, log, name, command, size, queries_of, features)
 
 
 def ranking_tables(arguments, title, rows):
@@ -170,10 +201,19 @@ def ranking_tables(arguments, title, rows):
                 *[f"profl over profl-t, {n} GPUs x" for n in gpus]]
     cache = ["input", "U", "rule size", "documents", "hits", "misses", "prefix look-ups",
              "hits + misses", "documents x C(m, k)", "s, empty cache", "s, filled"]
-    return [markdown(f"{title}: one GPU (tables 5.6 and 5.9), times a query", times, [r[0] for r in rows]),
-            markdown(f"{title}: several GPUs (tables 5.7, 5.8, 5.10, 5.11)", several, [r[1] for r in rows]),
-            markdown(f"{title}: the cache of profl on one GPU (table 5.13), sizes k = rule size - 1", cache,
-                     [r[2] for r in rows])]
+    query = ["input", "U", "rule size", "documents a query", "documents ranked", "plrar ms",
+             *[f"{engine} ms, {n} GPUs" for engine in ("profl-t", "profl", "tensor") for n in gpus],
+             "profl over plrar x", "profl-t over plrar x", "profl over profl-t x", "tensor over profl x",
+             "GPU filled by profl", "by plrar"]
+    by_size = ["input", "U", "rule size", "engine", "positions of a cache", "items of an itemset", "hits",
+               "misses", "hits as a prefix", "misses as a prefix"]
+    return [markdown(f"{title}: one GPU, a launch of all documents, times a query", times, [r[0] for r in rows]),
+            markdown(f"{title}: several GPUs, a launch of all documents", several, [r[1] for r in rows]),
+            markdown(f"{title}: the cache of profl on one GPU, a launch of all documents, k = rule size - 1", cache,
+                     [r[2] for r in rows]),
+            markdown(f"{title}: by query (tables 5.6 to 5.11)", query, [r[3] for r in rows]),
+            markdown(f"{title}: the caches, by query (tables 5.12 and 5.13; a rule of size n has n - 1 items)",
+                     by_size, [line for r in rows for line in r[4]])]
 
 
 def ranking(arguments, log):
@@ -268,6 +308,8 @@ def main():
     parser.add_argument("--sizes", default="3,4")
     parser.add_argument("--threads", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=3, help="of a serial published engine's sample")
+    parser.add_argument("--itemsets", type=float, default=PUBLISHED_ITEMSETS,
+                        help="of the largest size that a published engine ranks in one launch, about")
     parser.add_argument("--data", type=pathlib.Path)
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--only", choices=list(parts), action="append")

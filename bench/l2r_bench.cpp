@@ -5,15 +5,26 @@
 //   e.g. l2r_bench hp2003 29521 1091 4 1 lrar:300 project
 //        l2r_bench web10k 240039 2101 4 16 project tensor@1 tensor@4 profl@1/64
 //
-// ENGINE is NAME[@GPUS][/GIB of its cache][:DOCUMENTS of those, evenly chosen]. U documents drawn
-// evenly from a training part stand for a reduced set; cuts are fitted on the whole part
+// ENGINE is NAME[@GPUS][/GIB of its cache][:DOCUMENTS of those, evenly chosen][~DOCUMENTS a call].
+// With the last, documents come in calls of so many, as queries do, and a cache is kept from call
+// to call: the published times are of one query (Freitas 2017, tables 5.6 to 5.10). U documents
+// drawn evenly from a training part stand for a reduced set; cuts are fitted on the whole part
 // (frequency, 10 bins). The first engine named ranks all documents and is the one the others are
 // held against: one whose scores are not the same bits is not timed. One JSON line an engine. Times
 // are medians of `calls`; but an engine with a cache is timed once on an empty one (`seconds`) and
-// once on the filled one (`warm_s`).
+// once on the filled one (`warm_s`). By calls, `seconds` is the sum of all, the first on an empty
+// cache, and the quantiles are of the calls.
+//
+// `gpu_fill` is the share of the GPUs' resident threads (2,048 a multiprocessor) that a published
+// engine's documents occupy: plrar and profl-t have a document a thread, profl a document a block
+// of 256. A sample of a fold that leaves a GPU unfilled says nothing about the fold and is not
+// timed; a whole fold, or a query, is what it is. `cache_by_size` has, for itemsets of 2, 3, ...
+// items: hits, misses, and of the prefixes of larger ones that were missed, hits and misses
+// (table 5.13); `cache_slots` the itemsets that a device's cache can hold (table 5.12).
 
 #include "bench/engine_argument.hpp"
 #include "bitmaps/bit_kernels.hpp"
+#include "core/devices.hpp"
 #include "core/machine.hpp"
 #include "core/version.hpp"
 #include "datasets/sample.hpp"
@@ -27,6 +38,7 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -38,6 +50,7 @@ using namespace rulerank;
 
 struct task {
   datasets::binned_dataset training, test;
+  std::size_t fold_documents;  ///< that the whole test part has
 };
 
 datasets::discretizer_options const how{datasets::binning::frequency, 10};
@@ -64,7 +77,7 @@ task drawn(context const& ctx, std::string const& name, std::size_t documents, s
   auto const test = datasets::sample_parts(ctx, options, std::span(parts).last(1));
   auto const cuts = datasets::fit_discretizer(ctx, train, how);
   return {datasets::subset(datasets::apply_discretizer(ctx, train, cuts), evenly(train.size(), u)),
-          datasets::apply_discretizer(ctx, test, cuts)};
+          datasets::apply_discretizer(ctx, test, cuts), datasets::find_shape(name).test_documents};
 }
 
 task read(context const& ctx, std::string const& train_file, std::string const& test_file,
@@ -74,7 +87,7 @@ task read(context const& ctx, std::string const& train_file, std::string const& 
   auto const cuts = datasets::fit_discretizer(ctx, train, how);
   auto binned = datasets::apply_discretizer(ctx, test, cuts);
   if (documents != 0) binned = datasets::subset(binned, evenly(test.size(), documents));
-  return {datasets::apply_discretizer(ctx, train, cuts), std::move(binned)};
+  return {datasets::apply_discretizer(ctx, train, cuts), std::move(binned), test.size()};
 }
 
 /// Processor time of all threads: which does not depend on what else a machine does.
@@ -111,12 +124,63 @@ struct measured {
   std::vector<double> host, device;  ///< ascending, of the repeated calls, or of the first alone
   double cpu_s = 0;                  ///< mean of the calls
   double warm_s = 0;
+  double calls_s = 0, calls_device_s = 0;  ///< by calls: the sum of all
 
   static double quantile(std::vector<double> const& times, double q) {
     return times[static_cast<std::size_t>(q * static_cast<double>(times.size()))];
   }
-  double seconds() const { return quantile(host, .5); }
+  double seconds() const { return calls_s > 0 ? calls_s : quantile(host, .5); }
+  double device_s() const { return calls_s > 0 ? calls_device_s : quantile(device, .5); }
 };
+
+/// Adds what another call found and counted.
+void add(l2r::scored& all, l2r::scored const& call) {
+  all.scores.insert(all.scores.end(), call.scores.begin(), call.scores.end());
+  all.cache_hits += call.cache_hits;
+  all.cache_misses += call.cache_misses;
+  all.prefix_lookups += call.prefix_lookups;
+  all.cache_slots = call.cache_slots;
+  all.timings.prepare_s = call.timings.prepare_s;
+  all.cache_by_size.resize(std::max(all.cache_by_size.size(), call.cache_by_size.size()));
+  for (std::size_t k = 0; k < call.cache_by_size.size(); ++k) {
+    l2r::cache_lookups& sum = all.cache_by_size[k];
+    sum.hits += call.cache_by_size[k].hits;
+    sum.misses += call.cache_by_size[k].misses;
+    sum.prefix_hits += call.cache_by_size[k].prefix_hits;
+    sum.prefix_misses += call.cache_by_size[k].prefix_misses;
+  }
+}
+
+/// Calls of so many documents each, one after the other.
+measured measure_by_calls(context const& ctx, l2r::ranker const& ranker,
+                          datasets::binned_dataset const& test, std::size_t a_call) {
+  std::vector<datasets::binned_dataset> queries;
+  for (std::size_t begin = 0; begin < test.documents; begin += a_call) {
+    std::vector<std::size_t> chosen(std::min(a_call, test.documents - begin));
+    std::iota(chosen.begin(), chosen.end(), begin);
+    queries.push_back(datasets::subset(test, chosen));
+  }
+  // On GPUs the first call also takes memory; documents without items leave a cache as it is.
+  datasets::binned_dataset empty = queries.front();
+  std::fill(empty.codes.begin(), empty.codes.end(), datasets::no_item);
+  ranker.score(ctx, empty);
+  measured m;
+  double const before = cpu_seconds();
+  for (auto const& query : queries) {
+    l2r::scored const call = ranker.score(ctx, query);
+    m.host.push_back(call.timings.score_s);
+    m.device.push_back(call.timings.device_s);
+    m.calls_s += call.timings.score_s;
+    m.calls_device_s += call.timings.device_s;
+    add(m.first, call);
+  }
+  m.cpu_s = (cpu_seconds() - before) / static_cast<double>(queries.size());
+  if (m.first.cache_misses != 0 && m.calls_s < 3)
+    for (auto const& query : queries) m.warm_s += ranker.score(ctx, query).timings.score_s;
+  std::sort(m.host.begin(), m.host.end());
+  std::sort(m.device.begin(), m.device.end());
+  return m;
+}
 
 measured measure(context const& ctx, l2r::ranker const& ranker,
                  datasets::binned_dataset const& test) {
@@ -179,36 +243,69 @@ bool is_right(bench const& b, std::string const& asked, std::vector<std::size_t>
   return false;
 }
 
-void print_line(bench const& b, std::string const& asked, std::size_t documents, measured const& m,
-                itemset_counts const& itemsets) {
+/// Resident threads that a document of a published engine takes on a GPU; 0 for other engines.
+std::size_t threads_a_document(l2r::engine e) {
+  if (e == l2r::engine::plrar || e == l2r::engine::profl_t) return 1;
+  return e == l2r::engine::profl ? 256 : 0;
+}
+
+/// The share of the devices' resident threads that so many documents at once occupy; 1 for engines
+/// that are not judged by it.
+double gpu_fill(context const& ctx, l2r::engine e, std::size_t documents) {
+  constexpr double threads_a_multiprocessor = 2048;
+  std::size_t const threads = threads_a_document(e);
+  if (threads == 0 || ctx.devices.empty()) return 1;
+  double resident = 0;
+  for (device const& d : list_devices().devices)
+    if (std::find(ctx.devices.begin(), ctx.devices.end(), d.ordinal) != ctx.devices.end())
+      resident += threads_a_multiprocessor * d.multiprocessors;
+  return std::min(1.0, static_cast<double>(documents * threads) / resident);
+}
+
+std::string by_size(l2r::scored const& result) {
+  std::string text;
+  for (std::size_t k = 2; k < result.cache_by_size.size(); ++k) {
+    l2r::cache_lookups const& of = result.cache_by_size[k];
+    text += fmt::format("{}[{}, {}, {}, {}]", text.empty() ? "" : ", ", of.hits, of.misses,
+                        of.prefix_hits, of.prefix_misses);
+  }
+  return text;
+}
+
+void print_line(bench const& b, std::string const& asked, std::size_t documents, std::size_t a_call,
+                double fill, measured const& m, itemset_counts const& itemsets) {
   l2r::scored const& result = m.first;
-  double const device_s = measured::quantile(m.device, .5);
+  double const device_s = m.device_s();
   double const looked_up = static_cast<double>(result.cache_hits + result.cache_misses);
   fmt::print(
       "{{\"input\": \"{}\", \"documents\": {}, \"training\": {}, \"features\": {}, "
       "\"rule_size\": {}, \"threads\": {}, \"engine\": \"{}\", \"seconds\": {:.6f}, "
+      "\"documents_a_call\": {}, \"seconds_a_call\": {:.6f}, \"gpu_fill\": {:.3f}, "
       "\"calls\": {}, \"p10_s\": {:.6f}, \"p90_s\": {:.6f}, \"p99_s\": {:.6f}, "
       "\"prepare_s\": {:.4f}, \"device_s\": {:.6f}, \"device_itemsets_per_s\": {:.4g}, "
       "\"cpu_seconds\": {:.4f}, "
       "\"cpu_ns_per_itemset\": {:.4f}, \"ratio_to_first\": {:.1f}, \"cpu_ratio_to_first\": "
       "{:.1f}, \"hit_rate\": {:.4f}, \"hits\": {}, \"misses\": {}, \"prefix_lookups\": {}, "
+      "\"cache_slots\": {}, \"cache_by_size\": [{}], "
       "\"warm_s\": {:.6f}, \"largest_itemsets\": {}, "
       "\"instruction_set\": \"{}\", \"commit\": \"{}\"}}\n",
       b.input, documents, b.sets.training.documents, b.sets.training.feature_count(),
-      b.options.scoring.rule_size, b.ctx.thread_count(), asked, m.seconds(), m.host.size(),
-      measured::quantile(m.host, .1), measured::quantile(m.host, .9),
+      b.options.scoring.rule_size, b.ctx.thread_count(), asked, m.seconds(), a_call,
+      m.calls_s > 0 ? m.calls_s / static_cast<double>(m.host.size()) : m.seconds(), fill,
+      m.host.size(), measured::quantile(m.host, .1), measured::quantile(m.host, .9),
       measured::quantile(m.host, .99), result.timings.prepare_s, device_s,
       device_s == 0 ? 0.0 : itemsets.all / device_s, m.cpu_s, 1e9 * m.cpu_s / itemsets.all,
       b.first_s / m.seconds(), b.first_cpu_s / m.cpu_s,
       looked_up == 0 ? 0.0 : static_cast<double>(result.cache_hits) / looked_up, result.cache_hits,
-      result.cache_misses, result.prefix_lookups, m.warm_s, itemsets.largest,
-      bitmaps::instruction_set(), commit());
+      result.cache_misses, result.prefix_lookups, result.cache_slots, by_size(result), m.warm_s,
+      itemsets.largest, bitmaps::instruction_set(), commit());
   std::fflush(stdout);
 }
 
 /// Times one engine; false where it was wrong.
 bool time_engine(bench& b, std::string const& name) {
-  engine_argument const asked(name);
+  std::size_t const mark = std::min(name.find('~'), name.size());
+  engine_argument const asked(name.substr(0, mark));
   b.options.engine = l2r::engine_from(asked.name);
   b.options.cache_bytes = asked.gib << 30;
   b.ctx.devices = asked.devices;
@@ -216,15 +313,25 @@ bool time_engine(bench& b, std::string const& name) {
   std::vector<std::size_t> const some = evenly(all, asked.documents == 0 ? all : asked.documents);
   auto const test = some.size() == all ? b.sets.test : datasets::subset(b.sets.test, some);
   itemset_counts const itemsets = itemsets_of(test, b.options.scoring.rule_size);
+  std::size_t const a_call = mark == name.size()
+                                 ? test.documents
+                                 : std::min(std::stoul(name.substr(mark + 1)), test.documents);
+  double const fill = gpu_fill(b.ctx, b.options.engine, a_call);
+  if (fill < 1 && mark == name.size() && test.documents < b.sets.fold_documents) {
+    fmt::print(stderr, "{}: {} of {} documents occupy {:.1f} % of the GPUs, not timed\n", name,
+               test.documents, b.sets.fold_documents, 100 * fill);
+    return true;
+  }
   l2r::ranker const ranker(b.ctx, b.sets.training, b.options);
-  measured const m = measure(b.ctx, ranker, test);
+  measured const m = mark == name.size() ? measure(b.ctx, ranker, test)
+                                         : measure_by_calls(b.ctx, ranker, test, a_call);
   if (b.expected.empty()) {
     b.expected = m.first.scores;
     b.first_s = m.seconds();
     b.first_cpu_s = m.cpu_s;
   }
   if (!is_right(b, name, some, m, itemsets)) return false;
-  print_line(b, name, test.documents, m, itemsets);
+  print_line(b, name, test.documents, a_call, fill, m, itemsets);
   return true;
 }
 

@@ -3,8 +3,11 @@
 //   mine_bench FILE KIND ENGINE THREADS SUPPORT...
 //
 // FILE has FIMI's form, SUPPORT is a count. A line of JSON each: itemsets, seconds of the clock and
-// of the processor. mine_peer.py sets them beside another miner's.
+// of the processor: of reading, of mining into the library's list, and of mining with every
+// itemset's items and support written into one array behind it (`list_cpu_s`). `checksum` is the
+// sum of a hash of each itemset. mine_peer.py sets them beside other miners'.
 #include "core/context.hpp"
+#include "core/machine.hpp"
 #include "datasets/transactions.hpp"
 #include "rules/mining/miner.hpp"
 
@@ -12,7 +15,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <memory>
+#include <new>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -42,6 +49,58 @@ seconds best_of(Work&& work) {
   return best;
 }
 
+/// splitmix64 (Steele, Lea and Flood 2014).
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31U);
+}
+
+/// Of itemsets in any order, items in any order; as mine_borgelt.c has it.
+std::uint64_t checksum_of(rules::itemset_list const& found, datasets::transactions const& data) {
+  std::vector<std::uint64_t> of_item;
+  for (std::string const& name : data.names) of_item.push_back(mixed(std::stoull(name)));
+  std::uint64_t sum = 0;
+  found.for_each([&](std::span<rules::item const> items, std::uint32_t support) {
+    std::uint64_t all = 0;
+    for (rules::item const x : items) all += of_item[x];
+    sum += mixed(all + mixed(support));
+  });
+  return sum;
+}
+
+/// Itemsets one after the other: size, items, support. Grows as mine_borgelt.c's does, in place.
+class array_of_itemsets {
+ public:
+  explicit array_of_itemsets(rules::itemset_list const& found) {
+    found.for_each([&](std::span<rules::item const> items, std::uint32_t support) {
+      make_room(items.size() + 2);
+      words_.get()[used_++] = static_cast<std::uint32_t>(items.size());
+      std::copy(items.begin(), items.end(), words_.get() + used_);
+      used_ += items.size();
+      words_.get()[used_++] = support;
+    });
+  }
+  std::size_t words() const { return used_; }
+
+ private:
+  struct freed {
+    void operator()(std::uint32_t* words) const { std::free(words); }
+  };
+  void make_room(std::size_t more) {
+    if (used_ + more <= room_) return;
+    room_ = 2 * room_ + more;
+    void* const moved = std::realloc(words_.get(), room_ * sizeof(std::uint32_t));
+    if (moved == nullptr) throw std::bad_alloc();
+    static_cast<void>(words_.release());
+    words_.reset(static_cast<std::uint32_t*>(moved));
+  }
+
+  std::unique_ptr<std::uint32_t, freed> words_;
+  std::size_t used_ = 0, room_ = 0;
+};
+
 int run(int argc, char** argv) {
   if (argc < 6) {
     fmt::print(stderr, "usage: mine_bench FILE KIND ENGINE THREADS SUPPORT...\n");
@@ -56,16 +115,19 @@ int run(int argc, char** argv) {
   seconds const read = best_of([&] { data = datasets::read_fimi(ctx, argv[1]); });
   for (int i = 5; i < argc; ++i) {
     options.min_support = static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));
-    std::uint64_t itemsets = 0;
-    seconds const mined =
-        best_of([&] { itemsets = rules::mine(ctx, rules::view_of(data), options).size(); });
+    rules::transaction_view const view = rules::view_of(data);
+    rules::itemset_list const found = rules::mine(ctx, view, options);
+    std::uint64_t words = 0;
+    seconds const mined = best_of([&] { words = rules::mine(ctx, view, options).size(); });
+    seconds const in_array =
+        best_of([&] { words = array_of_itemsets(rules::mine(ctx, view, options)).words(); });
     fmt::print(
         "{{\"file\": \"{}\", \"kind\": \"{}\", \"engine\": \"{}\", \"threads\": {}, \"support\": "
-        "{}, "
-        "\"itemsets\": {}, \"read_cpu_s\": {:.6f}, \"mine_cpu_s\": {:.6f}, \"mine_wall_s\": "
-        "{:.6f}}}\n",
-        argv[1], argv[2], argv[3], ctx.threads, options.min_support, itemsets, read.cpu, mined.cpu,
-        mined.wall);
+        "{}, \"itemsets\": {}, \"words\": {}, \"checksum\": {}, \"read_cpu_s\": {:.6f}, "
+        "\"mine_cpu_s\": {:.6f}, \"mine_wall_s\": {:.6f}, \"list_cpu_s\": {:.6f}, "
+        "\"commit\": \"{}\"}}\n",
+        argv[1], argv[2], argv[3], ctx.threads, options.min_support, found.size(), words,
+        checksum_of(found, data), read.cpu, mined.cpu, mined.wall, in_array.cpu, commit());
   }
   return 0;
 }

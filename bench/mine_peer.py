@@ -1,105 +1,170 @@
 #!/usr/bin/env python3
-"""The miner beside Borgelt's eclat (the Python package pyfim): the same files, one run, one thread.
+"""The miner beside Borgelt's eclat, fpgrowth, sam and relim: the same files, one run, one thread.
 
-usage: mine_peer.py PATH/TO/rulerank PATH/TO/mine_bench DATA [OUT.jsonl]
+usage: mine_peer.py MINE_BENCH BORGELT DATA OUT_FOLDER [--rounds 5] [--turns 3]
 
-DATA holds chess.dat, mushroom.dat and T10I4D100K.dat in FIMI's form. For each of them and three
-supports, what both find is compared, itemset by itemset with its support, before any time is
-printed. Then both mine what lies in memory already, in turn; the best of five counts, in seconds of
-the processor, which other work on the machine does not blur:
+DATA holds chess.dat, mushroom.dat and T10I4D100K.dat in FIMI's form; `baskets`, a drawn shape of
+88,000 baskets of 16,000 items, is written into OUT_FOLDER and removed. BORGELT is mine_borgelt, or
+the folder of pyfim's unpacked source package (pip download --no-binary :all: pyfim), of which it is
+then built with cc -O3.
 
-  rulerank       all itemsets into the list that the library gives
-  eclat, counts  eclat only counts them by size (report '#'), no itemset is made; the time to take
-                 the transactions over from Python (a run that finds nothing) is subtracted
-  eclat, sets    eclat as it is called, itemsets as Python objects
+For each set and three supports the itemsets of all programs are compared first (by their number and
+a checksum of the sets and their supports). Then all mine what lies in memory already, in turn, in
+seconds of the processor, the best of ROUNDS counting in each of TURNS turns:
 
-Needs pyfim (python3 -m venv V && V/bin/pip install pyfim).
+  list   every itemset, its items and its support, into one array; the number to quote
+  ours   ours into the library's list, a prefix tree; theirs counting itemsets by size, making none
+
+A ratio is the fastest of the four over ours, in a turn: median, least, largest over the turns.
+Writes results.jsonl, tables.md and manifest.json.
 """
 
-import importlib.metadata
+import argparse
+import datetime
+import hashlib
+import itertools
 import json
-import os
+import pathlib
+import random
+import statistics
 import subprocess
-import sys
-import time
+import tempfile
 
-import fim
+import tables
 
-ROUNDS = 5
-SETS = {"chess": (70, 60, 50), "mushroom": (20, 10, 5), "T10I4D100K": (1, 0.1, 0.02)}
-
-
-def seconds(work):
-    best = float("inf")
-    for _ in range(ROUNDS):
-        begin = time.process_time()
-        work()
-        best = min(best, time.process_time() - begin)
-    return best
+SETS = {"chess": (70, 60, 50), "mushroom": (20, 10, 5), "T10I4D100K": (1, 0.1, 0.02), "baskets": (1, 0.1, 0.02)}
+MACROS = ("NDEBUG", "IDMAPFN", "TATREEFN", "TA_SURR", "PSP_ESTIM", "ISR_PATSPEC", "ISR_CLOMAX", "ISR_NONAMES")
+PARTS = {"util": ("arrays", "memsys", "symtab", "random", "sigint"), "math": ("chi2", "gamma", "ruleval"),
+         "tract": ("tract", "fim16", "patspec", "clomax", "report", "patred"), "apriori": ("istree",),
+         "eclat": ("eclat",), "fpgrowth": ("fpgrowth", "fpgpsp"), "sam": ("sam",), "relim": ("relim",)}
 
 
-def eclat(transactions, support, report):
-    return fim.eclat(transactions, target="s", supp=-support, report=report)
+def built(source, folder):
+    """mine_borgelt, of pyfim's sources."""
+    program = folder / "mine_borgelt"
+    subprocess.run(["cc", "-O3", "-w", *(f"-D{m}" for m in MACROS), *(f"-I{source / p / 'src'}" for p in PARTS),
+                    *(str(source / p / "src" / f"{name}.c") for p, names in PARTS.items() for name in names),
+                    str(pathlib.Path(__file__).with_name("mine_borgelt.c")), "-lm", "-o", str(program)], check=True)
+    return program
 
 
-def ours(program, path, support):
-    """Itemsets and supports as the program writes them."""
-    process = subprocess.Popen(
-        [program, "mine", "--transactions", path, "--min-support", str(support), "--quiet"],
-        stdout=subprocess.PIPE, text=True)
-    for line in process.stdout:
-        items, _, count = line.rpartition(" (")
-        yield tuple(map(int, items.split())), int(count[:-2])
-    assert process.wait() == 0
+def draw_baskets(path, baskets=88_000, items=16_000, mean=10.3, seed=1):
+    """Skewed as retail baskets are: items by Zipf's law, a few in a large share of the baskets;
+    lengths geometric."""
+    draw = random.Random(seed)
+    upto = list(itertools.accumulate(1 / (rank + 2) for rank in range(items)))
+    with open(path, "w", encoding="ascii") as out:
+        for _ in range(baskets):
+            length = min(80, 1 + int(draw.expovariate(1 / (mean - 0.5))))
+            basket = set(draw.choices(range(items), cum_weights=upto, k=length))
+            out.write(" ".join(map(str, sorted(basket))) + "\n")
 
 
-def compare(program, path, transactions, support):
-    """The number of itemsets; those of items that all transactions hold may be missing in eclat's."""
-    theirs = {tuple(sorted(items)): count for items, count in eclat(transactions, support, "a")}
-    everywhere = set.intersection(*map(set, transactions))
-    found, left_out = 0, []
-    for items, count in ours(program, path, support):
-        found += 1
-        if items not in theirs and everywhere.issuperset(items):
-            left_out.append(items)
-        elif theirs.pop(items, None) != count:
-            sys.exit(f"{path}, support {support}: {items} differs, so nothing is timed")
-    if theirs:
-        sys.exit(f"{path}, support {support}: eclat has {len(theirs)} more, so nothing is timed")
-    return found, left_out
+def mixed(x):
+    """splitmix64"""
+    mask = 2 ** 64 - 1
+    x = (x + 0x9e3779b97f4a7c15) & mask
+    x = ((x ^ (x >> 30)) * 0xbf58476d1ce4e5b9) & mask
+    x = ((x ^ (x >> 27)) * 0x94d049bb133111eb) & mask
+    return x ^ (x >> 31)
+
+
+def same(ours, theirs, everywhere, transactions):
+    """Whether the itemsets are the same; a set of one item that all transactions hold may be missing."""
+    missing = ours["itemsets"] - theirs["itemsets"]
+    gap = (ours["checksum"] - theirs["checksum"]) % 2 ** 64
+    if missing == 0:
+        return gap == 0
+    return any(gap == sum(mixed((mixed(item) + mixed(transactions)) % 2 ** 64) for item in some) % 2 ** 64
+               for some in itertools.combinations(everywhere, missing)) if 0 < missing <= len(everywhere) else False
+
+
+def lines(command):
+    told = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
+    return [json.loads(line) for line in told.splitlines()]
+
+
+def spread(values):
+    return [round(v, 3) for v in (statistics.median(values), min(values), max(values))]
+
+
+def measured(arguments, borgelt, name, path, percent):
+    with open(path, encoding="ascii") as text:
+        transactions = [list(map(int, line.split())) for line in text]
+    everywhere = sorted(set.intersection(*map(set, transactions)))
+    support = -(-round(percent * len(transactions) * 1000) // 100000)
+    turns = []
+    for _ in range(arguments.turns):
+        ours = lines([arguments.bench, path, "all", "vertical", 1, support])[0]
+        theirs = {row["program"]: row for row in lines([borgelt, path, arguments.rounds, support])}
+        for program, row in theirs.items():
+            if not same(ours, row, everywhere, len(transactions)):
+                raise SystemExit(f"{name}, support {support}: {program} finds other itemsets, so nothing is timed")
+        turns.append((ours, theirs))
+    ours, theirs = turns[0]
+
+    def median(value):
+        return statistics.median(value(*turn) for turn in turns)
+
+    best = {what: min(theirs, key=lambda p, what=what: median(lambda _, them: them[p][what]))
+            for what in ("list_s", "count_s")}
+    return {"set": name, "transactions": len(transactions), "percent": percent, "support": support,
+            "itemsets": ours["itemsets"], "turns": arguments.turns, "rounds": arguments.rounds,
+            "rulerank_list_s": median(lambda us, _: us["list_cpu_s"]),
+            "rulerank_mine_s": median(lambda us, _: us["mine_cpu_s"]),
+            **{f"{program}_{what}": median(lambda _, them: them[program][what])
+               for program in theirs for what in ("list_s", "count_s")},
+            "fastest_list": best["list_s"], "fastest_count": best["count_s"],
+            "list_ratio": spread([min(r["list_s"] for r in them.values()) / us["list_cpu_s"] for us, them in turns]),
+            "count_ratio": spread([min(r["count_s"] for r in them.values()) / us["mine_cpu_s"] for us, them in turns]),
+            "left_out": {p: ours["itemsets"] - row["itemsets"] for p, row in theirs.items()
+                         if row["itemsets"] != ours["itemsets"]}, "commit": ours["commit"]}
+
+
+def table(rows):
+    programs = ("eclat", "fpgrowth", "sam", "relim")
+    body = [[r["set"], f"{r['percent']} %", f"{r['itemsets']:,}", r["rulerank_list_s"] * 1e3,
+             *(r[f"{p}_list_s"] * 1e3 for p in programs),
+             "{} ({} to {})".format(*r["list_ratio"]), r["rulerank_mine_s"] * 1e3,
+             *(r[f"{p}_count_s"] * 1e3 for p in programs), "{} ({} to {})".format(*r["count_ratio"])] for r in rows]
+    head = ["set", "support", "itemsets", "rulerank, list, ms", *(f"{p}, list" for p in programs),
+            "fastest over rulerank x", "rulerank, its own list, ms", *(f"{p}, counts" for p in programs),
+            "fastest over rulerank x"]
+    return tables.markdown("Itemsets: one thread, milliseconds of the processor, transactions in memory", head, body)
 
 
 def main():
-    if len(sys.argv) not in (4, 5):
-        sys.exit(__doc__)
-    program, bench, data = sys.argv[1:4]
-    out = open(sys.argv[4], "w", encoding="ascii") if len(sys.argv) == 5 else None
-    print(f"pyfim {importlib.metadata.version('pyfim')}")
-    print(f"{'set':<12}{'support':>8}{'itemsets':>10}{'rulerank':>12}{'eclat,counts':>14}"
-          f"{'ratio':>7}{'eclat,sets':>13}{'ratio':>7}")
-    for name, percents in SETS.items():
-        path = os.path.join(data, f"{name}.dat")
-        with open(path, encoding="ascii") as lines:
-            transactions = [list(map(int, line.split())) for line in lines]
-        for percent in percents:
-            support = -(-round(percent * len(transactions) * 1000) // 100000)
-            found, left_out = compare(program, path, transactions, support)
-            mined = json.loads(subprocess.run(
-                [bench, path, "all", "vertical", "1", str(support)],
-                check=True, capture_output=True, text=True).stdout)
-            assert mined["itemsets"] == found
-            nothing = seconds(lambda: eclat(transactions, len(transactions) + 1, "#"))
-            counts = seconds(lambda: eclat(transactions, support, "#")) - nothing
-            sets = seconds(lambda: eclat(transactions, support, "a"))
-            us = mined["mine_cpu_s"]
-            print(f"{name:<12}{percent:>7}%{found:>10}{us * 1e3:>9.2f} ms{counts * 1e3:>11.2f} ms"
-                  f"{counts / us:>7.1f}{sets * 1e3:>10.1f} ms{sets / us:>7.1f}"
-                  + (f"  (eclat leaves out {left_out})" if left_out else ""), flush=True)
-            if out:
-                row = {"set": name, "percent": percent, "support": support, "itemsets": found,
-                       "rulerank_s": us, "eclat_counts_s": counts, "eclat_sets_s": sets,
-                       "eclat_left_out": left_out}
-                print(json.dumps(row), file=out)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("bench", type=pathlib.Path)
+    parser.add_argument("borgelt", type=pathlib.Path)
+    parser.add_argument("data", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--sets", default=",".join(SETS))
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    rows, hashes = [], {}
+    with tempfile.TemporaryDirectory() as scratch:
+        borgelt = built(arguments.borgelt, pathlib.Path(scratch)) if arguments.borgelt.is_dir() else arguments.borgelt
+        with open(arguments.out / "results.jsonl", "w", encoding="ascii") as log:
+            for name in arguments.sets.split(","):
+                path = arguments.data / f"{name}.dat"
+                if name == "baskets":
+                    path = pathlib.Path(scratch) / "baskets.dat"
+                    draw_baskets(path)
+                hashes[f"{name}.dat"] = hashlib.sha256(path.read_bytes()).hexdigest()
+                for percent in SETS[name]:
+                    rows.append(measured(arguments, borgelt, name, path, percent))
+                    print(json.dumps(rows[-1]), file=log, flush=True)
+    (arguments.out / "tables.md").write_text(table(rows))
+    (arguments.out / "manifest.json").write_text(json.dumps(
+        {"command": f"mine_peer.py MINE_BENCH BORGELT DATA OUT_FOLDER --rounds {arguments.rounds} --turns "
+                    f"{arguments.turns}", "started": started, "commit": rows[0]["commit"],
+         "machine": tables.machine(), "threads": 1, "peers": "pyfim 6.28's C sources, cc -O3", "sha256": hashes},
+        indent=2) + "\n")
+    print(table(rows))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ struct sample_text {
 };
 
 enum class style {
-  letor,     // normalised values with six decimals: MQ2008, OHSUMED
+  letor,     // normalized values with six decimals: MQ2008, OHSUMED
   mslr,      // counts and raw scores beside each other
   full,      // shortest round-trip decimals, up to 17 digits
   missing,   // integers and NULL
@@ -119,7 +119,7 @@ void read_sample(benchmark::State& state, style form, std::uint32_t features) {
   state.counters["entries"] = static_cast<double>(sample.entries.size());
 }
 
-void read_file(benchmark::State& state, std::string const& path) {
+void reads_file(benchmark::State& state, std::string const& path) {
   context ctx;
   ctx.threads = static_cast<int>(state.range(0));
   std::size_t bytes = 0;
@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
     }
     if (argument.starts_with("--file=")) {
       std::string const path = argument.substr(7);
-      benchmark::RegisterBenchmark("read_file", read_file, path)
+      benchmark::RegisterBenchmark("read_file", reads_file, path)
           ->Arg(1)
           ->ArgName("threads")
           ->Unit(benchmark::kMillisecond);

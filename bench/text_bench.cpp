@@ -1,20 +1,30 @@
 // Sparse search engines against each other, on a drawn collection of a published shape or a real
 // one:
 //
-//   text_bench SHAPE|COLLECTION QUERIES K THREADS ENGINE...
+//   text_bench SHAPE|COLLECTION QUERIES K THREADS [rounds=N|rounds=asked] [seed=S] ENGINE...
 //   e.g. text_bench rcv1 500 30 1 mt:50 tiles
 //
-// COLLECTION is a path with a / in it, read as `search text` does.
-// ENGINE is NAME[@GPUS][:QUERIES of those, evenly chosen]; mt~N and tiles~N take N threads instead,
-// fish+GROUP and fish-intra+GROUP so many queries a launch, tiles@N%MB so much memory of each GPU
-// for its index. Queries are drawn from the collection and removed from it; tf-idf weights, cosine.
-// Every engine's neighbours are held against tiles on the CPU before it is timed: the same
-// documents and the same bits, or for the published engines for GPUs, which sum in single
-// precision, scores as near as that allows, rank by rank. One JSON line an engine; times are
-// medians of `calls`; index_bytes and host_bytes are how far memory grew at most while the index
-// and the engine were made and a call answered, device_bytes what GPUs hold after it. save=FOLDER
-// instead of an engine writes the weighted rows and the neighbours as plain arrays, for
-// text_peer_torch.py.
+// COLLECTION is a path with a / in it, read as `search text` does. QUERIES 0: the published number
+// of the shape. The queries are drawn with seed S (2). ENGINE is NAME[@GPUS][:QUERIES of those,
+// evenly chosen]; mt~N and tiles~N take N threads instead, fish+GROUP and fish-intra+GROUP so many
+// queries a launch, tiles@N%MB so much memory of each GPU for its index. Queries are drawn from the
+// collection and removed from it; tf-idf weights, cosine. Every engine's neighbours are held
+// against tiles on the CPU before it is timed: the same documents and the same bits, or for the
+// published engines for GPUs, which sum in single precision, scores as near as that allows, rank by
+// rank.
+//
+// All engines are made ready first; then each is timed once a round, one after the other: a round
+// is as many calls as take 50 ms (one at least, a hundred at most), of which the median counts.
+// N rounds (3); asked: a round for each line of standard input, its seconds a query in a line of
+// standard output. One JSON line an engine, medians of the rounds. `ready_s` is from the index in
+// memory to the engine ready, the median of three; `whole_s` is that and a call of all QUERIES (in
+// calls of the queries the engine is timed on, where it has some). A ratio is the first engine's
+// time of a round over this one's of that round: median, smallest, largest; `whole_ratio` with the
+// time to be ready on both sides. `index_s`, of mt: the index made from the weighted rows by the
+// engine's threads. index_bytes and host_bytes are how far memory grew at most while the index and
+// the engine were made and a call answered, device_bytes what GPUs hold after it; groups,
+// allocations and busiest_block_a_query are of that call. save=FOLDER instead of an engine writes
+// the weighted rows and the neighbours as plain arrays, for text_peer_gpu.py.
 
 #include "bench/engine_argument.hpp"
 #include "bench/memory.hpp"
@@ -33,6 +43,9 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
+#include <list>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -106,7 +119,8 @@ chosen_engine read_engine(std::string const& text, std::size_t k, int& threads) 
   return {{.k = k,
            .engine = knn::sparse_engine_from(intra ? "fish" : name),
            .group = number('+', 1),
-           .balance = intra ? knn::load_balance::intra : knn::load_balance::inter},
+           .balance = intra ? knn::load_balance::intra : knn::load_balance::inter,
+           .pad = true},
           number('%', 0) * 1'000'000};
 }
 
@@ -130,7 +144,7 @@ knn::sparse_matrix counts_of(context const& ctx, std::string const& input) {
     return bench::sample_text(ctx, {shape.documents, shape.terms, shape.terms_a_document});
   }
   knn::text_index_options options;
-  options.weighting.how = knn::weighting::none;
+  options.weighting = {.how = knn::weighting::none};
   auto const collection = knn::text_index::build(ctx, input, options);
   knn::sparse_rows const rows = collection.index().documents();
   knn::sparse_matrix counts;
@@ -148,11 +162,14 @@ struct workload {
   double postings_of_a_query;
 };
 
-workload prepared(context const& ctx, std::string const& input, std::size_t query_count) {
-  auto const drawn = bench::draw_queries(counts_of(ctx, input), query_count, 2);
+workload prepared(context const& ctx, std::string const& input, std::size_t query_count,
+                  std::uint64_t seed) {
+  if (query_count == 0) query_count = bench::find_text_shape(input).queries;
+  auto const drawn = bench::draw_queries(counts_of(ctx, input), query_count, seed);
   auto const statistics = knn::statistics_of(drawn.documents);
-  knn::sparse_matrix queries = knn::weigh_queries(drawn.queries, statistics, {});
-  knn::sparse_matrix documents = knn::weigh_documents(drawn.documents, statistics, {});
+  knn::weighting_options const published{.tf = knn::term_frequency::raw};  // tf ln(N / df)
+  knn::sparse_matrix queries = knn::weigh_queries(drawn.queries, statistics, published);
+  knn::sparse_matrix documents = knn::weigh_documents(drawn.documents, statistics, published);
   bench::memory_growth const index_memory;
   auto const before_index = std::chrono::steady_clock::now();
   knn::sparse_index index(ctx, documents);
@@ -191,98 +208,175 @@ knn::sparse_searcher searcher_of(context const& ctx, knn::sparse_index const& in
   return {ctx, index, chosen.options};
 }
 
-/// What was measured of an engine.
-struct measurement {
-  std::size_t queries = 0;
-  double ready_s = 0;
-  double seconds_a_query = 0;
-  std::size_t calls = 0;
-  knn::sparse_search_work work;  ///< of one call
-  std::size_t host_bytes = 0;
-  std::size_t device_bytes = 0;
-  double largest_difference = 0;
-};
-
-/// Throws `std::runtime_error` where the engine finds other neighbours than `reference`.
-measurement measured(context const& ctx, workload const& all, chosen_engine const& chosen,
-                     std::string const& name, std::size_t queries,
-                     knn::sparse_searcher const& reference) {
-  measurement m;
-  m.queries = queries == 0 ? all.queries.size() : std::min(queries, all.queries.size());
-  knn::sparse_matrix const some = evenly(all.queries, m.queries);
-  if (!ctx.devices.empty()) searcher_of(ctx, all.index, chosen);  // wakes the devices
-  bench::memory_growth const memory;
-  std::size_t const free_before = bench::free_on(ctx.devices);
-  auto const before = std::chrono::steady_clock::now();
-  knn::sparse_searcher const searcher = searcher_of(ctx, all.index, chosen);
-  m.ready_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-  knn::neighbours found = searcher.search(ctx, some, &m.work);
-  m.host_bytes = memory.peak();
-  m.device_bytes = free_before - bench::free_on(ctx.devices);
-  knn::neighbours const expected = reference.search(context{}, some);
-  if (!(sums_in_single_precision(chosen.options.engine)
-            ? nearly_the_same(found, expected, some, m.largest_difference)
-            : same(found, expected)))
-    throw std::runtime_error(fmt::format(
-        "{}: not the neighbours that tiles finds (values {} apart)", name, m.largest_difference));
-  std::vector<double> seconds{found.search_s};
-  double sum = seconds.front();
-  while (sum < 0.2 ? seconds.size() < 200 : seconds.size() < 5 && sum < 3) {
-    found = searcher.search(ctx, some);
-    seconds.push_back(found.search_s);
-    sum += found.search_s;
-  }
-  std::sort(seconds.begin(), seconds.end());
-  m.seconds_a_query = seconds[seconds.size() / 2] / static_cast<double>(some.size());
-  m.calls = seconds.size();
-  return m;
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void print(context const& ctx, workload const& all, std::size_t k, std::string const& engine,
-           measurement const& m, double ratio_to_first) {
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// An engine that is ready, and what was measured of it.
+class contender {
+ public:
+  /// Throws `std::runtime_error` where the engine finds other neighbours than `reference`.
+  contender(workload const& all, std::string const& name, std::size_t k, int threads,
+            knn::sparse_searcher const& reference);
+
+  /// A round: seconds a query, the median of its calls.
+  void time();
+  double last_round() const { return rounds_.back(); }
+  void print(workload const& all, std::size_t k, contender const& first) const;
+
+ private:
+  double seconds_a_query() const { return median(rounds_); }
+  /// Of a number of queries, from the index in memory, by the time of a round.
+  double whole_s(std::size_t queries, double a_query) const {
+    return ready_s_ + static_cast<double>(queries) * a_query;
+  }
+
+  std::string name_;
+  context ctx_;
+  chosen_engine chosen_;
+  knn::sparse_matrix queries_;
+  std::optional<knn::sparse_searcher> searcher_;
+  double ready_s_ = 0;
+  double index_s_ = 0;
+  std::vector<double> rounds_;
+  std::size_t calls_ = 0;
+  knn::sparse_search_work work_;  ///< of one call
+  std::size_t host_bytes_ = 0;
+  std::size_t device_bytes_ = 0;
+  double largest_difference_ = 0;
+};
+
+contender::contender(workload const& all, std::string const& name, std::size_t k, int threads,
+                     knn::sparse_searcher const& reference)
+    : name_(name) {
+  engine_argument const asked(name);
+  ctx_.threads = threads;
+  chosen_ = read_engine(asked.name, k, ctx_.threads);
+  ctx_.devices = asked.devices;
+  queries_ =
+      evenly(all.queries, asked.documents == 0 ? all.queries.size()
+                                               : std::min(asked.documents, all.queries.size()));
+  if (!ctx_.devices.empty()) searcher_of(ctx_, all.index, chosen_);  // wakes the devices
+  std::vector<double> ready;
+  for (int i = 0; i < 2; ++i) {
+    auto const begin = std::chrono::steady_clock::now();
+    knn::sparse_searcher const one = searcher_of(ctx_, all.index, chosen_);
+    ready.push_back(seconds_since(begin));
+  }
+  if (chosen_.options.engine == knn::sparse_engine::mt) {
+    auto const begin = std::chrono::steady_clock::now();
+    knn::sparse_index const index(ctx_, all.documents);
+    index_s_ = seconds_since(begin);
+  }
+  bench::memory_growth const memory;
+  std::size_t const free_before = bench::free_on(ctx_.devices);
+  auto const begin = std::chrono::steady_clock::now();
+  searcher_.emplace(searcher_of(ctx_, all.index, chosen_));
+  ready.push_back(seconds_since(begin));
+  ready_s_ = median(ready);
+  knn::neighbours const found = searcher_->search(ctx_, queries_, &work_);
+  host_bytes_ = memory.peak();
+  device_bytes_ = free_before - bench::free_on(ctx_.devices);
+  knn::neighbours const expected = reference.search(context{}, queries_);
+  if (!(sums_in_single_precision(chosen_.options.engine)
+            ? nearly_the_same(found, expected, queries_, largest_difference_)
+            : same(found, expected)))
+    throw std::runtime_error(fmt::format(
+        "{}: not the neighbours that tiles finds (values {} apart)", name, largest_difference_));
+}
+
+void contender::time() {
+  std::vector<double> seconds;
+  double sum = 0;
+  while (seconds.empty() || (sum < 0.05 && seconds.size() < 100)) {
+    seconds.push_back(searcher_->search(ctx_, queries_).search_s);
+    sum += seconds.back();
+  }
+  calls_ += seconds.size();
+  rounds_.push_back(median(seconds) / static_cast<double>(queries_.size()));
+}
+
+void contender::print(workload const& all, std::size_t k, contender const& first) const {
   auto const per_query = [&](std::uint64_t n) {
-    return static_cast<double>(n) / static_cast<double>(m.queries);
+    return static_cast<double>(n) / static_cast<double>(queries_.size());
+  };
+  std::vector<double> ratios, whole_ratios;
+  for (std::size_t r = 0; r < rounds_.size(); ++r) {
+    ratios.push_back(first.rounds_[r] / rounds_[r]);
+    whole_ratios.push_back(first.whole_s(all.queries.size(), first.rounds_[r]) /
+                           whole_s(all.queries.size(), rounds_[r]));
+  }
+  auto const spread = [](std::vector<double> const& of) {
+    auto const [least, most] = std::minmax_element(of.begin(), of.end());
+    return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", median(of), *least, *most);
   };
   fmt::print(
       "{{\"input\": \"{}\", \"documents\": {}, \"terms\": {}, \"postings\": {}, "
-      "\"queries\": {}, \"k\": {}, \"threads\": {}, \"engine\": \"{}\", "
-      "\"ready_s\": {:.4g}, \"seconds_a_query\": {:.4g}, \"calls\": {}, "
-      "\"ratio_to_first\": {:.4g}, "
+      "\"queries\": {}, \"k\": {}, \"threads\": {}, \"engine\": \"{}\", \"rounds\": {}, "
+      "\"index_s\": {:.4g}, \"ready_s\": {:.4g}, \"seconds_a_query\": {:.4g}, \"calls\": {}, "
+      "\"round_s\": [{:.4g}], \"all_queries\": {}, \"whole_s\": {:.4g}, "
+      "\"ratio_to_first\": {:.4g}, \"ratio\": {}, \"whole_ratio\": {}, "
       "\"postings_read_a_query\": {:.0f}, \"postings_of_a_query\": {:.0f}, "
-      "\"rescored_a_query\": {:.1f}, \"index_bytes\": {}, \"host_bytes\": {}, "
+      "\"rescored_a_query\": {:.1f}, \"busiest_block_a_query\": {:.0f}, \"groups\": {}, "
+      "\"allocations\": {}, \"index_bytes\": {}, \"host_bytes\": {}, "
       "\"device_bytes\": {}, \"largest_difference\": {:.3g}, \"commit\": \"{}\"}}\n",
       std::filesystem::path(all.input).filename().string(), all.index.size(), all.index.terms(),
-      all.index.postings(), m.queries, k, ctx.thread_count(), engine, m.ready_s, m.seconds_a_query,
-      m.calls, ratio_to_first, per_query(m.work.postings_read), all.postings_of_a_query,
-      per_query(m.work.rescored), all.index_bytes, m.host_bytes, m.device_bytes,
-      m.largest_difference, commit());
+      all.index.postings(), queries_.size(), k, ctx_.thread_count(), name_, rounds_.size(),
+      index_s_, ready_s_, seconds_a_query(), calls_, fmt::join(rounds_, ", "), all.queries.size(),
+      whole_s(all.queries.size(), seconds_a_query()), first.seconds_a_query() / seconds_a_query(),
+      spread(ratios), spread(whole_ratios), per_query(work_.postings_read), all.postings_of_a_query,
+      per_query(work_.rescored), per_query(work_.busiest_block), work_.groups, work_.allocations,
+      all.index_bytes, host_bytes_, device_bytes_, largest_difference_, commit());
+  std::fflush(stdout);
 }
 
 int run(int argc, char** argv) {
   if (argc < 6) {
-    fmt::print(stderr, "usage: text_bench SHAPE|COLLECTION QUERIES K THREADS ENGINE...\n");
+    fmt::print(stderr,
+               "usage: text_bench SHAPE|COLLECTION QUERIES K THREADS [rounds=N] ENGINE...\n");
     return 2;
   }
   context const all_threads;
-  workload const all = prepared(all_threads, argv[1], std::stoul(argv[2]));
+  std::uint64_t seed = 2;
+  for (int a = 5; a < argc; ++a)
+    if (std::string_view(argv[a]).starts_with("seed=")) seed = std::stoul(argv[a] + 5);
+  workload const all = prepared(all_threads, argv[1], std::stoul(argv[2]), seed);
   std::size_t const k = std::stoul(argv[3]);
   knn::sparse_searcher const reference(all_threads, all.index,
-                                       {.k = k, .engine = knn::sparse_engine::tiles});
-  double first = 0;
+                                       {.k = k, .engine = knn::sparse_engine::tiles, .pad = true});
+  std::string rounds = "3";
+  std::list<contender> contenders;
   for (int a = 5; a < argc; ++a) {
-    if (std::string const text = argv[a]; text.starts_with("save=")) {
+    std::string const text = argv[a];
+    if (text.starts_with("seed=")) continue;
+    if (text.starts_with("rounds="))
+      rounds = text.substr(7);
+    else if (text.starts_with("save="))
       save(text.substr(5), all, reference.search(all_threads, all.queries));
-      continue;
-    }
-    engine_argument const asked(argv[a]);
-    context ctx;
-    ctx.threads = std::stoi(argv[4]);
-    chosen_engine const chosen = read_engine(asked.name, k, ctx.threads);
-    ctx.devices = asked.devices;
-    measurement const m = measured(ctx, all, chosen, argv[a], asked.documents, reference);
-    if (first == 0) first = m.seconds_a_query;
-    print(ctx, all, k, argv[a], m, first / m.seconds_a_query);
+    else
+      contenders.emplace_back(all, text, k, std::stoi(argv[4]), reference);
   }
+  auto const round = [&] {
+    for (contender& c : contenders) c.time();
+  };
+  if (rounds == "asked") {
+    fmt::print("ready\n");
+    std::fflush(stdout);
+    for (std::string line; std::getline(std::cin, line);) {
+      round();
+      for (contender const& c : contenders) fmt::print("{:.6g} ", c.last_round());
+      fmt::print("\n");
+      std::fflush(stdout);
+    }
+  } else {
+    for (int r = 0; r < std::stoi(rounds); ++r) round();
+  }
+  for (contender const& c : contenders) c.print(all, k, contenders.front());
   return 0;
 }
 

@@ -181,8 +181,8 @@ class Rulerank:
 
     def search(self, engine, threads):
         """Seconds of the engine, and of all that a search does."""
-        took = self.run("--queries", self.folder / "queries", "--k", self.k, "--engine", engine,
-                        "--threads", threads, "--out", self.folder / "found")
+        took = self.run("--queries", self.folder / "queries", "--k", self.k, "--pad", "--engine",
+                        engine, "--threads", threads, "--out", self.folder / "found")
         return took["nearest"], took["search"]
 
     def found(self):

@@ -4,12 +4,12 @@ the published engines and ours on the CPU and on one and several GPUs, side by s
 compared before a time is taken.
 
   text_tables.py BIN_FOLDER OUT_FOLDER [--gpus 1,2,4] [--shapes a,b] [--queries N] [--k K]
-                 [--threads N] [--torch] [--keep ROWS.jsonl]
+                 [--threads N] [--draws N] [--keep ROWS.jsonl]
 
-A shape may be the path of a real collection.
+--queries 0: the published number of each shape. --draws: so many random sets of queries, of which
+times are the means. A shape may be the path of a real collection.
 
-mt answers some of the queries, as stated. --torch: PyTorch's sparse product on the first GPU beside
-them, for collections up to 2e9 cells of documents x queries. Writes results.jsonl, manifest.json
+mt answers some of the queries, as stated. Writes results.jsonl, manifest.json
 and tables.md into OUT_FOLDER.
 """
 
@@ -17,9 +17,7 @@ import argparse
 import datetime
 import json
 import pathlib
-import subprocess
-import sys
-import tempfile
+import statistics
 
 from gpu_tables import gpu_names, over
 from tables import build, keep, machine, markdown, run
@@ -32,24 +30,17 @@ THREADS = [1, 6, 12]
 def engines(arguments):
     some = max(20, arguments.queries // 25)
     names = [f"mt~{n}:{some}" for n in THREADS] + [f"tiles~{n}" for n in (1, arguments.threads)]
-    names += ["gknn@1:20", f"gt@1:{some}"]
+    names += ["gknn@1", "gt@1"]  # all queries a call, as fish
     for gpus in arguments.gpus:
-        names += [f"{fish}+{group}@{gpus}" for fish in ("fish", "fish-intra") for group in GROUPS
-                  if gpus == 1 or fish == "fish"]
+        names += [f"{fish}+{group}@{gpus}" for fish in ("fish", "fish-intra") for group in GROUPS]
         names += [f"tiles@{gpus}"]
     return names + ["tiles@1:1"]
 
 
-def torch(arguments, shape, folder, log):
-    peer = pathlib.Path(__file__).with_name("text_peer_torch.py")
-    command = [sys.executable, str(peer), str(folder), "--batch", str(arguments.queries)]
-    told = subprocess.run(command, capture_output=True, text=True)
-    if told.returncode != 0:
-        print(told.stderr, file=sys.stderr)
-        return None
-    row = {"command": f"text_peer_torch.py {shape}", **json.loads(told.stdout), "input": shape}
-    log.write(json.dumps(row) + "\n")
-    return row
+def mean(draws):
+    """The rows of the first draw, with the mean times of all."""
+    return [{**row, "seconds_a_query": statistics.mean(rows[i]["seconds_a_query"] for rows in draws)}
+            for i, row in enumerate(draws[0])]
 
 
 def main():
@@ -61,7 +52,7 @@ def main():
     parser.add_argument("--queries", type=int, default=500)
     parser.add_argument("--k", type=int, default=30)
     parser.add_argument("--threads", type=int, default=16)
-    parser.add_argument("--torch", action="store_true")
+    parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path)
     arguments = parser.parse_args()
     arguments.gpus = [int(n) for n in arguments.gpus.split(",")]
@@ -70,19 +61,17 @@ def main():
     arguments.out.mkdir(parents=True, exist_ok=True)
     manifest = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                 "build": build(arguments.bin), "machine": machine(), "gpus": gpu_names(),
-                "queries": arguments.queries, "k": arguments.k, "threads": arguments.threads}
+                "queries": arguments.queries, "k": arguments.k, "threads": arguments.threads, "draws": arguments.draws}
     (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
     times, ready, memory, speed, several, groups, balance = [], [], [], [], [], [], []
     last = arguments.gpus[-1]
-    with open(arguments.out / "results.jsonl", "w") as log, tempfile.TemporaryDirectory() as scratch:
+    with open(arguments.out / "results.jsonl", "w") as log:
         for shape in arguments.shapes.split(","):
             collection, shape = shape, pathlib.Path(shape).name
-            folder = pathlib.Path(scratch) / shape
-            extra = [f"save={folder}"] if arguments.torch else []
-            rows = run([str(arguments.bin / "text_bench"), collection, str(arguments.queries), str(arguments.k),
-                        str(arguments.threads), *engines(arguments), *extra], log)
-            peer = torch(arguments, shape, folder, log) if arguments.torch else None
+            rows = mean([run([str(arguments.bin / "text_bench"), collection, str(arguments.queries), str(arguments.k),
+                              str(arguments.threads), f"seed={draw + 2}", *engines(arguments)], log)
+                         for draw in range(arguments.draws)])
             by = {row["engine"].split(":")[0]: row for row in rows if row["engine"] != "tiles@1:1"}
             one = next(row for row in rows if row["engine"] == "tiles@1:1")
             ms = {name: row["seconds_a_query"] * 1e3 for name, row in by.items()}
@@ -91,9 +80,8 @@ def main():
             times.append([shape, of["documents"], of["postings"], of["postings_of_a_query"],
                           *[ms[f"mt~{n}"] for n in THREADS], ms["tiles~1"], ms[f"tiles~{arguments.threads}"],
                           ms["gknn@1"], ms["gt@1"], ms["fish+1@1"], ms["tiles@1"],
-                          one["seconds_a_query"] * 1e3,
-                          peer["seconds_a_query"] * 1e3 if peer else None])
-            ready.append([shape, *[by[e]["ready_s"] for e in
+                          one["seconds_a_query"] * 1e3])
+            ready.append([shape, *[by[f"mt~{n}"]["index_s"] for n in THREADS], *[by[e]["ready_s"] for e in
                                    ("tiles~1", "gknn@1", "gt@1", "fish+1@1", "tiles@1", f"tiles@{last}")]])
             memory.append([shape, of["index_bytes"] / 1e6,
                            *[by[e]["host_bytes"] / 1e6 for e in ("mt~1", "mt~12", "tiles~1", f"tiles~{arguments.threads}")],
@@ -102,30 +90,31 @@ def main():
                           over(ms["gt@1"], ms["fish+1@1"]), over(ms["gknn@1"], ms["fish+1@1"]),
                           over(ms["fish+1@1"], ms["tiles@1"]), over(best, ms["tiles@1"]),
                           over(ms[f"tiles~{arguments.threads}"], ms["tiles@1"]),
-                          over(peer["seconds_a_query"] * 1e3, ms["tiles@1"]) if peer else None,
                           over(ms["mt~1"], ms["mt~6"]), over(ms["mt~1"], ms["mt~12"])])
             several.append([shape, *[ms[f"tiles@{n}"] * 1e3 for n in arguments.gpus],
                             *[over(ms["tiles@1"], ms[f"tiles@{n}"]) for n in arguments.gpus[1:]],
                             *[over(ms["fish+1@1"], ms[f"fish+1@{n}"]) for n in arguments.gpus[1:]]])
             groups.append([shape, *[ms[f"fish+{g}@{n}"] for n in arguments.gpus for g in GROUPS]])
-            balance.append([shape, *[ms[f"fish-intra+{g}@1"] for g in GROUPS],
-                            *[over(ms[f"fish-intra+{g}@1"], ms[f"fish+{g}@1"]) for g in GROUPS]])
+            balance += [[shape, gpus, *[ms[f"fish-intra+{g}@{gpus}"] for g in GROUPS],
+                         *[over(ms[f"fish-intra+{g}@{gpus}"], ms[f"fish+{g}@{gpus}"]) for g in GROUPS],
+                         *[by[f"{fish}+1@{gpus}"]["busiest_block_a_query"] for fish in ("fish", "fish-intra")]]
+                        for gpus in arguments.gpus]
 
     n = arguments.threads
     tables = [
         markdown("Milliseconds a query (table 5.15)",
                  ["shape", "documents", "postings", "of a query's lists", *[f"mt, {t} threads" for t in THREADS],
                   "tiles, 1 thread", f"tiles, {n} threads", "gknn, 1 GPU", "gt, 1 GPU", "fish, 1 GPU",
-                  "tiles, 1 GPU", "tiles, 1 GPU, one query", "PyTorch, 1 GPU"], times),
+                  "tiles, 1 GPU", "tiles, 1 GPU, one query"], times),
         markdown("Seconds to make an engine ready, from the index in memory (table 5.16)",
-                 ["shape", "tiles, CPU", "gknn", "gt", "fish", "tiles, 1 GPU", f"tiles, {last} GPUs"], ready),
+                 ["shape", *[f"the index itself, {t} threads" for t in THREADS], "tiles, CPU", "gknn", "gt", "fish", "tiles, 1 GPU", f"tiles, {last} GPUs"], ready),
         markdown("Megabytes: the index, what engines on the CPU add to it at most, what GPUs hold (table 5.22)",
                  ["shape", "index", "mt, 1 thread", "mt, 12 threads", "tiles, 1 thread", f"tiles, {n} threads",
                   "gknn", "gt", "fish", "tiles, 1 GPU", f"tiles, {last} GPUs together"], memory),
         markdown("Ratios, one GPU where not told (tables 5.17 and 5.19)",
                  ["shape", "tiles over mt, 1 thread x", "fish over mt x", "fish over gt x", "fish over gknn x",
                   "tiles over fish x", "tiles over fish's best group x", f"tiles over its {n} threads x",
-                  "tiles over PyTorch x", "mt, 6 threads over 1 x", "12 over 1 x"], speed),
+                  "mt, 6 threads over 1 x", "12 over 1 x"], speed),
         markdown("Several GPUs: microseconds a query of tiles, ratios (table 5.18)",
                  ["shape", *[f"tiles us, {g} GPUs" for g in arguments.gpus],
                   *[f"tiles {g} over 1 x" for g in arguments.gpus[1:]],
@@ -133,7 +122,9 @@ def main():
         markdown("fish: milliseconds a query by group and GPUs (tables 5.23 and 5.24)",
                  ["shape", *[f"group {g}, {d} GPUs" for d in arguments.gpus for g in GROUPS]], groups),
         markdown("fish: balance within blocks, milliseconds a query, and between over within (tables 5.25, 5.26)",
-                 ["shape", *[f"within, group {g}" for g in GROUPS], *[f"between over within, group {g} x" for g in GROUPS]],
+                 ["shape", "GPUs", *[f"within, group {g}" for g in GROUPS],
+                  *[f"between over within, group {g} x" for g in GROUPS],
+                  "postings of the busiest block, between", "within"],
                  balance)]
     (arguments.out / "tables.md").write_text("\n".join(tables))
     print("\n".join(tables))

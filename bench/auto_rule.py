@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Whole commands on the CPU and on one GPU, for the rule of --device auto.
+
+    python3 bench/auto_rule.py build/bin/rulerank FOLDER > commands.jsonl
+
+Draws data sets of several sizes into FOLDER, then runs reduce, rank and search text on each, with
+--device cpu and --device cuda:0 in turn, three times, with 1 and with all threads. A JSON line a
+command holds the sizes that the rule knows, and the seconds of every run. The two sides must write
+the same bytes; otherwise the row says so and the exit code is 1.
+"""
+import filecmp
+import itertools
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import time
+
+ROUNDS = 3
+program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+folder.mkdir(parents=True, exist_ok=True)
+differ = False
+
+
+def seconds(*arguments):
+    begin = time.perf_counter()
+    subprocess.run([program, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+    return round(time.perf_counter() - begin, 4)
+
+
+def lines_of(path):
+    with open(path, "rb") as file:
+        return sum(1 for _ in file)
+
+
+def measure(verb, arguments, **sizes):
+    """One row: the command on both devices, in turn."""
+    global differ
+    for threads in (1, os.cpu_count()):
+        row = {"command": " ".join(verb), **sizes, "threads": threads, "cpu_s": [], "gpu_s": []}
+        for _ in range(ROUNDS):
+            for device, key in (("cpu", "cpu_s"), ("cuda:0", "gpu_s")):
+                out = folder / f"out-{key}"
+                row[key].append(seconds(*verb, *arguments, "--out", out, "--device", device,
+                                        "--threads", threads, "--quiet"))
+        row["same"] = filecmp.cmp(folder / "out-cpu_s", folder / "out-gpu_s", shallow=False)
+        differ |= not row["same"]
+        print(json.dumps(row), flush=True)
+
+
+def letor():
+    for documents, features in ((10_000, 46), (50_000, 59), (20_000, 131), (250_000, 59),
+                                (150_000, 131)):
+        fold = folder / f"{documents}x{features}"
+        seconds("sample", "--documents", documents, "--features", features, "--queries",
+                documents // 100, "--folds", 5, "--out-dir", fold, "--quiet")
+        train, test = fold / "Fold1/train.txt", fold / "Fold1/test.txt"
+        for size in (3, 4):
+            measure(["reduce"], ["--train", train, "--rule-size", size],
+                    documents=lines_of(train), features=features, rule_size=size)
+        reduced = folder / "reduced.txt"
+        seconds("reduce", "--train", train, "--rule-size", 4, "--out", reduced, "--quiet")
+        for size in (3, 4):
+            measure(["rank"], ["--train", reduced, "--test", test, "--rule-size", size],
+                    training_documents=lines_of(reduced), test_documents=lines_of(test),
+                    features=features, rule_size=size)
+
+
+def text():
+    """Documents of 80 words out of 30,000, whose frequency falls with their rank."""
+    draw, terms = random.Random(1), 30_000
+    words = [f"w{i}" for i in range(terms)]
+    cumulated = list(itertools.accumulate(1 / (i + 5) for i in range(terms)))
+    for count, prefix in ((100_000, "d"), (20_000, "q")):
+        with open(folder / f"{prefix}.tsv", "w") as file:
+            for i in range(count):
+                line = " ".join(draw.choices(words, cum_weights=cumulated, k=80))
+                file.write(f"{prefix}{i}\t{line}\n")
+    for documents, queries in ((10_000, 100), (10_000, 2_000), (100_000, 2_000), (100_000, 20_000)):
+        for name, count in (("d", documents), ("q", queries)):
+            with open(folder / f"{name}.tsv") as all_of, open(folder / f"{name}-part.tsv", "w") as part:
+                part.writelines(itertools.islice(all_of, count))
+        measure(["search", "text"], ["--collection", folder / "d-part.tsv", "--queries",
+                                     folder / "q-part.tsv", "--k", 30],
+                documents=documents, queries=queries, words=80)
+
+
+letor()
+text()
+sys.exit(1 if differ else 0)
