@@ -229,7 +229,7 @@ neighbours sparse_searcher::search(context const& ctx, sparse_rows const& querie
   found.value.resize(queries.size() * found.k);
   sparse_search_work done;
   if (found.k > 0) implementation_->engine->search(ctx, known.rows(), norms, found, done);
-  if (!implementation_->options.pad) keep_matches(ctx, index, metric, known.rows(), found);
+  if (!implementation_->options.pad) keep_matches(ctx, index, metric, queries, found);
   // Engines order by the cosine: its order is finer than that of distances, which the root makes
   // equal for different cosines.
   found.order = order_of(metric);

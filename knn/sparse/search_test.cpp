@@ -228,6 +228,30 @@ TEST_P(exact_search, matches_without_a_value) {
       }
 }
 
+// Under SMART's lnc.ltc documents weigh the word that all of them have, queries do not.
+TEST_P(exact_search, a_word_of_all_documents_makes_matches) {
+  sparse_matrix counts, queries;
+  for (std::uint32_t d = 0; d < 4; ++d)
+    counts.push_row(std::vector<std::uint32_t>{0, 1 + d}, std::vector<double>{1, 2});
+  queries.push_row(std::vector<std::uint32_t>{0}, std::vector<double>{1});
+  queries.push_row(std::vector<std::uint32_t>{0, 3}, std::vector<double>{1, 1});
+  queries.push_row(std::vector<std::uint32_t>{9}, std::vector<double>{1});
+  term_statistics const statistics = statistics_of(counts);
+  weighting_options const lnc_ltc = default_weighting();
+  sparse_index const index({}, weigh_documents(counts, statistics, lnc_ltc));
+  sparse_matrix const weighed = weigh_queries(queries, statistics, lnc_ltc);
+  for (auto const& engine : engines_at(GetParam()))
+    for (context const& ctx : contexts_at(GetParam())) {
+      neighbours const found =
+          sparse_searcher(ctx, index, {.k = 3, .engine = engine.which}).search(ctx, weighed);
+      EXPECT_EQ(found.id, (std::vector<std::uint32_t>{0, 1, 2, 2, 0, 1, no_neighbour, no_neighbour,
+                                                      no_neighbour}))
+          << engine.name;
+      EXPECT_GT(found.value[3], 0.5) << engine.name;
+      EXPECT_EQ(found.value[4], 0) << engine.name;
+    }
+}
+
 // Long lists of frequent terms are left unread, and nothing is lost by it.
 TEST(tiles, reads_less_where_rare_terms_decide) {
   drawn_shape shape{.rows = 4 * tile, .terms = 3000, .most_terms = 30};
@@ -545,12 +569,12 @@ TEST(weighting, tf_by_hand) {
     numbers with_idf, without, query;
   };
   for (auto const& [tf, with_idf, without, query] :
-       {row{term_frequency::raw, {5 * two, two, 3 * rare}, {2, 5, 1, 1, 1, 3}, {2 * two, rare}},
+       {row{term_frequency::raw, {5 * two, two, 3 * rare}, {2, 5, 1, 1, 1, 3}, {0, 2 * two, rare}},
         row{term_frequency::log,
             {(1 + std::log(5.0)) * two, two, (1 + std::log(3.0)) * rare},
             {1 + std::log(2.0), 1 + std::log(5.0), 1, 1, 1, 1 + std::log(3.0)},
-            {(1 + std::log(2.0)) * two, rare}},
-        row{term_frequency::binary, {two, two, rare}, {1, 1, 1, 1, 1, 1}, {two, rare}}}) {
+            {0, (1 + std::log(2.0)) * two, rare}},
+        row{term_frequency::binary, {two, two, rare}, {1, 1, 1, 1, 1, 1}, {0, two, rare}}}) {
     EXPECT_EQ(weigh_documents(counts, statistics, {.tf = tf}).weight, with_idf) << name_of(tf);
     EXPECT_EQ(weigh_documents(counts, statistics, {.how = weighting::none, .tf = tf}).weight,
               without);
@@ -589,7 +613,7 @@ TEST(weighting, smart_names) {
   EXPECT_EQ(nnn_btn.metric, similarity::inner_product);
   EXPECT_EQ(weigh_documents(counts, statistics, nnn_btn.weights).weight, counts.weight);
   EXPECT_EQ(weigh_queries(queries, statistics, nnn_btn.weights).weight,
-            (std::vector<double>{std::log(1.5), std::log(3.0)}));
+            (std::vector<double>{0, std::log(1.5), std::log(3.0)}));
   auto const said = [](std::string_view name) -> std::string {
     try {
       smart_weighting_from(name);

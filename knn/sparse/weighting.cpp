@@ -65,18 +65,26 @@ double bm25_idf(term_statistics const& of, std::uint32_t term) {
   return std::log1p((static_cast<double>(of.documents) - df + 0.5) / (df + 0.5));
 }
 
-/// Rows with weights weights_of(row)(term, count); what weighs 0 is dropped.
+/// Which entries become entries of weighed rows.
+enum class kept { those_that_weigh, those_that_documents_have };
+
+/// Rows with weights weights_of(row)(term, count).
 template <class WeightsOf>
-sparse_matrix weigh(sparse_rows const& counts, std::uint32_t terms, WeightsOf&& weights_of) {
+sparse_matrix weigh(sparse_rows const& counts, term_statistics const& statistics, kept which,
+                    WeightsOf&& weights_of) {
+  auto const terms = static_cast<std::uint32_t>(statistics.document_frequency.size());
   sparse_matrix out;
   out.begin.reserve(counts.size() + 1);
   for (std::size_t r = 0; r < counts.size(); ++r) {
     sparse_row const row = counts[r];
     auto const weight_of = weights_of(row);
     for (std::size_t i = 0; i < row.size() && row.term[i] < terms; ++i) {
-      double const w = weight_of(row.term[i], row.weight[i]);
-      if (w == 0) continue;
-      out.term.push_back(row.term[i]);
+      std::uint32_t const t = row.term[i];
+      double const w = weight_of(t, row.weight[i]);
+      if (w == 0 && (which == kept::those_that_weigh || row.weight[i] == 0 ||
+                     statistics.document_frequency[t] == 0))
+        continue;
+      out.term.push_back(t);
       out.weight.push_back(w);
     }
     out.begin.push_back(out.term.size());
@@ -94,7 +102,7 @@ double tf_of(term_frequency how, double count) {
 }
 
 /// tf, times ln(N / df) where that is asked for. Terms that no document has weigh nothing.
-sparse_matrix weigh_terms(sparse_rows const& counts, term_statistics const& statistics,
+sparse_matrix weigh_terms(sparse_rows const& counts, term_statistics const& statistics, kept which,
                           term_weighting const& how) {
   auto const terms = static_cast<std::uint32_t>(statistics.document_frequency.size());
   std::vector<double> of_term(terms);
@@ -102,7 +110,7 @@ sparse_matrix weigh_terms(sparse_rows const& counts, term_statistics const& stat
     of_term[t] = how.how == weighting::tf_idf            ? idf(statistics, t)
                  : statistics.document_frequency[t] == 0 ? 0
                                                          : 1;
-  return weigh(counts, terms, [&](sparse_row const&) {
+  return weigh(counts, statistics, which, [&](sparse_row const&) {
     return [&](std::uint32_t t, double count) { return tf_of(how.tf, count) * of_term[t]; };
   });
 }
@@ -180,11 +188,11 @@ sparse_matrix weigh_documents(sparse_rows const& counts, term_statistics const& 
                               weighting_options const& options) {
   check(options);
   if (options.how != weighting::bm25)
-    return weigh_terms(counts, statistics, {options.how, options.tf});
+    return weigh_terms(counts, statistics, kept::those_that_weigh, {options.how, options.tf});
   auto const terms = static_cast<std::uint32_t>(statistics.document_frequency.size());
   std::vector<double> of_term(terms);
   for (std::uint32_t t = 0; t < terms; ++t) of_term[t] = bm25_idf(statistics, t);
-  return weigh(counts, terms, [&](sparse_row const& row) {
+  return weigh(counts, statistics, kept::those_that_weigh, [&](sparse_row const& row) {
     double const relative =
         statistics.mean_length > 0 ? length_of(row) / statistics.mean_length : 1;
     double const saturation = options.k1 * (1 - options.b + options.b * relative);
@@ -198,8 +206,9 @@ sparse_matrix weigh_queries(sparse_rows const& counts, term_statistics const& st
                             weighting_options const& options) {
   check(options);
   if (options.how == weighting::bm25)
-    return weigh_terms(counts, statistics, {weighting::none, term_frequency::raw});
-  return weigh_terms(counts, statistics,
+    return weigh_terms(counts, statistics, kept::those_that_documents_have,
+                       {weighting::none, term_frequency::raw});
+  return weigh_terms(counts, statistics, kept::those_that_documents_have,
                      options.queries.value_or(term_weighting{options.how, options.tf}));
 }
 
