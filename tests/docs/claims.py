@@ -15,8 +15,7 @@ front of its table or block of code, links to a file under bench/results, and th
   table <!-- not measured: table -->.
 
 A README.md of a results folder is prose about the results and counts for no figure. Each folder there
-names in a README or a manifest the commit that was measured; rows of a tree with changes need a README
-that says "not a clean commit".
+names in a README or a manifest the commit that was measured, one without changes.
 
 Blocks of code in ```console are run and compared by examples.py, so they are not looked at here.
 CHANGELOG.md may say times, with a link as other pages.
@@ -167,9 +166,8 @@ def provenance(root):
             yield f"{name}: found no README or manifest that names a commit, expected one"
         changed = [path.name for path in sorted(folder.iterdir()) if path.is_file() and re.search(
             r"\b[0-9a-f]{7,40}(-dirty|\+changes|-modified)", path.read_text())]
-        if changed and not (readme.exists() and "not a clean commit" in readme.read_text()):
-            yield (f"{name}: found a commit with changes in {', '.join(changed)}, expected a clean one "
-                   f"or a README that says 'not a clean commit'")
+        if changed:
+            yield f"{name}: found a commit with changes in {', '.join(changed)}, expected a clean one"
 
 
 def faults(root):
