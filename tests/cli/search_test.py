@@ -236,7 +236,8 @@ class Found(Search):
                 self.assertEqual(self.neighbours(*line), b"1\t1\tb\t1\n")
 
     def test_queries_without_a_known_term(self):
-        # Unknown words, a stop word, a term of all documents (it weighs nothing), nothing at all.
+        # Unknown words, a stop word, a term of all documents, nothing at all. That term weighs
+        # nothing in queries; in documents it does under lnc, where it makes matches.
         docs = self.file("docs", b"c\tfish red\na\tfish blue\nb\tfish pink\n")
         queries = self.file("queries", b"1\twhales\n2\tthe\n3\tfish\n4\t\n")
         expected = "".join(f"{q}\t{rank}\t{id}\t0\n" for q in (1, 2, 3, 4)
@@ -245,7 +246,9 @@ class Found(Search):
             for metric in ("cosine", "ip"):
                 line = ["--collection", docs, "--queries", queries, "--engine", engine, "--metric", metric]
                 self.assertEqual(expected, self.neighbours(*line, "--pad"))
-                self.assertEqual(b"", self.neighbours(*line))
+                self.assertEqual("".join(f"3\t{rank}\t{id}\t0\n" for rank, id in enumerate("cab", 1)).encode(),
+                                 self.neighbours(*line))
+                self.assertEqual(b"", self.neighbours(*line, "--weights", "tf-idf"))
 
     def test_terms_and_cut_offs(self):
         docs = self.file("docs", "a\tRunning café 1999\nb\truns the\nc\tIt\n".encode())
