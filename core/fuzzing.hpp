@@ -1,12 +1,15 @@
 #pragma once
-// What the fuzz targets share.
-
-#include "core/output_file.hpp"
+// What the fuzz targets share. A target is a file with LLVMFuzzerTestOneInput and seeds();
+// core/fuzzing.cpp makes a program of it.
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace rulerank::fuzzing {
 
@@ -17,18 +20,24 @@ inline void require(bool good, char const* what) {
   std::abort();
 }
 
-/// With --seeds=DIR, writes the strings of `seeds()` to DIR/0, DIR/1, ..., and ends the target.
-template <class Seeds>
-void write_seeds_where_asked(int argc, char** argv, Seeds const& seeds) {
-  constexpr std::string_view option = "--seeds=";
-  for (int i = 1; i < argc; ++i) {
-    std::string const argument = argv[i];
-    if (!argument.starts_with(option)) continue;
-    int number = 0;
-    for (std::string const& seed : seeds())
-      write_file(argument.substr(option.size()) + "/" + std::to_string(number++), seed);
-    std::exit(0);
+/// Bytes as a file of their own.
+class memory_file {
+ public:
+  explicit memory_file(std::string_view bytes) : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+    require(descriptor_ >= 0 && ::write(descriptor_, bytes.data(), bytes.size()) ==
+                                    static_cast<ssize_t>(bytes.size()),
+            "no memory file");
   }
-}
+  ~memory_file() { ::close(descriptor_); }
+  memory_file(memory_file const&) = delete;
+  memory_file& operator=(memory_file const&) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+/// Inputs to begin with: each target's own.
+std::vector<std::string> seeds();
 
 }  // namespace rulerank::fuzzing

@@ -1,7 +1,6 @@
-// libFuzzer: the readers of scores, judgments, runs, group sizes, cuts, documents, transactions,
-// labels, answers and names read any bytes or say where they are wrong. The first byte picks the
-// reader. svmlight_fuzz.cpp says how to build; bin/files_fuzz --seeds=DIR writes a corpus to start
-// from.
+// Fuzz target (core/fuzzing.cpp): the readers of scores, judgments, runs, group sizes, cuts,
+// documents, topics, transactions, labels, answers and names read any bytes or say where they are
+// wrong. The first byte picks the reader.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
@@ -22,31 +21,12 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace {
 
 using namespace rulerank;
 using namespace rulerank::fuzzing;
 using namespace rulerank::datasets;
-
-/// The bytes as a file of their own.
-class memory_file {
- public:
-  memory_file(std::uint8_t const* bytes, std::size_t size)
-      : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    require(descriptor_ >= 0 && ::write(descriptor_, bytes, size) == static_cast<ssize_t>(size),
-            "no memory file");
-  }
-  ~memory_file() { ::close(descriptor_); }
-  memory_file(memory_file const&) = delete;
-  memory_file& operator=(memory_file const&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
 
 dataset const& pool() {
   static dataset const documents = [] {
@@ -85,6 +65,41 @@ void check_journal(std::string const& path) {
   require(std::ranges::equal(again.answers(), kept), "answers do not come back");
 }
 
+void check_judgments(qrels const& read) {
+  require(!read.queries.empty(), "no judgment was read");
+  for (judged_query const& query : read.queries) {
+    require(!query.qid.empty() && !query.documents.empty(), "a query has nothing");
+    for (std::size_t d = 0; d < query.documents.size(); ++d)
+      require(query.documents[d].line >= query.line &&
+                  (d == 0 || query.documents[d - 1].docno < query.documents[d].docno),
+              "judgments are not in order");
+  }
+}
+
+void check_run(run const& read) {
+  require(!read.queries.empty() && !read.tag.empty(), "no run was read");
+  for (run_query const& query : read.queries) {
+    std::set<std::string> seen;
+    require(!query.qid.empty() && !query.documents.empty(), "a query has nothing");
+    for (run_entry const& one : query.documents)
+      require(std::isfinite(one.score) && seen.insert(one.docno).second,
+              "a document has no score or two");
+  }
+}
+
+void check_documents(std::string const& path, text_format format) {
+  std::set<std::string> ids;
+  read_documents(context(), path, format, [&](text_document&& document) {
+    require(!document.id.empty() && ids.insert(document.id).second, "a document has no own id");
+    for (std::size_t i = 0; i < document.vector.size(); ++i)
+      require(std::isfinite(document.vector[i].value) && document.vector[i].value != 0 &&
+                  (i == 0 || document.vector[i - 1].feature < document.vector[i].feature),
+              "a vector is not in order");
+  });
+  require(!ids.empty(), "no document was read");
+}
+
+constexpr int readers = 14;
 // Long because it is one switch over all readers.
 void read(int which, std::string const& path) {
   context const ctx;
@@ -96,10 +111,10 @@ void read(int which, std::string const& path) {
       break;
     }
     case 1:
-      require(!read_qrels(ctx, path).queries.empty(), "no judgment was read");
+      check_judgments(read_qrels(ctx, path));
       break;
     case 2:
-      require(!read_run(ctx, path).queries.empty(), "no run was read");
+      check_run(read_run(ctx, path));
       break;
     case 3: {
       discretizer const cuts = read_discretizer(path);
@@ -108,20 +123,17 @@ void read(int which, std::string const& path) {
       break;
     }
     case 4:
-    case 7: {
-      std::size_t documents = 0;
-      auto const format = which == 4 ? text_format::automatic : text_format::svmlight;
-      read_documents(ctx, path, format, [&](text_document&& document) {
-        require(!document.id.empty(), "a document has no id");
-        for (std::size_t i = 0; i < document.vector.size(); ++i)
-          require(std::isfinite(document.vector[i].value) && document.vector[i].value != 0 &&
-                      (i == 0 || document.vector[i - 1].feature < document.vector[i].feature),
-                  "a vector is not in order");
-        ++documents;
-      });
-      require(documents > 0, "no document was read");
+      check_documents(path, text_format::automatic);
       break;
-    }
+    case 7:
+      check_documents(path, text_format::svmlight);
+      break;
+    case 12:
+      check_documents(path, text_format::trec);
+      break;
+    case 13:
+      check_documents(path, text_format::jsonl);
+      break;
     case 5:
     case 6: {
       transactions const read = which == 5 ? read_fimi(ctx, path) : read_baskets(ctx, path, ',');
@@ -152,9 +164,9 @@ void read(int which, std::string const& path) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t size) {
   if (size == 0) return 0;
-  memory_file const file(bytes + 1, size - 1);
+  memory_file const file({reinterpret_cast<char const*>(bytes) + 1, size - 1});
   try {
-    read(bytes[0] % 12, file.path());
+    read(bytes[0] % readers, file.path());
   } catch (error const& e) {
     require(!e.where().file.empty(), "an error names no file");
     require(e.where().line > 0, "an error names no line");
@@ -162,32 +174,36 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   return 0;
 }
 
-extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  write_seeds_where_asked(*argc, *argv, [] {
-    std::vector<std::string> seeds{
-        std::string("\0", 1) + "0.5\n-1e-3\n",
-        std::string("\0", 1) + "q1\t0\t0.5\nq1\t1\t0.25\n",
-        "\1q1 0 d1 1\nq1 0 d2 -1\n",
-        "\2q1 Q0 d1 1 0.5 tag\nq1 Q0 d2 2 0.25 tag\n",
-        "\3{\"format\":\"rulerank-discretizer\",\"version\":1,\"method\":\"tube\",\"bins\":10,"
-        "\"missing_values\":\"item\",\"unlisted\":\"zero\",\"norm\":\"none\",\"features\":"
-        "[{\"feature\":1,\"cuts\":[0.5,1.5]},{\"feature\":2,\"cuts\":[]}]}",
-        "\10"
-        "2\n1\n",
-        "\5"
-        "1 2 2\n\n4294967295 0\r\n",
-        "\6green tea, milk\n\nmilk",
-        "\4"
-        "1\tone\n2\ttwo\r\n",
-        "\4{\"id\":1,\"label\":\"l\",\"text\":\"one\"}\n{\"id\":\"b\",\"title\":\"\"}\n",
-        "\4.I 1\n.T\na title\n.W\ntext\n.I 2\n.W\n",
-        "\7-1 3:0.5 0:-2 # one\n+1.5 qid:2 7:1e-3\n",
-        "\11line\tdocid\tqid\tlabel\tcomment\n0\ta\t1\t2\tdocid = a\r\n2\t2-2\t2\tskip\n",
-        "\11\"label\"\tline\n\t1\n\"0\"\t\"1\"\n\t\n",
-        "\12# rulerank answers 1 id\nline\tdocid\tanswer\n0\ta\t1\n0\ta\tundo\n0\ta\tskip\n2\t2-",
-        "\13# names\n1\tBM25 of title\n 7  inlinks\r\n",
-    };
-    return seeds;
-  });
-  return 0;
+std::vector<std::string> rulerank::fuzzing::seeds() {
+  std::vector<std::string> seeds{
+      std::string("\0", 1) + "0.5\n-1e-3\n",
+      std::string("\0", 1) + "q1\t0\t0.5\nq1\t1\t0.25\n",
+      "\1q1 0 d1 1\nq1 0 d2 -1\n",
+      "\2q1 Q0 d1 1 0.5 tag\nq1 Q0 d2 2 0.25 tag\n",
+      "\3{\"format\":\"rulerank-discretizer\",\"version\":1,\"method\":\"tube\",\"bins\":10,"
+      "\"missing_values\":\"item\",\"unlisted\":\"zero\",\"norm\":\"none\",\"features\":"
+      "[{\"feature\":1,\"cuts\":[0.5,1.5]},{\"feature\":2,\"cuts\":[]}]}",
+      "\10"
+      "2\n1\n",
+      "\5"
+      "1 2 2\n\n4294967295 0\r\n",
+      "\6green tea, milk\n\nmilk",
+      "\4"
+      "1\tone\n2\ttwo\r\n",
+      "\4{\"id\":1,\"label\":\"l\",\"text\":\"one\"}\n{\"id\":\"b\",\"title\":\"\"}\n",
+      "\4.I 1\n.T\na title\n.W\ntext\n.I 2\n.W\n",
+      "\7-1 3:0.5 0:-2 # one\n+1.5 qid:2 7:1e-3\n",
+      "\11line\tdocid\tqid\tlabel\tcomment\n0\ta\t1\t2\tdocid = a\r\n2\t2-2\t2\tskip\n",
+      "\11\"label\"\tline\n\t1\n\"0\"\t\"1\"\n\t\n",
+      "\12# rulerank answers 1 id\nline\tdocid\tanswer\n0\ta\t1\n0\ta\tundo\n0\ta\tskip\n2\t2-",
+      "\13# names\n1\tBM25 of title\n 7  inlinks\r\n",
+      "\1query-id\tcorpus-id\tscore\nq1\td1\t1\n# x\nq2\t#1\t+2\n",
+      "\14<top>\n<num> Number: 051\n<title> Topic: a &amp; b\n<desc> Description:\nc\n</top>\n"
+      "<top>\n<num>52</num><title></title>\n<desc>d &#233; <!-- x --> &x;</desc>\n</TOP>\n",
+      "\14<DOC>\n<DOCNO> A-1 </DOCNO>\n<HEADLINE>h</HEADLINE>\n<TEXT>a < b <p x=1> c</TEXT>\n"
+      "</DOC>\n<doc><docno>2</docno><SCRIPT>no</SCRIPT> all\r\n</doc>\n",
+      "\15{\"_id\":\"a\",\"text\":\"\\u00e9\",\"metadata\":{}}\n\n{\"id\":-2,\"text\":\"\","
+      "\"label\":3}\n",
+  };
+  return seeds;
 }

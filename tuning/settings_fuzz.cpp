@@ -1,6 +1,5 @@
-// libFuzzer: settings are read or refused with a place. Built as
-// datasets/svmlight/svmlight_fuzz.cpp says; bin/settings_fuzz --seeds=DIR writes a corpus to start
-// from.
+// Fuzz target (core/fuzzing.cpp): settings are read or refused with a place, and come back from
+// what is written of them.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
@@ -37,12 +36,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   return 0;
 }
 
-extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  write_seeds_where_asked(*argc, *argv, [] {
-    std::vector<tuning::settings_file> one(1), two(2);
-    two[1].discretizer.emplace();
-    two[1].scoring.rule_size = 4;
-    return std::vector{tuning::to_json(one).dump(2), tuning::to_json(two).dump()};
-  });
-  return 0;
+std::vector<std::string> rulerank::fuzzing::seeds() {
+  std::vector<tuning::settings_file> one(1), two(2);
+  two[1].discretizer.emplace();
+  two[1].scoring.rule_size = 4;
+  return std::vector{tuning::to_json(one).dump(2), tuning::to_json(two).dump()};
 }

@@ -1,6 +1,5 @@
-// libFuzzer: whatever the bytes, every cut of a CSV text and a stream of it give the same documents
-// or say the same; documents written are read back as they were.
-// Built and started as svmlight_fuzz.
+// Fuzz target (core/fuzzing.cpp): whatever the bytes, every cut of a CSV text and a stream of it
+// give the same documents or say the same; documents written are read back as they were.
 
 #include "core/fuzzing.hpp"
 #include "core/output_file.hpp"
@@ -47,6 +46,7 @@ void require_written(dataset const& data, read_options const& options) {
   again.unlabelled = unlabelled;
   again.group_file.clear();
   dataset read = read_dataset(context(), path, again);
+  std::filesystem::remove(path);
   read.lines = data.lines;
   read.line_numbers = data.line_numbers;
   require_same(data, read);
@@ -77,18 +77,15 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   return 0;
 }
 
-extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  write_seeds_where_asked(*argc, *argv, [] {
-    std::vector<std::string> seeds{
-        "label,qid,a\n1,q,0.5\n0,q,\n2,r,NULL\n",
-        "docid,\"b\",label,qid\r\n\"x\"\"y\",1e-5,2,1\r\n\r\n,nan,0,1\r\n",
-        "\xef\xbb\xbfqid,1,02\nq,1,2\n",
-        "label,qid,\"a\nb\",c\n 1 , q,\"2\",\"\"\n1,\"q\n\",3,4\n",
-        "label,a\n0.5,1\n-1,2\n",
-        "label,qid\n1,q\n1,r\n1,q\n1,\"q\"x\n",
-    };
-    for (std::string& seed : seeds) seed.insert(0, std::string("\0\x20", 2));
-    return seeds;
-  });
-  return 0;
+std::vector<std::string> rulerank::fuzzing::seeds() {
+  std::vector<std::string> seeds{
+      "label,qid,a\n1,q,0.5\n0,q,\n2,r,NULL\n",
+      "docid,\"b\",label,qid\r\n\"x\"\"y\",1e-5,2,1\r\n\r\n,nan,0,1\r\n",
+      "\xef\xbb\xbfqid,1,02\nq,1,2\n",
+      "label,qid,\"a\nb\",c\n 1 , q,\"2\",\"\"\n1,\"q\n\",3,4\n",
+      "label,a\n0.5,1\n-1,2\n",
+      "label,qid\n1,q\n1,r\n1,q\n1,\"q\"x\n",
+  };
+  for (std::string& seed : seeds) seed.insert(0, std::string("\0\x20", 2));
+  return seeds;
 }

@@ -1,7 +1,5 @@
-// libFuzzer: whatever the bytes, the reader reads what the plain one reads, or names the line that
-// the plain one refuses, alike for every cut of the text and for a stream.
-// cmake -DCMAKE_CXX_COMPILER=clang++ -DRULERANK_FUZZ=ON -DRULERANK_SANITIZE=address,undefined;
-// bin/svmlight_fuzz --seeds=DIR writes a corpus to start from.
+// Fuzz target (core/fuzzing.cpp): whatever the bytes, the reader reads what the plain one reads, or
+// names the line that the plain one refuses, alike for every cut of the text and for a stream.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
@@ -106,29 +104,26 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   return 0;
 }
 
-extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  write_seeds_where_asked(*argc, *argv, [] {
-    std::vector<std::string> seeds{
-        "1 qid:1 1:0.5 2:1\n0 qid:1 1:2\n1 qid:2 3:-0.25 # x\n",
-        "2 qid:10 1:0.471076 2:1.000000 46:0 #docid = GX008-86-4444840 inc = 1 prob = 0.08\r\n",
-        "\n# c\n +2.0 qid:a\t3:NULL 1:nan 2:1e-5 #\n",
-        "1 1:.5 2:5. 2147483647:12345678.12345678\n0\n",
-        "1 qid:1 1:0.12345678901234567890 12345678:1e400\n",
-        "0 qid:1 0:1 5:1 3:2 5:1\n-1 qid:1\n",
-        "1 qid:1 1:1e308 2:4.9e-324 3:1e-400 4:-inf\n",
-        "\357\273\2771 qid:1\n1 qid:2\n1 qid:1 1:x\n",
-        "1 qid:1 bm25:0.5 page_rank:NULL\n0 qid:1 page_rank:1 # x\n1 qid:2 3:1\n",
-        "3 qid:1 1:999.9999999999999999 2:9007199254740993 3:0x1\n",
-        // "1 qid:1 1:1" in gzip, and stored in zstd.
-        std::string("\037\213\010\000\000\000\000\000\002\003\063\124\050\314\114\261\062\124\060"
-                    "\264\062\344\002\000\365\124\070\212\014\000\000\000",
-                    32),
-        std::string(
-            "\050\265\057\375\040\014\141\000\000\061\040\161\151\144\072\061\040\061\072\061\012",
-            21),
-    };
-    for (std::string& seed : seeds) seed.insert(0, std::string("\0\x20", 2));
-    return seeds;
-  });
-  return 0;
+std::vector<std::string> rulerank::fuzzing::seeds() {
+  std::vector<std::string> seeds{
+      "1 qid:1 1:0.5 2:1\n0 qid:1 1:2\n1 qid:2 3:-0.25 # x\n",
+      "2 qid:10 1:0.471076 2:1.000000 46:0 #docid = GX008-86-4444840 inc = 1 prob = 0.08\r\n",
+      "\n# c\n +2.0 qid:a\t3:NULL 1:nan 2:1e-5 #\n",
+      "1 1:.5 2:5. 2147483647:12345678.12345678\n0\n",
+      "1 qid:1 1:0.12345678901234567890 12345678:1e400\n",
+      "0 qid:1 0:1 5:1 3:2 5:1\n-1 qid:1\n",
+      "1 qid:1 1:1e308 2:4.9e-324 3:1e-400 4:-inf\n",
+      "\357\273\2771 qid:1\n1 qid:2\n1 qid:1 1:x\n",
+      "1 qid:1 bm25:0.5 page_rank:NULL\n0 qid:1 page_rank:1 # x\n1 qid:2 3:1\n",
+      "3 qid:1 1:999.9999999999999999 2:9007199254740993 3:0x1\n",
+      // "1 qid:1 1:1" in gzip, and stored in zstd.
+      std::string("\037\213\010\000\000\000\000\000\002\003\063\124\050\314\114\261\062\124\060"
+                  "\264\062\344\002\000\365\124\070\212\014\000\000\000",
+                  32),
+      std::string(
+          "\050\265\057\375\040\014\141\000\000\061\040\161\151\144\072\061\040\061\072\061\012",
+          21),
+  };
+  for (std::string& seed : seeds) seed.insert(0, std::string("\0\x20", 2));
+  return seeds;
 }

@@ -1,13 +1,11 @@
-// libFuzzer: any bytes have the terms that the plain analyzer finds. The first byte picks the
-// options. See datasets/svmlight_fuzz.cpp for how to build; bin/analyzer_fuzz --seeds=DIR writes a
-// corpus to start from.
+// Fuzz target (core/fuzzing.cpp): any bytes have the terms that the plain analyzer finds. The first
+// byte picks the options.
 
 #include "core/fuzzing.hpp"
 #include "knn/text/analyzer.hpp"
 #include "knn/text/analyzer_reference.hpp"
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -35,18 +33,14 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   std::string_view const text(reinterpret_cast<char const*>(bytes + 1), size - 1);
   std::vector<std::string> terms;
   c.fast.analyze(text, [&](std::string_view term) { terms.emplace_back(term); });
-  if (terms == analyzed_plainly(c.options, text)) return 0;
-  std::fputs("analyzer_fuzz: other terms than the plain analyzer's\n", stderr);
-  std::abort();
+  require(terms == analyzed_plainly(c.options, text), "other terms than the plain analyzer's");
+  return 0;
 }
 
-extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  write_seeds_where_asked(*argc, *argv, [] {
-    std::vector<std::string> seeds{
-        std::string(1, '\0') + "Isn't it U.S.A. 1,000.5 me@site.org a:b _x_ \r\n caf\xe9",
-        "\1Stra\u00dfe \u0130 e\u0301 \u6771\u4eac\u90fd \u0e2a\u0e27\u0e31 \ufdfa \ufb01 \u2019",
-        "\2aboard \u0663 2nd 42 \u30ab\u3099 \ud55c\uad6d \xff\xc3 \U0001f1e9\U0001f1ea"};
-    return seeds;
-  });
-  return 0;
+std::vector<std::string> rulerank::fuzzing::seeds() {
+  std::vector<std::string> seeds{
+      std::string(1, '\0') + "Isn't it U.S.A. 1,000.5 me@site.org a:b _x_ \r\n caf\xe9",
+      "\1Stra\u00dfe \u0130 e\u0301 \u6771\u4eac\u90fd \u0e2a\u0e27\u0e31 \ufdfa \ufb01 \u2019",
+      "\2aboard \u0663 2nd 42 \u30ab\u3099 \ud55c\uad6d \xff\xc3 \U0001f1e9\U0001f1ea"};
+  return seeds;
 }

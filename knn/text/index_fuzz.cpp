@@ -1,15 +1,16 @@
-// libFuzzer: an index is opened or refused with a place, whatever its header says. The input is the
-// header behind the sections of a good index, cut or filled up with blanks to the header's room;
-// the checksums are made right, so that what stands behind them is tried. Built as
-// datasets/svmlight/svmlight_fuzz.cpp says; bin/index_fuzz --seeds=DIR writes a corpus to start
-// from.
+// Fuzz target (core/fuzzing.cpp): an index is opened or refused with a place, whatever its header
+// says and its sections hold, and one that is opened can be searched. The input's first byte says
+// which of the two the other bytes are, beside what a good index has for the other; the checksums
+// are made right, so that what stands behind them is tried.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
 #include "core/output_file.hpp"
+#include "knn/sparse/search.hpp"
 #include "knn/text/index_layout.hpp"
 #include "knn/text/text_index.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include <iterator>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -26,27 +28,23 @@ namespace {
 
 using namespace rulerank;
 using namespace rulerank::fuzzing;
+using namespace rulerank::knn;
 
-/// A path of this process, in memory where the system has such a folder.
-std::string const& path() {
-  static std::string const at =
-      (std::filesystem::exists("/dev/shm") ? std::filesystem::path("/dev/shm")
-                                           : std::filesystem::temp_directory_path()) /
-      ("rulerank-index-fuzz-" + std::to_string(::getpid()));
-  return at;
+context one_thread() {
+  context ctx;
+  ctx.threads = 1;
+  return ctx;
 }
 
-std::string const& good_index() {
-  static std::string const bytes = [] {
-    write_file(path(),
-               "{\"id\":1,\"text\":\"rules rank documents\"}\n"
-               "{\"id\":2,\"label\":\"l\",\"text\":\"documents have terms\"}\n");
-    output_file out(path() + ".index");
-    knn::text_index::build({}, path(), {}, out);
-    out.commit();
-    std::ifstream file(path() + ".index", std::ios::binary);
-    return std::string{std::istreambuf_iterator<char>(file), {}};
-  }();
+std::string built(text_index_options const& options, std::string_view collection) {
+  std::string const path = std::filesystem::temp_directory_path() /
+                           ("rulerank-index-fuzz-" + std::to_string(::getpid()));
+  output_file out(path);
+  text_index::build(one_thread(), memory_file(collection).path(), options, out);
+  out.commit();
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::filesystem::remove(path);
   return bytes;
 }
 
@@ -54,38 +52,113 @@ std::span<std::byte> bytes_of(std::string& text) {
   return {reinterpret_cast<std::byte*>(text.data()), text.size()};
 }
 
-struct header_place {
-  knn::index_layout layout;
-  std::string header;
+/// The parts of an index.
+struct index_parts {
+  index_layout layout;
+  std::string sections;  ///< without what fills up between them
+  nlohmann::ordered_json header;
+
+  explicit index_parts(std::string good) : layout({}) {
+    read_index const read = check_index(one_thread(), bytes_of(good), "good");
+    index_layout::sizes sizes;
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+      sizes[s] = read.sections[s].size();
+      sections.append(reinterpret_cast<char const*>(read.sections[s].data()), sizes[s]);
+    }
+    layout = index_layout(sizes);
+    for (auto const& [key, value] : read.header.items())
+      if (key != "sections") header[key] = value;
+  }
+
+  /// The file of sections, as far as they are given; its last part is left for the header.
+  std::string with_sections(std::string_view given) const {
+    std::string file(layout.end(), '\0');
+    std::string_view of_good = sections;
+    for (std::size_t s = 0; s < static_cast<std::size_t>(section::count); ++s) {
+      std::span<std::byte> const to = layout.of(bytes_of(file), static_cast<section>(s));
+      auto* const at = reinterpret_cast<char*>(to.data());
+      of_good.copy(at, to.size());
+      of_good.remove_prefix(to.size());
+      given.remove_prefix(given.copy(at, to.size()));
+    }
+    return file;
+  }
+  std::string header_of(std::string& file) const {
+    return index_header(one_thread(), layout, bytes_of(file), header);
+  }
+  std::string finished(std::string file, std::string_view with) const {
+    file.resize(layout.end() + with.size());
+    finish_index(bytes_of(file), layout, with);
+    return file;
+  }
 };
 
-header_place header_of(std::string good) {
-  knn::read_index const read = knn::check_index({}, bytes_of(good), "good");
-  knn::index_layout::sizes sizes;
-  for (std::size_t s = 0; s < sizes.size(); ++s) sizes[s] = read.sections[s].size();
-  return {knn::index_layout(sizes), read.header.dump()};
+index_parts const& words() {
+  static index_parts const parts(
+      built({},
+            "{\"id\":1,\"text\":\"rules rank documents\"}\n"
+            "{\"id\":2,\"label\":\"l\",\"text\":\"documents have terms\"}\n"));
+  return parts;
+}
+index_parts const& vectors() {
+  static index_parts const parts = [] {
+    text_index_options options;
+    options.format = datasets::text_format::svmlight;
+    options.weighting = {.how = weighting::tf_idf};
+    return index_parts(built(options, "1 3:0.5 7:2\n-1 3:1\n-1 9:-2\n"));
+  }();
+  return parts;
+}
+
+void search(text_index const& in) {
+  std::vector<datasets::text_document> queries(1);
+  queries[0].id = "q";
+  queries[0].fields.push_back({"", "documents of rules and terms"});
+  queries[0].vector = {{3, 1}, {9, 0.5}};
+  sparse_matrix const rows = in.queries(one_thread(), queries);
+  for (sparse_engine const engine : {sparse_engine::mt, sparse_engine::tiles})
+    for (similarity const metric : {similarity::cosine, similarity::inner_product}) {
+      sparse_search_options options;
+      options.k = 2;
+      options.engine = engine;
+      options.metric = metric;
+      neighbours const found =
+          sparse_searcher(one_thread(), in.index(), options).search(one_thread(), rows);
+      require(
+          std::ranges::all_of(
+              found.id, [&](std::uint32_t d) { return d == no_neighbour || d < in.ids().size(); }),
+          "a neighbour is no document");
+    }
+  for (std::size_t d = 0; d < in.ids().size(); ++d)
+    require(in.ids()[d].size() + in.label(d).size() < 1 << 20, "an id or a label is too long");
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t size) {
-  static header_place const place = header_of(good_index());
-  std::string forged = good_index();
-  std::string header(reinterpret_cast<char const*>(bytes), size);
-  header.resize(forged.size() - place.layout.end(), ' ');
-  knn::finish_index(bytes_of(forged), place.layout, header);
-  std::ofstream(path(), std::ios::binary) << forged;
+  if (size == 0) return 0;
+  index_parts const& good = (bytes[0] & 2) == 0 ? words() : vectors();
+  std::string_view const given(reinterpret_cast<char const*>(bytes) + 1, size - 1);
+  bool const is_header = (bytes[0] & 1) == 0;
+  std::string sections = good.with_sections(is_header ? std::string_view() : given);
+  std::string const header = is_header ? std::string(given) : good.header_of(sections);
+  memory_file const file(good.finished(std::move(sections), header));
   try {
-    knn::text_index const read = knn::text_index::open({}, path());
-    require(read.ids().size() <= 2, "an index has more documents than ids");
+    search(text_index::open(one_thread(), file.path()));
   } catch (error const& e) {
-    require(e.where().file == path(), "an error names no file");
+    require(e.where().file == file.path(), "an error names no file");
     require(e.where().line > 0, "an error names no line");
   }
   return 0;
 }
 
-extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  write_seeds_where_asked(*argc, *argv, [] { return std::vector{header_of(good_index()).header}; });
-  return 0;
+std::vector<std::string> rulerank::fuzzing::seeds() {
+  std::vector<std::string> seeds;
+  for (index_parts const* const good : {&words(), &vectors()}) {
+    std::string sections = good->with_sections({});
+    char const which = good == &words() ? 0 : 2;
+    seeds.push_back(std::string(1, which) + good->header_of(sections));
+    seeds.push_back(std::string(1, static_cast<char>(which + 1)) + good->sections);
+  }
+  return seeds;
 }
