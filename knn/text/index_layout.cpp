@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "datasets/json_text.hpp"
+#include "knn/text/index_options.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -20,7 +21,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the index file is little-endian");
 
 constexpr std::string_view format_name = "rulerank text index";
-constexpr int format_version = 2;
+constexpr std::size_t format_version = 2;
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(section::count)> names{
     "terms",      "term_begin",         "ids",        "id_begin", "label_names", "label_begin",
@@ -136,7 +137,7 @@ read_index check_index(context const& ctx, std::span<std::byte const> file,
   read_index read;
   try {
     read.header = datasets::parse_json({text, p.header_size}, name, "an index's header");
-    auto const version = read.header.at("version").get<int>();
+    std::size_t const version = count_at(read.header, "version");
     if (read.header.at("format") != format_name || version != format_version)
       fail(fmt::format("found an index of version {}, expected {}", version, format_version));
     nlohmann::json const& list = read.header.at("sections");
@@ -147,19 +148,21 @@ read_index check_index(context const& ctx, std::span<std::byte const> file,
           fail("found something between the sections of this index, expected zeros");
     };
     for (std::size_t s = 0; s < names.size(); ++s) {
-      auto const begin = list.at(s).at("begin").get<std::uint64_t>();
-      auto const bytes = list.at(s).at("bytes").get<std::uint64_t>();
+      std::size_t const begin = count_at(list.at(s), "begin");
+      std::size_t const bytes = count_at(list.at(s), "bytes");
       if (list.at(s).at("name") != names[s] || begin % alignment != 0 || begin < at ||
           begin > p.header_begin || bytes > p.header_begin - begin)
         fail(fmt::format("the header of this index misplaces {}", names[s]));
       zeros_up_to(begin);
       read.sections[s] = file.subspan(begin, bytes);
-      if (crc_of(ctx, read.sections[s]) != list.at(s).at("crc32").get<std::uint32_t>())
+      if (crc_of(ctx, read.sections[s]) != count_at(list.at(s), "crc32"))
         fail(fmt::format("{} of this index are damaged", names[s]));
       at = begin + bytes;
     }
     zeros_up_to(p.header_begin);
   } catch (nlohmann::json::exception const& e) {
+    fail(fmt::format("the header of this index is not right: {}", e.what()));
+  } catch (usage_error const& e) {
     fail(fmt::format("the header of this index is not right: {}", e.what()));
   }
   return read;

@@ -344,6 +344,8 @@ TEST(text_index, headers_that_cannot_be_are_told) {
            {"/weighting", {{"how", "bm25"}, {"k1", 1}, {"b", 2}}},
            {"/metric", "cos"},
            {"/version", 1},
+           {"/version", 2.5},
+           {"/version", 1e300},
            {"/max_share", 7},
            {"/min_documents", -3},
            {"/mean_length", -1},
@@ -362,6 +364,34 @@ TEST(text_index, headers_that_cannot_be_are_told) {
     } catch (error const& e) {
       EXPECT_TRUE(std::string(e.what()).starts_with(other + ":1:")) << e.what();
     }
+  }
+}
+
+TEST(text_index, places_of_sections_that_cannot_be_are_told) {
+  temporary_folder const folder;
+  std::string good = bytes_of_an_index(folder);
+  read_index const read =
+      check_index({}, {reinterpret_cast<std::byte*>(good.data()), good.size()}, "good");
+  index_layout::sizes sizes;
+  for (std::size_t s = 0; s < sizes.size(); ++s) sizes[s] = read.sections[s].size();
+  index_layout const layout(sizes);
+  nlohmann::json const& first = read.header.at("sections").at(0);
+  auto const number = [&](char const* key) { return first.at(key).get<std::uint64_t>(); };
+  for (auto const& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{
+           {"begin", static_cast<double>(number("begin"))},
+           {"begin", -64},
+           {"begin", 1e300},
+           {"bytes", static_cast<double>(number("bytes")) + 0.5},
+           {"bytes", true},
+           {"crc32", static_cast<double>(number("crc32"))},
+           {"crc32", number("crc32") + (std::uint64_t{1} << 32)}}) {
+    nlohmann::json changed = read.header;
+    changed["sections"][0][key] = value;
+    std::string const header = changed.dump();
+    std::string bytes = good.substr(0, layout.end());
+    bytes.resize(layout.end() + header.size());
+    finish_index({reinterpret_cast<std::byte*>(bytes.data()), bytes.size()}, layout, header);
+    EXPECT_THROW(text_index::open({}, written(folder, "other", bytes)), error) << key << value;
   }
 }
 
