@@ -59,6 +59,8 @@ class document_lines {
   void claim_at(std::uint64_t line, std::string const& id, std::uint64_t column);
 
   void give(text_document&& document);
+  /// How many documents were given.
+  std::size_t given() const { return given_; }
 
  private:
   context const& ctx_;

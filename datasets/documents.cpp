@@ -82,6 +82,7 @@ void read_jsonl(document_lines& lines) {
     lines.claim(document.id, 0);
     lines.give(std::move(document));
   } while (lines.next());
+  if (lines.given() == 0) throw error({lines.name(), 1, 1}, no_documents);
 }
 
 /// The letter of a line that begins a section or, as `I`, a document; 0 for a line of text.
@@ -148,6 +149,7 @@ void read_cranfield(document_lines& lines, bool number_by_position) {
       text += line;
     }
   } while (lines.next());
+  if (position == 0) throw error({lines.name(), 1, 1}, no_documents);
   lines.give(std::move(document));
 }
 

@@ -485,6 +485,9 @@ TEST_F(text_files, inputs_without_documents) {
     EXPECT_EQ(complaint("\n\r\n", format), expected);
     EXPECT_EQ(complaint(zstd(""), format), expected);
   }
+  for (text_format const format :
+       {text_format::jsonl, text_format::cranfield, text_format::trec, text_format::svmlight})
+    EXPECT_EQ(complaint(" \n\t\n", format), expected);
 }
 
 TEST_F(text_files, archives_cut_short_give_what_is_whole_and_then_fail) {
