@@ -144,8 +144,9 @@ query_selection::query_selection(sampling_setup const& setup, sampling_engine co
       queries_(*parts_, make_counters(setup, engine, *parts_), setup.options.query_begin) {
   if (auto const first = queries_.next(); first && beyond_budget(*first)) {
     auto const& begin = setup.options.query_begin;
-    throw usage_error(fmt::format("a budget of {} documents, and the first query chosen has {}",
-                                  setup.options.max_documents, begin[*first + 1] - begin[*first]));
+    throw usage_error(fmt::format("a budget of {}, and the first query chosen has {}",
+                                  counted(setup.options.max_documents, "document"),
+                                  begin[*first + 1] - begin[*first]));
   }
 }
 

@@ -73,8 +73,9 @@ std::vector<std::vector<std::size_t>> features_of_partitions(datasets::binned_da
                                                     : (order.size() + default_partition_width - 1) /
                                                           default_partition_width;
   if (count > order.size())
-    throw usage_error(fmt::format("{} partitions of {} features with items, expected at most {}",
-                                  count, order.size(), order.size()));
+    throw usage_error(fmt::format("{} of {} with items, expected at most {}",
+                                  counted(count, "partition"), counted(order.size(), "feature"),
+                                  order.size()));
   check_widths(data, options, count);
   check_queries(options.query_begin, data.documents);
   return deal_features(order, count);

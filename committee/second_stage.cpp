@@ -52,11 +52,12 @@ second_stage::second_stage(documents const& pool, std::span<std::size_t const> c
     throw usage_error("margins without a member that learns, expected one");
   if (chosen.empty()) throw usage_error("no labelled documents, expected some to start from");
   if (labels.size() != n || pool.items.documents != n)
-    throw usage_error(fmt::format("{} labels and {} binned documents of {}", labels.size(),
-                                  pool.items.documents, n));
+    throw usage_error(fmt::format("{} and {} of {}", counted(labels.size(), "label"),
+                                  counted(pool.items.documents, "binned document"), n));
   for (std::vector<double> const& scores : who_.fixed)
     if (scores.size() != n)
-      throw usage_error(fmt::format("{} scores of {} documents", scores.size(), n));
+      throw usage_error(
+          fmt::format("{} of {}", counted(scores.size(), "score"), counted(n, "document")));
   for (std::size_t d : chosen) {
     if (labels_.at(d) < 0) throw usage_error(fmt::format("document {} has no label", d));
     states_[d] = state::labelled;
@@ -176,7 +177,8 @@ void second_stage::leave_out(std::size_t document) {
 
 void second_stage::answer(std::span<std::int32_t const> labels) {
   if (labels.size() != wanted_.size())
-    throw usage_error(fmt::format("{} labels of {} picks", labels.size(), wanted_.size()));
+    throw usage_error(
+        fmt::format("{} of {}", counted(labels.size(), "label"), counted(wanted_.size(), "pick")));
   for (std::int32_t label : labels)
     if (label < 0) throw usage_error(fmt::format("label {}, expected 0 or more", label));
   if (labels.empty()) return;

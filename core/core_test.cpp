@@ -123,6 +123,14 @@ TEST(error, names_the_position) {
   EXPECT_STREQ(error({"a.txt", 0, 0}, "x").what(), "a.txt: x");
 }
 
+TEST(counted, one_is_no_plural) {
+  EXPECT_EQ(counted(0, "document"), "0 documents");
+  EXPECT_EQ(counted(1, "document"), "1 document");
+  EXPECT_EQ(counted(2, "document"), "2 documents");
+  EXPECT_EQ(counted(1, "query", "queries"), "1 query");
+  EXPECT_EQ(counted(21, "query", "queries"), "21 queries");
+}
+
 TEST(error, what_is_not_printable_is_quoted) {
   struct {
     char const* given;

@@ -58,6 +58,11 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  if (count == 1) return fmt::format("1 {}", one);
+  return many.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, many);
+}
+
 error::error(source_position where, std::string_view found_and_expected)
     : std::runtime_error(printable(
           where.file.empty() ? bounded(found_and_expected)

@@ -13,6 +13,9 @@ namespace rulerank {
 /// \xNN. The errors below do this to what they are given; warnings go through it when shown.
 std::string printable(std::string_view text);
 
+/// A count for a message: `1 document`, `2 documents`; `many` where it is not `one` with an s.
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many = {});
+
 /// A position in an input: 1-based line and column (in bytes). Line 0: the input as a whole, such
 /// as a file that cannot be read. Column 0: the line as a whole, shown as column 1.
 struct source_position {

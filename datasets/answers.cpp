@@ -165,7 +165,8 @@ std::vector<answer> read_labels(context const& ctx, std::string const& path, dat
     }
     // Spreadsheets leave empty fields at the end of a row out, or add some.
     if (cells.size() <= *line_at)
-      rows.fail(number, 1, fmt::format("found {} fields, expected {}", cells.size(), columns));
+      rows.fail(number, 1,
+                fmt::format("found {}, expected {}", counted(cells.size(), "field"), columns));
     if (std::all_of(cells.begin(), cells.end(), [](cell const& c) { return c.text.empty(); }))
       return;
     std::size_t const document = rows.document(number, cells[*line_at]);
@@ -284,8 +285,9 @@ void answer_journal::read(std::string_view text, std::string_view identity) {
     }
     auto const cells = split_cells(line);
     if (cells.size() != 3)
-      rows.fail(number, 1,
-                fmt::format("found {} fields, expected line, docid and answer", cells.size()));
+      rows.fail(
+          number, 1,
+          fmt::format("found {}, expected line, docid and answer", counted(cells.size(), "field")));
     std::size_t const document = rows.document(number, cells[0]);
     rows.check_docid(number, cells[1], document);
     if (cells[2].text == undo_word) {

@@ -88,7 +88,7 @@ TEST_F(answers, that_are_wrong_are_told_with_their_place) {
             "2:3: found docid 'Y', expected 'X', which line 0 of pool has");
   EXPECT_EQ(message("line\tlabel\n0\t1\n1\t1\n0\t2\n"),
             "4:3: found '2', but line 2 says '1' of the same document, expected one answer");
-  EXPECT_EQ(message("docid\tline\tlabel\nX\n"), "2:1: found 1 fields, expected 3");
+  EXPECT_EQ(message("docid\tline\tlabel\nX\n"), "2:1: found 1 field, expected 3");
 }
 
 TEST_F(answers, table_to_fill_in_is_read_again) {

@@ -200,12 +200,13 @@ template <class Value>
 dataset make_dataset(context const& ctx, dense_rows<Value> const& rows,
                      document_arrays const& about) {
   if (rows.documents > 1 && rows.stride < rows.columns)
-    throw usage_error(
-        fmt::format("{}: stride {} of {} columns", about.name, rows.stride, rows.columns));
+    throw usage_error(fmt::format("{}: stride {} of {}", about.name, rows.stride,
+                                  counted(rows.columns, "column")));
   if (rows.columns > max_feature ||
       (!about.features.empty() && about.features.size() != rows.columns))
-    throw usage_error(fmt::format("{}: {} features for {} columns", about.name,
-                                  about.features.size(), rows.columns));
+    throw usage_error(fmt::format("{}: {} for {}", about.name,
+                                  counted(about.features.size(), "feature"),
+                                  counted(rows.columns, "column")));
   std::vector<std::size_t> row(rows.documents + 1);
   for (std::size_t d = 0; d <= rows.documents; ++d) row[d] = d * rows.columns;
   return fill_dataset(ctx, std::move(row), about,

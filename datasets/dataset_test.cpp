@@ -373,7 +373,7 @@ TEST(stream, group_sizes_answer_at_once) {
   }
   for (auto const& [text, expected] :
        {std::pair{"1 1:1\n0 1:1\n", ":2:1: the group sizes add up to more than 2 documents"},
-        std::pair{"1 1:1\n", ":1:1: the group sizes add up to more than 1 documents"},
+        std::pair{"1 1:1\n", ":1:1: the group sizes add up to more than 1 document"},
         std::pair{"1\n1\n1\n1\n", ":2:1: the group sizes add up to 3 documents"}}) {
     streamed stream(options);
     stream.write(text);

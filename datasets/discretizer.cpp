@@ -112,9 +112,9 @@ discretizer fit_discretizer(context const& ctx, dataset const& train,
 void expect_items(dataset const& data, binned_dataset const& items) {
   if (items.feature_count() == 0)
     throw error({data.name, 1, 1},
-                fmt::format("no feature of its {} documents has two bins, expected at least one "
+                fmt::format("no feature of its {} has two bins, expected at least one "
                             "feature that varies",
-                            data.size()));
+                            counted(data.size(), "document")));
 }
 
 }  // namespace rulerank::datasets

@@ -266,8 +266,8 @@ std::vector<std::size_t> from_file(binned_dataset const& data, std::string const
     bool const all = missing.size() <= shown;
     throw error(
         {path, 1, 1},
-        fmt::format("found {} of the {} features with items, expected all: {}{} not named",
-                    order.size(), data.feature_count(),
+        fmt::format("found {} of the {} with items, expected all: {}{} not named", order.size(),
+                    counted(data.feature_count(), "feature"),
                     fmt::join(std::span(missing).first(std::min(shown, missing.size())), ", "),
                     all ? (missing.size() == 1 ? " is" : " are")
                         : fmt::format(" and {} more are", missing.size() - shown)));

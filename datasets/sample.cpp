@@ -352,10 +352,10 @@ void check(sample_options const& options) {
   if (options.parts.empty()) throw usage_error("sample: there are no parts");
   for (part_size const& part : options.parts)
     if (part.queries < 1 || part.documents < part.queries)
-      throw usage_error(
-          fmt::format("sample: {} queries share {} documents in a part, expected at "
-                      "least one query and one document each",
-                      part.queries, part.documents));
+      throw usage_error(fmt::format(
+          "sample: {} share {} in a part, expected at "
+          "least one query and one document each",
+          counted(part.queries, "query", "queries"), counted(part.documents, "document")));
 }
 
 void append_line(dataset const& data, query_group const& query, std::size_t d, std::string& text) {
@@ -394,10 +394,11 @@ sample_options options_of(std::size_t documents, std::uint32_t features, std::si
   std::size_t const parts = folds == 1 ? 3 : folds;
   if (queries == 0) queries = std::max((documents + 99) / 100, parts);
   if (queries < parts)
-    throw usage_error(fmt::format("{} queries, expected at least {}, one a part", queries, parts));
+    throw usage_error(fmt::format("{}, expected at least {}, one a part",
+                                  counted(queries, "query", "queries"), parts));
   if (documents < queries)
-    throw usage_error(
-        fmt::format("{} documents, expected at least {}, one a query", documents, queries));
+    throw usage_error(fmt::format("{}, expected at least {}, one a query",
+                                  counted(documents, "document"), queries));
   constexpr std::size_t most_documents = std::size_t{1} << 40;
   if (documents > most_documents)
     throw usage_error(fmt::format("{} documents, expected at most 2^40", documents));
@@ -467,8 +468,8 @@ std::vector<written_fold> write_sample(context const& ctx, sample_options const&
                                        std::string const& folder) {
   check(options);
   if (options.folds < 1 || options.folds > options.parts.size())
-    throw usage_error(
-        fmt::format("sample: {} folds of {} parts", options.folds, options.parts.size()));
+    throw usage_error(fmt::format("sample: {} of {}", counted(options.folds, "fold"),
+                                  counted(options.parts.size(), "part")));
   model const m = make_model(options.features);
   std::uint64_t done = 0, total = 0;
   for (part_size const& part : options.parts) total += part.documents * options.folds;

@@ -69,14 +69,14 @@ score_list read_scores(context const& ctx, std::string const& path) {
     if (columns == 0) {
       if (fields.size() != 1 && fields.size() != 3)
         throw error({scores.name, number, fields.back().column},
-                    fmt::format("found {} columns, expected a score, or qid, index and score",
-                                fields.size()));
+                    fmt::format("found {}, expected a score, or qid, index and score",
+                                counted(fields.size(), "column")));
       columns = fields.size();
     }
     if (fields.size() != columns)
       throw error({scores.name, number, fields[std::min(columns, fields.size() - 1)].column},
-                  fmt::format("found {} columns, expected {} as on the lines before", fields.size(),
-                              columns));
+                  fmt::format("found {}, expected {} as on the lines before",
+                              counted(fields.size(), "column"), columns));
     if (columns == 3) {
       scores.qids.emplace_back(fields[0].text);
       scores.index.push_back(read_index(scores.name, number, fields[1]));
@@ -97,8 +97,8 @@ std::vector<double> read_scores_of(context const& ctx, std::string const& path,
   if (found != test.size()) {
     std::uint64_t const line = scores.line_numbers[std::min(found - 1, test.size())];
     throw error({scores.name, line, 0},
-                fmt::format("found {} scores, expected {}, one for each document of {}", found,
-                            test.size(), test.name));
+                fmt::format("found {}, expected {}, one for each document of {}",
+                            counted(found, "score"), test.size(), test.name));
   }
   std::vector<std::size_t> const places = input_places(test);
   if (!scores.qids.empty()) check_documents(scores, test, places);
@@ -109,7 +109,8 @@ std::vector<double> read_scores_of(context const& ctx, std::string const& path,
 
 void write_scores(dataset const& test, std::span<double const> scores, output_file& out) {
   if (scores.size() != test.size())
-    throw usage_error(fmt::format("{} scores for {} documents", scores.size(), test.size()));
+    throw usage_error(fmt::format("{} for {}", counted(scores.size(), "score"),
+                                  counted(test.size(), "document")));
   std::vector<std::size_t> const places = input_places(test);
   std::vector<double> in_input_order(scores.size());
   for (std::size_t d = 0; d < scores.size(); ++d) in_input_order[places[d]] = scores[d];

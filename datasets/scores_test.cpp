@@ -53,7 +53,7 @@ TEST_F(score_files, are_refused_where_they_are_wrong) {
   EXPECT_EQ(complaint("1e999\n"), ":1:1: found '1e999', expected a finite number as score");
   EXPECT_EQ(complaint("1 2\n"), ":1:3: found 2 columns, expected a score, or qid, index and score");
   EXPECT_EQ(complaint("1\n1 2 3\n"), ":2:3: found 3 columns, expected 1 as on the lines before");
-  EXPECT_EQ(complaint("a 0 3\n4\n"), ":2:1: found 1 columns, expected 3 as on the lines before");
+  EXPECT_EQ(complaint("a 0 3\n4\n"), ":2:1: found 1 column, expected 3 as on the lines before");
   EXPECT_EQ(complaint("a -1 3\n"),
             ":1:3: found '-1', expected a document's index within its query");
   EXPECT_THROW(read_scores(context{}, folder_ / "absent"), error);

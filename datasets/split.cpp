@@ -18,8 +18,8 @@ namespace {
 
 void check_folds(std::size_t folds) {
   if (folds < 3)
-    throw usage_error(
-        fmt::format("{} folds, expected at least 3: train, validation and test differ", folds));
+    throw usage_error(fmt::format("{}, expected at least 3: train, validation and test differ",
+                                  counted(folds, "fold")));
 }
 
 }  // namespace
@@ -38,8 +38,9 @@ std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset 
   check_folds(options.folds);
   std::size_t const queries = data.queries.size();
   if (queries < options.folds)
-    throw error({data.name, 1, 1}, fmt::format("found {} queries, expected at least {}, one a fold",
-                                               queries, options.folds));
+    throw error({data.name, 1, 1},
+                fmt::format("found {}, expected at least {}, one a fold",
+                            counted(queries, "query", "queries"), options.folds));
   std::vector<std::size_t> order(queries);
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (options.shuffle) {

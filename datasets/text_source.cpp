@@ -274,8 +274,8 @@ std::shared_ptr<text_source const> open_text(context const& ctx, std::string con
     for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) text += part;
   } catch (std::bad_alloc const&) {
     std::size_t const size = std::exchange(text, {}).size();
-    throw error({name, 0, 0},
-                fmt::format("found more than {} bytes of text, more than memory holds", size));
+    throw error({name, 0, 0}, fmt::format("found more than {} of text, more than memory holds",
+                                          counted(size, "byte")));
   }
   return make_text(std::move(text));
 }

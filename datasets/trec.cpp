@@ -84,7 +84,7 @@ qrels read_qrels(context const& ctx, std::string const& path) {
     if (first && is_header(f)) return;
     if (f.size() != columns)
       throw error({result.name, line, f[std::min(columns, f.size() - 1)].column},
-                  fmt::format("found {} columns, expected {}", f.size(),
+                  fmt::format("found {}, expected {}", counted(f.size(), "column"),
                               columns == 4 ? "4: qid, iteration, docno, label"
                                            : "3 as before: qid, docno, label"));
     field const& docno = f[columns - 2];
@@ -117,9 +117,9 @@ run read_run(context const& ctx, std::string const& path) {
   bool const any = for_each_record(text->bytes(), [&](std::vector<field> const& f,
                                                       std::uint64_t line) {
     if (f.size() < 6)
-      throw error(
-          {result.name, line, f.back().column},
-          fmt::format("found {} columns, expected 6: qid, Q0, docno, rank, score, tag", f.size()));
+      throw error({result.name, line, f.back().column},
+                  fmt::format("found {}, expected 6: qid, Q0, docno, rank, score, tag",
+                              counted(f.size(), "column")));
     double score = 0;
     if (read_number(f[4].text, score) != number_kind::finite)
       throw error({result.name, line, f[4].column},
@@ -163,7 +163,8 @@ std::string run_line(std::string_view qid, std::string_view docno, std::size_t r
 void write_run(dataset const& data, std::span<double const> scores, std::string_view tag,
                output_file& out, run_form const& form) {
   if (scores.size() != data.size())
-    throw usage_error(fmt::format("{} scores for {} documents", scores.size(), data.size()));
+    throw usage_error(fmt::format("{} for {}", counted(scores.size(), "score"),
+                                  counted(data.size(), "document")));
   std::vector<std::size_t> order;
   std::unordered_set<std::string> seen;
   for (query_group const& query : data.queries) {

@@ -142,7 +142,7 @@ TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
   EXPECT_EQ(complaint("", read), ":1:1: found no judgments, expected a line for each");
   EXPECT_EQ(complaint("# none\n", read), ":1:1: found no judgments, expected a line for each");
   EXPECT_EQ(complaint("#none\n", read),
-            ":1:1: found 1 columns, expected 4: qid, iteration, docno, label");
+            ":1:1: found 1 column, expected 4: qid, iteration, docno, label");
   EXPECT_EQ(
       complaint("1 0 a\n", read),
       ":1:5: found 'a', expected a whole number as label, the third of 3 columns or the fourth "

@@ -63,7 +63,7 @@ query_values evaluate(context const& ctx, labelled_queries const& test,
   std::size_t const n = test.labels.size();
   if (scores.size() != n)
     throw usage_error(
-        fmt::format("found {} scores, expected {}, one a document", scores.size(), n));
+        fmt::format("found {}, expected {}, one a document", counted(scores.size(), "score"), n));
   if (!test.fractional.empty()) {
     if (test.fractional.size() != n)
       throw usage_error("fractional labels, expected none or one a document");

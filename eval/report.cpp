@@ -1,5 +1,6 @@
 #include "eval/report.hpp"
 
+#include "core/error.hpp"
 #include "datasets/json_text.hpp"
 
 #include <cmath>
@@ -40,7 +41,7 @@ table values_table(report const& r, int digits) {
   if (r.systems.empty()) return t;
   std::size_t const folds = r.folds.size();
   if (folds > 1) t.title += fmt::format("; {} folds, {}", folds, to_string(r.averaged));
-  t.title += fmt::format("; {} queries", query_count(r.systems[0]));
+  t.title += fmt::format("; {}", counted(query_count(r.systems[0]), "query", "queries"));
 
   bool const name_fold = folds > 1 && (r.per_fold || r.per_query);
   t.columns.push_back({"system"});
@@ -78,9 +79,10 @@ table values_table(report const& r, int digits) {
 table comparisons_table(report const& r, int digits) {
   table t;
   if (r.comparisons.empty()) return t;
-  t.title = fmt::format("against {}, paired over {} queries", r.comparisons[0].reference,
-                        r.comparisons[0].queries);
-  if (r.compared.fisher) t.title += fmt::format("; {} permutations", r.compared.permutations);
+  t.title = fmt::format("against {}, paired over {}", r.comparisons[0].reference,
+                        counted(r.comparisons[0].queries, "query", "queries"));
+  if (r.compared.fisher)
+    t.title += fmt::format("; {}", counted(r.compared.permutations, "permutation"));
   t.title += fmt::format("; Holm over {}", r.compared.family == holm_family::measure
                                                ? "the systems on each measure"
                                                : "all comparisons");

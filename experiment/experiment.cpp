@@ -1,5 +1,6 @@
 #include "experiment/experiment.hpp"
 
+#include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
 #include "experiment/finished.hpp"
@@ -49,8 +50,8 @@ class folds_runner {
       result.inputs = std::move(inputs);
       folds.push_back(keep(result));
       all_.times.push_back({name, timer.seconds()});
-      note(fmt::format("{} of {} folds: {}, {} systems in {:.1f} s", i + 1, tests.size(), name,
-                       folds.back().systems.size(), timer.seconds()));
+      note(fmt::format("{} of {}: {}, {} in {:.1f} s", i + 1, counted(tests.size(), "fold"), name,
+                       counted(folds.back().systems.size(), "system"), timer.seconds()));
     }
     return folds;
   }

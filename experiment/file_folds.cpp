@@ -94,9 +94,8 @@ file_folds::file_folds(std::string const& folder, file_folds_options options)
     reading_["groups"].push_back(sha256_of_file(path));
   std::size_t const parts = folds_.size() * parts_a_fold;
   if (!options_.group_files.empty() && options_.group_files.size() != parts)
-    throw usage_error(
-        fmt::format("found {} group files, expected {}: of train, vali and test of each fold",
-                    options_.group_files.size(), parts));
+    throw usage_error(fmt::format("found {}, expected {}: of train, vali and test of each fold",
+                                  counted(options_.group_files.size(), "group file"), parts));
 }
 
 std::vector<std::string> file_folds::files() const {

@@ -51,9 +51,9 @@ memory_folds::memory_folds(datasets::dataset const& data, std::vector<memory_fol
   }
   for (auto const& [name, scores] : outside_)
     if (scores.size() != data_.size())
-      throw usage_error(
-          fmt::format("found {} scores of '{}', expected one for each of {} documents",
-                      scores.size(), name, data_.size()));
+      throw usage_error(fmt::format("found {} of '{}', expected one for each of {}",
+                                    counted(scores.size(), "score"), name,
+                                    counted(data_.size(), "document")));
 }
 
 std::map<std::string, std::string> memory_folds::checksums(std::size_t fold) const {

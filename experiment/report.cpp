@@ -78,11 +78,11 @@ eval::table systems_table(report const& r, settings const& s) {
   eval::profile named = s.profile;
   named.max_label.reset();  // the data's, not a choice
   eval::table t;
-  t.title =
-      fmt::format("{}, {}; profile {}; {} folds, mean of fold means; {} queries",
-                  datasets::name_of(cuts.method),
-                  cuts.bins == 0 ? "bins by cross-validation" : fmt::format("{} bins", cuts.bins),
-                  eval::describe(named), r.folds.size(), queries);
+  t.title = fmt::format(
+      "{}, {}; profile {}; {}, mean of fold means; {}", datasets::name_of(cuts.method),
+      cuts.bins == 0 ? "bins by cross-validation"
+                     : counted(static_cast<std::uint64_t>(cuts.bins), "bin"),
+      eval::describe(named), counted(r.folds.size(), "fold"), counted(queries, "query", "queries"));
   t.columns = {{"system"},
                {"rank size", eval::column::style::general},
                {"documents", eval::column::style::fixed, 1},
@@ -97,7 +97,7 @@ eval::table systems_table(report const& r, settings const& s) {
     row.insert(row.end(), system.means.begin(), system.means.end());
     t.rows.push_back(std::move(row));
     if (system.spread.empty()) continue;
-    row = {fmt::format("{}, deviation of {} draws", system.what.label, s.random_draws),
+    row = {fmt::format("{}, deviation of {}", system.what.label, counted(s.random_draws, "draw")),
            t.rows.back()[1], std::string(), std::string()};
     row.insert(row.end(), system.spread.begin(), system.spread.end());
     t.rows.push_back(std::move(row));

@@ -49,7 +49,8 @@ std::vector<std::uint32_t> classify(neighbours const& found,
 classification_quality quality_of(std::span<std::uint32_t const> truth,
                                   std::span<std::uint32_t const> given) {
   if (truth.size() != given.size())
-    throw usage_error(fmt::format("found {} classes, expected {}", given.size(), truth.size()));
+    throw usage_error(fmt::format("found {}, expected {}",
+                                  counted(given.size(), "class", "classes"), truth.size()));
   classification_quality quality;
   std::uint32_t classes = 0;
   for (auto const all : {truth, given})

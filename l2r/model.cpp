@@ -57,8 +57,8 @@ class binary_part {
 
   std::string_view take(std::uint64_t count) {
     if (count > left_.size())
-      throw error({name_, 1, 1}, fmt::format("found {} bytes of codes and labels, expected {}",
-                                             left_.size(), count));
+      throw error({name_, 1, 1}, fmt::format("found {} of codes and labels, expected {}",
+                                             counted(left_.size(), "byte"), count));
     std::string_view const taken = left_.substr(0, count);
     left_.remove_prefix(count);
     return taken;
@@ -66,7 +66,7 @@ class binary_part {
   void expect_end() const {
     if (!left_.empty())
       throw error({name_, 1, 1},
-                  fmt::format("found {} bytes after the last documents", left_.size()));
+                  fmt::format("found {} after the last documents", counted(left_.size(), "byte")));
   }
 
  private:

@@ -29,9 +29,9 @@ std::uint64_t itemsets_a_document(scoring_options const& options, std::size_t fe
     return rules::itemset_count(features, options.rule_size - std::uint64_t{1});
   } catch (usage_error const&) {
     throw usage_error(
-        fmt::format("rule size {} with {} features gives a document more itemsets than 64 bits "
+        fmt::format("rule size {} with {} gives a document more itemsets than 64 bits "
                     "count, expected smaller rules or fewer features",
-                    options.rule_size, features));
+                    options.rule_size, counted(features, "feature")));
   }
 }
 

@@ -69,8 +69,8 @@ datasets::binned_dataset const& items_of(binned_lists const& documents, std::siz
 
 void expect_items(binned_lists const& documents, std::size_t members) {
   if (documents.items.size() != 1 && documents.items.size() != members)
-    throw usage_error(fmt::format("items of {} members, expected those of {}, or one for all",
-                                  documents.items.size(), members));
+    throw usage_error(fmt::format("items of {}, expected those of {}, or one for all",
+                                  counted(documents.items.size(), "member"), members));
 }
 
 /// One score a document of what the members gave.

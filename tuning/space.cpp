@@ -37,7 +37,9 @@ std::vector<candidate> candidates_of(space const& s) {
   check_list("feature share", s.feature_shares);
   for (int const bins : s.bins)
     if (bins != 0 && (bins < 2 || bins > 250))
-      throw usage_error(fmt::format("{} bins to try, expected 2 to 250 or cv", bins));
+      throw usage_error(fmt::format("{} to try, expected 2 to 250 or cv",
+                                    bins < 0 ? fmt::format("{} bins", bins)
+                                             : counted(static_cast<std::uint64_t>(bins), "bin")));
   std::vector<candidate> all;
   for (std::uint32_t const size : s.rule_sizes)
     for (std::uint32_t const support : s.min_supports)

@@ -1,3 +1,4 @@
+#include "core/error.hpp"
 #include "tuning/tuner.hpp"
 
 #include <algorithm>
@@ -19,8 +20,9 @@ eval::table trials_table(tuner const& t, search_result const& result, std::size_
 
   using style = eval::column::style;
   eval::table table;
-  table.title = fmt::format("{} trials of {} candidates of {}, by {}", result.trials.size(),
-                            result.tried, result.candidates, t.measures()[by].name());
+  table.title =
+      fmt::format("{} of {} of {}, by {}", counted(result.trials.size(), "trial"),
+                  counted(result.tried, "candidate"), result.candidates, t.measures()[by].name());
   table.columns = {{"rung", style::fixed, 0}, {"queries", style::fixed, 0}};
   for (eval::measure const& m : t.measures()) table.columns.push_back({m.name(), style::fixed, 4});
   table.columns.insert(table.columns.end(), {{"method"},

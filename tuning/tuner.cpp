@@ -69,8 +69,8 @@ void check(search_options const& options) {
     throw usage_error(fmt::format("{} rungs, expected 1 to 20", options.rungs));
   if (options.keep < 2) throw usage_error("one in 1 kept, expected one in 2 or more");
   if (options.max_trials > 0 && options.max_trials < options.rungs)
-    throw usage_error(fmt::format("a budget of {} trials, expected {} or more: one a rung",
-                                  options.max_trials, options.rungs));
+    throw usage_error(fmt::format("a budget of {}, expected {} or more: one a rung",
+                                  counted(options.max_trials, "trial"), options.rungs));
   if (options.members < 1) throw usage_error("0 members, expected one or more");
   if (!(options.max_seconds >= 0)) throw usage_error("a budget below 0 seconds");
 }
@@ -104,8 +104,9 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
   if (crossed_.folds > 0) {
     std::size_t const more = crossed_.training->queries.size();
     if (crossed_.folds < 2 || crossed_.folds > more)
-      throw usage_error(fmt::format("{} folds to cross-fit {}, expected 2 to its {} queries",
-                                    crossed_.folds, crossed_.training->name, more));
+      throw usage_error(fmt::format("{} to cross-fit {}, expected 2 to its {}",
+                                    counted(crossed_.folds, "fold"), crossed_.training->name,
+                                    counted(more, "query", "queries")));
     fold_.resize(more);
     std::vector<std::size_t> const dealt = draw_order(ctx.seed, drawn::folds, more);
     for (std::size_t i = 0; i < more; ++i) fold_[dealt[i]] = i % crossed_.folds;

@@ -1,5 +1,6 @@
 #include "datasets/svmlight/faults.hpp"
 
+#include "core/error.hpp"
 #include "datasets/text_source.hpp"
 
 #include <fmt/format.h>
@@ -16,9 +17,9 @@ std::string qid_beside_groups(std::string_view found, std::string const& group_f
                      display_name(group_file));
 }
 
-std::string wrong_group_sum(std::string const& sum, std::string const& name) {
-  return fmt::format("the group sizes add up to {} documents, expected as many as {} has", sum,
-                     name);
+std::string wrong_group_sum(std::string_view more_than, std::size_t sum, std::string const& name) {
+  return fmt::format("the group sizes add up to {}{}, expected as many as {} has", more_than,
+                     counted(sum, "document"), name);
 }
 
 std::string query_again(std::string_view qid, std::uint64_t last_line) {
@@ -33,7 +34,9 @@ std::string other_form(feature_form found) {
 }
 
 std::string all_one_query(std::string const& name, std::size_t documents) {
-  return fmt::format("{}: no line has a qid, so all {} documents are one query", name, documents);
+  return fmt::format(
+      "{}: no line has a qid, so {} one query", name,
+      documents == 1 ? "its document is" : fmt::format("all {} documents are", documents));
 }
 
 }  // namespace rulerank::datasets

@@ -28,8 +28,8 @@ inline constexpr char no_documents[] =
 inline constexpr char no_records[] = "no documents found, expected a header and records";
 std::string qid_not_on_all(std::optional<std::string_view> found);
 std::string qid_beside_groups(std::string_view found, std::string const& group_file);
-/// `sum` of the sizes: "2" or "more than 3".
-std::string wrong_group_sum(std::string const& sum, std::string const& name);
+/// `sum` of the sizes; `more_than`: nothing, or these words.
+std::string wrong_group_sum(std::string_view more_than, std::size_t sum, std::string const& name);
 /// Of a feature in the form `found` behind others in the other.
 std::string other_form(feature_form found);
 std::string query_again(std::string_view qid, std::uint64_t last_line);

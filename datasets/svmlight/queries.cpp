@@ -43,7 +43,7 @@ std::size_t query_former::next_of_group() {
   if (left_ == 0) {
     if (group_ == sizes_.size())
       throw error({display_name(group_file_), sizes_.empty() ? 1 : sizes_.back().line, 0},
-                  wrong_group_sum(std::to_string(taken_), name_));
+                  wrong_group_sum("", taken_, name_));
     left_ = sizes_[group_++].documents;
   }
   --left_;
@@ -60,7 +60,7 @@ void query_former::finish(std::size_t documents,
   if (documents == 0) throw error({name_, 1, 1}, no_documents);
   if (grouped_ && (left_ > 0 || group_ < sizes_.size()))
     throw error({display_name(group_file_), sizes_[left_ > 0 ? group_ - 1 : group_].line, 0},
-                wrong_group_sum("more than " + std::to_string(documents), name_));
+                wrong_group_sum("more than ", documents, name_));
   if (!grouped_ && !*with_qid_ && warn) warn(all_one_query(name_, documents));
 }
 

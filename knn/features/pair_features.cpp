@@ -148,8 +148,9 @@ pair_features::pair_features(context const& ctx, std::vector<field_counts> field
     if (std::any_of(fields.begin(), f, [&](auto const& other) { return other.name == f->name; }))
       throw usage_error(fmt::format("fields: found '{}' twice, expected it once", f->name));
     if (f->counts.size() != fields.back().counts.size())
-      throw usage_error(fmt::format("field '{}': found {} documents, expected {}", f->name,
-                                    f->counts.size(), fields.back().counts.size()));
+      throw usage_error(fmt::format("field '{}': found {}, expected {}", f->name,
+                                    counted(f->counts.size(), "document"),
+                                    fields.back().counts.size()));
     if (f->counts.size() > std::numeric_limits<std::uint32_t>::max())
       throw usage_error("more documents than 32 bits number");
     check_counts(f->counts, fmt::format("field '{}'", f->name));
@@ -240,10 +241,10 @@ void pair_features::of(context const& ctx, sparse_rows const& queries,
   check_counts(queries, "queries");
   if (begin.size() != queries.size() + 1 || begin.front() != 0 ||
       begin.back() != documents.size() || !std::is_sorted(begin.begin(), begin.end()))
-    throw usage_error(
-        fmt::format("where the documents of {} queries begin: expected {} ascending numbers from 0 "
-                    "to {}",
-                    queries.size(), queries.size() + 1, documents.size()));
+    throw usage_error(fmt::format(
+        "where the documents of {} begin: expected {} ascending numbers from 0 "
+        "to {}",
+        counted(queries.size(), "query", "queries"), queries.size() + 1, documents.size()));
   for (std::size_t i = 0; i < documents.size(); ++i)
     if (documents[i] >= this->documents())
       throw usage_error(fmt::format("document {} of the pairs: found {}, expected one below {}", i,

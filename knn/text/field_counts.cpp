@@ -62,9 +62,9 @@ class fields_found {
   std::vector<field_counts> take() {
     if (first_ != index_.ids().size())
       throw error({collection_, 1, 1},
-                  fmt::format("found {} documents, expected {}: the collection has changed since "
+                  fmt::format("found {}, expected {}: the collection has changed since "
                               "it was indexed",
-                              first_, index_.ids().size()));
+                              counted(first_, "document"), index_.ids().size()));
     fields_.push_back(std::move(whole_));
     for (field_counts& of : fields_)
       of.counts.terms = static_cast<std::uint32_t>(index_.terms().size());

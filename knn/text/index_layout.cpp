@@ -128,8 +128,8 @@ read_index check_index(context const& ctx, std::span<std::byte const> file,
   if (p.own_crc != crc_of(&p, offsetof(prefix, own_crc)))
     fail("the beginning of this index is damaged");
   if (p.file_size != file.size())
-    fail(fmt::format("found an index of {} bytes, expected {}: it is cut off or was added to",
-                     file.size(), p.file_size));
+    fail(fmt::format("found an index of {}, expected {}: it is cut off or was added to",
+                     counted(file.size(), "byte"), p.file_size));
   if (p.header_begin > file.size() || p.header_size != file.size() - p.header_begin ||
       p.header_crc != crc_of(file.data() + p.header_begin, p.header_size))
     fail("the header of this index is damaged");
