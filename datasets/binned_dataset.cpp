@@ -112,6 +112,26 @@ void expect_a_name_in_common(dataset const& data, feature_names const& fitted) {
 
 }  // namespace
 
+void warn_of_lacking_features(dataset const& data, feature_names const& expected,
+                              unlisted_values unlisted,
+                              std::function<void(std::string const&)> const& warn) {
+  if (!warn || data.delimiter == 0 || data.names.empty() || expected.empty()) return;
+  constexpr std::size_t most_named = 3;
+  std::set<std::string_view> there;
+  for (auto const& [feature, name] : data.names) there.insert(name);
+  std::string first;
+  std::size_t lacking = 0;
+  for (auto const& [feature, name] : expected) {
+    if (there.contains(name) || lacking++ >= most_named) continue;
+    first += (first.empty() ? "" : ", ") + name;
+  }
+  if (lacking == 0) return;
+  warn(fmt::format("{}: found no column for {} of {} ({}{}); all their values count as {}",
+                   data.name, lacking, counted(expected.size(), "feature"), first,
+                   lacking > most_named ? ", ..." : "",
+                   unlisted == unlisted_values::zero ? "0" : "missing"));
+}
+
 binned_dataset apply_discretizer(context const& ctx, dataset const& data,
                                  discretizer const& fitted) {
   if (fitted.names != data.names && !data.entries.empty()) {

@@ -2,9 +2,11 @@
 
 #include "core/aligned.hpp"
 #include "core/context.hpp"
+#include "core/output_file.hpp"
 #include "datasets/dataset.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,6 +91,13 @@ discretizer fit_discretizer(context const& ctx, dataset const& train,
 binned_dataset apply_discretizer(context const& ctx, dataset const& data,
                                  discretizer const& fitted);
 
+/// Calls `warn` (may be empty) once where delimited text lacks columns of features that have names
+/// in `expected`: with their number, the first three, and as what they count. Call it before
+/// `renumbered`, which gives the data set their names.
+void warn_of_lacking_features(dataset const& data, feature_names const& expected,
+                              unlisted_values unlisted,
+                              std::function<void(std::string const&)> const& warn);
+
 /// The documents with the numbers of their bins, from 0, as values: every document lists every
 /// feature of `binned`, which was made of `data`, and no other. NaN where a feature has no value.
 dataset with_bin_numbers(context const& ctx, dataset data, binned_dataset const& binned);
@@ -107,6 +116,8 @@ std::vector<double> cut_points(binning method, int bins, std::vector<double> val
 nlohmann::json to_json(discretizer const& fitted);
 discretizer discretizer_from_json(nlohmann::json const& json, std::string const& name);
 discretizer read_discretizer(std::string const& path);
+/// Writes what `read_discretizer` reads; the output is not committed.
+void write_discretizer(discretizer const& fitted, output_file& out);
 
 /// The words of the command line; from_* throw `usage_error`.
 std::string_view name_of(binning);

@@ -2,6 +2,7 @@
 #include "datasets/discretizer.hpp"
 #include "datasets/json_fields.hpp"
 #include "datasets/json_text.hpp"
+#include "datasets/svmlight/names.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -61,6 +62,9 @@ void read_name(object_reader const& entry, std::uint32_t feature, std::set<std::
                feature_names& names) {
   std::string const name = entry.word("name");
   if (name.empty()) entry.fail("name", "found nothing, expected what the feature is called");
+  if (has_control_characters(name))
+    entry.fail("name", fmt::format("found {} with a control character, expected text",
+                                   datasets::quoted(name)));
   if (!seen.insert(name).second)
     entry.fail("name",
                fmt::format("found {} again, expected each name once", datasets::quoted(name)));
@@ -164,6 +168,10 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
 discretizer read_discretizer(std::string const& path) {
   std::string const text = read_file(path, "a discretizer in JSON");
   return discretizer_from_json(parse_json(text, path, "a discretizer"), path);
+}
+
+void write_discretizer(discretizer const& fitted, output_file& out) {
+  out.write(to_json(fitted).dump(1) + "\n");
 }
 
 }  // namespace rulerank::datasets

@@ -322,6 +322,10 @@ TEST(discretizer_json, comes_back_as_it_was) {
   testing_tools::temporary_folder folder;
   write_file(folder / "m.json", text);
   expect_same(read_discretizer(folder / "m.json"), fitted);
+  output_file out(folder / "written.json");
+  write_discretizer(fitted, out);
+  out.commit();
+  EXPECT_EQ(read_file(folder / "written.json", "cuts"), text + "\n");
 }
 
 TEST(discretizer_json, says_where_it_is_wrong) {

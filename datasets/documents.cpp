@@ -194,9 +194,10 @@ std::vector<std::string> files_below(context const& ctx, std::string const& path
   auto [files, others] = entries_below(ctx, folder);
   if (!others.empty() && options.warn)
     options.warn(fmt::format(
-        "{}: {} of {} entries are no files (links to folders, broken links, pipes) and are passed "
-        "over, first {}",
-        path, others.size(), files.size() + others.size(), datasets::quoted(others.front())));
+        "{}: {} of {} {} (links to folders, broken links, pipes) and {} passed over, first {}",
+        path, others.size(), counted(files.size() + others.size(), "entry", "entries"),
+        others.size() == 1 ? "is no file" : "are no files", others.size() == 1 ? "is" : "are",
+        datasets::quoted(others.front())));
   if (files.empty()) throw error({path, 0, 0}, "found no files in the folder, expected documents");
   return std::move(files);
 }
@@ -266,6 +267,19 @@ void read_trec_folder(context const& ctx, std::string const& path, text_options 
   if (count == 0) throw error({path, 0, 0}, "found no documents in the folder, expected some");
 }
 
+/// Throws `error` for a folder in BEIR's form: its files are documents, queries and judgments, and
+/// not a document each.
+void expect_no_beir(std::string const& path) {
+  for (char const* const corpus : {"corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst"}) {
+    std::error_code none;
+    if (std::filesystem::is_regular_file(std::filesystem::path(path) / corpus, none))
+      throw error({path, 0, 0},
+                  fmt::format("found a folder in BEIR's form, expected a file of it: {} for its "
+                              "documents, or queries.jsonl",
+                              (std::filesystem::path(path) / corpus).string()));
+  }
+}
+
 text_format format_of(std::string_view first_line) {
   if (section_of(first_line) != 0) return text_format::cranfield;
   if (begins_trec(first_line)) return text_format::trec;
@@ -290,8 +304,10 @@ void read_documents(context const& ctx, std::string const& path, text_format for
   check_options(format, options);
   std::error_code ignored;
   if (format == text_format::automatic && path != "-" &&
-      std::filesystem::is_directory(path, ignored))
+      std::filesystem::is_directory(path, ignored)) {
+    expect_no_beir(path);
     format = text_format::folder;
+  }
   if (format == text_format::folder) return read_folder(ctx, path, options, take);
   if (format == text_format::trec && path != "-" && std::filesystem::is_directory(path, ignored))
     return read_trec_folder(ctx, path, options, take);

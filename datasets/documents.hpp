@@ -29,8 +29,9 @@ struct text_document {
 };
 
 enum class text_format {
-  automatic,  ///< folder, if it is one; else by the first line that is not empty: cranfield
-              ///< where it begins a section, jsonl where it begins with `{`, trec where it is
+  automatic,  ///< folder, if it is one (with a file corpus.jsonl, as BEIR's, an error); else by the
+              ///< first line that is not empty: cranfield where it begins a section, jsonl where it
+              ///< begins with `{`, trec where it is
               ///< `<DOC>` or `<top>`, tsv otherwise
   tsv,        ///< a line each: id, tab, text
   jsonl,      ///< a JSON object a line

@@ -257,6 +257,26 @@ TEST_F(text_files, jsonl_with_the_ids_of_beir) {
             ":1:1: found id and _id, expected one of them");
 }
 
+TEST_F(text_files, a_folder_of_beir_is_no_folder_of_documents) {
+  std::filesystem::create_directories(folder_.path() / "beir/qrels");
+  write_file(folder_ / "beir/queries.jsonl", "{\"_id\": 1, \"text\": \"red\"}\n");
+  write_file(folder_ / "beir/qrels/test.tsv", "query-id\tcorpus-id\tscore\n1\t1\t1\n");
+  EXPECT_EQ(all(folder_ / "beir").size(), 2U);
+  for (char const* const corpus : {"beir/corpus.jsonl.gz", "beir/corpus.jsonl"}) {
+    write_file(folder_ / corpus, "{\"_id\": 1, \"text\": \"red blue\"}\n");
+    try {
+      all(folder_ / "beir");
+      FAIL() << corpus;
+    } catch (error const& e) {
+      EXPECT_EQ(std::string(e.what()),
+                (folder_ / "beir") + ": found a folder in BEIR's form, expected a file of it: " +
+                    (folder_ / corpus) + " for its documents, or queries.jsonl");
+    }
+  }
+  EXPECT_EQ(all(folder_ / "beir/corpus.jsonl"), (documents{{"1", "", {{"text", "red blue"}}}}));
+  EXPECT_EQ(all(folder_ / "beir", text_format::folder).size(), 4U);
+}
+
 // trec
 
 TEST_F(text_files, trec_documents_are_sections_of_a_doc) {

@@ -1,6 +1,7 @@
 #include "datasets/item_words.hpp"
 
 #include "core/error.hpp"
+#include "datasets/svmlight/names.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -35,7 +36,11 @@ feature_names read_feature_names(context const& ctx, std::string const& path) {
       throw error({name, lines.number(), end + 1},
                   fmt::format("found nothing behind feature {}, expected its name", feature));
     std::size_t const last = line.find_last_not_of(blanks);
-    if (!names.try_emplace(feature, line.substr(first, last + 1 - first)).second)
+    std::string_view const title = line.substr(first, last + 1 - first);
+    if (!names
+             .try_emplace(feature,
+                          has_control_characters(title) ? printable(title) : std::string(title))
+             .second)
       throw error({name, lines.number(), begin + 1},
                   fmt::format("feature {} is named twice, expected each feature once", feature));
   }
@@ -52,8 +57,8 @@ std::vector<item_range> item_ranges(binned_dataset const& data, discretizer cons
                                  [&](feature_cuts const& c) { return c.feature == feature; });
     std::size_t const bins = data.bins(f) - (data.has_missing_item[f] ? 1 : 0);
     if (of == fitted.features.end() || of->cuts.size() + 1 != bins)
-      throw usage_error(
-          fmt::format("feature {} has {} bins and not the cuts that make them", feature, bins));
+      throw usage_error(fmt::format("feature {} has {} and not the cuts that make them", feature,
+                                    counted(bins, "bin")));
     for (std::size_t b = 0; b < bins; ++b) {
       item_range range{.feature = feature};
       if (b > 0) range.low = of->cuts[b - 1];

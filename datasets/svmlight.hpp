@@ -33,11 +33,12 @@ using read_options = svmlight_options;
 /// or tabs; otherwise `read_svmlight`.
 ///
 /// Delimited text has a header, whose cells `label`, `qid` and `docid` name these columns; all
-/// others are features, by name, or by number where they are all digits. A record is a document; an
-/// empty cell, `NULL` or `nan` is a missing value; an empty label, or no such column, is one that
-/// is not known, where the options allow these (`unlabelled`, `optional_labels`). Cells may be in
-/// quotes, with quotes doubled and line ends within; blanks around others are not theirs. Ids are
-/// text without blanks and are kept as they are. Everything else is as in `read_svmlight`.
+/// others are features, by name (without control characters), or by number where they are all
+/// digits. A record is a document; an empty cell, `NULL` or `nan` is a missing value; an empty
+/// label, or no such column, is one that is not known, where the options allow these (`unlabelled`,
+/// `optional_labels`). Cells may be in quotes, with quotes doubled and line ends within; blanks
+/// around others are not theirs. Ids are text without blanks and are kept as they are. Everything
+/// else is as in `read_svmlight`.
 dataset read_dataset(context const& ctx, std::string const& path, read_options const& options = {},
                      std::function<void(std::string const&)> const& warn = {});
 

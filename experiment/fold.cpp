@@ -63,7 +63,7 @@ class fold_runner {
     cut_parts& first = parts_by(settings_.members.front().discretizer);
     train_by(first);
     write(fmt::format("reduced/{}-cuts.json", result_.name),
-          [&](output_file& out) { out.write(datasets::to_json(first.cuts).dump(1) + "\n"); });
+          [&](output_file& out) { datasets::write_discretizer(first.cuts, out); });
     for (std::uint32_t const size : settings_.reduce_sizes) reduce(size);
     if (settings_.tune) tune();
     for (system const& what : systems_of(settings_)) judge(what);
@@ -76,15 +76,23 @@ class fold_runner {
     stage_timer const timer(work_.out, "read");
     train_ = work_.source.read(ctx_, fold_, part::train, work_.out.warn);
     datasets::expect_labels(train_, "learn from");
+    expect_names(test_);
     test_ = datasets::renumbered(std::move(test_), train_.names);
-    if (needs_validation(settings_))
-      vali_ = datasets::renumbered(work_.source.read(ctx_, fold_, part::vali, work_.out.warn),
-                                   train_.names);
+    if (needs_validation(settings_)) {
+      vali_ = work_.source.read(ctx_, fold_, part::vali, work_.out.warn);
+      expect_names(vali_);
+      vali_ = datasets::renumbered(std::move(vali_), train_.names);
+    }
     ids_ = datasets::distinct_ids(test_, [&](std::string const& what) {
       if (work_.out.warn) work_.out.warn(what);
     });
     result_.train_documents = train_.size();
     result_.test_documents = test_.size();
+  }
+
+  void expect_names(datasets::dataset const& part) const {
+    datasets::warn_of_lacking_features(
+        part, train_.names, settings_.members.front().discretizer.unlisted, work_.out.warn);
   }
 
   cut_parts& parts_by(datasets::discretizer_options const& how) {

@@ -4,6 +4,7 @@
 #include "core/testing.hpp"
 #include "datasets/delimited/read.hpp"
 #include "datasets/delimited/records.hpp"
+#include "datasets/discretizer.hpp"
 #include "datasets/split.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/testing.hpp"
@@ -121,7 +122,8 @@ read_options unlabelled_is(std::int32_t label) {
 
 // Long because it is the table of all forms and faults.
 std::vector<odd_file> odd_files() {
-  read_options optional, fractional, regroup, zero_based;
+  read_options optional, fractional, regroup, zero_based, by_a_program;
+  by_a_program.unlabelled_option = "--unlabelled";
   optional.optional_labels = true;
   fractional.fractional_labels = true;
   regroup.regroup = true;
@@ -135,7 +137,7 @@ std::vector<odd_file> odd_files() {
       {"byte order mark", "\xef\xbb\xbflabel,qid,a\n1,1,0.5\n", "OK"},
       {"columns in another order", "a,qid,b,label\n1,q,2,0\n", "OK"},
       {"all in quotes", "\"label\",\"qid\",\"a\"\n\"1\",\"q\",\"0.5\"\n", "OK"},
-      {"quoted delimiters and line ends", "label,qid,\"a,\r\n\"\"b\"\"\"\n1,1,2\n", "OK"},
+      {"quoted delimiters", "label,qid,\"a,\"\"b\"\"\"\n1,1,2\n", "OK"},
       {"blank lines", "label,qid,a\n\n1,1,2\n  \n\r\n0,1,3\n\n", "OK"},
       {"blanks around cells", "label , qid,  a\n 1 ,q ,\t2 \n", "OK"},
       {"missing values", "label,qid,a,b,c,d\n1,1,,NULL,nan,\"\"\n", "OK"},
@@ -206,7 +208,32 @@ std::vector<odd_file> odd_files() {
       {"NUL in quotes", "label,qid,a\n1,\"1\0\",2\n"s, "f:2:5: a NUL byte, expected text"},
       {"carriage returns for line ends", "label,qid,a\r1,1,2\r",
        "f:1:12: a carriage return within"},
-      {"a semicolon for a delimiter", "label;qid;a\n1;1;2\n", "f:1:1: no column label found"},
+      {"a semicolon for a delimiter", "label;qid;a\n1;1;2\n",
+       "f:1:6: found ';' between columns, expected ',' or a tab"},
+      {"the same without labels", "qid;a\n1;2\n",
+       "f:1:4: found ';' between columns, expected ',' or a tab", optional},
+      {"a tab for a comma", "label\tqid\ta\n1\t1\t2\n",
+       "f:1:6: found a tab between columns, expected ','"},
+      {"a title in another case", "a,Label,qid\n2,1,1\n",
+       "f:1:3: found column \"Label\", expected label"},
+      {"a qid in another case", "label,QID,a\n1,1,2\n",
+       "f:1:7: found column \"QID\", expected qid"},
+      {"a docid in another case", "qid,DocId,a\n1,1,2\n",
+       "f:1:5: found column \"DocId\", expected docid", optional},
+      {"a line end in a title", "label,qid,\"a\nb\"\n1,1,2\n",
+       "f:1:12: column \"a\\x0ab\" has a control character in its name, expected text"},
+      {"a command in a title", "label,qid,a\033[2J\n1,1,2\n",
+       "f:1:11: column \"a\\x1b[2J\" has a control character in its name"},
+      {"one of U+0080 to U+009F", "label,qid,a\xc2\x9b\n1,1,2\n", "f:1:11: column"},
+      {"no column of labels, by a program", "qid,a\n1,2\n",
+       "f:1:1: no column label found, expected one (or --unlabelled -1, where no label is known)",
+       by_a_program},
+      {"no label, by a program", "label,qid,a\n,1,2\n",
+       "f:2:1: no label, expected an integer of 0 or more (or --unlabelled -1, where an empty one "
+       "means not labelled yet)",
+       by_a_program},
+      {"no label among fractional ones", "label,qid,a\n,1,2\n",
+       "f:2:1: no label, expected a number of 0 or more", fractional},
   };
 }
 
@@ -437,6 +464,26 @@ TEST(delimited, a_cell_of_10_megabytes) {
 }
 
 // Names decide, not numbers.
+
+TEST(warn_of_lacking_features, names_the_first) {
+  auto const warnings = [](std::string const& text, feature_names const& expected,
+                           unlisted_values unlisted = unlisted_values::zero) {
+    std::vector<std::string> all;
+    warn_of_lacking_features(parse(text), expected, unlisted,
+                             [&](std::string const& what) { all.push_back(what); });
+    return all;
+  };
+  feature_names const five{{1, "a"}, {2, "b"}, {3, "c"}, {4, "d"}, {5, "e"}};
+  using list = std::vector<std::string>;
+  EXPECT_EQ(warnings("label,qid,a,b,c,d,e\n1,1,1,1,1,1,1\n", five), list());
+  EXPECT_EQ(warnings("label,qid,a,b,x,d,e\n1,1,1,1,1,1,1\n", five),
+            list{"f: found no column for 1 of 5 features (c); all their values count as 0"});
+  EXPECT_EQ(warnings("label,qid,e\n1,1,1\n", five, unlisted_values::missing),
+            list{"f: found no column for 4 of 5 features (a, b, c, ...); all their values count as "
+                 "missing"});
+  EXPECT_EQ(warnings("1 qid:1 a:1\n", five), list());  // it lists what is not 0
+  EXPECT_EQ(warnings("label,qid,7\n1,1,1\n", five), list());
+}
 
 TEST(renumbered, goes_by_names) {
   dataset const train = parse("label,qid,b,d\n1,q,1,2\n");

@@ -1,5 +1,6 @@
 #include "datasets/delimited/documents.hpp"
 
+#include "core/error.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
@@ -30,9 +31,9 @@ class document_records {
     std::size_t const columns = layout_.columns.size();
     for (std::size_t c = 0; c < std::min(columns, r.cells.size()); ++c) take_cell(r, c);
     if (r.cells.size() != columns)
-      throw line_fault{
-          r.cells.size() > columns ? r.cells[columns].offset : r.text.size(),
-          fmt::format("{} cells, expected {} as in the header", r.cells.size(), columns)};
+      throw line_fault{r.cells.size() > columns ? r.cells[columns].offset : r.text.size(),
+                       fmt::format("{}, expected {} as in the header",
+                                   counted(r.cells.size(), "cell"), columns)};
     if (!layout_.has_qid) note_run(r, 0);
     out_.entries.insert(out_.entries.end(), entries_.begin(), entries_.end());
     out_.add(label_, out_.entries.size(), r.text, {}, id_, rules_);
@@ -77,8 +78,10 @@ class document_records {
 
   std::string read_label_of(cell const& now) {
     if (!now.text.empty()) return read_label(now.text, rules_, label_);
-    bool const known = !rules_.optional_labels && !rules_.unlabelled;
-    return known ? "no label, expected an integer of 0 or more" : "";
+    if (rules_.optional_labels || rules_.unlabelled) return {};
+    return fmt::format("no label, expected {} of 0 or more{}",
+                       rules_.fractional_labels ? "a number" : "an integer",
+                       unlabelled_hint(rules_, "where an empty one means not labelled yet"));
   }
 
   static std::string check_id(cell const& now, char const* what) {

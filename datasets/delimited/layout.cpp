@@ -28,6 +28,14 @@ bool ends_with_type(std::string_view name, std::string_view type) {
   return name.ends_with(type);
 }
 
+/// Whether a column's title is one of those, but for the case of its letters.
+bool is_title(std::string_view found, std::string_view title) {
+  return std::ranges::equal(found, title, {}, [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+}
+
+/// Also in another case, which `read_layout` names.
 bool has_known_column(std::string_view line, char delimiter) {
   record head;
   try {
@@ -35,8 +43,9 @@ bool has_known_column(std::string_view line, char delimiter) {
   } catch (line_fault const&) {
     return false;
   }
-  return std::ranges::any_of(
-      head.cells, [](cell const& c) { return c.text == label_title || c.text == qid_title; });
+  return std::ranges::any_of(head.cells, [](cell const& c) {
+    return is_title(c.text, label_title) || is_title(c.text, qid_title);
+  });
 }
 
 /// Throws what is wrong with a column.
@@ -44,6 +53,36 @@ bool has_known_column(std::string_view line, char delimiter) {
                        std::string const& found_and_expected) {
   auto const [line, at] = place_in(head.text, head.cells[column].offset);
   throw error({name, line + 1, at}, found_and_expected);
+}
+
+std::string_view words_for(char delimiter) {
+  return delimiter == '\t' ? "a tab" : delimiter == ',' ? "','" : "';'";
+}
+
+/// Throws where a header that is one cell is several between other delimiters.
+void expect_delimiter(std::string const& name, record const& head, char delimiter) {
+  if (head.cells.size() != 1) return;
+  for (char const other : {';', ',', '\t'}) {
+    std::size_t const at = head.text.find(other);
+    if (other == delimiter || at == head.text.npos || !has_known_column(head.text, other)) continue;
+    auto const [line, column] = place_in(head.text, at);
+    throw error({name, line + 1, column},
+                fmt::format("found {} between columns, expected {}", words_for(other),
+                            other == ';' ? "',' or a tab" : words_for(delimiter)));
+  }
+}
+
+/// Throws where the case of letters alone keeps a column from being what its title says.
+void expect_titles(std::string const& name, record const& head,
+                   std::vector<std::string> const& titles) {
+  for (std::string_view const title : {label_title, qid_title, docid_title}) {
+    if (std::ranges::find(titles, title) != titles.end()) continue;
+    auto const meant = std::ranges::find_if(
+        titles, [&](std::string const& found) { return is_title(found, title); });
+    if (meant != titles.end())
+      fail(name, head, static_cast<std::size_t>(meant - titles.begin()),
+           fmt::format("found column {}, expected {}", datasets::quoted(*meant), title));
+  }
 }
 
 /// Gives each column that is a feature its number.
@@ -88,7 +127,7 @@ char delimiter_of(std::string_view name, std::string_view first_line) {
     return 0;
   for (char const delimiter : {'\t', ','})
     if (has_known_column(first_line, delimiter)) return delimiter;
-  return 0;
+  return has_known_column(first_line, ';') ? ',' : '\0';  // which `read_layout` refuses
 }
 
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,
@@ -106,11 +145,16 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   layout.header = head.text;
   layout.size = head.size;
   layout.feeds = head.feeds;
+  expect_delimiter(name, head, delimiter);
   bool has_label = false;
   std::map<std::string, std::size_t> seen;
   for (std::size_t c = 0; c < head.cells.size(); ++c) {
     std::string const title = head.cells[c].str();
     if (title.empty()) fail(name, head, c, "a column without a name, expected one in the header");
+    if (has_control_characters(title))
+      fail(name, head, c,
+           fmt::format("column {} has a control character in its name, expected text",
+                       datasets::quoted(title)));
     if (!seen.emplace(title, c).second)
       fail(name, head, c,
            fmt::format("column {} occurs twice, expected each column once",
@@ -125,8 +169,10 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
     layout.columns.push_back({what, 0, 0});
     layout.titles.push_back(title);
   }
+  expect_titles(name, head, layout.titles);
   if (!has_label && !options.optional_labels && !options.unlabelled)
-    throw error({name, 1, 1}, "no column label found, expected one");
+    throw error({name, 1, 1}, "no column label found, expected one" +
+                                  unlabelled_hint(rules_of(options), "where no label is known"));
   number_features(layout, head, name, rules_of(options));
   return layout;
 }

@@ -38,8 +38,9 @@ struct delimited_layout {
 char delimiter_of(std::string_view name, std::string_view first_line);
 
 /// Reads the header of a text; `name` stands in messages. Throws `error` for a column without a
-/// title or with that of another, for features by number and by name, and for no column of labels
-/// where documents need one.
+/// title, with that of another or with control characters in it, for `Label`, `QID` or `DocID`
+/// where no column has that title in small letters, for columns between other delimiters, for
+/// features by number and by name, and for no column of labels where documents need one.
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,
                              read_options const& options);
 

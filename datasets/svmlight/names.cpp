@@ -56,15 +56,24 @@ void text_names::number(context const& ctx, dataset& data) const {
   });
 }
 
+bool has_control_characters(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    auto const byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x20 || byte == 0x7f) return true;
+    if (byte != 0xc2 || at + 1 == text.size()) continue;
+    auto const next = static_cast<unsigned char>(text[at + 1]);
+    if (next >= 0x80 && next < 0xa0) return true;
+  }
+  return false;
+}
+
 bool is_feature_name(std::string_view name) {
   auto const is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
            static_cast<unsigned char>(c) >= 0x80;
   };
   return !name.empty() && is_letter(name.front()) && name != "qid" &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return static_cast<unsigned char>(c) > ' ' && c != '\x7f' && c != ':' && c != '#';
-         });
+         name.find_first_of(" :#") == name.npos && !has_control_characters(name);
 }
 
 bool is_feature_number(std::string_view name) {
