@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,11 +51,16 @@ struct scoring_options {
 /// Throws `usage_error` for what makes no sense.
 void check(scoring_options const& options);
 
+/// Gets about how many seconds a call is going to take, before the work begins.
+using long_work_fn = std::function<void(double seconds)>;
+
 /// How a score is computed: it does not depend on these.
 struct engine_options {
   l2r::engine engine = engine::automatic;
   /// Memory of lrar's cache of supports, or of profl's cache of itemsets on each GPU.
   std::size_t cache_bytes = std::size_t{4} << 30;
+  /// Called by a call that takes more than some 10 s, of project and lrar; may be empty.
+  long_work_fn long_work{};
 };
 
 /// How to rank.
@@ -62,6 +68,7 @@ struct ranker_options {
   scoring_options scoring;
   l2r::engine engine = engine::automatic;
   std::size_t cache_bytes = engine_options{}.cache_bytes;
+  long_work_fn long_work{};  ///< of `engine_options`
 };
 
 /// One object: rule_size, min_support, min_confidence, support_weight, smoothing, feature_share.

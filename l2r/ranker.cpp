@@ -29,6 +29,23 @@ double most_itemsets(context const& ctx, engine_description const& entry) {
   return entry.which == engine::lrar ? 1e11 : 1e13 * ctx.thread_count();
 }
 
+/// Itemsets a second, measured with documents of OHSUMED; 0: not known.
+double itemsets_a_second(context const& ctx, engine_description const& entry) {
+  if (entry.which == engine::project) return 3e8 * ctx.thread_count();
+  return entry.which == engine::lrar ? 3e6 : 0;
+}
+
+/// Tells of work that takes long.
+void announce(context const& ctx, engine_description const& entry,
+              prepared_training const& training, known_items const& test,
+              long_work_fn const& long_work) {
+  constexpr double long_s = 10;
+  double const rate = itemsets_a_second(ctx, entry);
+  if (!long_work || rate == 0) return;
+  double const seconds = itemsets_ahead(ctx, training, test, long_s * rate) / rate;
+  if (seconds > long_s) long_work(seconds);
+}
+
 }  // namespace
 
 prepared_training::prepared_training(datasets::binned_dataset const& training,
@@ -58,8 +75,8 @@ known_items::known_items(prepared_training const& training, datasets::binned_dat
     std::uint32_t const there = test.bins(g) - (test.has_missing_item[g] ? 1 : 0);
     if (present != there)
       throw usage_error(fmt::format(
-          "feature {} has {} bins in the test set and {} in the training set: not the same cuts",
-          training.features[f], there, present));
+          "feature {} has {} in the test set and {} in the training set: not the same cuts",
+          training.features[f], counted(there, "bin"), present));
     columns_[f] = test.column(g);
   }
 }
@@ -73,6 +90,7 @@ ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
   auto const begin = clock::now();
   ctx.check_stop();
   entry_ = &choose_engine(engines(), options.engine, ctx);
+  long_work_ = options.long_work;
   check(options.scoring);
   auto const prepare = [&](datasets::binned_dataset const& items) {
     return std::make_unique<prepared_training const>(items, options.scoring, options.cache_bytes,
@@ -99,6 +117,7 @@ scored ranker::score(context const& ctx, datasets::binned_dataset const& test) c
   result.scores.resize(test.documents);
   known_items const known(*prepared_, test);
   expect_feasible(ctx, *prepared_, known, most_itemsets(ctx, *entry_));
+  announce(ctx, *entry_, *prepared_, known, long_work_);
   engine_->score(ctx, known, result);
   result.timings.prepare_s = prepare_s_;
   result.timings.score_s = seconds_since(begin);

@@ -84,6 +84,7 @@ class ranker {
   std::unique_ptr<scoring_engine> engine_;
   std::unique_ptr<std::mutex> one_call_;  // null: the engine keeps no state
   double prepare_s_ = 0;
+  long_work_fn long_work_;
 };
 
 /// The documents begin..end - 1 in the order of a ranking: score descending, ties in input order.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -92,6 +93,15 @@ std::vector<double> tried_itemsets(context const& ctx, prepared_training const& 
   return tried;
 }
 
+double itemsets_ahead(context const& ctx, prepared_training const& training,
+                      known_items const& test, double little) {
+  double const most = static_cast<double>(test.documents()) *
+                      most_itemsets(test.feature_count(), training.table.max_itemset_size());
+  if (most <= little) return most;
+  std::vector<double> const tried = tried_itemsets(ctx, training, test);
+  return std::accumulate(tried.begin(), tried.end(), 0.0);
+}
+
 void expect_feasible(context const& ctx, prepared_training const& training, known_items const& test,
                      double most) {
   auto const documents = static_cast<double>(test.documents());
@@ -108,8 +118,8 @@ void expect_feasible(context const& ctx, prepared_training const& training, know
   }
   if (all <= most) return;
   throw usage_error(fmt::format(
-      "rule size {}: about {:.2g} itemsets to try for {} documents, more than {:.2g}; expected {}",
-      training.options.rule_size, all, test.documents(), most,
+      "rule size {}: about {:.2g} itemsets to try for {}, more than {:.2g}; expected {}",
+      training.options.rule_size, all, counted(test.documents(), "document"), most,
       size == 0 ? std::string("fewer documents")
                 : fmt::format("a rule size of {} or less (about {:.2g})", size + 1, fitting)));
 }

@@ -16,6 +16,11 @@ namespace rulerank::l2r {
 std::vector<double> tried_itemsets(context const& ctx, prepared_training const& training,
                                    known_items const& test, std::uint32_t walks = 500);
 
+/// About how many itemsets an engine tries for the documents; where there can be no more than
+/// `little`, their largest number.
+double itemsets_ahead(context const& ctx, prepared_training const& training,
+                      known_items const& test, double little);
+
 /// Throws `usage_error` where the documents would have more than `most` itemsets tried, naming the
 /// rule size that fits.
 void expect_feasible(context const& ctx, prepared_training const& training, known_items const& test,

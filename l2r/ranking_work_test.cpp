@@ -94,6 +94,27 @@ TEST(ranker, refuses_rules_that_would_take_days) {
   EXPECT_THROW(compare(ctx, larger, test, 0, 1, 5), usage_error);
 }
 
+TEST(ranker, says_how_long_long_work_takes) {
+  auto const train = alike(40, 250), test = alike(2, 250);
+  context ctx;
+  ctx.threads = 1;
+  std::vector<double> told;
+  auto const score = [&](std::uint32_t size, engine by) {
+    ranker_options options{.scoring = of_size(size), .engine = by};
+    options.long_work = [&](double seconds) { told.push_back(seconds); };
+    ranker(ctx, train, options).score(ctx, test);
+  };
+  score(3, engine::project);
+  EXPECT_TRUE(told.empty());
+  ctx.progress = [](std::string_view, std::uint64_t, std::uint64_t) { return false; };
+  EXPECT_THROW(score(6, engine::project), interrupted);  // C(250, 1) + ... + C(250, 5) = 8.0e9
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NEAR(told[0], 2 * 8.0e9 / 3e8, 1);
+  ctx.threads = 2;
+  EXPECT_THROW(score(6, engine::project), interrupted);
+  EXPECT_NEAR(told.back(), 8.0e9 / 3e8, 1);
+}
+
 TEST(ranker, progress_is_told_inside_a_document) {
   auto const train = alike(40, 60), test = alike(1, 60);
   context ctx;

@@ -64,9 +64,9 @@ void expect_agreement(json_fields const& from, datasets::discretizer const& cuts
     auto const at =
         std::ranges::lower_bound(cuts.features, feature, {}, &datasets::feature_cuts::feature);
     if (at == cuts.features.end() || at->feature != feature || at->cuts.size() + 1 != bins)
-      from.fail("cuts", fmt::format("found cuts that do not make the {} bins of feature {}, which "
+      from.fail("cuts", fmt::format("found cuts that do not make the {} of feature {}, which "
                                     "the training documents have",
-                                    bins, feature));
+                                    counted(bins, "bin"), feature));
   }
 }
 
@@ -88,7 +88,7 @@ model_member read_rules(json_fields const& from, stored_parts const& parts) {
 class prepared_rules final : public prepared_member {
  public:
   prepared_rules(context const& ctx, rules_member const& of, engine_options const& how)
-      : ranker_(ctx, *of.training, {of.scoring, how.engine, how.cache_bytes}) {}
+      : ranker_(ctx, *of.training, {of.scoring, how.engine, how.cache_bytes, how.long_work}) {}
 
   scored score(context const& ctx, datasets::binned_dataset const& items) const override {
     return ranker_.score(ctx, items);
