@@ -151,7 +151,7 @@ int run(int argc, char** argv) {
     add_verbs(program, owner);
     return obey(program, owner, argc, argv);
   } catch (CLI::ParseError const& e) {
-    return fail(2, usage_message(program, e.what()));
+    return fail(2, usage_message(program, words_of(e)));
   } catch (interrupted const&) {
     return fail(interrupted_code, "interrupted");
   } catch (usage_error const& e) {

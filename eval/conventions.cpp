@@ -11,7 +11,8 @@ conventions::conventions(profile p, std::int32_t largest_label, std::size_t long
   check(profile_);
   if (std::int32_t const most = eval::largest_label(profile_); largest_label > most)
     throw usage_error(fmt::format(
-        "the label {} has a gain beyond doubles, expected labels up to {} or linear gain",
+        "the label {} has a gain beyond doubles, expected labels up to {} or linear gain, "
+        "as the profile trec has it",
         largest_label, most));
   if (largest_label > max_label_)
     throw usage_error(fmt::format("max-label is {}, expected {} or more as in the data", max_label_,

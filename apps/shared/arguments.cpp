@@ -95,4 +95,10 @@ datasets::discretizer discretizer_arguments::fit_or_read(session& owner,
   return datasets::fit_discretizer(owner.ctx(), train, options());
 }
 
+void warn_of_lacking_features(session& owner, datasets::dataset const& data,
+                              datasets::discretizer const& cuts) {
+  datasets::warn_of_lacking_features(data, cuts.names, cuts.options.unlisted,
+                                     [&owner](std::string const& message) { owner.warn(message); });
+}
+
 }  // namespace rulerank::apps

@@ -53,4 +53,8 @@ struct discretizer_arguments {
   datasets::discretizer fit_or_read(session& owner, datasets::dataset const& train) const;
 };
 
+/// Warns of a CSV or TSV file without columns for some features of the cuts.
+void warn_of_lacking_features(session& owner, datasets::dataset const& data,
+                              datasets::discretizer const& cuts);
+
 }  // namespace rulerank::apps

@@ -1,6 +1,7 @@
 #include "apps/shared/committee_rounds.hpp"
 
 #include "al/labelling.hpp"
+#include "core/error.hpp"
 
 #include <algorithm>
 #include <map>
@@ -146,7 +147,8 @@ class committee_rounds {
                     [&](std::size_t d) { return label_of(d) != datasets::unlabelled; });
     shown.label_of = [this](std::size_t d) { return label_of(d); };
     shown.estimate = [round = p.round, left, this] {
-      return fmt::format("{} answers are to go in round {} of {}", left, round, options_.rounds);
+      return fmt::format("{} to go in round {} of {}", counted(left, "answer"), round,
+                         options_.rounds);
     };
     return shown;
   }
@@ -198,7 +200,7 @@ class committee_rounds {
     if (asking.pending.empty() && !found_.dialogue)
       refuse_unlabelled(asking, pool_.train, wanted.front(), "picked");
     end_for_labels(owner_, asking, pool_.train, wanted, "second_stage", summary,
-                   fmt::format("{} documents want labels in round {} of {}{}", wanted.size(),
+                   fmt::format("{} in round {} of {}{}", documents_want_labels(wanted.size()),
                                missing.front().round, options_.rounds,
                                asking.pending.empty() ? "" : ", see " + asking.pending));
   }

@@ -63,13 +63,17 @@ std::string amount(std::string_view stage, std::uint64_t count) {
 /// little.
 std::string time_left(double share, double seconds) {
   if (share < 0.02 || seconds < 1) return {};
-  auto const left = static_cast<std::uint64_t>(std::ceil(seconds * (1 - share) / share));
-  if (left < 100) return fmt::format(", {} s left", left);
-  if (left < 100 * 60) return fmt::format(", {} min left", (left + 30) / 60);
-  return fmt::format(", {:.1f} h left", static_cast<double>(left) / 3600);
+  return fmt::format(", {} left", length_of_time(seconds * (1 - share) / share));
 }
 
 }  // namespace
+
+std::string length_of_time(double seconds) {
+  double const whole = std::ceil(seconds);
+  if (whole < 100) return fmt::format("{:.0f} s", whole);
+  if (whole < 100 * 60) return fmt::format("{:.0f} min", std::floor((whole + 30) / 60));
+  return fmt::format("{:.1f} h", whole / 3600);
+}
 
 void write_to_standard_error(std::string_view text) noexcept {
   int const error = errno;

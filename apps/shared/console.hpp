@@ -13,6 +13,9 @@ namespace rulerank::apps {
 /// to lose the work. Safe from any thread.
 void write_to_standard_error(std::string_view text) noexcept;
 
+/// `40 s`, `12 min`, `3.5 h`.
+std::string length_of_time(double seconds);
+
 /// Messages and progress on standard error: a bar on a terminal, a line every 10 s elsewhere, with
 /// the time that is left where it can be told. Safe from any thread.
 class console {

@@ -18,6 +18,9 @@ constexpr double sampling_rate = 3.2e7;
 constexpr double ranking_rate = 3.5e10;
 constexpr double search_rate = 5e10;
 
+/// Of gzip and zstd: LETOR's files give 5 to 8 bytes for one, English text 3.
+constexpr double unpacked_a_byte = 4;
+
 }  // namespace
 
 double sampling_seconds(double documents, double features) {
@@ -52,7 +55,9 @@ double bytes_ahead(std::string const& path) {
   std::error_code none;
   if (path == "-" || !std::filesystem::is_regular_file(path, none)) return unknown;
   auto const bytes = std::filesystem::file_size(path, none);
-  return none ? unknown : static_cast<double>(bytes);
+  if (none) return unknown;
+  bool const packed = path.ends_with(".gz") || path.ends_with(".zst");
+  return static_cast<double>(bytes) * (packed ? unpacked_a_byte : 1);
 }
 
 }  // namespace rulerank::apps

@@ -23,7 +23,8 @@ bool has_gpu();
 /// A word of English and what is behind it.
 inline constexpr double bytes_a_term = 6;
 
-/// The bytes of a file that is not read yet; of a stream or a folder some 100 MB.
+/// The bytes of text of a file that is not read yet, about as many where it is compressed; of a
+/// stream or a folder some 100 MB.
 double bytes_ahead(std::string const& path);
 
 }  // namespace rulerank::apps

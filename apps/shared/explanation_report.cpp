@@ -1,5 +1,7 @@
 #include "apps/shared/explanation_report.hpp"
 
+#include "core/error.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -282,10 +284,10 @@ void add_explanation(page& to, l2r::explanation const& why, rule_words const& wo
   }
   exact_integer const moved_in = why.denominator * why.training;
   to.line(
-      fmt::format("{} rules of {} itemsets. Without any it would have {:.6f}, the mean label of "
-                  "the {} training "
-                  "documents; what the rules move adds up to {:+.6f}.",
-                  why.rules, why.itemsets, why.mean_label, why.training,
+      fmt::format("{} of {}. Without any it would have {:.6f}, the mean label of "
+                  "the {}; what the rules move adds up to {:+.6f}.",
+                  counted(why.rules, "rule"), counted(why.itemsets, "itemset"), why.mean_label,
+                  counted(why.training, "training document"),
                   quotient(why.up.moved + why.down.moved, moved_in)));
   to.line(fmt::format("The score is {} / {}. A rule's share is what it adds to the first number.",
                       digits(why.numerator), digits(why.denominator)));
@@ -307,10 +309,10 @@ void add_explanation(page& to, l2r::explanation const& why, rule_words const& wo
 void add_comparison(page& to, datasets::dataset const& query, l2r::member_comparison const& member,
                     rule_words const& words, std::size_t top) {
   l2r::comparison const& why = member.why;
-  to.line(fmt::format("The first: {}, {} rules.",
-                      rank_text(member.first_rank, query, why.first.score), why.first.rules));
-  to.line(fmt::format("The second: {}, {} rules.",
-                      rank_text(member.second_rank, query, why.second.score), why.second.rules));
+  to.line(fmt::format("The first: {}, {}.", rank_text(member.first_rank, query, why.first.score),
+                      counted(why.first.rules, "rule")));
+  to.line(fmt::format("The second: {}, {}.", rank_text(member.second_rank, query, why.second.score),
+                      counted(why.second.rules, "rule")));
   to.line(fmt::format("What the rules move adds up to the difference of the scores, {:+.6f}.",
                       quotient(why.up.moved + why.down.moved, why.denominator)));
   if (is_normalised(words)) to.line(norm_text(words));

@@ -1,5 +1,6 @@
 #include "apps/shared/fold_summary.hpp"
 
+#include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
 
@@ -23,9 +24,9 @@ void name_folds(session& owner, std::string const& out_dir, std::size_t folds) {
 void print_folds(session& owner, std::string const& out_dir,
                  std::vector<datasets::written_fold> const& folds) {
   datasets::written_fold const& first = folds.front();
-  owner.say(fmt::format("{} fold{} in {}; {} has {} training, {} validation and {} test documents",
-                        folds.size(), folds.size() == 1 ? "" : "s", out_dir, first.folder,
-                        first.train.documents, first.vali.documents, first.test.documents));
+  owner.say(fmt::format("{} in {}; {} has {} training, {} validation and {}",
+                        counted(folds.size(), "fold"), out_dir, first.folder, first.train.documents,
+                        first.vali.documents, counted(first.test.documents, "test document")));
   if (!owner.prints_json()) return;
   auto const part = [](datasets::part_size const& size) {
     return nlohmann::ordered_json{{"documents", size.documents}, {"queries", size.queries}};

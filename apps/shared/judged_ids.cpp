@@ -1,5 +1,6 @@
 #include "apps/shared/judged_ids.hpp"
 
+#include "core/error.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -101,9 +102,9 @@ void warn_of_ids(session& owner, datasets::qrels const& judgments, datasets::run
                                          complete ? "count as found nothing" : "do not count"));
   if (!any_judged)
     owner.warn(
-        fmt::format("{}: none of its {} documents is judged for its query in {}: are they "
+        fmt::format("{}: none of its {} is judged for its query in {}: are they "
                     "named alike?",
-                    retrieved.name, found, judgments.name));
+                    retrieved.name, counted(found, "document"), judgments.name));
 }
 
 }  // namespace rulerank::apps

@@ -53,14 +53,14 @@ std::optional<std::string> value_of(datasets::dataset const& data, std::size_t d
 
 std::string describe(al::outlook const& ahead, std::size_t answers) {
   if (ahead.documents == 0)
-    return fmt::format("{} rules so far; no further document is wanted", ahead.rules);
+    return fmt::format("{} so far; no further document is wanted", counted(ahead.rules, "rule"));
   if (answers < enough_answers)
-    return fmt::format("{} rules so far; what more documents bring can be guessed after {} answers",
-                       ahead.rules, enough_answers);
+    return fmt::format("{} so far; what more documents bring can be guessed after {} answers",
+                       counted(ahead.rules, "rule"), enough_answers);
   return fmt::format(
-      "{} rules so far; with guessed labels the next {} documents bring about {}, and {} documents "
-      "bring about {} up to the end",
-      ahead.rules, ahead.next, ahead.next_rules, ahead.documents, ahead.documents_rules);
+      "{} so far; with guessed labels about {} more by the next {}, about {} by {} up to the end",
+      counted(ahead.rules, "rule"), ahead.next_rules, counted(ahead.next, "document"),
+      ahead.documents_rules, counted(ahead.documents, "document"));
 }
 
 label_dialogue::label_dialogue(sources what, datasets::answer_journal& journal, std::istream& in)
@@ -108,16 +108,17 @@ void label_dialogue::show(request const& now) const {
   show_features(now.document, now.columns);
   if (!now.neighbours.empty()) write_to_standard_error("  nearest labelled documents\n");
   for (al::neighbour const& n : now.neighbours)
-    show_line("    label {}: {}, {} of {} features alike  {}\n", now.label_of(n.document),
-              title(n.document), n.shared_items, what_.binned.feature_count(),
+    show_line("    label {}: {}, {} of {} alike  {}\n", now.label_of(n.document), title(n.document),
+              n.shared_items, counted(what_.binned.feature_count(), "feature"),
               printable(what_.train.comment(n.document)));
 }
 
 al::reply label_dialogue::operator()(al::question const& now, al::labelling const& work) {
   request shown;
   shown.document = now.document;
-  shown.why = work.whole_queries() ? fmt::format("one of {} documents to be labelled of query {}",
-                                                 work.wanted().size(), now.iteration + 1)
+  shown.why = work.whole_queries()
+                  ? fmt::format("one of {} to be labelled of query {}",
+                                counted(work.wanted().size(), "document"), now.iteration + 1)
               : now.iteration == 0
                   ? fmt::format("the most representative document of partition {}", now.partition)
                   : fmt::format("the document with the fewest rules ({}) of partition {}",

@@ -39,7 +39,9 @@ void open_journal(session& owner, label_arguments const& asking, datasets::datas
       std::make_unique<datasets::answer_journal>(asking.resume, work.identity(), train);
   al::replay(*result.journal, asking.resume, work, goes_on);
   if (std::size_t const answers = result.journal->answers().size(); answers > 0)
-    owner.say(fmt::format("{} answers are in {}", answers, asking.resume));
+    owner.say(fmt::format("{} in {}",
+                          answers == 1 ? "1 answer is" : fmt::format("{} answers are", answers),
+                          asking.resume));
 }
 
 /// --oracle ask: question after question at the terminal.
@@ -146,7 +148,7 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
   }
   if (!result.ready) {
     end_for_labels(owner, asking, train, wanted, "labelling", result.summary,
-                   fmt::format("{} documents want labels{}; {}", wanted.size(),
+                   fmt::format("{}{}; {}", documents_want_labels(wanted.size()),
                                asking.pending.empty() ? "" : ", see " + asking.pending,
                                describe(ahead, result.answers)));
     return result;
@@ -154,6 +156,11 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
   result.sample = work.take();
   for (std::size_t d = 0; d < train.size(); ++d) result.labels.push_back(work.label_of(d));
   return result;
+}
+
+std::string documents_want_labels(std::size_t documents) {
+  return documents == 1 ? "1 document wants a label"
+                        : fmt::format("{} documents want labels", documents);
 }
 
 void end_for_labels(session& owner, label_arguments const& asking, datasets::dataset const& train,

@@ -48,6 +48,9 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
                                    label_pool const& pool, al::sampler_options const& options,
                                    bool goes_on);
 
+/// "1 document wants a label", "2 documents want labels".
+std::string documents_want_labels(std::size_t documents);
+
 /// Reports that labels are missing: writes --pending (where it is given), sets the exit code, puts
 /// `summary` into the manifest under `key` and with --json on standard output, and prints
 /// `message`.

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstddef>
 #include <memory>
+#include <regex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -140,12 +141,30 @@ void expect_known_words(CLI::App const& program) {
                                     did_you_mean(word, names_of_verbs(*app))));
     throw usage_error(fmt::format("found '{}', expected an option{}{}", word,
                                   app == &program ? "" : " of " + app->get_name(),
-                                  did_you_mean(word, names_of_options(*app))));
+                                  option_meant(word, names_of_options(*app))));
   }
   CLI::App const* const last = apps_of(program).back();
   if (last->get_require_subcommand_min() > 0)
     throw usage_error(fmt::format("found nothing behind {}, expected {}", last->get_name(),
                                   one_of(names_of_verbs(*last))));
+}
+
+std::string words_of(CLI::ParseError const& wrong) {
+  std::string const text = wrong.what();
+  static std::regex const too_many("(.+): At Most (\\d+) required but received (\\d+)");
+  static std::regex const too_few("(.+): At Least (\\d+) required but received (\\d+)");
+  static std::regex const missing("(.+): (\\d+) required (.*) missing");
+  std::smatch part;
+  if (std::regex_match(text, part, too_many))
+    return fmt::format("{}: given {} times, expected {}", part.str(1), part.str(3),
+                       part.str(2) == "1" ? "once" : part.str(2) + " times at most");
+  if (std::regex_match(text, part, too_few))
+    return fmt::format("{}: found {} values, expected {} or more", part.str(1), part.str(3),
+                       part.str(2));
+  if (std::regex_match(text, part, missing))
+    return fmt::format("{}: found nothing behind it, expected {}", part.str(1),
+                       part.str(3).empty() ? "a value" : part.str(3));
+  return text;
 }
 
 CLI::Option* path_option(CLI::App& verb, std::string name, std::string& path,

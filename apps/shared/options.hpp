@@ -55,6 +55,9 @@ std::vector<std::string> with_current_names(CLI::App const& program, std::vector
 /// one that was meant.
 void expect_known_words(CLI::App const& program);
 
+/// What a parsed line has wrong, in words of the program.
+std::string words_of(CLI::ParseError const& wrong);
+
 /// An option that names one or more files or folders: an empty name is wrong usage.
 CLI::Option* path_option(CLI::App& verb, std::string name, std::string& path,
                          std::string description);

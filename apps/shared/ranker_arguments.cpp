@@ -1,5 +1,7 @@
 #include "apps/shared/ranker_arguments.hpp"
 
+#include "apps/shared/arguments.hpp"
+#include "apps/shared/console.hpp"
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/options.hpp"
 #include "core/error.hpp"
@@ -141,6 +143,13 @@ l2r::model read_model(session& owner, std::string const& path, ranker_arguments 
   return model;
 }
 
+void warn_of_lacking_features(session& owner, datasets::dataset const& data,
+                              l2r::model const& model) {
+  // The members learned from the same documents, whose features they name alike.
+  auto const* const rules = std::get_if<l2r::rules_member>(&model.members.front());
+  if (rules != nullptr && rules->cuts) warn_of_lacking_features(owner, data, *rules->cuts);
+}
+
 l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const& line,
                         double tests) {
   double seconds = 0;
@@ -151,7 +160,11 @@ l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const
                                  rules->scoring.rule_size);
   owner.choose_device(places_of(l2r::engines(), line.engine_options().engine), seconds);
   auto const timer = owner.stage("prepare");
-  l2r::scorer scorer(owner.ctx(), std::move(model), line.engine_options());
+  l2r::engine_options how = line.engine_options();
+  how.long_work = [&owner](double work) {
+    owner.say(fmt::format("ranking takes about {}", length_of_time(work)));
+  };
+  l2r::scorer scorer(owner.ctx(), std::move(model), how);
   auto const* const entry = find_engine(l2r::engines(), scorer.engine());
   owner.expect_device_for(entry->name, entry->where);
   owner.note("engine", entry->name);

@@ -54,6 +54,10 @@ l2r::model make_model(session& owner, std::string const& train, reading_argument
 /// Reads a model file. Throws `usage_error` where the line contradicts it.
 l2r::model read_model(session& owner, std::string const& path, ranker_arguments const& line);
 
+/// Warns of a CSV or TSV file without columns for some features of the model.
+void warn_of_lacking_features(session& owner, datasets::dataset const& data,
+                              l2r::model const& model);
+
 /// The model made ready to score. The engine, |training| and what the scores depend on go into the
 /// manifest: of several members those of the first one, and their number.
 /// `tests`: the documents that are going to be scored, for --device auto.

@@ -41,12 +41,10 @@ std::vector<ranker_recipe> scorer_arguments::recipes(session& owner) const {
   return settings.recipes(owner, {discretizer, ranker});
 }
 
-l2r::scorer scorer_arguments::make(session& owner, std::vector<ranker_recipe> const& recipes,
-                                   double tests) const {
-  return make_scorer(
-      owner,
-      model.empty() ? make_model(owner, train, reading, recipes) : read_model(owner, model, ranker),
-      ranker, tests);
+l2r::model scorer_arguments::fit_or_read(session& owner,
+                                         std::vector<ranker_recipe> const& recipes) const {
+  return model.empty() ? make_model(owner, train, reading, recipes)
+                       : read_model(owner, model, ranker);
 }
 
 }  // namespace rulerank::apps

@@ -31,9 +31,8 @@ struct scorer_arguments {
   void check(session const& owner, std::vector<session::named_input> files) const;
   /// The recipes of the line and of --settings, checked. Throws `usage_error`.
   std::vector<ranker_recipe> recipes(session& owner) const;
-  /// The model of --model, or fitted on --train by the recipes, made ready for about `tests`
-  /// documents.
-  l2r::scorer make(session& owner, std::vector<ranker_recipe> const& recipes, double tests) const;
+  /// The model of --model, or fitted on --train by the recipes, for `make_scorer`.
+  l2r::model fit_or_read(session& owner, std::vector<ranker_recipe> const& recipes) const;
   /// The place of the first test file among the inputs that --group has files for.
   std::size_t first_test() const { return model.empty() ? 1 : 0; }
 };

@@ -39,6 +39,40 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return rows[a.size() % 3][b.size()];
 }
 
+/// What users of other tools call an option. A word stands beside several options: a verb has one
+/// of them, or the first one is meant.
+struct other_names {
+  std::string_view option;
+  std::array<std::string_view, 8> words;
+};
+constexpr other_names synonyms[] = {
+    {"--train", {"training", "train-file", "data", "input", "in", "learn"}},
+    {"--vali", {"validation", "validate", "valid", "val", "dev", "eval-set"}},
+    {"--test", {"testing", "test-file", "input", "in", "predict"}},
+    {"--in", {"input", "data", "train", "file"}},
+    {"--transactions", {"in", "input", "data", "baskets"}},
+    {"--collection", {"docs", "documents", "corpus", "in", "input", "passages"}},
+    {"--queries", {"query", "topics", "test"}},
+    {"--topics", {"queries", "query"}},
+    {"--qrels", {"judgments", "judgements", "relevance"}},
+    {"--out", {"output", "output-file", "save", "result", "results"}},
+    {"--out-dir", {"out", "output", "output-dir", "save", "dir"}},
+    {"--model", {"out", "output", "save", "load", "ranker", "model-file", "output-model"}},
+    {"--scores", {"predictions", "pred", "predict", "score-file"}},
+    {"--run", {"trec", "run-file"}},
+    {"--metrics", {"measures", "measure", "eval-metric", "metric2t"}},
+    {"--k", {"top", "top-k", "topk", "hits", "neighbors", "neighbours"}},
+    {"--top", {"k", "top-k", "topk"}},
+    {"--candidates", {"k", "hits", "depth"}},
+    {"--fold-count", {"cv", "kcv", "n-folds", "k"}},
+    {"--bins", {"max-bin", "n-bins", "num-bins"}},
+    {"--rule-size", {"max-length", "max-len", "max-size", "size"}},
+    {"--min-support", {"support", "minsup", "supp"}},
+    {"--min-confidence", {"confidence", "minconf", "conf"}},
+    {"--threads", {"jobs", "n-jobs", "num-threads", "nthread", "workers"}},
+    {"--seed", {"random-state", "random-seed"}},
+    {"--device", {"gpu", "gpus", "cuda", "device-type"}}};
+
 }  // namespace
 
 std::string did_you_mean(std::string_view found, std::span<std::string const> known) {
@@ -55,6 +89,16 @@ std::string did_you_mean(std::string_view found, std::span<std::string const> kn
     nearest = &candidate;
   }
   return nearest == nullptr ? "" : fmt::format(" (did you mean {}?)", *nearest);
+}
+
+std::string option_meant(std::string_view found, std::span<std::string const> known) {
+  found = found.substr(0, found.find('='));
+  std::string const word = plain(found);
+  for (other_names const& one : synonyms)
+    if (!word.empty() && std::ranges::find(one.words, word) != one.words.end())
+      if (auto const option = std::ranges::find(known, one.option); option != known.end())
+        return fmt::format(" (did you mean {}?)", *option);
+  return did_you_mean(found, known);
 }
 
 std::string one_of(std::span<std::string const> words) {

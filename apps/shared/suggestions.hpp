@@ -11,6 +11,9 @@ namespace rulerank::apps {
 /// do not count.
 std::string did_you_mean(std::string_view found, std::span<std::string const> known);
 
+/// The same of an option: first one that other tools call so.
+std::string option_meant(std::string_view found, std::span<std::string const> known);
+
 /// "a", "a or b", "a, b or c".
 std::string one_of(std::span<std::string const> words);
 

@@ -198,10 +198,10 @@ double run_score(knn::value_order order, double score) {
 void warn_without_terms(session& owner, knn::text_index const& index) {
   if (index.terms().size() > 0) return;
   auto const& options = index.options();
-  owner.warn(
-      fmt::format("no term is left of {} documents, with --min-documents {} and --max-share {}: "
-                  "all similarities are 0",
-                  index.ids().size(), options.min_documents, options.max_share));
+  owner.warn(fmt::format(
+      "no term is left of {}, with --min-documents {} and --max-share {}: "
+      "all similarities are 0",
+      counted(index.ids().size(), "document"), options.min_documents, options.max_share));
 }
 
 }  // namespace rulerank::apps

@@ -1,6 +1,7 @@
 #include "core/devices.hpp"
 
 #include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
 
@@ -28,7 +29,9 @@ void add_devices(CLI::App& program, session& owner) {
           json["why_no_cuda"] = list.why_none;
           out.write(datasets::text_of(json));
         } else {
-          out.write(fmt::format("cpu      {} threads\n", owner.ctx().thread_count()));
+          out.write(fmt::format(
+              "cpu      {}\n",
+              counted(static_cast<std::uint64_t>(owner.ctx().thread_count()), "thread")));
           for (device const& d : list.devices)
             out.write(fmt::format("cuda:{}   {}, compute capability {}.{}, {:.1f} GiB, {} SMs\n",
                                   d.ordinal, d.name, d.major, d.minor,

@@ -109,16 +109,20 @@ void discretize(session& owner, discretize_arguments const& arguments) {
         fitted = how.fit_or_read(owner, data);
       }
       make_folders(arguments.out_dir);  // the first that is written: a fault before leaves nothing
-      write_file(model, datasets::to_json(fitted).dump(1) + "\n");
+      output_file cuts(model);
+      datasets::write_discretizer(fitted, cuts);
+      cuts.commit();
       auto const cut = std::count_if(fitted.features.begin(), fitted.features.end(),
                                      [](auto const& f) { return !f.cuts.empty(); });
       summary["model"] = model;
       summary["features"] = fitted.features.size();
       summary["features_with_cuts"] = cut;
       summary["files"] = nlohmann::ordered_json::array();
-      owner.say(
-          fmt::format("{} of {} features have cuts, in {}", cut, fitted.features.size(), model));
+      owner.say(fmt::format("{} of {} {} cuts, in {}", cut,
+                            counted(fitted.features.size(), "feature"), cut == 1 ? "has" : "have",
+                            model));
     }
+    warn_of_lacking_features(owner, data, fitted);
     summary["files"].push_back(
         {{"input", jobs[i].in}, {"output", jobs[i].out}, {"documents", data.size()}});
     write_binned(owner, arguments, std::move(data), fitted, jobs[i].out);

@@ -170,9 +170,9 @@ std::vector<std::string> score_files(evaluate_options const& o, std::string cons
       files.push_back(fold_scores(named(argument).second, fold));
   if (files.size() != folds.size())
     throw usage_error(
-        fmt::format("--scores {}: found {} files, expected {}, one for each --test "
+        fmt::format("--scores {}: found {}, expected {}, one for each --test "
                     "(separated by commas)",
-                    argument, files.size(), folds.size()));
+                    argument, counted(files.size(), "file"), folds.size()));
   return files;
 }
 
@@ -217,6 +217,24 @@ void expect_threshold(evaluate_options const& o, std::vector<datasets::dataset> 
                         m.name(), test.name));
 }
 
+/// What only linear gains have a value for, under a profile with others.
+void expect_linear_gain(std::vector<datasets::dataset> const& tests,
+                        std::vector<eval::measure> const& measures, eval::profile const& p) {
+  if (p.gain == eval::gain_function::linear) return;
+  for (datasets::dataset const& test : tests) {
+    if (test.max_label() > eval::largest_label(p))
+      throw usage_error(fmt::format(
+          "the label {} of {} has a gain beyond doubles, expected labels up to {} or --gain linear",
+          test.max_label(), test.name, eval::largest_label(p)));
+    for (eval::measure const& m : measures)
+      if (!test.fractional_labels.empty() && m.kind->looked_at == eval::measure_kind::labels::gains)
+        throw usage_error(fmt::format(
+            "{} with exponential gains has no value for fractional labels, which {} has, expected "
+            "--gain linear",
+            m.name(), test.name));
+  }
+}
+
 /// The systems of --scores and --feature on the test sets.
 void evaluate_scores(session& owner, evaluate_options const& o,
                      std::vector<eval::measure> const& measures, eval::report& report) {
@@ -228,6 +246,7 @@ void evaluate_scores(session& owner, evaluate_options const& o,
   if (!p.max_label) p.max_label = largest;
 
   expect_threshold(o, tests, measures);
+  expect_linear_gain(tests, measures, p);
 
   auto const timer = owner.stage("evaluate");
   judged_systems judged;
@@ -246,11 +265,24 @@ void evaluate_scores(session& owner, evaluate_options const& o,
   report.systems = std::move(judged.systems);
 }
 
+/// The same of judgments.
+void expect_linear_gain(datasets::qrels const& judgments, eval::profile const& p) {
+  std::int32_t const most = eval::largest_label(p);
+  for (auto const& query : judgments.queries)
+    for (auto const& document : query.documents)
+      if (document.label > most)
+        throw error({judgments.name, document.line, 0},
+                    fmt::format("the label {} has a gain beyond doubles, expected labels up to {} "
+                                "or --gain linear",
+                                document.label, most));
+}
+
 /// The runs against the judgments.
 void evaluate_runs(session& owner, evaluate_options const& o,
                    std::vector<eval::measure> const& measures, eval::report& report) {
   auto const timer = owner.stage("evaluate");
   datasets::qrels const judgments = datasets::read_qrels(owner.ctx(), owner.input(o.qrels));
+  expect_linear_gain(judgments, report.rules);
   report.folds = {o.qrels};
   for (std::string const& argument : o.runs) {
     auto const [name, path] = named(argument);

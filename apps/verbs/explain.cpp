@@ -112,7 +112,8 @@ void explain(session& owner, explain_arguments const& arguments) {
   datasets::feature_names names;
   if (!arguments.names.empty())
     names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
-  l2r::scorer const scorer = arguments.scorer.make(owner, recipes, 1);
+  l2r::scorer const scorer =
+      make_scorer(owner, arguments.scorer.fit_or_read(owner, recipes), arguments.scorer.ranker, 1);
   datasets::dataset query;
   {
     auto const timer = owner.stage("read");
@@ -121,6 +122,7 @@ void explain(session& owner, explain_arguments const& arguments) {
                                                reading_arguments::labels::any),
                  arguments.qid);
   }
+  warn_of_lacking_features(owner, query, scorer.fitted());
   auto const cuts_of = [](l2r::model_member const& member) {
     return std::get<l2r::rules_member>(member).cuts;
   };

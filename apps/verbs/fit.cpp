@@ -2,6 +2,7 @@
 #include "apps/shared/ranker_arguments.hpp"
 #include "apps/shared/settings_argument.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
 #include "l2r/model.hpp"
@@ -45,13 +46,14 @@ void fit(session& owner, fit_arguments& arguments) {
                               {"features", first.feature_count()},
                               {"items", first.items()}};
   if (model.members.size() == 1) {
-    owner.say(fmt::format("{} documents, {} features with items, {} items, in {}", first.documents,
-                          first.feature_count(), first.items(), arguments.model));
+    owner.say(fmt::format("{}, {} with items, {}, in {}", counted(first.documents, "document"),
+                          counted(first.feature_count(), "feature"), counted(first.items(), "item"),
+                          arguments.model));
   } else {
     owner.note("members", model.members.size());
     json["members"] = model.members.size();
-    owner.say(fmt::format("{} documents, {} members, in {}", first.documents, model.members.size(),
-                          arguments.model));
+    owner.say(fmt::format("{}, {} members, in {}", counted(first.documents, "document"),
+                          model.members.size(), arguments.model));
   }
   if (owner.prints_json()) {
     output_file out("-");

@@ -78,7 +78,7 @@ datasets::qrels read_judgments(session& owner, pipeline_arguments const& a) {
       if (document.label > largest)
         throw error({judgments.name, document.line, 0},
                     fmt::format("found the grade {} of document '{}', whose gain is beyond "
-                                "doubles, expected at most {} or a --profile of linear gain",
+                                "doubles, expected at most {} or --profile trec",
                                 document.label, document.docno, largest));
     }
   return judgments;

@@ -8,6 +8,7 @@
 #include "datasets/trec.hpp"
 #include "l2r/scorer.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -99,8 +100,8 @@ void check(session& owner, rank_arguments const& arguments) {
         fmt::format("--tag: found '{}', expected one word, a column of the run", arguments.tag));
   auto const expect_one_each = [&](char const* option, std::vector<std::string> const& files) {
     if (files.size() != arguments.tests.size())
-      throw usage_error(fmt::format("{}: found {} files, expected {}, one for each --test", option,
-                                    files.size(), arguments.tests.size()));
+      throw usage_error(fmt::format("{}: found {}, expected {}, one for each --test", option,
+                                    counted(files.size(), "file"), arguments.tests.size()));
   };
   std::vector<session::named_input> inputs;
   std::vector<session::named_output> outputs;
@@ -113,10 +114,29 @@ void check(session& owner, rank_arguments const& arguments) {
   owner.outputs(outputs);
 }
 
-/// Scores the documents of the `t`-th test file, or the queries of standard input as they come.
+datasets::dataset read_test(session& owner, rank_arguments const& arguments, std::size_t t) {
+  auto const timer = owner.stage("read");
+  return arguments.scorer.reading.read(owner, arguments.tests[t], arguments.scorer.first_test() + t,
+                                       reading_arguments::labels::any);
+}
+
+/// About how many documents there are in all: where the first file is read, the others are taken to
+/// be like it.
+double documents_ahead(std::vector<std::string> const& tests, datasets::dataset const* first) {
+  double bytes = 0;
+  for (std::string const& path : tests) bytes += bytes_ahead(path);
+  if (first == nullptr) return bytes / bytes_a_document;
+  return static_cast<double>(first->size()) * (bytes / std::max(bytes_ahead(tests.front()), 1.0));
+}
+
+/// Scores the documents of the `t`-th test file, `read` where it has been, or the queries of
+/// standard input as they come.
 void rank_test(session& owner, rank_arguments const& arguments, std::size_t t,
-               l2r::scorer const& scorer, ranking_counts& counts, ranking_writer& out) {
+               std::optional<datasets::dataset> read, l2r::scorer const& scorer,
+               ranking_counts& counts, ranking_writer& out) {
+  bool begun = false;
   auto const rank_list = [&](datasets::dataset const& documents) {
+    if (!std::exchange(begun, true)) warn_of_lacking_features(owner, documents, scorer.fitted());
     l2r::scored const result = scorer.score(owner.ctx(), documents);
     owner.took("discretize", result.timings.discretize_s);
     owner.took("rank", result.timings.score_s);
@@ -126,14 +146,7 @@ void rank_test(session& owner, rank_arguments const& arguments, std::size_t t,
   reading_arguments const& reading = arguments.scorer.reading;
   std::size_t const input = arguments.scorer.first_test() + t;
   std::string const& path = arguments.tests[t];
-  if (path != "-") {
-    datasets::dataset test;
-    {
-      auto const timer = owner.stage("read");
-      test = reading.read(owner, path, input, reading_arguments::labels::any);
-    }
-    return rank_list(test);
-  }
+  if (path != "-") return rank_list(read ? *std::move(read) : read_test(owner, arguments, t));
   auto const how = reading.options(input, reading_arguments::labels::any);
   owner.input(how.group_file);
   owner.input(path);
@@ -154,13 +167,16 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
   for (std::size_t t = 0; t < arguments.tests.size(); ++t)
     outs.emplace_back(owner, arguments.outs[t], arguments.runs.empty() ? "" : arguments.runs[t],
                       arguments.tag);
-  double tests = 0;
-  for (std::string const& path : arguments.tests) tests += bytes_ahead(path) / bytes_a_document;
-  l2r::scorer const scorer = arguments.scorer.make(owner, recipes, tests);
+  l2r::model model = arguments.scorer.fit_or_read(owner, recipes);
+  std::optional<datasets::dataset> first;  // read before the device is chosen by its size
+  if (arguments.tests.front() != "-") first = read_test(owner, arguments, 0);
+  l2r::scorer const scorer =
+      make_scorer(owner, std::move(model), arguments.scorer.ranker,
+                  documents_ahead(arguments.tests, first ? &*first : nullptr));
   engine = l2r::name_of(scorer.engine());
   ranking_counts counts;
   for (std::size_t t = 0; t < arguments.tests.size(); ++t)
-    rank_test(owner, arguments, t, scorer, counts, outs[t]);
+    rank_test(owner, arguments, t, std::exchange(first, std::nullopt), scorer, counts, outs[t]);
   auto const timer = owner.stage("write");
   for (ranking_writer& out : outs) out.flush();
   for (ranking_writer& out : outs) out.commit();
@@ -175,8 +191,8 @@ void rank(session& owner, rank_arguments arguments) {
   ranking_counts const counts = rank_files(owner, arguments, recipes, engine);
   nlohmann::ordered_json const summary = counts.summary();
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
-  owner.say(fmt::format("ranked {} documents of {} queries with {}{}", counts.documents,
-                        counts.queries, engine,
+  owner.say(fmt::format("ranked {} of {} with {}{}", counted(counts.documents, "document"),
+                        counted(counts.queries, "query", "queries"), engine,
                         arguments.outs == std::vector<std::string>{"-"}
                             ? ""
                             : fmt::format(", scores in {}", fmt::join(arguments.outs, " "))));

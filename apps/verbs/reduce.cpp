@@ -5,6 +5,7 @@
 #include "apps/shared/labelled_sampling.hpp"
 #include "apps/shared/sampler_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/svmlight.hpp"
@@ -170,19 +171,19 @@ void say_what_was_chosen(session& owner, reduce_arguments const& arguments,
     return 100.0 * static_cast<double>(documents) / static_cast<double>(train.size());
   };
   al::sample const& sample = chosen.sampled.sample;
-  owner.say(fmt::format("chose {} of {} documents ({:.2f} %) with --rule-size {} in {} by {}",
-                        sample.documents.size(), train.size(), percent(sample.documents.size()),
-                        arguments.sampler.rule_size,
-                        arguments.whole_queries
-                            ? fmt::format("{} whole queries", sample.partitions.front().iterations)
-                            : fmt::format("{} partition{}", sample.partitions.size(),
-                                          sample.partitions.size() == 1 ? "" : "s"),
+  owner.say(fmt::format("chose {} of {} ({:.2f} %) with --rule-size {} in {} by {}",
+                        sample.documents.size(), counted(train.size(), "document"),
+                        percent(sample.documents.size()), arguments.sampler.rule_size,
+                        arguments.whole_queries ? counted(sample.partitions.front().iterations,
+                                                          "whole query", "whole queries")
+                                                : counted(sample.partitions.size(), "partition"),
                         al::name_of(sample.ran)));
   if (chosen.has_rounds)
-    owner.say(fmt::format("{} rounds by {} added {}: {} documents ({:.2f} %)",
-                          chosen.rounds.summary["rounds"].get<std::size_t>(),
+    owner.say(fmt::format("{} by {} added {}: {} ({:.2f} %)",
+                          counted(chosen.rounds.summary["rounds"].get<std::size_t>(), "round"),
                           arguments.rounds.select, chosen.rounds.picks.size(),
-                          chosen.documents().size(), percent(chosen.documents().size())));
+                          counted(chosen.documents().size(), "document"),
+                          percent(chosen.documents().size())));
 }
 
 void reduce(session& owner, reduce_arguments const& arguments) {
@@ -200,6 +201,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   {
     auto const timer = owner.stage("discretize");
     cuts = arguments.discretizer.fit_or_read(owner, train);
+    warn_of_lacking_features(owner, train, cuts);
     train = datasets::renumbered(std::move(train), cuts.names);
     binned = datasets::apply_discretizer(owner.ctx(), train, cuts);
   }
@@ -214,7 +216,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
 
   auto const timer = owner.stage("write");
   datasets::write_lines(train, chosen.documents(), out.chosen, chosen.sampled.labels);
-  if (out.cuts) out.cuts->write(datasets::to_json(cuts).dump(1) + "\n");
+  if (out.cuts) datasets::write_discretizer(cuts, *out.cuts);
   if (out.ids)
     out.ids->write(arguments.rounds.wanted() ? ids_table(train, sample, chosen.rounds.picks)
                                              : al::choices_table(train, sample));

@@ -211,8 +211,8 @@ void note_quality(session& owner, search_output const& out, nlohmann::ordered_js
   summary["accuracy"] = quality.accuracy;
   summary["micro_f1"] = quality.micro_f1;
   summary["macro_f1"] = quality.macro_f1;
-  owner.say(fmt::format("accuracy {:.4f}, macro-F1 {:.4f} over {} queries", quality.accuracy,
-                        quality.macro_f1, quality.queries));
+  owner.say(fmt::format("accuracy {:.4f}, macro-F1 {:.4f} over {}", quality.accuracy,
+                        quality.macro_f1, counted(quality.queries, "query", "queries")));
 }
 
 void search_text(session& owner, search_text_arguments const& arguments, CLI::App const& verb) {

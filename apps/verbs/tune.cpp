@@ -5,6 +5,7 @@
 #include "apps/shared/sampler_arguments.hpp"
 #include "apps/shared/tune_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
@@ -128,6 +129,9 @@ void tune(session& owner, tune_verb_arguments const& a) {
     datasets::expect_labels(train, "learn from");
     vali = a.reading.read(owner, a.vali, 1);
   }
+  datasets::warn_of_lacking_features(vali, train.names,
+                                     (plan.cuts ? plan.cuts->options : plan.discretizer).unlisted,
+                                     [&owner](std::string const& message) { owner.warn(message); });
   std::vector<tuning::candidate> const candidates = tuning::candidates_of(plan.space);
   owner.choose_device(
       places_of(l2r::engines(), plan.engine.engine),
@@ -141,7 +145,8 @@ void tune(session& owner, tune_verb_arguments const& a) {
   tuning::trials_file trials(tuner, a.resume,
                              a.resume.empty() ? "" : fingerprint_of(owner, a, plan.rules));
   if (trials.found() > 0)
-    owner.say(fmt::format("{}: {} candidates tried by an earlier run", a.resume, trials.found()));
+    owner.say(fmt::format("{}: {} tried by an earlier run", a.resume,
+                          counted(trials.found(), "candidate")));
   tuning::search_result result;
   {
     auto const timer = owner.stage("tune");

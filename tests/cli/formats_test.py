@@ -101,6 +101,45 @@ class Formats(harness.CommandLine):
                 self.out("rank", "--train", "train.numbers", "--test", "lacking.numbers",
                          "--unlisted", how))
 
+    def test_a_file_that_lacks_some_features(self):
+        lacking = [n for n in NAMES if n != "bm25"]
+        self.file("lacking.csv", delimited(self.test, ["qid", "docid", *lacking, "x"]))
+        self.file("lacking.names", svmlight(self.test, lacking))
+        self.out("fit", "--train", "train.csv", "--model", "m")
+        self.out("discretize", "--train", "train.csv", "--out-dir", "d")
+        warning = "rulerank: warning: {}: found no column for 1 of 4 features (bm25); all their " \
+                  "values count as {}\n"
+        data = (self.folder / "lacking.csv").read_bytes()
+        label = delimited(self.test, ["label", "qid", *lacking])
+        self.file("labels.csv", label)
+        for line, name, value, options in (
+                (("rank", "--model", "m", "--test", "lacking.csv"), "lacking.csv", "0", {}),
+                (("rank", "--train", "train.csv", "--unlisted", "missing", "--test", "lacking.csv"),
+                 "lacking.csv", "missing", {}),
+                (("rank", "--model", "m", "--test", "-"), "standard input", "0", {"input": data}),
+                (("explain", "--model", "m", "--test", "lacking.csv", "--qid", "03"), "lacking.csv",
+                 "0", {}),
+                (("tune", "--train", "train.csv", "--vali", "labels.csv", "--budget", "3"),
+                 "labels.csv", "0", {}),
+                (("discretize", "--discretizer", "d/discretizer.json", "--apply", "labels.csv",
+                  "--out-dir", "e"), "labels.csv", "0", {}),
+                (("reduce", "--discretizer", "d/discretizer.json", "--train", "labels.csv", "--out",
+                  "r"), "labels.csv", "0", {})):
+            with self.subTest(line=line):
+                errors = self.expect(0, *line, **options).stderr.decode()
+                self.assertEqual(errors.count("found no column"), 1, errors)
+                self.assertIn(warning.format(name, value), errors)
+        for test in ("lacking.names", "test.csv"):
+            errors = self.expect(0, "rank", "--model", "m", "--test", test).stderr
+            self.assertNotIn(b"found no column", errors)
+        for part in ("train", "vali", "test"):
+            columns = ["label", "qid", *(lacking if part == "test" else NAMES)]
+            (self.folder / "folds/Fold1").mkdir(parents=True, exist_ok=True)
+            self.file(f"folds/Fold1/{part}.csv", delimited(drawn(len(part)), columns))
+        errors = self.expect(0, "experiment", "--folds", "folds", "--out-dir", "o", "--reduce-size",
+                             "3", "--rank-size", "2").stderr.decode()
+        self.assertIn(warning.format("folds/Fold1/test.csv", "0"), errors)
+
     def test_a_file_of_other_features_is_refused(self):
         others = delimited(self.test, ["qid", "docid", *NAMES]).decode()
         head, rows = others.split("\n", 1)
@@ -214,6 +253,19 @@ class Formats(harness.CommandLine):
         self.assertEqual(*[table.replace(b"t.txt", b"t.csv") for table in tables])
         self.expect(2, *line, "--test", "t.csv", "--metrics", "MAP",
                     message="MAP of the fractional labels of t.csv needs --relevant-from")
+        self.expect(2, "evaluate", "--scores", "s", "--test", "t.csv", "--metrics", "NDCG",
+                    message="which t.csv has, expected --gain linear")
+        self.file("large", b"1000 qid:1 1:1\n0 qid:1 1:2\n")
+        self.file("two", b"1\n2\n")
+        self.expect(2, "evaluate", "--scores", "two", "--test", "large",
+                    message="the label 1000 of large has a gain beyond doubles, expected labels up "
+                            "to 900 or --gain linear")
+        self.out("evaluate", "--scores", "two", "--test", "large", "--gain", "linear")
+        self.file("q", b"1 0 d 1\n1 0 e 1000\n")
+        self.file("r", b"1 Q0 d 1 1 t\n")
+        self.expect(3, "evaluate", "--qrels", "q", "--run", "r", "--profile", "letor",
+                    message="q:2:1: the label 1000 has a gain beyond doubles, expected labels up to "
+                            "900 or --gain linear")
         self.expect(2, *line, "--test", "t.csv", "--metrics", "ERR@10", "--relevant-from", "1",
                     message="ERR@10 has no value for fractional labels")
         self.expect(2, "evaluate", "--scores", "s", "--test", "t.csv", "--metrics", "NDCG@2",
@@ -257,6 +309,16 @@ class Formats(harness.CommandLine):
                 ("an open quote", b'label,qid,a\n1,"q,2\n', "{in}:2:3: a quote that is not closed"),
                 ("a column twice", b"label,qid,a,a\n1,q,2,3\n", '{in}:1:13: column "a" occurs twice'),
                 ("no records", b"label,qid,a\n", "{in}:1:1: no documents found"),
+                ("a title in another case", b"Label,QID,a\n1,q,2\n",
+                 '{in}:1:1: found column "Label", expected label'),
+                ("semicolons", b"label;qid;a\n1;q;2\n",
+                 "{in}:1:6: found ';' between columns, expected ',' or a tab"),
+                ("a command to a terminal", b"label,qid,a\033[2J\n1,q,2\n",
+                 '{in}:1:11: column "a\\\\x1b[2J" has a control character'),
+                ("the same in SVMlight", b"1 qid:1 a\xc2\x9bb:1\n",
+                 '{in}:1:9: feature "a\\\\xc2\\\\x9bb" is not a number or a name'),
+                ("an empty label", b"label,qid,a\n1,q,2\n,q,3\n",
+                 "{in}:3:1: no label, expected an integer of 0 or more (or --unlabelled -1, where"),
                 ("names and numbers", b"label\tqid\ta\t7\n1\tq\t1\t2\n",
                  "{in}:1:13: a feature by number"),
                 ("mixed features", b"1 qid:1 a:1\n0 qid:1 2:1\n", "{in}:2:9: a feature by number"),

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -34,6 +35,44 @@ class Misspelt(harness.CommandLine):
             with self.subTest(words=words):
                 errors = self.expect(2, *words, message=found).stderr.decode()
                 self.assertIn(f" (did you mean {meant}?)", errors)
+
+    def test_what_other_tools_call_an_option(self):
+        for words, meant in (
+                (["tune", "--validation", "v"], "--vali"), (["tune", "--validate=v"], "--vali"),
+                (["fit", "--out", "m"], "--model"), (["fit", "--output", "m"], "--model"),
+                (["search", "text", "--docs", "d"], "--collection"),
+                (["search", "text", "--in", "d"], "--collection"),
+                (["search", "text", "--topics", "q"], "--queries"),
+                (["search", "text", "--top-k", "5"], "--k"),
+                (["pipeline", "--queries", "q"], "--topics"),
+                (["rank", "--ranker", "m"], "--model"), (["rank", "--output", "s"], "--out"),
+                (["split", "--input", "f"], "--in"), (["mine", "--input", "f"], "--transactions"),
+                (["mine", "--conf", "0.8"], "--min-confidence"),
+                (["evaluate", "--predictions", "s"], "--scores"),
+                (["rank", "--n-jobs", "2"], "--threads"), (["rank", "--GPU"], "--device")):
+            with self.subTest(words=words):
+                errors = self.expect(2, *words, message="expected an option of").stderr.decode()
+                self.assertIn(f" (did you mean {meant}?)", errors)
+
+    def test_every_synonym_is_of_an_option_that_there_is(self):
+        source = pathlib.Path(__file__).parents[2] / "apps/shared/suggestions.cpp"
+        named = re.findall(r'(?m)^    \{"(--[a-z-]+)", \{', source.read_text())
+        self.assertGreater(len(named), 20)
+        texts = " ".join(self.expect(0, *verb.split(), "--help").stdout.decode()
+                         for verb in self.verbs())
+        for option in named:
+            self.assertRegex(texts, rf"(?m)(^  |, ){option}\b")
+
+    def test_an_option_given_twice_or_without_a_value(self):
+        self.expect(2, "rank", "--train", "x", "--train", "y", "--test", "z",
+                    message="--train: given 2 times, expected once; see")
+        self.expect(2, "rank", "--rule-size", "3", "--rule-size", "4", "--rule-size", "4",
+                    message="--rule-size: given 3 times, expected once; see")
+        self.expect(2, "rank", "--test", "z", "--train",
+                    message="--train: found nothing behind it, expected FILE; see")
+        for line in (["rank", "--test"], ["rank", "--rule-size"], ["evaluate", "--scores"],
+                     ["reduce", "--train", "x", "--train"]):
+            self.assertNotIn(b"required", self.expect(2, *line).stderr)
 
     def test_nothing_is_guessed_from_afar(self):
         for words in (["rank", "--xyzzy"], ["fly"], ["rank", "--method", "q"], ["engines", "extra"]):
@@ -292,10 +331,10 @@ class Several(harness.CommandLine):
         summary = json.loads(done.stdout)
         self.assertEqual((summary["scores"], summary["documents"]), (["s1", "s2"], 48))
         self.expect(2, *line, "--test", a, b, "--out", "s",
-                    message="--out: found 1 files, expected 2, one for each --test")
+                    message="--out: found 1 file, expected 2, one for each --test")
         self.expect(2, *line, "--test", a, b, message="--out: found 0 files")
         self.expect(2, *line, "--test", a, b, "--out", "x", "y", "--run", "z",
-                    message="--run: found 1 files")
+                    message="--run: found 1 file, expected 2")
         self.expect(2, *line, "--test", a, b, "--out", "x", "x", message="--out and --out are both x")
         self.assertFalse((self.folder / "x").exists())
 

@@ -223,7 +223,7 @@ class Pipeline(harness.CommandLine):
         done = self.expect(0, "pipeline", "--collection", "docs", *self.inputs[2:], "--out-dir", "out",
                            *QUICK, "--candidates", 20)
         self.assertEqual(done.stderr.decode().count(
-            "warning: docs: 1 of 121 entries are no files (links to folders, broken links, pipes) and "
+            "warning: docs: 1 of 121 entries is no file (links to folders, broken links, pipes) and "
             'are passed over, first "link"\n'), 1)
 
     def test_grades_beyond_gains(self):

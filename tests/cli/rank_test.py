@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import signal
 import subprocess
 
 import harness
@@ -53,6 +54,31 @@ class Rank(harness.CommandLine):
                 self.assertEqual(whole, self.scores("--model", self.model, "--test", self.test))
                 self.assertEqual(whole, self.scores("--model", self.model, "--test", "-",
                                                     input=TEST))
+
+    def test_long_work_is_announced(self):
+        line = " ".join(f"{f}:%d" for f in range(1, 251))
+        text = "".join(f"{d % 2} qid:1 {line % ((d % 2,) * 250)}\n" for d in range(40)).encode()
+        train, test = self.file("alike", text), self.file("one", text.splitlines(True)[0])
+        process = self.start("rank", "--train", train, "--test", test, "--rule-size", "6",
+                             "--threads", "1", "--out", "s")
+        # 8.0e9 itemsets of one to five of 250 items.
+        self.assertEqual(process.stderr.readline(), b"rulerank: ranking takes about 27 s\n")
+        self.expect_stopped(process, signal.SIGINT)
+        errors = self.expect(0, "rank", "--train", train, "--test", test, "--rule-size", "3").stderr
+        self.assertNotIn(b"takes about", errors)
+
+    def test_one_is_no_plural(self):
+        one = self.file("one", TEST.splitlines(True)[0])
+        self.assertIn(b"rulerank: ranked 1 document of 1 query with project\n",
+                      self.expect(0, "rank", "--train", self.train, "--test", one).stderr)
+        columns = self.file("one-column", b"1 qid:1 7:1\n0 qid:1 7:2\n")
+        self.expect(0, "fit", "--train", columns, "--model", "m",
+                    message="2 documents, 1 feature with items, 3 items, in m")
+        self.expect(0, "discretize", "--train", columns, "--out-dir", "d",
+                    message="1 of 1 feature has cuts, in ")
+        self.expect(0, "reduce", "--train", columns, "--out", "r", message="in 1 partition by")
+        table = self.expect(0, "evaluate", "--test", columns, "--feature", "7").stdout
+        self.assertIn(b"; 1 query", table)
 
     def test_group_sizes_for_one_of_the_files(self):
         bare = self.file("bare.txt", b"".join(b" ".join([label, *rest]) + b"\n" for label, _, *rest

@@ -333,6 +333,22 @@ class Forms(Search):
                 ["zstd", "-c"], input=text, stdout=subprocess.PIPE, check=True).stdout)
         return forms
 
+    def test_a_folder_of_beir(self):
+        """Its files are documents, queries and judgments, and not a document each."""
+        forms = self.forms("docs", self.DOCUMENTS), self.forms("queries", self.QUERIES)
+        beir = self.folder / "beir"
+        (beir / "qrels").mkdir(parents=True)
+        for name, form in zip(("corpus", "queries"), forms):
+            (beir / f"{name}.jsonl").write_bytes(form["beir"].read_bytes())
+        for line in (("--collection", "beir", "--queries", "beir/queries.jsonl"),
+                     ("--collection", "beir/corpus.jsonl", "--queries", "beir")):
+            self.expect(3, "search", "text", *line,
+                        message="beir: found a folder in BEIR's form, expected a file of it: "
+                                "beir/corpus.jsonl for its documents, or queries.jsonl")
+        self.assertEqual(
+            self.neighbours("--collection", "beir/corpus.jsonl", "--queries", "beir/queries.jsonl"),
+            self.neighbours("--collection", forms[0]["tsv"], "--queries", forms[1]["tsv"]))
+
     def test_every_form_gives_the_same_neighbours(self):
         docs, queries = self.forms("docs", self.DOCUMENTS), self.forms("queries", self.QUERIES)
         whole = self.neighbours("--collection", docs["tsv"], "--queries", queries["tsv"], *PLAIN)
