@@ -5,6 +5,7 @@
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
+#include "datasets/text_source.hpp"
 #include "datasets/tube_reference.hpp"
 
 #include <algorithm>

@@ -469,7 +469,7 @@ TEST(warn_of_lacking_features, names_the_first) {
   auto const warnings = [](std::string const& text, feature_names const& expected,
                            unlisted_values unlisted = unlisted_values::zero) {
     std::vector<std::string> all;
-    warn_of_lacking_features(parse(text), expected, unlisted,
+    warn_of_lacking_features(parse_dataset({}, text, "f"), expected, unlisted,
                              [&](std::string const& what) { all.push_back(what); });
     return all;
   };
