@@ -157,8 +157,8 @@ std::vector<std::string> rulerank::fuzzing::seeds() {
   for (index_parts const* const good : {&words(), &vectors()}) {
     std::string sections = good->with_sections({});
     char const which = good == &words() ? 0 : 2;
-    seeds.push_back(std::string(1, which) + good->header_of(sections));
-    seeds.push_back(std::string(1, static_cast<char>(which + 1)) + good->sections);
+    seeds.emplace_back(1, which).append(good->header_of(sections));
+    seeds.emplace_back(1, static_cast<char>(which + 1)).append(good->sections);
   }
   return seeds;
 }
