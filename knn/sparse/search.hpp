@@ -97,8 +97,8 @@ class sparse_searcher {
   /// The k nearest documents of each query, k at most the number of documents, and of them, without
   /// `pad`, those that match: that share a term that the index has with the query, whatever their
   /// value. Terms that the index does not have are ignored, in the norms too; one that weighs
-  /// nothing in the query alone makes a match and no more. Throws `usage_error` as `check(sparse_rows)` does. `work`: where the work is added up, or
-  /// null.
+  /// nothing in the query alone makes a match and no more. Throws `usage_error` as
+  /// `check(sparse_rows)` does. `work`: where the work is added up, or null.
   neighbours search(context const& ctx, sparse_rows const& queries,
                     sparse_search_work* work = nullptr) const;
   sparse_engine engine() const noexcept;

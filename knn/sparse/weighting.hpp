@@ -73,8 +73,8 @@ term_statistics statistics_of(sparse_rows const& counts);
 /// for options that make no sense, and for a count below 1 whose logarithm is asked for.
 sparse_matrix weigh_documents(sparse_rows const& counts, term_statistics const& statistics,
                               weighting_options const& options);
-/// The same for queries, but entries of terms that documents have stay, though they may weigh 0: such
-/// a term makes no score, but a match. Terms that the statistics do not know are dropped.
+/// The same for queries, but entries of terms that documents have stay, though they may weigh 0:
+/// such a term makes no score, but a match. Terms that the statistics do not know are dropped.
 sparse_matrix weigh_queries(sparse_rows const& counts, term_statistics const& statistics,
                             weighting_options const& options);
 
