@@ -29,8 +29,8 @@ double most_itemsets(context const& ctx, engine_description const& entry) {
   return entry.which == engine::lrar ? 1e11 : 1e13 * ctx.thread_count();
 }
 
-/// About so many itemsets a second, by documents of OHSUMED and all of its training documents; fewer
-/// training documents are faster. 0: not known.
+/// About so many itemsets a second, by documents of OHSUMED and all of its training documents;
+/// fewer training documents are faster. 0: not known.
 double itemsets_a_second(context const& ctx, engine_description const& entry) {
   if (entry.which == engine::project) return 3e8 * ctx.thread_count();
   return entry.which == engine::lrar ? 1e7 : 0;

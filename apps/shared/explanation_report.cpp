@@ -1,5 +1,6 @@
 #include "apps/shared/explanation_report.hpp"
 
+#include "apps/shared/report_page.hpp"
 #include "core/error.hpp"
 
 #include <algorithm>
@@ -58,39 +59,6 @@ std::string classes_text(l2r::document_rule const& rule, label_list const& label
       text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", labels[k].label, rule.classes[k]);
   return text;
 }
-
-/// Paragraphs, tables and headings in one of the two forms.
-class page {
- public:
-  explicit page(table_format format) : format_(format) {}
-
-  void heading(std::string const& text) {
-    if (format_ == table_format::markdown)
-      add(fmt::format("## {}\n", escaped(text)));
-    else
-      add(fmt::format("{}{}\n", text_.empty() ? "" : "\n", text));
-  }
-  void line(std::string const& text) { add(escaped(text) + "\n"); }
-  void table(eval::table const& t) { add(fmt::format("\n{}", eval::render(t, format_))); }
-  std::string take() { return std::move(text_); }
-
- private:
-  /// A line as the title of a table without columns is shown.
-  std::string escaped(std::string const& text) const {
-    if (format_ != table_format::markdown) return text;
-    std::string const shown = eval::render({.title = text, .columns = {}, .rows = {}}, format_);
-    return shown.substr(0, shown.find('\n'));
-  }
-  void add(std::string const& text) {
-    // In Markdown each line is a paragraph.
-    if (format_ == table_format::markdown && !text_.empty() && !text.starts_with('\n'))
-      text_ += '\n';
-    text_ += text;
-  }
-
-  table_format format_;
-  std::string text_;
-};
 
 template <class Document>
 std::string document_text(Document const& document) {
@@ -192,25 +160,11 @@ ordered_json exact_json(exact_integer const& numerator, exact_integer const& den
   return {{"value", quotient(numerator, denominator)}, {"numerator", digits(numerator)}};
 }
 
-ordered_json item_json(rules::item x, rule_words const& words) {
-  datasets::item_range const& range = words.ranges[x];
-  ordered_json item{{"feature", range.feature}};
-  if (auto const name = words.names.find(range.feature); name != words.names.end())
-    item["name"] = name->second;
-  if (range.missing) {
-    item["missing"] = true;
-  } else {
-    item["from"] = std::isfinite(range.low) ? ordered_json(range.low) : nullptr;
-    item["below"] = std::isfinite(range.high) ? ordered_json(range.high) : nullptr;
-  }
-  return item;
-}
-
 ordered_json items_json(l2r::moving_items const& of, exact_integer const& denominator,
                         rule_words const& words) {
   ordered_json items = ordered_json::array();
   for (l2r::item_part const& part : of.items) {
-    ordered_json item = item_json(part.item, words);
+    ordered_json item = item_json(words.ranges[part.item], words.names);
     item["rules"] = part.rules;
     item["moved"] = exact_json(part.moved, denominator * of.split);
     items.push_back(std::move(item));
@@ -221,7 +175,8 @@ ordered_json items_json(l2r::moving_items const& of, exact_integer const& denomi
 ordered_json rule_json(l2r::document_rule const& rule, label_list const& labels,
                        rule_words const& words) {
   ordered_json antecedent = ordered_json::array();
-  for (rules::item const x : rule.antecedent) antecedent.push_back(item_json(x, words));
+  for (rules::item const x : rule.antecedent)
+    antecedent.push_back(item_json(words.ranges[x], words.names));
   ordered_json classes = ordered_json::object();
   for (std::size_t k = 0; k < rule.classes.size(); ++k)
     classes[fmt::format("{}", labels[k].label)] = rule.classes[k];

@@ -1,0 +1,153 @@
+#include "apps/shared/arguments.hpp"
+#include "apps/shared/inspection_report.hpp"
+#include "apps/shared/profile_arguments.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "core/sha256.hpp"
+#include "datasets/item_words.hpp"
+#include "datasets/json_text.hpp"
+#include "l2r/inspection.hpp"
+#include "l2r/model.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+struct inspect_arguments {
+  std::string model;
+  std::uint64_t top = 50;
+  std::uint64_t documents = l2r::inspection_options{}.documents;
+  std::string names;
+  std::string test;
+  std::string metrics = "MAP,NDCG@10";
+  profile_arguments profile;
+  std::uint64_t permutations = 5;
+  reading_arguments reading;
+  std::string format = "text";
+  std::string out = "-";
+  std::vector<CLI::Option*> of_test;  // that make sense with --test alone
+};
+
+void check(session& owner, inspect_arguments const& arguments) {
+  arguments.reading.check_inputs(
+      owner,
+      {{"--model", arguments.model}, {"--names", arguments.names}, {"--test", arguments.test}});
+  owner.outputs({{"--out", arguments.out}});
+  if (arguments.permutations == 0)
+    throw usage_error("--permutations: found 0, expected at least 1");
+  if (!arguments.test.empty()) return;
+  for (CLI::Option* const option : arguments.of_test)
+    if (option->count() > 0) throw usage_error(fmt::format("{} needs --test", option->get_name()));
+}
+
+/// The features' names of --names, else those that a member's cuts have.
+datasets::feature_names const& names_of(datasets::feature_names const& given,
+                                        l2r::rules_member const& member) {
+  return given.empty() ? member.cuts->names : given;
+}
+
+std::vector<inspected_rules> inspect_members(session& owner, inspect_arguments const& arguments,
+                                             l2r::model const& model,
+                                             datasets::feature_names const& names) {
+  auto const timer = owner.stage("inspect");
+  std::vector<inspected_rules> all;
+  for (l2r::model_member const& member : model.members) {
+    auto const& rules = std::get<l2r::rules_member>(member);
+    l2r::ranker const ranker(owner.ctx(), *rules.training, {.scoring = rules.scoring});
+    all.push_back({rules,
+                   l2r::inspect(owner.ctx(), ranker, *rules.training,
+                                {.top = arguments.top, .documents = arguments.documents}),
+                   {l2r::item_ranges(ranker, *rules.cuts), rules.cuts->options.norm,
+                    names_of(names, rules)}});
+  }
+  return all;
+}
+
+inspected_file permute_file(session& owner, inspect_arguments const& arguments,
+                            l2r::model const& model, datasets::feature_names const& names) {
+  auto const& first = std::get<l2r::rules_member>(model.members.front());
+  std::vector<eval::measure> const measures = eval::parse_measures(arguments.metrics);
+  eval::profile const profile = arguments.profile.make("letor");
+  l2r::scorer const scorer(owner.ctx(), model);
+  datasets::dataset test;
+  {
+    auto const timer = owner.stage("read");
+    test = datasets::renumbered(
+        arguments.reading.read(owner, arguments.test, 0, reading_arguments::labels::numbers),
+        first.cuts->names);
+  }
+  auto const timer = owner.stage("permute");
+  return {arguments.test,
+          eval::describe(profile),
+          measures,
+          arguments.permutations,
+          l2r::permute(owner.ctx(), scorer, test, measures, profile, arguments.permutations),
+          names_of(names, first)};
+}
+
+void inspect(session& owner, inspect_arguments const& arguments) {
+  check(owner, arguments);
+  output_file out(arguments.out);  // an output that cannot be written fails before the work
+  l2r::model model;
+  datasets::feature_names names;
+  {
+    auto const timer = owner.stage("read");
+    model = l2r::read_model(owner.input(arguments.model));
+    if (!arguments.names.empty())
+      names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
+  }
+  inspected_model found{arguments.model,
+                        file_state_of(arguments.model).size,
+                        sha256_of_file(arguments.model),
+                        {},
+                        {}};
+  found.members = inspect_members(owner, arguments, model, names);
+  if (!arguments.test.empty()) found.file.emplace(permute_file(owner, arguments, model, names));
+  bool const json = arguments.format == "json" || owner.run.json;
+  out.write(json ? datasets::text_of(report_json(found))
+                 : report(found, arguments.top,
+                          arguments.format == "markdown" ? eval::table_format::markdown
+                                                         : eval::table_format::table));
+  out.commit();
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<inspect_arguments>();
+  CLI::App* const verb = add_verb(
+      program, owner, "inspect", "Show what a model does as a whole: features and rules",
+      "rulerank inspect --model fold1.model --top 20 --test Fold1/vali.txt --metrics NDCG@10",
+      [arguments, &owner] { inspect(owner, *arguments); });
+  path_option(*verb, "--model", arguments->model, "What fit wrote")->type_name("FILE")->required();
+  number_option(*verb, "--top", arguments->top, "Most rules and features listed");
+  number_option(*verb, "--documents", arguments->documents,
+                "Training documents whose scores are looked at, at even distances; 0: all");
+  path_option(*verb, "--names", arguments->names, "Lines of a feature's number and its name")
+      ->type_name("FILE");
+  path_option(*verb, "--test", arguments->test,
+              "Documents with labels: what their ranking loses when a feature is shuffled")
+      ->type_name("FILE");
+  arguments->of_test.push_back(
+      expect_measures(*verb, verb->add_option("--metrics", arguments->metrics,
+                                              "Names, with cut-offs; the first one sorts"))
+          ->capture_default_str());
+  arguments->of_test.push_back(number_option(*verb, "--permutations", arguments->permutations,
+                                             "Draws that a loss is the mean of"));
+  word_option(*verb, "--format", arguments->format, {"text", "markdown", "json"},
+              "Form of the output; json as --json does");
+  path_option(*verb, "--out", arguments->out, "Where it goes; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  arguments->profile.add_to(*verb);
+  arguments->reading.add_to(*verb);
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,111 @@
+"""The verb inspect: what it says of a model, against what explain says, and what it refuses."""
+
+import json
+import random
+
+import harness
+from harness import Row
+
+CHANCE = random.Random(5)
+
+
+def draw(documents, first):
+    """Feature 1 tells the label, 2 has nothing to do with it, few documents list 3."""
+    text = ""
+    for d in range(documents):
+        label = CHANCE.randrange(3)
+        text += f"{label} qid:{d // 8} 1:{2 * label + CHANCE.randrange(3)} 2:{CHANCE.randrange(9)}"
+        text += f" 3:{CHANCE.randrange(3)}" if d % 5 == 0 else ""
+        text += f" # docid = {first}{d}\n"
+    return text.encode()
+
+
+TRAIN, TEST = draw(80, "T"), draw(64, "D")
+
+
+class Inspect(harness.CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.train = self.file("train.txt", TRAIN)
+        self.test = self.file("test.txt", TEST)
+        self.expect(0, "fit", "--train", self.train, "--model", "m.model", "--quiet")
+
+    def inspect(self, *words, **options):
+        return self.expect(0, "inspect", "--model", "m.model", "--quiet", *words, **options).stdout
+
+    def inspected(self, *words):
+        return json.loads(self.inspect("--format", "json", *words))
+
+    def test_features_move_what_explain_says(self):
+        found = self.inspected("--documents", "0")["members"][0]
+        moved = {1: 0.0, 2: 0.0, 3: 0.0}
+        for d in range(80):
+            line = ["--model", "m.model", "--test", self.train, "--qid", d // 8, "--docid", f"T{d}", "--top", "0"]
+            why = json.loads(self.expect(0, "explain", *line, "--quiet", "--format", "json").stdout)
+            for item in why["split"]["items"]:
+                moved[item["feature"]] += abs(item["moved"]["value"]) / 80
+        for part in found["features"]:
+            self.assertAlmostEqual(part["moved"], moved[part["feature"]], places=12)
+        self.assertEqual(found["features"][0]["feature"], 1)
+        self.assertEqual(found["training_documents"], 80)
+        self.assertEqual(sum(found["labels"].values()), 80)
+
+    def test_rules_and_dependence(self):
+        found = self.inspected("--documents", "0")["members"][0]
+        strongest = found["strongest"]
+        self.assertEqual(len(strongest), min(50, found["rules"]))
+        sizes = [abs(rule["moved"]) for rule in strongest]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        for rule in strongest:
+            share = rule["support"] / rule["documents"]
+            self.assertAlmostEqual(rule["confidence"], share)
+            self.assertAlmostEqual(rule["lift"], share * 80 / rule["with_label"])
+            self.assertLessEqual(rule["p"], rule["p_holm"])
+        self.assertTrue(any(rule["p_holm"] < 1e-3 for rule in strongest))
+        scores = [item["score"] for item in found["dependence"][0]["items"]]
+        self.assertGreater(scores[-1], scores[0] + 0.2)  # the feature that tells
+        self.assertEqual(found["dependence"][0]["items"][0]["from"], None)
+
+    def test_permutation(self):
+        found = self.inspected("--test", self.test, "--metrics", "NDCG@5,MAP")["permutation"]
+        losses = {one["feature"]: one["loss"]["NDCG@5"] for one in found["features"]}
+        self.assertGreater(losses[1], 0.15)
+        self.assertLess(abs(losses[2]), 0.1)
+        self.expect(0, "rank", "--model", "m.model", "--test", self.test, "--out", "s.txt", "--quiet")
+        values = json.loads(self.expect(0, "evaluate", "--test", self.test, "--scores", "s.txt",
+                                        "--metrics", "NDCG@5,MAP", "--format", "json").stdout)
+        self.assertIn(repr(found["whole"]["MAP"]), json.dumps(values))
+
+    def test_text_and_markdown(self):
+        text = self.inspect("--top", "2", "--test", self.test).decode()
+        for part in ("80 training documents", "feature 1", "p (Holm)", "###", "Permutation"):
+            self.assertIn(part, text)
+        self.assertIn("## Rules", self.inspect("--top", "2", "--format", "markdown").decode())
+        names = self.file("names.tsv", b"1\tBM25 of title\n")
+        self.assertIn("BM25 of title", self.inspect("--names", names).decode())
+        self.assertNotIn("moves", self.inspect("--top", "0").decode())
+
+    def test_the_same_bytes_on_any_threads(self):
+        line = ["--format", "json", "--test", self.test, "--documents", "33"]
+        self.assertEqual(self.inspect(*line, "--threads", "1"), self.inspect(*line, "--threads", "4"))
+
+    def test_bad_input(self):
+        whole = (self.folder / "m.model").read_bytes()
+
+        def row(name, line, code, message, data=whole):
+            return Row(name, data, f"inspect {line}", code, message, files={"test": TEST})
+        self.check_rows([
+            row("metrics", "--model {in} --out {out} --metrics MAP", 2, "--metrics needs --test"),
+            row("permutations", "--model {in} --out {out} --permutations 3", 2, "--permutations needs --test"),
+            row("none", "--model {in} --out {out} --test {test} --permutations 0", 2,
+                "--permutations: found 0, expected at least 1"),
+            row("format", "--model {in} --out {out} --format xml", 2, "--format: found 'xml'"),
+            row("no model", "--out {out}", 2, "--model is required"),
+            row("cuts", "--model {in} --out {out}", 3, "{in}", b"{}"),
+            row("cut short", "--model {in} --out {out}", 3, "{in}", whole[:-1]),
+            row("in place", "--model {in} --out {in}", 2, "--out"),
+        ])
+
+
+if __name__ == "__main__":
+    harness.main()
