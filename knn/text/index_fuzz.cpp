@@ -112,7 +112,7 @@ index_parts const& vectors() {
 
 void search(text_index const& in) {
   std::vector<datasets::text_document> queries(1);
-  queries[0].id = "q";
+  queries[0].id.assign(1, 'q');
   queries[0].fields.push_back({"", "documents of rules and terms"});
   queries[0].vector = {{3, 1}, {9, 0.5}};
   sparse_matrix const rows = in.queries(one_thread(), queries);
