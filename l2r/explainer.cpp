@@ -5,6 +5,7 @@
 #include "l2r/scorer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <variant>
 
@@ -47,22 +48,27 @@ explainer::explainer(context const& ctx, scorer const& by, datasets::dataset con
   if (list.queries.size() != 1)
     throw usage_error(
         fmt::format("documents of {} queries to explain, expected one", list.queries.size()));
-  std::size_t const members = by.fitted().members.size();
+  std::vector<model_member> const& members = by.fitted().members;
+  auto const cuts_of = [&](std::size_t k) -> cuts_pointer const& {
+    return member_kinds()[members[k].index()].cuts(members[k]);
+  };
   std::vector<std::vector<double>> all;
-  for (std::size_t k = 0; k < members; ++k) {
-    auto const* const rules = std::get_if<rules_member>(&by.fitted().members[k]);
-    if (rules == nullptr || by.prepared(k).rules() == nullptr)
-      throw usage_error(fmt::format("member {} has no rules to explain it by", k + 1));
+  for (std::size_t k = 0; k < members.size(); ++k) {
     member_list mine;
-    for (std::size_t j = 0; j < k && !mine.items; ++j)
-      if (same_cuts(rules->cuts, std::get<rules_member>(by.fitted().members[j]).cuts))
-        mine.items = members_[j].items;
-    if (!mine.items) {
-      if (!rules->cuts) throw usage_error("a member without cuts, which documents become items by");
-      mine.items = std::make_shared<datasets::binned_dataset const>(
-          datasets::apply_discretizer(ctx, list, *rules->cuts));
+    if (auto const* const linear = std::get_if<linear_member>(&members[k])) {
+      mine.parts = linear_parts(ctx, linear->weights, list);
+      mine.scores = by.prepared(k).score(ctx, list).scores;
+    } else {
+      for (std::size_t j = 0; j < k && !mine.items; ++j)
+        if (members_[j].items && same_cuts(cuts_of(k), cuts_of(j))) mine.items = members_[j].items;
+      if (!mine.items) {
+        if (!cuts_of(k))
+          throw usage_error("a member without cuts, which documents become items by");
+        mine.items = std::make_shared<datasets::binned_dataset const>(
+            datasets::apply_discretizer(ctx, list, *cuts_of(k)));
+      }
+      mine.scores = by.prepared(k).score(ctx, *mine.items).scores;
     }
-    mine.scores = by.prepared(k).score(ctx, *mine.items).scores;
     mine.order = ranking(mine.scores, 0, mine.scores.size());
     auto const [mean, deviation] = moments_of(mine.scores);
     mine.mean = mean;
@@ -85,14 +91,54 @@ double explainer::part(std::size_t k, std::size_t d) const {
          static_cast<double>(members_.size());
 }
 
+sum_explanation explainer::terms(std::size_t k, std::size_t d) const {
+  member_list const& mine = members_[k];
+  sum_explanation sum{mine.scores[d], {}};
+  double added = 0;
+  if (auto const* const linear = std::get_if<linear_member>(&by_.fitted().members[k])) {
+    std::vector<feature_weight> const& features = linear->weights.features;
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      linear_part const& part = mine.parts[d * features.size() + f];
+      double const weight =
+          value_of_weight(part.missing ? features[f].missing : features[f].weight);
+      sum.terms.push_back({features[f].feature, part.part, {}, weight, part.z, part.missing});
+    }
+  } else {
+    scorecard const& card = std::get<scorecard_member>(by_.fitted().members[k]).card;
+    for (std::size_t f = 0; f < card.features.size(); ++f) {
+      score_term term{card.features[f], 0, {}, 0, 0, false};
+      if (std::uint8_t const code = mine.items->code(f, d); code != datasets::no_item) {
+        term.item = card.item_begin[f] + code;
+        term.adds = value_of_points(card.points[*term.item]);
+      }
+      sum.terms.push_back(term);
+    }
+  }
+  for (score_term const& term : sum.terms) added += term.adds;
+  if (!(std::abs(added - sum.score) <= 1e-12 * std::max(1.0, std::abs(sum.score))))
+    throw std::logic_error(
+        fmt::format("the terms add up to {}, the score is {}", added, sum.score));
+  return sum;
+}
+
 model_explanation explainer::explain(context const& ctx, std::size_t d, std::size_t top) const {
   expect_document(scores_, d);
   model_explanation whole{scores_[d], rank_of(order_, d), {}};
   for (std::size_t k = 0; k < members_.size(); ++k) {
     member_list const& mine = members_[k];
-    whole.members.push_back({l2r::explain(ctx, rules_of(k), *mine.items, d, top),
-                             rank_of(mine.order, d), mine.mean, mine.deviation, part(k, d)});
-    expect_same_score(whole.members.back().why.score, mine.scores[d]);
+    member_explanation& one = whole.members.emplace_back();
+    one.score = mine.scores[d];
+    one.rank = rank_of(mine.order, d);
+    one.mean = mine.mean;
+    one.deviation = mine.deviation;
+    one.part = part(k, d);
+    if (by_.prepared(k).rules() == nullptr) {
+      one.why = terms(k, d);
+      continue;
+    }
+    explanation of_rules = l2r::explain(ctx, rules_of(k), *mine.items, d, top);
+    expect_same_score(of_rules.score, one.score);
+    one.why = std::move(of_rules);
   }
   return whole;
 }
@@ -105,17 +151,34 @@ model_comparison explainer::compare(context const& ctx, std::size_t first, std::
       scores_[first], scores_[second], rank_of(order_, first), rank_of(order_, second), {}};
   for (std::size_t k = 0; k < members_.size(); ++k) {
     member_list const& mine = members_[k];
-    whole.members.push_back({l2r::compare(ctx, rules_of(k), *mine.items, first, second, top),
-                             rank_of(mine.order, first), rank_of(mine.order, second), mine.mean,
-                             mine.deviation, part(k, first), part(k, second)});
-    expect_same_score(whole.members.back().why.first.score, mine.scores[first]);
-    expect_same_score(whole.members.back().why.second.score, mine.scores[second]);
+    member_comparison& one = whole.members.emplace_back();
+    one.first_score = mine.scores[first];
+    one.second_score = mine.scores[second];
+    one.first_rank = rank_of(mine.order, first);
+    one.second_rank = rank_of(mine.order, second);
+    one.mean = mine.mean;
+    one.deviation = mine.deviation;
+    one.first_part = part(k, first);
+    one.second_part = part(k, second);
+    if (by_.prepared(k).rules() == nullptr) {
+      one.why = sum_comparison{terms(k, first), terms(k, second)};
+      continue;
+    }
+    comparison of_rules = l2r::compare(ctx, rules_of(k), *mine.items, first, second, top);
+    expect_same_score(of_rules.first.score, one.first_score);
+    expect_same_score(of_rules.second.score, one.second_score);
+    one.why = std::move(of_rules);
   }
   return whole;
 }
 
 std::vector<datasets::item_range> explainer::ranges(std::size_t k) const {
-  return item_ranges(rules_of(k), *std::get<rules_member>(by_.fitted().members[k]).cuts);
+  model_member const& member = by_.fitted().members[k];
+  if (auto const* const rules = std::get_if<rules_member>(&member))
+    return item_ranges(rules_of(k), *rules->cuts);
+  if (auto const* const card = std::get_if<scorecard_member>(&member))
+    return datasets::item_ranges(*members_[k].items, *card->cuts);
+  return {};
 }
 
 }  // namespace rulerank::l2r

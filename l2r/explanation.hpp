@@ -4,6 +4,7 @@
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/item_words.hpp"
+#include "l2r/linear.hpp"
 #include "l2r/ranker.hpp"
 #include "l2r/scorer.hpp"
 #include "rules/itemset.hpp"
@@ -14,8 +15,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 // Why a document has its score: what each of its rules adds (docs/modules/l2r.md, Explanations).
@@ -157,9 +160,33 @@ comparison compare(context const& ctx, ranker const& by, datasets::binned_datase
 /// items.
 std::vector<datasets::item_range> item_ranges(ranker const& by, datasets::discretizer const& cuts);
 
+/// What one feature adds to a score that is a sum: points of an item, or a weight times a z-score.
+struct score_term {
+  std::uint32_t feature = 0;
+  double adds = 0;
+  std::optional<rules::item> item;  ///< scorecard: as explainer::ranges numbers it; none: no item
+  double weight = 0;                ///< linear: of the z-score, or of the missing value
+  double z = 0;                     ///< linear; 0 where missing
+  bool missing = false;             ///< linear: the document misses the value
+};
+
+/// A score that is a sum of terms, one a feature, ascending; added in this order they are the score
+/// (scorecard: within 1e-12, for the sum is of integers).
+struct sum_explanation {
+  double score = 0;
+  std::vector<score_term> terms;
+};
+
+/// Two documents by the same sum: term k of both is of the same feature.
+struct sum_comparison {
+  sum_explanation first, second;
+};
+
 /// What a member does to the combined score of a document of a list.
 struct member_explanation {
-  explanation why;                 ///< of the member's own score
+  /// Of the member's own score: of rules an explanation, of other kinds the terms.
+  std::variant<explanation, sum_explanation> why;
+  double score = 0;                ///< the member's own
   std::size_t rank = 0;            ///< of the document by the member's own scores, from 1
   double mean = 0, deviation = 0;  ///< of its scores over the list
   /// What the member adds to the combined score: its standardized score over the number of members;
@@ -175,7 +202,8 @@ struct model_explanation {
 };
 
 struct member_comparison {
-  comparison why;  ///< of the member's own scores
+  std::variant<comparison, sum_comparison> why;  ///< of the member's own scores
+  double first_score = 0, second_score = 0;      ///< these
   std::size_t first_rank = 0, second_rank = 0;
   double mean = 0, deviation = 0;
   double first_part = 0, second_part = 0;
@@ -191,7 +219,7 @@ struct model_comparison {
 class explainer {
  public:
   /// Scores the list; refers to `by`, which outlives it. Throws `usage_error` for documents of no
-  /// query or of several, and for a model with members that are no rules.
+  /// query or of several.
   explainer(context const& ctx, scorer const& by, datasets::dataset const& list);
 
   /// The scores [documents] and their order, as scorer::score and l2r::ranking give them.
@@ -204,12 +232,13 @@ class explainer {
   /// Documents `first` and `second`.
   model_comparison compare(context const& ctx, std::size_t first, std::size_t second,
                            std::size_t top = 20) const;
-  /// What the items of member k stand for.
+  /// What the items of member k stand for; none for a member of raw documents.
   std::vector<datasets::item_range> ranges(std::size_t k) const;
 
  private:
   struct member_list {
-    std::shared_ptr<datasets::binned_dataset const> items;
+    std::shared_ptr<datasets::binned_dataset const> items;  // null for raw documents
+    std::vector<linear_part> parts;                         // linear: [documents x features]
     std::vector<double> scores;
     std::vector<std::size_t> order;
     double mean = 0, deviation = 0;
@@ -217,6 +246,7 @@ class explainer {
 
   ranker const& rules_of(std::size_t k) const;
   double part(std::size_t k, std::size_t d) const;
+  sum_explanation terms(std::size_t k, std::size_t d) const;
 
   scorer const& by_;
   std::vector<member_list> members_;

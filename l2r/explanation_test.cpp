@@ -503,9 +503,11 @@ TEST(explainer, parts_of_members_add_up_to_the_score) {
       auto const& rules = std::get<rules_member>(m.members[k]);
       ranker const alone(ctx, *rules.training, {rules.scoring});
       auto const items = datasets::apply_discretizer(ctx, list, *rules.cuts);
-      EXPECT_EQ(member.why.score, alone.score(ctx, items).scores[d]);
-      EXPECT_EQ(member.why.rules, explain(ctx, alone, items, d).rules);
-      for (document_rule const& rule : listed(member.why.up, member.why.down))
+      auto const& of_rules = std::get<explanation>(member.why);
+      EXPECT_EQ(member.score, alone.score(ctx, items).scores[d]);
+      EXPECT_EQ(of_rules.score, member.score);
+      EXPECT_EQ(of_rules.rules, explain(ctx, alone, items, d).rules);
+      for (document_rule const& rule : listed(of_rules.up, of_rules.down))
         for (rules::item const x : rule.antecedent) EXPECT_LT(x, why.ranges(k).size());
     }
     EXPECT_NEAR(parts, one.score, 1e-12);
@@ -517,10 +519,56 @@ TEST(explainer, parts_of_members_add_up_to_the_score) {
   for (std::size_t k = 0; k < both.members.size(); ++k) {
     member_comparison const& member = both.members[k];
     difference += member.first_part - member.second_part;
-    EXPECT_EQ(member.why.first.score, why.explain(ctx, 3).members[k].why.score);
+    EXPECT_EQ(std::get<comparison>(member.why).first.score, member.first_score);
+    EXPECT_EQ(member.first_score, why.explain(ctx, 3).members[k].score);
   }
   EXPECT_NEAR(difference, both.first_score - both.second_score, 1e-12);
   EXPECT_EQ(both.first_rank, why.explain(ctx, 3).rank);
+}
+
+TEST(explainer, terms_of_points_and_weights_add_up) {
+  context const ctx;
+  model const m = fit(ctx, list_of(120, 1, 8),
+                      std::vector<recipe>{scorecard_recipe{}, linear_recipe{}, rules_recipe{}});
+  scorer const s(ctx, m);
+  datasets::dataset const list = list_of(14, 2, 14);
+  explainer const why(ctx, s, list);
+  EXPECT_EQ(why.scores(), s.score(ctx, list).scores);
+  scorecard const& card = std::get<scorecard_member>(m.members[0]).card;
+  for (std::size_t d = 0; d < list.size(); ++d) {
+    model_explanation const one = why.explain(ctx, d);
+    double parts = 0;
+    for (member_explanation const& member : one.members) parts += member.part;
+    EXPECT_NEAR(parts, one.score, 1e-12);
+    auto const& points = std::get<sum_explanation>(one.members[0].why);
+    auto const& weights = std::get<sum_explanation>(one.members[1].why);
+    EXPECT_EQ(points.score, one.members[0].score);
+    ASSERT_EQ(points.terms.size(), card.features.size());
+    double sum = 0;
+    for (score_term const& term : points.terms) {
+      ASSERT_TRUE(term.item);
+      EXPECT_EQ(why.ranges(0).at(*term.item).feature, term.feature);
+      EXPECT_EQ(term.adds, value_of_points(card.points[*term.item]));
+      sum += term.adds;
+    }
+    EXPECT_NEAR(sum, points.score, 1e-12);
+    sum = 0;
+    for (score_term const& term : weights.terms) {
+      EXPECT_EQ(term.adds, term.missing ? term.weight : term.weight * term.z);
+      sum += term.adds;
+    }
+    EXPECT_EQ(bits_of(sum), bits_of(one.members[1].score));
+    EXPECT_TRUE(std::holds_alternative<explanation>(one.members[2].why));
+  }
+  EXPECT_TRUE(why.ranges(1).empty());
+  model_comparison const both = why.compare(ctx, 3, 9);
+  auto const& pair = std::get<sum_comparison>(both.members[1].why);
+  EXPECT_EQ(pair.first.score, both.members[1].first_score);
+  EXPECT_EQ(pair.second.score, both.members[1].second_score);
+  double difference = 0;
+  for (member_comparison const& member : both.members)
+    difference += member.first_part - member.second_part;
+  EXPECT_NEAR(difference, both.first_score - both.second_score, 1e-12);
 }
 
 TEST(explainer, one_member_alone_has_its_score) {
@@ -531,7 +579,7 @@ TEST(explainer, one_member_alone_has_its_score) {
   for (std::size_t d = 0; d < list.size(); ++d) {
     model_explanation const one = why.explain(ctx, d);
     EXPECT_EQ(one.members.at(0).part, one.score);
-    EXPECT_EQ(one.members.at(0).why.score, one.score);
+    EXPECT_EQ(one.members.at(0).score, one.score);
     EXPECT_EQ(one.members.at(0).rank, one.rank);
   }
   EXPECT_THROW(why.explain(ctx, list.size()), usage_error);

@@ -1,7 +1,10 @@
 #include "l2r/member_kind.hpp"
 
+#include "core/error.hpp"
+
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 namespace rulerank::l2r {
 
@@ -48,8 +51,45 @@ std::size_t stored_parts::index_of(items_pointer const& of) {
   return index_in(training, of, same_items);
 }
 
+scored prepared_member::score(context const&, datasets::binned_dataset const&) const {
+  throw std::logic_error("a member of raw documents was given items");
+}
+
+scored prepared_member::score(context const&, datasets::dataset const&) const {
+  throw std::logic_error("a member of items was given raw documents");
+}
+
+fitted_items const& items_of(context const& ctx, fitting& from,
+                             datasets::discretizer_options const& discretizer,
+                             cuts_pointer const& cuts) {
+  bool const given = cuts != nullptr;
+  for (fitted_items const& one : from.made)
+    if (one.given == given &&
+        (given ? same_cuts(one.cuts, cuts) : same_options(one.options, discretizer)))
+      return one;
+  cuts_pointer const by = given ? cuts
+                                : std::make_shared<datasets::discretizer const>(
+                                      datasets::fit_discretizer(ctx, from.train, discretizer));
+  auto items = std::make_shared<datasets::binned_dataset const>(
+      datasets::apply_discretizer(ctx, from.train, *by));
+  if (items->feature_count() == 0)
+    throw error({from.train.name, 1, 1},
+                given ? "no feature has a cut in the discretizer given"
+                      : "no feature has two bins, expected one that is not constant");
+  return from.made.emplace_back(fitted_items{discretizer, given, by, std::move(items)});
+}
+
+std::span<std::string_view const> member_kind_names() {
+  static std::vector<std::string_view> const names = [] {
+    std::vector<std::string_view> all;
+    for (member_kind const& kind : member_kinds()) all.push_back(kind.name);
+    return all;
+  }();
+  return names;
+}
+
 std::span<member_kind const> member_kinds() {
-  static std::array const kinds{rules_kind};
+  static std::array const kinds{rules_kind, scorecard_kind, linear_kind};
   static_assert(kinds.size() == std::variant_size_v<model_member>);
   static_assert(kinds.size() == std::variant_size_v<recipe>);
   return kinds;

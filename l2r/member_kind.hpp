@@ -35,7 +35,10 @@ bool same_items(items_pointer const& a, items_pointer const& b);
 class prepared_member {
  public:
   virtual ~prepared_member() = default;
-  virtual scored score(context const& ctx, datasets::binned_dataset const& items) const = 0;
+  /// Of documents as items, or of kinds that need them (member_kind::raw) of raw documents: one of
+  /// the two is there.
+  virtual scored score(context const& ctx, datasets::binned_dataset const& items) const;
+  virtual scored score(context const& ctx, datasets::dataset const& documents) const;
   /// What computes the score; null for kinds that are no rules.
   virtual ranker const* rules() const { return nullptr; }
 };
@@ -54,9 +57,16 @@ struct fitting {
   std::vector<fitted_items> made;
 };
 
+/// The training documents as the items that these options or cuts make, which another recipe may
+/// have asked for already. Throws `error` naming the documents where no feature has two bins.
+fitted_items const& items_of(context const& ctx, fitting& from,
+                             datasets::discretizer_options const& discretizer,
+                             cuts_pointer const& cuts);
+
 struct member_kind {
   std::string_view name;  ///< in model files
-  /// By which documents become items; null where they are given as items.
+  bool raw;               ///< scores raw documents; otherwise items
+  /// By which documents become items; null where they are given as items, and for raw documents.
   cuts_pointer const& (*cuts)(model_member const& of);
   model_member (*fit)(context const& ctx, fitting& from, recipe const& how);
   nlohmann::ordered_json (*write)(model_member const& of, stored_parts& parts);
@@ -68,6 +78,8 @@ struct member_kind {
 /// In the order of the types of `model_member` and of `recipe`.
 std::span<member_kind const> member_kinds();
 
-extern member_kind const rules_kind;  // rules_member.cpp
+extern member_kind const rules_kind;      // rules_member.cpp
+extern member_kind const scorecard_kind;  // scorecard_member.cpp
+extern member_kind const linear_kind;     // linear_member.cpp
 
 }  // namespace rulerank::l2r

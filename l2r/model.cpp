@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view magic = "rulerank-model";
 constexpr std::uint64_t header_line = 2;
+constexpr int version_of_rules_alone = 2;
 constexpr auto largest_label = std::numeric_limits<std::int32_t>::max();
 
 void append_little_endian(std::string& to, std::uint32_t value) {
@@ -120,17 +121,20 @@ datasets::binned_dataset read_training(json_fields const& header, binary_part& b
   return t;
 }
 
-model_member read_member(json_fields const& header, stored_parts const& parts) {
+/// `version`: of the file.
+model_member read_member(json_fields const& header, stored_parts const& parts, int version) {
   std::string const& name = header.word("kind");
   std::string known;
   for (member_kind const& kind : member_kinds()) {
+    if (version == version_of_rules_alone && &kind != &member_kinds().front()) break;
     if (kind.name == name) return kind.read(header, parts);
     known += fmt::format("{}{}", known.empty() ? "" : ", ", kind.name);
   }
   header.fail("kind", fmt::format("found a kind that is not known, expected one of {}", known));
 }
 
-model parse(nlohmann::ordered_json const& json, std::string_view payload, std::string const& name) {
+model parse(nlohmann::ordered_json const& json, std::string_view payload, std::string const& name,
+            int version) {
   json_fields const header(json, name);
   auto const prefix_of = [](std::string_view list, std::size_t i) {
     return fmt::format("{}[{}].", list, i);
@@ -148,14 +152,16 @@ model parse(nlohmann::ordered_json const& json, std::string_view payload, std::s
   model m;
   nlohmann::ordered_json const& members = header.list("members");
   for (std::size_t i = 0; i < members.size(); ++i)
-    m.members.push_back(read_member(json_fields(members[i], name, prefix_of("members", i)), parts));
+    m.members.push_back(
+        read_member(json_fields(members[i], name, prefix_of("members", i)), parts, version));
   if (m.members.empty()) header.fail("members", "found none, expected one or more");
   return m;
 }
 
-/// Refuses versions that are not this program's.
-void check_version(std::string_view version, std::string const& name) {
-  if (version == fmt::format("{}", model_version)) return;
+/// Refuses versions that this program does not read.
+int version_from(std::string_view version, std::string const& name) {
+  for (int const known : {version_of_rules_alone, model_version})
+    if (version == fmt::format("{}", known)) return known;
   bool const earlier = version == "1";
   throw error(
       {name, 1, 1},
@@ -204,7 +210,7 @@ model model_from_bytes(std::string_view bytes, std::string const& name) {
     fail("not a model of rulerank, expected a file that `rulerank fit` wrote");
   std::string_view const line = bytes.substr(magic.size() + 1, line_end - magic.size() - 1);
   std::string_view const version = line.substr(0, line.find(' '));
-  check_version(version, name);
+  int const known_version = version_from(version, name);
   std::string_view const body = bytes.substr(line_end + 1);
   if (line.substr(std::min(version.size() + 1, line.size())) != sha256_hex(body))
     fail(
@@ -214,7 +220,7 @@ model model_from_bytes(std::string_view bytes, std::string const& name) {
   if (header_end == body.npos) fail("a model without a header");
   return parse(datasets::parse_ordered_json(body.substr(0, header_end), name, "a model's header",
                                             header_line),
-               body.substr(header_end + 1), name);
+               body.substr(header_end + 1), name, known_version);
 }
 
 void write_model(model const& m, std::string const& path) {

@@ -3,7 +3,9 @@
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
+#include "l2r/linear.hpp"
 #include "l2r/options.hpp"
+#include "l2r/scorecard.hpp"
 
 #include <memory>
 #include <span>
@@ -26,8 +28,28 @@ struct rules_member {
   scoring_options scoring;
 };
 
+/// Ranks by a sum of points, a number an item. `cuts` are null where documents are given as items.
+struct scorecard_member {
+  std::shared_ptr<datasets::discretizer const> cuts;
+  scorecard_options options;  ///< that it was fitted with
+  scorecard card;
+};
+
+/// Ranks by a weighted sum of the raw features, each within its query: documents that are items
+/// already have no score by it.
+struct linear_member {
+  linear_weights weights;
+};
+
 /// One way to score documents, of one of several kinds.
-using model_member = std::variant<rules_member>;
+using model_member = std::variant<rules_member, scorecard_member, linear_member>;
+
+/// The words for kinds of members, in the order of `model_member` and `recipe`: rules, scorecard,
+/// linear.
+std::span<std::string_view const> member_kind_names();
+inline std::string_view kind_of(model_member const& of) {
+  return member_kind_names()[of.index()];
+}
 
 /// Everything that ranking needs. The score of a document is that of the member or, of several, the
 /// mean of theirs, each standardized within its query's list; where these are all equal, 0.
@@ -43,16 +65,30 @@ struct rules_recipe {
   scoring_options scoring;
 };
 
+/// How to fit a `scorecard_member`.
+struct scorecard_recipe {
+  datasets::discretizer_options discretizer;
+  /// Not null: these cuts are used, and `discretizer` is not looked at.
+  std::shared_ptr<datasets::discretizer const> cuts;
+  scorecard_options options;
+};
+
+/// How to fit a `linear_member`.
+struct linear_recipe {
+  linear_options options;
+};
+
 /// How to fit a member.
-using recipe = std::variant<rules_recipe>;
+using recipe = std::variant<rules_recipe, scorecard_recipe, linear_recipe>;
 
 /// Fits one member a recipe on training documents, in the order of the recipes; cuts and items that
 /// recipes share are made once. Throws `error` naming the documents for one without a label and
 /// where no feature has two bins, `usage_error` without recipes and for options that make no sense.
 model fit(context const& ctx, datasets::dataset const& train, std::span<recipe const> recipes);
 
-/// The version of model files that this program writes, the only one that it reads.
-inline constexpr int model_version = 2;
+/// The version of model files that this program writes. It reads version 2, too, which has members
+/// of the kind `rules` alone.
+inline constexpr int model_version = 3;
 
 /// One file: the line `rulerank-model VERSION SHA256` (of all that follows the line), a line of
 /// JSON (cuts, the columns of training documents, members that refer to these by index), then

@@ -67,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   std::string const body(reinterpret_cast<char const*>(bytes), size);
   try {
     l2r::model const read =
-        l2r::model_from_bytes("rulerank-model 2 " + sha256_hex(body) + "\n" + body, "model");
+        l2r::model_from_bytes("rulerank-model 3 " + sha256_hex(body) + "\n" + body, "model");
     require(!read.members.empty(), "a model has no members");
     std::string const written = l2r::to_bytes(read);
     require(l2r::to_bytes(l2r::model_from_bytes(written, "again")) == written,
@@ -87,8 +87,11 @@ std::vector<std::string> rulerank::fuzzing::seeds() {
   other.rule_size = 2;
   other.support_weight = 0.5;
   other.smoothing = 1;
+  l2r::model const kinds =
+      l2r::fit(context{}, documents(),
+               std::vector<l2r::recipe>{l2r::scorecard_recipe{}, l2r::linear_recipe{}});
   std::vector<std::string> seeds;
-  for (l2r::model const& m : {small_model(), two}) {
+  for (l2r::model const& m : {small_model(), two, kinds}) {
     std::string const whole = l2r::to_bytes(m);
     seeds.push_back(whole.substr(whole.find('\n') + 1));
   }

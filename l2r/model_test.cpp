@@ -33,12 +33,21 @@ model small_model() {
   return fit(context{}, small_set(), std::vector<recipe>{first, second, third});
 }
 
+/// A member of each kind; rules and points share cuts.
+model mixed_model() {
+  linear_recipe linear;
+  linear.options.strength = 0;
+  return fit(context{}, small_set(),
+             std::vector<recipe>{rules_recipe{}, scorecard_recipe{}, linear});
+}
+
 rules_member const& rules_of(model const& m, std::size_t k) {
   return std::get<rules_member>(m.members.at(k));
 }
 
 /// A model file of this header and these bytes, with the checksum that they have.
-std::string file_of(std::string const& header, std::string const& bytes = {}, int version = 2) {
+std::string file_of(std::string const& header, std::string const& bytes = {},
+                    int version = model_version) {
   std::string const body = header + "\n" + bytes;
   return fmt::format("rulerank-model {} {}\n", version, sha256_hex(body)) + body;
 }
@@ -119,6 +128,11 @@ TEST(model, any_damaged_byte_is_noticed) {
   for (std::size_t at = 0; at < bytes.size(); at += 3) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    // Rules alone are the same in version 2.
+    if (damaged.starts_with("rulerank-model 2 ")) {
+      EXPECT_EQ(to_bytes(model_from_bytes(damaged, "m.model")), bytes);
+      continue;
+    }
     EXPECT_TRUE(message_of(damaged).starts_with("m.model:1:1: ")) << "byte " << at;
   }
 }
@@ -133,9 +147,9 @@ TEST(model, any_missing_end_is_noticed) {
 TEST(model, foreign_earlier_and_later_files) {
   EXPECT_NE(message_of("1 qid:1 1:0.5\n").find("not a model of rulerank"), std::string::npos);
   EXPECT_NE(message_of("").find("not a model of rulerank"), std::string::npos);
-  EXPECT_NE(message_of(file_of("{}", "", 3)).find("version 3, expected 2"), std::string::npos);
+  EXPECT_NE(message_of(file_of("{}", "", 4)).find("version 4, expected 3"), std::string::npos);
   std::string const earlier = message_of(file_of("{}", "", 1));
-  EXPECT_NE(earlier.find("version 1, expected 2"), std::string::npos);
+  EXPECT_NE(earlier.find("version 1, expected 3"), std::string::npos);
   EXPECT_NE(earlier.find("run `rulerank fit` again"), std::string::npos);
   EXPECT_THROW(read_model("/nonexistent/model"), error);
   EXPECT_THROW(read_model("/"), error);
@@ -152,9 +166,57 @@ TEST(model, foreign_earlier_and_later_files) {
   EXPECT_TRUE(message_of(file_of("{\"a\":" + nested)).starts_with("m.model:2:"));
 }
 
-/// The message for a small model's header with `from`, which stands there, replaced by `to`.
-std::string message_with(std::string const& from, std::string const& to) {
-  std::string const bytes = to_bytes(small_model());
+TEST(model, kinds_come_back_whole) {
+  model const m = mixed_model();
+  std::string const bytes = to_bytes(m);
+  model const back = model_from_bytes(bytes, "m.model");
+  EXPECT_EQ(to_bytes(back), bytes);
+  ASSERT_EQ(back.members.size(), 3U);
+  auto const& card = std::get<scorecard_member>(back.members[1]);
+  EXPECT_EQ(kind_of(back.members[1]), "scorecard");
+  EXPECT_EQ(kind_of(back.members[2]), "linear");
+  EXPECT_EQ(card.cuts, rules_of(back, 0).cuts);
+  EXPECT_EQ(card.card.points, std::get<scorecard_member>(m.members[1]).card.points);
+  linear_weights const& linear = std::get<linear_member>(back.members[2]).weights;
+  ASSERT_EQ(linear.features.size(), 3U);
+  EXPECT_TRUE(linear.features[1].misses);
+  EXPECT_GT(linear.options.strength, 0);
+  context const ctx;
+  EXPECT_EQ(scorer(ctx, back).score(ctx, small_set()).scores,
+            scorer(ctx, m).score(ctx, small_set()).scores);
+  for (std::size_t length = 0; length < bytes.size(); length += 7)
+    EXPECT_TRUE(message_of(bytes.substr(0, length)).starts_with("m.model:1:1: ")) << length;
+}
+
+TEST(model, files_of_the_version_before_have_rules) {
+  auto const as_version_2 = [](model const& m) {
+    std::string const bytes = to_bytes(m);
+    std::size_t const header = bytes.find('\n') + 1, end = bytes.find('\n', header);
+    return file_of(bytes.substr(header, end - header), bytes.substr(end + 1), 2);
+  };
+  model const m = small_model();
+  EXPECT_EQ(to_bytes(model_from_bytes(as_version_2(m), "m.model")), to_bytes(m));
+  EXPECT_NE(message_of(as_version_2(mixed_model()))
+                .find("members[1].kind: found a kind that is not known, expected one of rules"),
+            std::string::npos);
+}
+
+TEST(model, members_that_no_file_holds) {
+  model m = mixed_model();
+  std::get<scorecard_member>(m.members[1]).card.points.pop_back();
+  EXPECT_THROW(to_bytes(m), usage_error);
+  m = mixed_model();
+  std::get<scorecard_member>(m.members[1]).cuts = nullptr;
+  EXPECT_THROW(to_bytes(m), usage_error);
+  m = mixed_model();
+  std::get<linear_member>(m.members[2]).weights.features.clear();
+  EXPECT_THROW(to_bytes(m), usage_error);
+}
+
+/// The message for a model's header with `from`, which stands there, replaced by `to`.
+std::string message_with(std::string const& from, std::string const& to,
+                         model const& of = small_model()) {
+  std::string const bytes = to_bytes(of);
   std::size_t const header = bytes.find('\n') + 1;
   std::size_t const end = bytes.find('\n', header);
   std::string changed = bytes.substr(header, end - header);
@@ -169,6 +231,35 @@ TEST(model, bytes_after_the_last_documents_are_refused) {
   std::size_t const end = header.find('\n');
   EXPECT_NE(message_of(file_of(header.substr(0, end), header.substr(end + 1) + "xy"))
                 .find("found 2 bytes after the last documents"),
+            std::string::npos);
+}
+
+TEST(model, points_and_weights_that_do_not_fit_are_refused) {
+  for (auto const& [from, to, expected] :
+       {std::tuple{"\"loss\":\"pair\"", "\"loss\":\"pairs\"", "members[1].options.loss: found"},
+        {"\"points_penalty\":0.0001", "\"points_penalty\":0", "points penalty 0, expected"},
+        {"\"smoothness\":0.1", "\"smoothness\":-1", "smoothness -1, expected"},
+        {"\"unit_bits\":32", "\"unit_bits\":31", "members[1].unit_bits: found 31"},
+        {"\"points\":[[", "\"points\":[7,[", "members[1].points: found the points of 4"},
+        {"\"points\":[[", "\"points\":[[0,", "points[0]: found no list of"},
+        {"\"points\":[[", "\"points\":[[1.5,", "points[0]: found no list of"},
+        {"\"strength\":", "\"strength\":\"cross-fit\",\"x\":", "expected the strength that was"},
+        {"\"folds\":5", "\"folds\":1", "members[2].options.folds: found 1"},
+        {"\"features\":[{\"feature\":1,\"weight\"", "\"features\":[{\"feature\":-1,\"weight\"",
+         "members[2].features[0].feature: found -1"},
+        {"\"feature\":3,\"weight\"", "\"feature\":1,\"weight\"", "found 1 after 1"},
+        {"\"feature\":3,\"weight\"", "\"feature\":3,\"name\":\"a\",\"weight\"",
+         "found names of some"},
+        {"\"missing\":", "\"missing\":0.5,\"x\":", "features[1].missing: found no integer"},
+        {"\"feature\":1,\"weight\":", "\"feature\":1,\"weight\":9223372036854775807,\"x\":",
+         "features[0].weight: found no integer"}}) {
+    std::string const message = message_with(from, to, mixed_model());
+    EXPECT_TRUE(message.starts_with("m.model:")) << message;
+    EXPECT_NE(message.find(expected), std::string::npos) << message;
+  }
+  model too_many = mixed_model();
+  std::get<scorecard_member>(too_many.members[1]).card.points[0] = (1LL << 52) + 1;
+  EXPECT_NE(message_of(to_bytes(too_many)).find("points[0]: found points that are no integer"),
             std::string::npos);
 }
 

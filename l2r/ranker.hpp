@@ -33,7 +33,7 @@ struct cache_lookups {
 
 struct scored {
   std::vector<double> scores;                   ///< [documents], in the order given
-  l2r::engine engine = l2r::engine::automatic;  ///< the one that ran
+  l2r::engine engine = l2r::engine::automatic;  ///< that ran; automatic: none, for other kinds
   /// This call's look-ups, where the engine has a cache of itemsets. lrar: of all itemsets. profl,
   /// profl-t: of those of the largest size, from two items on; the sum is documents x C(m, size),
   /// with m a document's known items. Itemsets that no cache was there for are misses.

@@ -12,26 +12,6 @@ namespace rulerank::l2r {
 
 namespace {
 
-/// The training documents as the recipe's items, which another recipe may have asked for already.
-fitted_items const& items_of(context const& ctx, fitting& from, rules_recipe const& how) {
-  bool const given = how.cuts != nullptr;
-  for (fitted_items const& one : from.made)
-    if (one.given == given &&
-        (given ? same_cuts(one.cuts, how.cuts) : same_options(one.options, how.discretizer)))
-      return one;
-  cuts_pointer const cuts = given
-                                ? how.cuts
-                                : std::make_shared<datasets::discretizer const>(
-                                      datasets::fit_discretizer(ctx, from.train, how.discretizer));
-  auto items = std::make_shared<datasets::binned_dataset const>(
-      datasets::apply_discretizer(ctx, from.train, *cuts));
-  if (items->feature_count() == 0)
-    throw error({from.train.name, 1, 1},
-                given ? "no feature has a cut in the discretizer given"
-                      : "no feature has two bins, expected one that is not constant");
-  return from.made.emplace_back(fitted_items{how.discretizer, given, cuts, std::move(items)});
-}
-
 cuts_pointer const& cuts_of_rules(model_member const& of) {
   return std::get<rules_member>(of).cuts;
 }
@@ -39,7 +19,7 @@ cuts_pointer const& cuts_of_rules(model_member const& of) {
 model_member fit_rules(context const& ctx, fitting& from, recipe const& how) {
   auto const& rules = std::get<rules_recipe>(how);
   check(rules.scoring);
-  fitted_items const& made = items_of(ctx, from, rules);
+  fitted_items const& made = items_of(ctx, from, rules.discretizer, rules.cuts);
   itemsets_a_document(rules.scoring, made.items->feature_count());  // refuses too many
   return rules_member{made.cuts, made.items, rules.scoring};
 }
@@ -90,6 +70,7 @@ class prepared_rules final : public prepared_member {
   prepared_rules(context const& ctx, rules_member const& of, engine_options const& how)
       : ranker_(ctx, *of.training, {of.scoring, how.engine, how.cache_bytes, how.long_work}) {}
 
+  using prepared_member::score;
   scored score(context const& ctx, datasets::binned_dataset const& items) const override {
     return ranker_.score(ctx, items);
   }
@@ -108,7 +89,7 @@ std::unique_ptr<prepared_member> prepare_rules(context const& ctx, model_member 
 
 }  // namespace
 
-constinit member_kind const rules_kind{"rules",     cuts_of_rules, fit_rules,
-                                       write_rules, read_rules,    prepare_rules};
+constinit member_kind const rules_kind{"rules",     false,      cuts_of_rules, fit_rules,
+                                       write_rules, read_rules, prepare_rules};
 
 }  // namespace rulerank::l2r

@@ -28,6 +28,11 @@ cuts_pointer const& cuts_of(model_member const& of) {
   return member_kinds()[of.index()].cuts(of);
 }
 
+/// Whether a member scores raw documents, not items.
+bool is_raw(model_member const& of) {
+  return member_kinds()[of.index()].raw;
+}
+
 void expect_members(model const& m) {
   if (m.members.empty()) throw usage_error("a model without members, expected one or more");
 }
@@ -67,10 +72,17 @@ datasets::binned_dataset const& items_of(binned_lists const& documents, std::siz
   return *documents.items[documents.items.size() == 1 ? 0 : k];
 }
 
-void expect_items(binned_lists const& documents, std::size_t members) {
+void expect_items(binned_lists const& documents, model const& m) {
+  std::size_t const members = m.members.size();
   if (documents.items.size() != 1 && documents.items.size() != members)
     throw usage_error(fmt::format("items of {}, expected those of {}, or one for all",
                                   counted(documents.items.size(), "member"), members));
+  for (std::size_t k = 0; k < members; ++k)
+    if (is_raw(m.members[k]))
+      throw usage_error(
+          fmt::format("member {} is of the kind {}, which scores raw documents, not "
+                      "items",
+                      k + 1, kind_of(m.members[k])));
 }
 
 /// One score a document of what the members gave.
@@ -78,6 +90,7 @@ scored combined(std::span<datasets::query_group const> queries, std::vector<scor
   scored all = members.front();
   for (std::size_t k = 1; k < members.size(); ++k) {
     scored const& one = members[k];
+    if (all.engine == engine::automatic) all.engine = one.engine;
     all.cache_hits += one.cache_hits;
     all.cache_misses += one.cache_misses;
     all.prefix_lookups += one.prefix_lookups;
@@ -95,10 +108,16 @@ scored combined(std::span<datasets::query_group const> queries, std::vector<scor
 /// What member k, which `prepared(k)` gives, makes of raw documents.
 template <class Prepared>
 std::vector<scored> each_score(context const& ctx, datasets::dataset const& documents,
-                               std::vector<cuts_pointer> const& cuts, Prepared&& prepared) {
+                               model const& m, Prepared&& prepared) {
+  std::vector<cuts_pointer> cuts;
+  for (model_member const& one : m.members) cuts.push_back(cuts_of(one));
   items_by_member items(ctx, documents, cuts);
   std::vector<scored> all;
   for (std::size_t k = 0; k < cuts.size(); ++k) {
+    if (is_raw(m.members[k])) {
+      all.push_back(prepared(k)->score(ctx, documents));
+      continue;
+    }
     double seconds = 0;
     auto const mine = items.take(k, seconds);
     all.push_back(prepared(k)->score(ctx, *mine));
@@ -112,7 +131,6 @@ std::vector<scored> each_score(context const& ctx, datasets::dataset const& docu
 struct scorer::state {
   l2r::model model;
   std::vector<std::unique_ptr<prepared_member>> members;
-  std::vector<cuts_pointer> cuts;  // of the members
   double prepare_s = 0;
   l2r::engine engine = engine::automatic;
 };
@@ -124,9 +142,9 @@ scorer::scorer(context const& ctx, l2r::model model, engine_options const& optio
   made->model = std::move(model);
   for (model_member const& one : made->model.members) {
     made->members.push_back(prepare(ctx, one, options));
-    made->cuts.push_back(cuts_of(one));
+    ranker const* const rules = made->members.back()->rules();
+    if (rules != nullptr && made->engine == engine::automatic) made->engine = rules->engine();
   }
-  if (ranker const* const rules = made->members.front()->rules()) made->engine = rules->engine();
   made->prepare_s = seconds_since(begin);
   state_ = std::move(made);
 }
@@ -137,7 +155,7 @@ scorer& scorer::operator=(scorer&&) noexcept = default;
 
 std::vector<scored> scorer::score_each(context const& ctx,
                                        datasets::dataset const& documents) const {
-  return each_score(ctx, documents, state_->cuts,
+  return each_score(ctx, documents, state_->model,
                     [&](std::size_t k) { return state_->members[k].get(); });
 }
 
@@ -146,7 +164,7 @@ scored scorer::score(context const& ctx, datasets::dataset const& documents) con
 }
 
 scored scorer::score(context const& ctx, binned_lists const& documents) const {
-  expect_items(documents, state_->members.size());
+  expect_items(documents, state_->model);
   std::vector<scored> all;
   for (std::size_t k = 0; k < state_->members.size(); ++k)
     all.push_back(state_->members[k]->score(ctx, items_of(documents, k)));
@@ -172,9 +190,7 @@ prepared_member const& scorer::prepared(std::size_t k) const {
 scored score_once(context const& ctx, model const& by, engine_options const& options,
                   datasets::dataset const& documents) {
   expect_members(by);
-  std::vector<cuts_pointer> cuts;
-  for (model_member const& one : by.members) cuts.push_back(cuts_of(one));
-  return combined(documents.queries, each_score(ctx, documents, cuts, [&](std::size_t k) {
+  return combined(documents.queries, each_score(ctx, documents, by, [&](std::size_t k) {
                     return prepare(ctx, by.members[k], options);
                   }));
 }
@@ -182,7 +198,7 @@ scored score_once(context const& ctx, model const& by, engine_options const& opt
 scored score_once(context const& ctx, model const& by, engine_options const& options,
                   binned_lists const& documents) {
   expect_members(by);
-  expect_items(documents, by.members.size());
+  expect_items(documents, by);
   std::vector<scored> all;
   for (std::size_t k = 0; k < by.members.size(); ++k)
     all.push_back(prepare(ctx, by.members[k], options)->score(ctx, items_of(documents, k)));

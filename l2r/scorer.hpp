@@ -68,13 +68,13 @@ class scorer {
   /// are equal among members are applied once. Counts and times are sums over the members.
   scored score(context const& ctx, datasets::dataset const& documents) const;
   /// The same of documents that are items already. Throws `usage_error` where the numbers of
-  /// members or documents are others.
+  /// members or documents are others, and for a member that scores raw documents alone (`linear`).
   scored score(context const& ctx, binned_lists const& documents) const;
   /// What each member gives, before scores are combined.
   std::vector<scored> score_each(context const& ctx, datasets::dataset const& documents) const;
 
   l2r::model const& fitted() const noexcept;
-  /// The engine that runs; never `automatic`.
+  /// The engine that runs, that of the first member that has rules; `automatic` where none has.
   l2r::engine engine() const noexcept;
   double prepare_s() const noexcept;
   /// For this module's own code: member k made ready.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -114,6 +115,49 @@ TEST(scorer, recipes_share_what_is_equal) {
   EXPECT_EQ(rules_of(by_given, 0).training->codes, rules_of(m, 1).training->codes);
 }
 
+TEST(scorer, members_of_several_kinds) {
+  context const ctx;
+  datasets::dataset const train = documents_of(200, 1), test = documents_of(70, 2);
+  scorecard_recipe card;
+  card.discretizer = {datasets::binning::tube, 5};
+  model const m = fit(ctx, train, std::vector<recipe>{linear_recipe{}, some_recipes()[0], card});
+  auto const& points = std::get<scorecard_member>(m.members[2]);
+  EXPECT_EQ(points.cuts, rules_of(m, 1).cuts);  // made once
+  auto const items = datasets::apply_discretizer(ctx, test, *points.cuts);
+  std::vector<std::vector<double>> scores{
+      linear_scores(ctx, std::get<linear_member>(m.members[0]).weights, test),
+      ranker(ctx, *rules_of(m, 1).training, {rules_of(m, 1).scoring}).score(ctx, items).scores,
+      {}};
+  for (std::int64_t const sum : points_of(ctx, points.card, items))
+    scores[2].push_back(value_of_points(sum));
+  auto const expected = bits_of(combine(test.queries, scores));
+  scorer const s(ctx, m);
+  EXPECT_EQ(s.engine(), engine::project);
+  EXPECT_EQ(bits_of(s.score(ctx, test).scores), expected);
+  EXPECT_EQ(s.score(ctx, test).engine, engine::project);
+  EXPECT_EQ(bits_of(score_once(ctx, m, {}, test).scores), expected);
+  auto const each = s.score_each(ctx, test);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(bits_of(each[k].scores), bits_of(scores[k]));
+  // Items alone: linear has no score of them.
+  binned_lists const lists{test.queries, {&items}};
+  for (auto const& score : {std::function([&] { s.score(ctx, lists); }),
+                            std::function([&] { score_once(ctx, m, {}, lists); })}) {
+    try {
+      score();
+      FAIL() << "scored items";
+    } catch (usage_error const& e) {
+      EXPECT_NE(std::string(e.what()).find("member 1 is of the kind linear"), std::string::npos);
+    }
+  }
+  model without = m;
+  without.members.erase(without.members.begin());
+  EXPECT_EQ(bits_of(scorer(ctx, without).score(ctx, lists).scores),
+            bits_of(scorer(ctx, without).score(ctx, test).scores));
+  without.members.erase(without.members.begin());
+  EXPECT_EQ(scorer(ctx, without).engine(), engine::automatic);
+  EXPECT_EQ(bits_of(scorer(ctx, without).score(ctx, test).scores), bits_of(scores[2]));
+}
+
 TEST(scorer, one_set_of_items_serves_members_with_the_same_cuts) {
   context const ctx;
   datasets::dataset const train = documents_of(90, 1);
@@ -144,7 +188,10 @@ TEST(scorer, members_may_be_items_alone) {
 TEST(scorer, many_threads_score_at_once) {
   context const ctx;
   datasets::dataset const train = documents_of(200, 1);
-  model const m = fit(ctx, train, some_recipes());
+  auto recipes = some_recipes();
+  recipes.emplace_back(scorecard_recipe{});
+  recipes.emplace_back(linear_recipe{});
+  model const m = fit(ctx, train, recipes);
   std::vector<datasets::dataset> lists;
   for (int salt = 2; salt < 8; ++salt) lists.push_back(documents_of(20 + salt, salt));
   for (engine which : engines_for_cpu()) {
@@ -177,14 +224,18 @@ TEST(scorer, what_is_refused) {
   wrong.scoring.rule_size = 1;
   EXPECT_THROW(fit(ctx, train, std::vector<recipe>{wrong}), usage_error);
   train.labels[4] = datasets::unlabelled;
-  try {
-    fit(ctx, train, some_recipes());
-    FAIL() << "fitted without a label";
-  } catch (error const& e) {
-    EXPECT_TRUE(std::string(e.what()).starts_with("drawn:5:")) << e.what();
+  for (recipe const& one :
+       {recipe(rules_recipe{}), recipe(scorecard_recipe{}), recipe(linear_recipe{})}) {
+    try {
+      fit(ctx, train, std::span(&one, 1));
+      FAIL() << "fitted without a label";
+    } catch (error const& e) {
+      EXPECT_TRUE(std::string(e.what()).starts_with("drawn:5:")) << e.what();
+    }
   }
   auto const constant = datasets::parse_svmlight(ctx, "1 qid:1 1:5\n0 qid:1 1:5\n", "constant");
   EXPECT_THROW(fit(ctx, constant, some_recipes()), error);
+  EXPECT_THROW(fit(ctx, constant, std::vector<recipe>{scorecard_recipe{}}), error);
 }
 
 }  // namespace

@@ -19,6 +19,17 @@ using json_text = nlohmann::ordered_json;
 constexpr std::uint32_t form = 1;
 
 json_text member_json(settings_file const& s) {
+  if (s.linear) {
+    json_text json{{"kind", "linear"}};
+    json.update(l2r::to_json(*s.linear));
+    return json;
+  }
+  if (s.scorecard) {
+    json_text json{{"kind", "scorecard"},
+                   {"discretizer", s.discretizer ? to_json(*s.discretizer) : json_text()}};
+    json.update(l2r::to_json(*s.scorecard));
+    return json;
+  }
   json_text json{{"discretizer", s.discretizer ? to_json(*s.discretizer) : json_text()}};
   json.update(l2r::to_json(s.scoring));
   return json;
@@ -39,10 +50,20 @@ datasets::discretizer_options discretizer_from(fields const& cuts) {
 
 settings_file member_from(fields const& from, json_text const& json) {
   settings_file s;
+  std::string const kind = from.has("kind") ? from.word("kind") : "rules";
+  if (kind == "linear") {
+    s.linear = l2r::linear_options_from(json, from.name(), from.prefix());
+    return s;
+  }
+  if (kind != "rules" && kind != "scorecard")
+    from.fail("kind", "found a kind that is not known, expected rules, scorecard or linear");
   char const* const key = from.has("discretizer") ? "discretizer" : "discretiser";
   if (json_text const& cuts = from.member(key); !cuts.is_null())
     s.discretizer = discretizer_from({cuts, from.name(), from.prefix() + key + "."});
-  s.scoring = l2r::scoring_options_from(json, from.name(), from.prefix());
+  if (kind == "scorecard")
+    s.scorecard = l2r::scorecard_options_from(json, from.name(), from.prefix());
+  else
+    s.scoring = l2r::scoring_options_from(json, from.name(), from.prefix());
   return s;
 }
 
@@ -97,7 +118,7 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
   for (std::size_t const at : result.chosen) {
     members.push_back(result.trials[at].candidate);
     candidate const& chosen = t.candidates()[members.back()];
-    settings.push_back({discretizer, chosen.scoring});
+    settings.push_back({discretizer, chosen.scoring, {}, {}});
     if (discretizer) {
       settings.back().discretizer->method = chosen.cuts.method;
       settings.back().discretizer->bins = chosen.cuts.bins;

@@ -3,7 +3,9 @@
 #include "core/context.hpp"
 #include "datasets/discretizer.hpp"
 #include "eval/profile.hpp"
+#include "l2r/linear.hpp"
 #include "l2r/options.hpp"
+#include "l2r/scorecard.hpp"
 #include "tuning/tuner.hpp"
 
 #include <optional>
@@ -16,11 +18,13 @@
 // Files of settings. These functions may be called from several threads.
 namespace rulerank::tuning {
 
-/// One way to rank, as a settings file has it.
+/// One member, as a settings file has it: rules, or of the kind whose options are there.
 struct settings_file {
   /// None: the cuts were given, and are to be given again.
   std::optional<datasets::discretizer_options> discretizer;
   l2r::scoring_options scoring;
+  std::optional<l2r::scorecard_options> scorecard;
+  std::optional<l2r::linear_options> linear;  ///< without a discretizer
 };
 
 /// One object: method, bins (a number or "cv"), missing_values, unlisted, norm.
@@ -28,6 +32,8 @@ nlohmann::ordered_json to_json(datasets::discretizer_options const& options);
 
 /// One way to rank: an object with `rulerank_settings` (the form's version), `discretizer` (or
 /// null), rule_size, min_support, min_confidence, support_weight, smoothing, feature_share.
+/// A member of another kind has `kind` (scorecard or linear) and that kind's options instead of
+/// these numbers; linear has no `discretizer`.
 /// Several, whose scores l2r::combine makes one of: an object with `rulerank_settings` and
 /// `members`, a list of such objects. Either may have more fields.
 nlohmann::ordered_json to_json(std::vector<settings_file> const& members);

@@ -37,8 +37,11 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
 }
 
 std::vector<std::string> rulerank::fuzzing::seeds() {
-  std::vector<tuning::settings_file> one(1), two(2);
+  std::vector<tuning::settings_file> one(1), two(2), kinds(2);
   two[1].discretizer.emplace();
   two[1].scoring.rule_size = 4;
-  return std::vector{tuning::to_json(one).dump(2), tuning::to_json(two).dump()};
+  kinds[0].scorecard.emplace();
+  kinds[1].linear.emplace();
+  return std::vector{tuning::to_json(one).dump(2), tuning::to_json(two).dump(),
+                     tuning::to_json(kinds).dump()};
 }

@@ -452,6 +452,24 @@ TEST(SettingsFile, RoundTripAndRefusal) {
   auto const back = settings_from(json.dump(), "s");
   EXPECT_EQ(to_json(back), json);
   EXPECT_EQ(back.at(0).scoring.feature_share, 0.25);
+  // Other kinds.
+  settings_file card, linear;
+  card.discretizer = s.discretizer;
+  card.scorecard = {l2r::card_loss::list, .5, 2};
+  linear.linear = {0, 7, datasets::missing_values::none, datasets::unlisted_values::missing};
+  auto const kinds = to_json({s, card, linear});
+  auto const found = settings_from(kinds.dump(), "s");
+  EXPECT_EQ(to_json(found), kinds);
+  EXPECT_FALSE(found.at(0).scorecard || found[0].linear || found[1].linear || found[2].scorecard);
+  EXPECT_EQ(found.at(1).scorecard.value().smoothness, 2);
+  EXPECT_EQ(found.at(2).linear.value().folds, 7u);
+  EXPECT_FALSE(to_json({s}).contains("kind"));
+  EXPECT_EQ(to_json(settings_from(to_json({card}).dump(), "s")), to_json({card}));
+  for (auto const& [key, value] : {std::pair{"kind", "points"}, {"loss", "pairs"}}) {
+    auto wrong = to_json({card});
+    wrong[key] = value;
+    EXPECT_THROW(settings_from(wrong.dump(), "s"), error) << key;
+  }
   // Several that rank together; and a file from before there were shares.
   settings_file other;
   other.scoring.rule_size = 5;

@@ -84,6 +84,12 @@ experiment::settings settings_of(cross_validation_arguments const& a) {
   s.profile = eval::make_profile(a.profile);
   s.members.clear();
   for (ranker_recipe const& member : a.members)
+    if (member.kind != "rules")
+      throw usage_error(fmt::format(
+          "--settings: found a member of the kind {}, expected rules alone: fit, rank and evaluate "
+          "take others",
+          member.kind));
+  for (ranker_recipe const& member : a.members)
     s.members.push_back(ranking_of(member.discretizer, member.ranker));
   if (a.members.empty()) s.members.push_back(ranking_of(a.discretizer, a.ranker));
   if (a.own_rank_sizes)

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <string_view>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -261,9 +263,10 @@ void add_explanation(page& to, l2r::explanation const& why, rule_words const& wo
 }
 
 /// The rules of one member that two documents of a query have.
-void add_comparison(page& to, datasets::dataset const& query, l2r::member_comparison const& member,
-                    rule_words const& words, std::size_t top) {
-  l2r::comparison const& why = member.why;
+void add_rules_of_both(page& to, datasets::dataset const& query,
+                       l2r::member_comparison const& member, rule_words const& words,
+                       std::size_t top) {
+  auto const& why = std::get<l2r::comparison>(member.why);
   to.line(fmt::format("The first: {}, {}.", rank_text(member.first_rank, query, why.first.score),
                       counted(why.first.rules, "rule")));
   to.line(fmt::format("The second: {}, {}.", rank_text(member.second_rank, query, why.second.score),
@@ -332,6 +335,139 @@ ordered_json standing_json(query_document const& document, std::size_t rank, dou
           {"score", score}};
 }
 
+std::string feature_text(std::uint32_t feature, rule_words const& words) {
+  return words.names.contains(feature) ? datasets::name_of(feature, words.names)
+                                       : fmt::format("feature {}", feature);
+}
+
+std::string item_text(l2r::score_term const& term, rule_words const& words) {
+  return term.item ? words_of(words.ranges[*term.item], words.names)
+                   : fmt::format("{} without an item", feature_text(term.feature, words));
+}
+
+/// Positions 0 to `size` - 1, those with the largest size of `value` first; at most `top`.
+template <class Value>
+std::vector<std::size_t> largest(std::size_t size, std::size_t top, Value const& value) {
+  std::vector<std::size_t> order(size);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return std::abs(value(a)) > std::abs(value(b)); });
+  order.resize(std::min(size, top));
+  return order;
+}
+
+/// Whether a sum is of points of items; otherwise of weights.
+bool has_items(rule_words const& words) {
+  return !words.ranges.empty();
+}
+
+std::string sum_text(std::size_t terms, rule_words const& words) {
+  return has_items(words)
+             ? fmt::format("The score is the sum of the points of its items in {} features.", terms)
+             : fmt::format(
+                   "The score is the sum of {} features' weights times z-scores: by how "
+                   "many deviations a value lies above the mean of its query.",
+                   terms);
+}
+
+/// What the features of a document add: points or weights.
+void add_sum(page& to, l2r::sum_explanation const& why, rule_words const& words, std::size_t top) {
+  constexpr auto fixed = column::style::fixed;
+  to.line(sum_text(why.terms.size(), words));
+  if (has_items(words) && is_normalised(words)) to.line(norm_text(words));
+  if (top == 0) return;
+  eval::table t{
+      .title = "Those that add most, up or down:", .columns = {{"adds", fixed, 6}}, .rows = {}};
+  if (!has_items(words)) {
+    t.columns.push_back({"weight", fixed, 6});
+    t.columns.push_back({"z-score", fixed, 3});
+  }
+  t.columns.push_back({has_items(words) ? "item" : "feature"});
+  for (std::size_t const k :
+       largest(why.terms.size(), top, [&](std::size_t i) { return why.terms[i].adds; })) {
+    l2r::score_term const& term = why.terms[k];
+    if (has_items(words))
+      t.rows.push_back({term.adds, item_text(term, words)});
+    else
+      t.rows.push_back({term.adds, term.weight, term.z,
+                        feature_text(term.feature, words) + (term.missing ? " missing" : "")});
+  }
+  to.table(t);
+}
+
+/// Where two documents' sums differ.
+void add_sums(page& to, l2r::sum_comparison const& why, rule_words const& words, std::size_t top) {
+  constexpr auto fixed = column::style::fixed;
+  to.line(sum_text(why.first.terms.size(), words));
+  if (has_items(words) && is_normalised(words)) to.line(norm_text(words));
+  if (top == 0) return;
+  eval::table t{
+      .title = "Where the two differ most:",
+      .columns = {{"difference", fixed, 6}, {"the first", fixed, 6}, {"the second", fixed, 6}},
+      .rows = {}};
+  if (has_items(words)) {
+    t.columns.push_back({"item of the first"});
+    t.columns.push_back({"item of the second"});
+  } else {
+    t.columns.push_back({"z-score of the first", fixed, 3});
+    t.columns.push_back({"of the second", fixed, 3});
+    t.columns.push_back({"feature"});
+  }
+  auto const difference = [&](std::size_t i) {
+    return why.first.terms[i].adds - why.second.terms[i].adds;
+  };
+  for (std::size_t const k : largest(why.first.terms.size(), top, difference)) {
+    l2r::score_term const& a = why.first.terms[k];
+    l2r::score_term const& b = why.second.terms[k];
+    if (has_items(words))
+      t.rows.push_back({difference(k), a.adds, b.adds, item_text(a, words), item_text(b, words)});
+    else
+      t.rows.push_back({difference(k), a.adds, b.adds, a.z, b.z, feature_text(a.feature, words)});
+  }
+  to.table(t);
+}
+
+/// The terms of a sum, for programs.
+ordered_json terms_json(l2r::sum_explanation const& why, rule_words const& words) {
+  ordered_json terms = ordered_json::array();
+  for (l2r::score_term const& term : why.terms) {
+    ordered_json& entry = terms.emplace_back();
+    if (term.item) {
+      entry = item_json(*term.item, words);
+    } else {
+      entry["feature"] = term.feature;
+      if (words.names.contains(term.feature))
+        entry["name"] = datasets::name_of(term.feature, words.names);
+    }
+    if (!has_items(words)) {
+      entry["missing"] = term.missing;
+      entry["z"] = term.z;
+      entry["weight"] = term.weight;
+    }
+    entry["adds"] = term.adds;
+  }
+  return terms;
+}
+
+/// One document by one member.
+void add_member(page& to, l2r::member_explanation const& member, rule_words const& words,
+                std::size_t top) {
+  if (auto const* const sum = std::get_if<l2r::sum_explanation>(&member.why))
+    return add_sum(to, *sum, words, top);
+  add_explanation(to, std::get<l2r::explanation>(member.why), words, top);
+}
+
+/// Two documents by one member.
+void add_comparison(page& to, datasets::dataset const& query, l2r::member_comparison const& member,
+                    rule_words const& words, std::size_t top) {
+  auto const* const sums = std::get_if<l2r::sum_comparison>(&member.why);
+  if (sums == nullptr) return add_rules_of_both(to, query, member, words, top);
+  to.line(fmt::format("The first: {}.", rank_text(member.first_rank, query, member.first_score)));
+  to.line(
+      fmt::format("The second: {}.", rank_text(member.second_rank, query, member.second_score)));
+  add_sums(to, *sums, words, top);
+}
+
 /// How the members' parts make the score.
 eval::table parts_table(l2r::model_explanation const& why) {
   constexpr auto fixed = column::style::fixed;
@@ -344,7 +480,7 @@ eval::table parts_table(l2r::model_explanation const& why) {
                             {"deviation", fixed, 6}},
                 .rows = {}};
   for (l2r::member_explanation const& member : why.members)
-    t.rows.push_back({static_cast<std::int64_t>(t.rows.size() + 1), member.part, member.why.score,
+    t.rows.push_back({static_cast<std::int64_t>(t.rows.size() + 1), member.part, member.score,
                       static_cast<std::int64_t>(member.rank), member.mean, member.deviation});
   return t;
 }
@@ -380,7 +516,7 @@ std::string report(query_document const& document, l2r::model_explanation const&
   to.heading(fmt::format("query {}, document {}: {}", query.queries.front().qid,
                          document_text(document), rank_text(why.rank, query, why.score)));
   if (why.members.size() == 1) {
-    add_explanation(to, why.members.front().why, words.front(), top);
+    add_member(to, why.members.front(), words.front(), top);
     return to.take();
   }
   to.line(members_text(why.members.size()));
@@ -388,8 +524,8 @@ std::string report(query_document const& document, l2r::model_explanation const&
   for (std::size_t k = 0; k < why.members.size(); ++k) {
     l2r::member_explanation const& member = why.members[k];
     to.heading(fmt::format("Member {}, part {:+.6f}: {}", k + 1, member.part,
-                           rank_text(member.rank, query, member.why.score)));
-    add_explanation(to, member.why, words[k], top);
+                           rank_text(member.rank, query, member.score)));
+    add_member(to, member, words[k], top);
   }
   return to.take();
 }
@@ -420,9 +556,18 @@ std::string report(query_document const& first, query_document const& second,
 
 ordered_json report_json(query_document const& document, l2r::model_explanation const& why,
                          std::span<rule_words const> words) {
-  auto const by_member = [&](std::size_t k) {
+  auto const by_member = [&](std::size_t k) -> ordered_json {
     l2r::member_explanation const& member = why.members[k];
-    return explanation_json({document.query, document.d, member.rank}, member.why, words[k]);
+    if (auto const* const sum = std::get_if<l2r::sum_explanation>(&member.why)) {
+      ordered_json json{{"qid", document.query.queries.front().qid},
+                        {"documents_of_query", document.query.size()},
+                        {"norm", name_of(words[k].norm)},
+                        {"document", standing_json(document, member.rank, member.score)}};
+      json["document"]["terms"] = terms_json(*sum, words[k]);
+      return json;
+    }
+    return explanation_json({document.query, document.d, member.rank},
+                            std::get<l2r::explanation>(member.why), words[k]);
   };
   if (why.members.size() == 1) return by_member(0);
   ordered_json json{{"qid", document.query.queries.front().qid},
@@ -441,10 +586,21 @@ ordered_json report_json(query_document const& document, l2r::model_explanation 
 
 ordered_json report_json(query_document const& first, query_document const& second,
                          l2r::model_comparison const& why, std::span<rule_words const> words) {
-  auto const by_member = [&](std::size_t k) {
+  auto const by_member = [&](std::size_t k) -> ordered_json {
     l2r::member_comparison const& member = why.members[k];
+    if (auto const* const sums = std::get_if<l2r::sum_comparison>(&member.why)) {
+      ordered_json json{{"qid", first.query.queries.front().qid},
+                        {"documents_of_query", first.query.size()},
+                        {"norm", name_of(words[k].norm)},
+                        {"first", standing_json(first, member.first_rank, member.first_score)},
+                        {"second", standing_json(second, member.second_rank, member.second_score)}};
+      json["first"]["terms"] = terms_json(sums->first, words[k]);
+      json["second"]["terms"] = terms_json(sums->second, words[k]);
+      return json;
+    }
     return comparison_json({first.query, first.d, member.first_rank},
-                           {second.query, second.d, member.second_rank}, member.why, words[k]);
+                           {second.query, second.d, member.second_rank},
+                           std::get<l2r::comparison>(member.why), words[k]);
   };
   if (why.members.size() == 1) return by_member(0);
   ordered_json json{{"qid", first.query.queries.front().qid},

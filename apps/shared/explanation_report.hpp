@@ -16,9 +16,9 @@
 // What `explain` writes: as text, Markdown or JSON.
 namespace rulerank::apps {
 
-/// What the rules of a member are written with.
+/// What the rules, points or weights of a member are written with.
 struct rule_words {
-  std::vector<datasets::item_range> ranges;  ///< [items]
+  std::vector<datasets::item_range> ranges;  ///< [items]; empty for weights of raw features
   datasets::normalization norm = datasets::normalization::none;
   datasets::feature_names const& names;
 };

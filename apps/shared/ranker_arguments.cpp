@@ -100,11 +100,15 @@ l2r::model make_model(session& owner, datasets::dataset const& train,
     if (!recipe.discretizer.fitted.empty() && !given)
       given = std::make_shared<datasets::discretizer const>(
           recipe.discretizer.fit_or_read(owner, train));
-    l2r::rules_recipe one;
-    one.discretizer = recipe.discretizer.options();
-    one.cuts = given;
-    one.scoring = recipe.ranker.options().scoring;
-    all.emplace_back(std::move(one));
+    if (recipe.kind == "linear") {
+      all.emplace_back(l2r::linear_recipe{recipe.member.linear(recipe.discretizer)});
+    } else if (recipe.kind == "scorecard") {
+      all.emplace_back(
+          l2r::scorecard_recipe{recipe.discretizer.options(), given, recipe.member.scorecard()});
+    } else {
+      all.emplace_back(
+          l2r::rules_recipe{recipe.discretizer.options(), given, recipe.ranker.options().scoring});
+    }
   }
   return l2r::fit(owner.ctx(), train, all);
 }
@@ -146,8 +150,23 @@ l2r::model read_model(session& owner, std::string const& path, ranker_arguments 
 void warn_of_lacking_features(session& owner, datasets::dataset const& data,
                               l2r::model const& model) {
   // The members learned from the same documents, whose features they name alike.
-  auto const* const rules = std::get_if<l2r::rules_member>(&model.members.front());
-  if (rules != nullptr && rules->cuts) warn_of_lacking_features(owner, data, *rules->cuts);
+  for (l2r::model_member const& member : model.members)
+    if (auto const* const cuts = cuts_of(member))
+      return warn_of_lacking_features(owner, data, *cuts);
+}
+
+datasets::discretizer const* cuts_of(l2r::model_member const& member) {
+  if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) return rules->cuts.get();
+  if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) return card->cuts.get();
+  return nullptr;
+}
+
+std::string ranked_by(l2r::scorer const& scorer) {
+  if (scorer.engine() != l2r::engine::automatic) return std::string(l2r::name_of(scorer.engine()));
+  std::string kinds;
+  for (l2r::model_member const& member : scorer.fitted().members)
+    kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", l2r::kind_of(member));
+  return kinds;
 }
 
 l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const& line,
@@ -165,9 +184,10 @@ l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const
     owner.say(fmt::format("ranking takes about {}", length_of_time(work)));
   };
   l2r::scorer scorer(owner.ctx(), std::move(model), how);
-  auto const* const entry = find_engine(l2r::engines(), scorer.engine());
-  owner.expect_device_for(entry->name, entry->where);
-  owner.note("engine", entry->name);
+  if (auto const* const entry = find_engine(l2r::engines(), scorer.engine())) {
+    owner.expect_device_for(entry->name, entry->where);
+    owner.note("engine", entry->name);
+  }
   auto const& members = scorer.fitted().members;
   if (auto const* const rules = std::get_if<l2r::rules_member>(&members.front())) {
     owner.note("training_documents", rules->training->documents);

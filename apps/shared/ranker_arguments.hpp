@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/shared/arguments.hpp"
+#include "apps/shared/member_arguments.hpp"
 #include "apps/shared/session.hpp"
 #include "l2r/model.hpp"
 #include "l2r/options.hpp"
@@ -35,10 +36,12 @@ struct ranker_arguments {
   void expect_agreement(l2r::model const& model, std::string const& name) const;
 };
 
-/// How a ranker is made: its items and its score.
+/// How a member is made: its items and its score.
 struct ranker_recipe {
   discretizer_arguments discretizer;
   ranker_arguments ranker;
+  member_arguments member;
+  std::string kind = "rules";
 };
 
 /// Reads a training file. Throws `error` naming it when a document has no label.
@@ -57,6 +60,10 @@ l2r::model read_model(session& owner, std::string const& path, ranker_arguments 
 /// Warns of a CSV or TSV file without columns for some features of the model.
 void warn_of_lacking_features(session& owner, datasets::dataset const& data,
                               l2r::model const& model);
+/// Of a member; null for one of raw features.
+datasets::discretizer const* cuts_of(l2r::model_member const& member);
+/// The engine's name; without one the kinds of the members.
+std::string ranked_by(l2r::scorer const& scorer);
 
 /// The model made ready to score. The engine, |training| and what the scores depend on go into the
 /// manifest: of several members those of the first one, and their number.

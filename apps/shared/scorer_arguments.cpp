@@ -17,12 +17,14 @@ void scorer_arguments::add_to(CLI::App& verb) {
   ranker.add_scoring_to(verb);
   ranker.add_engine_to(verb);
   discretizer.add_to(verb);
+  member.add_to(verb);
   settings.add_to(verb);
   reading.add_to(verb);
   // A model says all that --train and the options of cuts and settings do.
   CLI::Option* const fitted = verb.get_option("--model");
   for (char const* const name : {"--train", "--norm", "--method", "--bins", "--missing-values",
-                                 "--unlisted", "--discretizer", "--settings"})
+                                 "--unlisted", "--discretizer", "--settings", "--members", "--loss",
+                                 "--points-penalty", "--smoothness", "--strength"})
     fitted->excludes(verb.get_option(name));
 }
 
@@ -38,7 +40,7 @@ void scorer_arguments::check(session const& owner, std::vector<session::named_in
 }
 
 std::vector<ranker_recipe> scorer_arguments::recipes(session& owner) const {
-  return settings.recipes(owner, {discretizer, ranker});
+  return settings.recipes(owner, {discretizer, ranker, member});
 }
 
 l2r::model scorer_arguments::fit_or_read(session& owner,

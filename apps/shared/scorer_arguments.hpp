@@ -22,6 +22,7 @@ struct scorer_arguments {
   discretizer_arguments discretizer;
   ranker_arguments ranker;
   settings_argument settings;
+  member_arguments member;
 
   /// --train and --model, which stand before a verb's own options.
   void add_inputs_to(CLI::App& verb);

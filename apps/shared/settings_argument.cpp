@@ -3,6 +3,8 @@
 #include "apps/shared/options.hpp"
 #include "tuning/settings_file.hpp"
 
+#include <fmt/format.h>
+
 namespace rulerank::apps {
 
 void settings_argument::add_to(CLI::App& verb) {
@@ -10,6 +12,8 @@ void settings_argument::add_to(CLI::App& verb) {
   path_option(verb, "--settings", file,
               "Settings that tune found, for all that is not given here: discretizer, score")
       ->type_name("S.json");
+  if (CLI::Option* const members = verb.get_option_no_throw("--members"))
+    verb.get_option("--settings")->excludes(members);
 }
 
 bool settings_argument::given(char const* option) const {
@@ -19,11 +23,21 @@ bool settings_argument::given(char const* option) const {
 
 std::vector<ranker_recipe> settings_argument::recipes(session& owner,
                                                       ranker_recipe const& line) const {
-  std::vector<ranker_recipe> all = file.empty() ? std::vector{line} : of_file(owner, line);
-  for (auto const& [discretizer, ranker] : all) {
-    ranker.options();
-    discretizer.options();
+  std::vector<ranker_recipe> all;
+  if (!file.empty()) all = of_file(owner, line);
+  for (std::string const& kind : file.empty() ? line.member.kinds() : std::vector<std::string>()) {
+    all.push_back(line);
+    all.back().kind = kind;
   }
+  std::vector<std::string> kinds;
+  for (ranker_recipe const& one : all) {
+    one.ranker.options();
+    one.discretizer.options();
+    one.member.scorecard();
+    one.member.linear(one.discretizer);
+    kinds.push_back(one.kind);
+  }
+  line.member.expect_use(kinds);
   return all;
 }
 
@@ -31,7 +45,7 @@ std::vector<ranker_recipe> settings_argument::of_file(session& owner,
                                                       ranker_recipe const& line) const {
   std::vector<ranker_recipe> all;
   for (tuning::settings_file const& s : tuning::read_settings(owner.input(file))) {
-    auto& [discretizer, ranker] = all.emplace_back(line);
+    auto& [discretizer, ranker, member, kind] = all.emplace_back(line);
     if (s.discretizer && !given("--discretizer")) {
       datasets::discretizer_options const& d = *s.discretizer;
       auto const set = [&](char const* option, std::string& value, std::string_view found) {
@@ -46,6 +60,21 @@ std::vector<ranker_recipe> settings_argument::of_file(session& owner,
     auto const set = [](auto& value, auto found) {
       if (!value) value = found;
     };
+    if (s.scorecard) {
+      kind = "scorecard";
+      set(member.loss, std::string(l2r::name_of(s.scorecard->loss)));
+      set(member.points_penalty, s.scorecard->points_penalty);
+      set(member.smoothness, s.scorecard->smoothness);
+      continue;
+    }
+    if (s.linear) {
+      kind = "linear";
+      set(member.strength,
+          s.linear->strength == 0 ? "cross-fit" : fmt::format("{}", s.linear->strength));
+      if (!given("--missing-values")) discretizer.missing = datasets::name_of(s.linear->missing);
+      if (!given("--unlisted")) discretizer.unlisted = datasets::name_of(s.linear->unlisted);
+      continue;
+    }
     set(ranker.rule_size, s.scoring.rule_size);
     set(ranker.min_support, s.scoring.thresholds.min_support);
     set(ranker.min_confidence, s.scoring.thresholds.min_confidence);

@@ -15,7 +15,8 @@ struct settings_argument {
   std::string file;
 
   void add_to(CLI::App& verb);
-  /// The line's options, once for each way to rank that the file has; without a file as they are.
+  /// The line's options, once for each member that the file has; without a file once for each kind
+  /// of --members.
   /// Call it before the options are looked at. Throws `error` for a file of something else,
   /// `usage_error` for options that are not known or make no sense.
   std::vector<ranker_recipe> recipes(session& owner, ranker_recipe const& line) const;

@@ -105,6 +105,16 @@ void write_explanation(session& owner, explain_arguments const& arguments,
   write(explainer.compare(owner.ctx(), document.d, other.d, arguments.top), document, other);
 }
 
+datasets::feature_names const& names_of(l2r::model_member const& member) {
+  auto const* const cuts = cuts_of(member);
+  return cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(member).weights.names;
+}
+
+datasets::normalization norm_of(l2r::model_member const& member) {
+  auto const* const cuts = cuts_of(member);
+  return cuts != nullptr ? cuts->options.norm : datasets::normalization::none;
+}
+
 void explain(session& owner, explain_arguments const& arguments) {
   check(owner, arguments);
   std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);
@@ -123,18 +133,14 @@ void explain(session& owner, explain_arguments const& arguments) {
                  arguments.qid);
   }
   warn_of_lacking_features(owner, query, scorer.fitted());
-  auto const cuts_of = [](l2r::model_member const& member) {
-    return std::get<l2r::rules_member>(member).cuts;
-  };
+  auto const& members = scorer.fitted().members;
   // The members learned from the same documents, so that their features have the same numbers.
-  query = datasets::renumbered(std::move(query), cuts_of(scorer.fitted().members.front())->names);
+  query = datasets::renumbered(std::move(query), names_of(members.front()));
   l2r::explainer const explainer(owner.ctx(), scorer, query);
   std::vector<rule_words> words;
-  for (std::size_t k = 0; k < scorer.fitted().members.size(); ++k) {
-    auto const cuts = cuts_of(scorer.fitted().members[k]);
-    words.push_back(
-        {explainer.ranges(k), cuts->options.norm, arguments.names.empty() ? cuts->names : names});
-  }
+  for (std::size_t k = 0; k < members.size(); ++k)
+    words.push_back({explainer.ranges(k), norm_of(members[k]),
+                     arguments.names.empty() ? names_of(members[k]) : names});
   write_explanation(owner, arguments, explainer, query, words, out);
   out.commit();
 }
@@ -144,7 +150,7 @@ void explain(session& owner, explain_arguments const& arguments) {
 void add_explain(CLI::App& program, session& owner) {
   auto const arguments = std::make_shared<explain_arguments>();
   CLI::App* const verb = add_verb(
-      program, owner, "explain", "Show the rules that made a document's score",
+      program, owner, "explain", "Show the rules, points or weights that made a document's score",
       "rulerank explain --train reduced.txt --test Fold1/test.txt --method frequency --qid 18219 "
       "--rank 1 --against-rank 2 --names features.tsv",
       [arguments, &owner] { explain(owner, *arguments); });

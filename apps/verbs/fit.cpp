@@ -7,6 +7,7 @@
 #include "datasets/json_text.hpp"
 #include "l2r/model.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -23,36 +24,79 @@ struct fit_arguments {
   discretizer_arguments discretizer;
   ranker_arguments ranker;
   settings_argument settings;
+  member_arguments member;
 };
+
+/// What a member was made of.
+struct fitted_sizes {
+  std::size_t features = 0;
+  std::size_t items = 0;  ///< 0: none
+  std::string words;
+};
+
+fitted_sizes sizes_of(l2r::model_member const& member) {
+  if (auto const* const linear = std::get_if<l2r::linear_member>(&member)) {
+    std::size_t const features = linear->weights.features.size();
+    return {features, 0,
+            fmt::format("weights of {}, strength {}", counted(features, "feature"),
+                        linear->weights.options.strength)};
+  }
+  if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) {
+    std::size_t const features = card->card.features.size(), items = card->card.points.size();
+    return {
+        features, items,
+        fmt::format("points of {} of {}", counted(items, "item"), counted(features, "feature"))};
+  }
+  datasets::binned_dataset const& items = *std::get<l2r::rules_member>(member).training;
+  return {items.feature_count(), items.items(),
+          fmt::format("{} with items, {}", counted(items.feature_count(), "feature"),
+                      counted(items.items(), "item"))};
+}
+
+/// A member that gives all documents the same score is worth a warning.
+void warn_of_constants(session& owner, l2r::model const& model) {
+  auto const is_zero = [](std::int64_t points) { return points == 0; };
+  for (std::size_t k = 0; k < model.members.size(); ++k) {
+    bool constant = false;
+    if (auto const* const card = std::get_if<l2r::scorecard_member>(&model.members[k]))
+      constant = std::ranges::all_of(card->card.points, is_zero);
+    if (auto const* const linear = std::get_if<l2r::linear_member>(&model.members[k]))
+      constant = std::ranges::all_of(linear->weights.features, [](l2r::feature_weight const& one) {
+        return one.weight == 0 && one.missing == 0;
+      });
+    if (constant)
+      owner.warn(fmt::format("member {} ({}) learned nothing: it scores all documents alike", k + 1,
+                             l2r::kind_of(model.members[k])));
+  }
+}
 
 void fit(session& owner, fit_arguments& arguments) {
   arguments.reading.check_inputs(owner, {{"--train", arguments.train},
                                          {"--discretizer", arguments.discretizer.fitted},
                                          {"--settings", arguments.settings.file}});
   owner.outputs({{"--model", arguments.model}});
-  std::vector<ranker_recipe> const recipes =
-      arguments.settings.recipes(owner, {arguments.discretizer, arguments.ranker});
-  l2r::model const model = make_model(owner, arguments.train, arguments.reading, recipes);
+  std::vector<ranker_recipe> const recipes = arguments.settings.recipes(
+      owner, {arguments.discretizer, arguments.ranker, arguments.member});
+  datasets::dataset const train = read_training(owner, arguments.train, arguments.reading);
+  l2r::model const model = make_model(owner, train, recipes);
   {
     auto const timer = owner.stage("write");
     l2r::write_model(model, arguments.model);
   }
-  datasets::binned_dataset const& first =
-      *std::get<l2r::rules_member>(model.members.front()).training;
-  owner.note("training_documents", first.documents);
-  owner.note("features", first.feature_count());
-  nlohmann::ordered_json json{{"model", arguments.model},
-                              {"documents", first.documents},
-                              {"features", first.feature_count()},
-                              {"items", first.items()}};
+  warn_of_constants(owner, model);
+  fitted_sizes const first = sizes_of(model.members.front());
+  owner.note("training_documents", train.size());
+  owner.note("features", first.features);
+  nlohmann::ordered_json json{
+      {"model", arguments.model}, {"documents", train.size()}, {"features", first.features}};
+  if (first.items > 0) json["items"] = first.items;
   if (model.members.size() == 1) {
-    owner.say(fmt::format("{}, {} with items, {}, in {}", counted(first.documents, "document"),
-                          counted(first.feature_count(), "feature"), counted(first.items(), "item"),
+    owner.say(fmt::format("{}, {}, in {}", counted(train.size(), "document"), first.words,
                           arguments.model));
   } else {
     owner.note("members", model.members.size());
     json["members"] = model.members.size();
-    owner.say(fmt::format("{}, {} members, in {}", counted(first.documents, "document"),
+    owner.say(fmt::format("{}, {} members, in {}", counted(train.size(), "document"),
                           model.members.size(), arguments.model));
   }
   if (owner.prints_json()) {
@@ -78,6 +122,7 @@ void add_fit(CLI::App& program, session& owner) {
       ->required();
   arguments->ranker.add_scoring_to(*verb);
   arguments->discretizer.add_to(*verb);
+  arguments->member.add_to(*verb);
   arguments->settings.add_to(*verb);
   arguments->reading.add_to(*verb);
 }

@@ -53,6 +53,14 @@ datasets::feature_names const& names_of(datasets::feature_names const& given,
   return given.empty() ? member.cuts->names : given;
 }
 
+/// Points and weights are a table in the model file; rules are what needs counting.
+void expect_rules(l2r::model const& model) {
+  for (std::size_t k = 0; k < model.members.size(); ++k)
+    if (!std::holds_alternative<l2r::rules_member>(model.members[k]))
+      throw usage_error(fmt::format("member {} is of the kind {}, expected rules alone", k + 1,
+                                    l2r::kind_of(model.members[k])));
+}
+
 std::vector<inspected_rules> inspect_members(session& owner, inspect_arguments const& arguments,
                                              l2r::model const& model,
                                              datasets::feature_names const& names) {
@@ -100,6 +108,7 @@ void inspect(session& owner, inspect_arguments const& arguments) {
   {
     auto const timer = owner.stage("read");
     model = l2r::read_model(owner.input(arguments.model));
+    expect_rules(model);
     if (!arguments.names.empty())
       names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
   }

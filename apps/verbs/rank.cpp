@@ -173,7 +173,7 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
   l2r::scorer const scorer =
       make_scorer(owner, std::move(model), arguments.scorer.ranker,
                   documents_ahead(arguments.tests, first ? &*first : nullptr));
-  engine = l2r::name_of(scorer.engine());
+  engine = ranked_by(scorer);
   ranking_counts counts;
   for (std::size_t t = 0; t < arguments.tests.size(); ++t)
     rank_test(owner, arguments, t, std::exchange(first, std::nullopt), scorer, counts, outs[t]);
@@ -213,7 +213,7 @@ void rank(session& owner, rank_arguments arguments) {
 void add_rank(CLI::App& program, session& owner) {
   auto const arguments = std::make_shared<rank_arguments>();
   CLI::App* const verb =
-      add_verb(program, owner, "rank", "Score and rank documents by association rules",
+      add_verb(program, owner, "rank", "Score and rank documents",
                "rulerank rank --train reduced.txt --test Fold1/test.txt --rule-size 4 "
                "--method frequency --out scores.txt --run run.trec",
                [arguments, &owner] { rank(owner, *arguments); });

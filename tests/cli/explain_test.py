@@ -80,6 +80,34 @@ class Explain(harness.CommandLine):
                                                       denominator * len(rule["antecedent"]))
                                    for rule in own))
 
+    def test_terms_of_points_and_weights_add_up(self):
+        for kinds in ("scorecard", "linear", "scorecard,linear,rules"):
+            with self.subTest(kinds=kinds):
+                why = self.explained("--members", kinds, "--qid", 1, "--rank", 2)
+                members = why.get("members", [why])
+                self.assertAlmostEqual(sum(m.get("part", m["document"]["score"]) for m in members),
+                                       why["document"]["score"], places=12)
+                for member in members[:2]:
+                    if "terms" not in member["document"]:
+                        continue
+                    terms = member["document"]["terms"]
+                    self.assertEqual([t["feature"] for t in terms], [1, 2, 3])
+                    self.assertAlmostEqual(sum(t["adds"] for t in terms),
+                                           member["document"]["score"], places=12)
+                    for term in terms:
+                        if "weight" in term:
+                            self.assertAlmostEqual(term["adds"], term["weight"] * term["z"], places=12)
+                both = self.explained("--members", kinds, "--qid", 1, "--against-rank", 3)
+                first = both.get("members", [both])[0]
+                difference = sum(t["adds"] for t in first["first"]["terms"]) - sum(
+                    t["adds"] for t in first["second"]["terms"])
+                self.assertAlmostEqual(difference,
+                                       first["first"]["score"] - first["second"]["score"], places=12)
+                for words in ([], ["--against-rank", 2], ["--format", "markdown"]):
+                    shown = self.explain("--members", kinds, "--qid", 1, "--top", 3, "--names", self.names,
+                                         *words)
+                    self.assertIn("BM25 of title", shown)
+
     def test_every_rule_adds_up_to_the_score(self):
         for options in ([], ["--rule-size", 4, "--min-support", 2], ["--smoothing", 5],
                         ["--method", "frequency", "--bins", 3, "--support-weight", -0.25]):

@@ -177,7 +177,7 @@ class Rank(harness.CommandLine):
         whole = self.model.read_bytes()
         for name, data in (("cut", whole[:-1]), ("longer", whole + b"\n"), ("empty", b""),
                            ("foreign", TRAIN), ("flipped", whole[:-5] + b"\x7f" + whole[-4:]),
-                           ("later", whole.replace(b"model 2 ", b"model 3 ", 1))):
+                           ("later", whole.replace(b"model 3 ", b"model 4 ", 1))):
             with self.subTest(name):
                 path = self.file(name, data)
                 self.expect(3, "rank", "--model", path, "--test", self.test,
@@ -188,7 +188,7 @@ class Rank(harness.CommandLine):
         digest = hashlib.sha256(body).hexdigest().encode()
         old = self.file("old.model", b"rulerank-model 1 " + digest + b"\n" + body)
         self.expect(3, "rank", "--model", old, "--test", self.test,
-                    message=f"{old}:1:1: a model of version 1, expected 2: an earlier rulerank "
+                    message=f"{old}:1:1: a model of version 1, expected 3: an earlier rulerank "
                             "wrote it, run `rulerank fit` again")
 
     def test_numbers_of_a_model_that_do_not_fit(self):
@@ -202,8 +202,81 @@ class Rank(harness.CommandLine):
             with self.subTest(message):
                 body = header.replace(found, changed, 1) + b"\n" + rest
                 digest = hashlib.sha256(body).hexdigest().encode()
-                path = self.file("bad.model", b"rulerank-model 2 " + digest + b"\n" + body)
+                path = self.file("bad.model", b"rulerank-model 3 " + digest + b"\n" + body)
                 self.expect(3, "rank", "--model", path, "--test", self.test, message=message)
+
+    def test_a_model_of_version_2_is_read(self):
+        self.fit()
+        whole = self.model.read_bytes()
+        before = self.file("before.model", whole.replace(b"model 3 ", b"model 2 ", 1))
+        self.assertEqual(self.scores("--model", before, "--test", self.test),
+                         self.scores("--model", self.model, "--test", self.test))
+
+    def test_kinds_of_members(self):
+        line = ["--train", self.train, "--test", self.test]
+        seen = {self.scores(*line)}
+        for kinds in (["scorecard"], ["scorecard", "--loss", "list"], ["scorecard", "--smoothness", 3],
+                      ["scorecard", "--loss", "point", "--points-penalty", 0.01], ["linear"],
+                      ["linear", "--strength", 300], ["linear,rules"],
+                      ["rules,scorecard,linear", "--method", "width", "--rule-size", 2]):
+            with self.subTest(kinds=kinds):
+                whole = self.scores(*line, "--members", *kinds)
+                self.assertEqual(len(whole.splitlines()), 16)
+                self.assertNotIn(whole, seen)
+                seen.add(whole)
+                self.fit("--members", *kinds)
+                for more in ([], ["--threads", 3]):
+                    self.assertEqual(whole, self.scores("--model", self.model, "--test", self.test,
+                                                        *more))
+                self.assertEqual(whole, self.scores("--model", self.model, "--test", "-", input=TEST))
+        done = self.expect(0, "fit", "--train", self.train, "--model", self.model, "--members",
+                           "scorecard", "--json")
+        self.assertEqual(json.loads(done.stdout)["features"], 3)
+        self.assertIn(b"60 documents, points of ", done.stderr)
+        done = self.expect(0, "rank", "--model", self.model, "--test", self.test)
+        self.assertIn(b"with scorecard", done.stderr)
+        self.expect(2, "inspect", "--model", self.model, message="member 1 is of the kind scorecard")
+
+    def test_kinds_of_members_in_settings(self):
+        cuts = member(3)["discretizer"]
+        settings = self.file("kinds.json", json.dumps({"rulerank_settings": 1, "members": [
+            member(4),
+            {"kind": "scorecard", "discretizer": cuts, "loss": "list", "points_penalty": 0.01,
+             "smoothness": 1},
+            {"kind": "linear", "strength": "cross-fit", "folds": 5, "missing_values": "item",
+             "unlisted": "zero"}]}).encode())
+        line = ["--train", self.train, "--test", self.test]
+        whole = self.scores(*line, "--settings", settings)
+        self.assertEqual(whole, self.scores(
+            *line, "--members", "rules,scorecard,linear", "--rule-size", 4, "--bins", 4, "--loss", "list",
+            "--points-penalty", 0.01, "--smoothness", 1, "--strength", "cross-fit"))
+        self.assertNotEqual(whole, self.scores(*line, "--settings", settings, "--strength", 10000))
+        self.fit("--settings", settings)
+        self.assertEqual(whole, self.scores("--model", self.model, "--test", self.test))
+        self.expect(2, "rank", *line, "--settings", settings, "--members", "linear", message="--members")
+
+    def test_members_that_learn_nothing(self):
+        alike = self.file("alike.txt", b"1 qid:1 1:5\n1 qid:1 1:6\n")
+        for kind in ("scorecard", "linear"):
+            done = self.expect(0, "fit", "--train", alike, "--model", self.model, "--members", kind)
+            self.assertIn(b"learned nothing", done.stderr)
+
+    def test_options_of_members_that_make_no_sense(self):
+        line = ["fit", "--train", self.train, "--model", self.model]
+        for words, message in (
+                (["--loss", "pair"], "--loss: no member is of the kind scorecard"),
+                (["--members", "scorecard", "--strength", 3], "no member is of the kind linear"),
+                (["--members", "scorecards"], "scorecard"), (["--members", ""], "--members"),
+                (["--members", "scorecard", "--loss", "pairs"], "pair"),
+                (["--members", "scorecard", "--points-penalty", 0], "--points-penalty"),
+                (["--members", "scorecard", "--smoothness", -1], "--smoothness"),
+                (["--members", "linear", "--strength", 0], "--strength"),
+                (["--members", "linear", "--strength", "often"], "cross-fit")):
+            with self.subTest(words=words):
+                self.expect(2, *line, *words, message=message)
+        self.fit("--members", "linear")
+        self.expect(2, "rank", "--model", self.model, "--test", self.test, "--members", "linear",
+                    message="--members")
 
     def test_members(self):
         settings = self.file("several.json", SEVERAL)

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "core/context.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace rulerank::l2r {
+
+/// A symmetric matrix, of which the lower triangle is looked at: row r, column c <= r.
+class symmetric_matrix {
+ public:
+  explicit symmetric_matrix(std::size_t size) : size_(size), values_(size * size) {}
+  std::size_t size() const noexcept { return size_; }
+  double* row(std::size_t r) { return values_.data() + r * size_; }
+  double const* row(std::size_t r) const { return values_.data() + r * size_; }
+
+ private:
+  std::size_t size_;
+  std::vector<double> values_;
+};
+
+/// x with A x = b by Cholesky's method, A = L L^T, column by column: each number is computed by the
+/// same operations in the same order whatever the number of threads. A is overwritten. Throws
+/// `std::logic_error` for a matrix that is not positive definite.
+std::vector<double> solve_positive_definite(context const& ctx, symmetric_matrix& a,
+                                            std::vector<double> b);
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/discretizer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+// A score that is a sum of points, a number an item (docs/members.md).
+// Threads: functions may be called from any number of threads at once; an object may be read by
+// several threads at once, or changed by one.
+namespace rulerank::l2r {
+
+/// What the points of the training documents are to be like. With s the scores and y the labels,
+/// - pair: the mean over all queries of the sum over pairs with y_i > y_j of w_ij log(1 + exp(s_j -
+///   s_i)), w_ij = (2^y_i - 2^y_j) over the query's sum of these; 0 for a query without a pair
+///   (RankNet of Burges et al., Learning to rank using gradient descent, ICML 2005, with weights).
+/// - list: the mean over queries of -sum_i t_i log softmax(s)_i, t_i = (2^y_i - 1) over the query's
+///   sum of these (ListNet, Cao et al., Learning to rank: from pairwise approach to listwise
+///   approach, ICML 2007). A query counts where it has a label above 0.
+/// - point: the mean over documents of (s - (y - mean y))^2 / (variance of y): least squares.
+enum class card_loss { pair, list, point };
+
+/// The words of the command line; card_loss_from throws `usage_error`.
+std::string_view name_of(card_loss);
+card_loss card_loss_from(std::string_view);
+
+/// The points p of a card have the smallest sum of the loss, `points_penalty` times the sum of all
+/// p^2, and `smoothness` times the sum over neighbouring bins of a feature of the squared
+/// difference of their points. The item of missing values has no neighbour.
+struct scorecard_options {
+  card_loss loss = card_loss::pair;
+  double points_penalty = 1e-4;  ///< lambda, 1e-9 to 1e4
+  double smoothness = 0.1;       ///< mu, 0 to 1e4
+};
+
+/// Throws `usage_error` for what makes no sense.
+void check(scorecard_options const& options);
+
+/// One object: loss, points_penalty, smoothness.
+nlohmann::ordered_json to_json(scorecard_options const& options);
+/// Throws `error` naming `name` and, before the key, `prefix` for a value that is missing or does
+/// not fit.
+scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
+                                         std::string const& name, std::string const& prefix = {});
+
+/// Points of the items of some features: whole numbers, in units of 2^-card_bits.
+struct scorecard {
+  std::vector<std::uint32_t> features;    ///< [F] ascending
+  std::vector<std::uint32_t> item_begin;  ///< [F + 1] as in a binned_dataset
+  std::vector<std::int64_t> points;       ///< [items]
+};
+
+inline constexpr int card_bits = 32;
+
+/// The number that a sum of points stands for.
+double value_of_points(std::int64_t points);
+
+/// Fits the points to a gradient of 1e-9 (`pair` and `list` by Newton's method with conjugate
+/// gradients, `point` by Cholesky's), then rounds each once. All sums run in a fixed order: the
+/// same bits for any number of threads. `queries` cover `training`. Where nothing is to be learned
+/// (no query has a pair, a label above 0, or documents of different labels), all points are 0.
+/// Throws `usage_error` for options that make no sense, training documents without a label or
+/// without items, and for a problem beyond reason: 2^31 pairs, or with `point` 2^14 items.
+scorecard fit_scorecard(context const& ctx, std::span<datasets::query_group const> queries,
+                        datasets::binned_dataset const& training, scorecard_options const& options);
+
+/// The points of each document [documents] of `items`: the sum over its items. Features are matched
+/// by number; those that only one side has are left out. Throws `usage_error` where a feature's
+/// bins differ.
+std::vector<std::int64_t> points_of(context const& ctx, scorecard const& card,
+                                    datasets::binned_dataset const& items);
+
+}  // namespace rulerank::l2r
