@@ -19,9 +19,10 @@
 namespace rulerank::l2r {
 
 /// What the points of the training documents are to be like. With s the scores and y the labels,
-/// - pair: the mean over all queries of the sum over pairs with y_i > y_j of w_ij log(1 + exp(s_j -
-///   s_i)), w_ij = (2^y_i - 2^y_j) over the query's sum of these; 0 for a query without a pair
-///   (RankNet of Burges et al., Learning to rank using gradient descent, ICML 2005, with weights).
+/// - pair: the mean over queries of the sum over pairs with y_i > y_j of w_ij log(1 + exp(s_j -
+///   s_i)), w_ij = (2^y_i - 2^y_j) over the query's sum of these; all queries count, those without
+///   a pair with 0 (RankNet of Burges et al., Learning to rank using gradient descent, ICML 2005,
+///   with weights).
 /// - list: the mean over queries of -sum_i t_i log softmax(s)_i, t_i = (2^y_i - 1) over the query's
 ///   sum of these (ListNet, Cao et al., Learning to rank: from pairwise approach to listwise
 ///   approach, ICML 2007). A query counts where it has a label above 0.
