@@ -1,11 +1,11 @@
 #include "committee/learner.hpp"
+#include "committee/library_versions.hpp"
 #include "core/error.hpp"
 
 #if RULERANK_HAS_XGBOOST
 #include <algorithm>
 #include <limits>
 #include <new>
-#include <stdexcept>
 #include <string>
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace rulerank::committee {
 namespace {
 
 void check(int status) {
-  if (status != 0) throw std::runtime_error(fmt::format("XGBoost: {}", XGBGetLastError()));
+  if (status != 0) throw error({xgboost_version(), 0, 0}, XGBGetLastError());
 }
 
 struct free_matrix {
@@ -59,8 +59,8 @@ class boosted final : public learner {
     // The pairs that XGBoost draws depend on the number of threads: one.
     set("nthread", "1");
     set("verbosity", "0");
-    set("seed", "0");
-    set("objective", "rank:pairwise");
+    set("seed", std::to_string(options_.seed));
+    set("objective", options_.objective);
     set("tree_method", "hist");
     set("max_depth", std::to_string(options_.depth));
     set("eta", fmt::format("{}", options_.eta));
@@ -70,14 +70,24 @@ class boosted final : public learner {
     }
   }
 
-  std::vector<double> score(context const&, documents const& test) override {
+  std::vector<double> score(context const& ctx, documents const& test) override {
+    return score_by_steps(ctx, test, steps());
+  }
+
+  std::size_t steps() const override { return static_cast<std::size_t>(options_.trees); }
+
+  std::vector<double> score_by_steps(context const&, documents const& test,
+                                     std::size_t count) override {
+    if (count == 0 || count > steps())
+      throw usage_error(fmt::format("found {} trees, expected 1 to {}", count, steps()));
     std::vector<std::size_t> all(test.data.size());
     for (std::size_t d = 0; d < all.size(); ++d) all[d] = d;
     matrix const rows = matrix_of(test.data, all);
-    bst_ulong count = 0;
+    bst_ulong length = 0;
     float const* found = nullptr;
-    check(XGBoosterPredict(booster_.get(), rows.get(), 0, 0, 0, &count, &found));
-    return {found, found + count};
+    check(XGBoosterPredict(booster_.get(), rows.get(), 0, static_cast<unsigned>(count), 0, &length,
+                           &found));
+    return {found, found + length};
   }
 
  private:
@@ -115,10 +125,20 @@ class boosted final : public learner {
 
 }  // namespace
 
+std::string xgboost_version() {
+  int major = 0, minor = 0, patch = 0;
+  XGBoostVersion(&major, &minor, &patch);
+  return fmt::format("XGBoost {}.{}.{}", major, minor, patch);
+}
+
 std::unique_ptr<learner> make_boosted(boosted_options const& options) {
   return std::make_unique<boosted>(options);
 }
 #else
+std::string xgboost_version() {
+  return {};
+}
+
 std::unique_ptr<learner> make_boosted(boosted_options const&) {
   throw usage_error("xgboost is not in this build, expected one with XGBoost (libxgboost-dev)");
 }

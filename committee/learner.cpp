@@ -1,5 +1,6 @@
 #include "committee/learner.hpp"
 
+#include "committee/library_versions.hpp"
 #include "core/error.hpp"
 
 #include <array>
@@ -29,6 +30,18 @@ constexpr std::array<learner_info, 3> all{{
 }};
 
 }  // namespace
+
+std::vector<double> learner::score_by_steps(context const& ctx, documents const& test,
+                                            std::size_t count) {
+  if (count != 1) throw usage_error(fmt::format("found {} steps of a learner that has one", count));
+  return score(ctx, test);
+}
+
+std::string library_of(std::string_view learner) {
+  if (learner == "ranksvm") return liblinear_version();
+  if (learner == "xgboost") return xgboost_version();
+  return {};
+}
 
 std::span<learner_info const> learners() {
   return all;

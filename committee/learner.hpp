@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,12 @@ class learner {
   virtual void learn(context const& ctx, documents const& pool, labelled const& known) = 0;
   /// Scores every document [N], higher is more relevant; after `learn`.
   virtual std::vector<double> score(context const& ctx, documents const& test) = 0;
+
+  /// The steps that the last `learn` took: trees of boosting; 1 where there is nothing to count.
+  virtual std::size_t steps() const { return 1; }
+  /// Scores as if learning had ended after the first `count` steps, 1 to `steps()`.
+  virtual std::vector<double> score_by_steps(context const& ctx, documents const& test,
+                                             std::size_t count);
 };
 
 /// A kind of member.
@@ -65,6 +72,9 @@ struct boosted_options {
   int trees = 100;
   int depth = 2;
   double eta = 0.05;
+  /// XGBoost's: rank:pairwise, rank:ndcg, reg:squarederror, ...
+  std::string objective = "rank:pairwise";
+  std::uint64_t seed = 0;
 };
 
 struct learner_options {
@@ -83,8 +93,12 @@ std::unique_ptr<learner> make_rules_learner(l2r::ranker_options const& options);
 /// of the pairs of a query with different labels. A feature is divided by the difference of its
 /// largest and smallest value in the pool; unlisted and missing values are 0.
 std::unique_ptr<learner> make_ranksvm(ranksvm_options const& options);
-/// Boosted trees with pairwise logistic loss (XGBoost's rank:pairwise), one thread. Unlisted values
-/// are missing ones.
+/// XGBoost's boosted trees, one thread; by default with pairwise logistic loss. Unlisted values are
+/// missing ones. What XGBoost finds wrong becomes an `error` with its version and text.
 std::unique_ptr<learner> make_boosted(boosted_options const& options);
+
+/// `liblinear 2.30`, `XGBoost 1.7.4`: the library of the member of that name, with its version;
+/// empty for one that needs none, or that this build has not.
+std::string library_of(std::string_view learner);
 
 }  // namespace rulerank::committee

@@ -1,4 +1,5 @@
 #include "committee/learner.hpp"
+#include "committee/library_versions.hpp"
 #include "core/error.hpp"
 
 #if RULERANK_HAS_LIBLINEAR
@@ -8,6 +9,7 @@
 #include <limits>
 #include <mutex>
 
+#include <fmt/format.h>
 #include <linear.h>
 #endif
 
@@ -156,10 +158,18 @@ class ranksvm final : public learner {
 
 }  // namespace
 
+std::string liblinear_version() {
+  return fmt::format("liblinear {}.{}", LIBLINEAR_VERSION / 100, LIBLINEAR_VERSION % 100);
+}
+
 std::unique_ptr<learner> make_ranksvm(ranksvm_options const& options) {
   return std::make_unique<ranksvm>(options);
 }
 #else
+std::string liblinear_version() {
+  return {};
+}
+
 std::unique_ptr<learner> make_ranksvm(ranksvm_options const&) {
   throw usage_error("ranksvm is not in this build, expected one with liblinear (liblinear-dev)");
 }

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "committee/learner.hpp"
+#include "datasets/discretizer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What users have, to be compared with: rankers of other libraries beside our own, each with a
+// fixed list of settings to choose from. These functions, and a system's, may be called from
+// several threads at once; learners are one thread's each.
+namespace rulerank::peers {
+
+/// One setting of a system.
+struct trial {
+  std::string name;  ///< `lambdarank, 31 leaves of 20, rate 0.1`
+  /// The cuts of the items that it learns from, where it learns from items.
+  datasets::binning method = datasets::binning::tube;
+  /// A learner with this setting. `seed` is for what it draws. `steps`: of boosting how many trees;
+  /// 0: as many as the setting has.
+  std::function<std::unique_ptr<committee::learner>(std::uint64_t seed, std::size_t steps)> make;
+};
+
+/// A ranker that is compared with others.
+struct system {
+  std::string name;
+  std::string library;        ///< `LightGBM 4.7.0`; empty: our own
+  trial defaults;             ///< without a choice: the library's own defaults, where they rank
+  std::vector<trial> trials;  ///< what a validation part chooses from, at most 20
+};
+
+/// At most so many trials a system.
+inline constexpr std::size_t most_trials = 20;
+
+struct system_options {
+  /// The library of LightGBM, `lib_lightgbm.so` of PyPI's package `lightgbm`; empty: where an
+  /// installed package has it (`find_lightgbm`).
+  std::string lightgbm;
+};
+
+/// The names of the systems: rules, lightgbm, xgboost, ranksvm.
+std::vector<std::string_view> system_names();
+
+/// The system of that name. Throws `usage_error` for an unknown name, listing those there are, and
+/// for one whose library is not there; `error` for a library that cannot be used.
+system make_system(std::string_view name, system_options const& options = {});
+
+/// The path of `lib_lightgbm.so` in an installed Python package: of the active virtual environment,
+/// the user's, the machine's; empty where there is none.
+std::string find_lightgbm();
+
+/// LightGBM's boosted trees.
+struct lightgbm_options {
+  std::string objective = "lambdarank";  ///< or regression
+  std::size_t trees = 100;
+  int leaves = 31;
+  int least = 20;  ///< documents of a leaf
+  double rate = 0.1;
+  std::uint64_t seed = 1;
+};
+
+/// LightGBM's C library, loaded at run time. It stays loaded until the process ends.
+class lightgbm_library {
+ public:
+  /// Throws `error` that names the path for what cannot be loaded, lacks a function, or writes
+  /// models of another form than version 4 does.
+  explicit lightgbm_library(std::string const& path);
+
+  /// `LightGBM 4.7.0`, by the VERSION.txt of its package, or `LightGBM 4 (models v4)`.
+  std::string const& version() const noexcept { return version_; }
+  /// A learner of one thread, deterministic: the same bytes for the same documents, labels, options
+  /// and library. A listed value that is missing is NaN, one that is not listed 0, as LightGBM
+  /// reads files. What LightGBM finds wrong becomes an `error` with its version and text.
+  std::unique_ptr<committee::learner> make(lightgbm_options const& options) const;
+
+  struct functions;
+
+ private:
+  std::shared_ptr<functions const> functions_;
+  std::string version_;
+};
+
+}  // namespace rulerank::peers

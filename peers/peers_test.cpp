@@ -1,0 +1,315 @@
+#include "peers/peers.hpp"
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+namespace rulerank::peers {
+namespace {
+
+context with_threads(int n) {
+  context ctx;
+  ctx.threads = n;
+  return ctx;
+}
+
+struct drawn_set {
+  datasets::dataset data;
+  datasets::binned_dataset items;
+  committee::documents view() const { return {data, items}; }
+};
+
+/// Documents of twenty a query whose label goes with features 1 and 2, feature 3 being noise; a
+/// share `gaps` of the values are missing.
+std::string drawn_text(std::uint64_t seed, std::size_t queries, double gaps) {
+  random_engine engine(seed);
+  std::string text;
+  for (std::size_t q = 0; q < queries; ++q)
+    for (std::size_t d = 0; d < 20; ++d) {
+      double const x = uniform_unit(engine), y = uniform_unit(engine);
+      text += fmt::format("{} qid:{}", x + y > 1.2 ? 2 : x + y > 0.8 ? 1 : 0, q);
+      for (auto const& [f, value] : {std::pair{1, x}, {2, y}, {3, uniform_unit(engine)}})
+        text += uniform_unit(engine) < gaps ? fmt::format(" {}:nan", f)
+                                            : fmt::format(" {}:{}", f, value);
+      text += '\n';
+    }
+  return text;
+}
+
+/// A training and a test set, both by the cuts of the training set.
+struct drawn_sets {
+  explicit drawn_sets(double gaps = 0) {
+    context const ctx = with_threads(1);
+    train.data = datasets::parse_svmlight(ctx, drawn_text(1, 40, gaps), "train");
+    test.data = datasets::parse_svmlight(ctx, drawn_text(2, 30, gaps), "test");
+    auto const cuts =
+        datasets::fit_discretizer(ctx, train.data, {.method = datasets::binning::width, .bins = 6});
+    train.items = datasets::apply_discretizer(ctx, train.data, cuts);
+    test.items = datasets::apply_discretizer(ctx, test.data, cuts);
+    for (std::size_t d = 0; d < train.data.size(); d += 2) known.push_back(d);
+  }
+
+  committee::labelled labelled() const { return {known, train.data.labels}; }
+
+  drawn_set train, test;
+  std::vector<std::size_t> known;
+};
+
+/// Of the pairs with different labels, those in the right order.
+double right(datasets::dataset const& data, std::vector<double> const& scores) {
+  double good = 0, all = 0;
+  for (auto const& q : data.queries)
+    for (std::size_t a = q.begin; a < q.end; ++a)
+      for (std::size_t b = q.begin; b < q.end; ++b)
+        if (data.labels[a] > data.labels[b]) {
+          ++all;
+          good += scores[a] > scores[b] ? 1 : scores[a] == scores[b] ? 0.5 : 0;
+        }
+  return good / all;
+}
+
+/// Where LightGBM is: $RULERANK_LIGHTGBM, an installed package, or that of python3; else empty.
+std::string lightgbm_here() {
+  if (char const* const path = std::getenv("RULERANK_LIGHTGBM")) return path;
+  if (std::string path = find_lightgbm(); !path.empty()) return path;
+  FILE* const asked = popen(
+      "python3 -c 'import lightgbm, pathlib; "
+      "print(pathlib.Path(lightgbm.__file__).parent / \"lib\" / \"lib_lightgbm.so\")' 2>/dev/null",
+      "r");
+  std::string path;
+  for (int c = 0; asked != nullptr && (c = std::fgetc(asked)) != EOF && c != '\n';)
+    path += static_cast<char>(c);
+  if (asked != nullptr) pclose(asked);
+  return path;
+}
+
+class each_system : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == "lightgbm" && lightgbm_here().empty())
+      GTEST_SKIP() << "lightgbm needs $RULERANK_LIGHTGBM or the Python package";
+    for (committee::learner_info const& l : committee::learners())
+      if (l.name == GetParam() && !l.available) {
+        EXPECT_THROW(make_system(GetParam()), usage_error);
+        GTEST_SKIP() << GetParam() << " needs a build with " << l.library;
+      }
+    what = make_system(GetParam(), {.lightgbm = lightgbm_here()});
+  }
+  system what;
+};
+
+TEST_P(each_system, has_at_most_twenty_trials_of_distinct_names) {
+  EXPECT_EQ(what.name, GetParam());
+  EXPECT_EQ(what.library.empty(), GetParam() == "rules");
+  std::set<std::string> names;
+  for (trial const& t : what.trials) names.insert(t.name);
+  EXPECT_EQ(names.size(), what.trials.size());
+  EXPECT_GE(names.size(), 10U);
+  EXPECT_LE(names.size(), most_trials);
+  EXPECT_FALSE(what.defaults.name.empty());
+}
+
+TEST_P(each_system, orders_what_can_be_told_apart_by_every_trial) {
+  drawn_sets const sets;
+  context const ctx = with_threads(1);
+  std::vector<trial> trials = what.trials;
+  trials.push_back(what.defaults);
+  for (trial const& t : trials) {
+    auto const learner = t.make(1, 20);
+    learner->learn(ctx, sets.train.view(), sets.labelled());
+    std::vector<double> const scores = learner->score(ctx, sets.test.view());
+    ASSERT_EQ(scores.size(), sets.test.data.size());
+    EXPECT_GT(right(sets.test.data, scores), 0.9) << t.name;
+  }
+}
+
+TEST_P(each_system, has_the_same_bits_twice_and_for_any_number_of_threads) {
+  drawn_sets const sets(0.2);
+  std::vector<double> want;
+  int const before = omp_get_max_threads();
+  for (int const threads : {1, 1, 3}) {
+    omp_set_num_threads(threads);  // libraries may ask
+    auto const learner = what.defaults.make(7, 0);
+    learner->learn(with_threads(threads), sets.train.view(), sets.labelled());
+    std::vector<double> const scores = learner->score(with_threads(threads), sets.test.view());
+    if (want.empty()) want = scores;
+    EXPECT_EQ(scores, want);
+  }
+  omp_set_num_threads(before);
+  EXPECT_GT(std::set<double>(want.begin(), want.end()).size(), 10U);
+}
+
+TEST_P(each_system, reads_only_the_labels_that_are_known) {
+  drawn_sets sets;
+  auto const learner = what.defaults.make(1, 0);
+  learner->learn(with_threads(1), sets.train.view(), sets.labelled());
+  std::vector<double> const want = learner->score(with_threads(1), sets.test.view());
+  for (std::size_t d = 1; d < sets.train.data.size(); d += 2) {
+    sets.train.data.labels[d] = datasets::unlabelled;
+    sets.train.items.labels[d] = datasets::unlabelled;
+  }
+  learner->learn(with_threads(1), sets.train.view(), sets.labelled());
+  EXPECT_EQ(learner->score(with_threads(1), sets.test.view()), want);
+}
+
+TEST_P(each_system, scores_by_its_first_steps_as_one_that_took_no_more) {
+  drawn_sets const sets;
+  context const ctx = with_threads(1);
+  auto const whole = what.defaults.make(1, 30), half = what.defaults.make(1, 15);
+  whole->learn(ctx, sets.train.view(), sets.labelled());
+  half->learn(ctx, sets.train.view(), sets.labelled());
+  std::vector<double> const all = whole->score(ctx, sets.test.view());
+  EXPECT_EQ(whole->score_by_steps(ctx, sets.test.view(), whole->steps()), all);
+  EXPECT_THROW(whole->score_by_steps(ctx, sets.test.view(), 0), usage_error);
+  EXPECT_THROW(whole->score_by_steps(ctx, sets.test.view(), whole->steps() + 1), usage_error);
+  if (whole->steps() == 1) return;
+  EXPECT_EQ(whole->steps(), 30U);
+  std::vector<double> const first = half->score(ctx, sets.test.view());
+  EXPECT_EQ(whole->score_by_steps(ctx, sets.test.view(), 15), first);
+  EXPECT_NE(first, all);
+}
+
+TEST_P(each_system, learns_from_few_documents_and_equal_labels) {
+  drawn_sets const sets;
+  context const ctx = with_threads(1);
+  for (std::size_t const count : {1U, 2U, 5U}) {
+    std::vector<std::size_t> const few(sets.known.begin(),
+                                       sets.known.begin() + static_cast<std::ptrdiff_t>(count));
+    std::vector<std::int32_t> const equal(sets.train.data.size(), 1);
+    auto const learner = what.defaults.make(1, 0);
+    learner->learn(ctx, sets.train.view(), {few, sets.train.data.labels});
+    EXPECT_EQ(learner->score(ctx, sets.test.view()).size(), sets.test.data.size());
+    learner->learn(ctx, sets.train.view(), {few, equal});
+    std::vector<double> const scores = learner->score(ctx, sets.test.view());
+    EXPECT_EQ(std::set<double>(scores.begin(), scores.end()).size(), 1U);
+  }
+}
+
+TEST_P(each_system, stops_when_asked) {
+  drawn_sets const sets;
+  std::stop_source source;
+  context ctx = with_threads(1);
+  ctx.stop = source.get_token();
+  source.request_stop();
+  auto const learner = what.defaults.make(1, 0);
+  EXPECT_THROW(
+      {
+        learner->learn(ctx, sets.train.view(), sets.labelled());
+        learner->score(ctx, sets.test.view());
+      },
+      interrupted);
+}
+
+INSTANTIATE_TEST_SUITE_P(of, each_system,
+                         testing::Values("rules", "lightgbm", "xgboost", "ranksvm"),
+                         [](auto const& named) { return named.param; });
+
+TEST(systems, refuse_what_they_do_not_know) {
+  EXPECT_EQ(system_names().size(), 4U);
+  try {
+    make_system("svm");
+    FAIL();
+  } catch (usage_error const& e) {
+    EXPECT_NE(std::string(e.what()).find("rules, lightgbm, xgboost, ranksvm"), std::string::npos);
+  }
+}
+
+/// The message of the error that LightGBM's library at a path makes.
+std::string refusal(std::string const& path) {
+  try {
+    make_system("lightgbm", {.lightgbm = path});
+  } catch (error const& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(lightgbm, libraries_that_are_none) {
+  EXPECT_TRUE(refusal("/absent/lib_lightgbm.so")
+                  .starts_with("/absent/lib_lightgbm.so: cannot be "
+                               "loaded: "));
+  std::filesystem::path const path =
+      std::filesystem::path(testing::TempDir()) / "rulerank_no_library.so";
+  std::ofstream(path) << "no library";
+  EXPECT_TRUE(refusal(path.string()).starts_with(path.string() + ": cannot be loaded: "));
+  std::filesystem::remove(path);
+  // A library, but another one.
+  EXPECT_EQ(refusal("libm.so.6"),
+            "libm.so.6: found no function LGBM_GetLastError, expected LightGBM 4");
+}
+
+TEST(lightgbm, is_named_where_it_is_not_installed) {
+  if (!find_lightgbm().empty()) GTEST_SKIP() << "an installed package is there";
+  try {
+    make_system("lightgbm");
+    FAIL();
+  } catch (usage_error const& e) {
+    EXPECT_NE(std::string(e.what()).find("lib_lightgbm.so"), std::string::npos);
+  }
+}
+
+TEST(lightgbm, is_found_in_the_active_virtual_environment) {
+  namespace fs = std::filesystem;
+  fs::path const environment = fs::path(testing::TempDir()) / "rulerank_environment";
+  fs::path const folder = environment / "lib/python3.99/site-packages/lightgbm/lib";
+  fs::create_directories(folder);
+  std::ofstream(folder / "lib_lightgbm.so") << "found";
+  char const* const before = std::getenv("VIRTUAL_ENV");
+  std::string const kept = before == nullptr ? "" : before;
+  setenv("VIRTUAL_ENV", environment.c_str(), 1);
+  EXPECT_EQ(find_lightgbm(), (folder / "lib_lightgbm.so").string());
+  if (before == nullptr)
+    unsetenv("VIRTUAL_ENV");
+  else
+    setenv("VIRTUAL_ENV", kept.c_str(), 1);
+  fs::remove_all(environment);
+}
+
+TEST(lightgbm, says_its_version_and_its_errors) {
+  if (lightgbm_here().empty())
+    GTEST_SKIP() << "lightgbm needs $RULERANK_LIGHTGBM or the Python package";
+  lightgbm_library const library(lightgbm_here());
+  EXPECT_TRUE(library.version().starts_with("LightGBM 4")) << library.version();
+  drawn_sets const sets;
+  auto const learner = library.make({.objective = "no_such_objective"});
+  try {
+    learner->learn(with_threads(1), sets.train.view(), sets.labelled());
+    FAIL();
+  } catch (error const& e) {
+    std::string const text = e.what();
+    EXPECT_TRUE(text.starts_with(library.version() + ": ")) << text;
+    EXPECT_NE(text.find("no_such_objective"), std::string::npos) << text;
+  }
+  EXPECT_THROW(library.make({.trees = 0}), usage_error);
+  EXPECT_THROW(library.make({.leaves = 1}), usage_error);
+}
+
+TEST(xgboost, says_its_version_and_its_errors) {
+  std::string const version = committee::library_of("xgboost");
+  if (version.empty()) GTEST_SKIP() << "xgboost needs a build with XGBoost";
+  drawn_sets const sets;
+  committee::boosted_options options;
+  options.objective = "rank:nothing";
+  auto const learner = committee::make_boosted(options);
+  try {
+    learner->learn(with_threads(1), sets.train.view(), sets.labelled());
+    FAIL();
+  } catch (error const& e) {
+    EXPECT_TRUE(std::string(e.what()).starts_with(version + ": ")) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace rulerank::peers
