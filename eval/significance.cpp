@@ -52,6 +52,22 @@ test_result paired_t_test(std::span<double const> differences) {
   return {t, 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(t)))};
 }
 
+mean_interval confidence_interval(std::span<double const> differences, double confidence) {
+  if (!(confidence > 0 && confidence < 1))
+    throw usage_error(fmt::format("a confidence of {}, expected one between 0 and 1", confidence));
+  if (differences.empty()) return {};
+  auto const count = static_cast<double>(differences.size());
+  double const mean = std::accumulate(differences.begin(), differences.end(), 0.0) / count;
+  if (differences.size() < 2) return {mean, mean, mean};
+  double squares = 0;
+  for (double const d : differences) squares += (d - mean) * (d - mean);
+  double const error = std::sqrt(squares / (count - 1) / count);
+  boost::math::students_t const distribution(count - 1);
+  double const reach =
+      boost::math::quantile(boost::math::complement(distribution, (1 - confidence) / 2)) * error;
+  return {mean, mean - reach, mean + reach};
+}
+
 test_result fisher_randomisation(context const& ctx, std::span<double const> differences,
                                  std::uint64_t permutations) {
   if (permutations == 0) throw usage_error("a randomization test of 0 permutations");

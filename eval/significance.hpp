@@ -23,6 +23,16 @@ struct test_result {
 /// or no difference at all: p = 1. The same difference everywhere: t is infinite, p = 0.
 test_result paired_t_test(std::span<double const> differences);
 
+/// The interval that holds the mean of paired differences with a confidence, by Student's t.
+struct mean_interval {
+  double mean = 0;
+  double low = 0;
+  double high = 0;
+};
+/// Of fewer than two differences the interval is the mean alone; of none it is 0. Throws
+/// `usage_error` for a confidence that is not between 0 and 1.
+mean_interval confidence_interval(std::span<double const> differences, double confidence = 0.95);
+
 /// Fisher's randomization test: the sign of each difference is drawn anew `permutations` times (B),
 /// p = (1 + #{|d*| >= |d|}) / (1 + B), d the mean; d* within rounding of |d| counts. Drawn from the
 /// context's seed; the same for any number of threads.

@@ -33,6 +33,26 @@ TEST(paired_t_test, at_its_limits) {
   EXPECT_NEAR(paired_t_test(std::vector{-1.0, 1.0}).p, 1, 1e-15);
 }
 
+TEST(confidence_interval, of_a_worked_example) {
+  // Student's sleep data again: R's t.test gives 0.7001142 to 2.4598858.
+  std::vector<double> const sleep{1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4};
+  mean_interval const found = confidence_interval(sleep);
+  EXPECT_NEAR(found.mean, 1.58, 1e-12);
+  EXPECT_NEAR(found.low, 0.7001142, 5e-8);
+  EXPECT_NEAR(found.high, 2.4598858, 5e-8);
+  EXPECT_GT(confidence_interval(sleep, 0.99).high, found.high);
+  // Its p value is .002833: an interval of just that confidence ends at 0.
+  EXPECT_NEAR(confidence_interval(sleep, 1 - paired_t_test(sleep).p).low, 0, 1e-9);
+}
+
+TEST(confidence_interval, at_its_limits) {
+  EXPECT_EQ(confidence_interval({}).high, 0);
+  EXPECT_EQ(confidence_interval(std::vector{0.3}).low, 0.3);
+  EXPECT_EQ(confidence_interval(std::vector{0.25, 0.25}).high, 0.25);
+  EXPECT_THROW(confidence_interval(std::vector{0.3}, 0), usage_error);
+  EXPECT_THROW(confidence_interval(std::vector{0.3}, 1), usage_error);
+}
+
 /// All signs of few differences.
 double exact_randomisation(std::vector<double> const& d) {
   double const found = std::abs(std::accumulate(d.begin(), d.end(), 0.0));

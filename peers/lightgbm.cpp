@@ -268,8 +268,11 @@ std::string find_lightgbm() {
 }
 
 lightgbm_library::lightgbm_library(std::string const& path) {
+  // A name without a slash is looked for among the machine's libraries, unless it is a file here.
+  std::error_code status;
+  std::string const where = fs::exists(path, status) ? fs::absolute(path, status).string() : path;
   // Never unloaded: its OpenMP threads may outlive the last call.
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void* const library = dlopen(where.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) throw error({path, 0, 0}, fmt::format("cannot be loaded: {}", dlerror()));
   auto const of = std::make_shared<functions>();
   of->version = "LightGBM";
@@ -288,7 +291,7 @@ lightgbm_library::lightgbm_library(std::string const& path) {
   if (form != "v4")
     throw error({path, 0, 0},
                 fmt::format("found models of form '{}', expected v4, that of LightGBM 4", form));
-  std::string const release = version_in_package(path);
+  std::string const release = version_in_package(where);
   version_ = of->version =
       release.empty() ? "LightGBM 4 (models v4)" : fmt::format("LightGBM {}", release);
   functions_ = of;

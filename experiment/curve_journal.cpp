@@ -1,0 +1,136 @@
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "core/sha256.hpp"
+#include "datasets/json_text.hpp"
+#include "datasets/text_source.hpp"
+#include "experiment/curve_fold.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::experiment {
+
+namespace {
+
+using json_text = nlohmann::ordered_json;
+
+constexpr char checksum[] = "sha256";  // of what stands before it
+
+std::string dump(json_text const& json) {
+  return json.dump(1, ' ', false, json_text::error_handler_t::replace);
+}
+
+/// A journal's line: the first digits of a checksum, the key, what was done.
+std::string journal_line(std::string const& key, std::string const& line) {
+  constexpr std::size_t digits = 16;
+  std::string const rest = key + "\t" + line;
+  return sha256_hex(rest).substr(0, digits) + "\t" + rest + "\n";
+}
+
+}  // namespace
+
+std::string to_text(curve_fold const& fold) {
+  json_text json;
+  json["name"] = fold.name;
+  json["fingerprint"] = fold.fingerprint;
+  json["inputs"] = fold.inputs;
+  json["train_documents"] = fold.train_documents;
+  json["vali_documents"] = fold.vali_documents;
+  json["qids"] = fold.qids;
+  json["choices"] = json_text::array();
+  for (curve_choice const& c : fold.choices)
+    json["choices"].push_back({{"system", c.system},
+                               {"budget", c.budget},
+                               {"trial", c.trial},
+                               {"steps", c.steps},
+                               {"value", c.value}});
+  json["points"] = json_text::array();
+  for (curve_point const& p : fold.points)
+    json["points"].push_back({{"way", p.way},
+                              {"budget", p.budget},
+                              {"draw", p.draw},
+                              {"documents", p.documents},
+                              {"how", p.how},
+                              {"system", p.system},
+                              {"tuned", p.tuned},
+                              {"values", p.values}});
+  json[checksum] = sha256_hex(dump(json));
+  return json.dump(-1, ' ', false, json_text::error_handler_t::replace) + "\n";
+}
+
+curve_fold curve_fold_from(std::string_view text, std::string const& name) try {
+  json_text json = datasets::parse_ordered_json(text, name, "learning curves of a fold");
+  json_text const written =
+      json.is_object() && json.contains(checksum) ? json[checksum] : json_text(nullptr);
+  if (written.is_string()) json.erase(checksum);
+  if (written != sha256_hex(dump(json)))
+    throw error({name, 0, 0}, "damaged: these results do not have their checksum");
+  curve_fold fold;
+  json.at("name").get_to(fold.name);
+  json.at("fingerprint").get_to(fold.fingerprint);
+  json.at("inputs").get_to(fold.inputs);
+  json.at("train_documents").get_to(fold.train_documents);
+  json.at("vali_documents").get_to(fold.vali_documents);
+  json.at("qids").get_to(fold.qids);
+  for (json_text const& c : json.at("choices"))
+    fold.choices.push_back({c.at("system").get<std::string>(), c.at("budget").get<double>(),
+                            c.at("trial").get<std::string>(), c.at("steps").get<std::size_t>(),
+                            c.at("value").get<double>()});
+  for (json_text const& p : json.at("points"))
+    fold.points.push_back({p.at("way").get<std::string>(), p.at("budget").get<double>(),
+                           p.at("draw").get<std::size_t>(), p.at("documents").get<std::size_t>(),
+                           p.at("how").get<std::string>(), p.at("system").get<std::string>(),
+                           p.at("tuned").get<bool>(), p.at("values").get<std::vector<double>>()});
+  return fold;
+} catch (nlohmann::json::exception const& e) {
+  throw error({name, 0, 0}, fmt::format("not learning curves of a fold: {}", e.what()));
+}
+
+curve_journal::curve_journal(std::string path, std::string const& fingerprint)
+    : path_(std::move(path)) {
+  if (path_.empty()) return;
+  std::string const head = journal_line("fingerprint", fingerprint);
+  std::string kept = head;
+  std::error_code status;
+  if (std::filesystem::exists(path_, status)) {
+    std::string const text = datasets::read_file(path_, "a journal of learning curves");
+    std::size_t begin = text.starts_with(head) ? head.size() : text.size();
+    for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      std::string const line = text.substr(begin, end - begin);
+      std::size_t const key = line.find('\t');
+      std::size_t const value = key == std::string::npos ? key : line.find('\t', key + 1);
+      if (value == std::string::npos) break;
+      std::string name = line.substr(key + 1, value - key - 1), content = line.substr(value + 1);
+      if (journal_line(name, content) != line + "\n") break;
+      kept += line + "\n";
+      lines_[std::move(name)] = std::move(content);
+    }
+  }
+  write_file(path_, kept);
+}
+
+std::string const* curve_journal::find(std::string const& key) const {
+  auto const at = lines_.find(key);
+  return at == lines_.end() ? nullptr : &at->second;
+}
+
+void curve_journal::add(std::string const& key, std::string line) {
+  if (!path_.empty()) {
+    std::ofstream file(path_, std::ios::app | std::ios::binary);
+    file << journal_line(key, line);
+    file.flush();
+    if (!file) throw output_error(fmt::format("{}: cannot be written", path_));
+  }
+  lines_[key] = std::move(line);
+}
+
+void curve_journal::remove() const {
+  std::error_code status;
+  if (!path_.empty()) std::filesystem::remove(path_, status);
+}
+
+}  // namespace rulerank::experiment

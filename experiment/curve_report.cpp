@@ -1,0 +1,354 @@
+#include "experiment/curve_report.hpp"
+
+#include "core/error.hpp"
+#include "core/version.hpp"
+#include "eval/report.hpp"
+#include "eval/significance.hpp"
+#include "tuning/settings_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::experiment {
+
+namespace {
+
+using json_text = nlohmann::ordered_json;
+
+bool same_curve_point(curve_point const& p, curve_summary const& s) {
+  return p.budget == s.budget && p.way == s.way && p.system == s.system && p.tuned == s.tuned;
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.4g} %", 100 * share);
+}
+
+double deviation(std::vector<double> const& values) {
+  if (values.size() < 2) return 0;
+  auto const n = static_cast<double>(values.size());
+  double const mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (double const v : values) squares += (v - mean) * (v - mean);
+  return std::sqrt(squares / (n - 1));
+}
+
+/// Adds a fold's draws to a summary: means by draw of the fold, queries.
+void add_fold(curve_fold const& fold, std::size_t measures, curve_summary& s,
+              std::vector<std::vector<double>>& by_draw) {
+  std::size_t const queries = fold.qids.size();
+  std::vector<double> sums(queries * measures);
+  std::size_t draws = 0;
+  for (curve_point const& p : fold.points) {
+    if (!same_curve_point(p, s)) continue;
+    if (p.values.size() != sums.size())
+      throw error({fold.name, 0, 0}, "found a number of values that is not queries x metrics");
+    if (by_draw.size() <= draws) by_draw.emplace_back(measures);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += p.values[i];
+    for (std::size_t m = 0; m < measures; ++m) {
+      double sum = 0;
+      for (std::size_t q = 0; q < queries; ++q) sum += p.values[q * measures + m];
+      by_draw[draws][m] += sum / static_cast<double>(queries);
+    }
+    s.documents += static_cast<double>(p.documents);
+    s.labels += static_cast<double>(p.documents + (p.tuned ? fold.vali_documents : 0));
+    ++draws;
+  }
+  if (draws == 0) throw error({fold.name, 0, 0}, fmt::format("found no results of {}", s.system));
+  s.draws = draws;
+  for (std::size_t m = 0; m < measures; ++m)
+    for (std::size_t q = 0; q < queries; ++q)
+      s.queries[m].push_back(sums[q * measures + m] / static_cast<double>(draws));
+}
+
+curve_summary const* summary_of(std::vector<curve_summary> const& all, curve_summary const& like,
+                                std::string_view way, std::string_view system) {
+  auto const at = std::find_if(all.begin(), all.end(), [&](curve_summary const& s) {
+    return s.budget == like.budget && s.tuned == like.tuned && s.way == way && s.system == system;
+  });
+  return at == all.end() ? nullptr : &*at;
+}
+
+/// The ways and the systems of the summaries in their order.
+std::vector<std::pair<std::string, std::string>> rows_of(std::vector<curve_summary> const& all,
+                                                         bool tuned) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (curve_summary const& s : all)
+    if (std::pair row{s.way, s.system};
+        s.tuned == tuned && std::find(rows.begin(), rows.end(), row) == rows.end())
+      rows.push_back(std::move(row));
+  return rows;
+}
+
+/// The means of one measure: a row a way and system, a column a budget.
+eval::table means_table(curve_results const& all, std::vector<curve_summary> const& of,
+                        std::size_t measure, bool tuned) {
+  std::vector<double> budgets;
+  for (curve_summary const& s : of)
+    if (s.tuned == tuned && std::find(budgets.begin(), budgets.end(), s.budget) == budgets.end())
+      budgets.push_back(s.budget);
+  std::size_t queries = 0;
+  for (curve_fold const& fold : all.folds) queries += fold.qids.size();
+  eval::profile named = all.options.profile;
+  named.max_label.reset();  // the data's, not a choice
+  eval::table t;
+  t.title = fmt::format(
+      "{}, {}; profile {}; {} folds, mean of fold means and deviation over {} draws; {} "
+      "queries{}{}",
+      all.options.measures[measure].name(),
+      tuned ? "settings chosen with the labels of the validation parts, which come on top"
+            : "settings without a choice",
+      eval::describe(named), all.folds.size(), all.options.draws, queries,
+      all.libraries.empty() ? "" : "; ", fmt::join(all.libraries, ", "));
+  t.columns = {{"labels of"}, {"system"}};
+  for (double const budget : budgets) t.columns.push_back({percent(budget)});
+  for (auto const& [way, system] : rows_of(of, tuned)) {
+    std::vector<eval::cell> row{way, system};
+    for (double const budget : budgets) {
+      curve_summary like;
+      like.budget = budget;
+      like.tuned = tuned;
+      curve_summary const* const s = summary_of(of, like, way, system);
+      row.emplace_back(s == nullptr ? std::string()
+                       : s->draws == 1
+                           ? fmt::format("{:.4f}", s->means[measure])
+                           : fmt::format("{:.4f} ± {:.4f}", s->means[measure], s->spread[measure]));
+    }
+    t.rows.push_back(std::move(row));
+  }
+  return t;
+}
+
+/// A difference of two summaries, one minus the other, paired over queries.
+struct difference {
+  curve_summary const* one = nullptr;
+  curve_summary const* other = nullptr;
+};
+
+/// Rows of differences on one measure, Holm's correction over all of them.
+void add_differences(std::vector<difference> const& all, std::size_t measure,
+                     std::string const& measure_name, eval::table& t) {
+  std::vector<double> p;
+  std::vector<std::vector<eval::cell>> rows;
+  for (difference const& d : all) {
+    std::vector<double> less(d.one->queries[measure]);
+    for (std::size_t q = 0; q < less.size(); ++q) less[q] -= d.other->queries[measure][q];
+    eval::mean_interval const within = eval::confidence_interval(less);
+    p.push_back(eval::paired_t_test(less).p);
+    rows.push_back({measure_name, std::string(d.one->tuned ? "tuned" : "defaults"),
+                    percent(d.one->budget), fmt::format("{}, {}", d.one->way, d.one->system),
+                    fmt::format("{}, {}", d.other->way, d.other->system), within.mean, within.low,
+                    within.high, p.back()});
+  }
+  std::vector<double> const corrected = eval::holm(p);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].emplace_back(corrected[i]);
+    t.rows.push_back(std::move(rows[i]));
+  }
+}
+
+eval::table differences_table(std::string title) {
+  eval::table t;
+  t.title = std::move(title);
+  auto const fixed = eval::column::style::fixed;
+  t.columns = {{"measure"},
+               {"settings"},
+               {"labels"},
+               {"one"},
+               {"other"},
+               {"difference", fixed, 4},
+               {"from", fixed, 4},
+               {"to", fixed, 4},
+               {"p (t)", eval::column::style::general},
+               {"p (t, Holm)", eval::column::style::general}};
+  return t;
+}
+
+/// Rules less the best other system on the same samples.
+eval::table systems_compared(curve_results const& all, std::vector<curve_summary> const& of) {
+  eval::table t = differences_table(
+      "rules less the best other system on the same samples: mean over the queries, its 95 % "
+      "interval, paired t-test, Holm's correction over a measure's rows");
+  for (std::size_t m = 0; m < all.options.measures.size(); ++m) {
+    std::vector<difference> rows;
+    for (curve_summary const& s : of) {
+      if (s.system != "rules") continue;
+      curve_summary const* best = nullptr;
+      for (curve_summary const& other : of)
+        if (other.system != "rules" && other.budget == s.budget && other.tuned == s.tuned &&
+            other.way == s.way && (best == nullptr || other.means[m] > best->means[m]))
+          best = &other;
+      if (best != nullptr) rows.push_back({&s, best});
+    }
+    add_differences(rows, m, all.options.measures[m].name(), t);
+  }
+  return t;
+}
+
+/// Each way less random documents, by the same system.
+eval::table ways_compared(curve_results const& all, std::vector<curve_summary> const& of) {
+  eval::table t = differences_table(
+      "a way to choose less random documents, by the same system: mean over the queries, its 95 % "
+      "interval, paired t-test, Holm's correction over a measure's rows");
+  for (std::size_t m = 0; m < all.options.measures.size(); ++m) {
+    std::vector<difference> rows;
+    for (curve_summary const& s : of)
+      if (s.way != "random")
+        if (curve_summary const* const random = summary_of(of, s, "random", s.system))
+          rows.push_back({&s, random});
+    add_differences(rows, m, all.options.measures[m].name(), t);
+  }
+  return t;
+}
+
+eval::table choices_table(curve_results const& all) {
+  eval::table t;
+  t.title = fmt::format("settings chosen on the validation parts by {}",
+                        all.options.measures.front().name());
+  t.columns = {{"fold"},
+               {"labels"},
+               {"system"},
+               {"setting"},
+               {"trees", eval::column::style::general},
+               {all.options.measures.front().name(), eval::column::style::fixed, 4}};
+  for (curve_fold const& fold : all.folds)
+    for (curve_choice const& c : fold.choices)
+      t.rows.push_back({fold.name, percent(c.budget), c.system, c.trial,
+                        c.steps == 0 ? eval::cell(std::string())
+                                     : eval::cell(static_cast<std::int64_t>(c.steps)),
+                        c.value});
+  return t;
+}
+
+std::vector<eval::table> tables_of(curve_results const& all) {
+  std::vector<curve_summary> const of = summaries(all);
+  std::vector<eval::table> tables;
+  for (bool const tuned : {false, true})
+    if (std::any_of(of.begin(), of.end(), [&](curve_summary const& s) { return s.tuned == tuned; }))
+      for (std::size_t m = 0; m < all.options.measures.size(); ++m)
+        tables.push_back(means_table(all, of, m, tuned));
+  for (eval::table& t :
+       std::vector{systems_compared(all, of), ways_compared(all, of), choices_table(all)})
+    if (!t.rows.empty()) tables.push_back(std::move(t));
+  return tables;
+}
+
+}  // namespace
+
+json_text options_json(curve_results const& all) {
+  curve_options const& o = all.options;
+  json_text json;
+  json["systems"] = o.systems;
+  json["libraries"] = all.libraries;
+  json["ways"] = o.ways;
+  json["budgets"] = o.budgets;
+  json["draws"] = o.draws;
+  for (eval::measure const& m : o.measures) json["metrics"].push_back(m.name());
+  json["profile"] = eval::to_json(o.profile);
+  json["discretizer"] = tuning::to_json(o.discretizer);
+  json["min_support"] = o.thresholds.min_support;
+  json["min_confidence"] = o.thresholds.min_confidence;
+  json["partitions"] = o.partitions == 0 ? "auto" : std::to_string(o.partitions);
+  json["feature_order"] = datasets::name_of(o.feature_order);
+  return json;
+}
+
+std::vector<curve_summary> summaries(curve_results const& all) {
+  std::size_t const measures = all.options.measures.size();
+  std::vector<curve_summary> found;
+  if (all.folds.empty()) return found;
+  for (curve_point const& p : all.folds.front().points) {
+    if (p.draw != 0) continue;
+    curve_summary& s = found.emplace_back();
+    s.way = p.way;
+    s.system = p.system;
+    s.tuned = p.tuned;
+    s.budget = p.budget;
+    s.queries.resize(measures);
+    auto const folds = static_cast<double>(all.folds.size());
+    std::vector<std::vector<double>> by_draw;  // sums of the folds' means
+    for (curve_fold const& fold : all.folds) add_fold(fold, measures, s, by_draw);
+    s.documents /= folds * static_cast<double>(s.draws);
+    s.labels /= folds * static_cast<double>(s.draws);
+    for (std::size_t m = 0; m < measures; ++m) {
+      std::vector<double> of_draws;
+      for (auto const& d : by_draw) of_draws.push_back(d[m] / folds);
+      s.means.push_back(std::accumulate(of_draws.begin(), of_draws.end(), 0.0) /
+                        static_cast<double>(of_draws.size()));
+      s.spread.push_back(deviation(of_draws));
+    }
+  }
+  return found;
+}
+
+eval::table points_table(curve_results const& all) {
+  eval::table t;
+  t.title = fmt::format("each sample's averages over the queries of its fold{}{}",
+                        all.libraries.empty() ? "" : "; ", fmt::join(all.libraries, ", "));
+  auto const number = eval::column::style::general;
+  t.columns = {{"fold"},   {"way"}, {"share", number},     {"settings"},      {"draw", number},
+               {"system"}, {"how"}, {"documents", number}, {"labels", number}};
+  for (eval::measure const& m : all.options.measures)
+    t.columns.push_back({m.name(), eval::column::style::fixed, 4});
+  std::size_t const measures = all.options.measures.size();
+  for (curve_fold const& fold : all.folds)
+    for (curve_point const& p : fold.points) {
+      std::size_t const labels = p.documents + (p.tuned ? fold.vali_documents : 0);
+      std::vector<eval::cell> row{fold.name,
+                                  p.way,
+                                  p.budget,
+                                  std::string(p.tuned ? "tuned" : "defaults"),
+                                  static_cast<std::int64_t>(p.draw),
+                                  p.system,
+                                  p.how,
+                                  static_cast<std::int64_t>(p.documents),
+                                  static_cast<std::int64_t>(labels)};
+      for (std::size_t m = 0; m < measures; ++m) {
+        double sum = 0;
+        for (std::size_t i = m; i < p.values.size(); i += measures) sum += p.values[i];
+        row.emplace_back(sum / static_cast<double>(fold.qids.size()));
+      }
+      t.rows.push_back(std::move(row));
+    }
+  return t;
+}
+
+std::string render(curve_results const& all, eval::table_format format) {
+  std::string text;
+  for (eval::table const& t : tables_of(all))
+    text += fmt::format("{}{}", text.empty() ? "" : "\n", eval::render(t, format));
+  return text;
+}
+
+json_text to_json(curve_results const& all) {
+  json_text json;
+  json["version"] = version;
+  json["options"] = options_json(all);
+  json["averaged"] = "mean of fold means";
+  json["curves"] = json_text::array();
+  auto const by_measure = [&](std::vector<double> const& values) {
+    json_text of = json_text::object();
+    for (std::size_t m = 0; m < values.size(); ++m) of[all.options.measures[m].name()] = values[m];
+    return of;
+  };
+  for (curve_summary const& s : summaries(all))
+    json["curves"].push_back({{"way", s.way},
+                              {"system", s.system},
+                              {"settings", s.tuned ? "tuned" : "defaults"},
+                              {"share", s.budget},
+                              {"documents", s.documents},
+                              {"labels", s.labels},
+                              {"draws", s.draws},
+                              {"means", by_measure(s.means)},
+                              {"deviation_over_draws", by_measure(s.spread)}});
+  std::vector<curve_summary> const of = summaries(all);
+  json["systems_compared"] = eval::to_json(systems_compared(all, of));
+  json["ways_compared"] = eval::to_json(ways_compared(all, of));
+  json["choices"] = eval::to_json(choices_table(all));
+  return json;
+}
+
+}  // namespace rulerank::experiment

@@ -1,0 +1,200 @@
+#include "experiment/learning_curves.hpp"
+
+#include "core/error.hpp"
+#include "core/machine.hpp"
+#include "core/output_file.hpp"
+#include "core/sha256.hpp"
+#include "core/version.hpp"
+#include "datasets/text_source.hpp"
+#include "eval/report.hpp"
+#include "experiment/curve_fold.hpp"
+#include "experiment/curve_report.hpp"
+#include "experiment/fold.hpp"
+#include "experiment/stage_timer.hpp"
+#include "experiment/ways.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::experiment {
+
+namespace {
+
+namespace fs = std::filesystem;
+using json_text = nlohmann::ordered_json;
+
+/// The version of the form of results; another one makes finished folds worthless.
+constexpr int form = 1;
+
+void expect_once(std::vector<std::string> const& names, std::string_view what) {
+  if (names.empty()) throw usage_error(fmt::format("no {}, expected one or more", what));
+  for (auto at = names.begin(); at != names.end(); ++at)
+    if (std::find(names.begin(), at, *at) != at)
+      throw usage_error(fmt::format("the {} '{}' is given twice", what, *at));
+}
+
+class curves_runner {
+ public:
+  curves_runner(context const& ctx, curve_options const& options, fold_source const& source,
+                sinks const& out)
+      : ctx_(ctx), source_(source), out_(out) {
+    all_.options = options;
+    for (std::string const& name : options.systems) {
+      systems_.push_back(peers::make_system(name, {.lightgbm = options.lightgbm}));
+      if (!systems_.back().library.empty()) all_.libraries.push_back(systems_.back().library);
+    }
+    reading_ = source.reading();
+    if (options.feature_order == datasets::feature_order::file)
+      reading_["feature_order"] = sha256_of_file(options.feature_order_file);
+  }
+
+  curve_results run() {
+    folder_lock alone;
+    if (!out_dir().empty()) {
+      std::string const folds = (fs::path(out_dir()) / "curves").string();
+      make_folders(folds);
+      alone = folder_lock(folds);
+    }
+    std::vector<datasets::dataset> tests = read_tests();
+    for (std::size_t i = 0; i < tests.size(); ++i)
+      run_fold(i, tests.size(), std::exchange(tests[i], {}));
+    if (!out_dir().empty()) write_report();
+    return std::move(all_);
+  }
+
+ private:
+  std::string const& out_dir() const { return all_.options.out_dir; }
+  void note(std::string const& what) const {
+    if (out_.note) out_.note(what);
+  }
+
+  /// Before hours of work: r_max is the largest label of all, and faults are known now.
+  std::vector<datasets::dataset> read_tests() {
+    stage_timer const timer(out_, "read");
+    std::vector<datasets::dataset> tests;
+    std::int32_t largest = 0;
+    for (std::size_t fold = 0; fold < source_.size(); ++fold) {
+      tests.push_back(source_.read(ctx_, fold, part::test, out_.warn));
+      largest = std::max(largest, tests.back().max_label());
+    }
+    all_.options.profile.max_label = largest;
+    return tests;
+  }
+
+  std::string fingerprint_of(std::string const& fold,
+                             std::map<std::string, std::string> const& inputs) const {
+    json_text json;
+    json["form"] = form;
+    json["version"] = version;
+    json["commit"] = commit();
+    json["options"] = options_json(all_);
+    json["reading"] = reading_;
+    json["seed"] = ctx_.seed;
+    json["fold"] = fold;
+    json["inputs"] = inputs;
+    return sha256_hex(json.dump(-1, ' ', false, json_text::error_handler_t::replace));
+  }
+
+  std::string path_of(std::string const& fold, char const* end) const {
+    if (out_dir().empty()) return {};
+    return (fs::path(out_dir()) / "curves" / (fold + end)).string();
+  }
+
+  /// The fold by an earlier run; says why its results cannot be used.
+  std::optional<curve_fold> finished(std::string const& path, std::string const& fingerprint,
+                                     std::string const& name) const {
+    std::error_code status;
+    if (path.empty() || !fs::exists(path, status)) return {};
+    try {
+      curve_fold found = curve_fold_from(datasets::read_file(path, "learning curves"), path);
+      if (found.fingerprint == fingerprint) return found;
+      note(fmt::format("{}: done again: other options, inputs or program than last time", name));
+    } catch (error const& e) {
+      if (out_.warn) out_.warn(fmt::format("{}: done again: {}", name, e.what()));
+    }
+    return {};
+  }
+
+  void run_fold(std::size_t i, std::size_t folds, datasets::dataset test) {
+    std::string const name = fold_name(source_, i);
+    auto inputs = source_.checksums(i);
+    std::string const fingerprint = fingerprint_of(name, inputs);
+    std::string const path = path_of(name, ".json");
+    if (auto found = finished(path, fingerprint, name)) {
+      note(fmt::format("{}: finished by an earlier run", name));
+      all_.folds.push_back(std::move(*found));
+      return;
+    }
+    curve_journal journal(path_of(name, ".journal"), fingerprint);
+    if (journal.size() > 0)
+      note(fmt::format("{}: goes on after {} samples and trials", name, journal.size()));
+    curve_work const work{all_.options, systems_, source_, out_};
+    stage_timer const timer(untimed_, name);
+    curve_fold fold = run_curve_fold(ctx_, work, i, std::move(test), journal);
+    fold.fingerprint = fingerprint;
+    fold.inputs = std::move(inputs);
+    // As a later run reads it.
+    std::string const text = to_text(fold);
+    if (!path.empty()) write_file(path, text);
+    journal.remove();
+    all_.folds.push_back(curve_fold_from(text, path));
+    note(fmt::format("{} of {} folds: {} in {:.1f} s", i + 1, folds, name, timer.seconds()));
+  }
+
+  void write_report() const {
+    fs::path const folder = out_dir();
+    write_file((folder / "curves.tsv").string(),
+               eval::render(points_table(all_), eval::table_format::tsv));
+    write_file((folder / "curves.md").string(), render(all_, eval::table_format::markdown));
+    write_file((folder / "curves.svg").string(), drawn(all_));
+  }
+
+  context const& ctx_;
+  fold_source const& source_;
+  sinks const& out_;
+  sinks const untimed_;
+  std::vector<peers::system> systems_;
+  json_text reading_;
+  curve_results all_;
+};
+
+}  // namespace
+
+std::vector<std::string_view> curve_systems() {
+  return peers::system_names();
+}
+
+std::vector<std::string_view> curve_ways() {
+  return way_names();
+}
+
+void check(curve_options const& options) {
+  expect_once(options.systems, "system");
+  expect_once(options.ways, "way");
+  for (std::string const& name : options.ways) way_from(name);
+  if (options.budgets.empty()) throw usage_error("no budget, expected one or more");
+  double before = 0;
+  for (double const budget : options.budgets)
+    if (!(budget > std::exchange(before, budget)) || budget > 1)
+      throw usage_error("budgets must be ascending shares above 0, at most 100 %");
+  if (options.draws == 0) throw usage_error("0 draws, expected 1 or more");
+  if (options.measures.empty()) throw usage_error("no measure, expected one or more");
+  for (std::string const& name : options.systems)
+    peers::make_system(name, {.lightgbm = options.lightgbm});
+}
+
+bool needs_validation(curve_options const& options) {
+  return !options.budgets.empty() && options.budgets.back() > largest_untuned_budget;
+}
+
+curve_results run_curves(context const& ctx, curve_options const& options,
+                         fold_source const& source, sinks const& out) {
+  check(options);
+  return curves_runner(ctx, options, source, out).run();
+}
+
+}  // namespace rulerank::experiment

@@ -1,0 +1,115 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/discretizer.hpp"
+#include "datasets/feature_order.hpp"
+#include "eval/measure.hpp"
+#include "eval/profile.hpp"
+#include "eval/table.hpp"
+#include "experiment/experiment.hpp"
+#include "rules/thresholds.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+// Learning curves: systems that learn from a part of the labels, chosen in several ways. These
+// functions may be called from several threads, `run_curves` on output folders of its own each.
+namespace rulerank::experiment {
+
+/// The systems there are: rules, lightgbm, xgboost, ranksvm.
+std::vector<std::string_view> curve_systems();
+/// The ways to choose the documents to learn from: all, chosen, random, queries, depth, margin,
+/// entropy, variance (docs/verbs/experiment.md).
+std::vector<std::string_view> curve_ways();
+
+struct curve_options {
+  std::vector<std::string> systems;  ///< one or more, each once
+  std::vector<std::string> ways;     ///< likewise
+  /// Shares of the training documents, above 0, at most 1, ascending. All documents are learnt
+  /// from at 1, whatever the ways.
+  std::vector<double> budgets;
+  std::size_t draws = 10;               ///< of what is drawn, 1 or more
+  std::string lightgbm;                 ///< peers::system_options has it
+  std::vector<eval::measure> measures;  ///< distinct; the first one chooses settings
+  eval::profile profile;
+  datasets::discretizer_options discretizer;  ///< method and bins: of sampling and its committees
+  rules::thresholds thresholds;               ///< of sampling, as what follows
+  std::size_t partitions = 0;
+  datasets::feature_order feature_order = datasets::feature_order::chi2;
+  std::string feature_order_file;
+  /// A folder for all that is written; made where it is missing. Empty: nothing is written.
+  std::string out_dir;
+};
+
+/// Budgets up to this share have no validation part to choose settings by: its labels would be most
+/// of those that are read.
+inline constexpr double largest_untuned_budget = 0.1;
+
+/// A setting that a validation part chose for a system and a budget.
+struct curve_choice {
+  std::string system;
+  double budget = 0;
+  std::string trial;
+  std::size_t steps = 0;  ///< trees; 0: the system has none
+  double value = 0;       ///< the first measure's, on the validation part
+};
+
+/// What a system got on a fold's test part, having learnt from one sample.
+struct curve_point {
+  std::string way;
+  double budget = 0;
+  std::size_t draw = 0;
+  std::size_t documents = 0;  ///< learnt from
+  std::string how;            ///< what else is to be said of the choice, such as a rule size
+  std::string system;
+  bool tuned = false;          ///< with the setting that the validation part chose
+  std::vector<double> values;  ///< [queries x measures]
+};
+
+struct curve_fold {
+  std::string name;
+  std::string fingerprint;
+  std::map<std::string, std::string> inputs;  ///< SHA-256 by name
+  std::size_t train_documents = 0, vali_documents = 0;
+  std::vector<std::string> qids;
+  std::vector<curve_choice> choices;
+  std::vector<curve_point> points;  ///< by budget, way, draw, setting, system, as asked for
+};
+
+struct curve_results {
+  curve_options options;               ///< as asked for, with r_max of the profile
+  std::vector<std::string> libraries;  ///< of the systems that need one, with versions
+  std::vector<curve_fold> folds;
+};
+
+/// Throws `usage_error` for options that make no sense and for systems whose library is not there,
+/// `error` for a library that cannot be used.
+void check(curve_options const& options);
+/// Whether validation parts are read.
+bool needs_validation(curve_options const& options);
+
+/// Trains every system on every sample of every fold and judges it on the test part, or takes the
+/// folds, and of a fold what was done, from an earlier run with the same options and inputs; writes
+/// curves/FoldN.json, curves.tsv, curves.md and curves.svg. The same options, inputs and libraries
+/// give the same bytes for any threads and however often it was stopped. Throws `usage_error` for
+/// options that make no sense and systems whose library is not there, `error` for bad input,
+/// `output_error`.
+curve_results run_curves(context const& ctx, curve_options const& options,
+                         fold_source const& source, sinks const& out = {});
+
+/// A row for each fold, system, way, budget, setting and draw.
+eval::table points_table(curve_results const& all);
+/// The means and their spread, then the comparisons, in any format but JSON.
+std::string render(curve_results const& all, eval::table_format format);
+/// The same as data.
+nlohmann::ordered_json to_json(curve_results const& all);
+/// A picture of the means: a row for each way, a column for each measure, a line for each system.
+std::string drawn(curve_results const& all);
+
+}  // namespace rulerank::experiment

@@ -1,0 +1,346 @@
+#include "experiment/learning_curves.hpp"
+
+#include "committee/learner.hpp"
+#include "core/error.hpp"
+#include "core/testing.hpp"
+#include "datasets/sample.hpp"
+#include "datasets/split.hpp"
+#include "datasets/svmlight.hpp"
+#include "datasets/text_source.hpp"
+#include "experiment/curve_fold.hpp"
+#include "experiment/curve_report.hpp"
+#include "experiment/ways.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace rulerank::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_tools::temporary_folder;
+
+datasets::dataset drawn_data(std::size_t documents) {
+  return datasets::sample_documents({}, datasets::options_of(documents, 13, documents / 20, 3, 3));
+}
+
+struct pool {
+  explicit pool(datasets::dataset of) : data(std::move(of)) {
+    items = datasets::apply_discretizer({}, data, datasets::fit_discretizer({}, data, {}));
+  }
+  chosen_documents choose(way w, std::size_t count, std::size_t draw = 0) const {
+    return document_chooser({}, data, items, {}, count, 1).choose({}, w, count, draw);
+  }
+  datasets::dataset data;
+  datasets::binned_dataset items;
+};
+
+class each_way : public testing::TestWithParam<way> {};
+
+TEST_P(each_way, chooses_so_many_distinct_documents) {
+  pool const p(drawn_data(600));
+  for (std::size_t const count : {1U, 2U, 7U, 60U, 150U}) {
+    chosen_documents const found = p.choose(GetParam(), count);
+    EXPECT_EQ(found.documents.size(), GetParam() == way::all ? p.data.size() : count);
+    EXPECT_TRUE(std::is_sorted(found.documents.begin(), found.documents.end()));
+    EXPECT_EQ(std::set(found.documents.begin(), found.documents.end()).size(),
+              found.documents.size());
+    EXPECT_LT(found.documents.back(), p.data.size());
+  }
+}
+
+TEST_P(each_way, reads_the_labels_of_what_it_chooses_alone) {
+  pool const p(drawn_data(600));
+  chosen_documents const found = p.choose(GetParam(), 60);
+  pool others = p;
+  std::set<std::size_t> const chosen(found.documents.begin(), found.documents.end());
+  for (std::size_t d = 0; d < p.data.size(); ++d)
+    if (!chosen.contains(d)) others.data.labels[d] = others.items.labels[d] = 2 - p.data.labels[d];
+  EXPECT_EQ(others.choose(GetParam(), 60).documents, found.documents);
+}
+
+TEST_P(each_way, depends_on_the_draw_where_it_is_drawn) {
+  pool const p(drawn_data(600));
+  EXPECT_EQ(p.choose(GetParam(), 60, 1).documents, p.choose(GetParam(), 60, 1).documents);
+  EXPECT_EQ(p.choose(GetParam(), 60, 0).documents == p.choose(GetParam(), 60, 1).documents,
+            !is_drawn(GetParam()));
+  EXPECT_EQ(way_from(name_of(GetParam())), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(of, each_way,
+                         testing::Values(way::all, way::chosen, way::random, way::queries,
+                                         way::depth, way::margin, way::entropy, way::variance),
+                         [](auto const& named) { return std::string(name_of(named.param)); });
+
+TEST(ways, of_random_queries_one_at_most_is_not_whole) {
+  pool const p(drawn_data(600));
+  chosen_documents const found = p.choose(way::queries, 90);
+  std::size_t parts = 0;
+  for (auto const& q : p.data.queries) {
+    auto const chosen = std::count_if(found.documents.begin(), found.documents.end(),
+                                      [&](std::size_t d) { return d >= q.begin && d < q.end; });
+    parts += chosen > 0 && static_cast<std::size_t>(chosen) < q.size() ? 1 : 0;
+  }
+  EXPECT_LE(parts, 1U);
+}
+
+TEST(ways, depth_takes_the_best_of_each_query_by_bm25) {
+  pool const p(datasets::parse_svmlight({},
+                                        "0 qid:1 BM25:1 other:9\n1 qid:1 BM25:3 other:1\n"
+                                        "0 qid:1 BM25:2 other:5\n0 qid:2 BM25:5 other:2\n"
+                                        "2 qid:2 BM25:4 other:7\n0 qid:2 BM25:9 other:4\n",
+                                        "by hand"));
+  EXPECT_EQ(p.choose(way::depth, 2).documents, (std::vector<std::size_t>{1, 5}));
+  EXPECT_EQ(p.choose(way::depth, 4).documents, (std::vector<std::size_t>{1, 2, 3, 5}));
+  EXPECT_EQ(p.choose(way::depth, 4).how, "feature BM25");
+}
+
+TEST(ways, depth_finds_its_feature_by_a_tenth_of_the_labels) {
+  std::string text;  // feature 2 falls as labels rise, the others are the same for all
+  for (int d = 0; d < 200; ++d)
+    text += fmt::format("{} qid:{} 1:1 2:{} 3:7\n", d % 3, d / 20, 10 - d % 3);
+  pool const p(datasets::parse_svmlight({}, text, "by hand"));
+  chosen_documents const found = p.choose(way::depth, 60);
+  EXPECT_EQ(found.how, "feature 2, lowest first, by 6 labels");
+  // The other 54 have the largest label, 60 or so of which there are.
+  auto const best = std::count_if(found.documents.begin(), found.documents.end(),
+                                  [&](std::size_t d) { return p.data.labels[d] == 2; });
+  EXPECT_GE(best, 54);
+}
+
+TEST(ways, sampling_says_its_rule_size) {
+  pool const p(drawn_data(600));
+  document_chooser const chooser({}, p.data, p.items, {}, 600, 1);
+  EXPECT_EQ(chooser.choose({}, way::chosen, 2, 0).how, "rule size 2");
+  chosen_documents const most = chooser.choose({}, way::chosen, 600, 0);
+  EXPECT_LE(most.documents.size(), 600U);
+  EXPECT_TRUE(most.how.starts_with("rule size ")) << most.how;
+  EXPECT_THROW(document_chooser({}, p.data, p.items, {}, 0, 1).choose({}, way::chosen, 2, 0),
+               usage_error);
+  EXPECT_THROW(way_from("best"), usage_error);
+}
+
+// Journals and results as text
+
+TEST(curve_journal, goes_on_where_a_run_was_cut_off) {
+  temporary_folder const folder;
+  std::string const path = (fs::path(folder.path()) / "journal").string();
+  {
+    curve_journal journal(path, "print");
+    journal.add("one", "[1]");
+    journal.add("two", "[2]");
+  }
+  std::string const whole = datasets::read_file(path, "");
+  std::ofstream(path, std::ios::app | std::ios::binary) << "0123456789abcdef\tthree\t[3";
+  curve_journal again(path, "print");
+  EXPECT_EQ(again.size(), 2U);
+  EXPECT_EQ(*again.find("two"), "[2]");
+  EXPECT_EQ(again.find("three"), nullptr);
+  EXPECT_EQ(datasets::read_file(path, ""), whole);
+  // A line that is not as it was written, and all behind it, is done again.
+  std::string damaged = whole;
+  damaged[damaged.find("[1]") + 1] = '7';
+  std::ofstream(path, std::ios::binary) << damaged;
+  EXPECT_EQ(curve_journal(path, "print").size(), 0U);
+  std::ofstream(path, std::ios::binary) << whole;
+  EXPECT_EQ(curve_journal(path, "another").size(), 0U);
+  EXPECT_THROW(curve_journal((fs::path(folder.path()) / "absent" / "journal").string(), "print"),
+               output_error);
+}
+
+TEST(curve_fold, is_read_as_it_was_written) {
+  curve_fold fold;
+  fold.name = "Fold1";
+  fold.fingerprint = "print";
+  fold.inputs["Fold1/train.txt"] = "sum";
+  fold.train_documents = 9;
+  fold.qids = {"1", "2"};
+  fold.choices.push_back({"lightgbm", 0.25, "trial", 40, 1.0 / 3});
+  fold.points.push_back({"random", 0.25, 1, 2, "how", "lightgbm", true, {0.1, 1.0 / 3}});
+  std::string const text = to_text(fold);
+  EXPECT_EQ(to_text(curve_fold_from(text, "here")), text);
+  EXPECT_EQ(curve_fold_from(text, "here").points.at(0).values, fold.points[0].values);
+  std::string damaged = text;
+  damaged[damaged.find("random")] = 'R';
+  EXPECT_THROW(curve_fold_from(damaged, "here"), error);
+  EXPECT_THROW(curve_fold_from("{}", "here"), error);
+  EXPECT_THROW(curve_fold_from(text.substr(0, 40), "here"), error);
+}
+
+// Whole runs
+
+curve_options small_options() {
+  curve_options o;
+  o.systems = {"rules"};
+  for (committee::learner_info const& l : committee::learners())
+    if (l.name == "ranksvm" && l.available) o.systems.emplace_back("ranksvm");
+  o.ways = {"chosen", "random", "variance"};
+  o.budgets = {0.05, 0.25, 1};
+  o.draws = 2;
+  o.measures = eval::parse_measures("NDCG@10,MAP");
+  o.profile = eval::make_profile("letor");
+  o.profile.ties = eval::tie_rule::average;
+  return o;
+}
+
+struct folds_in_memory {
+  explicit folds_in_memory(std::size_t documents) : data(drawn_data(documents)) {
+    std::uint64_t number = 0;
+    for (datasets::fold_documents const& f : datasets::split_folds({}, data, {.folds = 3}))
+      folds.push_back({++number, f.train, f.vali, f.test, {}});
+  }
+  datasets::dataset data;
+  std::vector<memory_fold> folds;
+};
+
+std::map<std::string, std::string> files_in(std::string const& folder) {
+  std::map<std::string, std::string> files;
+  for (auto const& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      files[fs::relative(entry.path(), folder).string()] =
+          datasets::read_file(entry.path().string(), "");
+  return files;
+}
+
+TEST(run_curves, learns_from_every_sample_and_better_from_more) {
+  folds_in_memory const drawn(600);
+  memory_folds const source(drawn.data, drawn.folds);
+  curve_options const options = small_options();
+  curve_results const all = run_curves({}, options, source);
+  ASSERT_EQ(all.folds.size(), 3U);
+  std::size_t const systems = options.systems.size();
+  // Below 100 %: chosen once, the others by two draws; tuned at 25 % too. At 100 % all, twice.
+  EXPECT_EQ(all.folds[0].points.size(), systems * (5 + 2 * 5 + 2));
+  EXPECT_EQ(all.folds[0].choices.size(), 2 * systems);
+  std::map<std::pair<std::string, double>, double> means;
+  for (curve_summary const& s : summaries(all)) {
+    EXPECT_EQ(s.draws, s.way == "random" || s.way == "variance" ? 2U : 1U);
+    EXPECT_EQ(s.queries.at(0).size(), 30U);
+    double const mean = s.means.at(0);
+    EXPECT_TRUE(mean > 0 && mean < 1) << mean;
+    EXPECT_GE(s.labels, s.documents + (s.tuned ? 1 : 0));
+    if (!s.tuned) means[{s.way + s.system, s.budget}] = mean;
+  }
+  EXPECT_GT((means[{"allrules", 1}]), (means[{"randomrules", 0.05}]));
+}
+
+TEST(run_curves, the_points_table_has_the_means) {
+  folds_in_memory const drawn(300);
+  memory_folds const source(drawn.data, drawn.folds);
+  curve_results const all = run_curves({}, small_options(), source);
+  eval::table const t = points_table(all);
+  std::map<std::string, std::vector<double>> by_fold;  // of rules, random, 5 %
+  for (auto const& row : t.rows)
+    if (std::get<std::string>(row[1]) == "random" && std::get<double>(row[2]) == 0.05 &&
+        std::get<std::string>(row[5]) == "rules")
+      by_fold[std::get<std::string>(row[0])].push_back(std::get<double>(row[9]));
+  double mean = 0;
+  for (auto const& [fold, draws] : by_fold) {
+    ASSERT_EQ(draws.size(), 2U);
+    mean += (draws[0] + draws[1]) / 2 / 3;
+  }
+  for (curve_summary const& s : summaries(all))
+    if (s.way == "random" && s.budget == 0.05 && s.system == "rules") {
+      EXPECT_NEAR(s.means.at(0), mean, 1e-12);
+    }
+  EXPECT_NE(render(all, eval::table_format::markdown).find("25 %"), std::string::npos);
+}
+
+TEST(run_curves, has_the_same_bytes_for_any_number_of_threads_and_stops) {
+  folds_in_memory const drawn(300);
+  memory_folds const source(drawn.data, drawn.folds);
+  temporary_folder const one, three, stopped;
+  curve_options options = small_options();
+  context ctx;
+  ctx.threads = 1;
+  options.out_dir = one.path();
+  run_curves(ctx, options, source);
+  ctx.threads = 3;
+  options.out_dir = three.path();
+  run_curves(ctx, options, source);
+  auto const want = files_in(one.path());
+  EXPECT_EQ(want.size(), 3U + 3U);
+  EXPECT_EQ(files_in(three.path()), want);
+
+  // Stopped again and again after a few samples.
+  options.out_dir = stopped.path();
+  int stops = 0;
+  for (bool whole = false; !whole && stops < 100; ++stops) {
+    int left = 9;
+    ctx.threads = 1;
+    ctx.progress = [&](std::string_view stage, std::uint64_t, std::uint64_t) {
+      return !stage.starts_with("Fold") || --left > 0;
+    };
+    try {
+      run_curves(ctx, options, source);
+      whole = true;
+    } catch (interrupted const&) {
+    }
+  }
+  EXPECT_GT(stops, 5);
+  EXPECT_LT(stops, 100);
+  EXPECT_EQ(files_in(stopped.path()), want);
+
+  // What is finished is taken; what is damaged is done again.
+  int notes = 0, warnings = 0;
+  sinks out;
+  out.note = [&](std::string const& what) {
+    notes += what.ends_with("finished by an earlier run") ? 1 : 0;
+  };
+  out.warn = [&](std::string const&) { ++warnings; };
+  ctx.progress = {};
+  std::ofstream(fs::path(stopped.path()) / "curves" / "Fold2.json") << "{}";
+  run_curves(ctx, options, source, out);
+  EXPECT_EQ(notes, 2);
+  EXPECT_EQ(warnings, 1);
+  EXPECT_EQ(files_in(stopped.path()), want);
+}
+
+TEST(run_curves, another_seed_draws_others) {
+  folds_in_memory const drawn(300);
+  memory_folds const source(drawn.data, drawn.folds);
+  curve_options options = small_options();
+  options.systems = {"rules"};
+  options.ways = {"random"};
+  options.budgets = {0.1};
+  context ctx;
+  auto const first = run_curves(ctx, options, source);
+  ctx.seed = 2;
+  EXPECT_NE(run_curves(ctx, options, source).folds[0].points[0].values,
+            first.folds[0].points[0].values);
+  EXPECT_TRUE(first.folds[0].choices.empty());
+}
+
+TEST(curve_options, that_make_no_sense) {
+  EXPECT_NO_THROW(check(small_options()));
+  auto const refused = [](auto const& change) {
+    curve_options o = small_options();
+    change(o);
+    EXPECT_THROW(check(o), usage_error);
+  };
+  refused([](curve_options& o) { o.systems = {}; });
+  refused([](curve_options& o) { o.systems = {"rules", "rules"}; });
+  refused([](curve_options& o) { o.systems = {"best"}; });
+  refused([](curve_options& o) { o.ways = {}; });
+  refused([](curve_options& o) { o.ways = {"best"}; });
+  refused([](curve_options& o) { o.budgets = {}; });
+  refused([](curve_options& o) { o.budgets = {0.0}; });
+  refused([](curve_options& o) { o.budgets = {0.5, 0.5}; });
+  refused([](curve_options& o) { o.budgets = {1.5}; });
+  refused([](curve_options& o) { o.draws = 0; });
+  refused([](curve_options& o) { o.measures = {}; });
+  curve_options o = small_options();
+  EXPECT_TRUE(needs_validation(o));
+  o.budgets = {0.1};
+  EXPECT_FALSE(needs_validation(o));
+}
+
+}  // namespace
+}  // namespace rulerank::experiment
