@@ -1,7 +1,9 @@
 #include "apps/shared/cross_validation.hpp"
+#include "apps/shared/curve_arguments.hpp"
 #include "apps/shared/settings_argument.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
 
 #include <memory>
 
@@ -10,9 +12,24 @@ namespace {
 
 struct experiment_arguments : cross_validation_arguments {
   settings_argument settings;
+  curve_arguments curves;
 };
 
+void run_curves(session& owner, experiment_arguments& a) {
+  eval::table_format const format =
+      owner.run.json ? eval::table_format::json : eval::table_format_from(a.format);
+  auto outputs = curve_outputs(a.out_dir);
+  outputs.insert(outputs.begin(), {"the report", "-"});
+  owner.outputs(outputs);
+  a.reading.check_inputs(owner, {});
+  experiment::curve_results const done = learn_curves(owner, a, a.curves.options(a));
+  write_file("-", format == eval::table_format::json ? datasets::text_of(experiment::to_json(done))
+                                                     : experiment::render(done, format));
+}
+
 void run_experiment(session& owner, experiment_arguments& a, bool sizes_given) {
+  if (a.curves.asked_for()) return run_curves(owner, a);
+  a.curves.expect_none();
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(a.format);
   auto outputs = outputs_of(a);
@@ -54,6 +71,7 @@ void add_experiment(CLI::App& program, session& owner) {
   add_cross_validation_to(*verb, a);
   a.reading.add_to(*verb);
   a.settings.add_to(*verb);
+  a.curves.add_to(*verb);
 }
 
 }  // namespace rulerank::apps

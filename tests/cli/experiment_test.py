@@ -237,6 +237,153 @@ class Experiment(harness.CommandLine):
         self.assertNotIn(b"Fold1", done.stderr)
 
 
+class Curves(harness.CommandLine):
+    """`--systems`: learning curves of our rules and of other libraries' rankers."""
+
+    QUICK = ["--ways", "chosen,random,queries,depth,entropy", "--budgets", "2%,25%,100%",
+             "--metrics", "MAP,NDCG@10"]
+    DRAWS = ["--random-draws", "2"]
+
+    def setUp(self):
+        super().setUp()
+        self.expect(0, "sample", "--documents", "600", "--features", "13", "--queries", "30",
+                    "--folds", "3", "--out-dir", "data")
+
+    def curves(self, out, *options, code=0, message="", systems="rules"):
+        return self.expect(code, "experiment", "--folds", "data", "--out-dir", out, "--systems",
+                           systems, *self.QUICK, *self.DRAWS, *options, message=message)
+
+    def outputs(self, out):
+        root = self.folder / out
+        return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*")
+                if path.is_file() and path.name not in ("manifest.json", harness.LOCK)}
+
+    def rows(self, out):
+        lines = (self.folder / out / "curves.tsv").read_text().splitlines()
+        names = lines[1].split("\t")
+        return [dict(zip(names, line.split("\t"))) for line in lines[2:]]
+
+    def available(self, *systems):
+        """Our rules, and those of the systems whose library this build has."""
+        line = ["--folds", "data", "--budgets", "2%", "--ways", "random", *self.DRAWS]
+        return ["rules", *(s for s in systems if self.rulerank(
+            "experiment", *line, "--out-dir", s, "--systems", s).returncode == 0)]
+
+    def test_files_and_rows(self):
+        systems = self.available("ranksvm")
+        shown = self.curves("out", systems=",".join(systems)).stdout.decode()
+        self.assertEqual(set(self.outputs("out")), {"curves.tsv", "curves.md", "curves.svg",
+                                                    *(f"curves/Fold{n}.json" for n in (1, 2, 3))})
+        rows = self.rows("out")
+        samples = 1 + 4 * 2  # chosen is not drawn
+        self.assertEqual(len(rows), 3 * len(systems) * (samples + 2 * samples + 2))
+        for row in rows:
+            documents = int(row["documents"])
+            if row["way"] != "chosen":
+                self.assertEqual(documents, round(float(row["share"]) * 200))
+            self.assertEqual(int(row["labels"]) - documents, 200 if row["settings"] == "tuned" else 0)
+            self.assertTrue(0 <= float(row["MAP"]) <= 1)
+        self.assertEqual({row["settings"] for row in rows if row["share"] == "0.02"}, {"defaults"})
+        for word in ("MAP, settings without a choice", "25 %", "settings chosen on the validation parts"):
+            self.assertIn(word, shown)
+        self.assertEqual("rules less the best other system" in shown, len(systems) > 1)
+        picture = (self.folder / "out" / "curves.svg").read_text()
+        self.assertTrue(picture.startswith("<svg ") and picture.endswith("</svg>\n"))
+        self.assertEqual(picture.count("<circle"), 5 * 2 * 2 * len(systems))
+        manifest = json.loads((self.folder / "out" / "manifest.json").read_text())
+        self.assertEqual(len(manifest["libraries"]), len(systems) - 1)
+        data = json.loads(self.curves("out", "--json", systems=",".join(systems)).stdout)
+        self.assertEqual(len(data["curves"]), len(systems) * (5 + 2 * 5 + 2))
+
+    def test_all_labels_agree_with_rank(self):
+        self.curves("out")
+        self.expect(0, "rank", "--train", "data/Fold2/train.txt", "--rule-size", "3", "--test",
+                    "data/Fold2/test.txt", "--out", "s.txt")
+        judged = json.loads(self.expect(0, "evaluate", "--test", "data/Fold2/test.txt", "--scores", "s.txt",
+                                        "--metrics", "MAP,NDCG@10", "--ties", "average", "--json").stdout)
+        row = next(row for row in self.rows("out") if row["fold"] == "Fold2" and row["way"] == "all"
+                   and row["settings"] == "defaults")
+        for name, value in judged["systems"][0]["averages"].items():
+            self.assertAlmostEqual(float(row[name]), value, 12)
+
+    def test_stopped_and_run_again_gives_the_same_bytes(self):
+        line = ["experiment", "--folds", "data", "--systems", "rules", *self.QUICK, "--random-draws", "60",
+                "--threads", "1", "--out-dir"]
+        whole = self.expect(0, *line, "whole")
+        for number in (signal.SIGKILL, signal.SIGINT):
+            with self.subTest(number):
+                process = self.start(*line, number.name)
+                journal = self.folder / number.name / "curves" / "Fold1.journal"
+                deadline = time.monotonic() + 60
+                while time.monotonic() < deadline and process.poll() is None and not (
+                        journal.exists() and journal.read_bytes().count(b"\n") > 40):
+                    time.sleep(.002)
+                self.expect_stopped(process, number)
+                self.assertTrue(journal.exists())
+                again = self.expect(0, *line, number.name, message="Fold1: goes on after ")
+                self.assertEqual(again.stdout, whole.stdout)
+                self.assertEqual(self.outputs(number.name), self.outputs("whole"))
+
+    def test_threads_do_not_matter(self):
+        self.curves("one", "--threads", "1")
+        self.curves("three", "--threads", "3")
+        self.assertEqual(self.outputs("one"), self.outputs("three"))
+
+    def test_wrong_lines(self):
+        for options in (["--budgets", "5"], ["--budgets", "0%"], ["--budgets", "101%"], ["--budgets", "x%"],
+                        ["--budgets", "5%,5%"], ["--budgets", "5%,"], ["--ways", "best"], ["--ways", "random,random"],
+                        ["--systems", "best"], ["--systems", "rules,rules"], ["--tune", "MAP"],
+                        ["--scores", "a=b"], ["--rank-size", "3"], ["--smoothing", "5"], ["--engine", "lrar"]):
+            with self.subTest(options):
+                systems = [] if options[0] == "--systems" else ["--systems", "rules"]
+                self.expect(2, "experiment", "--folds", "data", "--out-dir", "none", *systems, *options)
+                self.assertFalse(os.path.exists(self.folder / "none"))
+        for options in (["--budgets", "5%"], ["--ways", "random"], ["--lightgbm", "x.so"]):
+            with self.subTest(options):
+                self.expect(2, "experiment", "--folds", "data", "--out-dir", "none", *options,
+                            message=f"{options[0]} is for --systems, expected both")
+
+    def test_lightgbm(self):
+        line = ["experiment", "--folds", "data", "--out-dir", "out", "--systems", "rules,lightgbm", *self.QUICK]
+        self.expect(3, *line, "--lightgbm", "absent.so", message="absent.so: cannot be loaded: ")
+        self.file("text.so", b"text")
+        self.expect(3, *line, "--lightgbm", self.folder / "text.so", message="text.so: cannot be loaded: ")
+        empty = {**os.environ, "HOME": str(self.folder), "VIRTUAL_ENV": str(self.folder),
+                 "CONDA_PREFIX": str(self.folder)}
+        installed = "*lib/python3*/*-packages/lightgbm/lib/lib_lightgbm.so"
+        if not [*pathlib.Path("/usr").glob(installed), *pathlib.Path("/usr/local").glob(installed)]:
+            self.expect(2, *line, env=empty, message="lightgbm: found no lib_lightgbm.so")
+        library = os.environ.get("RULERANK_LIGHTGBM")
+        if not library:
+            self.skipTest("needs the path of lib_lightgbm.so in $RULERANK_LIGHTGBM")
+        (self.folder / "one").mkdir()
+        (self.folder / "data" / "Fold1").rename(self.folder / "one" / "Fold1")
+        line = ["experiment", "--folds", "one", "--systems", "rules,lightgbm", "--ways", "random",
+                "--budgets", "10%,100%", *self.DRAWS, "--lightgbm", library, "--out-dir"]
+        self.assertIn("LightGBM 4", self.expect(0, *line, "out").stdout.decode())
+        self.expect(0, *line, "again", "--threads", "1")
+        self.assertEqual(self.outputs("out"), self.outputs("again"))
+        # All labels teach both more than nothing.
+        test = "one/Fold1/test.txt"
+        self.file("nothing.txt", b"0\n" * len((self.folder / test).read_bytes().splitlines()))
+        nothing = json.loads(self.expect(0, "evaluate", "--test", test, "--scores", "nothing.txt", "--metrics",
+                                         "NDCG@10", "--ties", "average", "--json").stdout)
+        for row in self.rows("out"):
+            if row["way"] == "all":
+                self.assertGreater(float(row["NDCG@10"]), nothing["systems"][0]["averages"]["NDCG@10"] + .1)
+
+    def test_xgboost(self):
+        if self.available("xgboost") == ["rules"]:
+            self.skipTest("needs a build with XGBoost")
+        line = ["--folds", "data", "--systems", "rules,xgboost", "--ways", "chosen,random", "--budgets", "5%,10%",
+                *self.DRAWS, "--out-dir"]
+        shown = self.expect(0, "experiment", *line, "out").stdout.decode()
+        for word in ("XGBoost ", "rules less the best other system", "chosen, xgboost"):
+            self.assertIn(word, shown)
+        self.expect(0, "experiment", *line, "again", "--threads", "1")
+        self.assertEqual(self.outputs("out"), self.outputs("again"))
+
+
 class Published(harness.CommandLine):
     """Real sets, all training documents, rule size 3: what an independent program reaches, and
     the averages of a third party's scores."""

@@ -1,0 +1,137 @@
+#include "apps/shared/curve_arguments.hpp"
+
+#include "apps/shared/options.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
+
+#include <filesystem>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+constexpr char group[] = "Learning curves";
+
+std::vector<std::string> strings(std::vector<std::string_view> const& words) {
+  return {words.begin(), words.end()};
+}
+
+/// `1%,2.5%` as shares.
+std::vector<double> budgets_from(std::string const& list) {
+  std::vector<double> shares;
+  for (std::string const& word : split_list(list)) {
+    std::string_view digits = word;
+    if (digits.ends_with('%')) digits.remove_suffix(1);
+    auto const percent = read_number<double>(digits, {0, 100});
+    if (!percent || *percent == 0 || !word.ends_with('%'))
+      throw usage_error(
+          fmt::format("--budgets: found '{}', expected shares such as 1%,2.5%,100%", word));
+    if (!shares.empty() && *percent / 100 <= shares.back())
+      throw usage_error(fmt::format(
+          "--budgets: found '{}' behind a share as large, expected them ascending", word));
+    shares.push_back(*percent / 100);
+  }
+  return shares;
+}
+
+}  // namespace
+
+void curve_arguments::add_to(CLI::App& verb) {
+  verb_ = &verb;
+  expect_words(verb,
+               verb.add_option("--systems", systems_,
+                               "Instead of all else: learning curves of these rankers, each from "
+                               "a part of the labels"),
+               strings(experiment::curve_systems()), true)
+      ->type_name("A,...")
+      ->group(group);
+  verb.add_option("--budgets", budgets_, "Shares of the labels of a training part")
+      ->type_name("P%,...")
+      ->capture_default_str()
+      ->group(group);
+  expect_words(verb, verb.add_option("--ways", ways_, "How the documents of a share are chosen"),
+               strings(experiment::curve_ways()), true)
+      ->type_name("A,...")
+      ->capture_default_str()
+      ->group(group);
+  path_option(verb, "--lightgbm", lightgbm_,
+              "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
+              "installed one has it")
+      ->type_name("PATH")
+      ->group(group);
+}
+
+void curve_arguments::expect_none() const {
+  for (char const* const name : {"--budgets", "--ways", "--lightgbm"})
+    if (verb_->count(name) > 0)
+      throw usage_error(fmt::format("{} is for --systems, expected both", name));
+}
+
+experiment::curve_options curve_arguments::options(cross_validation_arguments const& a) const {
+  for (char const* const name :
+       {"--reduce-size", "--rank-size", "--baselines", "--scores", "--permutations", "--tune",
+        "--settings", "--engine", "--cache-memory", "--support-weight", "--smoothing",
+        "--feature-share"})
+    if (verb_->count(name) > 0)
+      throw usage_error(fmt::format("{} is not for --systems, expected one of both", name));
+  a.tuned.expect_none();
+  a.sampler.check();
+  experiment::curve_options o;
+  o.systems = split_list(systems_);
+  o.ways = split_list(ways_);
+  o.budgets = budgets_from(budgets_);
+  o.draws = a.random_draws;
+  o.lightgbm = lightgbm_;
+  o.measures = eval::parse_measures(a.metrics);
+  o.profile = eval::make_profile(a.profile);
+  // A ranker that scores all documents alike is to gain nothing by the order of the file.
+  if (o.profile.ties == eval::tie_rule::stable) o.profile.ties = eval::tie_rule::average;
+  o.discretizer = a.discretizer.options();
+  o.thresholds = a.ranker.options().scoring.thresholds;
+  o.partitions = a.sampler.partition_count();
+  o.feature_order = a.sampler.order().order;
+  o.feature_order_file = a.sampler.order().path;
+  o.out_dir = a.out_dir;
+  experiment::check(o);
+  return o;
+}
+
+std::vector<session::named_output> curve_outputs(std::string const& out_dir) {
+  std::vector<session::named_output> outputs;
+  for (char const* const name : {"curves.tsv", "curves.md", "curves.svg", "manifest.json"})
+    outputs.push_back(
+        {fmt::format("--out-dir's {}", name), (std::filesystem::path(out_dir) / name).string()});
+  return outputs;
+}
+
+experiment::curve_results learn_curves(session& owner, cross_validation_arguments const& a,
+                                       experiment::curve_options const& options) {
+  owner.expect_device_for("--systems", runs_on::cpu);
+  experiment::file_folds_options reading;
+  reading.vali = experiment::needs_validation(options);
+  reading.reading = a.reading.options();
+  reading.reading.group_file.clear();
+  reading.group_files = a.reading.group_files;
+  experiment::file_folds const folds(a.folds, reading);
+  for (std::string const& path : folds.files()) owner.input(path);
+  owner.input(options.feature_order_file);
+  experiment::sinks const out{
+      .warn = [&](std::string const& message) { owner.warn(message); },
+      .note = [&](std::string const& message) { owner.say(message); },
+      .stage = [&](std::string_view stage,
+                   double seconds) { owner.took(std::string(stage), seconds); },
+      .scores = {}};
+  folder_lock const lock = owner.hold(a.out_dir);
+  experiment::curve_results done = experiment::run_curves(owner.ctx(), options, folds, out);
+  owner.note("libraries", done.libraries);
+  write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),
+             datasets::text_of(owner.manifest()));
+  return done;
+}
+
+}  // namespace rulerank::apps
