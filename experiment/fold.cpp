@@ -253,7 +253,7 @@ class fold_runner {
             datasets::subset(*training, *documents));
       l2r::scoring_options scoring = member.scoring;
       if (rank_size > 0) scoring.rule_size = rank_size;
-      model.members.push_back(l2r::rules_member{nullptr, std::move(training), scoring});
+      model.members.emplace_back(l2r::rules_member{nullptr, std::move(training), scoring});
       tests.push_back(&test_by(parts));
     }
     return rank(model, tests);
@@ -265,7 +265,7 @@ class fold_runner {
     std::vector<datasets::binned_dataset const*> tests;
     for (tuning::candidate const& chosen : chosen_candidates_.at(what.name)) {
       cut_parts& parts = parts_by(chosen.cuts);
-      model.members.push_back(l2r::rules_member{
+      model.members.emplace_back(l2r::rules_member{
           nullptr, std::make_shared<datasets::binned_dataset const>(items_of(training, parts)),
           chosen.scoring});
       tests.push_back(&test_by(parts));

@@ -43,6 +43,20 @@ std::vector<datasets::item_range> item_ranges(ranker const& by, datasets::discre
   return datasets::item_ranges(columns, cuts);
 }
 
+std::vector<datasets::item_range> item_ranges(scorecard_member const& of) {
+  if (!of.cuts) throw usage_error("a scorecard without cuts, expected what its items stand for");
+  datasets::binned_dataset columns;  // without documents
+  columns.features = of.card.features;
+  columns.item_begin = of.card.item_begin;
+  for (std::size_t f = 0; f < of.card.features.size(); ++f) {
+    auto const at = std::ranges::lower_bound(of.cuts->features, of.card.features[f], {},
+                                             &datasets::feature_cuts::feature);
+    bool const known = at != of.cuts->features.end() && at->feature == of.card.features[f];
+    columns.has_missing_item.push_back(known && columns.bins(f) > at->cuts.size() + 1);
+  }
+  return datasets::item_ranges(columns, *of.cuts);
+}
+
 explainer::explainer(context const& ctx, scorer const& by, datasets::dataset const& list)
     : by_(by) {
   if (list.queries.size() != 1)
@@ -176,8 +190,7 @@ std::vector<datasets::item_range> explainer::ranges(std::size_t k) const {
   model_member const& member = by_.fitted().members[k];
   if (auto const* const rules = std::get_if<rules_member>(&member))
     return item_ranges(rules_of(k), *rules->cuts);
-  if (auto const* const card = std::get_if<scorecard_member>(&member))
-    return datasets::item_ranges(*members_[k].items, *card->cuts);
+  if (auto const* const card = std::get_if<scorecard_member>(&member)) return item_ranges(*card);
   return {};
 }
 

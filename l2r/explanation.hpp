@@ -159,6 +159,8 @@ comparison compare(context const& ctx, ranker const& by, datasets::binned_datase
 /// What the items of a ranker's rules stand for, [items]; `cuts` made its training documents'
 /// items.
 std::vector<datasets::item_range> item_ranges(ranker const& by, datasets::discretizer const& cuts);
+/// What the items of a card stand for, [items]. Throws `usage_error` for one without cuts.
+std::vector<datasets::item_range> item_ranges(scorecard_member const& of);
 
 /// What one feature adds to a score that is a sum: points of an item, or a weight times a z-score.
 struct score_term {

@@ -42,16 +42,17 @@ l2r::model small_model() {
   auto const items = std::make_shared<datasets::binned_dataset const>(
       datasets::apply_discretizer(ctx, documents(), *cuts));
   l2r::model m;
-  m.members.push_back(l2r::rules_member{cuts, items, {}});
+  m.members.emplace_back(l2r::rules_member{cuts, items, {}});
   return m;
 }
 
 /// Whether scoring takes no time to speak of.
 bool is_small(l2r::model const& m) {
   return m.members.size() <= 4 && std::ranges::all_of(m.members, [](l2r::model_member const& one) {
-           auto const& rules = std::get<l2r::rules_member>(one);
-           return rules.scoring.rule_size <= 4 && rules.training->feature_count() <= 8 &&
-                  rules.training->documents <= 64;
+           auto const* const rules = std::get_if<l2r::rules_member>(&one);
+           return rules == nullptr ||
+                  (rules->scoring.rule_size <= 4 && rules->training->feature_count() <= 8 &&
+                   rules->training->documents <= 64);
          });
 }
 

@@ -169,7 +169,7 @@ std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const
                                : items_ptr(items_ptr(), &all.training);
       documents = datasets::subset(batch.crossed ? all.training : all.validation, batch.documents);
     }
-    model.members.push_back(l2r::rules_member{nullptr, training, candidates_[c].scoring});
+    model.members.emplace_back(l2r::rules_member{nullptr, training, candidates_[c].scoring});
     lists.items.push_back(&documents);
   }
   return l2r::score_once(ctx, model, engine_, lists).scores;

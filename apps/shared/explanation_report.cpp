@@ -433,7 +433,7 @@ ordered_json terms_json(l2r::sum_explanation const& why, rule_words const& words
   for (l2r::score_term const& term : why.terms) {
     ordered_json& entry = terms.emplace_back();
     if (term.item) {
-      entry = item_json(*term.item, words);
+      entry = item_json(words.ranges[*term.item], words.names);
     } else {
       entry["feature"] = term.feature;
       if (words.names.contains(term.feature))

@@ -1,11 +1,15 @@
 #include "apps/shared/inspection_report.hpp"
 
 #include "apps/shared/report_page.hpp"
+#include "core/error.hpp"
 #include "l2r/options.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <map>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -44,23 +48,32 @@ std::map<std::int32_t, std::uint64_t, std::greater<>> labels_of(l2r::rules_membe
   return count;
 }
 
-std::string settings_text(inspected_rules const& of) {
-  l2r::scoring_options const& how = of.member.scoring;
-  datasets::discretizer_options const& cuts = of.member.cuts->options;
-  std::string text = fmt::format(
-      "rule size {}, support >= {}, confidence >= {}; cuts {}, at most {} bins", how.rule_size,
-      how.thresholds.min_support, how.thresholds.min_confidence, name_of(cuts.method), cuts.bins);
-  if (how.support_weight != 0) text += fmt::format("; support weight {}", how.support_weight);
-  if (how.smoothing != 0) text += fmt::format("; smoothing {}", how.smoothing);
-  if (how.feature_share != 1) text += fmt::format("; feature share {}", how.feature_share);
-  if (cuts.norm != datasets::normalization::none)
-    text += fmt::format("; values normalized within their query ({})", name_of(cuts.norm));
+l2r::rules_member const& rules_of(inspected_member const& of) {
+  return std::get<l2r::rules_member>(of.member);
+}
+
+std::string cuts_text(datasets::discretizer const& cuts) {
+  std::string text =
+      fmt::format("cuts {}, at most {} bins", name_of(cuts.options.method), cuts.options.bins);
+  if (cuts.options.norm != datasets::normalization::none)
+    text += fmt::format("; values normalized within their query ({})", name_of(cuts.options.norm));
   return text;
 }
 
-std::string sizes_text(inspected_rules const& of) {
+std::string settings_text(inspected_member const& of) {
+  l2r::scoring_options const& how = rules_of(of).scoring;
+  std::string text = fmt::format("rule size {}, support >= {}, confidence >= {}; {}", how.rule_size,
+                                 how.thresholds.min_support, how.thresholds.min_confidence,
+                                 cuts_text(*rules_of(of).cuts));
+  if (how.support_weight != 0) text += fmt::format("; support weight {}", how.support_weight);
+  if (how.smoothing != 0) text += fmt::format("; smoothing {}", how.smoothing);
+  if (how.feature_share != 1) text += fmt::format("; feature share {}", how.feature_share);
+  return text;
+}
+
+std::string sizes_text(inspected_member const& of) {
   std::string labels;
-  for (auto const& [label, count] : labels_of(of.member))
+  for (auto const& [label, count] : labels_of(rules_of(of)))
     labels += fmt::format("{}{}: {}", labels.empty() ? "" : ", ", label, count);
   return fmt::format(
       "{} training documents (labels {}), {} features, {} items; {} rules of {} "
@@ -69,7 +82,7 @@ std::string sizes_text(inspected_rules const& of) {
       of.found.rules, of.found.itemsets);
 }
 
-eval::table feature_table(inspected_rules const& of, std::size_t top) {
+eval::table feature_table(inspected_member const& of, std::size_t top) {
   eval::table t{
       .title = fmt::format("What features move scores by, the mean over {} training documents:",
                            of.found.looked_at),
@@ -81,7 +94,7 @@ eval::table feature_table(inspected_rules const& of, std::size_t top) {
   return t;
 }
 
-eval::table rule_table(inspected_rules const& of) {
+eval::table rule_table(inspected_member const& of) {
   eval::table t{.title = "The rules that move them furthest, one for the same documents:",
                 .columns = {{"moves", fixed, 6},
                             {"support", fixed},
@@ -106,7 +119,7 @@ std::string bar(double value, double least, double most) {
 }
 
 /// The features that move furthest, each of their items with the mean score in all documents.
-void add_dependence(page& to, inspected_rules const& of, std::size_t top) {
+void add_dependence(page& to, inspected_member const& of, std::size_t top) {
   double least = 0, most = 0;
   bool first = true;
   for (l2r::partial_dependence const& one : of.found.dependence)
@@ -171,23 +184,52 @@ ordered_json feature_json(std::uint32_t feature, datasets::feature_names const& 
   return json;
 }
 
-ordered_json rules_json(inspected_rules const& of) {
+ordered_json cuts_json(datasets::discretizer const& cuts) {
+  return {{"method", name_of(cuts.options.method)},
+          {"bins", cuts.options.bins},
+          {"norm", name_of(cuts.options.norm)}};
+}
+
+ordered_json card_json(l2r::scorecard_member const& of, rule_words const& words) {
+  ordered_json json{{"kind", "scorecard"},
+                    {"options", l2r::to_json(of.options)},
+                    {"cuts", cuts_json(*of.cuts)},
+                    {"items", ordered_json::array()}};
+  for (std::size_t x = 0; x < of.card.points.size(); ++x) {
+    ordered_json item = item_json(words.ranges[x], words.names);
+    item["points"] = l2r::value_of_points(of.card.points[x]);
+    json["items"].push_back(std::move(item));
+  }
+  return json;
+}
+
+ordered_json linear_json(l2r::linear_member const& of, rule_words const& words) {
+  ordered_json json{{"kind", "linear"},
+                    {"options", l2r::to_json(of.weights.options)},
+                    {"features", ordered_json::array()}};
+  for (l2r::feature_weight const& one : of.weights.features) {
+    ordered_json feature = feature_json(one.feature, words.names);
+    feature["weight"] = l2r::value_of_weight(one.weight);
+    if (one.misses) feature["missing"] = l2r::value_of_weight(one.missing);
+    json["features"].push_back(std::move(feature));
+  }
+  return json;
+}
+
+ordered_json rules_json(inspected_member const& of) {
   ordered_json json{{"kind", "rules"},
-                    {"options", l2r::to_json(of.member.scoring)},
-                    {"cuts",
-                     {{"method", name_of(of.member.cuts->options.method)},
-                      {"bins", of.member.cuts->options.bins},
-                      {"norm", name_of(of.member.cuts->options.norm)}}},
+                    {"options", l2r::to_json(rules_of(of).scoring)},
+                    {"cuts", cuts_json(*rules_of(of).cuts)},
                     {"training_documents", of.found.training},
                     {"labels", ordered_json::object()},
-                    {"items", of.member.training->items()},
+                    {"items", rules_of(of).training->items()},
                     {"rules", of.found.rules},
                     {"itemsets", of.found.itemsets},
                     {"documents_looked_at", of.found.looked_at},
                     {"features", ordered_json::array()},
                     {"strongest", ordered_json::array()},
                     {"dependence", ordered_json::array()}};
-  for (auto const& [label, count] : labels_of(of.member))
+  for (auto const& [label, count] : labels_of(rules_of(of)))
     json["labels"][fmt::format("{}", label)] = count;
   for (l2r::feature_part const& part : of.found.features) {
     ordered_json one = feature_json(part.feature, of.words.names);
@@ -244,22 +286,79 @@ ordered_json file_json(inspected_file const& of) {
   return json;
 }
 
+void add_rules(page& to, inspected_member const& of, std::size_t top) {
+  to.line(settings_text(of));
+  to.line(sizes_text(of));
+  if (top == 0) return;
+  to.table(feature_table(of, top));
+  to.table(rule_table(of));
+  add_dependence(to, of, top);
+}
+
+/// The card: of each feature its items with their points, the widest feature first.
+void add_card(page& to, l2r::scorecard_member const& of, rule_words const& words, std::size_t top) {
+  l2r::scorecard const& card = of.card;
+  to.line(fmt::format("loss {}, points penalty {}, smoothness {}; {}", name_of(of.options.loss),
+                      of.options.points_penalty, of.options.smoothness, cuts_text(*of.cuts)));
+  to.line(fmt::format("{}, {}", counted(card.features.size(), "feature"),
+                      counted(card.points.size(), "item")));
+  struct width {
+    std::int64_t points = 0;
+    std::size_t feature = 0;  // its place
+  };
+  std::vector<width> widths;
+  for (std::size_t f = 0; f < card.features.size(); ++f) {
+    auto const [least, most] = std::minmax_element(card.points.begin() + card.item_begin[f],
+                                                   card.points.begin() + card.item_begin[f + 1]);
+    widths.push_back({*most - *least, f});
+  }
+  std::ranges::stable_sort(widths, std::greater<>{}, &width::points);
+  eval::table t{.title = "The points of items; a document's score is the sum of its items' points:",
+                .columns = {{"points", fixed, 6}, {"item"}},
+                .rows = {}};
+  for (width const& one : std::span(widths).first(std::min(top, widths.size())))
+    for (rules::item x = card.item_begin[one.feature]; x < card.item_begin[one.feature + 1]; ++x)
+      t.rows.push_back(
+          {l2r::value_of_points(card.points[x]), words_of(words.ranges[x], words.names)});
+  if (!t.rows.empty()) to.table(t);
+}
+
+/// Weights of z-scores, the largest first.
+void add_linear(page& to, l2r::linear_member const& of, rule_words const& words, std::size_t top) {
+  to.line(fmt::format("strength {}; {}", of.weights.options.strength,
+                      counted(of.weights.features.size(), "feature")));
+  std::vector<l2r::feature_weight> sorted = of.weights.features;
+  std::ranges::stable_sort(sorted, std::greater<>{}, [](l2r::feature_weight const& one) {
+    return std::max(std::abs(one.weight), std::abs(one.missing));
+  });
+  eval::table t{.title = "The weights of z-scores within the query, and of missing values:",
+                .columns = {{"weight", fixed, 6}, {"missing", fixed, 6}, {"feature"}},
+                .rows = {}};
+  for (l2r::feature_weight const& one : std::span(sorted).first(std::min(top, sorted.size()))) {
+    eval::cell missing = std::string{};
+    if (one.misses) missing = l2r::value_of_weight(one.missing);
+    t.rows.push_back(
+        {l2r::value_of_weight(one.weight), missing, name_of(one.feature, words.names)});
+  }
+  if (!t.rows.empty()) to.table(t);
+}
+
 }  // namespace
 
 std::string report(inspected_model const& of, std::size_t top, eval::table_format format) {
   page to(format);
   to.line(fmt::format("{}: {} bytes, SHA-256 {}", of.path, of.bytes, of.sha256));
   for (std::size_t k = 0; k < of.members.size(); ++k) {
-    inspected_rules const& one = of.members[k];
-    to.heading(of.members.size() == 1 ? std::string("Rules")
-                                      : fmt::format("Member {}: rules", k + 1));
-    to.line(settings_text(one));
-    to.line(sizes_text(one));
-    if (top > 0) {
-      to.table(feature_table(one, top));
-      to.table(rule_table(one));
-      add_dependence(to, one, top);
-    }
+    inspected_member const& one = of.members[k];
+    std::string_view const kind = l2r::kind_of(one.member);
+    to.heading(of.members.size() == 1 ? fmt::format("Kind {}", kind)
+                                      : fmt::format("Member {}, kind {}", k + 1, kind));
+    if (auto const* const card = std::get_if<l2r::scorecard_member>(&one.member))
+      add_card(to, *card, one.words, top);
+    else if (auto const* const linear = std::get_if<l2r::linear_member>(&one.member))
+      add_linear(to, *linear, one.words, top);
+    else
+      add_rules(to, one, top);
   }
   if (of.file) {
     to.heading("Permutation");
@@ -273,7 +372,14 @@ ordered_json report_json(inspected_model const& of) {
                     {"bytes", of.bytes},
                     {"sha256", of.sha256},
                     {"members", ordered_json::array()}};
-  for (inspected_rules const& one : of.members) json["members"].push_back(rules_json(one));
+  for (inspected_member const& one : of.members) {
+    if (auto const* const card = std::get_if<l2r::scorecard_member>(&one.member))
+      json["members"].push_back(card_json(*card, one.words));
+    else if (auto const* const linear = std::get_if<l2r::linear_member>(&one.member))
+      json["members"].push_back(linear_json(*linear, one.words));
+    else
+      json["members"].push_back(rules_json(one));
+  }
   if (of.file) json["permutation"] = file_json(*of.file);
   return json;
 }

@@ -18,11 +18,11 @@
 // What `inspect` writes: as text, Markdown or JSON.
 namespace rulerank::apps {
 
-/// A member of rules and what was found of it.
-struct inspected_rules {
-  l2r::rules_member const& member;
-  l2r::rules_inspection found;
+/// A member, and of one of rules what was found.
+struct inspected_member {
+  l2r::model_member const& member;
   rule_words words;
+  l2r::rules_inspection found;
 };
 
 /// How the ranking of a file suffers under shuffled features.
@@ -39,7 +39,7 @@ struct inspected_model {
   std::string path;
   std::uint64_t bytes = 0;
   std::string sha256;  ///< of the file
-  std::vector<inspected_rules> members;
+  std::vector<inspected_member> members;
   std::optional<inspected_file> file;
 };
 

@@ -47,40 +47,38 @@ void check(session& owner, inspect_arguments const& arguments) {
     if (option->count() > 0) throw usage_error(fmt::format("{} needs --test", option->get_name()));
 }
 
-/// The features' names of --names, else those that a member's cuts have.
-datasets::feature_names const& names_of(datasets::feature_names const& given,
-                                        l2r::rules_member const& member) {
-  return given.empty() ? member.cuts->names : given;
+/// The names that a member has of its features.
+datasets::feature_names const& own_names(l2r::model_member const& of) {
+  if (auto const* const linear = std::get_if<l2r::linear_member>(&of)) return linear->weights.names;
+  if (auto const* const card = std::get_if<l2r::scorecard_member>(&of)) return card->cuts->names;
+  return std::get<l2r::rules_member>(of).cuts->names;
 }
 
-/// Points and weights are a table in the model file; rules are what needs counting.
-void expect_rules(l2r::model const& model) {
-  for (std::size_t k = 0; k < model.members.size(); ++k)
-    if (!std::holds_alternative<l2r::rules_member>(model.members[k]))
-      throw usage_error(fmt::format("member {} is of the kind {}, expected rules alone", k + 1,
-                                    l2r::kind_of(model.members[k])));
-}
-
-std::vector<inspected_rules> inspect_members(session& owner, inspect_arguments const& arguments,
-                                             l2r::model const& model,
-                                             datasets::feature_names const& names) {
+std::vector<inspected_member> inspect_members(session& owner, inspect_arguments const& arguments,
+                                              l2r::model const& model,
+                                              datasets::feature_names const& names) {
   auto const timer = owner.stage("inspect");
-  std::vector<inspected_rules> all;
+  std::vector<inspected_member> all;
   for (l2r::model_member const& member : model.members) {
-    auto const& rules = std::get<l2r::rules_member>(member);
-    l2r::ranker const ranker(owner.ctx(), *rules.training, {.scoring = rules.scoring});
-    all.push_back({rules,
-                   l2r::inspect(owner.ctx(), ranker, *rules.training,
-                                {.top = arguments.top, .documents = arguments.documents}),
-                   {l2r::item_ranges(ranker, *rules.cuts), rules.cuts->options.norm,
-                    names_of(names, rules)}});
+    inspected_member one{member, {{}, {}, names.empty() ? own_names(member) : names}, {}};
+    if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) {
+      one.words.ranges = l2r::item_ranges(*card);
+      one.words.norm = card->cuts->options.norm;
+    } else if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) {
+      l2r::ranker const ranker(owner.ctx(), *rules->training, {.scoring = rules->scoring});
+      one.words.ranges = l2r::item_ranges(ranker, *rules->cuts);
+      one.words.norm = rules->cuts->options.norm;
+      one.found = l2r::inspect(owner.ctx(), ranker, *rules->training,
+                               {.top = arguments.top, .documents = arguments.documents});
+    }
+    all.push_back(std::move(one));
   }
   return all;
 }
 
 inspected_file permute_file(session& owner, inspect_arguments const& arguments,
                             l2r::model const& model, datasets::feature_names const& names) {
-  auto const& first = std::get<l2r::rules_member>(model.members.front());
+  datasets::feature_names const& own = own_names(model.members.front());
   std::vector<eval::measure> const measures = eval::parse_measures(arguments.metrics);
   eval::profile const profile = arguments.profile.make("letor");
   l2r::scorer const scorer(owner.ctx(), model);
@@ -88,8 +86,7 @@ inspected_file permute_file(session& owner, inspect_arguments const& arguments,
   {
     auto const timer = owner.stage("read");
     test = datasets::renumbered(
-        arguments.reading.read(owner, arguments.test, 0, reading_arguments::labels::numbers),
-        first.cuts->names);
+        arguments.reading.read(owner, arguments.test, 0, reading_arguments::labels::numbers), own);
   }
   auto const timer = owner.stage("permute");
   return {arguments.test,
@@ -97,7 +94,7 @@ inspected_file permute_file(session& owner, inspect_arguments const& arguments,
           measures,
           arguments.permutations,
           l2r::permute(owner.ctx(), scorer, test, measures, profile, arguments.permutations),
-          names_of(names, first)};
+          names.empty() ? own : names};
 }
 
 void inspect(session& owner, inspect_arguments const& arguments) {

@@ -80,10 +80,27 @@ class Inspect(harness.CommandLine):
         text = self.inspect("--top", "2", "--test", self.test).decode()
         for part in ("80 training documents", "feature 1", "p (Holm)", "###", "Permutation"):
             self.assertIn(part, text)
-        self.assertIn("## Rules", self.inspect("--top", "2", "--format", "markdown").decode())
+        self.assertIn("## Kind rules", self.inspect("--top", "2", "--format", "markdown").decode())
         names = self.file("names.tsv", b"1\tBM25 of title\n")
         self.assertIn("BM25 of title", self.inspect("--names", names).decode())
         self.assertNotIn("moves", self.inspect("--top", "0").decode())
+
+    def test_cards_and_weights(self):
+        self.expect(0, "fit", "--train", self.train, "--model", "k.model", "--members",
+                    "rules,scorecard,linear", "--quiet")
+        line = ["inspect", "--model", "k.model", "--quiet", "--test", self.test]
+        found = json.loads(self.expect(0, *line, "--format", "json").stdout)
+        rules, card, linear = found["members"]
+        self.assertEqual([one["kind"] for one in found["members"]], ["rules", "scorecard", "linear"])
+        points = [item["points"] for item in card["items"] if item["feature"] == 1]
+        self.assertGreater(points[-1], points[0])
+        weights = {one["feature"]: one["weight"] for one in linear["features"]}
+        self.assertEqual(max(weights, key=weights.get), 1)
+        self.assertGreater(found["permutation"]["features"][0]["loss"]["MAP"], 0.05)
+        text = self.expect(0, *line, "--top", "2").stdout.decode()
+        for part in ("Member 1, kind rules", "Member 2, kind scorecard", "Member 3, kind linear",
+                     "sum of its items' points", "weights of z-scores"):
+            self.assertIn(part, text)
 
     def test_the_same_bytes_on_any_threads(self):
         line = ["--format", "json", "--test", self.test, "--documents", "33"]
