@@ -78,7 +78,7 @@ std::string sizes_text(inspected_member const& of) {
   return fmt::format(
       "{} training documents (labels {}), {} features, {} items; {} rules of {} "
       "itemsets",
-      of.found.training, labels, of.found.features.size(), of.member.training->items(),
+      of.found.training, labels, of.found.features.size(), rules_of(of).training->items(),
       of.found.rules, of.found.itemsets);
 }
 

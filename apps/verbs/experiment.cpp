@@ -37,7 +37,10 @@ void run_experiment(session& owner, experiment_arguments& a, bool sizes_given) {
   owner.outputs(outputs);
   a.reading.check_inputs(owner, {{"--settings", a.settings.file}});
   if (!a.settings.file.empty()) {
-    a.members = a.settings.recipes(owner, {a.discretizer, a.ranker, {}});
+    ranker_recipe line;
+    line.discretizer = a.discretizer;
+    line.ranker = a.ranker;
+    a.members = a.settings.recipes(owner, line);
     a.own_rank_sizes = !sizes_given;
   }
   experiment::results const done = cross_validate(owner, a);

@@ -105,7 +105,6 @@ void inspect(session& owner, inspect_arguments const& arguments) {
   {
     auto const timer = owner.stage("read");
     model = l2r::read_model(owner.input(arguments.model));
-    expect_rules(model);
     if (!arguments.names.empty())
       names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
   }
