@@ -442,17 +442,17 @@ TEST_F(Tuner, TheTableBeginsWithWhatIsChosen) {
                    .discretizer);
 }
 
-TEST(SettingsFile, RoundTripAndRefusal) {
+settings_file some_settings() {
   settings_file s;
   s.discretizer.emplace();
   s.discretizer->bins = 0;
   s.discretizer->norm = datasets::normalization::query_zscore;
   s.scoring = {4, {2, 0.1}, -0.3, 7.5, 0.25};
-  auto const json = to_json({s});
-  auto const back = settings_from(json.dump(), "s");
-  EXPECT_EQ(to_json(back), json);
-  EXPECT_EQ(back.at(0).scoring.feature_share, 0.25);
-  // Other kinds.
+  return s;
+}
+
+TEST(SettingsFile, KindsOfMembers) {
+  settings_file const s = some_settings();
   settings_file card, linear;
   card.discretizer = s.discretizer;
   card.scorecard = {l2r::card_loss::list, .5, 2};
@@ -470,6 +470,14 @@ TEST(SettingsFile, RoundTripAndRefusal) {
     wrong[key] = value;
     EXPECT_THROW(settings_from(wrong.dump(), "s"), error) << key;
   }
+}
+
+TEST(SettingsFile, RoundTripAndRefusal) {
+  settings_file const s = some_settings();
+  auto const json = to_json({s});
+  auto const back = settings_from(json.dump(), "s");
+  EXPECT_EQ(to_json(back), json);
+  EXPECT_EQ(back.at(0).scoring.feature_share, 0.25);
   // Several that rank together; and a file from before there were shares.
   settings_file other;
   other.scoring.rule_size = 5;

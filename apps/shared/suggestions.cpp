@@ -46,15 +46,15 @@ struct other_names {
   std::array<std::string_view, 8> words;
 };
 constexpr other_names synonyms[] = {
+    {"--transactions", {"in", "input", "data", "baskets"}},
     {"--train", {"training", "train-file", "data", "input", "in", "learn"}},
     {"--vali", {"validation", "validate", "valid", "val", "dev", "eval-set"}},
     {"--test", {"testing", "test-file", "input", "in", "predict"}},
     {"--in", {"input", "data", "train", "file"}},
-    {"--transactions", {"in", "input", "data", "baskets"}},
     {"--collection", {"docs", "documents", "corpus", "in", "input", "passages"}},
     {"--queries", {"query", "topics", "test"}},
     {"--topics", {"queries", "query"}},
-    {"--qrels", {"judgments", "judgements", "relevance"}},
+    {"--qrels", {"judgments", "relevance"}},
     {"--out", {"output", "output-file", "save", "result", "results"}},
     {"--out-dir", {"out", "output", "output-dir", "save", "dir"}},
     {"--model", {"out", "output", "save", "load", "ranker", "model-file", "output-model"}},

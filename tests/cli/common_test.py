@@ -126,6 +126,7 @@ class Usage(harness.CommandLine):
             "rank": ({"--train": a, "--test": a, "--out": "o"}, ["--run", "--discretizer", "--settings"]),
             "explain": ({"--train": a, "--test": a, "--qid": "1", "--out": "o"},
                         ["--names", "--discretizer"]),
+            "inspect": ({"--model": a, "--out": "o"}, ["--names", "--test"]),
             "discretize": ({"--train": a, "--out-dir": "o"}, ["--apply", "--discretizer-out"]),
             "evaluate": ({"--test": a, "--scores": "s", "--out": "o"},
                          ["--qrels", "--run", "--folds"]),

@@ -70,7 +70,8 @@ class Labels(harness.CommandLine):
                 break
             self.assertFalse((self.folder / "out").exists())
             batch = self.wanted()
-            self.assertIn(f"{len(batch)} documents want labels, see pending", done.stderr.decode())
+            wants = "1 document wants a label" if len(batch) == 1 else f"{len(batch)} documents want labels"
+            self.assertIn(f"{wants}, see pending", done.stderr.decode())
             # Now and then only one of the batch is labelled.
             for line in batch if rounds % 3 else batch[-1:]:
                 table += f"{line}\tD{line}\t{self.labels[line]}\n"
@@ -232,7 +233,7 @@ class Labels(harness.CommandLine):
         words = [f"{self.labels[x]}\n" for x in self.order()]
         shown = self.ask(["e\n", *words[:10], "e\n", "quit\n"], 5)
         self.assertIn("what more documents bring can be guessed after 10 answers", shown)
-        self.assertEqual(len(re.findall(r"with guessed labels the next \d+ documents bring", shown)), 2)
+        self.assertEqual(len(re.findall(r"with guessed labels about \d+ more by the next \d+ documents", shown)), 2)
         self.file("labels", b"line\tdocid\tqid\tlabel\tcomment\n")
         done = self.by_file(5, "--json")
         self.assertIsNone(json.loads(done.stdout)["estimate"])

@@ -224,7 +224,7 @@ class Pipeline(harness.CommandLine):
                            *QUICK, "--candidates", 20)
         self.assertEqual(done.stderr.decode().count(
             "warning: docs: 1 of 121 entries is no file (links to folders, broken links, pipes) and "
-            'are passed over, first "link"\n'), 1)
+            'is passed over, first "link"\n'), 1)
 
     def test_grades_beyond_gains(self):
         self.file("qrels", QRELS.replace(b" D3 2\n", b" D3 901\n"))

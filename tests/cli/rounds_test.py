@@ -167,7 +167,7 @@ class Rounds(harness.CommandLine):
         shown = self.ask([*words[:sampled], "u\n", "e\n", *words[sampled:]], 0)
         self.assertEqual((self.read("out"), self.read("ids")), self.want)
         for text in ("round 1 of 3, ", " to go: the committee disagrees on ",
-                     "there is no answer to take back", " answers are to go in round 1 of 3",
+                     "there is no answer to take back", " answers to go in round 1 of 3",
                      "nearest labelled documents"):
             self.assertIn(text, shown)
         whole = self.read("state")
