@@ -63,6 +63,13 @@ context one_thread(context const& ctx) {
   return alone;
 }
 
+/// For a part of the work that is counted as a whole.
+context without_progress(context const& ctx) {
+  context quiet = ctx;
+  quiet.progress = {};
+  return quiet;
+}
+
 /// What the documents looked at say, each explained alone.
 struct explained_documents {
   std::vector<double> moved;      // [looked at x features] the size of what a feature's item moves
@@ -284,30 +291,35 @@ void survey(context const& ctx, prepared_training const& training,
   for (strong_rule& rule : to.strongest) rule.p_holm = by_p.at(rule.p);
 }
 
-/// The mean score with each item in turn in all of the documents.
+/// The mean score with each item in turn in all of the documents. The items of a feature are scored
+/// in one call: engines do the same work once for many documents.
 std::vector<partial_dependence> dependence_of(context const& ctx, ranker const& by,
-                                              datasets::binned_dataset documents) {
+                                              datasets::binned_dataset const& documents) {
   prepared_training const& training = by.prepared();
+  context const quiet = without_progress(ctx);
+  std::size_t const size = documents.documents;
   std::vector<partial_dependence> all;
   for (std::size_t f = 0; f < training.features.size(); ++f) {
     ctx.report("dependence", f, training.features.size());
-    auto const at = std::ranges::lower_bound(documents.features, training.features[f]) -
-                    documents.features.begin();
-    auto const column =
-        documents.codes.begin() +
-        static_cast<std::ptrdiff_t>(static_cast<std::size_t>(at) * documents.stride);
-    auto const size = static_cast<std::ptrdiff_t>(documents.documents);
-    std::vector<std::uint8_t> const own(column, column + size);
     partial_dependence one{training.features[f], {}};
-    for (rules::item x = training.item_begin[f]; x < training.item_begin[f + 1]; ++x) {
-      std::uint32_t const held = training.index.item_support(x);
-      if (held == 0) continue;
-      std::fill(column, column + size, static_cast<std::uint8_t>(x - training.item_begin[f]));
-      std::vector<double> const scores = by.score(ctx, documents).scores;
-      double const sum = std::accumulate(scores.begin(), scores.end(), 0.0);
-      one.bins.push_back({x, held, sum / static_cast<double>(scores.size())});
+    for (rules::item x = training.item_begin[f]; x < training.item_begin[f + 1]; ++x)
+      if (std::uint32_t const held = training.index.item_support(x); held > 0)
+        one.bins.push_back({x, held, 0});
+    std::vector<std::size_t> copies(size * one.bins.size());
+    for (std::size_t i = 0; i < copies.size(); ++i) copies[i] = i % size;
+    datasets::binned_dataset changed = datasets::subset(documents, copies);
+    auto const at =
+        static_cast<std::size_t>(std::ranges::lower_bound(changed.features, training.features[f]) -
+                                 changed.features.begin());
+    for (std::size_t i = 0; i < copies.size(); ++i)
+      changed.codes[at * changed.stride + i] =
+          static_cast<std::uint8_t>(one.bins[i / size].item - training.item_begin[f]);
+    std::vector<double> const scores = by.score(quiet, changed).scores;
+    for (std::size_t k = 0; k < one.bins.size(); ++k) {
+      double sum = 0;
+      for (std::size_t d = 0; d < size; ++d) sum += scores[k * size + d];
+      one.bins[k].score = sum / static_cast<double>(size);
     }
-    std::copy(own.begin(), own.end(), column);
     all.push_back(std::move(one));
   }
   return all;
@@ -371,8 +383,9 @@ permutation_importance permute(context const& ctx, scorer const& by, datasets::d
                                eval::profile const& profile, std::size_t draws) {
   if (draws == 0) throw usage_error("permutations: found 0, expected at least 1");
   if (measures.empty()) throw usage_error("no measure, expected one or more");
+  context const quiet = without_progress(ctx);
   auto const value_of = [&](datasets::dataset const& data) {
-    return eval::evaluate(ctx, test, by.score(ctx, data).scores, measures, profile).averages();
+    return eval::evaluate(quiet, test, by.score(quiet, data).scores, measures, profile).averages();
   };
   permutation_importance all;
   all.whole = value_of(test);

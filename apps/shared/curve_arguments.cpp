@@ -78,7 +78,7 @@ experiment::curve_options curve_arguments::options(cross_validation_arguments co
         "--settings", "--engine", "--cache-memory", "--support-weight", "--smoothing",
         "--feature-share"})
     if (verb_->count(name) > 0)
-      throw usage_error(fmt::format("{} is not for --systems, expected one of both", name));
+      throw usage_error(fmt::format("found {} beside --systems, expected one of the two", name));
   a.tuned.expect_none();
   a.sampler.check();
   experiment::curve_options o;

@@ -10,6 +10,7 @@
 #include "l2r/inspection.hpp"
 #include "l2r/model.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -151,7 +152,11 @@ void add_inspect(CLI::App& program, session& owner) {
   path_option(*verb, "--out", arguments->out, "Where it goes; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
+  std::size_t const own = verb->get_options().size();
   arguments->profile.add_to(*verb);
+  auto const all = verb->get_options();
+  arguments->of_test.insert(arguments->of_test.end(),
+                            all.begin() + static_cast<std::ptrdiff_t>(own), all.end());
   arguments->reading.add_to(*verb);
 }
 

@@ -114,6 +114,7 @@ class Inspect(harness.CommandLine):
         self.check_rows([
             row("metrics", "--model {in} --out {out} --metrics MAP", 2, "--metrics needs --test"),
             row("permutations", "--model {in} --out {out} --permutations 3", 2, "--permutations needs --test"),
+            row("complete", "--model {in} --out {out} --complete", 2, "--complete needs --test"),
             row("none", "--model {in} --out {out} --test {test} --permutations 0", 2,
                 "--permutations: found 0, expected at least 1"),
             row("format", "--model {in} --out {out} --format xml", 2, "--format: found 'xml'"),
