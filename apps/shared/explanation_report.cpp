@@ -34,16 +34,8 @@ std::string digits(exact_integer const& value) {
   return value.str();
 }
 
-std::string antecedent_words(l2r::document_rule const& rule, rule_words const& words) {
-  std::string text;
-  for (rules::item const x : rule.antecedent)
-    text +=
-        fmt::format("{}{}", text.empty() ? "" : " and ", words_of(words.ranges[x], words.names));
-  return text;
-}
-
 std::string rule_text(l2r::document_rule const& rule, rule_words const& words) {
-  return fmt::format("{} -> {}", antecedent_words(rule, words), rule.label);
+  return words_of_rule(rule.antecedent, rule.label, words.ranges, words.names);
 }
 
 double confidence(l2r::document_rule const& rule) {
@@ -335,14 +327,9 @@ ordered_json standing_json(query_document const& document, std::size_t rank, dou
           {"score", score}};
 }
 
-std::string feature_text(std::uint32_t feature, rule_words const& words) {
-  return words.names.contains(feature) ? datasets::name_of(feature, words.names)
-                                       : fmt::format("feature {}", feature);
-}
-
 std::string item_text(l2r::score_term const& term, rule_words const& words) {
   return term.item ? words_of(words.ranges[*term.item], words.names)
-                   : fmt::format("{} without an item", feature_text(term.feature, words));
+                   : fmt::format("{} without an item", feature_text(term.feature, words.names));
 }
 
 /// Positions 0 to `size` - 1, those with the largest size of `value` first; at most `top`.
@@ -389,8 +376,9 @@ void add_sum(page& to, l2r::sum_explanation const& why, rule_words const& words,
     if (has_items(words))
       t.rows.push_back({term.adds, item_text(term, words)});
     else
-      t.rows.push_back({term.adds, term.weight, term.z,
-                        feature_text(term.feature, words) + (term.missing ? " missing" : "")});
+      t.rows.push_back(
+          {term.adds, term.weight, term.z,
+           feature_text(term.feature, words.names) + (term.missing ? " missing" : "")});
   }
   to.table(t);
 }
@@ -422,7 +410,8 @@ void add_sums(page& to, l2r::sum_comparison const& why, rule_words const& words,
     if (has_items(words))
       t.rows.push_back({difference(k), a.adds, b.adds, item_text(a, words), item_text(b, words)});
     else
-      t.rows.push_back({difference(k), a.adds, b.adds, a.z, b.z, feature_text(a.feature, words)});
+      t.rows.push_back(
+          {difference(k), a.adds, b.adds, a.z, b.z, feature_text(a.feature, words.names)});
   }
   to.table(t);
 }
@@ -431,14 +420,9 @@ void add_sums(page& to, l2r::sum_comparison const& why, rule_words const& words,
 ordered_json terms_json(l2r::sum_explanation const& why, rule_words const& words) {
   ordered_json terms = ordered_json::array();
   for (l2r::score_term const& term : why.terms) {
-    ordered_json& entry = terms.emplace_back();
-    if (term.item) {
-      entry = item_json(words.ranges[*term.item], words.names);
-    } else {
-      entry["feature"] = term.feature;
-      if (words.names.contains(term.feature))
-        entry["name"] = datasets::name_of(term.feature, words.names);
-    }
+    ordered_json& entry =
+        terms.emplace_back(term.item ? item_json(words.ranges[*term.item], words.names)
+                                     : feature_json(term.feature, words.names));
     if (!has_items(words)) {
       entry["missing"] = term.missing;
       entry["z"] = term.z;

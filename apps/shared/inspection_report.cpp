@@ -24,17 +24,8 @@ using nlohmann::ordered_json;
 constexpr auto fixed = column::style::fixed;
 constexpr auto general = column::style::general;
 
-std::string name_of(std::uint32_t feature, datasets::feature_names const& names) {
-  auto const name = names.find(feature);
-  return name != names.end() ? name->second : fmt::format("feature {}", feature);
-}
-
 std::string rule_text(l2r::strong_rule const& rule, rule_words const& words) {
-  std::string text;
-  for (rules::item const x : rule.antecedent)
-    text +=
-        fmt::format("{}{}", text.empty() ? "" : " and ", words_of(words.ranges[x], words.names));
-  return fmt::format("{} -> {}", text, rule.label);
+  return words_of_rule(rule.antecedent, rule.label, words.ranges, words.names);
 }
 
 double confidence(l2r::strong_rule const& rule) {
@@ -90,7 +81,7 @@ eval::table feature_table(inspected_member const& of, std::size_t top) {
       .rows = {}};
   for (l2r::feature_part const& part :
        std::span(of.found.features).first(std::min(top, of.found.features.size())))
-    t.rows.push_back({part.moved, name_of(part.feature, of.words.names)});
+    t.rows.push_back({part.moved, feature_text(part.feature, of.words.names)});
   return t;
 }
 
@@ -172,16 +163,10 @@ eval::table permutation_table(inspected_file const& of, std::size_t top) {
       row.emplace_back(one.loss[m]);
       row.emplace_back(one.deviation[m]);
     }
-    row.emplace_back(name_of(one.feature, of.names));
+    row.emplace_back(feature_text(one.feature, of.names));
     t.rows.push_back(std::move(row));
   }
   return t;
-}
-
-ordered_json feature_json(std::uint32_t feature, datasets::feature_names const& names) {
-  ordered_json json{{"feature", feature}};
-  if (auto const name = names.find(feature); name != names.end()) json["name"] = name->second;
-  return json;
 }
 
 ordered_json cuts_json(datasets::discretizer const& cuts) {
@@ -338,7 +323,7 @@ void add_linear(page& to, l2r::linear_member const& of, rule_words const& words,
     eval::cell missing = std::string{};
     if (one.misses) missing = l2r::value_of_weight(one.missing);
     t.rows.push_back(
-        {l2r::value_of_weight(one.weight), missing, name_of(one.feature, words.names)});
+        {l2r::value_of_weight(one.weight), missing, feature_text(one.feature, words.names)});
   }
   if (!t.rows.empty()) to.table(t);
 }

@@ -105,16 +105,6 @@ void write_explanation(session& owner, explain_arguments const& arguments,
   write(explainer.compare(owner.ctx(), document.d, other.d, arguments.top), document, other);
 }
 
-datasets::feature_names const& names_of(l2r::model_member const& member) {
-  auto const* const cuts = cuts_of(member);
-  return cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(member).weights.names;
-}
-
-datasets::normalization norm_of(l2r::model_member const& member) {
-  auto const* const cuts = cuts_of(member);
-  return cuts != nullptr ? cuts->options.norm : datasets::normalization::none;
-}
-
 void explain(session& owner, explain_arguments const& arguments) {
   check(owner, arguments);
   std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);

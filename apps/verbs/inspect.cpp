@@ -1,6 +1,7 @@
 #include "apps/shared/arguments.hpp"
 #include "apps/shared/inspection_report.hpp"
 #include "apps/shared/profile_arguments.hpp"
+#include "apps/shared/ranker_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -48,27 +49,19 @@ void check(session& owner, inspect_arguments const& arguments) {
     if (option->count() > 0) throw usage_error(fmt::format("{} needs --test", option->get_name()));
 }
 
-/// The names that a member has of its features.
-datasets::feature_names const& own_names(l2r::model_member const& of) {
-  if (auto const* const linear = std::get_if<l2r::linear_member>(&of)) return linear->weights.names;
-  if (auto const* const card = std::get_if<l2r::scorecard_member>(&of)) return card->cuts->names;
-  return std::get<l2r::rules_member>(of).cuts->names;
-}
-
 std::vector<inspected_member> inspect_members(session& owner, inspect_arguments const& arguments,
                                               l2r::model const& model,
                                               datasets::feature_names const& names) {
   auto const timer = owner.stage("inspect");
   std::vector<inspected_member> all;
   for (l2r::model_member const& member : model.members) {
-    inspected_member one{member, {{}, {}, names.empty() ? own_names(member) : names}, {}};
+    inspected_member one{
+        member, {{}, norm_of(member), names.empty() ? names_of(member) : names}, {}};
     if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) {
       one.words.ranges = l2r::item_ranges(*card);
-      one.words.norm = card->cuts->options.norm;
     } else if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) {
       l2r::ranker const ranker(owner.ctx(), *rules->training, {.scoring = rules->scoring});
       one.words.ranges = l2r::item_ranges(ranker, *rules->cuts);
-      one.words.norm = rules->cuts->options.norm;
       one.found = l2r::inspect(owner.ctx(), ranker, *rules->training,
                                {.top = arguments.top, .documents = arguments.documents});
     }
@@ -79,7 +72,7 @@ std::vector<inspected_member> inspect_members(session& owner, inspect_arguments 
 
 inspected_file permute_file(session& owner, inspect_arguments const& arguments,
                             l2r::model const& model, datasets::feature_names const& names) {
-  datasets::feature_names const& own = own_names(model.members.front());
+  datasets::feature_names const& own = names_of(model.members.front());
   std::vector<eval::measure> const measures = eval::parse_measures(arguments.metrics);
   eval::profile const profile = arguments.profile.make("letor");
   l2r::scorer const scorer(owner.ctx(), model);
