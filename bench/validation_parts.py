@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+"""What member_evidence.py and sampler_variants.py share: samples of a fold's training part, rankings of its
+validation part, results that a later run goes on from, and intervals of differences. No test part is read."""
+
+import collections
+import contextlib
+import csv
+import datetime
+import gzip
+import hashlib
+import itertools
+import json
+import math
+import multiprocessing
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import numpy
+
+import tables
+
+MEASURES = ("MAP", "NDCG@10")
+KEYS = ("set", "fold", "budget", "way", "draw", "candidate")
+SIZES = (2, 3, 4, 5, 6)  # rule sizes of the sampler
+
+
+def letor_sets(letor):
+    """The names of the folders that have folds with training and validation parts."""
+    return sorted(folder.name for folder in letor.iterdir()
+                  if all((folder / "Fold1" / part).exists() for part in ("train.txt", "vali.txt")))
+
+
+def qids_of(path):
+    """The qids of a part in its order, and the documents of each."""
+    with open(path, "rb") as lines:
+        groups = [(qid.decode(), len(list(of))) for qid, of in
+                  itertools.groupby(line.split(b" ", 2)[1] for line in lines)]
+    return [qid for qid, _ in groups], [count for _, count in groups]
+
+
+class Fold:
+    """A fold's training and validation part, and the program that learns from samples of the first."""
+
+    def __init__(self, program, letor, name, number, scratch):
+        folder = letor / name / f"Fold{number}"
+        self.program, self.number, self.scratch = program, number, pathlib.Path(scratch)
+        self.train, self.vali = folder / "train.txt", folder / "vali.txt"
+        self.lines = self.train.read_bytes().splitlines(True)
+        self.labels = numpy.array([int(line.split(b" ", 1)[0]) for line in self.lines])
+        _, sizes = qids_of(self.train)
+        self.query = numpy.repeat(numpy.arange(len(sizes)), sizes)  # of each training document
+        self.queries = numpy.split(numpy.arange(len(self.lines)), numpy.cumsum(sizes)[:-1])
+        self.lists = numpy.cumsum(qids_of(self.vali)[1])[:-1]  # where a query of the validation part begins
+        self.selections, self.binned = [], {}
+
+    def run(self, *words):
+        done = subprocess.run([str(self.program), *map(str, words), "--quiet"], capture_output=True, text=True,
+                              check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr.strip()}")
+        return done.stdout
+
+    def cuts(self, method):
+        """Cuts of all training documents, which read no label: `tube`, or `tube5` for 5 bins."""
+        path = self.scratch / method / "discretizer.json"
+        if not path.exists():
+            name = method.rstrip("0123456789")
+            self.run("discretize", "--train", self.train, "--apply", self.vali, "--method", name, "--bins",
+                     method[len(name):] or 10, "--out-dir", path.parent, "--threads", 1)
+        return path
+
+    def bins(self, method):
+        """Bins of the training and of the validation part, a row a document; a missing value is the bin after
+        the last."""
+        if method in self.binned:
+            return self.binned[method]
+        folder = self.cuts(method).parent
+        parts = []
+        for part in ("train.txt", "vali.txt"):
+            with open(folder / part, "rb") as lines:
+                parts.append(numpy.array([[float(item.partition(b":")[2]) for item in line.split(b"#")[0].split()[2:]]
+                                          for line in lines]))
+        most = int(max(numpy.nanmax(part) for part in parts))
+        self.binned[method] = [numpy.where(numpy.isnan(part), most + 1, part).astype(int) for part in parts]
+        return self.binned[method]
+
+    def sampler_order(self, count):
+        """The documents in the sampler's order, at the smallest rule size that chooses so many; where none
+        does, all that the largest one chooses."""
+        for size in SIZES:
+            if size - SIZES[0] == len(self.selections):
+                ids = self.scratch / "ids.tsv"
+                self.run("reduce", "--train", self.train, "--discretizer", self.cuts("tube"), "--rule-size", size,
+                         "--out", self.scratch / "chosen.txt", "--ids", ids, "--threads", 1, "--device", "cpu")
+                with open(ids, newline="", encoding="ascii") as rows:
+                    chosen = [int(row["line"]) for row in csv.DictReader(rows, delimiter="\t")]
+                self.selections.append(list(dict.fromkeys(chosen)))
+            if len(self.selections[size - SIZES[0]]) >= count:
+                break
+        return self.selections[size - SIZES[0]]
+
+    def random_order(self, draw):
+        return numpy.random.default_rng([1, self.number, draw]).permutation(len(self.lines)).tolist()
+
+    def query_order(self, draw):
+        """Queries in a drawn order, the documents of each too, so that of the last one a drawn part is taken."""
+        engine = numpy.random.default_rng([2, self.number, draw])
+        return [int(d) for q in engine.permutation(len(self.queries)) for d in engine.permutation(self.queries[q])]
+
+    def written(self, sample):
+        path = self.scratch / "sample.txt"
+        path.write_bytes(b"".join(self.lines[d] for d in sample))
+        return path
+
+    def ranked(self, sample_file, name, cuts, words):
+        """The scores of the validation part, which stay in the file `name` too."""
+        out = self.scratch / name
+        by = ["--discretizer", self.cuts(cuts)] if cuts else []
+        self.run("rank", "--train", sample_file, "--test", self.vali, "--out", out, *by, *words, "--threads", 1,
+                 "--device", "cpu")
+        return numpy.loadtxt(out, ndmin=1)
+
+    def kept(self, name, scores):
+        (self.scratch / name).write_text("".join(f"{s!r}\n" for s in scores.tolist()), "ascii")
+
+    def judged(self, names):
+        """measures[name][measure]: a value a query. Equal scores count as the mean over their orders."""
+        told = json.loads(self.run("evaluate", "--test", self.vali, "--metrics", ",".join(MEASURES), "--ties",
+                                   "average", "--per-query", "--json", "--threads", 1, "--scores",
+                                   *(f"{name}={self.scratch / name}" for name in names)))
+        return {system["name"]: system["folds"][0]["values"] for system in told["systems"]}
+
+
+def standardized(scores, lists):
+    """Less the mean over the query's list, over the deviation there; 0 where all scores are equal."""
+    found = []
+    for part in numpy.split(scores, lists):
+        deviation = part.std()
+        flat = part.max() == part.min() or not deviation > 0
+        found.append(numpy.zeros(len(part)) if flat else (part - part.mean()) / deviation)
+    return numpy.concatenate(found)
+
+
+def opened(path, mode):
+    return gzip.open(path, mode, encoding="ascii") if path.suffix == ".gz" else open(path, mode, encoding="ascii")
+
+
+class Results:
+    """The rows of NAME.tsv, and by_query.tsv.gz beside it: the same rows with a value a query, in ten-thousandths."""
+
+    def __init__(self, folder, name):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.paths = [folder / f"{name}.tsv", folder / "by_query.tsv.gz"]
+        self.columns = [(*KEYS, "labels", *MEASURES), (*KEYS, *MEASURES)]
+        found = [self.read(*of) for of in zip(self.paths, self.columns)]
+        self.done = set(found[0]) & set(found[1])
+        for path, columns, rows in zip(self.paths, self.columns, found):
+            new = path.with_name(f"new-{path.name}")
+            with opened(new, "wt") as file:
+                file.writelines("\t".join(row) + "\n" for row in [
+                    columns, *(row for key, row in rows.items() if key in self.done)])
+            new.replace(path)
+
+    @staticmethod
+    def read(path, columns):
+        """The whole rows by key: a run that was killed may have left a part of one."""
+        rows = {}
+        if not path.exists():
+            return rows
+        with opened(path, "rt") as lines:
+            if next(lines, "").split() != " ".join(columns).split():
+                raise SystemExit(f"{path}:1: found other columns, expected {' '.join(columns)}")
+            with contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile):
+                for line in lines:
+                    row = line.rstrip("\n").split("\t")
+                    if line.endswith("\n") and len(row) == len(columns):
+                        rows[tuple(row[:len(KEYS)])] = row
+        return rows
+
+    def add(self, rows):
+        """rows: (key, labels, values by measure)."""
+        new = [(key, labels, values) for key, labels, values in rows if key not in self.done]
+        with opened(self.paths[1], "at") as file:
+            for key, _, values in new:
+                cells = (" ".join(str(round(v * 10_000)) for v in values[m]) for m in MEASURES)
+                file.write("\t".join([*key, *cells]) + "\n")
+        with opened(self.paths[0], "at") as file:
+            for key, labels, values in new:
+                means = (f"{statistics.fmean(values[m]):.6f}" for m in MEASURES)
+                file.write("\t".join([*key, str(labels), *means]) + "\n")
+        self.done.update(key for key, *_ in new)
+
+    def measured(self):
+        """key -> (labels, {measure: values by query})."""
+        labels = {key: int(row[len(KEYS)]) for key, row in self.read(self.paths[0], self.columns[0]).items()}
+        return {key: (labels[key], {m: numpy.array(cell.split(), float) / 10_000
+                                    for m, cell in zip(MEASURES, row[len(KEYS):])})
+                for key, row in self.read(self.paths[1], self.columns[1]).items()}
+
+
+def samples(fold, budgets, draw, orders):
+    """(budget, way, draw, documents) of a draw, or, where it is None, of what is not drawn."""
+    for budget in budgets:
+        count = max(1, round(len(fold.lines) * float(budget.rstrip("%")) / 100))
+        if count == len(fold.lines):
+            if draw is None:
+                yield budget, "all", "0", range(count)
+            continue
+        for way, order in orders(fold, count, draw).items():
+            yield budget, way, str(draw or 0), sorted(order[:count])
+
+
+def one_task(task):
+    """The rows of a fold and a draw, and the processor seconds that they took."""
+    (arguments, name, number, draw), learn, orders, names, done = task
+    before = os.times()
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        fold = Fold(arguments.program, arguments.letor, name, number, scratch)
+        for budget, way, which, sample in samples(fold, arguments.budgets, draw, orders):
+            keys = {candidate: (name, str(number), budget, way, which, candidate) for candidate in names}
+            if all(key in done for key in keys.values()):
+                continue
+            values = learn(fold, list(sample))
+            rows += [(key, len(sample), values[candidate]) for candidate, key in keys.items()]
+    after = os.times()
+    return (name, number, draw), rows, sum(after[:4]) - sum(before[:4])
+
+
+def collect(arguments, results, learn, orders, names):
+    """Adds what is missing to the results, `arguments.jobs` tasks side by side; the processor seconds."""
+    # What is not drawn comes first: it has the largest samples.
+    tasks = [((arguments, name, number, draw), learn, orders, names, frozenset(
+        key for key in results.done if key[:2] == (name, str(number))))
+        for draw in [None, *range(arguments.draws)] for name in arguments.sets for number in arguments.folds]
+    begin, used = time.monotonic(), 0.0
+    with multiprocessing.Pool(arguments.jobs) as pool:
+        for number, (what, rows, seconds) in enumerate(pool.imap_unordered(one_task, tasks), 1):
+            results.add(rows)
+            used += seconds
+            print(f"{number} of {len(tasks)} parts ({what[0]}, fold {what[1]}, "
+                  f"{'not drawn' if what[2] is None else f'draw {what[2]}'}): {len(rows)} rows; "
+                  f"{time.monotonic() - begin:.0f} s, {used / 60:.1f} core-minutes", file=sys.stderr, flush=True)
+    return used
+
+
+def student(freedom):
+    """The .975 quantile of Student's t by Cornish and Fisher's expansion, right to .001 from 10 degrees on."""
+    z = statistics.NormalDist().inv_cdf(0.975)
+    return (z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2)
+            + (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * freedom ** 3))
+
+
+class Comparison:
+    """Means and paired differences over the queries of some sets, whose means weigh alike. Sets with the same
+    qids have the same queries, which count once as chance: their differences are added before the deviation."""
+
+    def __init__(self, qids):
+        self.qids = qids  # set -> qids in the order of the values
+        self.groups = collections.defaultdict(list)
+        for name, of in qids.items():
+            self.groups[frozenset(of)].append(name)
+
+    def mean(self, values):
+        """values: set -> values by query."""
+        return statistics.fmean(float(numpy.mean(values[name])) for name in self.qids)
+
+    def difference(self, one, other):
+        """The difference and half its interval of confidence .95."""
+        total, variance, freedom = 0.0, 0.0, 0
+        for names in self.groups.values():
+            by_query = collections.defaultdict(float)
+            for name in names:
+                for qid, d in zip(self.qids[name], one[name] - other[name]):
+                    by_query[qid] += float(d) / (len(self.qids[name]) * len(self.qids))
+            parts = list(by_query.values())
+            total += sum(parts)
+            variance += len(parts) * statistics.variance(parts)
+            freedom += len(parts) - 1
+        return total, student(freedom) * math.sqrt(variance)
+
+
+def grouped(arguments, measured, ways, names):
+    """values[budget, way, candidate][measure][set]: a value a query of all folds, the mean of the draws; and
+    the mean labels of [budget, way]."""
+    draws = collections.Counter((key[0], key[1], key[2], key[3], key[5]) for key in measured)
+    values = collections.defaultdict(lambda: {m: {} for m in MEASURES})
+    labels = collections.defaultdict(list)
+    for budget in arguments.budgets:
+        for way in ["all"] if budget == "100%" else ways:
+            for candidate, name in itertools.product(names, arguments.sets):
+                parts = []
+                for number in map(str, arguments.folds):
+                    count = draws[name, number, budget, way, candidate]
+                    if count == 0:
+                        raise SystemExit(f"no row of {name}, fold {number}, {budget}, {way}, {candidate}")
+                    of = [measured[name, number, budget, way, str(d), candidate] for d in range(count)]
+                    labels[budget, way] += [counted for counted, _ in of]
+                    parts.append({m: sum(v[m] for _, v in of) / count for m in MEASURES})
+                for m in MEASURES:
+                    values[budget, way, candidate][m][name] = numpy.concatenate([part[m] for part in parts])
+    return dict(values), {key: statistics.fmean(of) for key, of in labels.items()}
+
+
+def comparison(arguments):
+    return Comparison({name: [qid for number in arguments.folds
+                              for qid in qids_of(arguments.letor / name / f"Fold{number}" / "vali.txt")[0]]
+                       for name in arguments.sets})
+
+
+def add_arguments(parser, draws):
+    parser.add_argument("program", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("letor", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--sets", help="default: all of LETOR_FOLDER")
+    parser.add_argument("--folds", default="1,2,3,4,5")
+    parser.add_argument("--draws", type=int, default=draws)
+    parser.add_argument("--jobs", type=int, default=1, help="processes side by side; the results are the same")
+    parser.add_argument("--tables-only", action="store_true", help="make the tables again of what is there")
+
+
+def parsed(parser):
+    arguments = parser.parse_args()
+    arguments.sets = arguments.sets.split(",") if arguments.sets else letor_sets(arguments.letor)
+    arguments.folds = [int(number) for number in arguments.folds.split(",")]
+    arguments.budgets = arguments.budgets.split(",")
+    return arguments
+
+
+def write_manifest(arguments, started, used, libraries):
+    """Of the run that ended; what earlier runs of the same folder used is added."""
+    path = arguments.out / "manifest.json"
+    before = json.loads(path.read_text())["core_minutes"] if path.exists() else 0
+    inputs = {f"{name}/Fold{n}/{part}.txt": hashlib.sha256(
+        (arguments.letor / name / f"Fold{n}" / f"{part}.txt").read_bytes()).hexdigest()
+        for name in arguments.sets for n in arguments.folds for part in ("train", "vali")}
+    path.write_text(json.dumps({
+        "started": started, "build": tables.build(arguments.program.parent), "machine": tables.machine(),
+        "sets": arguments.sets, "folds": arguments.folds, "budgets": arguments.budgets, "draws": arguments.draws,
+        "core_minutes": round(before + used / 60, 1), "libraries": libraries, "sha256": inputs}, indent=2) + "\n")
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+
+
+def markdown(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "| :-- |" + " --: |" * (len(head) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def bare(value, digits=4):
+    return f"{value:.{digits}f}".replace("0.", ".", 1)
+
+
+def signed(value, half=None):
+    text = f"{value:+.4f}".replace("0.", ".", 1)
+    return text if half is None else f"{text} ± {bare(half)}"
