@@ -1,5 +1,6 @@
 #include "apps/shared/options.hpp"
 
+#include "apps/shared/help.hpp"
 #include "core/error.hpp"
 
 #include <algorithm>
@@ -126,6 +127,15 @@ std::vector<std::string> with_current_names(CLI::App const& program, std::vector
   return line;
 }
 
+namespace {
+
+/// ` search text`: the verb's name without the program's.
+std::string behind(CLI::App const& program, CLI::App const& verb) {
+  return full_name(verb).substr(full_name(program).size());
+}
+
+}  // namespace
+
 void expect_known_words(CLI::App const& program) {
   for (CLI::App const* app : apps_of(program)) {
     std::vector<std::string> const rest = app->remaining();
@@ -140,7 +150,7 @@ void expect_known_words(CLI::App const& program) {
                                     app == &program ? "a verb" : one_of(names_of_verbs(*app)),
                                     did_you_mean(word, names_of_verbs(*app))));
     throw usage_error(fmt::format("found '{}', expected an option{}{}", word,
-                                  app == &program ? "" : " of " + app->get_name(),
+                                  app == &program ? "" : " of" + behind(program, *app),
                                   option_meant(word, names_of_options(*app))));
   }
   CLI::App const* const last = apps_of(program).back();

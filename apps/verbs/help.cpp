@@ -28,6 +28,9 @@ CLI::App const& app_named(CLI::App const& program, std::vector<std::string> cons
     if (at == below.end()) {
       std::vector<std::string> names;
       for (CLI::App const* verb : below) names.push_back(verb->get_name());
+      if (names.empty())
+        throw usage_error(
+            fmt::format("found '{}', expected nothing behind {}", word, words.front()));
       throw usage_error(
           fmt::format("found '{}', expected a verb{}", word, did_you_mean(word, names)));
     }

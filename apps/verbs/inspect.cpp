@@ -147,6 +147,7 @@ void add_inspect(CLI::App& program, session& owner) {
       ->capture_default_str();
   std::size_t const own = verb->get_options().size();
   arguments->profile.add_to(*verb);
+  verb->get_option("--profile")->default_str("letor");
   auto const all = verb->get_options();
   arguments->of_test.insert(arguments->of_test.end(),
                             all.begin() + static_cast<std::ptrdiff_t>(own), all.end());

@@ -15,6 +15,8 @@ class Misspelt(harness.CommandLine):
     def test_the_word_that_was_meant(self):
         for words, found, meant in (
                 (["rank", "--trian", "x"], "found '--trian', expected an option of rank", "--train"),
+                (["search", "text", "--qureies", "x"], "expected an option of search text", "--queries"),
+                (["fit", "--model-out", "x"], "expected an option of fit", "--model"),
                 (["rank", "--trian", "x", "--test", "y", "--out", "z"], "found '--trian'", "--train"),
                 (["rank", "-train", "x"], "found '-train'", "--train"),
                 (["reduce", "--Rule-Size", "3"], "found '--Rule-Size'", "--rule-size"),
@@ -198,6 +200,7 @@ class Help(harness.CommandLine):
         for verb in ["", *self.verbs(), "help", "completion"]:
             self.assertEqual(self.text("help", *verb.split()), self.text(*verb.split(), "--help"))
         self.expect(2, "help", "fly", message="found 'fly', expected a verb")
+        self.expect(2, "help", "mine", "fly", message="found 'fly', expected nothing behind mine")
 
     def test_verbs_stand_in_the_order_of_use(self):
         verbs = self.verbs()
