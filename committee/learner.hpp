@@ -20,6 +20,8 @@ namespace rulerank::committee {
 struct documents {
   datasets::dataset const& data;
   datasets::binned_dataset const& items;
+  /// Those that made the items; null where no member asks for them.
+  std::shared_ptr<datasets::discretizer const> cuts{};
 };
 
 /// Documents of a pool that have labels.

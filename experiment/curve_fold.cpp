@@ -1,8 +1,7 @@
-#include "experiment/curve_fold.hpp"
-
 #include "core/parallel.hpp"
 #include "datasets/json_text.hpp"
 #include "eval/evaluate.hpp"
+#include "experiment/curve_fold.hpp"
 #include "experiment/fold.hpp"
 #include "experiment/stage_timer.hpp"
 #include "experiment/ways.hpp"
@@ -27,6 +26,7 @@ constexpr std::size_t steps_between_looks = 10;  // trees, when a trial is valid
 /// A fold's parts as items, by one method of cuts.
 struct binned_parts {
   datasets::binned_dataset train, vali, test;
+  std::shared_ptr<datasets::discretizer const> cuts;
 };
 
 /// A trial that is to be validated.
@@ -92,10 +92,11 @@ class curve_runner {
   binned_parts binned_by(datasets::binning method) {
     datasets::discretizer_options how = options_.discretizer;
     how.method = method;
-    datasets::discretizer const cuts = datasets::fit_discretizer(ctx_, train_, how);
-    binned_parts parts{datasets::apply_discretizer(ctx_, train_, cuts),
-                       datasets::apply_discretizer(ctx_, vali_, cuts),
-                       datasets::apply_discretizer(ctx_, test_, cuts)};
+    auto cuts =
+        std::make_shared<datasets::discretizer const>(datasets::fit_discretizer(ctx_, train_, how));
+    binned_parts parts{datasets::apply_discretizer(ctx_, train_, *cuts),
+                       datasets::apply_discretizer(ctx_, vali_, *cuts),
+                       datasets::apply_discretizer(ctx_, test_, *cuts), cuts};
     datasets::expect_items(train_, parts.train);
     return parts;
   }
@@ -147,7 +148,8 @@ class curve_runner {
                                              std::size_t steps,
                                              std::vector<std::size_t> const& documents) const {
     auto learner = t.make(ctx.seed, steps);
-    learner->learn(ctx, {train_, parts_.at(t.method).train}, {documents, train_.labels});
+    learner->learn(ctx, {train_, parts_.at(t.method).train, parts_.at(t.method).cuts},
+                   {documents, train_.labels});
     return learner;
   }
 
@@ -196,7 +198,8 @@ class curve_runner {
     for (std::size_t steps = std::min(steps_between_looks, learner->steps());;
          steps = std::min(steps + steps_between_looks, learner->steps())) {
       ctx.check_stop();
-      std::vector<double> const scores = learner->score_by_steps(ctx, {vali_, items}, steps);
+      std::vector<double> const scores =
+          learner->score_by_steps(ctx, {vali_, items, parts_.at(t.method).cuts}, steps);
       eval::profile rules = options_.profile;
       rules.max_label.reset();  // that of the test parts
       double const value =
@@ -263,7 +266,8 @@ class curve_runner {
   std::vector<double> values_of(context const& ctx, peers::trial const& t, std::size_t steps,
                                 std::vector<std::size_t> const& documents) const {
     auto const learner = learnt(ctx, t, steps, documents);
-    std::vector<double> const scores = learner->score(ctx, {test_, parts_.at(t.method).test});
+    std::vector<double> const scores =
+        learner->score(ctx, {test_, parts_.at(t.method).test, parts_.at(t.method).cuts});
     return eval::evaluate(ctx, test_, scores, options_.measures, options_.profile).values;
   }
 

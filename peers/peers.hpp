@@ -2,6 +2,7 @@
 
 #include "committee/learner.hpp"
 #include "datasets/discretizer.hpp"
+#include "l2r/model.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,10 +32,10 @@ struct system {
   std::string name;
   std::string library;        ///< `LightGBM 4.7.0`; empty: our own
   trial defaults;             ///< without a choice: the library's own defaults, where they rank
-  std::vector<trial> trials;  ///< what a validation part chooses from, at most 20
+  std::vector<trial> trials;  ///< what to choose from, at most 20 with the defaults
 };
 
-/// At most so many trials a system.
+/// At most so many settings a system, the defaults being one of them.
 inline constexpr std::size_t most_trials = 20;
 
 struct system_options {
@@ -43,7 +44,7 @@ struct system_options {
   std::string lightgbm;
 };
 
-/// The names of the systems: rules, lightgbm, xgboost, ranksvm.
+/// The names of the systems: rules, scorecard, linear, members, lightgbm, ilmart, xgboost, ranksvm.
 std::vector<std::string_view> system_names();
 
 /// The system of that name. Throws `usage_error` for an unknown name, listing those there are, and
@@ -54,6 +55,12 @@ system make_system(std::string_view name, system_options const& options = {});
 /// the user's, the machine's; empty where there is none.
 std::string find_lightgbm();
 
+/// Fits the members of a model (l2r::fit) on the labelled documents and ranks by them. Cuts of the
+/// recipes are not looked at: the pool's are taken, which read no labels, with the way in which
+/// they take missing and unlisted values. Where these cuts normalize, that is within the pool's
+/// queries as a whole. Needs the cuts of the pool: throws `usage_error` without.
+std::unique_ptr<committee::learner> make_members_learner(std::vector<l2r::recipe> recipes);
+
 /// LightGBM's boosted trees.
 struct lightgbm_options {
   std::string objective = "lambdarank";  ///< or regression
@@ -62,6 +69,15 @@ struct lightgbm_options {
   int least = 20;  ///< documents of a leaf
   double rate = 0.1;
   std::uint64_t seed = 1;
+};
+
+/// LightGBM's boosted trees in the form of ILMART (docs/modules/peers.md): first trees of one
+/// feature each, then trees each leaf of which depends on one of some pairs of features.
+struct ilmart_options {
+  lightgbm_options single;       ///< the trees of one feature; those behind are like them
+  std::size_t pairs = 0;         ///< at most so many; 0: no trees of pairs
+  std::size_t pair_trees = 100;  ///< at most
+  std::size_t most_trees = 0;    ///< in all; 0: as many as these are
 };
 
 /// LightGBM's C library, loaded at run time. It stays loaded until the process ends.
@@ -77,6 +93,8 @@ class lightgbm_library {
   /// and library. A listed value that is missing is NaN, one that is not listed 0, as LightGBM
   /// reads files. What LightGBM finds wrong becomes an `error` with its version and text.
   std::unique_ptr<committee::learner> make(lightgbm_options const& options) const;
+  /// Likewise; its steps are the trees of both kinds.
+  std::unique_ptr<committee::learner> make(ilmart_options const& options) const;
 
   struct functions;
 

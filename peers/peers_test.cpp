@@ -3,8 +3,10 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "datasets/svmlight.hpp"
+#include "l2r/scorer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -28,7 +30,8 @@ context with_threads(int n) {
 struct drawn_set {
   datasets::dataset data;
   datasets::binned_dataset items;
-  committee::documents view() const { return {data, items}; }
+  std::shared_ptr<datasets::discretizer const> cuts;
+  committee::documents view() const { return {data, items, cuts}; }
 };
 
 /// Documents of twenty a query whose label goes with features 1 and 2, feature 3 being noise; a
@@ -50,14 +53,19 @@ std::string drawn_text(std::uint64_t seed, std::size_t queries, double gaps) {
 
 /// A training and a test set, both by the cuts of the training set.
 struct drawn_sets {
-  explicit drawn_sets(double gaps = 0) {
+  explicit drawn_sets(double gaps = 0,
+                      datasets::normalization norm = datasets::normalization::none) {
     context const ctx = with_threads(1);
     train.data = datasets::parse_svmlight(ctx, drawn_text(1, 40, gaps), "train");
     test.data = datasets::parse_svmlight(ctx, drawn_text(2, 30, gaps), "test");
-    auto const cuts =
-        datasets::fit_discretizer(ctx, train.data, {.method = datasets::binning::width, .bins = 6});
-    train.items = datasets::apply_discretizer(ctx, train.data, cuts);
-    test.items = datasets::apply_discretizer(ctx, test.data, cuts);
+    datasets::discretizer_options how{.method = datasets::binning::width, .bins = 6};
+    how.norm = norm;
+    auto const cuts = std::make_shared<datasets::discretizer const>(
+        datasets::fit_discretizer(ctx, train.data, how));
+    for (drawn_set* const one : {&train, &test}) {
+      one->items = datasets::apply_discretizer(ctx, one->data, *cuts);
+      one->cuts = cuts;
+    }
     for (std::size_t d = 0; d < train.data.size(); d += 2) known.push_back(d);
   }
 
@@ -98,8 +106,8 @@ std::string lightgbm_here() {
 class each_system : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() == "lightgbm" && lightgbm_here().empty())
-      GTEST_SKIP() << "lightgbm needs $RULERANK_LIGHTGBM or the Python package";
+    if ((GetParam() == "lightgbm" || GetParam() == "ilmart") && lightgbm_here().empty())
+      GTEST_SKIP() << GetParam() << " needs $RULERANK_LIGHTGBM or the Python package";
     for (committee::learner_info const& l : committee::learners())
       if (l.name == GetParam() && !l.available) {
         EXPECT_THROW(make_system(GetParam()), usage_error);
@@ -112,12 +120,13 @@ class each_system : public testing::TestWithParam<std::string> {
 
 TEST_P(each_system, has_at_most_twenty_trials_of_distinct_names) {
   EXPECT_EQ(what.name, GetParam());
-  EXPECT_EQ(what.library.empty(), GetParam() == "rules");
+  std::set<std::string> const ours{"rules", "scorecard", "linear", "members"};
+  EXPECT_EQ(what.library.empty(), ours.contains(GetParam()));
   std::set<std::string> names;
   for (trial const& t : what.trials) names.insert(t.name);
   EXPECT_EQ(names.size(), what.trials.size());
   EXPECT_GE(names.size(), 10U);
-  EXPECT_LE(names.size(), most_trials);
+  EXPECT_LT(names.size(), most_trials);  // the defaults are one, too
   EXPECT_FALSE(what.defaults.name.empty());
 }
 
@@ -213,17 +222,82 @@ TEST_P(each_system, stops_when_asked) {
 }
 
 INSTANTIATE_TEST_SUITE_P(of, each_system,
-                         testing::Values("rules", "lightgbm", "xgboost", "ranksvm"),
+                         testing::Values("rules", "scorecard", "linear", "members", "lightgbm",
+                                         "ilmart", "xgboost", "ranksvm"),
                          [](auto const& named) { return named.param; });
 
 TEST(systems, refuse_what_they_do_not_know) {
-  EXPECT_EQ(system_names().size(), 4U);
+  EXPECT_EQ(system_names().size(), 8U);
   try {
     make_system("svm");
     FAIL();
   } catch (usage_error const& e) {
-    EXPECT_NE(std::string(e.what()).find("rules, lightgbm, xgboost, ranksvm"), std::string::npos);
+    EXPECT_NE(
+        std::string(e.what()).find("rules, scorecard, linear, members, lightgbm, ilmart, xgboost"),
+        std::string::npos);
   }
+}
+
+// Our members
+
+TEST(members, rank_as_a_model_that_is_fitted_on_the_labelled_documents) {
+  drawn_sets const sets(0.2);
+  context const ctx = with_threads(1);
+  std::vector<l2r::recipe> recipes{l2r::rules_recipe{}, l2r::scorecard_recipe{},
+                                   l2r::linear_recipe{}};
+  auto const learner = make_members_learner(recipes);
+  learner->learn(ctx, sets.train.view(), sets.labelled());
+  std::get<l2r::rules_recipe>(recipes[0]).cuts = sets.train.cuts;
+  std::get<l2r::scorecard_recipe>(recipes[1]).cuts = sets.train.cuts;
+  l2r::model const fitted = l2r::fit(ctx, datasets::subset(sets.train.data, sets.known), recipes);
+  EXPECT_EQ(learner->score(ctx, sets.test.view()),
+            l2r::scorer(ctx, fitted).score(ctx, sets.test.data).scores);
+}
+
+TEST(members, of_rules_alone_are_the_system_rules) {
+  drawn_sets const sets(0.2);
+  context const ctx = with_threads(1);
+  auto const learner = make_members_learner({l2r::rules_recipe{}});
+  auto const rules = make_system("rules").defaults.make(1, 0);
+  learner->learn(ctx, sets.train.view(), sets.labelled());
+  rules->learn(ctx, sets.train.view(), sets.labelled());
+  EXPECT_EQ(learner->score(ctx, sets.test.view()), rules->score(ctx, sets.test.view()));
+}
+
+TEST(members, learn_from_values_that_are_normalized_within_whole_queries) {
+  for (auto const norm :
+       {datasets::normalization::query_minmax, datasets::normalization::query_zscore}) {
+    drawn_sets const sets(0.2, norm);
+    context const ctx = with_threads(1);
+    auto const learner = make_members_learner({l2r::scorecard_recipe{}});
+    learner->learn(ctx, sets.train.view(), sets.labelled());
+    datasets::dataset const part = datasets::subset(sets.train.data, sets.known);
+    l2r::scorecard const card =
+        l2r::fit_scorecard(ctx, part.queries, datasets::subset(sets.train.items, sets.known), {});
+    std::vector<double> want;
+    for (std::int64_t const points : l2r::points_of(ctx, card, sets.test.items))
+      want.push_back(l2r::value_of_points(points));
+    EXPECT_EQ(learner->score(ctx, sets.test.view()), want);
+    // By the raw documents, which are normalized when they are ranked, together with another kind.
+    auto const both = make_members_learner({l2r::scorecard_recipe{}, l2r::linear_recipe{}});
+    both->learn(ctx, sets.train.view(), sets.labelled());
+    EXPECT_GT(right(sets.test.data, both->score(ctx, sets.test.view())), 0.9);
+  }
+}
+
+TEST(members, without_recipes_cuts_or_values) {
+  EXPECT_THROW(make_members_learner({}), usage_error);
+  drawn_sets sets;
+  context const ctx = with_threads(1);
+  auto const learner = make_members_learner({l2r::linear_recipe{}});
+  EXPECT_THROW(learner->learn(ctx, {sets.train.data, sets.train.items}, sets.labelled()),
+               usage_error);
+  // Documents that list no feature: nothing to learn from.
+  datasets::dataset empty = datasets::parse_svmlight(ctx, "1 qid:1\n0 qid:1\n", "empty");
+  std::vector<std::size_t> const both{0, 1};
+  learner->learn(ctx, {empty, sets.train.items, sets.train.cuts}, {both, empty.labels});
+  std::vector<double> const scores = learner->score(ctx, sets.test.view());
+  EXPECT_EQ(scores, std::vector<double>(sets.test.data.size()));
 }
 
 /// The message of the error that LightGBM's library at a path makes.
@@ -294,6 +368,87 @@ TEST(lightgbm, says_its_version_and_its_errors) {
   }
   EXPECT_THROW(library.make({.trees = 0}), usage_error);
   EXPECT_THROW(library.make({.leaves = 1}), usage_error);
+}
+
+/// Scores of points of a grid by what a learner learnt from documents whose label is a function of
+/// two of three features that is no sum of functions of one.
+struct learnt_by_ilmart {
+  explicit learnt_by_ilmart(ilmart_options const& options) {
+    context const ctx = with_threads(1);
+    random_engine engine(5);
+    std::string text;
+    for (int d = 0; d < 1200; ++d) {
+      double const x = uniform_unit(engine), y = uniform_unit(engine), z = uniform_unit(engine);
+      bool const relevant = ((x > 0.4) == (y > 0.6)) != (uniform_unit(engine) < 0.1);
+      text += fmt::format("{} qid:{} 1:{} 2:{} 3:{}\n", relevant ? 1 : 0, d / 20, x, y, z);
+    }
+    train.data = datasets::parse_svmlight(ctx, text, "train");
+    for (std::size_t d = 0; d < train.data.size(); ++d) known.push_back(d);
+    learner = lightgbm_library(lightgbm_here()).make(options);
+    learner->learn(ctx, train.view(), {known, train.data.labels});
+  }
+
+  double score(double x, double y, double z) const {
+    drawn_set one;
+    one.data = datasets::parse_svmlight(with_threads(1),
+                                        fmt::format("0 qid:1 1:{} 2:{} 3:{}\n", x, y, z), "one");
+    return learner->score(with_threads(1), one.view()).at(0);
+  }
+  /// 0 for a score that is a sum of a function of two features' first and one of their second.
+  double together(int a, int b) const {
+    double corners[2][2];
+    for (int const i : {0, 1})
+      for (int const j : {0, 1}) {
+        double at[3]{0.5, 0.5, 0.5};
+        at[a] = i == 0 ? 0.2 : 0.9;
+        at[b] = j == 0 ? 0.2 : 0.9;
+        corners[i][j] = score(at[0], at[1], at[2]);
+      }
+    return corners[0][0] + corners[1][1] - corners[0][1] - corners[1][0];
+  }
+
+  drawn_set train;
+  std::vector<std::size_t> known;
+  std::unique_ptr<committee::learner> learner;
+};
+
+TEST(ilmart, is_a_sum_of_functions_of_one_feature_and_of_the_pairs) {
+  if (lightgbm_here().empty())
+    GTEST_SKIP() << "ilmart needs $RULERANK_LIGHTGBM or the Python package";
+  learnt_by_ilmart const single({{}, 0, 100, 0});
+  EXPECT_EQ(single.learner->steps(), 100U);
+  EXPECT_NE(single.score(0.2, 0.5, 0.5), single.score(0.9, 0.5, 0.5));
+  learnt_by_ilmart const one({{}, 1, 100, 0});
+  EXPECT_EQ(one.learner->steps(), 200U);
+  learnt_by_ilmart const all({{}, 9, 100, 0});
+  int pairs_of_one = 0;
+  for (auto const& [a, b] : {std::pair{0, 1}, {0, 2}, {1, 2}}) {
+    EXPECT_NEAR(single.together(a, b), 0, 1e-9) << a << b;
+    pairs_of_one += std::abs(one.together(a, b)) > 1e-9 ? 1 : 0;
+  }
+  EXPECT_EQ(pairs_of_one, 1);
+  EXPECT_GT(all.together(0, 1), 1);
+  EXPECT_GT(right(all.train.data, all.learner->score(with_threads(1), all.train.view())),
+            right(single.train.data, single.learner->score(with_threads(1), single.train.view())));
+}
+
+TEST(ilmart, scores_by_its_first_steps_as_one_that_took_no_more) {
+  if (lightgbm_here().empty())
+    GTEST_SKIP() << "ilmart needs $RULERANK_LIGHTGBM or the Python package";
+  ilmart_options options{{}, 2, 30, 0};
+  options.single.trees = 20;
+  learnt_by_ilmart const whole(options);
+  EXPECT_EQ(whole.learner->steps(), 50U);
+  for (std::size_t const count : {10U, 20U, 21U, 45U, 50U}) {
+    options.most_trees = count;
+    learnt_by_ilmart const first(options);
+    EXPECT_EQ(first.learner->steps(), count);
+    context const ctx = with_threads(1);
+    EXPECT_EQ(whole.learner->score_by_steps(ctx, whole.train.view(), count),
+              first.learner->score(ctx, first.train.view()));
+  }
+  EXPECT_THROW(lightgbm_library(lightgbm_here()).make(ilmart_options{{.leaves = 1}, 0, 0, 0}),
+               usage_error);
 }
 
 TEST(xgboost, says_its_version_and_its_errors) {

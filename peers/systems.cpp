@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,96 @@ system make_rules(system_options const&) {
   return s;
 }
 
+// Our members of models, one or several
+
+l2r::recipe rules_like(double weight, double smoothing) {
+  l2r::rules_recipe how;
+  how.scoring.support_weight = weight;
+  how.scoring.smoothing = smoothing;
+  return how;
+}
+
+l2r::recipe card_like(l2r::scorecard_options const& options) {
+  l2r::scorecard_recipe how;
+  how.options = options;
+  return how;
+}
+
+l2r::recipe linear_like(double strength) {
+  l2r::linear_recipe how;
+  how.options.strength = strength;
+  return how;
+}
+
+std::string words_of(l2r::rules_recipe const& how) {
+  return fmt::format("size {}, weight {}, smoothing {}", how.scoring.rule_size,
+                     how.scoring.support_weight, how.scoring.smoothing);
+}
+std::string words_of(l2r::scorecard_recipe const& how) {
+  return fmt::format("{}, penalty {}, smoothness {}", l2r::name_of(how.options.loss),
+                     how.options.points_penalty, how.options.smoothness);
+}
+std::string words_of(l2r::linear_recipe const& how) {
+  return how.options.strength == 0 ? std::string("strength by cross-fitting")
+                                   : fmt::format("strength {}", how.options.strength);
+}
+
+/// All members by cuts of one method.
+trial members_trial(datasets::binning method, std::vector<l2r::recipe> const& recipes) {
+  trial t;
+  t.method = method;
+  bool items = false;  // a member has some
+  std::vector<std::string> parts;
+  for (l2r::recipe const& one : recipes) {
+    items = items || !std::holds_alternative<l2r::linear_recipe>(one);
+    std::string const words = std::visit([](auto const& how) { return words_of(how); }, one);
+    parts.push_back(recipes.size() == 1
+                        ? words
+                        : fmt::format("{} ({})", l2r::member_kind_names()[one.index()], words));
+  }
+  t.name = fmt::format("{}{}{}", items ? datasets::name_of(method) : std::string_view(),
+                       items ? ", " : "", fmt::join(parts, " + "));
+  t.make = [recipes](std::uint64_t, std::size_t) { return make_members_learner(recipes); };
+  return t;
+}
+
+system make_scorecard(system_options const&) {
+  system s{"scorecard", {}, members_trial(datasets::binning::tube, {card_like({})}), {}};
+  for (auto const method : {datasets::binning::tube, datasets::binning::frequency})
+    for (auto const loss : {l2r::card_loss::pair, l2r::card_loss::point})
+      for (auto const& [penalty, smoothness] :
+           {std::pair{1e-4, 0.1}, {1e-4, 0.01}, {1e-4, 1.0}, {1e-2, 0.1}})
+        s.trials.push_back(members_trial(method, {card_like({loss, penalty, smoothness})}));
+  return s;
+}
+
+system make_linear(system_options const&) {
+  constexpr auto any = datasets::binning::tube;  // it has no items
+  system s{"linear", {}, members_trial(any, {linear_like(l2r::linear_options{}.strength)}), {}};
+  for (double const strength : {0.0, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5})
+    s.trials.push_back(members_trial(any, {linear_like(strength)}));
+  return s;
+}
+
+system make_members(system_options const&) {
+  l2r::recipe const linear = linear_like(l2r::linear_options{}.strength);
+  system s{"members",
+           {},
+           members_trial(datasets::binning::tube, {rules_like(0, 0), card_like({}), linear}),
+           {}};
+  for (auto const method : {datasets::binning::tube, datasets::binning::frequency}) {
+    s.trials.push_back(members_trial(method, {card_like({})}));
+    for (auto const loss : {l2r::card_loss::pair, l2r::card_loss::point})
+      for (auto const& [weight, smoothing] : {std::pair{0.0, 0.0}, {-0.25, 5.0}}) {
+        l2r::recipe const rules = rules_like(weight, smoothing);
+        l2r::recipe const card = card_like({loss});
+        s.trials.push_back(members_trial(method, {rules, card}));
+        s.trials.push_back(members_trial(method, {rules, card, linear}));
+      }
+  }
+  return s;
+}
+
 // LightGBM
 
 trial lightgbm_trial(lightgbm_library const& library, lightgbm_options options) {
@@ -54,13 +145,19 @@ trial lightgbm_trial(lightgbm_library const& library, lightgbm_options options) 
   return t;
 }
 
-system make_lightgbm(system_options const& options) {
+/// The library for the system of that name.
+lightgbm_library lightgbm_for(std::string_view name, system_options const& options) {
   std::string const path = options.lightgbm.empty() ? find_lightgbm() : options.lightgbm;
   if (path.empty())
     throw usage_error(
-        "lightgbm: found no lib_lightgbm.so, expected the Python package lightgbm or the path of "
-        "its library");
-  lightgbm_library const library(path);
+        fmt::format("{}: found no lib_lightgbm.so, expected the Python package lightgbm or the "
+                    "path of its library",
+                    name));
+  return lightgbm_library(path);
+}
+
+system make_lightgbm(system_options const& options) {
+  lightgbm_library const library = lightgbm_for("lightgbm", options);
   system s{"lightgbm", library.version(), lightgbm_trial(library, {}), {}};
   for (char const* const objective : {"lambdarank", "regression"})
     for (int const leaves : {31, 7})
@@ -68,6 +165,35 @@ system make_lightgbm(system_options const& options) {
         for (double const rate : {0.1, 0.05})
           s.trials.push_back(
               lightgbm_trial(library, {objective, most_trees, leaves, least, rate, 1}));
+  return s;
+}
+
+trial ilmart_trial(lightgbm_library const& library, ilmart_options options) {
+  trial t;
+  t.name = fmt::format("{} pairs, {} leaves of {}, rate {}", options.pairs, options.single.leaves,
+                       options.single.least, options.single.rate);
+  t.make = [library, options](std::uint64_t seed, std::size_t steps) {
+    ilmart_options o = options;
+    o.single.seed = seed;
+    o.most_trees = steps;
+    return library.make(o);
+  };
+  return t;
+}
+
+system make_ilmart(system_options const& options) {
+  constexpr std::size_t pairs = 50;  // as the authors' program
+  lightgbm_library const library = lightgbm_for("ilmart", options);
+  system s{"ilmart", library.version(), ilmart_trial(library, {{}, pairs, 100, 0}), {}};
+  for (std::size_t const of : {std::size_t{0}, pairs})
+    for (int const leaves : {31, 7})
+      for (int const least : {20, 1})
+        for (double const rate : {0.1, 0.05}) {
+          std::size_t const behind = of == 0 ? 0 : most_trees / 2;
+          s.trials.push_back(ilmart_trial(
+              library,
+              {{"lambdarank", most_trees - behind, leaves, least, rate, 1}, of, behind, 0}));
+        }
   return s;
 }
 
@@ -126,9 +252,13 @@ struct entry {
   system (*make)(system_options const&);
 };
 
-constexpr std::array<entry, 4> all{{
+constexpr std::array<entry, 8> all{{
     {"rules", "", make_rules},
+    {"scorecard", "", make_scorecard},
+    {"linear", "", make_linear},
+    {"members", "", make_members},
     {"lightgbm", "", make_lightgbm},
+    {"ilmart", "", make_ilmart},
     {"xgboost", "xgboost", make_xgboost},
     {"ranksvm", "ranksvm", make_ranksvm},
 }};
