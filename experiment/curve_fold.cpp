@@ -1,7 +1,9 @@
+#include "experiment/curve_fold.hpp"
+
 #include "core/parallel.hpp"
 #include "datasets/json_text.hpp"
 #include "eval/evaluate.hpp"
-#include "experiment/curve_fold.hpp"
+#include "experiment/cross_fitting.hpp"
 #include "experiment/fold.hpp"
 #include "experiment/stage_timer.hpp"
 #include "experiment/ways.hpp"
@@ -21,7 +23,8 @@ namespace {
 
 using json_text = nlohmann::ordered_json;
 
-constexpr std::size_t steps_between_looks = 10;  // trees, when a trial is validated
+constexpr std::size_t steps_between_looks = 10;  // trees, when a trial is judged
+constexpr std::size_t folds_of_sample = 5;
 
 /// A fold's parts as items, by one method of cuts.
 struct binned_parts {
@@ -29,10 +32,27 @@ struct binned_parts {
   std::shared_ptr<datasets::discretizer const> cuts;
 };
 
-/// A trial that is to be validated.
+/// A trial that is to be judged.
 struct trial_task {
   double budget = 0;
-  std::size_t system = 0, trial = 0;
+  std::size_t system = 0;
+  std::size_t trial = 0;  ///< where settings are cross-fitted, 0 is the defaults
+};
+
+setting_choice choice_at(double budget) {
+  return budget > largest_untuned_budget ? setting_choice::validated : setting_choice::cross_fitted;
+}
+
+/// The best so far of the numbers of trees.
+struct best_steps {
+  double value = -HUGE_VAL;
+  std::size_t steps = 0;
+  void take(double one, std::size_t at) {
+    if (one > value) *this = {one, at};
+  }
+  json_text result(bool counted) const {
+    return {{"value", value}, {"steps", counted ? steps : 0}};
+  }
 };
 
 /// A sample that every system learns from.
@@ -43,7 +63,7 @@ struct sample_task {
 };
 
 struct kept_setting {
-  std::size_t trial = 0;
+  peers::trial const* trial = nullptr;
   std::size_t steps = 0;
 };
 
@@ -110,8 +130,7 @@ class curve_runner {
     need(options_.discretizer.method);
     for (peers::system const& s : work_.systems) {
       need(s.defaults.method);
-      if (needs_validation(options_))
-        for (peers::trial const& t : s.trials) need(t.method);
+      for (peers::trial const& t : s.trials) need(t.method);
     }
   }
 
@@ -148,8 +167,8 @@ class curve_runner {
                                              std::size_t steps,
                                              std::vector<std::size_t> const& documents) const {
     auto learner = t.make(ctx.seed, steps);
-    learner->learn(ctx, {train_, parts_.at(t.method).train, parts_.at(t.method).cuts},
-                   {documents, train_.labels});
+    binned_parts const& parts = parts_.at(t.method);
+    learner->learn(ctx, {train_, parts.train, parts.cuts}, {documents, train_.labels});
     return learner;
   }
 
@@ -188,55 +207,127 @@ class curve_runner {
     return {budget, budget < 1 ? way::random : way::all, 0};
   }
 
+  peers::trial const& trial_of(trial_task const& task) const {
+    peers::system const& s = work_.systems[task.system];
+    if (choice_at(task.budget) == setting_choice::validated) return s.trials[task.trial];
+    return task.trial == 0 ? s.defaults : s.trials[task.trial - 1];
+  }
+
+  std::size_t trials_of(peers::system const& s, double budget) const {
+    return s.trials.size() + (choice_at(budget) == setting_choice::validated ? 0 : 1);
+  }
+
   /// The validation part's value of a trial, by the number of trees that is best there.
-  json_text validate(context const& ctx, trial_task const& task) const {
-    peers::trial const& t = work_.systems[task.system].trials[task.trial];
-    auto const learner = learnt(ctx, t, 0, sample_of(ctx, tuning_sample(task.budget)).documents);
-    datasets::binned_dataset const& items = parts_.at(t.method).vali;
-    double best = -HUGE_VAL;
-    std::size_t best_steps = 0;
+  json_text validate(context const& ctx, peers::trial const& t,
+                     std::vector<std::size_t> const& sample) const {
+    auto const learner = learnt(ctx, t, 0, sample);
+    binned_parts const& parts = parts_.at(t.method);
+    best_steps best;
     for (std::size_t steps = std::min(steps_between_looks, learner->steps());;
          steps = std::min(steps + steps_between_looks, learner->steps())) {
       ctx.check_stop();
       std::vector<double> const scores =
-          learner->score_by_steps(ctx, {vali_, items, parts_.at(t.method).cuts}, steps);
+          learner->score_by_steps(ctx, {vali_, parts.vali, parts.cuts}, steps);
       eval::profile rules = options_.profile;
       rules.max_label.reset();  // that of the test parts
-      double const value =
-          eval::evaluate(ctx, vali_, scores, std::span(options_.measures).first(1), rules)
-              .averages()
-              .front();
-      if (value > best) {
-        best = value;
-        best_steps = learner->steps() == 1 ? 0 : steps;
-      }
+      best.take(eval::evaluate(ctx, vali_, scores, std::span(options_.measures).first(1), rules)
+                    .averages()
+                    .front(),
+                steps);
       if (steps == learner->steps()) break;
     }
-    return {{"value", best}, {"steps", best_steps}};
+    return best.result(learner->steps() > 1);
+  }
+
+  /// What is judged of one fold of a sample.
+  struct held_out {
+    std::unique_ptr<committee::learner> learner;
+    datasets::dataset data;
+    datasets::binned_dataset items;
+    std::vector<double> places;  // of the sampled documents, by `steps`
+    std::size_t steps = 0;
+  };
+
+  /// The share of the sample's pairs that a trial orders, by the number of trees that is best.
+  /// Each document is judged by its place in the list of its query, which is scored as a whole by
+  /// what was learnt from the other folds: most queries of a small sample have one document in it.
+  json_text cross_fit(context const& ctx, peers::trial const& t,
+                      std::vector<std::size_t> const& sample) const {
+    best_steps best;
+    std::vector<sample_fold> const dealt = deal_sample(train_, sample, folds_of_sample, ctx.seed);
+    std::vector<std::int32_t> labels;
+    for (sample_fold const& f : dealt)
+      for (std::size_t const place : f.judged) labels.push_back(train_.labels[f.lists[place]]);
+    bool const equal = std::equal(labels.begin() + 1, labels.end(), labels.begin());
+    if (dealt.size() < 2 || equal) return best_steps{0.5, 0}.result(false);
+    binned_parts const& parts = parts_.at(t.method);
+    std::vector<held_out> folds;
+    std::size_t most = 1;
+    for (sample_fold const& f : dealt) {
+      ctx.check_stop();
+      folds.push_back({learnt(ctx, t, 0, f.learnt),
+                       datasets::subset(train_, f.lists),
+                       datasets::subset(parts.train, f.lists),
+                       {},
+                       0});
+      most = std::max(most, folds.back().learner->steps());
+    }
+    for (std::size_t steps = std::min(steps_between_looks, most);;
+         steps = std::min(steps + steps_between_looks, most)) {
+      std::vector<double> places;
+      for (std::size_t k = 0; k < folds.size(); ++k) {
+        look(ctx, dealt[k], parts, steps, folds[k]);
+        places.insert(places.end(), folds[k].places.begin(), folds[k].places.end());
+      }
+      best.take(concordance(places, labels), steps);
+      if (steps == most) break;
+    }
+    return best.result(most > 1);
+  }
+
+  /// Scores a fold's lists by that many trees, or all that were grown.
+  void look(context const& ctx, sample_fold const& f, binned_parts const& parts, std::size_t steps,
+            held_out& one) const {
+    ctx.check_stop();
+    steps = std::min(steps, one.learner->steps());
+    if (std::exchange(one.steps, steps) == steps) return;
+    std::vector<double> const all =
+        places_in_lists(one.data.queries,
+                        one.learner->score_by_steps(ctx, {one.data, one.items, parts.cuts}, steps));
+    one.places.clear();
+    for (std::size_t const place : f.judged) one.places.push_back(all[place]);
   }
 
   void choose_settings() {
     std::vector<trial_task> tasks;
     for (double const budget : options_.budgets)
-      if (budget > largest_untuned_budget)
-        for (std::size_t s = 0; s < work_.systems.size(); ++s)
-          for (std::size_t t = 0; t < work_.systems[s].trials.size(); ++t)
-            tasks.push_back({budget, s, t});
+      for (std::size_t s = 0; s < work_.systems.size(); ++s)
+        for (std::size_t t = 0; t < trials_of(work_.systems[s], budget); ++t)
+          tasks.push_back({budget, s, t});
     run_tasks<trial_task>(
         "choose settings", tasks, [](trial_task const& t) { return key_of(t); },
-        [&](context const& ctx, trial_task const& t) { return validate(ctx, t); });
+        [&](context const& ctx, trial_task const& t) {
+          std::vector<std::size_t> const sample = sample_of(ctx, tuning_sample(t.budget)).documents;
+          return choice_at(t.budget) == setting_choice::validated
+                     ? validate(ctx, trial_of(t), sample)
+                     : cross_fit(ctx, trial_of(t), sample);
+        });
     for (trial_task const& task : tasks) {
       json_text const found = done(key_of(task));
       auto const value = found.at("value").get<double>();
       auto const steps = found.at("steps").get<std::size_t>();
-      peers::system const& s = work_.systems[task.system];
-      std::string const& name = s.trials[task.trial].name;
       if (task.trial == 0)
-        result_.choices.push_back({s.name, task.budget, name, steps, value});
+        result_.choices.emplace_back();
       else if (value <= result_.choices.back().value)
         continue;
-      result_.choices.back() = {s.name, task.budget, name, steps, value};
-      kept_[{task.budget, task.system}] = {task.trial, steps};
+      peers::trial const& t = trial_of(task);
+      result_.choices.back() = {work_.systems[task.system].name,
+                                task.budget,
+                                choice_at(task.budget),
+                                t.name,
+                                steps,
+                                value};
+      kept_[{task.budget, task.system}] = {&t, steps};
     }
   }
 
@@ -266,8 +357,8 @@ class curve_runner {
   std::vector<double> values_of(context const& ctx, peers::trial const& t, std::size_t steps,
                                 std::vector<std::size_t> const& documents) const {
     auto const learner = learnt(ctx, t, steps, documents);
-    std::vector<double> const scores =
-        learner->score(ctx, {test_, parts_.at(t.method).test, parts_.at(t.method).cuts});
+    binned_parts const& parts = parts_.at(t.method);
+    std::vector<double> const scores = learner->score(ctx, {test_, parts.test, parts.cuts});
     return eval::evaluate(ctx, test_, scores, options_.measures, options_.profile).values;
   }
 
@@ -276,10 +367,12 @@ class curve_runner {
     json_text json{{"documents", sample.documents.size()}, {"how", sample.how}};
     for (std::size_t s = 0; s < work_.systems.size(); ++s) {
       peers::system const& system = work_.systems[s];
-      json["defaults"][system.name] = values_of(ctx, system.defaults, 0, sample.documents);
-      if (auto const kept = kept_.find({task.budget, s}); kept != kept_.end())
-        json["tuned"][system.name] =
-            values_of(ctx, system.trials[kept->second.trial], kept->second.steps, sample.documents);
+      kept_setting const& kept = kept_.at({task.budget, s});
+      std::vector<double> defaults = values_of(ctx, system.defaults, 0, sample.documents);
+      bool const same = kept.trial == &system.defaults && kept.steps == 0;
+      json[std::string(name_of(choice_at(task.budget)))][system.name] =
+          same ? defaults : values_of(ctx, *kept.trial, kept.steps, sample.documents);
+      json[std::string(name_of(setting_choice::defaults))][system.name] = std::move(defaults);
     }
     return json;
   }
@@ -291,15 +384,12 @@ class curve_runner {
         [&](context const& ctx, sample_task const& t) { return learn_sample(ctx, t); });
     for (sample_task const& task : tasks) {
       json_text const found = done(key_of(task));
-      for (bool const tuned : {false, true}) {
-        char const* const settings = tuned ? "tuned" : "defaults";
-        if (!found.contains(settings)) continue;
+      for (setting_choice const by : {setting_choice::defaults, choice_at(task.budget)})
         for (peers::system const& s : work_.systems)
-          result_.points.push_back({std::string(name_of(task.by)), task.budget, task.draw,
-                                    found.at("documents").get<std::size_t>(),
-                                    found.at("how").get<std::string>(), s.name, tuned,
-                                    found.at(settings).at(s.name).get<std::vector<double>>()});
-      }
+          result_.points.push_back(
+              {std::string(name_of(task.by)), task.budget, task.draw,
+               found.at("documents").get<std::size_t>(), found.at("how").get<std::string>(), s.name,
+               by, found.at(std::string(name_of(by))).at(s.name).get<std::vector<double>>()});
     }
   }
 

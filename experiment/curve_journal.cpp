@@ -44,6 +44,7 @@ std::string to_text(curve_fold const& fold) {
   for (curve_choice const& c : fold.choices)
     json["choices"].push_back({{"system", c.system},
                                {"budget", c.budget},
+                               {"settings", name_of(c.by)},
                                {"trial", c.trial},
                                {"steps", c.steps},
                                {"value", c.value}});
@@ -55,7 +56,7 @@ std::string to_text(curve_fold const& fold) {
                               {"documents", p.documents},
                               {"how", p.how},
                               {"system", p.system},
-                              {"tuned", p.tuned},
+                              {"settings", name_of(p.settings)},
                               {"values", p.values}});
   json[checksum] = sha256_hex(dump(json));
   return json.dump(-1, ' ', false, json_text::error_handler_t::replace) + "\n";
@@ -77,15 +78,19 @@ curve_fold curve_fold_from(std::string_view text, std::string const& name) try {
   json.at("qids").get_to(fold.qids);
   for (json_text const& c : json.at("choices"))
     fold.choices.push_back({c.at("system").get<std::string>(), c.at("budget").get<double>(),
+                            setting_choice_from(c.at("settings").get<std::string>()),
                             c.at("trial").get<std::string>(), c.at("steps").get<std::size_t>(),
                             c.at("value").get<double>()});
   for (json_text const& p : json.at("points"))
     fold.points.push_back({p.at("way").get<std::string>(), p.at("budget").get<double>(),
                            p.at("draw").get<std::size_t>(), p.at("documents").get<std::size_t>(),
                            p.at("how").get<std::string>(), p.at("system").get<std::string>(),
-                           p.at("tuned").get<bool>(), p.at("values").get<std::vector<double>>()});
+                           setting_choice_from(p.at("settings").get<std::string>()),
+                           p.at("values").get<std::vector<double>>()});
   return fold;
 } catch (nlohmann::json::exception const& e) {
+  throw error({name, 0, 0}, fmt::format("not learning curves of a fold: {}", e.what()));
+} catch (usage_error const& e) {
   throw error({name, 0, 0}, fmt::format("not learning curves of a fold: {}", e.what()));
 }
 

@@ -16,9 +16,11 @@ namespace {
 
 constexpr double panel_width = 400, panel_height = 240;
 constexpr double left_margin = 52, right_margin = 20, top_margin = 28, bottom_margin = 38;
-constexpr double legend_height = 30;
-constexpr std::array<std::string_view, 6> colours{"#0b6e4f", "#c1440e", "#2b5fa8",
-                                                  "#8a5aab", "#8c6d1f", "#555555"};
+constexpr double legend_line = 20, legend_entry = 105;
+constexpr std::array<std::string_view, 8> colours{"#0b6e4f", "#c1440e", "#2b5fa8", "#8a5aab",
+                                                  "#8c6d1f", "#555555", "#d6287f", "#1ba3b5"};
+/// Of other libraries' systems; ours have whole lines.
+constexpr std::string_view dashes = " stroke-dasharray=\"6 3\"";
 
 struct range {
   double low = std::numeric_limits<double>::infinity();
@@ -76,16 +78,16 @@ class panel {
                      left_, top_, bottom_, right_);
   }
 
-  std::string line(std::vector<std::pair<double, double>> const& points,
-                   std::string_view colour) const {
+  std::string line(std::vector<std::pair<double, double>> const& points, std::string_view colour,
+                   std::string_view dash) const {
     std::string path, dots;
     for (auto const& [x, y] : points) {
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", at_x(x), at_y(y));
       dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.4\" fill=\"{}\"/>\n", at_x(x),
                           at_y(y), colour);
     }
-    return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"/>\n{}",
-                       path, colour, dots);
+    return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"{}/>\n{}",
+                       path, colour, dash, dots);
   }
 
   /// All labels.
@@ -119,10 +121,52 @@ class panel {
 range range_of(std::vector<curve_summary> const& of, std::size_t measure) {
   range y;
   for (curve_summary const& s : of)
-    if (!s.tuned) y.take(s.means[measure]);
+    if (s.settings == setting_choice::defaults) y.take(s.means[measure]);
   double const margin = std::max(0.05 * (y.high - y.low), 1e-3);
   return {y.low - margin, y.high + margin};
 }
+
+/// What the lines mean, in lines of the picture's width.
+class legend {
+ public:
+  legend(curve_results const& all, double width)
+      : all_(all),
+        a_line_(std::max<std::size_t>(
+            1, static_cast<std::size_t>((width - left_margin) / legend_entry))) {}
+
+  double height() const {
+    std::size_t const lines = all_.options.systems.size() / a_line_ + 1;
+    return legend_line * static_cast<double>(lines) + 10;
+  }
+
+  std::string at(double top) const {
+    std::string svg;
+    for (std::size_t s = 0; s < all_.options.systems.size(); ++s) {
+      auto const [x, y] = place(s, top);
+      svg += fmt::format("<path d=\"M{:.1f} {:.1f}h24\" stroke=\"{}\" stroke-width=\"1.8\"{}/>\n",
+                         x, y - 4, colours[s % colours.size()], dash_of(all_, s));
+      svg += text_at(x + 30, y, all_.options.systems[s], "start");
+    }
+    auto const [x, y] = place(all_.options.systems.size(), top);
+    return svg + text_at(x, y, "dotted: all labels", "start");
+  }
+
+  static std::string_view dash_of(curve_results const& all, std::size_t system) {
+    bool const ours =
+        std::find(all.ours.begin(), all.ours.end(), all.options.systems[system]) != all.ours.end();
+    return ours ? std::string_view() : dashes;
+  }
+
+ private:
+  std::pair<double, double> place(std::size_t entry, double top) const {
+    std::size_t const line = entry / a_line_;
+    return {left_margin + legend_entry * static_cast<double>(entry % a_line_),
+            top + legend_line * static_cast<double>(line + 1)};
+  }
+
+  curve_results const& all_;
+  std::size_t a_line_;  // entries of a line
+};
 
 }  // namespace
 
@@ -131,7 +175,7 @@ std::string drawn(curve_results const& all) {
   std::vector<std::string> ways;
   range x;
   for (curve_summary const& s : of) {
-    if (s.tuned) continue;
+    if (s.settings != setting_choice::defaults) continue;
     x.take(s.budget);
     if (s.way != "all" && std::find(ways.begin(), ways.end(), s.way) == ways.end())
       ways.push_back(s.way);
@@ -140,12 +184,13 @@ std::string drawn(curve_results const& all) {
   x = {x.low / 1.1, x.high * 1.1};
   auto const measures = static_cast<double>(all.options.measures.size());
   double const width = panel_width * std::max(measures, 1.0);
-  double const height = panel_height * static_cast<double>(ways.size()) + legend_height;
+  legend const meanings(all, width);
+  double const panels = panel_height * static_cast<double>(ways.size());
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" font-family=\"sans-serif\">\n<rect width=\"{0}\" height=\"{1}\" "
       "fill=\"#fff\"/>\n",
-      width, height);
+      width, panels + meanings.height());
   for (std::size_t w = 0; w < ways.size(); ++w)
     for (std::size_t m = 0; m < all.options.measures.size(); ++m) {
       panel const one(x, range_of(of, m), panel_width * static_cast<double>(m),
@@ -155,21 +200,15 @@ std::string drawn(curve_results const& all) {
         std::string_view const colour = colours[s % colours.size()];
         std::vector<std::pair<double, double>> points;
         for (curve_summary const& c : of) {
-          if (c.tuned || c.system != all.options.systems[s]) continue;
+          if (c.settings != setting_choice::defaults || c.system != all.options.systems[s])
+            continue;
           if (c.way == ways[w]) points.emplace_back(c.budget, c.means[m]);
           if (c.way == "all") svg += one.level(c.means[m], colour);
         }
-        svg += one.line(points, colour);
+        svg += one.line(points, colour, legend::dash_of(all, s));
       }
     }
-  for (std::size_t s = 0; s < all.options.systems.size(); ++s) {
-    double const at = left_margin + 100 * static_cast<double>(s);
-    svg += fmt::format("<path d=\"M{:.1f} {:.1f}h24\" stroke=\"{}\" stroke-width=\"1.8\"/>\n", at,
-                       height - 14, colours[s % colours.size()]);
-    svg += text_at(at + 30, height - 10, all.options.systems[s], "start");
-  }
-  double const at = left_margin + 100 * static_cast<double>(all.options.systems.size());
-  return svg + text_at(at, height - 10, "dotted: all labels", "start") + "</svg>\n";
+  return svg + meanings.at(panels) + "</svg>\n";
 }
 
 }  // namespace rulerank::experiment

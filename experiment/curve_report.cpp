@@ -7,6 +7,7 @@
 #include "tuning/settings_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -20,7 +21,7 @@ namespace {
 using json_text = nlohmann::ordered_json;
 
 bool same_curve_point(curve_point const& p, curve_summary const& s) {
-  return p.budget == s.budget && p.way == s.way && p.system == s.system && p.tuned == s.tuned;
+  return p.budget == s.budget && p.way == s.way && p.system == s.system && p.settings == s.settings;
 }
 
 std::string percent(double share) {
@@ -34,6 +35,11 @@ double deviation(std::vector<double> const& values) {
   double squares = 0;
   for (double const v : values) squares += (v - mean) * (v - mean);
   return std::sqrt(squares / (n - 1));
+}
+
+/// What was learnt from and, where it chose the setting, the validation part.
+std::size_t labels_read(curve_fold const& fold, curve_point const& p) {
+  return p.documents + (p.settings == setting_choice::validated ? fold.vali_documents : 0);
 }
 
 /// Adds a fold's draws to a summary: means by draw of the fold, queries.
@@ -54,7 +60,7 @@ void add_fold(curve_fold const& fold, std::size_t measures, curve_summary& s,
       by_draw[draws][m] += sum / static_cast<double>(queries);
     }
     s.documents += static_cast<double>(p.documents);
-    s.labels += static_cast<double>(p.documents + (p.tuned ? fold.vali_documents : 0));
+    s.labels += static_cast<double>(labels_read(fold, p));
     ++draws;
   }
   if (draws == 0) throw error({fold.name, 0, 0}, fmt::format("found no results of {}", s.system));
@@ -67,28 +73,34 @@ void add_fold(curve_fold const& fold, std::size_t measures, curve_summary& s,
 curve_summary const* summary_of(std::vector<curve_summary> const& all, curve_summary const& like,
                                 std::string_view way, std::string_view system) {
   auto const at = std::find_if(all.begin(), all.end(), [&](curve_summary const& s) {
-    return s.budget == like.budget && s.tuned == like.tuned && s.way == way && s.system == system;
+    return s.budget == like.budget && s.settings == like.settings && s.way == way &&
+           s.system == system;
   });
   return at == all.end() ? nullptr : &*at;
 }
 
 /// The ways and the systems of the summaries in their order.
 std::vector<std::pair<std::string, std::string>> rows_of(std::vector<curve_summary> const& all,
-                                                         bool tuned) {
+                                                         setting_choice settings) {
   std::vector<std::pair<std::string, std::string>> rows;
   for (curve_summary const& s : all)
     if (std::pair row{s.way, s.system};
-        s.tuned == tuned && std::find(rows.begin(), rows.end(), row) == rows.end())
+        s.settings == settings && std::find(rows.begin(), rows.end(), row) == rows.end())
       rows.push_back(std::move(row));
   return rows;
 }
 
+constexpr std::array<std::string_view, 3> settings_titles{
+    "settings without a choice", "settings chosen by cross-fitting in a random sample of the share",
+    "settings chosen with the labels of the validation parts, which come on top"};
+
 /// The means of one measure: a row a way and system, a column a budget.
 eval::table means_table(curve_results const& all, std::vector<curve_summary> const& of,
-                        std::size_t measure, bool tuned) {
+                        std::size_t measure, setting_choice settings) {
   std::vector<double> budgets;
   for (curve_summary const& s : of)
-    if (s.tuned == tuned && std::find(budgets.begin(), budgets.end(), s.budget) == budgets.end())
+    if (s.settings == settings &&
+        std::find(budgets.begin(), budgets.end(), s.budget) == budgets.end())
       budgets.push_back(s.budget);
   std::size_t queries = 0;
   for (curve_fold const& fold : all.folds) queries += fold.qids.size();
@@ -98,19 +110,17 @@ eval::table means_table(curve_results const& all, std::vector<curve_summary> con
   t.title = fmt::format(
       "{}, {}; profile {}; {} folds, mean of fold means and deviation over {} draws; {} "
       "queries{}{}",
-      all.options.measures[measure].name(),
-      tuned ? "settings chosen with the labels of the validation parts, which come on top"
-            : "settings without a choice",
+      all.options.measures[measure].name(), settings_titles[static_cast<std::size_t>(settings)],
       eval::describe(named), all.folds.size(), all.options.draws, queries,
       all.libraries.empty() ? "" : "; ", fmt::join(all.libraries, ", "));
   t.columns = {{"labels of"}, {"system"}};
   for (double const budget : budgets) t.columns.push_back({percent(budget)});
-  for (auto const& [way, system] : rows_of(of, tuned)) {
+  for (auto const& [way, system] : rows_of(of, settings)) {
     std::vector<eval::cell> row{way, system};
     for (double const budget : budgets) {
       curve_summary like;
       like.budget = budget;
-      like.tuned = tuned;
+      like.settings = settings;
       curve_summary const* const s = summary_of(of, like, way, system);
       row.emplace_back(s == nullptr ? std::string()
                        : s->draws == 1
@@ -138,8 +148,8 @@ void add_differences(std::vector<difference> const& all, std::size_t measure,
     for (std::size_t q = 0; q < less.size(); ++q) less[q] -= d.other->queries[measure][q];
     eval::mean_interval const within = eval::confidence_interval(less);
     p.push_back(eval::paired_t_test(less).p);
-    rows.push_back({measure_name, std::string(d.one->tuned ? "tuned" : "defaults"),
-                    percent(d.one->budget), fmt::format("{}, {}", d.one->way, d.one->system),
+    rows.push_back({measure_name, std::string(name_of(d.one->settings)), percent(d.one->budget),
+                    fmt::format("{}, {}", d.one->way, d.one->system),
                     fmt::format("{}, {}", d.other->way, d.other->system), within.mean, within.low,
                     within.high, p.back()});
   }
@@ -167,18 +177,21 @@ eval::table differences_table(std::string title) {
   return t;
 }
 
-/// Rules less the best other system on the same samples.
+/// Each of our systems less the best one of another library on the same samples.
 eval::table systems_compared(curve_results const& all, std::vector<curve_summary> const& of) {
+  auto const is_ours = [&](curve_summary const& s) {
+    return std::find(all.ours.begin(), all.ours.end(), s.system) != all.ours.end();
+  };
   eval::table t = differences_table(
-      "rules less the best other system on the same samples: mean over the queries, its 95 % "
-      "interval, paired t-test, Holm's correction over a measure's rows");
+      "our systems less the best other library's on the same samples: mean over the queries, its "
+      "95 % interval, paired t-test, Holm's correction over a measure's rows");
   for (std::size_t m = 0; m < all.options.measures.size(); ++m) {
     std::vector<difference> rows;
     for (curve_summary const& s : of) {
-      if (s.system != "rules") continue;
+      if (!is_ours(s)) continue;
       curve_summary const* best = nullptr;
       for (curve_summary const& other : of)
-        if (other.system != "rules" && other.budget == s.budget && other.tuned == s.tuned &&
+        if (!is_ours(other) && other.budget == s.budget && other.settings == s.settings &&
             other.way == s.way && (best == nullptr || other.means[m] > best->means[m]))
           best = &other;
       if (best != nullptr) rows.push_back({&s, best});
@@ -204,34 +217,40 @@ eval::table ways_compared(curve_results const& all, std::vector<curve_summary> c
   return t;
 }
 
-eval::table choices_table(curve_results const& all) {
+eval::table choices_table(curve_results const& all, setting_choice by) {
+  bool const validated = by == setting_choice::validated;
+  std::string const measure = all.options.measures.front().name();
   eval::table t;
-  t.title = fmt::format("settings chosen on the validation parts by {}",
-                        all.options.measures.front().name());
-  t.columns = {{"fold"},
-               {"labels"},
-               {"system"},
-               {"setting"},
-               {"trees", eval::column::style::general},
-               {all.options.measures.front().name(), eval::column::style::fixed, 4}};
+  t.title = validated ? fmt::format("settings chosen on the validation parts by {}", measure)
+                      : "settings chosen by cross-fitting: pairs in order, the share of the "
+                        "sampled documents' pairs of different labels";
+  t.columns = {
+      {"fold"},
+      {"labels"},
+      {"system"},
+      {"setting"},
+      {"trees", eval::column::style::general},
+      {validated ? measure : fmt::format("pairs in order"), eval::column::style::fixed, 4}};
   for (curve_fold const& fold : all.folds)
     for (curve_choice const& c : fold.choices)
-      t.rows.push_back({fold.name, percent(c.budget), c.system, c.trial,
-                        c.steps == 0 ? eval::cell(std::string())
-                                     : eval::cell(static_cast<std::int64_t>(c.steps)),
-                        c.value});
+      if (c.by == by)
+        t.rows.push_back({fold.name, percent(c.budget), c.system, c.trial,
+                          c.steps == 0 ? eval::cell(std::string())
+                                       : eval::cell(static_cast<std::int64_t>(c.steps)),
+                          c.value});
   return t;
 }
 
 std::vector<eval::table> tables_of(curve_results const& all) {
   std::vector<curve_summary> const of = summaries(all);
   std::vector<eval::table> tables;
-  for (bool const tuned : {false, true})
-    if (std::any_of(of.begin(), of.end(), [&](curve_summary const& s) { return s.tuned == tuned; }))
+  for (setting_choice const by : setting_choices)
+    if (std::any_of(of.begin(), of.end(), [&](curve_summary const& s) { return s.settings == by; }))
       for (std::size_t m = 0; m < all.options.measures.size(); ++m)
-        tables.push_back(means_table(all, of, m, tuned));
-  for (eval::table& t :
-       std::vector{systems_compared(all, of), ways_compared(all, of), choices_table(all)})
+        tables.push_back(means_table(all, of, m, by));
+  for (eval::table& t : std::vector{systems_compared(all, of), ways_compared(all, of),
+                                    choices_table(all, setting_choice::cross_fitted),
+                                    choices_table(all, setting_choice::validated)})
     if (!t.rows.empty()) tables.push_back(std::move(t));
   return tables;
 }
@@ -265,7 +284,7 @@ std::vector<curve_summary> summaries(curve_results const& all) {
     curve_summary& s = found.emplace_back();
     s.way = p.way;
     s.system = p.system;
-    s.tuned = p.tuned;
+    s.settings = p.settings;
     s.budget = p.budget;
     s.queries.resize(measures);
     auto const folds = static_cast<double>(all.folds.size());
@@ -296,16 +315,15 @@ eval::table points_table(curve_results const& all) {
   std::size_t const measures = all.options.measures.size();
   for (curve_fold const& fold : all.folds)
     for (curve_point const& p : fold.points) {
-      std::size_t const labels = p.documents + (p.tuned ? fold.vali_documents : 0);
       std::vector<eval::cell> row{fold.name,
                                   p.way,
                                   p.budget,
-                                  std::string(p.tuned ? "tuned" : "defaults"),
+                                  std::string(name_of(p.settings)),
                                   static_cast<std::int64_t>(p.draw),
                                   p.system,
                                   p.how,
                                   static_cast<std::int64_t>(p.documents),
-                                  static_cast<std::int64_t>(labels)};
+                                  static_cast<std::int64_t>(labels_read(fold, p))};
       for (std::size_t m = 0; m < measures; ++m) {
         double sum = 0;
         for (std::size_t i = m; i < p.values.size(); i += measures) sum += p.values[i];
@@ -337,7 +355,7 @@ json_text to_json(curve_results const& all) {
   for (curve_summary const& s : summaries(all))
     json["curves"].push_back({{"way", s.way},
                               {"system", s.system},
-                              {"settings", s.tuned ? "tuned" : "defaults"},
+                              {"settings", name_of(s.settings)},
                               {"share", s.budget},
                               {"documents", s.documents},
                               {"labels", s.labels},
@@ -347,7 +365,8 @@ json_text to_json(curve_results const& all) {
   std::vector<curve_summary> const of = summaries(all);
   json["systems_compared"] = eval::to_json(systems_compared(all, of));
   json["ways_compared"] = eval::to_json(ways_compared(all, of));
-  json["choices"] = eval::to_json(choices_table(all));
+  json["cross_fitted_choices"] = eval::to_json(choices_table(all, setting_choice::cross_fitted));
+  json["choices"] = eval::to_json(choices_table(all, setting_choice::validated));
   return json;
 }
 

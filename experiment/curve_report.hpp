@@ -15,10 +15,10 @@ nlohmann::ordered_json options_json(curve_results const& all);
 struct curve_summary {
   std::string way;
   std::string system;
-  bool tuned = false;
+  setting_choice settings = setting_choice::defaults;
   double budget = 0;
   double documents = 0;  ///< mean of the folds
-  double labels = 0;     ///< those of the validation part too, where it is tuned
+  double labels = 0;     ///< those of the validation part too, where settings are validated
   std::size_t draws = 1;
   std::vector<double> means;   ///< of the folds' means over queries and draws
   std::vector<double> spread;  ///< deviation over the draws of each draw's mean of fold means

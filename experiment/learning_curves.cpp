@@ -14,6 +14,7 @@
 #include "experiment/ways.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -28,7 +29,10 @@ namespace fs = std::filesystem;
 using json_text = nlohmann::ordered_json;
 
 /// The version of the form of results; another one makes finished folds worthless.
-constexpr int form = 1;
+constexpr int form = 2;
+
+constexpr std::array<std::string_view, 3> setting_choice_names{"defaults", "cross-fitted",
+                                                               "validated"};
 
 void expect_once(std::vector<std::string> const& names, std::string_view what) {
   if (names.empty()) throw usage_error(fmt::format("no {}, expected one or more", what));
@@ -45,7 +49,12 @@ class curves_runner {
     all_.options = options;
     for (std::string const& name : options.systems) {
       systems_.push_back(peers::make_system(name, {.lightgbm = options.lightgbm}));
-      if (!systems_.back().library.empty()) all_.libraries.push_back(systems_.back().library);
+      std::string const& library = systems_.back().library;
+      if (library.empty())
+        all_.ours.push_back(name);
+      else if (std::find(all_.libraries.begin(), all_.libraries.end(), library) ==
+               all_.libraries.end())
+        all_.libraries.push_back(library);
     }
     reading_ = source.reading();
     if (options.feature_order == datasets::feature_order::file)
@@ -163,6 +172,17 @@ class curves_runner {
 };
 
 }  // namespace
+
+std::string_view name_of(setting_choice by) {
+  return setting_choice_names[static_cast<std::size_t>(by)];
+}
+
+setting_choice setting_choice_from(std::string_view name) {
+  for (setting_choice const by : setting_choices)
+    if (name == name_of(by)) return by;
+  throw usage_error(fmt::format("found the settings '{}', expected {}", name,
+                                fmt::join(setting_choice_names, ", ")));
+}
 
 std::vector<std::string_view> curve_systems() {
   return peers::system_names();

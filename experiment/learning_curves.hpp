@@ -22,7 +22,7 @@
 // functions may be called from several threads, `run_curves` on output folders of its own each.
 namespace rulerank::experiment {
 
-/// The systems there are: rules, lightgbm, xgboost, ranksvm.
+/// The systems there are (peers::system_names).
 std::vector<std::string_view> curve_systems();
 /// The ways to choose the documents to learn from: all, chosen, random, queries, depth, margin,
 /// entropy, variance (docs/verbs/experiment.md).
@@ -47,17 +47,32 @@ struct curve_options {
   std::string out_dir;
 };
 
-/// Budgets up to this share have no validation part to choose settings by: its labels would be most
-/// of those that are read.
+/// How the setting of a system was chosen.
+enum class setting_choice {
+  defaults,      ///< not at all
+  cross_fitted,  ///< inside a random sample of as many labels (cross_fitting.hpp)
+  validated,     ///< on the validation part, whose labels come on top
+};
+inline constexpr setting_choice setting_choices[]{
+    setting_choice::defaults, setting_choice::cross_fitted, setting_choice::validated};
+/// defaults, cross-fitted, validated.
+std::string_view name_of(setting_choice by);
+/// Throws `usage_error` that lists the names.
+setting_choice setting_choice_from(std::string_view name);
+
+/// Up to this share of the labels settings are chosen inside the sample: the labels of a validation
+/// part would be most of those that are read. Above it the validation part chooses.
 inline constexpr double largest_untuned_budget = 0.1;
 
-/// A setting that a validation part chose for a system and a budget.
+/// A setting that was chosen for a system and a budget.
 struct curve_choice {
   std::string system;
   double budget = 0;
+  setting_choice by = setting_choice::validated;  ///< or cross_fitted
   std::string trial;
-  std::size_t steps = 0;  ///< trees; 0: the system has none
-  double value = 0;       ///< the first measure's, on the validation part
+  std::size_t steps = 0;  ///< trees; 0: as many as the trial has, or the system has none
+  /// The first measure's, on the validation part, or the share of the sample's pairs in order.
+  double value = 0;
 };
 
 /// What a system got on a fold's test part, having learnt from one sample.
@@ -68,7 +83,7 @@ struct curve_point {
   std::size_t documents = 0;  ///< learnt from
   std::string how;            ///< what else is to be said of the choice, such as a rule size
   std::string system;
-  bool tuned = false;          ///< with the setting that the validation part chose
+  setting_choice settings = setting_choice::defaults;
   std::vector<double> values;  ///< [queries x measures]
 };
 
@@ -84,7 +99,8 @@ struct curve_fold {
 
 struct curve_results {
   curve_options options;               ///< as asked for, with r_max of the profile
-  std::vector<std::string> libraries;  ///< of the systems that need one, with versions
+  std::vector<std::string> libraries;  ///< of the systems that need one, with versions, each once
+  std::vector<std::string> ours;       ///< the systems that need none
   std::vector<curve_fold> folds;
 };
 

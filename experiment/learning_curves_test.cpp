@@ -162,11 +162,14 @@ TEST(curve_fold, is_read_as_it_was_written) {
   fold.inputs["Fold1/train.txt"] = "sum";
   fold.train_documents = 9;
   fold.qids = {"1", "2"};
-  fold.choices.push_back({"lightgbm", 0.25, "trial", 40, 1.0 / 3});
-  fold.points.push_back({"random", 0.25, 1, 2, "how", "lightgbm", true, {0.1, 1.0 / 3}});
+  fold.choices.push_back({"lightgbm", 0.25, setting_choice::cross_fitted, "trial", 40, 1.0 / 3});
+  fold.points.push_back(
+      {"random", 0.25, 1, 2, "how", "lightgbm", setting_choice::validated, {0.1, 1.0 / 3}});
   std::string const text = to_text(fold);
   EXPECT_EQ(to_text(curve_fold_from(text, "here")), text);
   EXPECT_EQ(curve_fold_from(text, "here").points.at(0).values, fold.points[0].values);
+  EXPECT_EQ(curve_fold_from(text, "here").points.at(0).settings, setting_choice::validated);
+  EXPECT_EQ(curve_fold_from(text, "here").choices.at(0).by, setting_choice::cross_fitted);
   std::string damaged = text;
   damaged[damaged.find("random")] = 'R';
   EXPECT_THROW(curve_fold_from(damaged, "here"), error);
@@ -216,17 +219,23 @@ TEST(run_curves, learns_from_every_sample_and_better_from_more) {
   curve_results const all = run_curves({}, options, source);
   ASSERT_EQ(all.folds.size(), 3U);
   std::size_t const systems = options.systems.size();
-  // Below 100 %: chosen once, the others by two draws; tuned at 25 % too. At 100 % all, twice.
-  EXPECT_EQ(all.folds[0].points.size(), systems * (5 + 2 * 5 + 2));
-  EXPECT_EQ(all.folds[0].choices.size(), 2 * systems);
+  // Below 100 %: chosen once, the others by two draws. At 100 % all. Each by two settings.
+  EXPECT_EQ(all.folds[0].points.size(), systems * 2 * (5 + 5 + 1));
+  EXPECT_EQ(all.folds[0].choices.size(), 3 * systems);
+  for (curve_choice const& c : all.folds[0].choices) {
+    EXPECT_EQ(c.by, c.budget < 0.1 ? setting_choice::cross_fitted : setting_choice::validated);
+    EXPECT_TRUE(c.value > (c.budget < 0.1 ? 0 : 0.3) && c.value < 1) << c.value;
+  }
   std::map<std::pair<std::string, double>, double> means;
   for (curve_summary const& s : summaries(all)) {
     EXPECT_EQ(s.draws, s.way == "random" || s.way == "variance" ? 2U : 1U);
     EXPECT_EQ(s.queries.at(0).size(), 30U);
     double const mean = s.means.at(0);
     EXPECT_TRUE(mean > 0 && mean < 1) << mean;
-    EXPECT_GE(s.labels, s.documents + (s.tuned ? 1 : 0));
-    if (!s.tuned) means[{s.way + s.system, s.budget}] = mean;
+    EXPECT_EQ(s.labels > s.documents, s.settings == setting_choice::validated);
+    EXPECT_NE(s.settings,
+              s.budget < 0.1 ? setting_choice::validated : setting_choice::cross_fitted);
+    if (s.settings == setting_choice::defaults) means[{s.way + s.system, s.budget}] = mean;
   }
   EXPECT_GT((means[{"allrules", 1}]), (means[{"randomrules", 0.05}]));
 }
@@ -239,7 +248,7 @@ TEST(run_curves, the_points_table_has_the_means) {
   std::map<std::string, std::vector<double>> by_fold;  // of rules, random, 5 %
   for (auto const& row : t.rows)
     if (std::get<std::string>(row[1]) == "random" && std::get<double>(row[2]) == 0.05 &&
-        std::get<std::string>(row[5]) == "rules")
+        std::get<std::string>(row[3]) == "cross-fitted" && std::get<std::string>(row[5]) == "rules")
       by_fold[std::get<std::string>(row[0])].push_back(std::get<double>(row[9]));
   double mean = 0;
   for (auto const& [fold, draws] : by_fold) {
@@ -247,7 +256,8 @@ TEST(run_curves, the_points_table_has_the_means) {
     mean += (draws[0] + draws[1]) / 2 / 3;
   }
   for (curve_summary const& s : summaries(all))
-    if (s.way == "random" && s.budget == 0.05 && s.system == "rules") {
+    if (s.way == "random" && s.budget == 0.05 && s.system == "rules" &&
+        s.settings == setting_choice::cross_fitted) {
       EXPECT_NEAR(s.means.at(0), mean, 1e-12);
     }
   EXPECT_NE(render(all, eval::table_format::markdown).find("25 %"), std::string::npos);
@@ -315,7 +325,65 @@ TEST(run_curves, another_seed_draws_others) {
   ctx.seed = 2;
   EXPECT_NE(run_curves(ctx, options, source).folds[0].points[0].values,
             first.folds[0].points[0].values);
-  EXPECT_TRUE(first.folds[0].choices.empty());
+}
+
+TEST(run_curves, fits_our_members_and_says_which_settings_were_chosen) {
+  folds_in_memory const drawn(300);
+  memory_folds const source(drawn.data, drawn.folds);
+  curve_options options = small_options();
+  options.systems = {"scorecard", "linear", "members"};
+  options.ways = {"random"};
+  options.budgets = {0.1, 1};
+  curve_results const all = run_curves({}, options, source);
+  EXPECT_EQ(all.ours, options.systems);
+  EXPECT_TRUE(all.libraries.empty());
+  std::map<std::string, double> means;
+  for (curve_summary const& s : summaries(all))
+    means[fmt::format("{} {} {}", s.system, name_of(s.settings), s.budget)] = s.means.at(0);
+  EXPECT_EQ(means.size(), 3U * 2 * 2);
+  for (auto const& [name, mean] : means) EXPECT_TRUE(mean > 0.3 && mean < 1) << name << mean;
+  for (char const* const system : {"scorecard", "members"})
+    EXPECT_GT(means[fmt::format("{} defaults 1", system)],
+              means[fmt::format("{} defaults 0.1", system)]);
+  std::string const text = render(all, eval::table_format::markdown);
+  for (char const* const words :
+       {"settings without a choice", "settings chosen by cross-fitting: pairs in order",
+        "settings chosen on the validation parts by NDCG@10"})
+    EXPECT_NE(text.find(words), std::string::npos) << words;
+  EXPECT_EQ(text.find("our systems less"), std::string::npos);  // there is no other library's
+  // Chosen among the defaults and the trials.
+  nlohmann::ordered_json const data = to_json(all);
+  EXPECT_EQ(data.at("cross_fitted_choices").size(), 9U);
+  EXPECT_EQ(data.at("choices").size(), 9U);
+}
+
+TEST(run_curves, keeps_the_defaults_where_a_sample_says_nothing) {
+  folds_in_memory drawn(300);
+  for (std::int32_t& label : drawn.data.labels) label = 1;
+  memory_folds const source(drawn.data, drawn.folds);
+  curve_options options = small_options();
+  options.systems = {"scorecard", "linear", "members"};
+  options.ways = {"random"};
+  options.budgets = {0.01, 0.1};
+  curve_results const all = run_curves({}, options, source);
+  for (curve_fold const& fold : all.folds) {
+    ASSERT_EQ(fold.choices.size(), 6U);
+    for (curve_choice const& c : fold.choices) {
+      EXPECT_EQ(c.value, 0.5);
+      EXPECT_EQ(c.steps, 0U);
+    }
+    EXPECT_EQ(fold.choices[0].trial, "tube, pair, penalty 0.0001, smoothness 0.1");
+    for (curve_point const& p : fold.points)
+      for (curve_point const& other : fold.points)
+        if (p.way == other.way && p.budget == other.budget && p.draw == other.draw) {
+          EXPECT_EQ(p.values, other.values);
+        }
+  }
+}
+
+TEST(setting_choice, has_a_word_each) {
+  for (setting_choice const by : setting_choices) EXPECT_EQ(setting_choice_from(name_of(by)), by);
+  EXPECT_THROW(setting_choice_from("tuned"), usage_error);
 }
 
 TEST(curve_options, that_make_no_sense) {

@@ -270,30 +270,32 @@ class Curves(harness.CommandLine):
             "experiment", *line, "--out-dir", s, "--systems", s).returncode == 0)]
 
     def test_files_and_rows(self):
-        systems = self.available("ranksvm")
+        systems = ["scorecard", *self.available("ranksvm")]
         shown = self.curves("out", systems=",".join(systems)).stdout.decode()
         self.assertEqual(set(self.outputs("out")), {"curves.tsv", "curves.md", "curves.svg",
                                                     *(f"curves/Fold{n}.json" for n in (1, 2, 3))})
         rows = self.rows("out")
         samples = 1 + 4 * 2  # chosen is not drawn
-        self.assertEqual(len(rows), 3 * len(systems) * (samples + 2 * samples + 2))
+        self.assertEqual(len(rows), 3 * len(systems) * 2 * (samples + samples + 1))
         for row in rows:
             documents = int(row["documents"])
             if row["way"] != "chosen":
                 self.assertEqual(documents, round(float(row["share"]) * 200))
-            self.assertEqual(int(row["labels"]) - documents, 200 if row["settings"] == "tuned" else 0)
+            self.assertEqual(int(row["labels"]) - documents, 200 if row["settings"] == "validated" else 0)
             self.assertTrue(0 <= float(row["MAP"]) <= 1)
-        self.assertEqual({row["settings"] for row in rows if row["share"] == "0.02"}, {"defaults"})
-        for word in ("MAP, settings without a choice", "25 %", "settings chosen on the validation parts"):
+        for share, settings in (("0.02", "cross-fitted"), ("0.25", "validated"), ("1", "validated")):
+            self.assertEqual({row["settings"] for row in rows if row["share"] == share}, {"defaults", settings})
+        for word in ("MAP, settings without a choice", "25 %", "settings chosen on the validation parts",
+                     "MAP, settings chosen by cross-fitting in a random sample", "pairs in order"):
             self.assertIn(word, shown)
-        self.assertEqual("rules less the best other system" in shown, len(systems) > 1)
+        self.assertEqual("our systems less the best other library's" in shown, "ranksvm" in systems)
         picture = (self.folder / "out" / "curves.svg").read_text()
         self.assertTrue(picture.startswith("<svg ") and picture.endswith("</svg>\n"))
         self.assertEqual(picture.count("<circle"), 5 * 2 * 2 * len(systems))
         manifest = json.loads((self.folder / "out" / "manifest.json").read_text())
-        self.assertEqual(len(manifest["libraries"]), len(systems) - 1)
+        self.assertEqual(len(manifest["libraries"]), len(systems) - 2)
         data = json.loads(self.curves("out", "--json", systems=",".join(systems)).stdout)
-        self.assertEqual(len(data["curves"]), len(systems) * (5 + 2 * 5 + 2))
+        self.assertEqual(len(data["curves"]), len(systems) * 2 * (5 + 5 + 1))
 
     def test_all_labels_agree_with_rank(self):
         self.curves("out")
@@ -305,6 +307,27 @@ class Curves(harness.CommandLine):
                    and row["settings"] == "defaults")
         for name, value in judged["systems"][0]["averages"].items():
             self.assertAlmostEqual(float(row[name]), value, 12)
+
+    def test_our_members(self):
+        line = ["--folds", "data", "--systems", "scorecard,linear,members", "--ways", "chosen,random", "--budgets",
+                "5%,100%", *self.DRAWS, "--out-dir"]
+        shown = self.expect(0, "experiment", *line, "out").stdout.decode()
+        for word in ("random, members", "pairs in order", "settings chosen on the validation parts"):
+            self.assertIn(word, shown)
+        self.assertNotIn("our systems less", shown)
+        self.expect(0, "experiment", *line, "again", "--threads", "1")
+        self.assertEqual(self.outputs("out"), self.outputs("again"))
+        # With all labels a system ranks as a model that is fitted on the training part.
+        for system, members in (("scorecard", "scorecard"), ("linear", "linear"), ("members", "rules,scorecard,linear")):
+            with self.subTest(system):
+                self.expect(0, "fit", "--train", "data/Fold2/train.txt", "--members", members, "--model", "m")
+                self.expect(0, "rank", "--model", "m", "--test", "data/Fold2/test.txt", "--out", "s.txt")
+                judged = json.loads(self.expect(
+                    0, "evaluate", "--test", "data/Fold2/test.txt", "--scores", "s.txt", "--metrics", "MAP",
+                    "--ties", "average", "--json").stdout)["systems"][0]["averages"]["MAP"]
+                row = next(row for row in self.rows("out") if row["fold"] == "Fold2" and row["way"] == "all"
+                           and row["settings"] == "defaults" and row["system"] == system)
+                self.assertAlmostEqual(float(row["MAP"]), judged, 12)
 
     def test_stopped_and_run_again_gives_the_same_bytes(self):
         line = ["experiment", "--folds", "data", "--systems", "rules", *self.QUICK, "--random-draws", "60",
@@ -375,10 +398,12 @@ class Curves(harness.CommandLine):
     def test_xgboost(self):
         if self.available("xgboost") == ["rules"]:
             self.skipTest("needs a build with XGBoost")
-        line = ["--folds", "data", "--systems", "rules,xgboost", "--ways", "chosen,random", "--budgets", "5%,10%",
+        (self.folder / "one").mkdir()
+        (self.folder / "data" / "Fold1").rename(self.folder / "one" / "Fold1")
+        line = ["--folds", "one", "--systems", "rules,xgboost", "--ways", "chosen,random", "--budgets", "10%",
                 *self.DRAWS, "--out-dir"]
         shown = self.expect(0, "experiment", *line, "out").stdout.decode()
-        for word in ("XGBoost ", "rules less the best other system", "chosen, xgboost"):
+        for word in ("XGBoost ", "our systems less the best other library's", "chosen, xgboost"):
             self.assertIn(word, shown)
         self.expect(0, "experiment", *line, "again", "--threads", "1")
         self.assertEqual(self.outputs("out"), self.outputs("again"))
