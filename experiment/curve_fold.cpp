@@ -354,12 +354,29 @@ class curve_runner {
     return tasks;
   }
 
-  std::vector<double> values_of(context const& ctx, peers::trial const& t, std::size_t steps,
-                                std::vector<std::size_t> const& documents) const {
+  struct learnt_values {
+    std::vector<double> values;  // [queries x measures]
+    double fit_s = 0, score_s = 0;
+  };
+
+  learnt_values values_of(context const& ctx, peers::trial const& t, std::size_t steps,
+                          std::vector<std::size_t> const& documents) const {
+    stage_timer const fitting(untimed_, {});
     auto const learner = learnt(ctx, t, steps, documents);
+    double const fit_s = fitting.seconds();
     binned_parts const& parts = parts_.at(t.method);
+    stage_timer const scoring(untimed_, {});
     std::vector<double> const scores = learner->score(ctx, {test_, parts.test, parts.cuts});
-    return eval::evaluate(ctx, test_, scores, options_.measures, options_.profile).values;
+    double const score_s = scoring.seconds();
+    return {eval::evaluate(ctx, test_, scores, options_.measures, options_.profile).values, fit_s,
+            score_s};
+  }
+
+  static void add_to(json_text& json, setting_choice by, std::string const& system,
+                     learnt_values const& of) {
+    std::string const settings(name_of(by));
+    json[settings][system] = of.values;
+    json["seconds"][settings][system] = {of.fit_s, of.score_s};
   }
 
   json_text learn_sample(context const& ctx, sample_task const& task) const {
@@ -368,11 +385,11 @@ class curve_runner {
     for (std::size_t s = 0; s < work_.systems.size(); ++s) {
       peers::system const& system = work_.systems[s];
       kept_setting const& kept = kept_.at({task.budget, s});
-      std::vector<double> defaults = values_of(ctx, system.defaults, 0, sample.documents);
+      learnt_values const defaults = values_of(ctx, system.defaults, 0, sample.documents);
+      add_to(json, setting_choice::defaults, system.name, defaults);
       bool const same = kept.trial == &system.defaults && kept.steps == 0;
-      json[std::string(name_of(choice_at(task.budget)))][system.name] =
-          same ? defaults : values_of(ctx, *kept.trial, kept.steps, sample.documents);
-      json[std::string(name_of(setting_choice::defaults))][system.name] = std::move(defaults);
+      add_to(json, choice_at(task.budget), system.name,
+             same ? defaults : values_of(ctx, *kept.trial, kept.steps, sample.documents));
     }
     return json;
   }
@@ -385,16 +402,21 @@ class curve_runner {
     for (sample_task const& task : tasks) {
       json_text const found = done(key_of(task));
       for (setting_choice const by : {setting_choice::defaults, choice_at(task.budget)})
-        for (peers::system const& s : work_.systems)
-          result_.points.push_back(
-              {std::string(name_of(task.by)), task.budget, task.draw,
-               found.at("documents").get<std::size_t>(), found.at("how").get<std::string>(), s.name,
-               by, found.at(std::string(name_of(by))).at(s.name).get<std::vector<double>>()});
+        for (peers::system const& s : work_.systems) {
+          std::string const settings(name_of(by));
+          json_text const& seconds = found.at("seconds").at(settings).at(s.name);
+          result_.seconds.push_back({seconds.at(0).get<double>(), seconds.at(1).get<double>()});
+          result_.points.push_back({std::string(name_of(task.by)), task.budget, task.draw,
+                                    found.at("documents").get<std::size_t>(),
+                                    found.at("how").get<std::string>(), s.name, by,
+                                    found.at(settings).at(s.name).get<std::vector<double>>()});
+        }
     }
   }
 
   context const& ctx_;
   curve_work const& work_;
+  sinks const untimed_;
   curve_options const& options_;
   std::size_t fold_;
   datasets::dataset train_, vali_, test_;

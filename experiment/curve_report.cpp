@@ -334,6 +334,24 @@ eval::table points_table(curve_results const& all) {
   return t;
 }
 
+eval::table seconds_table(curve_fold const& fold) {
+  eval::table t;
+  t.title =
+      "seconds of one thread, with other samples side by side: another run has other ones; fit: to "
+      "learn from the sample, items made before; score: all documents of the test part";
+  auto const number = eval::column::style::general;
+  t.columns = {{"fold"},   {"way"}, {"share", number},     {"settings"},    {"draw", number},
+               {"system"}, {"how"}, {"documents", number}, {"fit", number}, {"score", number}};
+  for (std::size_t i = 0; i < fold.seconds.size(); ++i) {
+    curve_point const& p = fold.points.at(i);
+    curve_seconds const& s = fold.seconds[i];
+    t.rows.push_back({fold.name, p.way, p.budget, std::string(name_of(p.settings)),
+                      static_cast<std::int64_t>(p.draw), p.system, p.how,
+                      static_cast<std::int64_t>(p.documents), s.fit, s.score});
+  }
+  return t;
+}
+
 std::string render(curve_results const& all, eval::table_format format) {
   std::string text;
   for (eval::table const& t : tables_of(all))

@@ -148,7 +148,11 @@ class curves_runner {
     fold.inputs = std::move(inputs);
     // As a later run reads it.
     std::string const text = to_text(fold);
-    if (!path.empty()) write_file(path, text);
+    if (!path.empty()) {
+      write_file(path_of(name, ".seconds.tsv"),
+                 eval::render(seconds_table(fold), eval::table_format::tsv));
+      write_file(path, text);
+    }
     journal.remove();
     all_.folds.push_back(curve_fold_from(text, path));
     note(fmt::format("{} of {} folds: {} in {:.1f} s", i + 1, folds, name, timer.seconds()));

@@ -87,6 +87,12 @@ struct curve_point {
   std::vector<double> values;  ///< [queries x measures]
 };
 
+/// How long a system took to get a point: no two runs have the same.
+struct curve_seconds {
+  double fit = 0;    ///< to learn from the sample
+  double score = 0;  ///< to make the test part's scores
+};
+
 struct curve_fold {
   std::string name;
   std::string fingerprint;
@@ -94,7 +100,8 @@ struct curve_fold {
   std::size_t train_documents = 0, vali_documents = 0;
   std::vector<std::string> qids;
   std::vector<curve_choice> choices;
-  std::vector<curve_point> points;  ///< by budget, way, draw, setting, system, as asked for
+  std::vector<curve_point> points;     ///< by budget, way, draw, setting, system, as asked for
+  std::vector<curve_seconds> seconds;  ///< of the points; none in a fold that was read from text
 };
 
 struct curve_results {
@@ -113,7 +120,8 @@ bool needs_validation(curve_options const& options);
 /// Trains every system on every sample of every fold and judges it on the test part, or takes the
 /// folds, and of a fold what was done, from an earlier run with the same options and inputs; writes
 /// curves/FoldN.json, curves.tsv, curves.md and curves.svg. The same options, inputs and libraries
-/// give the same bytes for any threads and however often it was stopped. Throws `usage_error` for
+/// give the same bytes for any threads and however often it was stopped, but for
+/// curves/FoldN.seconds.tsv, which has times. Throws `usage_error` for
 /// options that make no sense and systems whose library is not there, `error` for bad input,
 /// `output_error`.
 curve_results run_curves(context const& ctx, curve_options const& options,
@@ -121,6 +129,8 @@ curve_results run_curves(context const& ctx, curve_options const& options,
 
 /// A row for each fold, system, way, budget, setting and draw.
 eval::table points_table(curve_results const& all);
+/// A row for each point of a fold that has its times.
+eval::table seconds_table(curve_fold const& fold);
 /// The means and their spread, then the comparisons, in any format but JSON.
 std::string render(curve_results const& all, eval::table_format format);
 /// The same as data.

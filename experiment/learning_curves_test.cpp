@@ -203,10 +203,11 @@ struct folds_in_memory {
   std::vector<memory_fold> folds;
 };
 
+/// But for those with times.
 std::map<std::string, std::string> files_in(std::string const& folder) {
   std::map<std::string, std::string> files;
   for (auto const& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file())
+    if (entry.is_regular_file() && !entry.path().string().ends_with(".seconds.tsv"))
       files[fs::relative(entry.path(), folder).string()] =
           datasets::read_file(entry.path().string(), "");
   return files;
@@ -261,6 +262,34 @@ TEST(run_curves, the_points_table_has_the_means) {
       EXPECT_NEAR(s.means.at(0), mean, 1e-12);
     }
   EXPECT_NE(render(all, eval::table_format::markdown).find("25 %"), std::string::npos);
+}
+
+TEST(run_curves, says_how_long_each_point_took) {
+  folds_in_memory const drawn(300);
+  memory_folds const source(drawn.data, drawn.folds);
+  temporary_folder const folder;
+  curve_options options = small_options();
+  options.out_dir = folder.path();
+  for (curve_fold const& fold : run_curves({}, options, source).folds)
+    EXPECT_TRUE(fold.seconds.empty());  // as they are read again
+  for (char const* const name : {"Fold1", "Fold2", "Fold3"}) {
+    std::string const text = datasets::read_file(
+        (fs::path(folder.path()) / "curves" / fmt::format("{}.seconds.tsv", name)).string(), "");
+    EXPECT_TRUE(text.starts_with("# seconds of one thread")) << text.substr(0, 40);
+    EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')),
+              2 + options.systems.size() * 2 * (5 + 5 + 1));
+    EXPECT_EQ(text.find("\t-"), std::string::npos);
+  }
+  curve_fold one;
+  one.name = "Fold1";
+  one.points.resize(2);
+  one.points[1].system = "rules";
+  one.seconds = {{1, 2}, {0.5, 0.25}};
+  eval::table const t = seconds_table(one);
+  ASSERT_EQ(t.rows.size(), 2U);
+  EXPECT_EQ(std::get<std::string>(t.rows[1][5]), "rules");
+  EXPECT_EQ(std::get<double>(t.rows[1][8]), 0.5);
+  EXPECT_EQ(std::get<double>(t.rows[1][9]), 0.25);
 }
 
 TEST(run_curves, has_the_same_bytes_for_any_number_of_threads_and_stops) {

@@ -256,7 +256,8 @@ class Curves(harness.CommandLine):
     def outputs(self, out):
         root = self.folder / out
         return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*")
-                if path.is_file() and path.name not in ("manifest.json", harness.LOCK)}
+                if path.is_file() and path.name not in ("manifest.json", harness.LOCK)
+                and not path.name.endswith(".seconds.tsv")}
 
     def rows(self, out):
         lines = (self.folder / out / "curves.tsv").read_text().splitlines()
@@ -277,6 +278,9 @@ class Curves(harness.CommandLine):
         rows = self.rows("out")
         samples = 1 + 4 * 2  # chosen is not drawn
         self.assertEqual(len(rows), 3 * len(systems) * 2 * (samples + samples + 1))
+        seconds = (self.folder / "out" / "curves" / "Fold3.seconds.tsv").read_text().splitlines()
+        self.assertEqual(len(seconds), 2 + len(rows) // 3)
+        self.assertTrue(all(float(cell) >= 0 for line in seconds[2:] for cell in line.split("\t")[-2:]))
         for row in rows:
             documents = int(row["documents"])
             if row["way"] != "chosen":
