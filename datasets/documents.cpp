@@ -280,6 +280,17 @@ void expect_no_beir(std::string const& path) {
   }
 }
 
+/// Whether the first file of a folder, in byte order, begins as TREC's documents do.
+bool is_trec_folder(context const& ctx, std::string const& path) {
+  std::filesystem::path const folder = std::filesystem::path(path) / "";
+  auto const files = entries_below(ctx, folder).files;
+  if (files.empty()) return false;
+  auto const file = open_text(ctx, folder / files.front());
+  std::string_view text = file->bytes();
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return begins_trec(text.substr(0, text.find('\n')));
+}
+
 text_format format_of(std::string_view first_line) {
   if (section_of(first_line) != 0) return text_format::cranfield;
   if (begins_trec(first_line)) return text_format::trec;
@@ -306,7 +317,7 @@ void read_documents(context const& ctx, std::string const& path, text_format for
   if (format == text_format::automatic && path != "-" &&
       std::filesystem::is_directory(path, ignored)) {
     expect_no_beir(path);
-    format = text_format::folder;
+    format = is_trec_folder(ctx, path) ? text_format::trec : text_format::folder;
   }
   if (format == text_format::folder) return read_folder(ctx, path, options, take);
   if (format == text_format::trec && path != "-" && std::filesystem::is_directory(path, ignored))

@@ -57,7 +57,7 @@ settings_file member_from(fields const& from, json_text const& json) {
   }
   if (kind != "rules" && kind != "scorecard")
     from.fail("kind", "found a kind that is not known, expected rules, scorecard or linear");
-  char const* const key = from.has("discretizer") ? "discretizer" : "discretiser";
+  char const* const key = from.has("discretiser") ? "discretiser" : "discretizer";
   if (json_text const& cuts = from.member(key); !cuts.is_null())
     s.discretizer = discretizer_from({cuts, from.name(), from.prefix() + key + "."});
   if (kind == "scorecard")

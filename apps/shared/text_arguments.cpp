@@ -60,9 +60,8 @@ auto named_by(char const* option, Find&& find) {
 
 }  // namespace
 
-void text_arguments::add_reading_to(CLI::App& verb, std::string const& name_of_format) {
-  format_option = name_of_format;
-  verb.add_option(format_option, format, names_of_formats(vectors))->capture_default_str();
+void text_arguments::add_reading_to(CLI::App& verb) {
+  verb.add_option("--collection-format", format, names_of_formats(vectors))->capture_default_str();
   verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text");
   verb.add_flag("--number-by-position", index.reading.number_by_position,
                 vectors ? "cranfield, svmlight: ids are 1, 2, ... whatever is behind .I or #"
@@ -119,7 +118,7 @@ knn::text_index_options text_arguments::options(session& owner) const {
   auto const found = std::find_if(known.begin(), known.end(),
                                   [&](auto const& one) { return one.first == format; });
   if (found == known.end())
-    throw usage_error(fmt::format("{}: found '{}', expected {}", format_option, format,
+    throw usage_error(fmt::format("--collection-format: found '{}', expected {}", format,
                                   names_of_formats(vectors)));
   chosen.format = found->second;
   bool const named = !weights.empty() || !tf.empty() || holds_vectors(chosen);

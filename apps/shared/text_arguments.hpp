@@ -10,12 +10,11 @@
 
 namespace rulerank::apps {
 
-/// How text is read and indexed: --format --labels --number-by-position --stop-words
+/// How text is read and indexed: --collection-format --labels --number-by-position --stop-words
 /// --stemmer --no-fold --min-length --max-length --no-numbers --weights --tf --weighting --k1 --b
 /// --min-documents --max-share.
 struct text_arguments {
   std::string format = "auto";
-  std::string format_option;
   bool vectors = false;  ///< svmlight is a format too: to be set before anything is added
   std::string weights;   ///< empty: `smart`, or tf-idf where `tf` is given; of vectors none
   std::string tf;        ///< empty: raw
@@ -27,7 +26,7 @@ struct text_arguments {
 
   /// The options that only matter where an index is made are a group of their own, so that a verb
   /// can refuse them beside an index that exists.
-  void add_reading_to(CLI::App& verb, std::string const& name_of_format = "--format");
+  void add_reading_to(CLI::App& verb);
   void add_index_to(CLI::App& verb);
   /// Throws `usage_error` for words that are not known. Warnings of the reading go to the session.
   knn::text_index_options options(session& owner) const;

@@ -97,6 +97,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
 
   auto summary = nlohmann::ordered_json::object();
   datasets::discretizer fitted;
+  folder_lock lock;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     datasets::dataset data;
     {
@@ -108,7 +109,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
         auto const timer = owner.stage("fit");
         fitted = how.fit_or_read(owner, data);
       }
-      make_folders(arguments.out_dir);  // the first that is written: a fault before leaves nothing
+      lock = owner.hold(arguments.out_dir);  // the first that is written: a fault before leaves nothing
       output_file cuts(model);
       datasets::write_discretizer(fitted, cuts);
       cuts.commit();
@@ -152,9 +153,10 @@ void add_discretize(CLI::App& program, session& owner) {
               "Folder for the files, each under its own name; made where missing")
       ->type_name("D")
       ->required();
-  path_option(*verb, "--discretizer-out,--model", arguments->model,
-              "Where the cut points go; without it D/discretizer.json")
-      ->type_name("M.json");
+  renamed_option(*verb, "--model",
+                 path_option(*verb, "--discretizer-out", arguments->model,
+                             "Where the cut points go; without it D/discretizer.json")
+                     ->type_name("M.json"));
   arguments->discretizer.add_to(*verb);
   arguments->reading.add_to(*verb);
   verb->get_option("--discretizer")->excludes(train);

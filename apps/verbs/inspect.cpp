@@ -30,7 +30,7 @@ struct inspect_arguments {
   std::string test;
   std::string metrics = "MAP,NDCG@10";
   profile_arguments profile;
-  std::uint64_t permutations = 5;
+  std::uint64_t shuffles = 5;
   reading_arguments reading;
   std::string format = "text";
   std::string out = "-";
@@ -42,8 +42,8 @@ void check(session& owner, inspect_arguments const& arguments) {
       owner,
       {{"--model", arguments.model}, {"--names", arguments.names}, {"--test", arguments.test}});
   owner.outputs({{"--out", arguments.out}});
-  if (arguments.permutations == 0)
-    throw usage_error("--permutations: found 0, expected at least 1");
+  if (arguments.shuffles == 0)
+    throw usage_error("--shuffles: found 0, expected at least 1");
   if (!arguments.test.empty()) return;
   for (CLI::Option* const option : arguments.of_test)
     if (option->count() > 0) throw usage_error(fmt::format("{} needs --test", option->get_name()));
@@ -86,8 +86,8 @@ inspected_file permute_file(session& owner, inspect_arguments const& arguments,
   return {arguments.test,
           eval::describe(profile),
           measures,
-          arguments.permutations,
-          l2r::permute(owner.ctx(), scorer, test, measures, profile, arguments.permutations),
+          arguments.shuffles,
+          l2r::permute(owner.ctx(), scorer, test, measures, profile, arguments.shuffles),
           names.empty() ? own : names};
 }
 
@@ -138,7 +138,7 @@ void add_inspect(CLI::App& program, session& owner) {
       expect_measures(*verb, verb->add_option("--metrics", arguments->metrics,
                                               "Names, with cut-offs; the first one sorts"))
           ->capture_default_str());
-  arguments->of_test.push_back(number_option(*verb, "--permutations", arguments->permutations,
+  arguments->of_test.push_back(number_option(*verb, "--shuffles", arguments->shuffles,
                                              "Draws that a loss is the mean of"));
   word_option(*verb, "--format", arguments->format, {"text", "markdown", "json"},
               "Form of the output; json as --json does");

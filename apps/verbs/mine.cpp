@@ -181,6 +181,10 @@ void run_mine(session& owner, mine_arguments const& given) {
                                  {"itemsets", found.size()}};
   if (given.rules) summary["rules"] = strong;
   owner.note("mined", summary);
+  if (given.out != "-")
+    owner.say(fmt::format("{} of {}, in {}",
+                          given.rules ? counted(strong, "rule") : counted(found.size(), "itemset"),
+                          counted(in.data.size(), "transaction"), given.out));
   if (owner.prints_json()) write_file("-", datasets::text_of(summary));
 }
 

@@ -472,7 +472,7 @@ void add_pipeline(CLI::App& program, session& owner) {
       ->group(models);
   number_option(*verb, "--delta", a.features.delta, "LMIR.ABS: what counts are lowered by")
       ->group(models);
-  a.text.add_reading_to(*verb, "--collection-format");
+  a.text.add_reading_to(*verb);
   a.text.add_index_to(*verb);
   add_cross_validation_to(*verb, a.experiment);
   for (auto const& [option, of_main_table] :

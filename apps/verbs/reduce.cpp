@@ -248,9 +248,10 @@ void add_reduce(CLI::App& program, session& owner) {
   path_option(*verb, "--ids", arguments->ids,
               "TSV of every choice: line (0-based), docid, partition, iteration, rules")
       ->type_name("I.tsv");
-  path_option(*verb, "--discretizer-out,--model", arguments->model,
-              "Save the cuts for rank --discretizer")
-      ->type_name("M.json");
+  renamed_option(*verb, "--model",
+                 path_option(*verb, "--discretizer-out", arguments->model,
+                             "Save the cuts for rank --discretizer")
+                     ->type_name("M.json"));
   arguments->sampler.add_to(*verb);
   verb->add_flag("--whole-queries", arguments->whole_queries,
                  "Choose queries, with all their documents, instead of documents")

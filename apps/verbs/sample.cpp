@@ -119,11 +119,12 @@ void add_sample(CLI::App& program, session& owner) {
                     "Labels 0 to L-1, each a quarter as frequent as the one before", {.least = 1})
           ->type_name("L");
   arguments->folds_option =
-      number_option(*verb, "--fold-count,--folds", arguments->folds,
+      number_option(*verb, "--fold-count", arguments->folds,
                     "Equal parts and rotations of them; 1: one split into 3/5, 1/5, 1/5; "
                     "a shape has its own (yahoo2: 1, else 5, and 1 writes the first alone)",
                     {1, most_folds})
           ->type_name("F");
+  renamed_option(*verb, "--folds", arguments->folds_option);
   path_option(*verb, "--out-dir", arguments->out_dir,
               "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
       ->type_name("D");

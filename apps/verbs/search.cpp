@@ -78,11 +78,11 @@ datasets::text_format format_of_queries(knn::text_index const& index, datasets::
   using enum datasets::text_format;
   if (knn::holds_vectors(index.options())) {
     if (asked != svmlight && asked != automatic)
-      throw usage_error("--format: the index holds vectors, expected svmlight");
+      throw usage_error("--collection-format: the index holds vectors, expected svmlight");
     return svmlight;
   }
   if (asked == svmlight)
-    throw usage_error("--format: found 'svmlight', and the index holds documents of words");
+    throw usage_error("--collection-format: found 'svmlight', and the index holds documents of words");
   return asked;
 }
 
@@ -101,7 +101,7 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
   if (arguments.text.format == "svmlight")
     for (std::string const& name : text_arguments::word_options())
       if (verb.count(name) > 0)
-        throw usage_error(fmt::format("{} beside --format svmlight: there are no words", name));
+        throw usage_error(fmt::format("{} beside --collection-format svmlight: there are no words", name));
   arguments.text.check_weights(verb);
   if (arguments.text.weights != "bm25")
     for (char const* const name : {"--k1", "--b"})
@@ -246,6 +246,11 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
     summary["k"] = std::min(arguments.k, index.ids().size());
     summary["metric"] = knn::name_of(options.metric);
     summary["engine"] = knn::name_of(searcher->engine());
+    if (arguments.out != "-")
+      owner.say(fmt::format("searched {} in {}, neighbours in {}",
+                            counted(summary["queries"].get<std::size_t>(), "query", "queries"),
+                            counted(index.ids().size(), "document"),
+                            arguments.out));
     note_quality(owner, *out, summary);
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
@@ -265,7 +270,7 @@ void add_text(CLI::App& search, session& owner) {
                  search_text(owner, *arguments, *search.get_subcommand("text"));
                });
   path_option(*verb, "--collection", arguments->collection,
-              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder, or with --format "
+              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder, or with --collection-format "
               "svmlight vectors; - is standard input")
       ->type_name("FILE|FOLDER|-");
   path_option(*verb, "--index", arguments->index,
@@ -299,6 +304,7 @@ void add_text(CLI::App& search, session& owner) {
       ->type_name("FILE");
   arguments->text.vectors = true;
   arguments->text.add_reading_to(*verb);
+  renamed_option(*verb, "--format", verb->get_option("--collection-format"));
   arguments->text.add_index_to(*verb);
 }
 

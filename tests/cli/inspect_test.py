@@ -113,10 +113,10 @@ class Inspect(harness.CommandLine):
             return Row(name, data, f"inspect {line}", code, message, files={"test": TEST})
         self.check_rows([
             row("metrics", "--model {in} --out {out} --metrics MAP", 2, "--metrics needs --test"),
-            row("permutations", "--model {in} --out {out} --permutations 3", 2, "--permutations needs --test"),
+            row("shuffles", "--model {in} --out {out} --shuffles 3", 2, "--shuffles needs --test"),
             row("complete", "--model {in} --out {out} --complete", 2, "--complete needs --test"),
-            row("none", "--model {in} --out {out} --test {test} --permutations 0", 2,
-                "--permutations: found 0, expected at least 1"),
+            row("none", "--model {in} --out {out} --test {test} --shuffles 0", 2,
+                "--shuffles: found 0, expected at least 1"),
             row("format", "--model {in} --out {out} --format xml", 2, "--format: found 'xml'"),
             row("no model", "--out {out}", 2, "--model is required"),
             row("cuts", "--model {in} --out {out}", 3, "{in}", b"{}"),

@@ -361,7 +361,7 @@ class Forms(Search):
                                                             *PLAIN))
         for form in ("tsv", "jsonl", "folder", "cranfield", "trec"):
             self.assertEqual(whole, self.neighbours("--collection", docs[form], "--queries",
-                                                    queries[form], "--format", form, *PLAIN))
+                                                    queries[form], "--collection-format", form, *PLAIN))
         for form in ("tsv", "jsonl", "cranfield", "gz", "zst"):
             if form in docs:
                 with self.subTest("standard input", form=form):
@@ -436,7 +436,7 @@ class Vectors(Search):
         packed = self.file("packed", gzip.compress(self.lines(documents)))
         for weights in ("none", "tf-idf"):
             index = self.folder / f"index-{weights}"
-            line = ["--format", "svmlight", "--weights", weights]
+            line = ["--collection-format", "svmlight", "--weights", weights]
             self.expect(0, "search", "text", "--collection", docs, "--index", index, *line)
             for metric in METRICS:
                 for k in (1, 7, 1000):
@@ -458,7 +458,7 @@ class Vectors(Search):
 
     def test_vectors_have_weights_of_their_own(self):
         docs = self.file("docs", b"0 1:3 2:1\n0 1:1 3:1\n0 2:2\n")
-        line = ["--collection", docs, "--queries", docs, "--format", "svmlight", "--metric", "ip"]
+        line = ["--collection", docs, "--queries", docs, "--collection-format", "svmlight", "--metric", "ip"]
         self.assertEqual(self.neighbours(*line), self.neighbours(*line, "--weights", "none"))
         self.assertEqual(self.rows(self.neighbours(*line, "--k", 1))[0], ("1", 1, "1", 10))
         self.assertNotEqual(self.neighbours(*line), self.neighbours(*line, "--weights", "tf-idf"))
@@ -477,7 +477,7 @@ class Vectors(Search):
         texts = ["--collection", self.file("d.tsv", tsv(documents)), "--queries",
                  self.file("q.tsv", tsv(queries)), *PLAIN]
         rows = ["--collection", self.file("d.svm", matrix(documents)), "--queries",
-                self.file("q.svm", matrix(queries)), "--format", "svmlight"]
+                self.file("q.svm", matrix(queries)), "--collection-format", "svmlight"]
         for cut in ([], ["--min-documents", 3], ["--max-share", .2]):
             for weights in ("none", "tf-idf"):
                 words = [*cut, "--weights", weights, "--tf", "raw"]
@@ -486,7 +486,7 @@ class Vectors(Search):
     def test_ids(self):
         docs = self.file("docs", b"# a head\n1 1:1 # first of all\n\n1 2:1\r\n"
                                  b"2 qid:4 3:1 #docid = G-1 inc = 1\n2 4:1 #\n-0 5:1 # # x\n")
-        line = ["--format", "svmlight", "--collection", docs, "--queries", docs, "--k", 1]
+        line = ["--collection-format", "svmlight", "--collection", docs, "--queries", docs, "--k", 1]
         ids = ["first", "4", "G-1", "6", "x"]
         self.assertEqual([row[::2] for row in self.rows(self.neighbours(*line))],
                          list(zip(ids, ids)))
@@ -499,7 +499,7 @@ class Vectors(Search):
         docs = self.file("docs", b"-1 1:1\n+1.0 2:1\n0.50 3:1\n-0 4:1\n1e2 5:1\n")
         asked = self.file("asked", b"-1 1:2\n1 2:2\n1 3:2\n0 4:2\n100 5:2\n")
         line = ["--votes", "majority", "--k", 1, "--out", "n", "--classes", "c"]
-        self.expect(0, "search", "text", "--format", "svmlight", "--collection", docs, "--queries",
+        self.expect(0, "search", "text", "--collection-format", "svmlight", "--collection", docs, "--queries",
                     asked, *line, message="accuracy 0.8000")
         self.assertEqual((self.folder / "c").read_text(),
                          "1\t-1\t-1\n2\t1\t1\n3\t1\t0.5\n4\t0\t0\n5\t100\t100\n")
@@ -507,7 +507,7 @@ class Vectors(Search):
     def test_values_at_the_ends(self):
         # 0 is as nothing; what tf-idf makes 0 or does not make finite; columns up to 2^31 - 1.
         docs = self.file("docs", b"0 0:1 7:0 2147483647:2\n0 0:5e-324 3:0\n0 5:1\n0 5:2\n0 0:1\n")
-        line = ["--format", "svmlight", "--collection", docs, "--queries", docs, "--metric", "ip",
+        line = ["--collection-format", "svmlight", "--collection", docs, "--queries", docs, "--metric", "ip",
                 "--k", 1]
         self.assertEqual([row[2:] for row in self.rows(self.neighbours(*line))],
                          [("1", 5), ("1", 5e-324), ("4", 2), ("4", 4), ("1", 1)])
@@ -521,12 +521,12 @@ class Vectors(Search):
                          [("1", 1), ("2", 1), ("3", 1), ("4", 1)])
         self.assertTrue(all(math.isfinite(row[3]) for row in found))
         message = "huge: found a value {}tf-idf makes {}, expected at most 1e+150"
-        self.expect(3, "search", "text", "--format", "svmlight", "--collection", huge, "--index",
+        self.expect(3, "search", "text", "--collection-format", "svmlight", "--collection", huge, "--index",
                     "new", "--weights", "tf-idf",
                     message=message.format("that ", f"{1e150 * math.log(4)}"))
         self.assertFalse((self.folder / "new").exists())
         small = self.file("small", b"0 1:1\n0 2:1\n0 2:1\n0 3:1\n")
-        self.expect(3, "search", "text", "--format", "svmlight", "--collection", small, "--queries",
+        self.expect(3, "search", "text", "--collection-format", "svmlight", "--collection", small, "--queries",
                     huge, "--weights", "tf-idf", "--out", "n",
                     message=message.format('of query "1" that ', f"{1e150 * math.log(4)}"))
         self.assertFalse((self.folder / "n").exists())
@@ -558,21 +558,21 @@ class Vectors(Search):
                 ("comments alone", b"# one\n\n", ":1:1: found no documents"),
                 ("words", b"a\tred fish\n", ':1:1: label "a"'),
         ):
-            rows.append((name, data, "--format svmlight", message, b"1 1:1\n"))
+            rows.append((name, data, "--collection-format svmlight", message, b"1 1:1\n"))
         self.check_bad_documents(rows)
 
     def test_wrong_usage(self):
         self.file("v", b"1 1:1\n")
         self.file("w.tsv", b"a\tred\n")
-        for kind, words in (("v", ["--format", "svmlight"]), ("w.tsv", [])):
+        for kind, words in (("v", ["--collection-format", "svmlight"]), ("w.tsv", [])):
             self.expect(0, "search", "text", "--collection", kind, "--index", kind + ".i", *words)
         index = {kind: (self.folder / f"{kind}.i").read_bytes() for kind in ("v", "w.tsv")}
         files = {"v": b"1 1:1\n", "w": b"a\tred\n", "vi": index["v"], "wi": index["w.tsv"]}
-        search = "search text --collection {v} --queries {v} --format svmlight --out {out} "
+        search = "search text --collection {v} --queries {v} --collection-format svmlight --out {out} "
         self.check_rows([Row("it runs", b"", search, 0, "", files)])
         self.check_wrong_usage([
             *((option, search + option,
-               option.split()[0] + " beside --format svmlight: there are no words")
+               option.split()[0] + " beside --collection-format svmlight: there are no words")
               for option in ("--stop-words none", "--stemmer none", "--no-fold", "--no-numbers",
                              "--min-length 2", "--max-length 9", "--k1 1", "--b 0")),
             ("bm25", search + "--weights bm25",
@@ -582,10 +582,10 @@ class Vectors(Search):
               for option in ("--tf log", "--weighting ltc.lnc", "--weighting nnn.lnn")),
             ("labels", search + "--labels", "not tsv"),
             ("words of an index of vectors",
-             "search text --index {vi} --queries {w} --format tsv --out {out}",
+             "search text --index {vi} --queries {w} --collection-format tsv --out {out}",
              "the index holds vectors, expected svmlight"),
             ("vectors of an index of words",
-             "search text --index {wi} --queries {v} --format svmlight --out {out}",
+             "search text --index {wi} --queries {v} --collection-format svmlight --out {out}",
              "the index holds documents of words"),
             ("pipeline",
              "pipeline --collection {v} --topics {w} --qrels {w} --out-dir d --collection-format "
@@ -630,7 +630,7 @@ class Outputs(Search):
         self.neighbours(*self.line, "--run", "r", "--out", "n")
         qrels = self.file("qrels", b"a 0 3 1\nb 0 2 1\nb 0 4 1\nc 0 1 1\n")
         table = self.expect(0, "evaluate", "--qrels", qrels, "--run", "r", "--metrics", "MAP",
-                            "--profile", "trec", "--format", "json", "--quiet").stdout
+                            "--profile", "trec", "--collection-format", "json", "--quiet").stdout
         self.assertIn(b"1.0", table)
 
     def test_votes_and_classes(self):
@@ -770,13 +770,13 @@ class Refused(Search):
                 ("empty gz", gzip.compress(b""), "", ":1:1: found no documents"),
                 ("truncated gz", gz[:len(gz) // 2], "", ":"),
                 ("damaged gz", gz[:-6] + bytes([gz[-6] ^ 1]) + gz[-5:], "", ":"),
-                ("no tsv", b'{"id": 1, "text": "a"}\n', "--format tsv", ":1:23: found no tab"),
-                ("no jsonl", b"1\ta\n", "--format jsonl", ":1:"),
-                ("no SMART", b"1\ta\n", "--format cranfield", ':1:1: found "1'),
+                ("no tsv", b'{"id": 1, "text": "a"}\n', "--collection-format tsv", ":1:23: found no tab"),
+                ("no jsonl", b"1\ta\n", "--collection-format jsonl", ":1:"),
+                ("no SMART", b"1\ta\n", "--collection-format cranfield", ':1:1: found "1'),
         ):
             # Both are read in the one form that is asked for.
-            right = {"--labels": b"1\t\tred\n", "--format jsonl": b'{"id": 1, "text": "a"}\n',
-                     "--format cranfield": b".I 1\n.W\nred\n"}.get(options, self.DOCS)
+            right = {"--labels": b"1\t\tred\n", "--collection-format jsonl": b'{"id": 1, "text": "a"}\n',
+                     "--collection-format cranfield": b".I 1\n.W\nred\n"}.get(options, self.DOCS)
             rows.append((name, data, options, message, right))
         self.check_bad_documents(rows)
 
@@ -799,7 +799,7 @@ class Refused(Search):
                 (["--collection", "empty", "--queries", docs], "empty: found no files"),
                 (["--collection", docs, "--queries", "empty"], "empty: found no files"),
                 (["--index", "empty", "--queries", docs], "empty: is a folder, expected a file"),
-                (["--collection", docs, "--queries", "empty", "--format", "tsv"],
+                (["--collection", docs, "--queries", "empty", "--collection-format", "tsv"],
                  "empty: is a folder, expected a file"),
                 (["--collection", docs, "--queries", docs, "--stop-words", "file:absent"],
                  "absent: cannot be read"),
@@ -902,8 +902,8 @@ class Refused(Search):
               for option in ("--weights none", "--tf raw", "--metric ip")),
             ("votes", search + "--votes loud",
              "found votes 'loud', expected majority or similarity"),
-            ("form", search + "--format pdf", "--format: found 'pdf', expected auto"),
-            ("form beside an index", opened + "--format pdf", "--format: found 'pdf'"),
+            ("form", search + "--collection-format pdf", "--collection-format: found 'pdf', expected auto"),
+            ("form beside an index", opened + "--collection-format pdf", "--collection-format: found 'pdf'"),
             ("k 0", search + "--k 0", "--k"),
             ("k below 0", search + "--k -1", "--k"),
             ("k no number", search + "--k many", "--k"),
@@ -915,8 +915,8 @@ class Refused(Search):
                f"{option} without --weights bm25") for option in ("--k1", "--b") for weights in ("", "--weights none")),
             ("length", search + "--min-length 9 --max-length 8",
              "found words of 9 to 8 code points"),
-            ("labels of JSON", search + "--labels --format jsonl", "not tsv"),
-            ("position of TSV", search + "--number-by-position --format tsv", "not cranfield"),
+            ("labels of JSON", search + "--labels --collection-format jsonl", "not tsv"),
+            ("position of TSV", search + "--number-by-position --collection-format tsv", "not cranfield"),
             ("classes alone", search + "--classes {out}.c", "--classes without --votes"),
             ("index to standard output", "search text --collection {docs} --index -", "--index"),
             ("index from standard input", "search text --index - --queries {q} --out {out}",
@@ -1155,7 +1155,7 @@ class Half(Search):
     def test_memory_that_is_full(self):
         limit = 1 << 28
         limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
-        line = ["search", "text", "--threads", 1, "--device", "cpu", "--format", "svmlight",
+        line = ["search", "text", "--threads", 1, "--device", "cpu", "--collection-format", "svmlight",
                 "--collection"]
         small = self.file("small", b"0 1:1 2:1\n")
         if self.rulerank(*line, small, "--queries", small, **limited).returncode != 0:
@@ -1277,7 +1277,7 @@ class RealData(Search):
                 ("run", data / "cranqrel", {"MAP": .3175}),
                 ("matches", "qrels", {"MAP": .3173, "NDCG@10": .3744, "recall@1000": .9495})):
             shown = self.expect(0, "evaluate", "--qrels", qrels, "--run", run, "--profile", "trec",
-                                "--metrics", "MAP,NDCG@10,recall@1000", "--format",
+                                "--metrics", "MAP,NDCG@10,recall@1000", "--collection-format",
                                 "tsv").stdout.decode()
             of = dict(zip(*(line.split("\t") for line in shown.splitlines()
                             if line.startswith(("system\t", run + "\t")))))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""claims.py [ROOT]: every figure of measurement in the pages stands in a results file.
+"""claims.py [ROOT] [--history]: every figure of measurement in the pages stands in a results file.
 
 A figure is a ratio (58 x), a time, a rate, a share in percent, a p value, a value of a measure
 (.4431), or a number in a table whose heading names such. Its paragraph, its row, or the paragraph in
@@ -15,7 +15,8 @@ front of its table or block of code, links to a file under bench/results, and th
   table <!-- not measured: table -->.
 
 A README.md of a results folder is prose about the results and counts for no figure. Each folder there
-names in a README or a manifest the commit that was measured, one without changes.
+names in a README or a manifest the commit that was measured, one without changes. With --history, in a
+clone that has the whole history, that commit is in it, or bench/results/README.md says why not.
 
 Blocks of code in ```console are run and compared by examples.py, so they are not looked at here.
 CHANGELOG.md may say times, with a link as other pages.
@@ -24,6 +25,7 @@ CHANGELOG.md may say times, with a link as other pages.
 import decimal
 import pathlib
 import re
+import subprocess
 import sys
 
 import markdown
@@ -155,13 +157,32 @@ class Page:
         return self.faults
 
 
+COMMIT = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")
+
+
+def result_folders(root):
+    """Each results folder, and the commits that its README and manifests name."""
+    for folder in sorted(path for path in (root / "bench" / "results").iterdir() if path.is_dir()):
+        about = [path.read_text() for path in [folder / "README.md", *folder.glob("*manifest*.json")]
+                 if path.exists()]
+        yield folder, COMMIT.findall("\n".join(about))
+
+
+def history(root):
+    """The commits of results that the history does not have, and no word says why."""
+    told = COMMIT.findall((root / "bench" / "results" / "README.md").read_text())
+    for folder, commits in result_folders(root):
+        for commit in sorted(set(commits)):
+            known = subprocess.run(["git", "-C", root, "cat-file", "-e", commit + "^{commit}"],
+                                   capture_output=True, check=False).returncode == 0
+            if not known and not any(commit.startswith(short) for short in told):
+                yield f"{folder.relative_to(root)}: found the commit {commit}, which is not in the history"
+
+
 def provenance(root):
     """What is wrong with the results folders themselves."""
-    for folder in sorted((root / "bench" / "results").iterdir()):
+    for folder, commits in result_folders(root):
         name = folder.relative_to(root)
-        readme = folder / "README.md"
-        about = [path.read_text() for path in [readme, *folder.glob("*manifest*.json")] if path.exists()]
-        commits = re.findall(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b", "\n".join(about))
         if not commits:
             yield f"{name}: found no README or manifest that names a commit, expected one"
         changed = [path.name for path in sorted(folder.iterdir()) if path.is_file() and re.search(
@@ -177,8 +198,9 @@ def faults(root):
 
 
 def main():
-    root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else markdown.ROOT
-    found = faults(root)
+    arguments = [word for word in sys.argv[1:] if word != "--history"]
+    root = pathlib.Path(arguments[0]).resolve() if arguments else markdown.ROOT
+    found = faults(root) + (list(history(root)) if "--history" in sys.argv else [])
     print(*found, f"{len(found)} faults", sep="\n")
     return 1 if found else 0
 
