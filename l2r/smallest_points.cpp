@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,7 +13,6 @@ namespace rulerank::l2r {
 
 namespace {
 
-constexpr double small_gradient = 1e-9;
 constexpr std::size_t most_steps = 200;
 constexpr std::size_t most_halvings = 60;
 constexpr std::size_t most_least_squares = std::size_t{1} << 14;
@@ -54,16 +54,18 @@ std::vector<double> newton_direction(context const& ctx, points_objective& of,
 
 }  // namespace
 
-std::vector<double> smallest_points(context const& ctx, points_objective& of) {
+std::vector<double> smallest_points(context const& ctx, points_objective& of, double to,
+                                    std::vector<double> from) {
   std::size_t const n = of.unknowns();
-  std::vector<double> points(n), gradient(n), tried(n);
+  std::vector<double> points = std::move(from), gradient(n), tried(n);
+  points.resize(n);
   if (!of.learns()) return points;
   double value = of.evaluate(ctx, points, gradient);
   for (std::size_t round = 0; round < most_steps; ++round) {
     double const slope = length(gradient);
-    if (slope <= small_gradient) return points;
+    if (slope <= to) return points;
     ctx.report("scorecard", round, 0);
-    double const rest = std::max(std::min(0.1, std::sqrt(slope)) * slope, 0.1 * small_gradient);
+    double const rest = std::max(std::min(0.1, std::sqrt(slope)) * slope, 0.1 * to);
     std::vector<double> const direction = newton_direction(ctx, of, gradient, rest);
     double const descent = dot(gradient, direction);
     double share = 1, reached = 0;
@@ -81,15 +83,19 @@ std::vector<double> smallest_points(context const& ctx, points_objective& of) {
       "doubles reach, expected a larger penalty");
 }
 
+void expect_least_squares(std::size_t items) {
+  if (items > most_least_squares)
+    throw usage_error(
+        fmt::format("the loss point with {} items, expected at most {}; the losses "
+                    "pair and list take more",
+                    items, most_least_squares));
+}
+
 std::vector<double> least_squares_points(context const& ctx,
                                          datasets::binned_dataset const& training,
                                          scorecard_options const& options) {
   std::size_t const n = training.items();
-  if (n > most_least_squares)
-    throw usage_error(
-        fmt::format("the loss point with {} items, expected at most {}; the losses "
-                    "pair and list take more",
-                    n, most_least_squares));
+  expect_least_squares(n);
   auto const documents = static_cast<double>(training.documents);
   double sum = 0, squares = 0;
   for (std::int32_t const y : training.labels) sum += y;
