@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <utility>
 
 // The penalties of a card, by cross-fitting.
@@ -64,6 +65,12 @@ double squared_error(context const& ctx, datasets::binned_dataset const& of,
   return sum;
 }
 
+/// Whether one system takes less than steps do, by about how many products each has.
+bool system_is_less(datasets::binned_dataset const& of) {
+  auto const items = static_cast<double>(of.items());
+  return items * items < 12 * static_cast<double>(of.documents * of.feature_count());
+}
+
 using grid_values = std::array<std::array<double, smoothnesses.size()>, penalties.size()>;
 
 /// Adds what each pair of penalties loses on the documents left out. The largest come first, and
@@ -73,13 +80,16 @@ void judge_fold(context const& ctx, part const& others, part const& left_out, ca
   scorecard_options const options{loss, penalties.back(), smoothnesses.back()};
   points_objective to_fit(others.queries, others.items, options);
   points_objective to_judge(left_out.queries, left_out.items, options);
+  std::optional<least_squares> system;
+  if (loss == card_loss::point && system_is_less(others.items)) system.emplace(ctx, others.items);
   double const mean = mean_label(others.items);
   std::vector<double> of_penalty;  // with the largest smoothness
   for (std::size_t i = penalties.size(); i-- > 0;) {
     std::vector<double> points = of_penalty;
     for (std::size_t j = smoothnesses.size(); j-- > 0;) {
       to_fit.penalize(penalties[i], smoothnesses[j]);
-      points = smallest_points(ctx, to_fit, gradient_to_judge_by, std::move(points));
+      points = system ? system->points(ctx, penalties[i], smoothnesses[j])
+                      : smallest_points(ctx, to_fit, gradient_to_judge_by, std::move(points));
       if (j + 1 == smoothnesses.size()) of_penalty = points;
       lost[i][j] += loss == card_loss::point ? squared_error(ctx, left_out.items, points, mean)
                                              : to_judge.loss(ctx, points) *

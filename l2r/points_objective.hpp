@@ -3,6 +3,7 @@
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
+#include "l2r/cholesky.hpp"
 #include "l2r/scorecard.hpp"
 
 #include <cstddef>
@@ -103,10 +104,25 @@ std::vector<double> smallest_points(context const& ctx, points_objective& of, do
 void expect_training(std::span<datasets::query_group const> queries,
                      datasets::binned_dataset const& training);
 
-/// Throws `usage_error` where `least_squares_points` takes no system of so many items.
-void expect_least_squares(std::size_t items);
+/// Throws `usage_error` where `least_squares` takes no system of so many items; gives their number
+/// back.
+std::size_t expect_least_squares(std::size_t items);
 
-/// Those of the loss `point`, by one linear system.
+/// The linear system of the loss `point`, for any penalties.
+class least_squares {
+ public:
+  least_squares(context const& ctx, datasets::binned_dataset const& training);
+  /// By Cholesky's method.
+  std::vector<double> points(context const& ctx, double points_penalty, double smoothness) const;
+
+ private:
+  symmetric_matrix system_;  // without penalties
+  std::vector<double> by_label_;
+  std::vector<bool> next_;
+  bool learns_ = false;
+};
+
+/// The points of the loss `point`, by its system.
 std::vector<double> least_squares_points(context const& ctx,
                                          datasets::binned_dataset const& training,
                                          scorecard_options const& options);

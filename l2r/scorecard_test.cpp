@@ -349,8 +349,10 @@ std::pair<double, double> best_penalties(datasets::dataset const& data,
 }
 
 TEST(scorecard, cross_fitting_chooses_what_loses_least) {
-  for (auto const& data : {drawn(70, 31), sparse(24, 37)}) {
-    auto const items = items_of(data, 6);
+  // The last has more items than documents.
+  for (auto const& [data, bins] :
+       {std::pair{drawn(70, 31), 6}, {sparse(24, 37), 6}, {drawn(21, 37), 10}}) {
+    auto const items = items_of(data, bins);
     for (card_loss const loss : all_losses) {
       scorecard_options asked{loss};
       asked.cross_fit = true;
