@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -16,6 +17,8 @@ namespace rulerank::tuning {
 struct cuts {
   datasets::binning method = datasets::binning::tube;
   int bins = 10;  ///< 0: by cross-validation
+  /// None: that of the options that are not searched for.
+  std::optional<datasets::normalization> norm;
   friend auto operator<=>(cuts const&, cuts const&) = default;
 };
 
@@ -30,6 +33,7 @@ struct space {
   std::vector<datasets::binning> methods{datasets::binning::tube, datasets::binning::width,
                                          datasets::binning::frequency};
   std::vector<int> bins{5, 10, 20};
+  std::vector<datasets::normalization> norms;  ///< empty: not searched for
   std::vector<std::uint32_t> rule_sizes{3, 4};
   std::vector<std::uint32_t> min_supports{1, 3};
   std::vector<double> min_confidences{0.001, 0.1};
@@ -39,13 +43,13 @@ struct space {
 };
 
 /// The candidates in lexicographic order of their values' positions in the lists, rule size first,
-/// then min support, min confidence, support weight, smoothing, feature share, method, bins: among
-/// equals a search takes the first one. Throws `usage_error` for a list that is empty or has a
-/// value twice, and for values that make no sense.
+/// then min support, min confidence, support weight, smoothing, feature share, method, bins, norm:
+/// among equals a search takes the first one. Throws `usage_error` for a list that is empty (but
+/// for norms) or has a value twice, and for values that make no sense.
 std::vector<candidate> candidates_of(space const& s);
 
-/// One object: method, bins (a number or "cv"), rule_size, min_support, min_confidence,
-/// support_weight, smoothing, feature_share.
+/// One object: method, bins (a number or "cv"), norm (where it has one), rule_size, min_support,
+/// min_confidence, support_weight, smoothing, feature_share.
 nlohmann::ordered_json to_json(candidate const& c);
 /// The lists.
 nlohmann::ordered_json to_json(space const& s);

@@ -89,6 +89,7 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
              cross_fitting crossed)
     : validation_(validation),
       candidates_(std::move(candidates)),
+      searched_(candidates_.size()),
       measures_(std::move(measures)),
       rules_(std::move(rules)),
       prepare_(std::move(prepare)),
@@ -212,17 +213,67 @@ trial tuner::measure(context const& ctx, std::size_t c, std::size_t rung, std::s
   return {c, rung, queries, average(values_[c], queries)};
 }
 
-std::vector<double> tuner::judge(context const& ctx, std::span<std::size_t const> members) {
+std::vector<double> tuner::values_of(context const& ctx, std::span<std::size_t const> members) {
+  if (members.size() == 1) {
+    if (done_[members[0]] < order_.size()) extend(ctx, members[0], order_.size());
+    return values_[members[0]];
+  }
   context one = ctx;
   one.progress = {};
   std::vector<double> values(order_.size() * measures_.size());
   for (query_batch const& batch : batches_of(0, order_.size()))
     evaluate(one, batch, score(one, members, batch), values);
-  return average(values, order_.size());
+  return values;
+}
+
+std::vector<double> tuner::judge(context const& ctx, std::span<std::size_t const> members) {
+  return average(values_of(ctx, members), order_.size());
+}
+
+std::size_t tuner::place_of(candidate const& of) {
+  auto const same = [&](candidate const& other) { return to_json(other) == to_json(of); };
+  auto const at = std::find_if(candidates_.begin(), candidates_.end(), same);
+  auto const place = static_cast<std::size_t>(at - candidates_.begin());
+  if (at == candidates_.end()) {
+    candidates_.push_back(of);
+    done_.push_back(0);
+    values_.emplace_back();
+  }
+  return place;
+}
+
+void tuner::compare(context const& ctx, std::size_t by, candidate const& defaults,
+                    search_result& result) {
+  if (by >= measures_.size()) throw usage_error("no such measure");
+  std::vector<std::size_t> members;
+  for (std::size_t const at : result.chosen) members.push_back(result.trials[at].candidate);
+  against_defaults compared;
+  compared.candidate = place_of(defaults);
+  compared.queries = order_.size();
+  std::vector<double> const found = values_of(ctx, members);
+  std::vector<double> const base = values_of(ctx, std::span(&compared.candidate, 1));
+  compared.found = average(found, order_.size());
+  compared.values = average(base, order_.size());
+  std::vector<double> differences;
+  for (std::size_t i = by; i < found.size(); i += measures_.size())
+    differences.push_back(found[i] - base[i]);
+  compared.gain = eval::confidence_interval(differences);
+  compared.kept = !(compared.found[by] > compared.values[by]);
+  if (compared.kept) {
+    std::size_t last = 0;
+    for (trial const& one : result.trials) last = std::max(last, one.rung);
+    auto const its = std::find_if(
+        result.trials.begin(), result.trials.end(),
+        [&](trial const& one) { return one.rung == last && one.candidate == compared.candidate; });
+    result.chosen = {static_cast<std::size_t>(its - result.trials.begin())};
+    if (its == result.trials.end())
+      result.trials.push_back({compared.candidate, last, compared.queries, compared.values});
+  }
+  result.compared = std::move(compared);
 }
 
 std::vector<std::size_t> tuner::plan(context const& ctx, search_options const& options) const {
-  std::vector<std::size_t> all(candidates_.size());
+  std::vector<std::size_t> all(searched_);
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::size_t many = all.size();
   if (options.max_trials > 0)
@@ -239,7 +290,7 @@ search_result tuner::search(context const& ctx, std::size_t by, search_options c
   if (by >= measures_.size()) throw usage_error("no such measure");
   auto const seconds = options.seconds ? options.seconds : steady_seconds();
   search_result result;
-  result.candidates = candidates_.size();
+  result.candidates = searched_;
   std::vector<std::size_t> going = plan(ctx, options);
   std::size_t const planned = trials_of(going.size(), options);
   auto const better = [&](std::size_t a, std::size_t b) {

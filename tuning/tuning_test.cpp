@@ -265,6 +265,108 @@ TEST_F(Tuner, SeveralThatRankTogether) {
   EXPECT_THROW(t.search(ctx_, 0, options), usage_error);
 }
 
+TEST_F(Tuner, ANormIsSearchedForWhereItIsAsked) {
+  space s = small_space();
+  EXPECT_FALSE(candidates_of(s)[0].cuts.norm);
+  s.norms = {datasets::normalization::query_minmax, datasets::normalization::none};
+  auto const all = candidates_of(s);
+  ASSERT_EQ(all.size(), 64u);
+  EXPECT_EQ(to_json(all[0])["norm"], "query-minmax");
+  EXPECT_EQ(to_json(all[1])["norm"], "none");
+  EXPECT_EQ(to_json(s)["norm"].size(), 2u);
+  s.norms.push_back(datasets::normalization::none);
+  EXPECT_THROW(candidates_of(s), usage_error);
+  std::set<std::optional<datasets::normalization>> seen;
+  tuner t(ctx_, vali_, all, measures_, rules_, [&](cuts const& how) {
+    seen.insert(how.norm);
+    return preparing()(how);
+  });
+  search_options grid;
+  grid.rungs = 1;
+  search_result result = t.search(ctx_, 0, grid);
+  EXPECT_EQ(seen.size(), 2u);
+  result.chosen = {0};
+  auto const read = settings_from(
+      best_settings(ctx_, t, result, 0, grid, rules_, datasets::discretizer_options{}).dump(), "s");
+  EXPECT_EQ(read[0].discretizer->norm, datasets::normalization::query_minmax);
+  EXPECT_EQ(trials_table(t, result, 0, 1).columns[6].name, "norm");
+}
+
+TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
+  // All that can be tried is worse than some candidates, and better than others.
+  std::size_t kept = 0, gained = 0;
+  for (candidate const& defaults : candidates_of(small_space())) {
+    space s = small_space();
+    s.methods = {datasets::binning::frequency};
+    s.bins = {3};
+    tuner t = make(ctx_, s);
+    search_result result = t.search(ctx_, 0, {});
+    search_result const before = result;
+    t.compare(ctx_, 0, defaults, result);
+    ASSERT_TRUE(result.compared);
+    against_defaults const& of = *result.compared;
+    EXPECT_EQ(of.queries, 10u);
+    EXPECT_EQ(of.values, reference(defaults));
+    EXPECT_EQ(of.found, before.trials[before.chosen[0]].values);
+    EXPECT_NEAR(of.gain.mean, of.found[0] - of.values[0], 1e-12);
+    EXPECT_LE(of.gain.low, of.gain.mean);
+    EXPECT_LE(of.gain.mean, of.gain.high);
+    EXPECT_EQ(of.kept, of.found[0] <= of.values[0]);
+    auto const json =
+        best_settings(ctx_, t, result, 0, {}, rules_, datasets::discretizer_options{});
+    EXPECT_EQ(json["defaults"]["kept"], of.kept);
+    EXPECT_EQ(json["defaults"]["validation"]["MAP"], of.values[0]);
+    ASSERT_EQ(result.chosen.size(), 1u);
+    if (of.kept) {
+      ++kept;
+      EXPECT_EQ(to_json(t.candidates()[result.trials[result.chosen[0]].candidate]),
+                to_json(defaults));
+      EXPECT_EQ(json["smoothing"], defaults.scoring.smoothing);
+      EXPECT_EQ(json["discretizer"]["bins"], defaults.cuts.bins);
+      EXPECT_EQ(json["validation"]["MAP"], of.values[0]);
+      EXPECT_EQ(std::get<double>(trials_table(t, result, 0, 3).rows[0][2]), of.values[0]);
+    } else {
+      ++gained;
+      EXPECT_EQ(result.chosen, before.chosen);
+      EXPECT_EQ(result.trials.size(), before.trials.size());
+    }
+    // Defaults that were none of the candidates are not searched afterwards.
+    search_result const again = t.search(ctx_, 1, {});
+    EXPECT_EQ(again.candidates, 8u);
+    EXPECT_EQ(again.tried, 8u);
+  }
+  EXPECT_GT(kept, 0u);
+  EXPECT_GT(gained, 0u);
+  tuner t = make();
+  search_result result = t.search(ctx_, 0, {});
+  EXPECT_THROW(t.compare(ctx_, 2, {}, result), usage_error);
+}
+
+TEST_F(Tuner, SeveralAreComparedWithTheDefaultsTogether) {
+  for (int const threads : {1, 2, 5}) {
+    context ctx = ctx_;
+    ctx.threads = threads;
+    tuner t(ctx, vali_, candidates_of(small_space()), measures_, rules_, preparing(), {},
+            {4, &train_});
+    search_options options;
+    options.members = 3;
+    search_result result = t.search(ctx, 0, options);
+    std::vector<std::size_t> members;
+    for (std::size_t const at : result.chosen) members.push_back(result.trials[at].candidate);
+    t.compare(ctx, 0, {}, result);
+    EXPECT_EQ(result.compared->queries, 30u);
+    EXPECT_EQ(result.compared->found, t.judge(ctx, members));
+    std::size_t const defaults = result.compared->candidate;
+    EXPECT_EQ(to_json(t.candidates()[defaults]), to_json(candidate{}));
+    EXPECT_EQ(result.compared->values, t.judge(ctx, std::span(&defaults, 1)));
+    static std::string first;
+    std::string const text =
+        best_settings(ctx, t, result, 0, options, rules_, datasets::discretizer_options{}).dump();
+    if (threads == 1) first = text;
+    EXPECT_EQ(text, first);
+  }
+}
+
 TEST_F(Tuner, ThreadsDoNotMatterTheSeedDoes) {
   auto const run = [&](int threads, std::uint64_t seed) {
     context ctx;

@@ -22,7 +22,7 @@ std::vector<Value> numbers_from(std::string_view option, std::string const& list
 
 }  // namespace
 
-void tune_arguments::add_to(CLI::App& verb) {
+void tune_arguments::add_to(CLI::App& verb, norm how) {
   verb_ = &verb;
   auto const add_list = [&](char const* name, std::string& list, char const* what) {
     return verb.add_option(name, list, what)
@@ -35,6 +35,15 @@ void tune_arguments::add_to(CLI::App& verb) {
       add_list("--try-method", methods, "Ways to cut features into bins: tube, width, frequency"),
       {"tube", "width", "frequency"}, true);
   add_list("--try-bins", bins, "Bins a feature at most, 2 to 250, or cv: by cross-validation");
+  if (how == norm::tried)
+    expect_words(
+        verb,
+        verb.add_option("--try-norm", norms,
+                        "Ways to normalize features within each query: none, query-minmax, "
+                        "query-zscore; default: --norm alone")
+            ->type_name("A,...")
+            ->group(group),
+        {"none", "query-minmax", "query-zscore"}, true);
   add_list("--try-rule-size", rule_sizes, "Largest rules, the consequent counted");
   add_list("--try-min-support", min_supports, "Training documents that a rule holds in at least");
   add_list("--try-min-confidence", min_confidences, "Least confidences of a rule");
@@ -85,6 +94,8 @@ tuning::space tune_arguments::space() const {
     s.bins.push_back(word == "cv" ? 0 : number_from<int>("--try-bins", word));
   for (std::string const& word : split_list(bins))
     if (word == "0") throw usage_error("--try-bins: found '0', expected 2 to 250 or cv");
+  for (std::string const& word : norms.empty() ? std::vector<std::string>() : split_list(norms))
+    s.norms.push_back(datasets::normalization_from(word));
   s.rule_sizes = numbers_from<std::uint32_t>("--try-rule-size", rule_sizes);
   s.min_supports = numbers_from<std::uint32_t>("--try-min-support", min_supports);
   s.min_confidences = numbers_from<double>("--try-min-confidence", min_confidences);

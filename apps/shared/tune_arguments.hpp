@@ -14,6 +14,7 @@ namespace rulerank::apps {
 struct tune_arguments {
   std::string methods = "tube,width,frequency";
   std::string bins = "5,10,20";
+  std::string norms;
   std::string rule_sizes = "3,4";
   std::string min_supports = "1,3";
   std::string min_confidences = "0.001,0.1";
@@ -27,7 +28,10 @@ struct tune_arguments {
   std::size_t keep = 2;
   std::string budget = "none";
 
-  void add_to(CLI::App& verb);
+  /// Whether --try-norm is among them; else all candidates have the line's.
+  enum class norm { tried, fixed };
+
+  void add_to(CLI::App& verb, norm how = norm::fixed);
   /// Both throw `usage_error` for words that are not known and for values that make no sense.
   tuning::space space() const;
   tuning::search_options options() const;
