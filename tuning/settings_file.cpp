@@ -118,8 +118,9 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
   for (std::size_t const at : result.chosen) {
     members.push_back(result.trials[at].candidate);
     candidate const& chosen = t.candidates()[members.back()];
-    settings.push_back({discretizer, chosen.scoring, {}, {}});
-    if (discretizer) {
+    settings.push_back({discretizer, chosen.scoring, chosen.scorecard, chosen.linear});
+    if (chosen.linear) settings.back().discretizer.reset();
+    if (settings.back().discretizer) {
       settings.back().discretizer->method = chosen.cuts.method;
       settings.back().discretizer->bins = chosen.cuts.bins;
       if (chosen.cuts.norm) settings.back().discretizer->norm = *chosen.cuts.norm;

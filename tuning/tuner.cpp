@@ -100,6 +100,9 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
   if (candidates_.empty()) throw usage_error("no candidates to try");
   if (measures_.empty()) throw usage_error("no measure to try candidates by");
   datasets::expect_labels(validation, "choose by");
+  for (candidate const& one : candidates_)
+    if ((one.scorecard || one.linear) && crossed_.training == nullptr)
+      throw usage_error("a candidate that learns, without the documents to learn from");
   std::size_t queries = validation.queries.size();
   std::int32_t max_label = validation.max_label();
   if (crossed_.folds > 0) {
@@ -139,6 +142,7 @@ std::vector<tuner::query_batch> const& tuner::batches_of(std::size_t from, std::
     query_batch& batch = batches[k];
     if (batch.queries.empty()) continue;
     batch.crossed = k > 0;
+    batch.fold = k;
     datasets::dataset const& part = batch.crossed ? *crossed_.training : validation_;
     auto const add = [&part](std::size_t q, std::vector<std::size_t>& to_these) {
       for (std::size_t d = part.queries[q].begin; d < part.queries[q].end; ++d)
@@ -154,26 +158,59 @@ std::vector<tuner::query_batch> const& tuner::batches_of(std::size_t from, std::
   return at->second;
 }
 
+l2r::model_member const& tuner::fitted_for(context const& ctx, std::size_t c,
+                                           query_batch const& batch) {
+  auto const at = fitted_.find({c, batch.fold});
+  if (at != fitted_.end()) return at->second;
+  candidate const& how = candidates_[c];
+  datasets::dataset const& all = *crossed_.training;
+  auto const keep = [&](l2r::model_member member) -> l2r::model_member const& {
+    return fitted_.emplace(std::pair(c, batch.fold), std::move(member)).first->second;
+  };
+  if (how.linear)
+    return keep(l2r::linear_member{l2r::fit_linear(
+        ctx, batch.crossed ? datasets::subset(all, batch.ranking) : all, *how.linear)});
+  datasets::binned_dataset const& items = prepared_for(how.cuts).training;
+  l2r::scorecard_member made{nullptr, *how.scorecard, {}};
+  if (batch.crossed) {
+    made.card = l2r::fit_scorecard(ctx, datasets::subset(all, batch.ranking).queries,
+                                   datasets::subset(items, batch.ranking), *how.scorecard);
+  } else {
+    made.card = l2r::fit_scorecard(ctx, all.queries, items, *how.scorecard);
+  }
+  return keep(std::move(made));
+}
+
 /// What each candidate's cuts make is kept, so that models may refer to it.
 std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const> members,
                                  query_batch const& batch) {
-  l2r::model model;
   std::map<prepared const*, std::pair<items_ptr, datasets::binned_dataset>> by_cuts;
-  l2r::binned_lists lists{batch.data.queries, {}};
+  std::vector<std::vector<double>> scores;
   for (std::size_t const c : members) {
+    if (candidates_[c].linear) {
+      auto const& linear = std::get<l2r::linear_member>(fitted_for(ctx, c, batch));
+      scores.push_back(l2r::linear_scores(ctx, linear.weights, batch.data));
+      continue;
+    }
     prepared const& all = prepared_for(candidates_[c].cuts);
     auto const [at, missing] = by_cuts.try_emplace(&all);
     auto& [training, documents] = at->second;
-    if (missing) {
-      training = batch.crossed ? std::make_shared<datasets::binned_dataset const>(
-                                     datasets::subset(all.training, batch.ranking))
-                               : items_ptr(items_ptr(), &all.training);
+    if (missing)
       documents = datasets::subset(batch.crossed ? all.training : all.validation, batch.documents);
+    l2r::model model;
+    if (candidates_[c].scorecard) {
+      model.members.push_back(fitted_for(ctx, c, batch));
+    } else {
+      if (!training)
+        training = batch.crossed ? std::make_shared<datasets::binned_dataset const>(
+                                       datasets::subset(all.training, batch.ranking))
+                                 : items_ptr(items_ptr(), &all.training);
+      model.members.emplace_back(l2r::rules_member{nullptr, training, candidates_[c].scoring});
     }
-    model.members.emplace_back(l2r::rules_member{nullptr, training, candidates_[c].scoring});
-    lists.items.push_back(&documents);
+    l2r::binned_lists const lists{batch.data.queries, {&documents}};
+    scores.push_back(l2r::score_once(ctx, model, engine_, lists).scores);
   }
-  return l2r::score_once(ctx, model, engine_, lists).scores;
+  return l2r::combine(batch.data.queries, scores);
 }
 
 /// Puts what the scores of a batch get into `values` [queries x measures].

@@ -6,6 +6,7 @@
 #include "eval/profile.hpp"
 #include "eval/significance.hpp"
 #include "eval/table.hpp"
+#include "l2r/model.hpp"
 #include "l2r/options.hpp"
 #include "tuning/space.hpp"
 
@@ -37,7 +38,8 @@ using prepare_fn = std::function<prepared(cuts const&)>;
 /// not depend on labels, stay those of all documents.
 struct cross_fitting {
   std::size_t folds = 0;  ///< 2 or more; 0: the validation queries alone
-  /// The documents of `prepared::training`, in its order; outlives the tuner. Unused for 0.
+  /// The documents of `prepared::training`, in its order; outlives the tuner. Unused for 0 folds
+  /// where all candidates are rules.
   datasets::dataset const* training = nullptr;
 };
 
@@ -103,7 +105,8 @@ class tuner {
  public:
   /// `validation`, the cross-fitting's training set and what `prepare` refers to outlive it. Of
   /// `how` the engine and its memory alone are used. Queries are drawn by the context's seed.
-  /// Throws `usage_error` without candidates or measures and for more folds than training queries,
+  /// Throws `usage_error` without candidates or measures, for more folds than training queries, and
+  /// for candidates of other kinds than rules without the documents to learn from,
   /// `error` naming the validation part for a document without a label.
   tuner(context const& ctx, datasets::dataset const& validation, std::vector<candidate> candidates,
         std::vector<eval::measure> measures, eval::profile rules, prepare_fn prepare,
@@ -145,6 +148,7 @@ class tuner {
     std::vector<std::size_t> documents;  // theirs, in their part, ascending
     datasets::dataset data;
     bool crossed = false;              // of the training part
+    std::size_t fold = 0;              // where crossed: its number from 1
     std::vector<std::size_t> ranking;  // where crossed: the training documents to rank by
   };
 
@@ -155,6 +159,9 @@ class tuner {
   prepared const& prepared_for(cuts const& how);
   std::vector<double> score(context const& ctx, std::span<std::size_t const> members,
                             query_batch const& batch);
+  /// A member of the kind scorecard or linear, fitted on what ranks the batch.
+  l2r::model_member const& fitted_for(context const& ctx, std::size_t candidate,
+                                      query_batch const& batch);
   void evaluate(context const& ctx, query_batch const& batch, std::vector<double> const& scores,
                 std::vector<double>& values) const;
   std::vector<double> average(std::vector<double> const& values, std::size_t queries) const;
@@ -176,6 +183,7 @@ class tuner {
   std::vector<std::vector<double>> values_;  // [candidates] [queries x measures] by query
   std::map<std::pair<std::size_t, std::size_t>, std::vector<query_batch>> batches_;
   std::map<cuts, prepared> prepared_;
+  std::map<std::pair<std::size_t, std::size_t>, l2r::model_member> fitted_;  // candidate, fold
 };
 
 /// A tuner's trials on disk: what an earlier run left is taken over, and a file that is whole at

@@ -86,6 +86,21 @@ class Tuner : public testing::Test {
   datasets::dataset vali_ = drawn_set(folder_, "vali", 2, 10, 12);
   std::vector<eval::measure> measures_ = eval::parse_measures("MAP,NDCG@5");
   eval::profile rules_ = eval::make_profile("letor");
+  /// Settings have the kinds' options.
+  void expect_kinds(tuner& t, search_result const& result) {
+    auto const read = settings_from(
+        best_settings(ctx_, t, result, 0, {}, rules_, datasets::discretizer_options{}).dump(), "s");
+    ASSERT_EQ(read.size(), result.chosen.size());
+    for (std::size_t k = 0; k < read.size(); ++k) {
+      candidate const& c = t.candidates()[result.trials[result.chosen[k]].candidate];
+      EXPECT_EQ(read[k].linear.has_value(), c.linear.has_value());
+      EXPECT_EQ(read[k].scorecard.has_value(), c.scorecard.has_value());
+      if (c.linear) EXPECT_EQ(read[k].linear->strength, c.linear->strength);
+      if (c.scorecard) EXPECT_EQ(read[k].scorecard->loss, c.scorecard->loss);
+      if (!c.linear) EXPECT_EQ(read[k].discretizer->bins, c.cuts.bins);
+    }
+  }
+
   int prepared_ = 0;
 };
 
@@ -292,6 +307,100 @@ TEST_F(Tuner, ANormIsSearchedForWhereItIsAsked) {
   EXPECT_EQ(trials_table(t, result, 0, 1).columns[6].name, "norm");
 }
 
+space space_of_kinds() {
+  space s = small_space();
+  s.kinds = {"linear", "scorecard", "rules"};
+  s.methods = {datasets::binning::frequency};
+  s.bins = {3, 6};
+  s.rule_sizes = {3};
+  s.support_weights = {0};
+  s.losses = {l2r::card_loss::list, l2r::card_loss::point};
+  s.points_penalties = {1e-2};
+  s.smoothnesses = {.1, 1};
+  s.strengths = {10, 300};
+  return s;
+}
+
+TEST(Space, KindsComeOneAfterTheOther) {
+  auto const all = candidates_of(space_of_kinds());
+  ASSERT_EQ(all.size(), 2u + 2 * 2 * 2 + 2 * 2);
+  std::set<std::string> distinct;
+  for (candidate const& c : all) distinct.insert(to_json(c).dump());
+  EXPECT_EQ(distinct.size(), all.size());
+  EXPECT_EQ(to_json(all[1])["kind"], "linear");
+  EXPECT_EQ(to_json(all[1])["strength"], 300);
+  EXPECT_EQ(to_json(all[2]).dump(), R"({"kind":"scorecard","method":"frequency","bins":3,)"
+                                    R"("loss":"list","points_penalty":0.01,"smoothness":0.1})");
+  EXPECT_EQ(all[3].cuts.bins, 6);
+  EXPECT_EQ(all[4].scorecard->smoothness, 1);
+  EXPECT_FALSE(all[10].scorecard || all[10].linear);
+  EXPECT_EQ(to_json(space_of_kinds())["strength"].size(), 2u);
+  EXPECT_FALSE(to_json(small_space()).contains("kind"));
+  auto const refused = [](auto change) {
+    space s = space_of_kinds();
+    change(s);
+    EXPECT_THROW(candidates_of(s), usage_error);
+  };
+  refused([](space& s) { s.kinds = {}; });
+  refused([](space& s) { s.kinds = {"rules", "rules"}; });
+  refused([](space& s) { s.kinds = {"trees"}; });
+  refused([](space& s) { s.losses = {}; });
+  refused([](space& s) { s.points_penalties = {0}; });
+  refused([](space& s) { s.smoothnesses = {-1}; });
+  refused([](space& s) { s.strengths = {0}; });
+  refused([](space& s) { s.strengths = {10, 10}; });
+  refused([](space& s) { s.bins = {1}; });
+}
+
+TEST_F(Tuner, KindsGetWhatFitAndScoreGive) {
+  // As many folds as queries: however they are dealt, a query's rivals are all the others.
+  train_ = drawn_set(folder_, "few", 4, 7, 10);
+  auto const all = candidates_of(space_of_kinds());
+  std::string first;
+  for (int const threads : {1, 2, 5}) {
+    context ctx = ctx_;
+    ctx.threads = threads;
+    tuner t(ctx, vali_, all, measures_, rules_, preparing(), {}, {7, &train_});
+    search_options options;
+    options.members = 3;
+    search_result result = t.search(ctx, 0, options);
+    t.compare(ctx, 0, {}, result);
+    std::string const shown =
+        eval::render(trials_table(t, result, 0, 3), eval::table_format::tsv) + t.state("f");
+    if (threads == 1) first = shown;
+    EXPECT_EQ(shown, first);
+    std::set<std::size_t> kinds;
+    for (trial const& one : result.trials) {
+      if (one.rung + 1 < 3 || threads > 1) continue;
+      candidate const& c = t.candidates()[one.candidate];
+      kinds.insert(c.linear ? 2 : c.scorecard ? 1 : 0);
+      datasets::discretizer_options how{c.cuts.method, c.cuts.bins};
+      auto const cuts = std::make_shared<datasets::discretizer const>(
+          datasets::fit_discretizer(ctx, train_, how));
+      l2r::recipe recipe = l2r::rules_recipe{how, cuts, c.scoring};
+      if (c.scorecard) recipe = l2r::scorecard_recipe{how, cuts, *c.scorecard};
+      if (c.linear) recipe = l2r::linear_recipe{*c.linear};
+      auto const value = [&](datasets::dataset const& from, datasets::dataset const& of) {
+        auto const model = l2r::fit(ctx, from, std::span(&recipe, 1));
+        return eval::evaluate(ctx, of, l2r::scorer(ctx, model).score(ctx, of).scores, measures_,
+                              rules_)
+            .averages()[0];
+      };
+      double sum = 10 * value(train_, vali_);
+      for (datasets::query_group const& q : train_.queries) {
+        std::vector<std::size_t> own, others;
+        for (std::size_t d = 0; d < train_.size(); ++d)
+          (d >= q.begin && d < q.end ? own : others).push_back(d);
+        sum += value(datasets::subset(train_, others), datasets::subset(train_, own));
+      }
+      EXPECT_NEAR(one.values[0], sum / 17, 1e-12) << to_json(c).dump();
+    }
+    if (threads == 1) EXPECT_GT(kinds.size(), 1u);
+    result.chosen = {0, 2, 10};
+    expect_kinds(t, result);
+  }
+  EXPECT_THROW(tuner(ctx_, vali_, all, measures_, rules_, preparing()), usage_error);
+}
 TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
   // All that can be tried is worse than some candidates, and better than others.
   std::size_t kept = 0, gained = 0;

@@ -22,7 +22,7 @@ std::vector<Value> numbers_from(std::string_view option, std::string const& list
 
 }  // namespace
 
-void tune_arguments::add_to(CLI::App& verb, norm how) {
+void tune_arguments::add_to(CLI::App& verb, searched what) {
   verb_ = &verb;
   auto const add_list = [&](char const* name, std::string& list, char const* what) {
     return verb.add_option(name, list, what)
@@ -35,15 +35,6 @@ void tune_arguments::add_to(CLI::App& verb, norm how) {
       add_list("--try-method", methods, "Ways to cut features into bins: tube, width, frequency"),
       {"tube", "width", "frequency"}, true);
   add_list("--try-bins", bins, "Bins a feature at most, 2 to 250, or cv: by cross-validation");
-  if (how == norm::tried)
-    expect_words(
-        verb,
-        verb.add_option("--try-norm", norms,
-                        "Ways to normalize features within each query: none, query-minmax, "
-                        "query-zscore; default: --norm alone")
-            ->type_name("A,...")
-            ->group(group),
-        {"none", "query-minmax", "query-zscore"}, true);
   add_list("--try-rule-size", rule_sizes, "Largest rules, the consequent counted");
   add_list("--try-min-support", min_supports, "Training documents that a rule holds in at least");
   add_list("--try-min-confidence", min_confidences, "Least confidences of a rule");
@@ -51,6 +42,7 @@ void tune_arguments::add_to(CLI::App& verb, norm how) {
   add_list("--try-smoothing", smoothings, "A: confidence (n_r + A prior_r) / (n + A)");
   add_list("--try-feature-share", feature_shares,
            "Rules of these shares of the features, those that predict the label best");
+  if (what == searched::everything) add_kinds_to(verb);
   number_option(verb, "--cross-fit", cross_fit,
                 "Judge by the training queries too, dealt into K folds, each ranked by the rules "
                 "of the others; 0: by the validation queries alone",
@@ -78,6 +70,27 @@ void tune_arguments::add_to(CLI::App& verb, norm how) {
       ->group(group);
 }
 
+void tune_arguments::add_kinds_to(CLI::App& verb) {
+  auto const add_list = [&](char const* name, std::string& list, char const* what) {
+    return verb.add_option(name, list, what)->type_name("A,...")->group(group);
+  };
+  auto const shown = [](CLI::Option* option) { return option->capture_default_str(); };
+  expect_words(verb,
+               shown(add_list("--kinds", kinds,
+                              "Kinds of members to choose from: rules, scorecard, linear")),
+               {"rules", "scorecard", "linear"}, true);
+  expect_words(verb,
+               add_list("--try-norm", norms,
+                        "Ways to normalize features within each query: none, query-minmax, "
+                        "query-zscore; default: --norm alone"),
+               {"none", "query-minmax", "query-zscore"}, true);
+  expect_words(verb, shown(add_list("--try-loss", losses, "Of scorecards: pair, list, point")),
+               {"pair", "list", "point"}, true);
+  shown(add_list("--try-points-penalty", points_penalties, "Of scorecards: L"));
+  shown(add_list("--try-smoothness", smoothnesses, "Of scorecards: M"));
+  shown(add_list("--try-strength", strengths, "Of linear: the ridge's"));
+}
+
 void tune_arguments::expect_none() const {
   for (CLI::Option const* option : verb_->get_options())
     if (option->get_group() == group && option->count() > 0)
@@ -102,6 +115,12 @@ tuning::space tune_arguments::space() const {
   s.support_weights = numbers_from<double>("--try-support-weight", support_weights);
   s.smoothings = numbers_from<double>("--try-smoothing", smoothings);
   s.feature_shares = numbers_from<double>("--try-feature-share", feature_shares);
+  s.kinds = split_list(kinds);
+  s.losses.clear();
+  for (std::string const& word : split_list(losses)) s.losses.push_back(l2r::card_loss_from(word));
+  s.points_penalties = numbers_from<double>("--try-points-penalty", points_penalties);
+  s.smoothnesses = numbers_from<double>("--try-smoothness", smoothnesses);
+  s.strengths = numbers_from<double>("--try-strength", strengths);
   tuning::candidates_of(s);
   return s;
 }

@@ -149,7 +149,12 @@ void tune(session& owner, tune_verb_arguments const& a) {
   datasets::warn_of_lacking_features(vali, train.names,
                                      (plan.cuts ? plan.cuts->options : plan.discretizer).unlisted,
                                      [&owner](std::string const& message) { owner.warn(message); });
-  std::vector<tuning::candidate> const candidates = tuning::candidates_of(plan.space);
+  std::vector<tuning::candidate> candidates = tuning::candidates_of(plan.space);
+  for (tuning::candidate& one : candidates) {
+    if (!one.linear) continue;
+    one.linear->missing = plan.discretizer.missing;
+    one.linear->unlisted = plan.discretizer.unlisted;
+  }
   owner.choose_device(
       places_of(l2r::engines(), plan.engine.engine),
       static_cast<double>(candidates.size()) *
@@ -209,7 +214,7 @@ void add_tune(CLI::App& program, session& owner) {
       ->type_name("STATE");
   word_option(*verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
               "What goes to standard output");
-  a.tuned.add_to(*verb, tune_arguments::norm::tried);
+  a.tuned.add_to(*verb, tune_arguments::searched::everything);
   a.ranker.add_engine_to(*verb);
   a.discretizer.add_to(*verb);
   for (char const* const tried : {"--method", "--bins"})

@@ -229,6 +229,36 @@ class Tune(harness.CommandLine):
                          [row["NDCG@10"] for row in self.rows("list.tsv")])
         self.assertEqual(json.loads(self.read("list.json"))["discretizer"]["norm"], "query-minmax")
 
+    def test_kinds(self):
+        quick = ["--try-points-penalty", "0.01", "--try-smoothing", "0", "--try-support-weight", "0",
+                 "--try-bins", "4", "--try-method", "tube,width", "--threads"]
+        kinds = ["--kinds", "rules,scorecard,linear", "--search", "grid", "--cross-fit", "3",
+                 "--members", "2", *quick]
+        self.tune(*kinds, "1", "--out", "best.json", "--trials", "t.tsv", small=[])
+        rows = self.rows("t.tsv")
+        self.assertEqual(len(rows), 2 * 2 * 2 * 2 + 2 * 2 * 2 + 3)
+        self.assertEqual({row["kind"] for row in rows}, {"rules", "scorecard", "linear"})
+        self.assertEqual({row["method"] for row in rows if row["kind"] == "linear"}, {"-"})
+        self.tune(*kinds, "2", "--out", "two.json", small=[])
+        self.assertEqual(self.read("two.json"), self.read("best.json"))
+        # Each kind alone: rank and evaluate say what the table does.
+        line = ["--train", "data/Fold1/train.txt", "--test", "data/Fold1/vali.txt"]
+        for kind in ("scorecard", "linear"):
+            self.tune("--kinds", kind, *quick, "1", "--out", "kind.json", small=[])
+            best = json.loads(self.read("kind.json"))
+            self.expect(0, "rank", *line, "--settings", "kind.json", "--out", "s.txt")
+            judged = json.loads(self.expect(
+                0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics",
+                "NDCG@10", "--json").stdout)["systems"][0]["averages"]
+            self.assertEqual(judged, best["validation"])
+            if not best["defaults"]["kept"]:
+                self.assertEqual(best["kind"], kind)
+        # Both, as one model.
+        self.expect(0, "fit", *line[:2], "--model", "m", "--settings", "best.json")
+        self.expect(0, "rank", "--model", "m", *line[2:], "--out", "by_model.txt")
+        self.expect(0, "rank", *line, "--settings", "best.json", "--out", "by_settings.txt")
+        self.assertEqual(self.read("by_model.txt"), self.read("by_settings.txt"))
+
     def test_what_tuning_gained(self):
         line = ["--train", "data/Fold1/train.txt", "--test", "data/Fold1/vali.txt"]
 
@@ -277,6 +307,10 @@ class Tune(harness.CommandLine):
                         ["--try-support-weight", ""], ["--budget", "0"], ["--budget", "x"],
                         ["--budget", "0s"], ["--budget", "2"], ["--budget", "-1s"],
                         ["--search", "x"], ["--rungs", "0"], ["--members", "0"],
+                        ["--kinds", "trees"], ["--kinds", "rules,rules"], ["--try-loss", "pairs"],
+                        ["--kinds", "scorecard", "--try-points-penalty", "0"],
+                        ["--kinds", "scorecard", "--try-smoothness", "x"],
+                        ["--kinds", "linear", "--try-strength", "0"],
                         ["--try-norm", "best"], ["--try-norm", "none,none"], ["--try-norm", ""],
                         ["--try-norm", "none", "--norm", "none"],
                         ["--discretizer", "c.json", "--try-norm", "none"],
