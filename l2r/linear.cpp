@@ -2,16 +2,14 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "core/random.hpp"
 #include "datasets/text_source.hpp"
 #include "l2r/cholesky.hpp"
 #include "l2r/json_fields.hpp"
+#include "l2r/query_folds.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
-#include <random>
 #include <set>
 #include <span>
 
@@ -218,18 +216,6 @@ double best_strength(context const& ctx, std::vector<moments> const& folds) {
   return strengths[best];
 }
 
-std::vector<std::size_t> deal(std::uint64_t seed, std::size_t queries, std::size_t folds) {
-  std::vector<std::size_t> order(queries), fold(queries);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (folds > 1) {
-    std::seed_seq mixed{seed & 0xffffffff, seed >> 32};
-    random_engine engine(mixed);
-    shuffle(std::span(order), engine);
-  }
-  for (std::size_t i = 0; i < queries; ++i) fold[order[i]] = i % folds;
-  return fold;
-}
-
 std::int64_t whole_weight(double weight) {
   double const scaled = std::nearbyint(std::ldexp(weight, linear_bits));
   if (!(std::abs(scaled) < 0x1p62))
@@ -314,7 +300,7 @@ linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
   std::size_t const queries = train.queries.size();
   std::size_t const folds = options.strength == 0 ? std::min(options.folds, queries) : 1;
   std::vector<moments> of_folds(folds, moments(unknowns));
-  rows.add_to(ctx, of_folds, deal(ctx.seed, queries, folds));
+  rows.add_to(ctx, of_folds, deal_queries(ctx.seed, queries, folds));
   linear_weights result{options, {}, train.names};
   if (options.strength == 0)
     result.options.strength = folds > 1 ? best_strength(ctx, of_folds) : strength_of_one_query;

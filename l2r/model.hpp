@@ -33,6 +33,8 @@ struct scorecard_member {
   std::shared_ptr<datasets::discretizer const> cuts;
   scorecard_options options;  ///< that it was fitted with
   scorecard card;
+  /// The penalties were chosen by cross-fitting in at most so many folds of queries; 0: given.
+  std::size_t cross_fitted_folds = 0;
 };
 
 /// Ranks by a weighted sum of the raw features, each within its query: documents that are items

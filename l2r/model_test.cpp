@@ -188,6 +188,29 @@ TEST(model, kinds_come_back_whole) {
     EXPECT_TRUE(message_of(bytes.substr(0, length)).starts_with("m.model:1:1: ")) << length;
 }
 
+TEST(model, a_card_says_that_its_penalties_were_cross_fitted) {
+  scorecard_recipe how;
+  how.options.cross_fit = true;
+  how.options.folds = 3;
+  model const m = fit(context{}, small_set(), std::vector<recipe>{how});
+  auto const& made = std::get<scorecard_member>(m.members[0]);
+  EXPECT_FALSE(made.options.cross_fit);
+  EXPECT_EQ(made.cross_fitted_folds, 3U);
+  std::string const bytes = to_bytes(m);
+  EXPECT_NE(bytes.find("\"cross_fitted_folds\":3"), std::string::npos);
+  model const back = model_from_bytes(bytes, "m.model");
+  EXPECT_EQ(to_bytes(back), bytes);
+  // The card itself is what these penalties give.
+  scorecard_recipe again;
+  again.options = std::get<scorecard_member>(back.members[0]).options;
+  model const same = fit(context{}, small_set(), std::vector<recipe>{again});
+  EXPECT_EQ(std::get<scorecard_member>(same.members[0]).card.points, made.card.points);
+  EXPECT_EQ(to_bytes(same).find("cross_fitted"), std::string::npos);
+  model undecided = m;
+  std::get<scorecard_member>(undecided.members[0]).options.cross_fit = true;
+  EXPECT_THROW(to_bytes(undecided), usage_error);
+}
+
 TEST(model, files_of_the_version_before_have_rules) {
   auto const as_version_2 = [](model const& m) {
     std::string const bytes = to_bytes(m);
@@ -239,6 +262,10 @@ TEST(model, points_and_weights_that_do_not_fit_are_refused) {
        {std::tuple{"\"loss\":\"pair\"", "\"loss\":\"pairs\"", "members[1].options.loss: found"},
         {"\"points_penalty\":0.0001", "\"points_penalty\":0", "points penalty 0, expected"},
         {"\"smoothness\":0.1", "\"smoothness\":-1", "smoothness -1, expected"},
+        {"\"points_penalty\":0.0001,\"smoothness\":0.1",
+         "\"points_penalty\":\"cross-fit\",\"folds\":5", "expected the penalty that was used"},
+        {"\"smoothness\":0.1", "\"smoothness\":0.1,\"cross_fitted_folds\":1",
+         "members[1].options.cross_fitted_folds: found 1"},
         {"\"unit_bits\":32", "\"unit_bits\":31", "members[1].unit_bits: found 31"},
         {"\"points\":[[", "\"points\":[7,[", "members[1].points: found the points of 4"},
         {"\"points\":[[", "\"points\":[[0,", "points[0]: found no list of"},

@@ -53,6 +53,7 @@ points_objective::points_objective(std::span<datasets::query_group const> querie
   std::vector<std::int32_t> labels(documents_);
   for (std::size_t d = 0; d < documents_; ++d) labels[d] = training.labels[chosen[d]];
   gain_.resize(documents_);
+  counted_ = options.loss == card_loss::list ? queries_.size() : queries.size();
   if (options.loss == card_loss::pair) weigh_pairs(labels, queries.size());
   if (options.loss == card_loss::list) weigh_lists(labels);
   if (options.loss == card_loss::point) weigh_documents(labels);
@@ -267,8 +268,12 @@ double points_objective::penalty(std::span<double const> p, std::span<double> gr
   return options_.points_penalty * squares + options_.smoothness * differences;
 }
 
-double points_objective::evaluate(context const& ctx, std::span<double const> points,
-                                  std::span<double> gradient) {
+void points_objective::penalize(double points_penalty, double smoothness) {
+  options_.points_penalty = points_penalty;
+  options_.smoothness = smoothness;
+}
+
+double points_objective::loss(context const& ctx, std::span<double const> points) {
   std::vector<double> losses(queries_.size());
   if (options_.loss == card_loss::pair) {
     std::fill(slope_.begin(), slope_.end(), 0.0);
@@ -279,9 +284,15 @@ double points_objective::evaluate(context const& ctx, std::span<double const> po
                 : options_.loss == card_loss::list ? list_loss(queries_[q])
                                                    : point_loss(queries_[q]);
   });
+  double sum = 0;
+  for (double const one : losses) sum += one;
+  return sum;
+}
+
+double points_objective::evaluate(context const& ctx, std::span<double const> points,
+                                  std::span<double> gradient) {
+  double const value = loss(ctx, points);
   sum_by_item(ctx, slope_, gradient);
-  double value = 0;
-  for (double const loss : losses) value += loss;
   return value + penalty(points, gradient);
 }
 

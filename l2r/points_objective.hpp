@@ -3,6 +3,7 @@
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
+#include "l2r/cholesky.hpp"
 #include "l2r/scorecard.hpp"
 
 #include <cstddef>
@@ -29,6 +30,13 @@ class points_objective {
   std::size_t unknowns() const noexcept { return next_.size(); }
   /// Whether the loss depends on the points.
   bool learns() const noexcept { return !queries_.empty(); }
+  /// The number of queries that the loss is a mean over; of `point` that of the queries alone.
+  std::size_t queries_counted() const noexcept { return counted_; }
+  /// From now on these penalties count, instead of those of the options.
+  void penalize(double points_penalty, double smoothness);
+
+  /// The loss alone at these points. What `evaluate` kept is lost.
+  double loss(context const& ctx, std::span<double const> points);
 
   /// The value at these points; its gradient goes to `gradient`. What `multiply` and
   /// `prepare_preconditioner` need is kept.
@@ -75,6 +83,7 @@ class points_objective {
   std::vector<std::uint8_t> codes_;   // [F x documents] of the documents that count
   std::size_t documents_ = 0;         // these
   std::vector<group> queries_;        // those that count
+  std::size_t counted_ = 0;           // queries that the mean is over
   std::vector<std::size_t> pieces_;   // the first query of each piece of work, and the end
   std::vector<std::size_t> lower_;    // [documents] the first of the query with a smaller label
   std::vector<double> gain_;          // [documents] what the loss has of the labels
@@ -84,12 +93,36 @@ class points_objective {
   std::vector<double> diagonal_, below_;       // [items] of the preconditioner, factored
 };
 
-/// The points of the smallest value, to a gradient of 1e-9, by Newton's method; each step by
+/// The points of the smallest value, to a gradient of length `to`, by Newton's method; each step by
 /// conjugate gradients (Dembo and Steihaug, Truncated-Newton algorithms for large-scale
-/// unconstrained optimization, 1983).
-std::vector<double> smallest_points(context const& ctx, points_objective& of);
+/// unconstrained optimization, 1983). `from`: points to begin at; without any at 0.
+std::vector<double> smallest_points(context const& ctx, points_objective& of, double to = 1e-9,
+                                    std::vector<double> from = {});
 
-/// Those of the loss `point`, by one linear system.
+/// Throws `usage_error` for training documents without a label or without items, and for queries
+/// that do not cover them.
+void expect_training(std::span<datasets::query_group const> queries,
+                     datasets::binned_dataset const& training);
+
+/// Throws `usage_error` where `least_squares` takes no system of so many items; gives their number
+/// back.
+std::size_t expect_least_squares(std::size_t items);
+
+/// The linear system of the loss `point`, for any penalties.
+class least_squares {
+ public:
+  least_squares(context const& ctx, datasets::binned_dataset const& training);
+  /// By Cholesky's method.
+  std::vector<double> points(context const& ctx, double points_penalty, double smoothness) const;
+
+ private:
+  symmetric_matrix system_;  // without penalties
+  std::vector<double> by_label_;
+  std::vector<bool> next_;
+  bool learns_ = false;
+};
+
+/// The points of the loss `point`, by its system.
 std::vector<double> least_squares_points(context const& ctx,
                                          datasets::binned_dataset const& training,
                                          scorecard_options const& options);

@@ -20,6 +20,7 @@ constexpr std::array<std::pair<std::string_view, card_loss>, 3> loss_words{
     {{"pair", card_loss::pair}, {"list", card_loss::list}, {"point", card_loss::point}}};
 
 constexpr std::size_t documents_a_piece = 4096;
+constexpr std::string_view cross_fitted = "cross-fit";
 
 /// The columns that a card and a set both have, by their positions in each.
 struct column_pair {
@@ -43,6 +44,8 @@ std::vector<column_pair> columns_in_common(scorecard const& card,
   return common;
 }
 
+}  // namespace
+
 void expect_training(std::span<datasets::query_group const> queries,
                      datasets::binned_dataset const& training) {
   if (training.feature_count() == 0)
@@ -53,8 +56,6 @@ void expect_training(std::span<datasets::query_group const> queries,
   for (std::int32_t const label : training.labels)
     if (label < 0) throw usage_error("a training document without a label, expected labels");
 }
-
-}  // namespace
 
 std::string_view name_of(card_loss loss) {
   for (auto const& [word, value] : loss_words)
@@ -74,9 +75,15 @@ void check(scorecard_options const& options) {
         fmt::format("points penalty {}, expected 1e-9 to 1e4", options.points_penalty));
   if (!(options.smoothness >= 0 && options.smoothness <= 1e4))
     throw usage_error(fmt::format("smoothness {}, expected 0 to 1e4", options.smoothness));
+  if (options.folds < 2 || options.folds > 1000)
+    throw usage_error(fmt::format("{} folds, expected 2 to 1000", options.folds));
 }
 
 nlohmann::ordered_json to_json(scorecard_options const& options) {
+  if (options.cross_fit)
+    return {{"loss", name_of(options.loss)},
+            {"points_penalty", cross_fitted},
+            {"folds", options.folds}};
   return {{"loss", name_of(options.loss)},
           {"points_penalty", options.points_penalty},
           {"smoothness", options.smoothness}};
@@ -87,6 +94,15 @@ scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
   json_fields const fields(json, name, prefix);
   scorecard_options options;
   options.loss = fields.known("loss", card_loss_from);
+  if (fields.member("points_penalty").is_string()) {
+    if (fields.word("points_penalty") != cross_fitted)
+      fields.fail("points_penalty", "found a word, expected a number or cross-fit");
+    if (fields.has("smoothness"))
+      fields.fail("smoothness", "found beside points_penalty cross-fit, which chooses both");
+    options.cross_fit = true;
+    options.folds = fields.integer("folds", 2, 1000);
+    return options;
+  }
   options.points_penalty = fields.number("points_penalty");
   options.smoothness = fields.number("smoothness");
   try {
@@ -102,10 +118,8 @@ double value_of_points(std::int64_t points) {
 }
 
 scorecard fit_scorecard(context const& ctx, std::span<datasets::query_group const> queries,
-                        datasets::binned_dataset const& training,
-                        scorecard_options const& options) {
-  check(options);
-  expect_training(queries, training);
+                        datasets::binned_dataset const& training, scorecard_options const& asked) {
+  scorecard_options const options = choose_penalties(ctx, queries, training, asked);
   std::vector<double> points;
   if (options.loss == card_loss::point) {
     points = least_squares_points(ctx, training, options);

@@ -40,12 +40,16 @@ struct scorecard_options {
   card_loss loss = card_loss::pair;
   double points_penalty = 1e-4;  ///< lambda, 1e-9 to 1e4
   double smoothness = 0.1;       ///< mu, 0 to 1e4
+  /// Both are chosen by the training documents (choose_penalties) instead.
+  bool cross_fit = false;
+  std::size_t folds = 5;  ///< of that, 2 to 1000
 };
 
 /// Throws `usage_error` for what makes no sense.
 void check(scorecard_options const& options);
 
-/// One object: loss, points_penalty, smoothness.
+/// One object: loss, points_penalty, smoothness; with `cross_fit` loss, points_penalty (the word
+/// cross-fit), folds.
 nlohmann::ordered_json to_json(scorecard_options const& options);
 /// Throws `error` naming `name` and, before the key, `prefix` for a value that is missing or does
 /// not fit.
@@ -64,12 +68,25 @@ inline constexpr int card_bits = 32;
 /// The number that a sum of points stands for.
 double value_of_points(std::int64_t points);
 
-/// Fits the points to a gradient of 1e-9 (`pair` and `list` by Newton's method with conjugate
-/// gradients, `point` by Cholesky's), then rounds each once. All sums run in a fixed order: the
-/// same bits for any number of threads. `queries` cover `training`. Where nothing is to be learned
-/// (no query has a pair, a label above 0, or documents of different labels), all points are 0.
-/// Throws `usage_error` for options that make no sense, training documents without a label or
-/// without items, and for a problem beyond reason: 2^31 pairs, or with `point` 2^14 items.
+/// The options with penalties that are chosen by cross-fitting, and `cross_fit` false; without
+/// `cross_fit` as they are. The context's seed deals the queries into folds, fewer queries make a
+/// fold each, and the documents of each fold are judged by points that the others give. Of
+/// points_penalty 1e-4, 1e-3, 1e-2, 1e-1, each with smoothness 0.01, 0.1, 1, 10, the first with the
+/// smallest held-out loss: of `pair` and `list` the mean over the queries that the loss counts, of
+/// `point` the sum of squared errors, the mean label that of the others. One query: the defaults.
+/// Throws as `fit_scorecard` does.
+scorecard_options choose_penalties(context const& ctx,
+                                   std::span<datasets::query_group const> queries,
+                                   datasets::binned_dataset const& training,
+                                   scorecard_options const& options);
+
+/// Fits the points, with `cross_fit` by the penalties that are chosen, to a gradient of 1e-9
+/// (`pair` and `list` by Newton's method with conjugate gradients, `point` by Cholesky's), then
+/// rounds each once. All sums run in a fixed order: the same bits for any number of threads.
+/// `queries` cover `training`. Where nothing is to be learned (no query has a pair, a label above
+/// 0, or documents of different labels), all points are 0. Throws `usage_error` for options that
+/// make no sense, training documents without a label or without items, and for a problem beyond
+/// reason: 2^31 pairs, or with `point` 2^14 items.
 scorecard fit_scorecard(context const& ctx, std::span<datasets::query_group const> queries,
                         datasets::binned_dataset const& training, scorecard_options const& options);
 

@@ -22,8 +22,11 @@ model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
   auto const& wanted = std::get<scorecard_recipe>(how);
   check(wanted.options);
   fitted_items const& made = items_of(ctx, from, wanted.discretizer, wanted.cuts);
-  return scorecard_member{made.cuts, wanted.options,
-                          fit_scorecard(ctx, from.train.queries, *made.items, wanted.options)};
+  scorecard_options const used =
+      choose_penalties(ctx, from.train.queries, *made.items, wanted.options);
+  return scorecard_member{made.cuts, used,
+                          fit_scorecard(ctx, from.train.queries, *made.items, used),
+                          wanted.options.cross_fit ? wanted.options.folds : 0};
 }
 
 /// Of the items that cuts make: features and where each one's items begin.
@@ -52,8 +55,12 @@ nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
   for (std::size_t f = 0; f < card.features.size(); ++f)
     points.push_back(std::vector(card.points.begin() + card.item_begin[f],
                                  card.points.begin() + card.item_begin[f + 1]));
+  if (member.options.cross_fit)
+    throw usage_error("a scorecard whose penalties were not chosen, which no model file holds");
+  nlohmann::ordered_json options = to_json(member.options);
+  if (member.cross_fitted_folds > 0) options["cross_fitted_folds"] = member.cross_fitted_folds;
   return {{"cuts", parts.index_of(member.cuts)},
-          {"options", to_json(member.options)},
+          {"options", std::move(options)},
           {"unit_bits", card_bits},
           {"points", std::move(points)}};
 }
@@ -82,6 +89,11 @@ model_member read_card(json_fields const& from, stored_parts const& parts) {
   member.cuts = parts.cuts[from.index("cuts", parts.cuts.size())];
   member.options =
       scorecard_options_from(from.member("options"), from.name(), from.prefix() + "options.");
+  if (member.options.cross_fit)
+    from.fail("options.points_penalty", "found cross-fit, expected the penalty that was used");
+  json_fields const options(from.member("options"), from.name(), from.prefix() + "options.");
+  if (options.has("cross_fitted_folds"))
+    member.cross_fitted_folds = options.integer("cross_fitted_folds", 2, 1000);
   from.integer("unit_bits", card_bits, card_bits);
   member.card = columns_of(*member.cuts);
   // No sum of so many points leaves 64 bits.

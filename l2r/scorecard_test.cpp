@@ -290,6 +290,165 @@ TEST(scorecard, features_are_matched_by_number) {
   EXPECT_THROW(points_of(ctx, fewer, items), usage_error);
 }
 
+/// The loss alone of the documents of the queries chosen.
+double loss_by_definition(datasets::dataset const& data, datasets::binned_dataset const& items,
+                          card_loss loss, std::vector<double> const& p) {
+  scorecard_options const without{loss, 0, 0};
+  return value_by_definition(data, items, without, p);
+}
+
+/// Documents that are sampled sparsely: queries of one, two or three.
+datasets::dataset sparse(std::size_t queries, std::uint64_t seed) {
+  random_engine engine(seed);
+  std::string text;
+  for (std::size_t q = 0; q < queries; ++q)
+    for (std::uint64_t d = 0; d < 1 + uniform_below(engine, 3); ++d) {
+      std::uint64_t const a = uniform_below(engine, 10);
+      text += fmt::format("{} qid:{} 1:{} 2:{}\n", (a + uniform_below(engine, 8)) / 7, q, a,
+                          uniform_below(engine, 10));
+    }
+  return parsed(text);
+}
+
+/// What choose_penalties is to choose, by fits of its own to the end: folds of one query each.
+std::pair<double, double> best_penalties(datasets::dataset const& data,
+                                         datasets::binned_dataset const& items, card_loss loss) {
+  context const ctx;
+  std::pair<double, double> best;
+  double least = INFINITY;
+  for (double const lambda : {1e-4, 1e-3, 1e-2, 1e-1})
+    for (double const mu : {.01, .1, 1., 10.}) {
+      double lost = 0;
+      for (auto const& q : data.queries) {
+        std::vector<std::size_t> others, left;
+        for (std::size_t d = 0; d < data.size(); ++d)
+          (d >= q.begin && d < q.end ? left : others).push_back(d);
+        auto const to_fit = datasets::subset(data, others), to_judge = datasets::subset(data, left);
+        auto const p = values_of(fit_scorecard(ctx, to_fit.queries, datasets::subset(items, others),
+                                               {loss, lambda, mu}));
+        auto const judged = datasets::subset(items, left);
+        if (loss != card_loss::point) {
+          lost += loss_by_definition(to_judge, judged, loss, p);
+          continue;
+        }
+        double mean = 0;
+        for (auto const y : to_fit.labels) mean += y / static_cast<double>(others.size());
+        for (std::size_t d = 0; d < left.size(); ++d) {
+          double away = to_judge.labels[d] - mean;
+          for (std::size_t f = 0; f < judged.feature_count(); ++f)
+            away -= p[judged.item_begin[f] + judged.code(f, d)];
+          lost += away * away;
+        }
+      }
+      if (lost < least) {
+        least = lost;
+        best = {lambda, mu};
+      }
+    }
+  return best;
+}
+
+TEST(scorecard, cross_fitting_chooses_what_loses_least) {
+  // The last has more items than documents.
+  for (auto const& [data, bins] :
+       {std::pair{drawn(70, 31), 6}, {sparse(24, 37), 6}, {drawn(21, 37), 10}}) {
+    auto const items = items_of(data, bins);
+    for (card_loss const loss : all_losses) {
+      scorecard_options asked{loss};
+      asked.cross_fit = true;
+      asked.folds = 1000;  // a query each, so that the seed does not matter
+      scorecard_options const chosen = choose_penalties(context{}, data.queries, items, asked);
+      EXPECT_FALSE(chosen.cross_fit);
+      EXPECT_EQ(std::pair(chosen.points_penalty, chosen.smoothness),
+                best_penalties(data, items, loss))
+          << name_of(loss) << ", " << data.size();
+      EXPECT_EQ(fit_scorecard(context{}, data.queries, items, asked).points,
+                fit_scorecard(context{}, data.queries, items, chosen).points);
+    }
+  }
+}
+
+TEST(scorecard, noise_makes_penalties_large_and_signal_small) {
+  random_engine engine(41);
+  std::string noise, signal;
+  for (int d = 0; d < 400; ++d) {
+    std::uint64_t const a = uniform_below(engine, 20);
+    noise += fmt::format("{} qid:{} 1:{}\n", uniform_below(engine, 2), d / 5, a);
+    signal += fmt::format("{} qid:{} 1:{}\n", a % 2, d / 5, a);  // no neighbour is like another
+  }
+  for (card_loss const loss : all_losses) {
+    scorecard_options asked{loss};
+    asked.cross_fit = true;
+    auto const chosen = [&](std::string const& text) {
+      auto const data = parsed(text);
+      return choose_penalties(context{}, data.queries, items_of(data, 20), asked);
+    };
+    EXPECT_EQ(chosen(noise).points_penalty, .1) << name_of(loss);
+    EXPECT_EQ(chosen(signal).smoothness, .01) << name_of(loss);
+    EXPECT_LT(chosen(signal).points_penalty, .1) << name_of(loss);
+  }
+}
+
+TEST(scorecard, cross_fitting_does_not_depend_on_threads) {
+  auto const data = drawn(1400, 43);
+  auto const items = items_of(data, 10);
+  for (card_loss const loss : all_losses) {
+    scorecard_options asked{loss};
+    asked.cross_fit = true;
+    std::vector<scorecard> cards;
+    for (int const threads : {1, 2, 5}) {
+      context ctx;
+      ctx.threads = threads;
+      cards.push_back(fit_scorecard(ctx, data.queries, items, asked));
+    }
+    EXPECT_EQ(cards[1].points, cards[0].points) << name_of(loss);
+    EXPECT_EQ(cards[2].points, cards[0].points) << name_of(loss);
+  }
+}
+
+TEST(scorecard, cross_fitting_of_little) {
+  context const ctx;
+  for (card_loss const loss : all_losses) {
+    scorecard_options asked{loss, .5, 7};
+    asked.cross_fit = true;
+    auto const one = drawn(6, 47);  // nothing to leave out: the defaults
+    scorecard_options chosen = choose_penalties(ctx, one.queries, items_of(one), asked);
+    EXPECT_EQ(chosen.points_penalty, 1e-4);
+    EXPECT_EQ(chosen.smoothness, .1);
+    // Nothing is learned, nothing differs: the first.
+    auto const alike = parsed("1 qid:1 1:0\n1 qid:1 1:1\n1 qid:2 1:3\n1 qid:3 1:3\n");
+    chosen = choose_penalties(ctx, alike.queries, items_of(alike), asked);
+    EXPECT_EQ(chosen.points_penalty, 1e-4) << name_of(loss);
+    EXPECT_EQ(chosen.smoothness, .01) << name_of(loss);
+    // Without a word of cross-fitting nothing changes.
+    asked.cross_fit = false;
+    EXPECT_EQ(choose_penalties(ctx, one.queries, items_of(one), asked).smoothness, 7);
+  }
+}
+
+TEST(scorecard, cross_fitting_stops_when_asked) {
+  auto const data = drawn(70, 53);
+  auto const items = items_of(data);
+  for (card_loss const loss : all_losses) {
+    scorecard_options asked{loss};
+    asked.cross_fit = true;
+    context ctx;
+    std::uint64_t last = 0;
+    ctx.progress = [&](std::string_view stage, std::uint64_t done, std::uint64_t total) {
+      if (stage == "penalties") EXPECT_EQ(total, 80U);
+      last = std::max(last, done);
+      return done < 20;
+    };
+    EXPECT_THROW(fit_scorecard(ctx, data.queries, items, asked), interrupted);
+    EXPECT_EQ(last, 20U);
+    std::stop_source source;
+    ctx = {};
+    ctx.stop = source.get_token();
+    source.request_stop();
+    EXPECT_THROW(choose_penalties(ctx, data.queries, items, asked), interrupted);
+  }
+}
+
 TEST(scorecard, stops_when_asked) {
   auto const data = drawn(700, 23);
   auto const items = items_of(data);
@@ -316,7 +475,9 @@ TEST(scorecard, what_is_refused) {
                                          {card_loss::pair, 1e5, .1},
                                          {card_loss::pair, .1, -.1},
                                          {card_loss::pair, .1, std::nan("")},
-                                         {card_loss::pair, .1, 1e5}}) {
+                                         {card_loss::pair, .1, 1e5},
+                                         {card_loss::pair, .1, .1, true, 1},
+                                         {card_loss::pair, .1, .1, true, 1001}}) {
     EXPECT_THROW(check(wrong), usage_error);
     EXPECT_THROW(fit_scorecard(ctx, data.queries, items, wrong), usage_error);
   }
@@ -334,6 +495,23 @@ TEST(scorecard, options_come_back) {
     EXPECT_EQ(back.loss, loss);
     EXPECT_EQ(back.points_penalty, .25);
     EXPECT_EQ(back.smoothness, 3);
+  }
+  scorecard_options crossed{card_loss::list};
+  crossed.cross_fit = true;
+  crossed.folds = 7;
+  EXPECT_EQ(to_json(crossed).dump(), R"({"loss":"list","points_penalty":"cross-fit","folds":7})");
+  scorecard_options const back = scorecard_options_from(to_json(crossed), "s");
+  EXPECT_TRUE(back.cross_fit);
+  EXPECT_EQ(back.folds, 7U);
+  EXPECT_EQ(back.loss, card_loss::list);
+  for (auto const& [key, value] : {std::pair{"points_penalty", "\"often\""},
+                                   {"folds", "1"},
+                                   {"folds", "1001"},
+                                   {"folds", "null"},
+                                   {"smoothness", "0.1"}}) {
+    auto json = to_json(crossed);
+    json[key] = nlohmann::ordered_json::parse(value);
+    EXPECT_THROW(scorecard_options_from(json, "s"), error) << key;
   }
   for (auto const& [key, value] : {std::pair{"loss", "1"},
                                    {"loss", "\"pairs\""},

@@ -1,10 +1,10 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "l2r/cholesky.hpp"
 #include "l2r/points_objective.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,7 +12,6 @@ namespace rulerank::l2r {
 
 namespace {
 
-constexpr double small_gradient = 1e-9;
 constexpr std::size_t most_steps = 200;
 constexpr std::size_t most_halvings = 60;
 constexpr std::size_t most_least_squares = std::size_t{1} << 14;
@@ -54,16 +53,18 @@ std::vector<double> newton_direction(context const& ctx, points_objective& of,
 
 }  // namespace
 
-std::vector<double> smallest_points(context const& ctx, points_objective& of) {
+std::vector<double> smallest_points(context const& ctx, points_objective& of, double to,
+                                    std::vector<double> from) {
   std::size_t const n = of.unknowns();
-  std::vector<double> points(n), gradient(n), tried(n);
+  std::vector<double> points = std::move(from), gradient(n), tried(n);
+  points.resize(n);
   if (!of.learns()) return points;
   double value = of.evaluate(ctx, points, gradient);
   for (std::size_t round = 0; round < most_steps; ++round) {
     double const slope = length(gradient);
-    if (slope <= small_gradient) return points;
+    if (slope <= to) return points;
     ctx.report("scorecard", round, 0);
-    double const rest = std::max(std::min(0.1, std::sqrt(slope)) * slope, 0.1 * small_gradient);
+    double const rest = std::max(std::min(0.1, std::sqrt(slope)) * slope, 0.1 * to);
     std::vector<double> const direction = newton_direction(ctx, of, gradient, rest);
     double const descent = dot(gradient, direction);
     double share = 1, reached = 0;
@@ -81,31 +82,34 @@ std::vector<double> smallest_points(context const& ctx, points_objective& of) {
       "doubles reach, expected a larger penalty");
 }
 
-std::vector<double> least_squares_points(context const& ctx,
-                                         datasets::binned_dataset const& training,
-                                         scorecard_options const& options) {
-  std::size_t const n = training.items();
-  if (n > most_least_squares)
+std::size_t expect_least_squares(std::size_t items) {
+  if (items > most_least_squares)
     throw usage_error(
         fmt::format("the loss point with {} items, expected at most {}; the losses "
                     "pair and list take more",
-                    n, most_least_squares));
+                    items, most_least_squares));
+  return items;
+}
+
+least_squares::least_squares(context const& ctx, datasets::binned_dataset const& training)
+    : system_(expect_least_squares(training.items())),
+      by_label_(training.items()),
+      next_(neighbours_of(training)) {
   auto const documents = static_cast<double>(training.documents);
   double sum = 0, squares = 0;
   for (std::int32_t const y : training.labels) sum += y;
   double const mean = sum / documents;
   for (std::int32_t const y : training.labels) squares += (y - mean) * (y - mean);
-  std::vector<double> points(n);
-  if (squares == 0) return points;
+  learns_ = squares != 0;
+  if (!learns_) return;
   // How many documents hold two items: integers, whose order does not matter.
-  symmetric_matrix system(n);
   parallel_for(ctx, training.feature_count(), 1, [&](std::size_t begin, std::size_t end, int) {
     std::vector<std::uint32_t> counts;
     for (std::size_t f = begin; f < end; ++f) {
       std::uint8_t const* const codes = training.column(f);
       for (std::size_t d = 0; d < training.documents; ++d)
         if (codes[d] != datasets::no_item)
-          points[training.item_begin[f] + codes[d]] += (training.labels[d] - mean) / squares;
+          by_label_[training.item_begin[f] + codes[d]] += (training.labels[d] - mean) / squares;
       for (std::size_t g = 0; g <= f; ++g) {
         std::uint8_t const* const others = training.column(g);
         counts.assign(256 * training.bins(f), 0);
@@ -113,20 +117,31 @@ std::vector<double> least_squares_points(context const& ctx,
           if (codes[d] != datasets::no_item) ++counts[256 * codes[d] + others[d]];
         for (std::uint32_t b = 0; b < training.bins(f); ++b)
           for (std::uint32_t c = 0; c < training.bins(g); ++c)
-            system.row(training.item_begin[f] + b)[training.item_begin[g] + c] =
+            system_.row(training.item_begin[f] + b)[training.item_begin[g] + c] =
                 counts[256 * b + c] / squares;
       }
     }
   });
-  std::vector<bool> const next = neighbours_of(training);
-  for (std::size_t x = 0; x < n; ++x) {
-    system.row(x)[x] += options.points_penalty;
-    if (!next[x]) continue;
-    system.row(x)[x] += options.smoothness;
-    system.row(x + 1)[x + 1] += options.smoothness;
-    system.row(x + 1)[x] -= options.smoothness;
+}
+
+std::vector<double> least_squares::points(context const& ctx, double points_penalty,
+                                          double smoothness) const {
+  if (!learns_) return std::vector<double>(next_.size());
+  symmetric_matrix system = system_;
+  for (std::size_t x = 0; x < next_.size(); ++x) {
+    system.row(x)[x] += points_penalty;
+    if (!next_[x]) continue;
+    system.row(x)[x] += smoothness;
+    system.row(x + 1)[x + 1] += smoothness;
+    system.row(x + 1)[x] -= smoothness;
   }
-  return solve_positive_definite(ctx, system, std::move(points));
+  return solve_positive_definite(ctx, system, by_label_);
+}
+
+std::vector<double> least_squares_points(context const& ctx,
+                                         datasets::binned_dataset const& training,
+                                         scorecard_options const& options) {
+  return least_squares(ctx, training).points(ctx, options.points_penalty, options.smoothness);
 }
 
 }  // namespace rulerank::l2r

@@ -118,19 +118,33 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
   for (std::size_t const at : result.chosen) {
     members.push_back(result.trials[at].candidate);
     candidate const& chosen = t.candidates()[members.back()];
-    settings.push_back({discretizer, chosen.scoring, {}, {}});
-    if (discretizer) {
+    settings.push_back({discretizer, chosen.scoring, chosen.scorecard, chosen.linear});
+    if (chosen.linear) settings.back().discretizer.reset();
+    if (settings.back().discretizer) {
       settings.back().discretizer->method = chosen.cuts.method;
       settings.back().discretizer->bins = chosen.cuts.bins;
+      if (chosen.cuts.norm) settings.back().discretizer->norm = *chosen.cuts.norm;
     }
   }
   trial const& best = result.trials[result.chosen.front()];
-  std::vector<double> const values = members.size() == 1 ? best.values : t.judge(ctx, members);
+  bool const judged = result.compared && !result.compared->kept;
+  std::vector<double> const values = members.size() == 1 ? best.values
+                                     : judged            ? result.compared->found
+                                                         : t.judge(ctx, members);
   nlohmann::ordered_json json = to_json(settings);
   json["metric"] = t.measures()[by].name();
   json["profile"] = eval::to_json(rules);
   for (std::size_t m = 0; m < values.size(); ++m)
     json["validation"][t.measures()[m].name()] = values[m];
+  if (result.compared) {
+    against_defaults const& other = *result.compared;
+    json["defaults"] = {{"kept", other.kept},
+                        {"gain", other.gain.mean},
+                        {"low", other.gain.low},
+                        {"high", other.gain.high}};
+    for (std::size_t m = 0; m < values.size(); ++m)
+      json["defaults"]["validation"][t.measures()[m].name()] = other.values[m];
+  }
   json["queries"] = best.queries;
   json["candidates"] = result.candidates;
   json["tried"] = result.tried;

@@ -12,11 +12,16 @@ namespace rulerank::tuning {
 namespace {
 
 template <class Value>
-void check_list(std::string_view what, std::vector<Value> const& values) {
-  if (values.empty()) throw usage_error(fmt::format("no {} to try, expected one or more", what));
+void check_distinct(std::string_view what, std::vector<Value> const& values) {
   for (auto v = values.begin(); v != values.end(); ++v)
     if (std::find(values.begin(), v, *v) != v)
       throw usage_error(fmt::format("a {} to try is given twice", what));
+}
+
+template <class Value>
+void check_list(std::string_view what, std::vector<Value> const& values) {
+  if (values.empty()) throw usage_error(fmt::format("no {} to try, expected one or more", what));
+  check_distinct(what, values);
 }
 
 nlohmann::ordered_json bins_json(int bins) {
@@ -24,23 +29,32 @@ nlohmann::ordered_json bins_json(int bins) {
   return bins;
 }
 
-}  // namespace
-
-std::vector<candidate> candidates_of(space const& s) {
+std::vector<cuts> cuts_of(space const& s) {
   check_list("method", s.methods);
   check_list("number of bins", s.bins);
+  check_distinct("norm", s.norms);
+  for (int const bins : s.bins)
+    if (bins != 0 && (bins < 2 || bins > 250))
+      throw usage_error(fmt::format("{} to try, expected 2 to 250 or cv",
+                                    bins < 0 ? fmt::format("{} bins", bins)
+                                             : counted(static_cast<std::uint64_t>(bins), "bin")));
+  std::vector<std::optional<datasets::normalization>> norms(s.norms.begin(), s.norms.end());
+  if (norms.empty()) norms.emplace_back();
+  std::vector<cuts> all;
+  for (datasets::binning const method : s.methods)
+    for (int const bins : s.bins)
+      for (auto const norm : norms) all.push_back({method, bins, norm});
+  return all;
+}
+
+void add_rules(space const& s, std::vector<candidate>& all) {
+  std::vector<cuts> const by = cuts_of(s);
   check_list("rule size", s.rule_sizes);
   check_list("min support", s.min_supports);
   check_list("min confidence", s.min_confidences);
   check_list("support weight", s.support_weights);
   check_list("smoothing", s.smoothings);
   check_list("feature share", s.feature_shares);
-  for (int const bins : s.bins)
-    if (bins != 0 && (bins < 2 || bins > 250))
-      throw usage_error(fmt::format("{} to try, expected 2 to 250 or cv",
-                                    bins < 0 ? fmt::format("{} bins", bins)
-                                             : counted(static_cast<std::uint64_t>(bins), "bin")));
-  std::vector<candidate> all;
   for (std::uint32_t const size : s.rule_sizes)
     for (std::uint32_t const support : s.min_supports)
       for (double const confidence : s.min_confidences)
@@ -50,30 +64,88 @@ std::vector<candidate> candidates_of(space const& s) {
               l2r::scoring_options const scoring{
                   size, {support, confidence}, weight, smoothing, share};
               l2r::check(scoring);
-              for (datasets::binning const method : s.methods)
-                for (int const bins : s.bins) all.push_back({{method, bins}, scoring});
+              for (cuts const& one : by) all.push_back({one, scoring, {}, {}});
             }
+}
+
+void add_scorecards(space const& s, std::vector<candidate>& all) {
+  std::vector<cuts> const by = cuts_of(s);
+  check_list("loss", s.losses);
+  check_list("points penalty", s.points_penalties);
+  check_list("smoothness", s.smoothnesses);
+  for (l2r::card_loss const loss : s.losses)
+    for (double const penalty : s.points_penalties)
+      for (double const smoothness : s.smoothnesses) {
+        l2r::scorecard_options const card{loss, penalty, smoothness};
+        l2r::check(card);
+        for (cuts const& one : by) all.push_back({one, {}, card, {}});
+      }
+}
+
+void add_linear(space const& s, std::vector<candidate>& all) {
+  check_list("strength", s.strengths);
+  for (double const strength : s.strengths) {
+    if (strength == 0) throw usage_error("strength 0 to try, expected more");
+    l2r::linear_options const linear{strength};
+    l2r::check(linear);
+    all.push_back({{}, {}, {}, linear});
+  }
+}
+
+}  // namespace
+
+std::vector<candidate> candidates_of(space const& s) {
+  check_list("kind", s.kinds);
+  std::vector<candidate> all;
+  for (std::string const& kind : s.kinds) {
+    if (kind == "rules")
+      add_rules(s, all);
+    else if (kind == "scorecard")
+      add_scorecards(s, all);
+    else if (kind == "linear")
+      add_linear(s, all);
+    else
+      throw usage_error(
+          fmt::format("kind: found '{}', expected some of rules, scorecard, linear", kind));
+  }
   return all;
 }
 
 nlohmann::ordered_json to_json(candidate const& c) {
-  nlohmann::ordered_json json{{"method", datasets::name_of(c.cuts.method)},
-                              {"bins", bins_json(c.cuts.bins)}};
-  json.update(l2r::to_json(c.scoring));
+  nlohmann::ordered_json json;
+  if (c.linear) {
+    json["kind"] = "linear";
+    json.update(l2r::to_json(*c.linear));
+    return json;
+  }
+  if (c.scorecard) json["kind"] = "scorecard";
+  json["method"] = datasets::name_of(c.cuts.method);
+  json["bins"] = bins_json(c.cuts.bins);
+  if (c.cuts.norm) json["norm"] = datasets::name_of(*c.cuts.norm);
+  json.update(c.scorecard ? l2r::to_json(*c.scorecard) : l2r::to_json(c.scoring));
   return json;
 }
 
 nlohmann::ordered_json to_json(space const& s) {
   nlohmann::ordered_json json;
+  bool const rules_alone = s.kinds == std::vector<std::string>{"rules"};
+  if (!rules_alone) json["kind"] = s.kinds;
   for (datasets::binning const method : s.methods)
     json["method"].push_back(datasets::name_of(method));
   for (int const bins : s.bins) json["bins"].push_back(bins_json(bins));
+  for (datasets::normalization const norm : s.norms)
+    json["norm"].push_back(datasets::name_of(norm));
   json["rule_size"] = s.rule_sizes;
   json["min_support"] = s.min_supports;
   json["min_confidence"] = s.min_confidences;
   json["support_weight"] = s.support_weights;
   json["smoothing"] = s.smoothings;
   json["feature_share"] = s.feature_shares;
+  if (rules_alone) return json;
+  for (l2r::card_loss const loss : s.losses) json["loss"].push_back(l2r::name_of(loss));
+  json["points_penalty"] = s.points_penalties;
+  json["smoothness"] = s.smoothnesses;
+  json["strength"] = s.strengths;
   return json;
 }
 

@@ -1,10 +1,14 @@
 #pragma once
 
 #include "datasets/discretizer.hpp"
+#include "l2r/linear.hpp"
 #include "l2r/options.hpp"
+#include "l2r/scorecard.hpp"
 
 #include <compare>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -16,36 +20,48 @@ namespace rulerank::tuning {
 struct cuts {
   datasets::binning method = datasets::binning::tube;
   int bins = 10;  ///< 0: by cross-validation
+  /// None: that of the options that are not searched for.
+  std::optional<datasets::normalization> norm;
   friend auto operator<=>(cuts const&, cuts const&) = default;
 };
 
-/// One way to rank.
+/// One way to rank: by rules, or of the kind whose options are there.
 struct candidate {
-  tuning::cuts cuts;
+  tuning::cuts cuts;  ///< linear has none
   l2r::scoring_options scoring;
+  std::optional<l2r::scorecard_options> scorecard;
+  std::optional<l2r::linear_options> linear;
 };
 
-/// Every combination of these values is a candidate.
+/// Of each kind every combination of these values is a candidate.
 struct space {
+  std::vector<std::string> kinds{"rules"};  ///< of rules, scorecard, linear
   std::vector<datasets::binning> methods{datasets::binning::tube, datasets::binning::width,
                                          datasets::binning::frequency};
   std::vector<int> bins{5, 10, 20};
+  std::vector<datasets::normalization> norms;  ///< empty: not searched for
   std::vector<std::uint32_t> rule_sizes{3, 4};
   std::vector<std::uint32_t> min_supports{1, 3};
   std::vector<double> min_confidences{0.001, 0.1};
   std::vector<double> support_weights{0, -0.25, -0.5};
   std::vector<double> smoothings{0, 5, 20};
   std::vector<double> feature_shares{1};
+  std::vector<l2r::card_loss> losses{l2r::card_loss::pair, l2r::card_loss::point};
+  std::vector<double> points_penalties{1e-4, 1e-2};
+  std::vector<double> smoothnesses{0.1, 10};
+  std::vector<double> strengths{10, 100, 1000};
 };
 
-/// The candidates in lexicographic order of their values' positions in the lists, rule size first,
-/// then min support, min confidence, support weight, smoothing, feature share, method, bins: among
-/// equals a search takes the first one. Throws `usage_error` for a list that is empty or has a
-/// value twice, and for values that make no sense.
+/// The candidates kind by kind, in lexicographic order of their values' positions in the lists: of
+/// rules the rule size first, then min support, min confidence, support weight, smoothing, feature
+/// share, method, bins, norm; of scorecards loss, points penalty, smoothness, method, bins, norm.
+/// Among equals a search takes the first one. Throws `usage_error` for a list that is empty (but
+/// for norms) or has a value twice, and for values that make no sense.
 std::vector<candidate> candidates_of(space const& s);
 
-/// One object: method, bins (a number or "cv"), rule_size, min_support, min_confidence,
-/// support_weight, smoothing, feature_share.
+/// One object: method, bins (a number or "cv"), norm (where it has one), rule_size, min_support,
+/// min_confidence, support_weight, smoothing, feature_share; of another kind than rules the kind,
+/// and its options instead of these six.
 nlohmann::ordered_json to_json(candidate const& c);
 /// The lists.
 nlohmann::ordered_json to_json(space const& s);

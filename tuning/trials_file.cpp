@@ -21,7 +21,7 @@ void trials_file::write() const {
 }
 
 search_result trials_file::search(context const& ctx, std::size_t measure,
-                                  search_options const& options) {
+                                  search_options const& options, candidate const& defaults) {
   using clock = std::chrono::steady_clock;
   clock::time_point written = clock::now();
   search_result result;
@@ -31,6 +31,7 @@ search_result trials_file::search(context const& ctx, std::size_t measure,
       write();
       written = clock::now();
     });
+    tuner_.compare(ctx, measure, defaults, result);
   } catch (...) {
     write();
     throw;

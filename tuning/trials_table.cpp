@@ -3,19 +3,61 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
 namespace rulerank::tuning {
 
+namespace {
+
+/// The cells of a candidate's settings; what its kind does not have is "-".
+void add_settings(candidate const& c, bool norms, bool kinds, std::vector<eval::cell>& row) {
+  auto const add = [&row](bool has, auto const& value) {
+    if (has)
+      row.emplace_back(value);
+    else
+      row.emplace_back(std::string(1, '-'));
+  };
+  bool const cut = !c.linear, rules = cut && !c.scorecard;
+  std::size_t const kind = c.linear ? 2 : c.scorecard ? 1 : 0;
+  if (kinds) row.emplace_back(std::string(l2r::member_kind_names()[kind]));
+  add(cut, std::string(datasets::name_of(c.cuts.method)));
+  if (cut && c.cuts.bins == 0)
+    row.emplace_back(std::string("cv"));
+  else
+    add(cut, std::int64_t{c.cuts.bins});
+  if (norms)
+    add(cut && c.cuts.norm,
+        std::string(datasets::name_of(c.cuts.norm.value_or(datasets::normalization::none))));
+  add(rules, std::int64_t{c.scoring.rule_size});
+  add(rules, std::int64_t{c.scoring.thresholds.min_support});
+  add(rules, c.scoring.thresholds.min_confidence);
+  add(rules, c.scoring.support_weight);
+  add(rules, c.scoring.smoothing);
+  add(rules, c.scoring.feature_share);
+  if (!kinds) return;
+  l2r::scorecard_options const card = c.scorecard.value_or(l2r::scorecard_options{});
+  add(c.scorecard.has_value(), std::string(l2r::name_of(card.loss)));
+  add(c.scorecard.has_value(), card.points_penalty);
+  add(c.scorecard.has_value(), card.smoothness);
+  add(c.linear.has_value(), c.linear.value_or(l2r::linear_options{}).strength);
+}
+
+}  // namespace
+
 eval::table trials_table(tuner const& t, search_result const& result, std::size_t by,
                          std::size_t rungs) {
+  std::set<std::size_t> chosen;
+  for (std::size_t const at : result.chosen) chosen.insert(result.trials[at].candidate);
   std::map<std::size_t, trial const*> last;
   for (trial const& one : result.trials) last[one.candidate] = &one;
   std::vector<trial const*> rows;
   for (auto const& [c, one] : last) rows.push_back(one);
   std::ranges::stable_sort(rows, [&](trial const* a, trial const* b) {
-    return std::pair(a->rung, a->values[by]) > std::pair(b->rung, b->values[by]);
+    return std::tuple(chosen.contains(a->candidate), a->rung, a->values[by]) >
+           std::tuple(chosen.contains(b->candidate), b->rung, b->values[by]);
   });
 
   using style = eval::column::style;
@@ -25,25 +67,30 @@ eval::table trials_table(tuner const& t, search_result const& result, std::size_
                   counted(result.tried, "candidate"), result.candidates, t.measures()[by].name());
   table.columns = {{"rung", style::fixed, 0}, {"queries", style::fixed, 0}};
   for (eval::measure const& m : t.measures()) table.columns.push_back({m.name(), style::fixed, 4});
-  table.columns.insert(table.columns.end(), {{"method"},
-                                             {"bins"},
-                                             {"rule size", style::fixed, 0},
+  bool const kinds = std::ranges::any_of(
+      t.candidates(), [](candidate const& c) { return c.scorecard || c.linear; });
+  if (kinds) table.columns.push_back({"kind"});
+  bool const norms = std::ranges::any_of(
+      t.candidates(), [](candidate const& c) { return c.cuts.norm.has_value(); });
+  table.columns.insert(table.columns.end(), {{"method"}, {"bins"}});
+  if (norms) table.columns.push_back({"norm"});
+  table.columns.insert(table.columns.end(), {{"rule size", style::fixed, 0},
                                              {"min support", style::fixed, 0},
                                              {"min confidence", style::general},
                                              {"support weight", style::general},
                                              {"smoothing", style::general},
                                              {"feature share", style::general}});
+  if (kinds)
+    table.columns.insert(table.columns.end(), {{"loss"},
+                                               {"points penalty", style::general},
+                                               {"smoothness", style::general},
+                                               {"strength", style::general}});
   for (trial const* const one : rows) {
     candidate const& c = t.candidates()[one->candidate];
     std::vector<eval::cell> row{fmt::format("{}/{}", one->rung + 1, rungs),
                                 static_cast<std::int64_t>(one->queries)};
     row.insert(row.end(), one->values.begin(), one->values.end());
-    row.insert(row.end(),
-               {std::string(datasets::name_of(c.cuts.method)),
-                c.cuts.bins == 0 ? eval::cell("cv") : eval::cell(std::int64_t{c.cuts.bins}),
-                std::int64_t{c.scoring.rule_size}, std::int64_t{c.scoring.thresholds.min_support},
-                c.scoring.thresholds.min_confidence, c.scoring.support_weight, c.scoring.smoothing,
-                c.scoring.feature_share});
+    add_settings(c, norms, kinds, row);
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -89,6 +89,7 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
              cross_fitting crossed)
     : validation_(validation),
       candidates_(std::move(candidates)),
+      searched_(candidates_.size()),
       measures_(std::move(measures)),
       rules_(std::move(rules)),
       prepare_(std::move(prepare)),
@@ -99,6 +100,9 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
   if (candidates_.empty()) throw usage_error("no candidates to try");
   if (measures_.empty()) throw usage_error("no measure to try candidates by");
   datasets::expect_labels(validation, "choose by");
+  for (candidate const& one : candidates_)
+    if ((one.scorecard || one.linear) && crossed_.training == nullptr)
+      throw usage_error("a candidate that learns, without the documents to learn from");
   std::size_t queries = validation.queries.size();
   std::int32_t max_label = validation.max_label();
   if (crossed_.folds > 0) {
@@ -138,6 +142,7 @@ std::vector<tuner::query_batch> const& tuner::batches_of(std::size_t from, std::
     query_batch& batch = batches[k];
     if (batch.queries.empty()) continue;
     batch.crossed = k > 0;
+    batch.fold = k;
     datasets::dataset const& part = batch.crossed ? *crossed_.training : validation_;
     auto const add = [&part](std::size_t q, std::vector<std::size_t>& to_these) {
       for (std::size_t d = part.queries[q].begin; d < part.queries[q].end; ++d)
@@ -153,26 +158,59 @@ std::vector<tuner::query_batch> const& tuner::batches_of(std::size_t from, std::
   return at->second;
 }
 
+l2r::model_member const& tuner::fitted_for(context const& ctx, std::size_t c,
+                                           query_batch const& batch) {
+  auto const at = fitted_.find({c, batch.fold});
+  if (at != fitted_.end()) return at->second;
+  candidate const& how = candidates_[c];
+  datasets::dataset const& all = *crossed_.training;
+  auto const keep = [&](l2r::model_member member) -> l2r::model_member const& {
+    return fitted_.emplace(std::pair(c, batch.fold), std::move(member)).first->second;
+  };
+  if (how.linear)
+    return keep(l2r::linear_member{l2r::fit_linear(
+        ctx, batch.crossed ? datasets::subset(all, batch.ranking) : all, *how.linear)});
+  datasets::binned_dataset const& items = prepared_for(how.cuts).training;
+  l2r::scorecard_member made{nullptr, *how.scorecard, {}};
+  if (batch.crossed) {
+    made.card = l2r::fit_scorecard(ctx, datasets::subset(all, batch.ranking).queries,
+                                   datasets::subset(items, batch.ranking), *how.scorecard);
+  } else {
+    made.card = l2r::fit_scorecard(ctx, all.queries, items, *how.scorecard);
+  }
+  return keep(std::move(made));
+}
+
 /// What each candidate's cuts make is kept, so that models may refer to it.
 std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const> members,
                                  query_batch const& batch) {
-  l2r::model model;
   std::map<prepared const*, std::pair<items_ptr, datasets::binned_dataset>> by_cuts;
-  l2r::binned_lists lists{batch.data.queries, {}};
+  std::vector<std::vector<double>> scores;
   for (std::size_t const c : members) {
+    if (candidates_[c].linear) {
+      auto const& linear = std::get<l2r::linear_member>(fitted_for(ctx, c, batch));
+      scores.push_back(l2r::linear_scores(ctx, linear.weights, batch.data));
+      continue;
+    }
     prepared const& all = prepared_for(candidates_[c].cuts);
     auto const [at, missing] = by_cuts.try_emplace(&all);
     auto& [training, documents] = at->second;
-    if (missing) {
-      training = batch.crossed ? std::make_shared<datasets::binned_dataset const>(
-                                     datasets::subset(all.training, batch.ranking))
-                               : items_ptr(items_ptr(), &all.training);
+    if (missing)
       documents = datasets::subset(batch.crossed ? all.training : all.validation, batch.documents);
+    l2r::model model;
+    if (candidates_[c].scorecard) {
+      model.members.push_back(fitted_for(ctx, c, batch));
+    } else {
+      if (!training)
+        training = batch.crossed ? std::make_shared<datasets::binned_dataset const>(
+                                       datasets::subset(all.training, batch.ranking))
+                                 : items_ptr(items_ptr(), &all.training);
+      model.members.emplace_back(l2r::rules_member{nullptr, training, candidates_[c].scoring});
     }
-    model.members.emplace_back(l2r::rules_member{nullptr, training, candidates_[c].scoring});
-    lists.items.push_back(&documents);
+    l2r::binned_lists const lists{batch.data.queries, {&documents}};
+    scores.push_back(l2r::score_once(ctx, model, engine_, lists).scores);
   }
-  return l2r::score_once(ctx, model, engine_, lists).scores;
+  return l2r::combine(batch.data.queries, scores);
 }
 
 /// Puts what the scores of a batch get into `values` [queries x measures].
@@ -212,17 +250,67 @@ trial tuner::measure(context const& ctx, std::size_t c, std::size_t rung, std::s
   return {c, rung, queries, average(values_[c], queries)};
 }
 
-std::vector<double> tuner::judge(context const& ctx, std::span<std::size_t const> members) {
+std::vector<double> tuner::values_of(context const& ctx, std::span<std::size_t const> members) {
+  if (members.size() == 1) {
+    if (done_[members[0]] < order_.size()) extend(ctx, members[0], order_.size());
+    return values_[members[0]];
+  }
   context one = ctx;
   one.progress = {};
   std::vector<double> values(order_.size() * measures_.size());
   for (query_batch const& batch : batches_of(0, order_.size()))
     evaluate(one, batch, score(one, members, batch), values);
-  return average(values, order_.size());
+  return values;
+}
+
+std::vector<double> tuner::judge(context const& ctx, std::span<std::size_t const> members) {
+  return average(values_of(ctx, members), order_.size());
+}
+
+std::size_t tuner::place_of(candidate const& of) {
+  auto const same = [&](candidate const& other) { return to_json(other) == to_json(of); };
+  auto const at = std::find_if(candidates_.begin(), candidates_.end(), same);
+  auto const place = static_cast<std::size_t>(at - candidates_.begin());
+  if (at == candidates_.end()) {
+    candidates_.push_back(of);
+    done_.push_back(0);
+    values_.emplace_back();
+  }
+  return place;
+}
+
+void tuner::compare(context const& ctx, std::size_t by, candidate const& defaults,
+                    search_result& result) {
+  if (by >= measures_.size()) throw usage_error("no such measure");
+  std::vector<std::size_t> members;
+  for (std::size_t const at : result.chosen) members.push_back(result.trials[at].candidate);
+  against_defaults compared;
+  compared.candidate = place_of(defaults);
+  compared.queries = order_.size();
+  std::vector<double> const found = values_of(ctx, members);
+  std::vector<double> const base = values_of(ctx, std::span(&compared.candidate, 1));
+  compared.found = average(found, order_.size());
+  compared.values = average(base, order_.size());
+  std::vector<double> differences;
+  for (std::size_t i = by; i < found.size(); i += measures_.size())
+    differences.push_back(found[i] - base[i]);
+  compared.gain = eval::confidence_interval(differences);
+  compared.kept = !(compared.found[by] > compared.values[by]);
+  if (compared.kept) {
+    std::size_t last = 0;
+    for (trial const& one : result.trials) last = std::max(last, one.rung);
+    auto const its = std::find_if(
+        result.trials.begin(), result.trials.end(),
+        [&](trial const& one) { return one.rung == last && one.candidate == compared.candidate; });
+    result.chosen = {static_cast<std::size_t>(its - result.trials.begin())};
+    if (its == result.trials.end())
+      result.trials.push_back({compared.candidate, last, compared.queries, compared.values});
+  }
+  result.compared = std::move(compared);
 }
 
 std::vector<std::size_t> tuner::plan(context const& ctx, search_options const& options) const {
-  std::vector<std::size_t> all(candidates_.size());
+  std::vector<std::size_t> all(searched_);
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::size_t many = all.size();
   if (options.max_trials > 0)
@@ -239,7 +327,7 @@ search_result tuner::search(context const& ctx, std::size_t by, search_options c
   if (by >= measures_.size()) throw usage_error("no such measure");
   auto const seconds = options.seconds ? options.seconds : steady_seconds();
   search_result result;
-  result.candidates = candidates_.size();
+  result.candidates = searched_;
   std::vector<std::size_t> going = plan(ctx, options);
   std::size_t const planned = trials_of(going.size(), options);
   auto const better = [&](std::size_t a, std::size_t b) {

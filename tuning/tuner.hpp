@@ -4,7 +4,9 @@
 #include "datasets/dataset.hpp"
 #include "eval/measure.hpp"
 #include "eval/profile.hpp"
+#include "eval/significance.hpp"
 #include "eval/table.hpp"
+#include "l2r/model.hpp"
 #include "l2r/options.hpp"
 #include "tuning/space.hpp"
 
@@ -12,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,7 +38,8 @@ using prepare_fn = std::function<prepared(cuts const&)>;
 /// not depend on labels, stay those of all documents.
 struct cross_fitting {
   std::size_t folds = 0;  ///< 2 or more; 0: the validation queries alone
-  /// The documents of `prepared::training`, in its order; outlives the tuner. Unused for 0.
+  /// The documents of `prepared::training`, in its order; outlives the tuner. Unused for 0 folds
+  /// where all candidates are rules.
   datasets::dataset const* training = nullptr;
 };
 
@@ -70,6 +74,16 @@ struct trial {
   std::vector<double> values;  ///< average over these queries, one a measure
 };
 
+/// What a search chose beside the program's defaults, on all queries to judge by.
+struct against_defaults {
+  std::size_t candidate = 0;  ///< the defaults'
+  std::size_t queries = 0;
+  std::vector<double> values;  ///< averages of the defaults, one a measure
+  std::vector<double> found;   ///< of what the search chose
+  eval::mean_interval gain;    ///< of the differences by query, with 95 % confidence
+  bool kept = false;           ///< the defaults: the average chosen by is not above theirs
+};
+
 struct search_result {
   std::vector<trial> trials;  ///< in the order tried
   /// The members: trials of the highest rung, the largest averages first, among equals the first
@@ -77,6 +91,7 @@ struct search_result {
   std::vector<std::size_t> chosen;
   std::size_t candidates = 0;  ///< those there are
   std::size_t tried = 0;       ///< those of the first rung
+  std::optional<against_defaults> compared;
 };
 
 /// Tries ways to rank on the validation part: each one ranks it by the rules of the training
@@ -90,7 +105,8 @@ class tuner {
  public:
   /// `validation`, the cross-fitting's training set and what `prepare` refers to outlive it. Of
   /// `how` the engine and its memory alone are used. Queries are drawn by the context's seed.
-  /// Throws `usage_error` without candidates or measures and for more folds than training queries,
+  /// Throws `usage_error` without candidates or measures, for more folds than training queries, and
+  /// for candidates of other kinds than rules without the documents to learn from,
   /// `error` naming the validation part for a document without a label.
   tuner(context const& ctx, datasets::dataset const& validation, std::vector<candidate> candidates,
         std::vector<eval::measure> measures, eval::profile rules, prepare_fn prepare,
@@ -100,11 +116,19 @@ class tuner {
   search_result search(context const& ctx, std::size_t measure, search_options const& options,
                        std::function<void()> const& after = {});
 
+  /// Compares what a search by the `measure`-th measure chose with the defaults, and chooses these
+  /// instead where it gained nothing: `compared` says so, and `trials` ends with theirs where they
+  /// are not on the last rung. The choice was made on the same queries, so that the gain is rather
+  /// too large than too small.
+  void compare(context const& ctx, std::size_t measure, candidate const& defaults,
+               search_result& result);
+
   /// The averages of the combination of candidates over all queries to judge by, one a measure.
   std::vector<double> judge(context const& ctx, std::span<std::size_t const> members);
 
   /// Of cross-fitting; 0: none.
   std::size_t folds() const noexcept { return crossed_.folds; }
+  /// Those given, and behind them defaults that are none of them, once they were compared with.
   std::vector<candidate> const& candidates() const noexcept { return candidates_; }
   std::vector<eval::measure> const& measures() const noexcept { return measures_; }
 
@@ -124,6 +148,7 @@ class tuner {
     std::vector<std::size_t> documents;  // theirs, in their part, ascending
     datasets::dataset data;
     bool crossed = false;              // of the training part
+    std::size_t fold = 0;              // where crossed: its number from 1
     std::vector<std::size_t> ranking;  // where crossed: the training documents to rank by
   };
 
@@ -134,12 +159,19 @@ class tuner {
   prepared const& prepared_for(cuts const& how);
   std::vector<double> score(context const& ctx, std::span<std::size_t const> members,
                             query_batch const& batch);
+  /// A member of the kind scorecard or linear, fitted on what ranks the batch.
+  l2r::model_member const& fitted_for(context const& ctx, std::size_t candidate,
+                                      query_batch const& batch);
   void evaluate(context const& ctx, query_batch const& batch, std::vector<double> const& scores,
                 std::vector<double>& values) const;
   std::vector<double> average(std::vector<double> const& values, std::size_t queries) const;
+  /// [queries x measures] of the combination of candidates, by query.
+  std::vector<double> values_of(context const& ctx, std::span<std::size_t const> members);
+  std::size_t place_of(candidate const& of);
 
   datasets::dataset const& validation_;
   std::vector<candidate> candidates_;
+  std::size_t searched_ = 0;  // the first of them, those that were given
   std::vector<eval::measure> measures_;
   eval::profile rules_;
   prepare_fn prepare_;
@@ -151,6 +183,7 @@ class tuner {
   std::vector<std::vector<double>> values_;  // [candidates] [queries x measures] by query
   std::map<std::pair<std::size_t, std::size_t>, std::vector<query_batch>> batches_;
   std::map<cuts, prepared> prepared_;
+  std::map<std::pair<std::size_t, std::size_t>, l2r::model_member> fitted_;  // candidate, fold
 };
 
 /// A tuner's trials on disk: what an earlier run left is taken over, and a file that is whole at
@@ -162,8 +195,10 @@ class trials_file {
   trials_file(tuner& t, std::string path, std::string fingerprint);
   /// How many candidates an earlier run had tried.
   std::size_t found() const noexcept { return found_; }
-  /// tuner::search, with its trials kept: what ends it early is thrown on after they are written.
-  search_result search(context const& ctx, std::size_t measure, search_options const& options);
+  /// tuner::search, then tuner::compare, with their trials kept: what ends it early is thrown on
+  /// after they are written.
+  search_result search(context const& ctx, std::size_t measure, search_options const& options,
+                       candidate const& defaults = {});
 
  private:
   void write() const;

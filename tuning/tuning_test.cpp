@@ -86,6 +86,21 @@ class Tuner : public testing::Test {
   datasets::dataset vali_ = drawn_set(folder_, "vali", 2, 10, 12);
   std::vector<eval::measure> measures_ = eval::parse_measures("MAP,NDCG@5");
   eval::profile rules_ = eval::make_profile("letor");
+  /// Settings have the kinds' options.
+  void expect_kinds(tuner& t, search_result const& result) {
+    auto const read = settings_from(
+        best_settings(ctx_, t, result, 0, {}, rules_, datasets::discretizer_options{}).dump(), "s");
+    ASSERT_EQ(read.size(), result.chosen.size());
+    for (std::size_t k = 0; k < read.size(); ++k) {
+      candidate const& c = t.candidates()[result.trials[result.chosen[k]].candidate];
+      EXPECT_EQ(read[k].linear.has_value(), c.linear.has_value());
+      EXPECT_EQ(read[k].scorecard.has_value(), c.scorecard.has_value());
+      if (c.linear) EXPECT_EQ(read[k].linear->strength, c.linear->strength);
+      if (c.scorecard) EXPECT_EQ(read[k].scorecard->loss, c.scorecard->loss);
+      if (!c.linear) EXPECT_EQ(read[k].discretizer->bins, c.cuts.bins);
+    }
+  }
+
   int prepared_ = 0;
 };
 
@@ -263,6 +278,202 @@ TEST_F(Tuner, SeveralThatRankTogether) {
   EXPECT_EQ(t.search(ctx_, 0, options).chosen.size(), 8u);
   options.members = 0;
   EXPECT_THROW(t.search(ctx_, 0, options), usage_error);
+}
+
+TEST_F(Tuner, ANormIsSearchedForWhereItIsAsked) {
+  space s = small_space();
+  EXPECT_FALSE(candidates_of(s)[0].cuts.norm);
+  s.norms = {datasets::normalization::query_minmax, datasets::normalization::none};
+  auto const all = candidates_of(s);
+  ASSERT_EQ(all.size(), 64u);
+  EXPECT_EQ(to_json(all[0])["norm"], "query-minmax");
+  EXPECT_EQ(to_json(all[1])["norm"], "none");
+  EXPECT_EQ(to_json(s)["norm"].size(), 2u);
+  s.norms.push_back(datasets::normalization::none);
+  EXPECT_THROW(candidates_of(s), usage_error);
+  std::set<std::optional<datasets::normalization>> seen;
+  tuner t(ctx_, vali_, all, measures_, rules_, [&](cuts const& how) {
+    seen.insert(how.norm);
+    return preparing()(how);
+  });
+  search_options grid;
+  grid.rungs = 1;
+  search_result result = t.search(ctx_, 0, grid);
+  EXPECT_EQ(seen.size(), 2u);
+  result.chosen = {0};
+  auto const read = settings_from(
+      best_settings(ctx_, t, result, 0, grid, rules_, datasets::discretizer_options{}).dump(), "s");
+  EXPECT_EQ(read[0].discretizer->norm, datasets::normalization::query_minmax);
+  EXPECT_EQ(trials_table(t, result, 0, 1).columns[6].name, "norm");
+}
+
+space space_of_kinds() {
+  space s = small_space();
+  s.kinds = {"linear", "scorecard", "rules"};
+  s.methods = {datasets::binning::frequency};
+  s.bins = {3, 6};
+  s.rule_sizes = {3};
+  s.support_weights = {0};
+  s.losses = {l2r::card_loss::list, l2r::card_loss::point};
+  s.points_penalties = {1e-2};
+  s.smoothnesses = {.1, 1};
+  s.strengths = {10, 300};
+  return s;
+}
+
+TEST(Space, KindsComeOneAfterTheOther) {
+  auto const all = candidates_of(space_of_kinds());
+  ASSERT_EQ(all.size(), 2u + 2 * 2 * 2 + 2 * 2);
+  std::set<std::string> distinct;
+  for (candidate const& c : all) distinct.insert(to_json(c).dump());
+  EXPECT_EQ(distinct.size(), all.size());
+  EXPECT_EQ(to_json(all[1])["kind"], "linear");
+  EXPECT_EQ(to_json(all[1])["strength"], 300);
+  EXPECT_EQ(to_json(all[2]).dump(), R"({"kind":"scorecard","method":"frequency","bins":3,)"
+                                    R"("loss":"list","points_penalty":0.01,"smoothness":0.1})");
+  EXPECT_EQ(all[3].cuts.bins, 6);
+  EXPECT_EQ(all[4].scorecard->smoothness, 1);
+  EXPECT_FALSE(all[10].scorecard || all[10].linear);
+  EXPECT_EQ(to_json(space_of_kinds())["strength"].size(), 2u);
+  EXPECT_FALSE(to_json(small_space()).contains("kind"));
+  auto const refused = [](auto change) {
+    space s = space_of_kinds();
+    change(s);
+    EXPECT_THROW(candidates_of(s), usage_error);
+  };
+  refused([](space& s) { s.kinds = {}; });
+  refused([](space& s) { s.kinds = {"rules", "rules"}; });
+  refused([](space& s) { s.kinds = {"trees"}; });
+  refused([](space& s) { s.losses = {}; });
+  refused([](space& s) { s.points_penalties = {0}; });
+  refused([](space& s) { s.smoothnesses = {-1}; });
+  refused([](space& s) { s.strengths = {0}; });
+  refused([](space& s) { s.strengths = {10, 10}; });
+  refused([](space& s) { s.bins = {1}; });
+}
+
+TEST_F(Tuner, KindsGetWhatFitAndScoreGive) {
+  // As many folds as queries: however they are dealt, a query's rivals are all the others.
+  train_ = drawn_set(folder_, "few", 4, 7, 10);
+  auto const all = candidates_of(space_of_kinds());
+  std::string first;
+  for (int const threads : {1, 2, 5}) {
+    context ctx = ctx_;
+    ctx.threads = threads;
+    tuner t(ctx, vali_, all, measures_, rules_, preparing(), {}, {7, &train_});
+    search_options options;
+    options.members = 3;
+    search_result result = t.search(ctx, 0, options);
+    t.compare(ctx, 0, {}, result);
+    std::string const shown =
+        eval::render(trials_table(t, result, 0, 3), eval::table_format::tsv) + t.state("f");
+    if (threads == 1) first = shown;
+    EXPECT_EQ(shown, first);
+    std::set<std::size_t> kinds;
+    for (trial const& one : result.trials) {
+      if (one.rung + 1 < 3 || threads > 1) continue;
+      candidate const& c = t.candidates()[one.candidate];
+      kinds.insert(c.linear ? 2 : c.scorecard ? 1 : 0);
+      datasets::discretizer_options how{c.cuts.method, c.cuts.bins};
+      auto const cuts = std::make_shared<datasets::discretizer const>(
+          datasets::fit_discretizer(ctx, train_, how));
+      l2r::recipe recipe = l2r::rules_recipe{how, cuts, c.scoring};
+      if (c.scorecard) recipe = l2r::scorecard_recipe{how, cuts, *c.scorecard};
+      if (c.linear) recipe = l2r::linear_recipe{*c.linear};
+      auto const value = [&](datasets::dataset const& from, datasets::dataset const& of) {
+        auto const model = l2r::fit(ctx, from, std::span(&recipe, 1));
+        return eval::evaluate(ctx, of, l2r::scorer(ctx, model).score(ctx, of).scores, measures_,
+                              rules_)
+            .averages()[0];
+      };
+      double sum = 10 * value(train_, vali_);
+      for (datasets::query_group const& q : train_.queries) {
+        std::vector<std::size_t> own, others;
+        for (std::size_t d = 0; d < train_.size(); ++d)
+          (d >= q.begin && d < q.end ? own : others).push_back(d);
+        sum += value(datasets::subset(train_, others), datasets::subset(train_, own));
+      }
+      EXPECT_NEAR(one.values[0], sum / 17, 1e-12) << to_json(c).dump();
+    }
+    if (threads == 1) EXPECT_GT(kinds.size(), 1u);
+    result.chosen = {0, 2, 10};
+    expect_kinds(t, result);
+  }
+  EXPECT_THROW(tuner(ctx_, vali_, all, measures_, rules_, preparing()), usage_error);
+}
+TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
+  // All that can be tried is worse than some candidates, and better than others.
+  std::size_t kept = 0, gained = 0;
+  for (candidate const& defaults : candidates_of(small_space())) {
+    space s = small_space();
+    s.methods = {datasets::binning::frequency};
+    s.bins = {3};
+    tuner t = make(ctx_, s);
+    search_result result = t.search(ctx_, 0, {});
+    search_result const before = result;
+    t.compare(ctx_, 0, defaults, result);
+    ASSERT_TRUE(result.compared);
+    against_defaults const& of = *result.compared;
+    EXPECT_EQ(of.queries, 10u);
+    EXPECT_EQ(of.values, reference(defaults));
+    EXPECT_EQ(of.found, before.trials[before.chosen[0]].values);
+    EXPECT_NEAR(of.gain.mean, of.found[0] - of.values[0], 1e-12);
+    EXPECT_LE(of.gain.low, of.gain.mean);
+    EXPECT_LE(of.gain.mean, of.gain.high);
+    EXPECT_EQ(of.kept, of.found[0] <= of.values[0]);
+    auto const json =
+        best_settings(ctx_, t, result, 0, {}, rules_, datasets::discretizer_options{});
+    EXPECT_EQ(json["defaults"]["kept"], of.kept);
+    EXPECT_EQ(json["defaults"]["validation"]["MAP"], of.values[0]);
+    ASSERT_EQ(result.chosen.size(), 1u);
+    if (of.kept) {
+      ++kept;
+      EXPECT_EQ(to_json(t.candidates()[result.trials[result.chosen[0]].candidate]),
+                to_json(defaults));
+      EXPECT_EQ(json["smoothing"], defaults.scoring.smoothing);
+      EXPECT_EQ(json["discretizer"]["bins"], defaults.cuts.bins);
+      EXPECT_EQ(json["validation"]["MAP"], of.values[0]);
+      EXPECT_EQ(std::get<double>(trials_table(t, result, 0, 3).rows[0][2]), of.values[0]);
+    } else {
+      ++gained;
+      EXPECT_EQ(result.chosen, before.chosen);
+      EXPECT_EQ(result.trials.size(), before.trials.size());
+    }
+    // Defaults that were none of the candidates are not searched afterwards.
+    search_result const again = t.search(ctx_, 1, {});
+    EXPECT_EQ(again.candidates, 8u);
+    EXPECT_EQ(again.tried, 8u);
+  }
+  EXPECT_GT(kept, 0u);
+  EXPECT_GT(gained, 0u);
+  tuner t = make();
+  search_result result = t.search(ctx_, 0, {});
+  EXPECT_THROW(t.compare(ctx_, 2, {}, result), usage_error);
+}
+
+TEST_F(Tuner, SeveralAreComparedWithTheDefaultsTogether) {
+  for (int const threads : {1, 2, 5}) {
+    context ctx = ctx_;
+    ctx.threads = threads;
+    tuner t(ctx, vali_, candidates_of(small_space()), measures_, rules_, preparing(), {},
+            {4, &train_});
+    search_options options;
+    options.members = 3;
+    search_result result = t.search(ctx, 0, options);
+    std::vector<std::size_t> members;
+    for (std::size_t const at : result.chosen) members.push_back(result.trials[at].candidate);
+    t.compare(ctx, 0, {}, result);
+    EXPECT_EQ(result.compared->queries, 30u);
+    EXPECT_EQ(result.compared->found, t.judge(ctx, members));
+    std::size_t const defaults = result.compared->candidate;
+    EXPECT_EQ(to_json(t.candidates()[defaults]), to_json(candidate{}));
+    EXPECT_EQ(result.compared->values, t.judge(ctx, std::span(&defaults, 1)));
+    static std::string first;
+    std::string const text =
+        best_settings(ctx, t, result, 0, options, rules_, datasets::discretizer_options{}).dump();
+    if (threads == 1) first = text;
+    EXPECT_EQ(text, first);
+  }
 }
 
 TEST_F(Tuner, ThreadsDoNotMatterTheSeedDoes) {

@@ -180,6 +180,7 @@ ordered_json card_json(l2r::scorecard_member const& of, rule_words const& words)
                     {"options", l2r::to_json(of.options)},
                     {"cuts", cuts_json(*of.cuts)},
                     {"items", ordered_json::array()}};
+  if (of.cross_fitted_folds > 0) json["options"]["cross_fitted_folds"] = of.cross_fitted_folds;
   for (std::size_t x = 0; x < of.card.points.size(); ++x) {
     ordered_json item = item_json(words.ranges[x], words.names);
     item["points"] = l2r::value_of_points(of.card.points[x]);
@@ -283,8 +284,10 @@ void add_rules(page& to, inspected_member const& of, std::size_t top) {
 /// The card: of each feature its items with their points, the widest feature first.
 void add_card(page& to, l2r::scorecard_member const& of, rule_words const& words, std::size_t top) {
   l2r::scorecard const& card = of.card;
-  to.line(fmt::format("loss {}, points penalty {}, smoothness {}; {}", name_of(of.options.loss),
-                      of.options.points_penalty, of.options.smoothness, cuts_text(*of.cuts)));
+  to.line(fmt::format("loss {}, points penalty {}, smoothness {}{}; {}", name_of(of.options.loss),
+                      of.options.points_penalty, of.options.smoothness,
+                      of.cross_fitted_folds > 0 ? ", both by cross-fitting" : "",
+                      cuts_text(*of.cuts)));
   to.line(fmt::format("{}, {}", counted(card.features.size(), "feature"),
                       counted(card.points.size(), "item")));
   struct width {

@@ -21,6 +21,12 @@ std::vector<std::string> kind_words() {
   return {names.begin(), names.end()};
 }
 
+std::vector<std::string> member_words() {
+  std::vector<std::string> words = kind_words();
+  words.emplace_back(recommended_members);
+  return words;
+}
+
 double strength_from(std::string const& word) {
   if (word == cross_fitted) return 0;
   auto const strength = read_number<double>(word, {1e-9, 1e9});
@@ -28,6 +34,16 @@ double strength_from(std::string const& word) {
     throw usage_error(fmt::format(
         "--strength: found '{}', expected a number from 1e-9 to 1e9, or cross-fit", word));
   return *strength;
+}
+
+/// None: cross-fitted.
+std::optional<double> points_penalty_from(std::string const& word) {
+  if (word == cross_fitted) return {};
+  auto const penalty = read_number<double>(word, {1e-9, 1e4});
+  if (!penalty)
+    throw usage_error(fmt::format(
+        "--points-penalty: found '{}', expected a number from 1e-9 to 1e4, or cross-fit", word));
+  return penalty;
 }
 
 }  // namespace
@@ -38,8 +54,9 @@ void member_arguments::add_to(CLI::App& verb) {
   expect_words(verb,
                verb.add_option("--members", members,
                                "Kinds of rankers, whose standardized scores are averaged: rules, "
-                               "scorecard (points an item), linear (weights of raw features)"),
-               kind_words(), true)
+                               "scorecard (points an item), linear (weights of raw features); or "
+                               "recommended: what is best for labels like these, and why"),
+               member_words(), true)
       ->type_name("KIND,...")
       ->capture_default_str()
       ->group(group);
@@ -47,8 +64,14 @@ void member_arguments::add_to(CLI::App& verb) {
               "scorecard: by pairs of documents, by whole lists, or least squares")
       ->default_str(std::string(l2r::name_of(card.loss)))
       ->group(group);
-  number_option(verb, "--points-penalty", points_penalty,
-                "scorecard: L, L times the sum of squared points is added to the loss", {1e-9, 1e4})
+  expect_read(verb,
+              verb.add_option("--points-penalty", points_penalty,
+                              "scorecard: L, L times the sum of squared points is added to the "
+                              "loss; cross-fit: L and M are chosen by folds of the training "
+                              "queries"),
+              [](std::string const& word) { points_penalty_from(word); },
+              {std::string(cross_fitted)})
+      ->type_name("L|cross-fit")
       ->default_str(fmt::format("{}", card.points_penalty))
       ->group(group);
   number_option(
@@ -70,18 +93,30 @@ void member_arguments::add_to(CLI::App& verb) {
 std::vector<std::string> member_arguments::kinds() const {
   std::vector<std::string> const known = kind_words();
   std::vector<std::string> all = split_list(members);
+  if (std::find(all.begin(), all.end(), recommended_members) != all.end()) {
+    if (all.size() > 1)
+      throw usage_error("--members: found recommended beside others, expected it alone");
+    return all;
+  }
   for (std::string const& word : all)
     if (std::find(known.begin(), known.end(), word) == known.end())
-      throw usage_error(
-          fmt::format("--members: found '{}', expected some of {}", word, fmt::join(known, ", ")));
+      throw usage_error(fmt::format("--members: found '{}', expected some of {}, or {}", word,
+                                    fmt::join(known, ", "), recommended_members));
   return all;
 }
 
 l2r::scorecard_options member_arguments::scorecard() const {
   l2r::scorecard_options options;
   if (loss) options.loss = l2r::card_loss_from(*loss);
-  options.points_penalty = points_penalty.value_or(options.points_penalty);
+  if (points_penalty) {
+    std::optional<double> const penalty = points_penalty_from(*points_penalty);
+    options.cross_fit = !penalty;
+    options.points_penalty = penalty.value_or(options.points_penalty);
+  }
+  if (options.cross_fit && smoothness)
+    throw usage_error("--smoothness: --points-penalty cross-fit chooses it, too");
   options.smoothness = smoothness.value_or(options.smoothness);
+  options.folds = folds;
   l2r::check(options);
   return options;
 }
@@ -89,6 +124,7 @@ l2r::scorecard_options member_arguments::scorecard() const {
 l2r::linear_options member_arguments::linear(discretizer_arguments const& values) const {
   l2r::linear_options options;
   if (strength) options.strength = strength_from(*strength);
+  options.folds = folds;
   options.missing = datasets::missing_values_from(values.missing);
   options.unlisted = datasets::unlisted_values_from(values.unlisted);
   l2r::check(options);
@@ -96,7 +132,11 @@ l2r::linear_options member_arguments::linear(discretizer_arguments const& values
 }
 
 void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
+  bool const recommended = kinds == std::vector<std::string>{recommended_members};
   auto const expect = [&](std::string_view option, bool given, std::string_view kind) {
+    if (given && recommended)
+      throw usage_error(
+          fmt::format("{}: --members recommended chooses the members and their options", option));
     if (given && std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
       throw usage_error(fmt::format("{}: no member is of the kind {}", option, kind));
   };

@@ -4,28 +4,36 @@
 #include "l2r/linear.hpp"
 #include "l2r/scorecard.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace rulerank::apps {
 
+/// Instead of kinds: those that l2r::recommend gives for the training documents.
+inline constexpr char const* recommended_members = "recommended";
+inline constexpr char const* default_members = "rules";
+
 /// Which kinds of members a model has, and what those that are not `rules` are fitted with:
 /// --members, --loss --points-penalty --smoothness, --strength.
 struct member_arguments {
-  std::string members = "rules";
-  std::optional<std::string> loss, strength;
-  std::optional<double> points_penalty, smoothness;
+  std::string members = default_members;
+  std::optional<std::string> loss, points_penalty, strength;
+  std::optional<double> smoothness;
+  std::size_t folds = 5;  ///< of what is chosen by cross-fitting; a settings file may have others
 
   void add_to(CLI::App& verb);
 
-  /// The kinds, in the order given. Throws `usage_error` for a word that is none.
+  /// The kinds, in the order given, or the word `recommended` alone. Throws `usage_error` for
+  /// another word.
   std::vector<std::string> kinds() const;
   /// The options given, defaults for the rest. Throw `usage_error`.
   l2r::scorecard_options scorecard() const;
   /// `values`: of --missing-values and --unlisted.
   l2r::linear_options linear(discretizer_arguments const& values) const;
-  /// Throws `usage_error` for an option that no member of these kinds has.
+  /// Throws `usage_error` for an option that no member of these kinds has, and for any beside
+  /// `recommended`.
   void expect_use(std::vector<std::string> const& kinds) const;
 };
 

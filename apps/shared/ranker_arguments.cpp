@@ -5,6 +5,7 @@
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/options.hpp"
 #include "core/error.hpp"
+#include "l2r/recommended.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -64,6 +65,20 @@ l2r::ranker_options ranker_arguments::options() const {
   return options;
 }
 
+void ranker_arguments::expect_none_given() const {
+  auto const expect = [](std::string_view option, bool given) {
+    if (given)
+      throw usage_error(
+          fmt::format("{}: --members recommended chooses the members and their options", option));
+  };
+  expect("--rule-size", rule_size.has_value());
+  expect("--min-support", min_support.has_value());
+  expect("--min-confidence", min_confidence.has_value());
+  expect("--support-weight", support_weight.has_value());
+  expect("--smoothing", smoothing.has_value());
+  expect("--feature-share", feature_share.has_value());
+}
+
 void ranker_arguments::expect_agreement(l2r::model const& model, std::string const& name) const {
   auto agree = [&](std::string_view option, auto const& given, auto fitted) {
     if (given && *given != fitted)
@@ -91,6 +106,22 @@ datasets::dataset read_training(session& owner, std::string const& train,
   return data;
 }
 
+namespace {
+
+/// What is recommended for the training documents; it is said, and goes into the manifest.
+std::vector<l2r::recipe> recommended_recipes(
+    session& owner, datasets::dataset const& train, discretizer_arguments const& discretizer,
+    std::shared_ptr<datasets::discretizer const> const& given) {
+  l2r::label_counts const labels = l2r::count_labels(train);
+  l2r::recommendation found = l2r::recommend(labels, discretizer.options(), given);
+  owner.say(fmt::format("recommended ({}): {}", found.name, found.members));
+  owner.say(found.reason);
+  owner.note("recommended", l2r::to_json(found, labels));
+  return std::move(found.recipes);
+}
+
+}  // namespace
+
 l2r::model make_model(session& owner, datasets::dataset const& train,
                       std::span<ranker_recipe const> recipes) {
   auto const timer = owner.stage("discretize");
@@ -100,7 +131,9 @@ l2r::model make_model(session& owner, datasets::dataset const& train,
     if (!recipe.discretizer.fitted.empty() && !given)
       given = std::make_shared<datasets::discretizer const>(
           recipe.discretizer.fit_or_read(owner, train));
-    if (recipe.kind == "linear") {
+    if (recipe.kind == recommended_members) {
+      all = recommended_recipes(owner, train, recipe.discretizer, given);
+    } else if (recipe.kind == "linear") {
       all.emplace_back(l2r::linear_recipe{recipe.member.linear(recipe.discretizer)});
     } else if (recipe.kind == "scorecard") {
       all.emplace_back(

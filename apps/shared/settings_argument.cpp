@@ -35,6 +35,7 @@ std::vector<ranker_recipe> settings_argument::recipes(session& owner,
     one.discretizer.options();
     one.member.scorecard();
     one.member.linear(one.discretizer);
+    if (one.kind == recommended_members) one.ranker.expect_none_given();
     kinds.push_back(one.kind);
   }
   line.member.expect_use(kinds);
@@ -63,14 +64,18 @@ std::vector<ranker_recipe> settings_argument::of_file(session& owner,
     if (s.scorecard) {
       kind = "scorecard";
       set(member.loss, std::string(l2r::name_of(s.scorecard->loss)));
-      set(member.points_penalty, s.scorecard->points_penalty);
-      set(member.smoothness, s.scorecard->smoothness);
+      set(member.points_penalty,
+          s.scorecard->cross_fit ? "cross-fit" : fmt::format("{}", s.scorecard->points_penalty));
+      if (!s.scorecard->cross_fit && member.points_penalty != "cross-fit")
+        set(member.smoothness, s.scorecard->smoothness);
+      member.folds = s.scorecard->folds;
       continue;
     }
     if (s.linear) {
       kind = "linear";
       set(member.strength,
           s.linear->strength == 0 ? "cross-fit" : fmt::format("{}", s.linear->strength));
+      member.folds = s.linear->folds;
       if (!given("--missing-values")) discretizer.missing = datasets::name_of(s.linear->missing);
       if (!given("--unlisted")) discretizer.unlisted = datasets::name_of(s.linear->unlisted);
       continue;

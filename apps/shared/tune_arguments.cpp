@@ -22,7 +22,7 @@ std::vector<Value> numbers_from(std::string_view option, std::string const& list
 
 }  // namespace
 
-void tune_arguments::add_to(CLI::App& verb) {
+void tune_arguments::add_to(CLI::App& verb, searched what) {
   verb_ = &verb;
   auto const add_list = [&](char const* name, std::string& list, char const* what) {
     return verb.add_option(name, list, what)
@@ -42,6 +42,7 @@ void tune_arguments::add_to(CLI::App& verb) {
   add_list("--try-smoothing", smoothings, "A: confidence (n_r + A prior_r) / (n + A)");
   add_list("--try-feature-share", feature_shares,
            "Rules of these shares of the features, those that predict the label best");
+  if (what == searched::everything) add_kinds_to(verb);
   number_option(verb, "--cross-fit", cross_fit,
                 "Judge by the training queries too, dealt into K folds, each ranked by the rules "
                 "of the others; 0: by the validation queries alone",
@@ -69,6 +70,27 @@ void tune_arguments::add_to(CLI::App& verb) {
       ->group(group);
 }
 
+void tune_arguments::add_kinds_to(CLI::App& verb) {
+  auto const add_list = [&](char const* name, std::string& list, char const* what) {
+    return verb.add_option(name, list, what)->type_name("A,...")->group(group);
+  };
+  auto const shown = [](CLI::Option* option) { return option->capture_default_str(); };
+  expect_words(verb,
+               shown(add_list("--kinds", kinds,
+                              "Kinds of members to choose from: rules, scorecard, linear")),
+               {"rules", "scorecard", "linear"}, true);
+  expect_words(verb,
+               add_list("--try-norm", norms,
+                        "Ways to normalize features within each query: none, query-minmax, "
+                        "query-zscore; default: --norm alone"),
+               {"none", "query-minmax", "query-zscore"}, true);
+  expect_words(verb, shown(add_list("--try-loss", losses, "Of scorecards: pair, list, point")),
+               {"pair", "list", "point"}, true);
+  shown(add_list("--try-points-penalty", points_penalties, "Of scorecards: L"));
+  shown(add_list("--try-smoothness", smoothnesses, "Of scorecards: M"));
+  shown(add_list("--try-strength", strengths, "Of linear: the ridge's"));
+}
+
 void tune_arguments::expect_none() const {
   for (CLI::Option const* option : verb_->get_options())
     if (option->get_group() == group && option->count() > 0)
@@ -85,12 +107,20 @@ tuning::space tune_arguments::space() const {
     s.bins.push_back(word == "cv" ? 0 : number_from<int>("--try-bins", word));
   for (std::string const& word : split_list(bins))
     if (word == "0") throw usage_error("--try-bins: found '0', expected 2 to 250 or cv");
+  for (std::string const& word : norms.empty() ? std::vector<std::string>() : split_list(norms))
+    s.norms.push_back(datasets::normalization_from(word));
   s.rule_sizes = numbers_from<std::uint32_t>("--try-rule-size", rule_sizes);
   s.min_supports = numbers_from<std::uint32_t>("--try-min-support", min_supports);
   s.min_confidences = numbers_from<double>("--try-min-confidence", min_confidences);
   s.support_weights = numbers_from<double>("--try-support-weight", support_weights);
   s.smoothings = numbers_from<double>("--try-smoothing", smoothings);
   s.feature_shares = numbers_from<double>("--try-feature-share", feature_shares);
+  s.kinds = split_list(kinds);
+  s.losses.clear();
+  for (std::string const& word : split_list(losses)) s.losses.push_back(l2r::card_loss_from(word));
+  s.points_penalties = numbers_from<double>("--try-points-penalty", points_penalties);
+  s.smoothnesses = numbers_from<double>("--try-smoothness", smoothnesses);
+  s.strengths = numbers_from<double>("--try-strength", strengths);
   tuning::candidates_of(s);
   return s;
 }

@@ -14,6 +14,12 @@ namespace rulerank::apps {
 struct tune_arguments {
   std::string methods = "tube,width,frequency";
   std::string bins = "5,10,20";
+  std::string norms;
+  std::string kinds = "rules";
+  std::string losses = "pair,point";
+  std::string points_penalties = "0.0001,0.01";
+  std::string smoothnesses = "0.1,10";
+  std::string strengths = "10,100,1000";
   std::string rule_sizes = "3,4";
   std::string min_supports = "1,3";
   std::string min_confidences = "0.001,0.1";
@@ -27,7 +33,11 @@ struct tune_arguments {
   std::size_t keep = 2;
   std::string budget = "none";
 
-  void add_to(CLI::App& verb);
+  /// Whether kinds of members and norms may be searched for: --kinds, --try-norm and the values of
+  /// scorecards and linear. Else all candidates are rules, and have the line's norm.
+  enum class searched { everything, rules };
+
+  void add_to(CLI::App& verb, searched what = searched::rules);
   /// Both throw `usage_error` for words that are not known and for values that make no sense.
   tuning::space space() const;
   tuning::search_options options() const;
@@ -35,6 +45,7 @@ struct tune_arguments {
   void expect_none() const;
 
  private:
+  void add_kinds_to(CLI::App& verb);
   CLI::App const* verb_ = nullptr;
 };
 

@@ -43,9 +43,12 @@ fitted_sizes sizes_of(l2r::model_member const& member) {
   }
   if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) {
     std::size_t const features = card->card.features.size(), items = card->card.points.size();
-    return {
-        features, items,
-        fmt::format("points of {} of {}", counted(items, "item"), counted(features, "feature"))};
+    std::string words =
+        fmt::format("points of {} of {}", counted(items, "item"), counted(features, "feature"));
+    if (card->cross_fitted_folds > 0)
+      words += fmt::format(", points penalty {} and smoothness {} by cross-fitting",
+                           card->options.points_penalty, card->options.smoothness);
+    return {features, items, std::move(words)};
   }
   datasets::binned_dataset const& items = *std::get<l2r::rules_member>(member).training;
   return {items.feature_count(), items.items(),

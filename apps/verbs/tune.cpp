@@ -70,6 +70,7 @@ struct tune_plan {
   std::vector<eval::measure> measures;
   eval::profile rules;
   l2r::engine_options engine;
+  tuning::candidate defaults;  ///< what tuning is to be better than
 };
 
 /// Refuses wrong words before anything else; reads the cuts that are given.
@@ -90,7 +91,9 @@ tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
     plan.cuts = datasets::read_discretizer(owner.input(a.discretizer.fitted));
     plan.space.methods = {plan.cuts->options.method};
     plan.space.bins = {plan.cuts->options.bins};
+    plan.defaults.cuts = {plan.cuts->options.method, plan.cuts->options.bins, {}};
   }
+  if (!plan.space.norms.empty()) plan.defaults.cuts.norm = plan.discretizer.norm;
   return plan;
 }
 
@@ -100,6 +103,7 @@ tuning::prepared prepare(session& owner, tune_plan const& plan, datasets::datase
   datasets::discretizer_options wanted = plan.discretizer;
   wanted.method = by.method;
   wanted.bins = by.bins;
+  wanted.norm = by.norm.value_or(wanted.norm);
   datasets::discretizer const fitted =
       plan.cuts ? *plan.cuts : datasets::fit_discretizer(owner.ctx(), train, wanted);
   tuning::prepared items{datasets::apply_discretizer(owner.ctx(), train, fitted),
@@ -120,6 +124,19 @@ void write_results(tune_verb_arguments const& a, eval::table_format format,
   }
 }
 
+/// One line: what tuning brought on the queries that it chose by.
+std::string gain_text(tuning::against_defaults const& of, eval::measure const& by) {
+  std::string const gain = fmt::format("{:+.4f} {} [{:+.4f}, {:+.4f}]", of.gain.mean, by.name(),
+                                       of.gain.low, of.gain.high);
+  std::string const queries = counted(of.queries, "query", "queries");
+  if (of.kept)
+    return fmt::format(
+        "tuning gained nothing over the defaults, which are kept: {} on the {} that it chose by",
+        gain, queries);
+  return fmt::format("tuning gained {} over the defaults, on the {} that it chose by: {}", gain,
+                     queries, of.gain.low > 0 ? "significant" : "not significant");
+}
+
 void tune(session& owner, tune_verb_arguments const& a) {
   tune_plan const plan = plan_of(owner, a);
   datasets::dataset train, vali;
@@ -132,7 +149,12 @@ void tune(session& owner, tune_verb_arguments const& a) {
   datasets::warn_of_lacking_features(vali, train.names,
                                      (plan.cuts ? plan.cuts->options : plan.discretizer).unlisted,
                                      [&owner](std::string const& message) { owner.warn(message); });
-  std::vector<tuning::candidate> const candidates = tuning::candidates_of(plan.space);
+  std::vector<tuning::candidate> candidates = tuning::candidates_of(plan.space);
+  for (tuning::candidate& one : candidates) {
+    if (!one.linear) continue;
+    one.linear->missing = plan.discretizer.missing;
+    one.linear->unlisted = plan.discretizer.unlisted;
+  }
   owner.choose_device(
       places_of(l2r::engines(), plan.engine.engine),
       static_cast<double>(candidates.size()) *
@@ -150,12 +172,13 @@ void tune(session& owner, tune_verb_arguments const& a) {
   tuning::search_result result;
   {
     auto const timer = owner.stage("tune");
-    result = trials.search(owner.ctx(), 0, plan.search);
+    result = trials.search(owner.ctx(), 0, plan.search, plan.defaults);
   }
   auto const best = tuning::best_settings(
       owner.ctx(), tuner, result, 0, plan.search, plan.rules,
       plan.cuts ? std::nullopt : std::optional<datasets::discretizer_options>(plan.discretizer));
   owner.note("best", best);
+  owner.say(gain_text(*result.compared, plan.measures.front()));
   write_results(a, plan.format, tuning::trials_table(tuner, result, 0, plan.search.rungs), best);
 }
 
@@ -191,14 +214,15 @@ void add_tune(CLI::App& program, session& owner) {
       ->type_name("STATE");
   word_option(*verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
               "What goes to standard output");
-  a.tuned.add_to(*verb);
+  a.tuned.add_to(*verb, tune_arguments::searched::everything);
   a.ranker.add_engine_to(*verb);
   a.discretizer.add_to(*verb);
   for (char const* const tried : {"--method", "--bins"})
     verb->remove_option(verb->get_option(tried));
   CLI::Option* const read = verb->get_option("--discretizer");
-  for (char const* const tried : {"--try-method", "--try-bins"})
+  for (char const* const tried : {"--try-method", "--try-bins", "--try-norm"})
     read->excludes(verb->get_option(tried));
+  verb->get_option("--norm")->excludes(verb->get_option("--try-norm"));
   a.reading.add_to(*verb);
 }
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import signal
 import subprocess
 
@@ -254,6 +255,76 @@ class Rank(harness.CommandLine):
         self.assertEqual(whole, self.scores("--model", self.model, "--test", self.test))
         self.expect(2, "rank", *line, "--settings", settings, "--members", "linear", message="--members")
 
+    def test_penalties_by_cross_fitting(self):
+        line = ["--train", self.train, "--test", self.test]
+        for loss in ("pair", "list", "point"):
+            with self.subTest(loss=loss):
+                crossed = ["--members", "scorecard", "--loss", loss, "--points-penalty", "cross-fit"]
+                done = self.expect(0, "fit", "--train", self.train, "--model", self.model, *crossed)
+                words = done.stderr.decode()
+                found = re.search(r"points penalty (\S+) and smoothness (\S+) by cross-fitting", words)
+                self.assertTrue(found, words)
+                whole = self.scores("--model", self.model, "--test", self.test)
+                self.assertEqual(whole, self.scores(*line, *crossed, "--threads", 3))
+                self.assertEqual(whole, self.scores(
+                    *line, "--members", "scorecard", "--loss", loss, "--points-penalty", found[1],
+                    "--smoothness", found[2]))
+                shown = self.expect(0, "inspect", "--model", self.model, "--top", 0)
+                self.assertIn(f"points penalty {found[1]}, smoothness {found[2]}, both by "
+                              "cross-fitting".encode(), shown.stdout)
+                settings = self.file("crossed.json", json.dumps({
+                    "rulerank_settings": 1, "kind": "scorecard",
+                    "discretizer": {"method": "tube", "bins": 10, "missing_values": "item",
+                                    "unlisted": "zero", "norm": "none"},
+                    "loss": loss, "points_penalty": "cross-fit", "folds": 5}).encode())
+                self.assertEqual(whole, self.scores(*line, "--settings", settings))
+                # What the line says stands.
+                self.assertEqual(
+                    self.scores(*line, "--members", "scorecard", "--loss", loss, "--points-penalty",
+                                7),
+                    self.scores(*line, "--settings", settings, "--points-penalty", 7))
+
+    def test_recommended_members(self):
+        line = ["--train", self.train, "--test", self.test]
+        manifest = self.folder / "manifest.json"
+        done = self.expect(0, "fit", "--train", self.train, "--model", self.model, "--members",
+                           "recommended", "--bins", 4, "--manifest", manifest)
+        words = done.stderr.decode()
+        self.assertIn("recommended (few-labels): scorecard (loss point, points penalty 0.1, "
+                      "smoothness 10), rules (rule size 3)\n", words)
+        self.assertIn("60 labelled documents; 10 of 10 queries with documents of different labels, "
+                      "100 % of the documents: ", words)
+        noted = json.loads(manifest.read_text())["recommended"]
+        self.assertEqual((noted["name"], noted["labels"]["documents"], noted["labels"]["relevant"]),
+                         ("few-labels", 60, 40))
+        self.assertEqual([one["kind"] for one in noted["members"]], ["scorecard", "rules"])
+        # An ordinary model of ordinary members.
+        self.assertEqual(json.loads(self.model.read_bytes().split(b"\n")[1])["members"][1]["kind"],
+                         "rules")
+        whole = self.scores("--model", self.model, "--test", self.test)
+        same = ["--members", "scorecard,rules", "--loss", "point", "--points-penalty", 0.1,
+                "--smoothness", 10, "--bins", 4]
+        self.assertEqual(whole, self.scores(*line, *same))
+        self.assertEqual(whole, self.scores(*line, "--members", "recommended", "--bins", 4,
+                                            "--threads", 2))
+        by_model = self.model.read_bytes()
+        self.fit(*same)
+        self.assertEqual(by_model, self.model.read_bytes())
+        for verb in (["inspect", "--model", self.model, "--top", 2],
+                     ["explain", "--model", self.model, "--test", self.test, "--qid", "1"],
+                     ["explain", *line, "--members", "recommended", "--qid", "1"]):
+            self.expect(0, *verb)
+        # Many lists have other members.
+        many = self.file("many.txt", b"".join(
+            b"%d qid:%d 1:%d 2:%d\n" % (d * 5 % 3, d // 20, d * 7 % 31, d % 11) for d in range(2000)))
+        done = self.expect(0, "fit", "--train", many, "--model", self.model, "--members",
+                           "recommended")
+        self.assertIn(b"recommended (many-labels): scorecard (loss pair", done.stderr)
+        self.assertIn(b"2000 documents, 3 members", done.stderr)
+        done = self.expect(0, "fit", "--train", many, "--model", self.model, "--members",
+                           "recommended", "--quiet")
+        self.assertEqual(done.stderr, b"")
+
     def test_members_that_learn_nothing(self):
         alike = self.file("alike.txt", b"1 qid:1 1:5\n1 qid:1 1:6\n")
         for kind in ("scorecard", "linear"):
@@ -265,9 +336,18 @@ class Rank(harness.CommandLine):
         for words, message in (
                 (["--loss", "pair"], "--loss: no member is of the kind scorecard"),
                 (["--members", "scorecard", "--strength", 3], "no member is of the kind linear"),
+                (["--members", "recommended,rules"], "found recommended beside others"),
+                (["--members", "recommended", "--loss", "list"],
+                 "--loss: --members recommended chooses the members"),
+                (["--members", "recommended", "--strength", 3], "--strength: --members recommended"),
+                (["--members", "recommended", "--rule-size", 4], "--rule-size: --members recommended"),
+                (["--members", "recommend"], "recommended"),
                 (["--members", "scorecards"], "scorecard"), (["--members", ""], "--members"),
                 (["--members", "scorecard", "--loss", "pairs"], "pair"),
                 (["--members", "scorecard", "--points-penalty", 0], "--points-penalty"),
+                (["--members", "scorecard", "--points-penalty", "often"], "or cross-fit"),
+                (["--members", "scorecard", "--points-penalty", "cross-fit", "--smoothness", 1],
+                 "--smoothness: --points-penalty cross-fit chooses it, too"),
                 (["--members", "scorecard", "--smoothness", -1], "--smoothness"),
                 (["--members", "linear", "--strength", 0], "--strength"),
                 (["--members", "linear", "--strength", "often"], "cross-fit")):

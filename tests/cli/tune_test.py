@@ -205,6 +205,100 @@ class Tune(harness.CommandLine):
             "NDCG@10", "--json").stdout)["systems"][0]["averages"]
         self.assertEqual(judged, best["validation"])
 
+    def test_norms(self):
+        self.tune("--try-norm", "none,query-zscore", "--search", "grid", "--out", "best.json",
+                  "--trials", "t.tsv")
+        rows = self.rows("t.tsv")
+        self.assertEqual(len(rows), 2 * CANDIDATES)
+        line = ["--train", "data/Fold1/train.txt", "--test", "data/Fold1/vali.txt"]
+        for norm in ("none", "query-zscore"):
+            row = next(row for row in rows if row["norm"] == norm)
+            self.expect(0, "rank", *line, "--out", "s.txt", "--norm", norm, "--method", row["method"],
+                        "--bins", row["bins"], "--rule-size", row["rule size"], "--min-support",
+                        row["min support"], "--min-confidence", row["min confidence"],
+                        "--support-weight", row["support weight"], "--smoothing", row["smoothing"])
+            judged = json.loads(self.expect(
+                0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics",
+                "NDCG@10", "--json").stdout)["systems"][0]["averages"]
+            self.assertEqual(judged["NDCG@10"], float(row["NDCG@10"]))
+        self.assertEqual(json.loads(self.read("best.json"))["discretizer"]["norm"], rows[0]["norm"])
+        # Of one norm, as it is without the list.
+        self.tune("--norm", "query-minmax", "--trials", "one.tsv", "--out", "one.json")
+        self.tune("--try-norm", "query-minmax", "--trials", "list.tsv", "--out", "list.json")
+        self.assertEqual([row["NDCG@10"] for row in self.rows("one.tsv")],
+                         [row["NDCG@10"] for row in self.rows("list.tsv")])
+        self.assertEqual(json.loads(self.read("list.json"))["discretizer"]["norm"], "query-minmax")
+
+    def test_kinds(self):
+        quick = ["--try-points-penalty", "0.01", "--try-smoothing", "0", "--try-support-weight", "0",
+                 "--try-bins", "4", "--try-method", "tube,width", "--threads"]
+        kinds = ["--kinds", "rules,scorecard,linear", "--search", "grid", "--cross-fit", "3",
+                 "--members", "2", *quick]
+        self.tune(*kinds, "1", "--out", "best.json", "--trials", "t.tsv", small=[])
+        rows = self.rows("t.tsv")
+        self.assertEqual(len(rows), 2 * 2 * 2 * 2 + 2 * 2 * 2 + 3)
+        self.assertEqual({row["kind"] for row in rows}, {"rules", "scorecard", "linear"})
+        self.assertEqual({row["method"] for row in rows if row["kind"] == "linear"}, {"-"})
+        self.tune(*kinds, "2", "--out", "two.json", small=[])
+        self.assertEqual(self.read("two.json"), self.read("best.json"))
+        # Each kind alone: rank and evaluate say what the table does.
+        line = ["--train", "data/Fold1/train.txt", "--test", "data/Fold1/vali.txt"]
+        for kind in ("scorecard", "linear"):
+            self.tune("--kinds", kind, *quick, "1", "--out", "kind.json", small=[])
+            best = json.loads(self.read("kind.json"))
+            self.expect(0, "rank", *line, "--settings", "kind.json", "--out", "s.txt")
+            judged = json.loads(self.expect(
+                0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics",
+                "NDCG@10", "--json").stdout)["systems"][0]["averages"]
+            self.assertEqual(judged, best["validation"])
+            if not best["defaults"]["kept"]:
+                self.assertEqual(best["kind"], kind)
+        # Both, as one model.
+        self.expect(0, "fit", *line[:2], "--model", "m", "--settings", "best.json")
+        self.expect(0, "rank", "--model", "m", *line[2:], "--out", "by_model.txt")
+        self.expect(0, "rank", *line, "--settings", "best.json", "--out", "by_settings.txt")
+        self.assertEqual(self.read("by_model.txt"), self.read("by_settings.txt"))
+
+    def test_what_tuning_gained(self):
+        line = ["--train", "data/Fold1/train.txt", "--test", "data/Fold1/vali.txt"]
+
+        def judged(*options):
+            self.expect(0, "rank", *line, *options, "--out", "s.txt")
+            found = json.loads(self.expect(
+                0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics",
+                "NDCG@10", "--json").stdout)
+            return found["systems"][0]["averages"]["NDCG@10"]
+
+        done = self.tune("--out", "best.json")
+        best = json.loads(self.read("best.json"))
+        self.assertFalse(best["defaults"]["kept"])
+        self.assertEqual(best["defaults"]["validation"]["NDCG@10"], judged())
+        gain = judged("--settings", "best.json") - judged()
+        self.assertGreater(gain, 0)
+        self.assertAlmostEqual(best["defaults"]["gain"], gain, 12)
+        low, high = best["defaults"]["low"], best["defaults"]["high"]
+        self.assertIn(f"tuning gained {gain:+.4f} NDCG@10 [{low:+.4f}, {high:+.4f}] over the defaults, "
+                      "on the 10 queries that it chose by: ".encode() +
+                      (b"significant" if low > 0 else b"not significant"), done.stderr)
+        # Rules of one item alone, of few bins, are worse than the defaults.
+        poor = ["--try-bins", "2", "--try-rule-size", "2", "--try-method", "width", "--try-min-support",
+                "20", "--try-min-confidence", "0.5"]
+        done = self.tune("--out", "poor.json", "--trials", "poor.tsv", "--members", "2", small=poor)
+        self.assertIn(b"tuning gained nothing over the defaults, which are kept: -", done.stderr)
+        kept = json.loads(self.read("poor.json"))
+        self.assertTrue(kept["defaults"]["kept"])
+        self.assertEqual((kept["discretizer"]["method"], kept["discretizer"]["bins"],
+                          kept["rule_size"], kept["smoothing"]), ("tube", 10, 3, 0))
+        self.assertEqual(kept["validation"], kept["defaults"]["validation"])
+        self.assertEqual(judged("--settings", "poor.json"), judged())
+        self.assertEqual(self.rows("poor.tsv")[0]["method"], "tube")
+        # The defaults themselves gain nothing; theirs are the cuts that are given.
+        one = ["--try-bins", "10", "--try-rule-size", "3", "--try-method", "tube", "--try-min-support",
+               "1", "--try-min-confidence", "0.001", "--try-support-weight", "0", "--try-smoothing", "0"]
+        done = self.tune("--out", "one.json", "--json", small=one)
+        self.assertIn(b"which are kept: +0.0000 NDCG@10 [+0.0000, +0.0000]", done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["trials"]), 1)
+
     def test_wrong_lines(self):
         for options in (["--metric", "best"], ["--profile", "x"], ["--try-method", "best"],
                         ["--try-bins", "1"], ["--try-bins", "0"], ["--try-bins", "4,4"],
@@ -213,6 +307,13 @@ class Tune(harness.CommandLine):
                         ["--try-support-weight", ""], ["--budget", "0"], ["--budget", "x"],
                         ["--budget", "0s"], ["--budget", "2"], ["--budget", "-1s"],
                         ["--search", "x"], ["--rungs", "0"], ["--members", "0"],
+                        ["--kinds", "trees"], ["--kinds", "rules,rules"], ["--try-loss", "pairs"],
+                        ["--kinds", "scorecard", "--try-points-penalty", "0"],
+                        ["--kinds", "scorecard", "--try-smoothness", "x"],
+                        ["--kinds", "linear", "--try-strength", "0"],
+                        ["--try-norm", "best"], ["--try-norm", "none,none"], ["--try-norm", ""],
+                        ["--try-norm", "none", "--norm", "none"],
+                        ["--discretizer", "c.json", "--try-norm", "none"],
                         ["--try-feature-share", "0"], ["--try-feature-share", "1.5"],
                         ["--cross-fit", "1"], ["--cross-fit", "1000"], ["--cross-fit", "x"], ["--keep", "1"], ["--engine", "x"],
                         ["--format", "x"], ["--method", "tube"], ["--rule-size", "3"],

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "datasets/dataset.hpp"
+#include "datasets/discretizer.hpp"
+#include "l2r/linear.hpp"
+#include "l2r/model.hpp"
+#include "l2r/options.hpp"
+#include "l2r/scorecard.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+// Which members to fit on the labels at hand (docs/members.md).
+// Threads: functions may be called from any number of threads at once.
+namespace rulerank::l2r {
+
+/// What the labels at hand are.
+struct label_counts {
+  std::size_t documents = 0;  ///< all of them have a label
+  std::size_t relevant = 0;   ///< of these, with a label above 0
+  std::size_t queries = 0;
+  std::size_t queries_with_pairs = 0;  ///< of these, with documents of different labels
+  std::size_t documents_compared = 0;  ///< the documents of those
+  std::size_t features = 0;            ///< that a document lists
+
+  /// documents_compared of documents; without documents 0.
+  double share_compared() const;
+};
+
+/// Throws `error` naming the documents for one without a label.
+label_counts count_labels(datasets::dataset const& train);
+
+/// The options of a member, in the order of `recipe`.
+using member_options = std::variant<scoring_options, scorecard_options, linear_options>;
+
+/// A row of the table that recommendations come from: for these labels these members.
+struct recommended_case {
+  std::string_view name;
+  std::size_t least_documents = 0;
+  std::size_t least_queries_with_pairs = 0;
+  double least_share_compared = 0;
+  std::size_t most_items = 0;  ///< that all cuts can make; 0: any number
+  std::vector<member_options> members;
+  std::string_view why;
+};
+
+/// The table. The first row whose bounds hold is taken; the last one has none.
+std::span<recommended_case const> recommended_cases();
+
+struct recommendation {
+  std::string name;  ///< of the row
+  std::vector<recipe> recipes;
+  std::string members;  ///< these, in words
+  std::string reason;   ///< the labels, and why these members are for them
+};
+
+/// `discretizer`: how members cut features; linear takes what missing and unlisted values are from
+/// it. `cuts`, where not null, are used instead.
+recommendation recommend(label_counts const& labels,
+                         datasets::discretizer_options const& discretizer = {},
+                         std::shared_ptr<datasets::discretizer const> const& cuts = nullptr);
+
+/// One object: name, reason, labels (the counts), members (kind and options of each).
+nlohmann::ordered_json to_json(recommendation const& of, label_counts const& labels);
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,132 @@
+#include "l2r/recommended.hpp"
+
+#include "core/error.hpp"
+#include "datasets/svmlight.hpp"
+#include "l2r/scorer.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace rulerank::l2r {
+namespace {
+
+/// Queries of so many documents, with labels 0 and 1 in turn.
+datasets::dataset lists(std::size_t queries, std::size_t documents) {
+  std::string text;
+  for (std::size_t q = 0; q < queries; ++q)
+    for (std::size_t d = 0; d < documents; ++d)
+      text += fmt::format("{} qid:{} 1:{} 3:{}\n", (q + d) % 2, q, (q * 7 + d) % 11,
+                          d % 5 == 0 ? "NULL" : fmt::format("{}", (q + d * 3) % 7));
+  return datasets::parse_svmlight(context{}, text, "small");
+}
+
+std::vector<std::string_view> kinds_of(recommendation const& of) {
+  std::vector<std::string_view> kinds;
+  for (recipe const& one : of.recipes) kinds.push_back(member_kind_names()[one.index()]);
+  return kinds;
+}
+
+TEST(recommended, counts_of_labels) {
+  auto const data = datasets::parse_svmlight(
+      context{}, "0 qid:1 1:1\n2 qid:1 1:2\n1 qid:1 4:2\n1 qid:2 1:1\n0 qid:3 1:1\n0 qid:3 1:2\n",
+      "small");
+  label_counts const counts = count_labels(data);
+  EXPECT_EQ(counts.documents, 6U);
+  EXPECT_EQ(counts.relevant, 3U);
+  EXPECT_EQ(counts.queries, 3U);
+  EXPECT_EQ(counts.queries_with_pairs, 1U);
+  EXPECT_EQ(counts.documents_compared, 3U);
+  EXPECT_EQ(counts.features, 2U);
+  EXPECT_EQ(counts.share_compared(), .5);
+  EXPECT_EQ(label_counts{}.share_compared(), 0);
+  auto unlabelled = data;
+  unlabelled.labels[2] = datasets::unlabelled;
+  EXPECT_THROW(count_labels(unlabelled), error);
+}
+
+TEST(recommended, the_table_has_an_answer_for_everything) {
+  auto const rows = recommended_cases();
+  ASSERT_GE(rows.size(), 2U);
+  EXPECT_EQ(rows.back().least_documents, 0U);
+  EXPECT_EQ(rows.back().least_queries_with_pairs, 0U);
+  EXPECT_EQ(rows.back().least_share_compared, 0);
+  EXPECT_EQ(rows.back().most_items, 0U);
+  // Each row is reached by labels at its bounds and by no document less.
+  for (recommended_case const& row : rows) {
+    EXPECT_FALSE(row.members.empty()) << row.name;
+    label_counts at;
+    at.documents = std::max<std::size_t>(row.least_documents, 1);
+    at.queries = at.queries_with_pairs = row.least_queries_with_pairs;
+    at.documents_compared = static_cast<std::size_t>(
+        row.least_share_compared * static_cast<double>(at.documents) + .999);
+    at.features = row.most_items == 0 ? 1'000'000 : 10;
+    EXPECT_EQ(recommend(at).name, row.name);
+    if (row.least_documents == 0) continue;
+    for (auto const change : {0, 1, 2, 3}) {
+      label_counts less = at;
+      if (change == 0) --less.documents;
+      if (change == 1) --less.queries_with_pairs;
+      if (change == 2) --less.documents_compared;
+      if (change == 3) less.features = row.most_items;
+      EXPECT_NE(recommend(less).name, row.name) << change;
+    }
+  }
+}
+
+TEST(recommended, what_is_recommended_is_fitted_and_scores) {
+  context const ctx;
+  for (auto const& [data, name] :
+       {std::pair{lists(1, 1), "few-labels"}, {lists(60, 40), "many-labels"}}) {
+    // One document has no two bins: cuts that are given are used.
+    auto const wide = lists(20, 10);
+    auto const cuts =
+        std::make_shared<datasets::discretizer const>(datasets::fit_discretizer(ctx, wide, {}));
+    recommendation const found = recommend(count_labels(data), {}, cuts);
+    EXPECT_EQ(found.name, name);
+    EXPECT_NE(found.reason.find(fmt::format("{} labelled document", data.size())),
+              std::string::npos)
+        << found.reason;
+    model const m = fit(ctx, data, found.recipes);
+    ASSERT_EQ(m.members.size(), found.recipes.size());
+    for (std::size_t k = 0; k < m.members.size(); ++k)
+      EXPECT_EQ(kind_of(m.members[k]), kinds_of(found)[k]);
+    EXPECT_EQ(std::get<scorecard_member>(m.members[0]).cuts, cuts);
+    EXPECT_EQ(scorer(ctx, m).score(ctx, wide).scores.size(), wide.size());
+    EXPECT_EQ(to_bytes(model_from_bytes(to_bytes(m), "m")), to_bytes(m));
+  }
+}
+
+TEST(recommended, cuts_and_values_are_those_asked_for) {
+  datasets::discretizer_options how{datasets::binning::frequency, 4};
+  how.missing = datasets::missing_values::zero;
+  how.unlisted = datasets::unlisted_values::missing;
+  auto const found = recommend(count_labels(lists(60, 40)), how);
+  EXPECT_EQ(kinds_of(found), (std::vector<std::string_view>{"scorecard", "rules", "linear"}));
+  EXPECT_EQ(std::get<scorecard_recipe>(found.recipes[0]).discretizer.bins, 4);
+  EXPECT_EQ(std::get<rules_recipe>(found.recipes[1]).discretizer.method,
+            datasets::binning::frequency);
+  auto const& linear = std::get<linear_recipe>(found.recipes[2]).options;
+  EXPECT_EQ(linear.missing, datasets::missing_values::zero);
+  EXPECT_EQ(linear.unlisted, datasets::unlisted_values::missing);
+  // So many bins that a linear system would be beyond reason.
+  label_counts wide = count_labels(lists(60, 40));
+  wide.features = 200;
+  how.bins = 10;
+  EXPECT_EQ(recommend(wide, how).name, "many-labels");
+  for (int const bins : {250, 0}) {
+    how.bins = bins;
+    EXPECT_EQ(recommend(wide, how).name, "many-features");
+  }
+  nlohmann::ordered_json const json = to_json(found, wide);
+  EXPECT_EQ(json["members"][0]["kind"], "scorecard");
+  EXPECT_EQ(json["members"][0]["loss"], "pair");
+  EXPECT_EQ(json["members"][1]["rule_size"], 3);
+  EXPECT_EQ(json["labels"]["features"], 200);
+}
+
+}  // namespace
+}  // namespace rulerank::l2r
