@@ -280,15 +280,16 @@ void expect_no_beir(std::string const& path) {
   }
 }
 
-/// Whether the first file of a folder, in byte order, begins as TREC's documents do.
+/// Whether the first file of a folder, in byte order, that has text begins as TREC's documents do.
 bool is_trec_folder(context const& ctx, std::string const& path) {
   std::filesystem::path const folder = std::filesystem::path(path) / "";
-  auto const files = entries_below(ctx, folder).files;
-  if (files.empty()) return false;
-  auto const file = open_text(ctx, folder / files.front());
-  std::string_view text = file->bytes();
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  return begins_trec(text.substr(0, text.find('\n')));
+  for (std::string const& name : entries_below(ctx, folder).files) {
+    auto const file = open_text(ctx, folder / name);
+    std::string_view text = file->bytes();
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (!text.empty()) return begins_trec(text.substr(0, text.find('\n')));
+  }
+  return false;
 }
 
 text_format format_of(std::string_view first_line) {

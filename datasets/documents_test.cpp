@@ -340,6 +340,9 @@ TEST_F(text_files, trec_documents_in_the_files_of_a_folder) {
   ASSERT_EQ(d.size(), 3U);
   EXPECT_EQ(d[0].id, "y");
   EXPECT_EQ(d[2].id, "x");
+  // What begins so needs no format named; other folders have a document a file.
+  EXPECT_EQ(all(folder_ / "disk"), d);
+  EXPECT_EQ(all(folder_ / "disk", text_format::folder).size(), 3U);
   std::string const again = folder_ / "disk/c";
   write_file(again, "\n<DOC>\n<DOCNO>z</DOCNO>\n</DOC>\n");
   EXPECT_EQ(testing_tools::complaint_of(again, [&] { all(folder_ / "disk", text_format::trec); }),

@@ -435,7 +435,9 @@ TEST(scorecard, cross_fitting_stops_when_asked) {
     context ctx;
     std::uint64_t last = 0;
     ctx.progress = [&](std::string_view stage, std::uint64_t done, std::uint64_t total) {
-      if (stage == "penalties") EXPECT_EQ(total, 80U);
+      if (stage == "penalties") {
+        EXPECT_EQ(total, 80U);
+      }
       last = std::max(last, done);
       return done < 20;
     };

@@ -95,9 +95,15 @@ class Tuner : public testing::Test {
       candidate const& c = t.candidates()[result.trials[result.chosen[k]].candidate];
       EXPECT_EQ(read[k].linear.has_value(), c.linear.has_value());
       EXPECT_EQ(read[k].scorecard.has_value(), c.scorecard.has_value());
-      if (c.linear) EXPECT_EQ(read[k].linear->strength, c.linear->strength);
-      if (c.scorecard) EXPECT_EQ(read[k].scorecard->loss, c.scorecard->loss);
-      if (!c.linear) EXPECT_EQ(read[k].discretizer->bins, c.cuts.bins);
+      if (c.linear) {
+        EXPECT_EQ(read[k].linear->strength, c.linear->strength);
+      }
+      if (c.scorecard) {
+        EXPECT_EQ(read[k].scorecard->loss, c.scorecard->loss);
+      }
+      if (!c.linear) {
+        EXPECT_EQ(read[k].discretizer->bins, c.cuts.bins);
+      }
     }
   }
 
@@ -395,7 +401,9 @@ TEST_F(Tuner, KindsGetWhatFitAndScoreGive) {
       }
       EXPECT_NEAR(one.values[0], sum / 17, 1e-12) << to_json(c).dump();
     }
-    if (threads == 1) EXPECT_GT(kinds.size(), 1u);
+    if (threads == 1) {
+      EXPECT_GT(kinds.size(), 1u);
+    }
     result.chosen = {0, 2, 10};
     expect_kinds(t, result);
   }
@@ -643,7 +651,7 @@ TEST_F(Tuner, TheTableBeginsWithWhatIsChosen) {
   settings_file const read = settings_from(json.dump(), "best").at(0);
   candidate const& chosen = t.candidates()[best.candidate];
   ASSERT_TRUE(read.discretizer);
-  EXPECT_EQ((cuts{read.discretizer->method, read.discretizer->bins}), chosen.cuts);
+  EXPECT_EQ((cuts{read.discretizer->method, read.discretizer->bins, {}}), chosen.cuts);
   EXPECT_EQ(read.scoring.rule_size, chosen.scoring.rule_size);
   EXPECT_EQ(read.scoring.support_weight, chosen.scoring.support_weight);
   EXPECT_EQ(read.scoring.smoothing, chosen.scoring.smoothing);

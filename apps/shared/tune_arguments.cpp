@@ -24,8 +24,8 @@ std::vector<Value> numbers_from(std::string_view option, std::string const& list
 
 void tune_arguments::add_to(CLI::App& verb, searched what) {
   verb_ = &verb;
-  auto const add_list = [&](char const* name, std::string& list, char const* what) {
-    return verb.add_option(name, list, what)
+  auto const add_list = [&](char const* name, std::string& list, char const* says) {
+    return verb.add_option(name, list, says)
         ->type_name("A,...")
         ->capture_default_str()
         ->group(group);
@@ -49,11 +49,12 @@ void tune_arguments::add_to(CLI::App& verb, searched what) {
                 {0, 1000})
       ->type_name("K")
       ->group(group);
-  number_option(verb, "--members", members,
-                "How many of the best rank together: by the mean of their scores, each "
-                "standardized within the query",
-                {1, 1000})
-      ->group(group);
+  renamed_option(verb, "--members",
+                 number_option(verb, "--combine", members,
+                               "How many of the best rank together: by the mean of their scores, "
+                               "each standardized within the query",
+                               {1, 1000})
+                     ->group(group));
   word_option(verb, "--search", search, {"grid", "halving"},
               "grid: every candidate on all queries; halving: on a share of them, "
               "the best again on more")

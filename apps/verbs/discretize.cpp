@@ -109,7 +109,8 @@ void discretize(session& owner, discretize_arguments const& arguments) {
         auto const timer = owner.stage("fit");
         fitted = how.fit_or_read(owner, data);
       }
-      lock = owner.hold(arguments.out_dir);  // the first that is written: a fault before leaves nothing
+      lock = owner.hold(
+          arguments.out_dir);  // the first that is written: a fault before leaves nothing
       output_file cuts(model);
       datasets::write_discretizer(fitted, cuts);
       cuts.commit();

@@ -42,8 +42,7 @@ void check(session& owner, inspect_arguments const& arguments) {
       owner,
       {{"--model", arguments.model}, {"--names", arguments.names}, {"--test", arguments.test}});
   owner.outputs({{"--out", arguments.out}});
-  if (arguments.shuffles == 0)
-    throw usage_error("--shuffles: found 0, expected at least 1");
+  if (arguments.shuffles == 0) throw usage_error("--shuffles: found 0, expected at least 1");
   if (!arguments.test.empty()) return;
   for (CLI::Option* const option : arguments.of_test)
     if (option->count() > 0) throw usage_error(fmt::format("{} needs --test", option->get_name()));
@@ -138,8 +137,8 @@ void add_inspect(CLI::App& program, session& owner) {
       expect_measures(*verb, verb->add_option("--metrics", arguments->metrics,
                                               "Names, with cut-offs; the first one sorts"))
           ->capture_default_str());
-  arguments->of_test.push_back(number_option(*verb, "--shuffles", arguments->shuffles,
-                                             "Draws that a loss is the mean of"));
+  arguments->of_test.push_back(
+      number_option(*verb, "--shuffles", arguments->shuffles, "Draws that a loss is the mean of"));
   word_option(*verb, "--format", arguments->format, {"text", "markdown", "json"},
               "Form of the output; json as --json does");
   path_option(*verb, "--out", arguments->out, "Where it goes; - is standard output")

@@ -82,7 +82,8 @@ datasets::text_format format_of_queries(knn::text_index const& index, datasets::
     return svmlight;
   }
   if (asked == svmlight)
-    throw usage_error("--collection-format: found 'svmlight', and the index holds documents of words");
+    throw usage_error(
+        "--collection-format: found 'svmlight', and the index holds documents of words");
   return asked;
 }
 
@@ -101,7 +102,8 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
   if (arguments.text.format == "svmlight")
     for (std::string const& name : text_arguments::word_options())
       if (verb.count(name) > 0)
-        throw usage_error(fmt::format("{} beside --collection-format svmlight: there are no words", name));
+        throw usage_error(
+            fmt::format("{} beside --collection-format svmlight: there are no words", name));
   arguments.text.check_weights(verb);
   if (arguments.text.weights != "bm25")
     for (char const* const name : {"--k1", "--b"})
@@ -249,8 +251,7 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
     if (arguments.out != "-")
       owner.say(fmt::format("searched {} in {}, neighbours in {}",
                             counted(summary["queries"].get<std::size_t>(), "query", "queries"),
-                            counted(index.ids().size(), "document"),
-                            arguments.out));
+                            counted(index.ids().size(), "document"), arguments.out));
     note_quality(owner, *out, summary);
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
@@ -269,9 +270,10 @@ void add_text(CLI::App& search, session& owner) {
                [arguments, &owner, &search] {
                  search_text(owner, *arguments, *search.get_subcommand("text"));
                });
-  path_option(*verb, "--collection", arguments->collection,
-              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder, or with --collection-format "
-              "svmlight vectors; - is standard input")
+  path_option(
+      *verb, "--collection", arguments->collection,
+      "Documents: TSV, JSON lines, TREC's or SMART's form, a folder, or with --collection-format "
+      "svmlight vectors; - is standard input")
       ->type_name("FILE|FOLDER|-");
   path_option(*verb, "--index", arguments->index,
               "With --collection: where the index is kept; without: the index to search")

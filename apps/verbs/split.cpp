@@ -54,8 +54,8 @@ void add_split(CLI::App& program, session& owner) {
       ->type_name("FILE")
       ->required();
   renamed_option(*verb, "--folds",
-                 number_option(*verb, "--fold-count", arguments->options.folds,
-                               "Folds, at least 3", {1, most_folds})
+                 number_option(*verb, "--fold-count", arguments->options.folds, "Folds, at least 3",
+                               {1, most_folds})
                      ->type_name("K"));
   path_option(*verb, "--out-dir", arguments->out_dir,
               "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")

@@ -199,11 +199,12 @@ void add_tune(CLI::App& program, session& owner) {
   path_option(*verb, "--vali", a.vali, "Validation documents: what is chosen ranks these best")
       ->type_name("FILE")
       ->required();
-  expect_measures(*verb, verb->add_option("--metrics,--metric", a.metrics,
-                                          "As evaluate's; more of them are shown, the first "
-                                          "decides"))
-      ->type_name("M,...")
-      ->capture_default_str();
+  renamed_option(*verb, "--metric",
+                 expect_measures(*verb, verb->add_option("--metrics", a.metrics,
+                                                         "As evaluate's; more of them are shown, "
+                                                         "the first decides"))
+                     ->type_name("M,...")
+                     ->capture_default_str());
   add_profile(*verb, a.profile);
   path_option(*verb, "--out", a.out,
               "The best settings, for --settings of rank, fit and experiment")

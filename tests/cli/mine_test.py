@@ -99,6 +99,15 @@ class Mine(harness.CommandLine):
                          sorted(f"{' '.join(map(str, x))} ({100 * n / 50:.6g})"
                                 for x, n in expected.items()))
 
+    def test_says_what_it_did(self):
+        baskets = self.file("baskets", GOLDEN)
+        line = ["mine", "--transactions", baskets, "--min-support", 3]
+        self.assertEqual(self.expect(0, *line).stderr, b"")
+        self.expect(0, *line, "--out", "sets", message="rulerank: 19 itemsets of 6 transactions, in sets\n")
+        done = self.expect(0, *line, "--rules", "--min-confidence", 1, "--out", "rules")
+        rules = len((self.folder / "rules").read_bytes().splitlines())
+        self.assertIn(f"rulerank: {rules} rules of 6 transactions, in rules\n".encode(), done.stderr)
+
     def test_forms_of_output(self):
         options = ("--form", "baskets", "--min-support", "3", "--format")
         itemsets = [json.loads(line) for line in self.mine(GOLDEN, *options, "json").splitlines()]

@@ -103,7 +103,7 @@ class Misspelt(harness.CommandLine):
     def test_tuning_without_tune(self):
         line = ["experiment", "--folds", ".", "--out-dir", "o"]
         self.expect(2, *line, "--try-method", "nonsense", message="--try-method: found 'nonsense'")
-        for option, value in (("--try-method", "tube"), ("--members", "8"), ("--rungs", "2")):
+        for option, value in (("--try-method", "tube"), ("--combine", "8"), ("--rungs", "2")):
             self.expect(2, *line, option, value, message=f"{option} is for --tune, expected both")
 
 
@@ -164,6 +164,20 @@ class Names(harness.CommandLine):
                           b"the old name\n", errors)
             self.assertNotIn(b"is now", self.rulerank(*line, *group, "--quiet").stderr)
         self.assertNotIn(b"--group", self.expect(0, "search", "text", "--help").stdout)
+        train = self.file("train.txt", b"".join(b"%d qid:%d 1:%d\n" % (d % 2, d // 4, d % 5)
+                                                for d in range(24)))
+        for line, old, now in ((["reduce", "--train", train, "--out", "o"], "--model", "--discretizer-out"),
+                               (["discretize", "--train", train, "--out-dir", "d"], "--model",
+                                "--discretizer-out"),
+                               (["split", "--in", train, "--out-dir", "s"], "--folds", "--fold-count"),
+                               (["sample", "--documents", "60", "--features", "3", "--out-dir", "t"],
+                                "--folds", "--fold-count"),
+                               (["search", "text", "--collection", docs, "--queries", docs], "--format",
+                                "--collection-format")):
+            value = {"--folds": "3", "--format": "tsv"}.get(old, "cuts.json")
+            self.expect(0, *line, old, value, message=f"rulerank: {old} is now {now}; ")
+            self.assertNotIn(f"{old} ", self.expect(0, *[w for w in line[:2] if w in (
+                "reduce", "discretize", "split", "sample", "search", "text")], "--help").stdout.decode())
 
     def test_two_names_of_one_option(self):
         train = self.file("train.txt", b"".join(b"%d qid:%d 1:%d 2:%d\n" % (d % 2, d // 6, d % 5, d % 3)
@@ -358,7 +372,8 @@ class Split(harness.CommandLine):
         (self.folder / "d").mkdir()
         with open(self.folder / "d" / ".rulerank.lock", "wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            for line in (["split", "--in", train], ["sample", "--documents", "60", "--features", "3"]):
+            for line in (["split", "--in", train], ["sample", "--documents", "60", "--features", "3"],
+                         ["discretize", "--train", train]):
                 self.expect(1, *line, "--out-dir", "d", message="d: another run writes there")
         self.expect(0, "split", "--in", train, "--out-dir", "d", "--fold-count", "3")
         self.assertEqual(sorted(os.listdir(self.folder / "d")), ["Fold1", "Fold2", "Fold3"])

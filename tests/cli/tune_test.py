@@ -73,7 +73,7 @@ class Tune(harness.CommandLine):
                 self.assertNotEqual(self.read("s.txt"), self.read("v.txt"))
 
     def test_several_that_rank_together(self):
-        self.tune("--cross-fit", "3", "--members", "3", "--try-feature-share", "1,0.4", "--out",
+        self.tune("--cross-fit", "3", "--combine", "3", "--try-feature-share", "1,0.4", "--out",
                   "best.json", "--trials", "t.tsv")
         best = json.loads(self.read("best.json"))
         self.assertEqual(len(best["members"]), 3)
@@ -233,7 +233,7 @@ class Tune(harness.CommandLine):
         quick = ["--try-points-penalty", "0.01", "--try-smoothing", "0", "--try-support-weight", "0",
                  "--try-bins", "4", "--try-method", "tube,width", "--threads"]
         kinds = ["--kinds", "rules,scorecard,linear", "--search", "grid", "--cross-fit", "3",
-                 "--members", "2", *quick]
+                 "--combine", "2", *quick]
         self.tune(*kinds, "1", "--out", "best.json", "--trials", "t.tsv", small=[])
         rows = self.rows("t.tsv")
         self.assertEqual(len(rows), 2 * 2 * 2 * 2 + 2 * 2 * 2 + 3)
@@ -283,7 +283,7 @@ class Tune(harness.CommandLine):
         # Rules of one item alone, of few bins, are worse than the defaults.
         poor = ["--try-bins", "2", "--try-rule-size", "2", "--try-method", "width", "--try-min-support",
                 "20", "--try-min-confidence", "0.5"]
-        done = self.tune("--out", "poor.json", "--trials", "poor.tsv", "--members", "2", small=poor)
+        done = self.tune("--out", "poor.json", "--trials", "poor.tsv", "--combine", "2", small=poor)
         self.assertIn(b"tuning gained nothing over the defaults, which are kept: -", done.stderr)
         kept = json.loads(self.read("poor.json"))
         self.assertTrue(kept["defaults"]["kept"])
@@ -306,7 +306,7 @@ class Tune(harness.CommandLine):
                         ["--try-smoothing", "-1"], ["--try-min-confidence", "2"],
                         ["--try-support-weight", ""], ["--budget", "0"], ["--budget", "x"],
                         ["--budget", "0s"], ["--budget", "2"], ["--budget", "-1s"],
-                        ["--search", "x"], ["--rungs", "0"], ["--members", "0"],
+                        ["--search", "x"], ["--rungs", "0"], ["--combine", "0"],
                         ["--kinds", "trees"], ["--kinds", "rules,rules"], ["--try-loss", "pairs"],
                         ["--kinds", "scorecard", "--try-points-penalty", "0"],
                         ["--kinds", "scorecard", "--try-smoothness", "x"],
@@ -435,7 +435,7 @@ class TunedExperiment(harness.CommandLine):
                          (self.folder / "out/tuned/full-tuned-MAP/Fold1.json").read_bytes())
 
     def test_several_that_rank_together_in_each_fold(self):
-        several = ["--cross-fit", "2", "--members", "4"]
+        several = ["--cross-fit", "2", "--combine", "4"]
         self.experiment("out", *several)
         results = json.loads((self.folder / "out" / "results.json").read_text())
         self.assertEqual(results["settings"]["tune"]["cross_fit"], 2)
