@@ -100,13 +100,12 @@ class Mine(harness.CommandLine):
                                 for x, n in expected.items()))
 
     def test_says_what_it_did(self):
-        baskets = self.file("baskets", GOLDEN)
-        line = ["mine", "--transactions", baskets, "--min-support", 3]
+        baskets = self.file("baskets", b"1 2 3\n1 2\n1\n")
+        line = ["mine", "--transactions", baskets, "--min-support", 2]
         self.assertEqual(self.expect(0, *line).stderr, b"")
-        self.expect(0, *line, "--out", "sets", message="rulerank: 19 itemsets of 6 transactions, in sets\n")
-        done = self.expect(0, *line, "--rules", "--min-confidence", 1, "--out", "rules")
-        rules = len((self.folder / "rules").read_bytes().splitlines())
-        self.assertIn(f"rulerank: {rules} rules of 6 transactions, in rules\n".encode(), done.stderr)
+        self.expect(0, *line, "--out", "sets", message="rulerank: 3 itemsets of 3 transactions, in sets\n")
+        self.expect(0, *line, "--rules", "--min-confidence", 1, "--out", "rules",
+                    message="rulerank: 1 rule of 3 transactions, in rules\n")
 
     def test_forms_of_output(self):
         options = ("--form", "baskets", "--min-support", "3", "--format")

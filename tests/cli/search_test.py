@@ -630,7 +630,7 @@ class Outputs(Search):
         self.neighbours(*self.line, "--run", "r", "--out", "n")
         qrels = self.file("qrels", b"a 0 3 1\nb 0 2 1\nb 0 4 1\nc 0 1 1\n")
         table = self.expect(0, "evaluate", "--qrels", qrels, "--run", "r", "--metrics", "MAP",
-                            "--profile", "trec", "--collection-format", "json", "--quiet").stdout
+                            "--profile", "trec", "--format", "json", "--quiet").stdout
         self.assertIn(b"1.0", table)
 
     def test_votes_and_classes(self):
