@@ -16,8 +16,12 @@ constexpr std::string_view evidence = "docs/members.md, Recommended members";
 
 /// `point` and `linear` solve systems of fewer unknowns than this.
 constexpr std::size_t most_items = (std::size_t{1} << 14) - 1;
-constexpr int most_bins = 250;
 
+/// Beyond so many items the rules of size 4 take long.
+constexpr std::size_t most_items_of_size_4 = 1000;
+
+/// Below so many labels a scorecard alone is best.
+constexpr std::size_t several_labels = 300;
 template <class... Cases>
 struct visitor : Cases... {
   using Cases::operator()...;
@@ -26,22 +30,18 @@ template <class... Cases>
 visitor(Cases...) -> visitor<Cases...>;
 
 /// The items that the features have at most.
-std::size_t items_of(label_counts const& labels, datasets::discretizer_options const& discretizer,
-                     datasets::discretizer const* cuts) {
-  if (cuts == nullptr) {
-    int const bins = discretizer.bins == 0 ? most_bins : discretizer.bins;
+std::size_t items_of(label_counts const& labels, int bins, datasets::discretizer const* cuts) {
+  if (cuts == nullptr)
     return labels.features * (static_cast<std::size_t>(bins) + 1);  // one for missing values
-  }
   std::size_t items = 0;
   for (datasets::feature_cuts const& f : cuts->features) items += f.cuts.size() + 2;
   return items;
 }
 
-bool holds(recommended_case const& row, label_counts const& labels, std::size_t items) {
+bool holds(recommended_case const& row, label_counts const& labels,
+           datasets::discretizer const* cuts) {
   return labels.documents >= row.least_documents &&
-         labels.queries_with_pairs >= row.least_queries_with_pairs &&
-         labels.share_compared() >= row.least_share_compared &&
-         (row.most_items == 0 || items <= row.most_items);
+         (row.most_items == 0 || items_of(labels, row.bins, cuts) <= row.most_items);
 }
 
 std::string words_of(member_options const& of) {
@@ -87,49 +87,69 @@ label_counts count_labels(datasets::dataset const& train) {
   return counts;
 }
 
-std::span<recommended_case const> recommended_cases() {
-  static std::vector<recommended_case> const rows{
-      {"many-labels",
-       2000,
-       50,
-       0.5,
+namespace {
+
+/// Of bench/results/2026-11-22-members.
+std::vector<recommended_case> table() {
+  scoring_options size_4;
+  size_4.rule_size = 4;
+  size_4.support_weight = -0.25;
+  size_4.smoothing = 5;
+  linear_options cross_fitted;
+  cross_fitted.strength = 0;
+  scorecard_options const smooth{card_loss::point, 1e-3, 100};
+  return {
+      {"several-labels",
+       several_labels,
+       most_items_of_size_4,
+       10,
+       {size_4, smooth, cross_fitted},
+       "with as many labels three kinds together are as good as any, and better than most"},
+      {"several-labels-wide",
+       several_labels,
        most_items,
-       {scorecard_options{card_loss::pair, 1e-4, 0.1}, scoring_options{}, linear_options{}},
-       "so many lists carry the comparison of pairs, under weak penalties, and three kinds"},
+       10,
+       {scoring_options{}, smooth, cross_fitted},
+       "three kinds together; rules of size 4 of so many features would take long"},
       {"few-labels",
        0,
-       0,
-       0,
        most_items,
-       {scorecard_options{card_loss::point, 0.1, 10}, scoring_options{}},
-       "labels are few, or stand alone in their queries: they are learned one by one, under strong "
-       "penalties"},
+       20,
+       {smooth},
+       "with few labels one smooth scorecard is best, and every other member costs quality"},
       {"many-features",
        0,
        0,
-       0,
-       0,
-       {scorecard_options{card_loss::pair, 0.1, 10}, scoring_options{}},
+       10,
+       {scoring_options{}, scorecard_options{card_loss::pair, 1e-3, 10}},
        "there are too many features for the linear systems of the loss point and of linear"}};
+}
+
+}  // namespace
+
+std::span<recommended_case const> recommended_cases() {
+  static std::vector<recommended_case> const rows = table();
   return rows;
 }
 
 recommendation recommend(label_counts const& labels,
                          datasets::discretizer_options const& discretizer,
                          std::shared_ptr<datasets::discretizer const> const& cuts) {
-  std::size_t const items = items_of(labels, discretizer, cuts.get());
   auto const rows = recommended_cases();
   auto const row = std::find_if(rows.begin(), rows.end() - 1, [&](recommended_case const& one) {
-    return holds(one, labels, items);
+    return holds(one, labels, cuts.get());
   });
+  datasets::discretizer_options how = discretizer;
+  how.method = datasets::binning::frequency;
+  how.bins = row->bins;
   recommendation result;
   result.name = row->name;
   for (member_options const& member : row->members) {
     std::visit(visitor{[&](scoring_options const& rules) {
-                         result.recipes.emplace_back(rules_recipe{discretizer, cuts, rules});
+                         result.recipes.emplace_back(rules_recipe{how, cuts, rules});
                        },
                        [&](scorecard_options const& card) {
-                         result.recipes.emplace_back(scorecard_recipe{discretizer, cuts, card});
+                         result.recipes.emplace_back(scorecard_recipe{how, cuts, card});
                        },
                        [&](linear_options linear) {
                          linear.missing = discretizer.missing;
@@ -139,6 +159,8 @@ recommendation recommend(label_counts const& labels,
                member);
     result.members += fmt::format("{}{}", result.members.empty() ? "" : ", ", words_of(member));
   }
+  if (cuts == nullptr)
+    result.members += fmt::format("; cuts by {}, {} bins", datasets::name_of(how.method), how.bins);
   result.reason = fmt::format(
       "{}; {} of {} with documents of different labels, {:.0f} % of the documents: {} ({})",
       counted(labels.documents, "labelled document"), labels.queries_with_pairs,

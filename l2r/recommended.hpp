@@ -44,9 +44,8 @@ using member_options = std::variant<scoring_options, scorecard_options, linear_o
 struct recommended_case {
   std::string_view name;
   std::size_t least_documents = 0;
-  std::size_t least_queries_with_pairs = 0;
-  double least_share_compared = 0;
-  std::size_t most_items = 0;  ///< that all cuts can make; 0: any number
+  std::size_t most_items = 0;  ///< that the row's cuts can make; 0: any number
+  int bins = 10;               ///< of `frequency`
   std::vector<member_options> members;
   std::string_view why;
 };
@@ -61,8 +60,8 @@ struct recommendation {
   std::string reason;   ///< the labels, and why these members are for them
 };
 
-/// `discretizer`: how members cut features; linear takes what missing and unlisted values are from
-/// it. `cuts`, where not null, are used instead.
+/// `discretizer`: what missing and unlisted values are, and the norm; the row has method and bins.
+/// `cuts`, where not null, are used instead.
 recommendation recommend(label_counts const& labels,
                          datasets::discretizer_options const& discretizer = {},
                          std::shared_ptr<datasets::discretizer const> const& cuts = nullptr);

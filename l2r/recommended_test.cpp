@@ -52,27 +52,24 @@ TEST(recommended, the_table_has_an_answer_for_everything) {
   auto const rows = recommended_cases();
   ASSERT_GE(rows.size(), 2U);
   EXPECT_EQ(rows.back().least_documents, 0U);
-  EXPECT_EQ(rows.back().least_queries_with_pairs, 0U);
-  EXPECT_EQ(rows.back().least_share_compared, 0);
   EXPECT_EQ(rows.back().most_items, 0U);
-  // Each row is reached by labels at its bounds and by no document less.
+  // Each row is reached by labels at its bounds, and not by a document less or a feature more.
   for (recommended_case const& row : rows) {
     EXPECT_FALSE(row.members.empty()) << row.name;
     label_counts at;
     at.documents = std::max<std::size_t>(row.least_documents, 1);
-    at.queries = at.queries_with_pairs = row.least_queries_with_pairs;
-    at.documents_compared = static_cast<std::size_t>(
-        row.least_share_compared * static_cast<double>(at.documents) + .999);
-    at.features = row.most_items == 0 ? 1'000'000 : 10;
+    at.features = row.most_items == 0 ? 1'000'000
+                                      : row.most_items / (static_cast<std::size_t>(row.bins) + 1);
     EXPECT_EQ(recommend(at).name, row.name);
-    if (row.least_documents == 0) continue;
-    for (auto const change : {0, 1, 2, 3}) {
-      label_counts less = at;
-      if (change == 0) --less.documents;
-      if (change == 1) --less.queries_with_pairs;
-      if (change == 2) --less.documents_compared;
-      if (change == 3) less.features = row.most_items;
-      EXPECT_NE(recommend(less).name, row.name) << change;
+    label_counts less = at;
+    --less.documents;
+    if (row.least_documents > 0) {
+      EXPECT_NE(recommend(less).name, row.name);
+    }
+    label_counts more = at;
+    ++more.features;
+    if (row.most_items > 0) {
+      EXPECT_NE(recommend(more).name, row.name);
     }
   }
 }
@@ -80,7 +77,7 @@ TEST(recommended, the_table_has_an_answer_for_everything) {
 TEST(recommended, what_is_recommended_is_fitted_and_scores) {
   context const ctx;
   for (auto const& [data, name] :
-       {std::pair{lists(1, 1), "few-labels"}, {lists(60, 40), "many-labels"}}) {
+       {std::pair{lists(1, 1), "few-labels"}, {lists(60, 40), "several-labels"}}) {
     // One document has no two bins: cuts that are given are used.
     auto const wide = lists(20, 10);
     auto const cuts =
@@ -94,38 +91,41 @@ TEST(recommended, what_is_recommended_is_fitted_and_scores) {
     ASSERT_EQ(m.members.size(), found.recipes.size());
     for (std::size_t k = 0; k < m.members.size(); ++k)
       EXPECT_EQ(kind_of(m.members[k]), kinds_of(found)[k]);
-    EXPECT_EQ(std::get<scorecard_member>(m.members[0]).cuts, cuts);
+    EXPECT_EQ(std::get<scorecard_member>(m.members[m.members.size() > 1 ? 1 : 0]).cuts, cuts);
     EXPECT_EQ(scorer(ctx, m).score(ctx, wide).scores.size(), wide.size());
     EXPECT_EQ(to_bytes(model_from_bytes(to_bytes(m), "m")), to_bytes(m));
   }
 }
 
-TEST(recommended, cuts_and_values_are_those_asked_for) {
-  datasets::discretizer_options how{datasets::binning::frequency, 4};
+TEST(recommended, cuts_are_the_rows_and_values_those_asked_for) {
+  datasets::discretizer_options how;
   how.missing = datasets::missing_values::zero;
   how.unlisted = datasets::unlisted_values::missing;
   auto const found = recommend(count_labels(lists(60, 40)), how);
-  EXPECT_EQ(kinds_of(found), (std::vector<std::string_view>{"scorecard", "rules", "linear"}));
-  EXPECT_EQ(std::get<scorecard_recipe>(found.recipes[0]).discretizer.bins, 4);
-  EXPECT_EQ(std::get<rules_recipe>(found.recipes[1]).discretizer.method,
+  EXPECT_EQ(kinds_of(found), (std::vector<std::string_view>{"rules", "scorecard", "linear"}));
+  auto const& cut = std::get<scorecard_recipe>(found.recipes[1]).discretizer;
+  EXPECT_EQ(cut.method, datasets::binning::frequency);
+  EXPECT_EQ(cut.bins, 10);
+  EXPECT_EQ(cut.missing, datasets::missing_values::zero);
+  EXPECT_EQ(std::get<rules_recipe>(found.recipes[0]).discretizer.method,
             datasets::binning::frequency);
   auto const& linear = std::get<linear_recipe>(found.recipes[2]).options;
   EXPECT_EQ(linear.missing, datasets::missing_values::zero);
   EXPECT_EQ(linear.unlisted, datasets::unlisted_values::missing);
-  // So many bins that a linear system would be beyond reason.
+  EXPECT_EQ(linear.strength, 0);  // cross-fitted
+  EXPECT_EQ(std::get<scorecard_recipe>(recommend(count_labels(lists(10, 20)), how).recipes[0])
+                .discretizer.bins,
+            20);
   label_counts wide = count_labels(lists(60, 40));
   wide.features = 200;
-  how.bins = 10;
-  EXPECT_EQ(recommend(wide, how).name, "many-labels");
-  for (int const bins : {250, 0}) {
-    how.bins = bins;
-    EXPECT_EQ(recommend(wide, how).name, "many-features");
-  }
+  EXPECT_EQ(recommend(wide, how).name, "several-labels-wide");
+  wide.features = 2000;
+  EXPECT_EQ(recommend(wide, how).name, "many-features");
   nlohmann::ordered_json const json = to_json(found, wide);
-  EXPECT_EQ(json["members"][0]["kind"], "scorecard");
-  EXPECT_EQ(json["members"][0]["loss"], "pair");
-  EXPECT_EQ(json["members"][1]["rule_size"], 3);
-  EXPECT_EQ(json["labels"]["features"], 200);
+  EXPECT_EQ(json["members"][1]["kind"], "scorecard");
+  EXPECT_EQ(json["members"][1]["loss"], "point");
+  EXPECT_EQ(json["members"][0]["rule_size"], 4);
+  EXPECT_EQ(json["labels"]["features"], 2000);
 }
 
 }  // namespace

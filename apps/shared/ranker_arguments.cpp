@@ -112,6 +112,10 @@ namespace {
 std::vector<l2r::recipe> recommended_recipes(
     session& owner, datasets::dataset const& train, discretizer_arguments const& discretizer,
     std::shared_ptr<datasets::discretizer const> const& given) {
+  discretizer_arguments const untouched;
+  if (discretizer.method != untouched.method || discretizer.bins != untouched.bins)
+    throw usage_error(fmt::format("{}: --members recommended chooses how features are cut",
+                                  discretizer.method != untouched.method ? "--method" : "--bins"));
   l2r::label_counts const labels = l2r::count_labels(train);
   l2r::recommendation found = l2r::recommend(labels, discretizer.options(), given);
   owner.say(fmt::format("recommended ({}): {}", found.name, found.members));

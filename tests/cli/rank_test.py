@@ -288,25 +288,24 @@ class Rank(harness.CommandLine):
         line = ["--train", self.train, "--test", self.test]
         manifest = self.folder / "manifest.json"
         done = self.expect(0, "fit", "--train", self.train, "--model", self.model, "--members",
-                           "recommended", "--bins", 4, "--manifest", manifest)
+                           "recommended", "--manifest", manifest)
         words = done.stderr.decode()
-        self.assertIn("recommended (few-labels): scorecard (loss point, points penalty 0.1, "
-                      "smoothness 10), rules (rule size 3)\n", words)
+        self.assertIn("recommended (few-labels): scorecard (loss point, points penalty 0.001, "
+                      "smoothness 100); cuts by frequency, 20 bins\n", words)
         self.assertIn("60 labelled documents; 10 of 10 queries with documents of different labels, "
                       "100 % of the documents: ", words)
         noted = json.loads(manifest.read_text())["recommended"]
         self.assertEqual((noted["name"], noted["labels"]["documents"], noted["labels"]["relevant"]),
                          ("few-labels", 60, 40))
-        self.assertEqual([one["kind"] for one in noted["members"]], ["scorecard", "rules"])
+        self.assertEqual([one["kind"] for one in noted["members"]], ["scorecard"])
         # An ordinary model of ordinary members.
-        self.assertEqual(json.loads(self.model.read_bytes().split(b"\n")[1])["members"][1]["kind"],
-                         "rules")
+        self.assertEqual(json.loads(self.model.read_bytes().split(b"\n")[1])["members"][0]["kind"],
+                         "scorecard")
         whole = self.scores("--model", self.model, "--test", self.test)
-        same = ["--members", "scorecard,rules", "--loss", "point", "--points-penalty", 0.1,
-                "--smoothness", 10, "--bins", 4]
+        same = ["--members", "scorecard", "--loss", "point", "--points-penalty", 0.001,
+                "--smoothness", 100, "--method", "frequency", "--bins", 20]
         self.assertEqual(whole, self.scores(*line, *same))
-        self.assertEqual(whole, self.scores(*line, "--members", "recommended", "--bins", 4,
-                                            "--threads", 2))
+        self.assertEqual(whole, self.scores(*line, "--members", "recommended", "--threads", 2))
         by_model = self.model.read_bytes()
         self.fit(*same)
         self.assertEqual(by_model, self.model.read_bytes())
@@ -319,7 +318,7 @@ class Rank(harness.CommandLine):
             b"%d qid:%d 1:%d 2:%d\n" % (d * 5 % 3, d // 20, d * 7 % 31, d % 11) for d in range(2000)))
         done = self.expect(0, "fit", "--train", many, "--model", self.model, "--members",
                            "recommended")
-        self.assertIn(b"recommended (many-labels): scorecard (loss pair", done.stderr)
+        self.assertIn(b"recommended (several-labels): rules (rule size 4), scorecard (loss point", done.stderr)
         self.assertIn(b"2000 documents, 3 members", done.stderr)
         done = self.expect(0, "fit", "--train", many, "--model", self.model, "--members",
                            "recommended", "--quiet")
@@ -341,6 +340,7 @@ class Rank(harness.CommandLine):
                  "--loss: --members recommended chooses the members"),
                 (["--members", "recommended", "--strength", 3], "--strength: --members recommended"),
                 (["--members", "recommended", "--rule-size", 4], "--rule-size: --members recommended"),
+                (["--members", "recommended", "--bins", 4], "--bins: --members recommended chooses how"),
                 (["--members", "recommend"], "recommended"),
                 (["--members", "scorecards"], "scorecard"), (["--members", ""], "--members"),
                 (["--members", "scorecard", "--loss", "pairs"], "pair"),
