@@ -167,6 +167,10 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
 
 discretizer read_discretizer(std::string const& path) {
   std::string const text = read_file(path, "a discretizer in JSON");
+  if (text.starts_with("rulerank-model "))
+    throw error({path, 1, 1},
+                "a model that `rulerank fit` wrote, expected the cuts of a discretizer; a model "
+                "goes with --model");
   return discretizer_from_json(parse_json(text, path, "a discretizer"), path);
 }
 

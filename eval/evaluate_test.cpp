@@ -221,8 +221,8 @@ TEST(evaluate, fractional_labels_where_a_measure_has_a_value_for_them) {
   EXPECT_EQ(refused("MAP,pFound"), "pFound has no value for fractional labels, expected integers");
   p.gain = gain_function::exponential;
   for (char const* const name : {"NDCG@5", "MeanNDCG"})
-    EXPECT_EQ(refused(name), fmt::format("{} with exponential gains has no value for fractional "
-                                         "labels, expected linear gains",
+    EXPECT_EQ(refused(name), fmt::format("{}: exponential gains are for whole labels, found "
+                                         "fractional ones, expected linear gains",
                                          name));
 }
 

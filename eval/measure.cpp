@@ -102,9 +102,10 @@ void expect_fractional(std::span<measure const> measures, profile const& p) {
       throw usage_error(
           fmt::format("{} has no value for fractional labels, expected integers", m.name()));
     if (m.kind->looked_at == measure_kind::labels::gains && p.gain != gain_function::linear)
-      throw usage_error(fmt::format(
-          "{} with exponential gains has no value for fractional labels, expected linear gains",
-          m.name()));
+      throw usage_error(
+          fmt::format("{}: exponential gains are for whole labels, found fractional ones, expected "
+                      "linear gains",
+                      m.name()));
   }
 }
 

@@ -109,10 +109,10 @@ TEST(ranker, says_how_long_long_work_takes) {
   ctx.progress = [](std::string_view, std::uint64_t, std::uint64_t) { return false; };
   EXPECT_THROW(score(6, engine::project), interrupted);  // C(250, 1) + ... + C(250, 5) = 8.0e9
   ASSERT_EQ(told.size(), 1U);
-  EXPECT_NEAR(told[0], 2 * 8.0e9 / 3e8, 1);
+  EXPECT_NEAR(told[0], 2 * 8.0e9 / 2e8, 1);
   ctx.threads = 2;
   EXPECT_THROW(score(6, engine::project), interrupted);
-  EXPECT_NEAR(told.back(), 8.0e9 / 3e8, 1);
+  EXPECT_NEAR(told.back(), 8.0e9 / 2e8, 1);
 }
 
 TEST(ranker, progress_is_told_inside_a_document) {

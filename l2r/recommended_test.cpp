@@ -58,8 +58,8 @@ TEST(recommended, the_table_has_an_answer_for_everything) {
     EXPECT_FALSE(row.members.empty()) << row.name;
     label_counts at;
     at.documents = std::max<std::size_t>(row.least_documents, 1);
-    at.features = row.most_items == 0 ? 1'000'000
-                                      : row.most_items / (static_cast<std::size_t>(row.bins) + 1);
+    at.features =
+        row.most_items == 0 ? 1'000'000 : row.most_items / (static_cast<std::size_t>(row.bins) + 1);
     EXPECT_EQ(recommend(at).name, row.name);
     label_counts less = at;
     --less.documents;

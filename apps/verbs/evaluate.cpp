@@ -4,6 +4,7 @@
 #include "apps/shared/evaluated_systems.hpp"
 #include "apps/shared/judged_ids.hpp"
 #include "apps/shared/profile_arguments.hpp"
+#include "apps/shared/suggestions.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -62,11 +63,13 @@ std::set<std::uint32_t> parse_features(std::string const& text,
     if (!names.empty()) {
       auto const at =
           std::ranges::find_if(names, [&](auto const& one) { return one.second == part; });
-      if (at == names.end())
+      if (at == names.end()) {
+        std::vector<std::string> known;
+        for (auto const& one : names) known.push_back(one.second);
         throw usage_error(
-            fmt::format("--feature: found '{}', expected a feature by its name, "
-                        "such as {}",
-                        part, names.begin()->second));
+            fmt::format("--feature: found '{}', expected a feature by its name, such as {}{}", part,
+                        names.begin()->second, did_you_mean(part, known)));
+      }
       features.insert(at->first);
       continue;
     }
@@ -229,7 +232,7 @@ void expect_linear_gain(std::vector<datasets::dataset> const& tests,
     for (eval::measure const& m : measures)
       if (!test.fractional_labels.empty() && m.kind->looked_at == eval::measure_kind::labels::gains)
         throw usage_error(fmt::format(
-            "{} with exponential gains has no value for fractional labels, which {} has, expected "
+            "{}: exponential gains are for whole labels, {} has fractional ones, expected "
             "--gain linear",
             m.name(), test.name));
   }

@@ -224,6 +224,8 @@ class Formats(harness.CommandLine):
         self.assertEqual(table, numbers.replace(b"feature 1", b"feature age")
                          .replace(b"feature 2", b"feature bm25"))
         self.expect(2, "evaluate", "--test", "test.csv", "--feature", "3", message="by its name")
+        self.expect(2, "evaluate", "--test", "test.csv", "--feature", "BM2",
+                    message="(did you mean bm25?)")
 
     def test_folds_and_an_experiment(self):
         self.out("split", "--in", "train.csv", "--folds", "3", "--out-dir", "csv")
@@ -254,7 +256,7 @@ class Formats(harness.CommandLine):
         self.expect(2, *line, "--test", "t.csv", "--metrics", "MAP",
                     message="MAP of the fractional labels of t.csv needs --relevant-from")
         self.expect(2, "evaluate", "--scores", "s", "--test", "t.csv", "--metrics", "NDCG",
-                    message="which t.csv has, expected --gain linear")
+                    message="t.csv has fractional ones, expected --gain linear")
         self.file("large", b"1000 qid:1 1:1\n0 qid:1 1:2\n")
         self.file("two", b"1\n2\n")
         self.expect(2, "evaluate", "--scores", "two", "--test", "large",
@@ -269,7 +271,7 @@ class Formats(harness.CommandLine):
         self.expect(2, *line, "--test", "t.csv", "--metrics", "ERR@10", "--relevant-from", "1",
                     message="ERR@10 has no value for fractional labels")
         self.expect(2, "evaluate", "--scores", "s", "--test", "t.csv", "--metrics", "NDCG@2",
-                    message="NDCG@2 with exponential gains has no value for fractional labels")
+                    message="NDCG@2: exponential gains are for whole labels")
         self.file("u.csv", b"qid,a\nq,1\nq,2\n")
         self.expect(3, "evaluate", "--scores", "s", "--test", "u.csv",
                     message="u.csv:1:1: no column label found")

@@ -98,6 +98,10 @@ class Misspelt(harness.CommandLine):
         self.expect(3, "rank", "--model", "d/discretizer.json", "--test", whole, "--out", "o",
                     message="discretizer.json:1:1: the cuts of a discretizer, expected a model that "
                             "`rulerank fit` wrote; cuts go with --discretizer")
+        self.expect(0, "fit", "--train", whole, "--model", "m")
+        self.expect(3, "rank", "--train", whole, "--discretizer", "m", "--test", whole, "--out", "o",
+                    message="m:1:1: a model that `rulerank fit` wrote, expected the cuts of a "
+                            "discretizer; a model goes with --model")
         self.assertFalse((self.folder / "o").exists())
 
     def test_tuning_without_tune(self):
