@@ -1277,7 +1277,7 @@ class RealData(Search):
                 ("run", data / "cranqrel", {"MAP": .3175}),
                 ("matches", "qrels", {"MAP": .3173, "NDCG@10": .3744, "recall@1000": .9495})):
             shown = self.expect(0, "evaluate", "--qrels", qrels, "--run", run, "--profile", "trec",
-                                "--metrics", "MAP,NDCG@10,recall@1000", "--collection-format",
+                                "--metrics", "MAP,NDCG@10,recall@1000", "--format",
                                 "tsv").stdout.decode()
             of = dict(zip(*(line.split("\t") for line in shown.splitlines()
                             if line.startswith(("system\t", run + "\t")))))
