@@ -40,7 +40,7 @@ import pathlib
 import numpy
 
 from validation_parts import (MEASURES, Results, add_arguments, bare, collect, comparison, grouped, markdown, now,
-                              parsed, signed, standardized, write_manifest)
+                              parsed, preface, signed, standardized, write_manifest)
 
 WAYS = ("chosen", "random", "queries")
 STRENGTHS = (3, 10, 30, 100, 300, 1000, 3000)
@@ -286,10 +286,7 @@ class Report:
         return markdown(["candidate", *self.heads()], rows)
 
     def text(self):
-        a = self.arguments
-        parts = [f"Validation parts of {', '.join(a.sets)}, folds {', '.join(map(str, a.folds))}, {a.draws} draws; "
-                 "test parts are not read. Means over queries, then sets; ± is half an interval of confidence .95 of "
-                 "the paired difference over queries, in which sets of the same queries count once. The way `mean` is "
+        parts = [preface(self.arguments) + " The way `mean` is "
                  "the mean of chosen, random and queries. The best of many candidates is a little lucky: what differs "
                  "from it by less than its interval is as good.\n"]
         for measure in MEASURES:

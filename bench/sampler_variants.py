@@ -40,7 +40,7 @@ import sys
 import numpy
 
 from validation_parts import (MEASURES, Results, add_arguments, bare, collect, comparison, grouped, markdown, now,
-                              parsed, signed, write_manifest)
+                              parsed, preface, signed, write_manifest)
 
 VARIANTS = ("pairs", "capped", "round-robin", "whole", "mixed", "alike")
 WAYS = ("ssarp", *VARIANTS, "random", "queries")
@@ -218,10 +218,7 @@ class Report:
         return markdown(["learner", "way", *heads], rows)
 
     def text(self):
-        a = self.arguments
-        parts = [f"Validation parts of {', '.join(a.sets)}, folds {', '.join(map(str, a.folds))}, {a.draws} draws; "
-                 "test parts are not read. Means over queries, then sets; ± is half an interval of confidence .95 of the "
-                 "paired difference over queries, in which sets of the same queries count once.\n",
+        parts = [preface(self.arguments) + "\n",
                  "## Above ssarp and random at equal labels: learners and sets, mean of the budgets\n", self.verdicts()]
         for measure in MEASURES:
             parts += [f"## {measure}, mean of the budgets\n", self.sets_table(measure),

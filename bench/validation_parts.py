@@ -353,6 +353,13 @@ def now():
     return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
 
 
+def preface(arguments):
+    """How the tables of a report came about."""
+    return (f"Validation parts of {', '.join(arguments.sets)}, folds {', '.join(map(str, arguments.folds))}, "
+            f"{arguments.draws} draws; test parts are not read. Means over queries, then sets; ± is half an interval of "
+            "confidence .95 of the paired difference over queries, in which sets of the same queries count once.")
+
+
 def markdown(head, rows):
     lines = ["| " + " | ".join(head) + " |", "| :-- |" + " --: |" * (len(head) - 1)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"

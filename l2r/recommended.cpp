@@ -22,6 +22,7 @@ constexpr std::size_t most_items_of_size_4 = 1000;
 
 /// Below so many labels a scorecard alone is best.
 constexpr std::size_t several_labels = 300;
+
 template <class... Cases>
 struct visitor : Cases... {
   using Cases::operator()...;
