@@ -214,6 +214,7 @@ class curve_runner {
   }
 
   std::size_t trials_of(peers::system const& s, double budget) const {
+    if (s.trials.empty()) return 0;
     return s.trials.size() + (choice_at(budget) == setting_choice::validated ? 0 : 1);
   }
 
@@ -312,6 +313,9 @@ class curve_runner {
                      ? validate(ctx, trial_of(t), sample)
                      : cross_fit(ctx, trial_of(t), sample);
         });
+    for (double const budget : options_.budgets)
+      for (std::size_t s = 0; s < work_.systems.size(); ++s)
+        kept_[{budget, s}].trial = &work_.systems[s].defaults;
     for (trial_task const& task : tasks) {
       json_text const found = done(key_of(task));
       auto const value = found.at("value").get<double>();

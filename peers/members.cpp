@@ -1,4 +1,5 @@
 #include "core/error.hpp"
+#include "l2r/recommended.hpp"
 #include "l2r/scorer.hpp"
 #include "peers/peers.hpp"
 
@@ -18,6 +19,8 @@ using cuts_pointer = std::shared_ptr<datasets::discretizer const>;
 /// labelled documents of a query alone they would be other values than those that are ranked.
 datasets::dataset labelled_part(context const& ctx, committee::documents const& pool,
                                 committee::labelled const& known) {
+  if (pool.cuts == nullptr)
+    throw usage_error("members: found items without their cuts, expected both");
   datasets::discretizer_options const& how = pool.cuts->options;
   datasets::dataset part = how.norm == datasets::normalization::none
                                ? datasets::subset(pool.data, known.documents)
@@ -48,8 +51,6 @@ class members_learner final : public committee::learner {
   void learn(context const& ctx, committee::documents const& pool,
              committee::labelled const& known) override {
     scorer_.reset();
-    if (pool.cuts == nullptr)
-      throw usage_error("members: found items without their cuts, expected both");
     datasets::dataset const train = labelled_part(ctx, pool, known);
     if (datasets::listed_features(train).empty()) return;  // nothing to learn from
     cuts_pointer const cuts = without_norm(pool.cuts);
@@ -72,9 +73,13 @@ class members_learner final : public committee::learner {
   }
 
   std::vector<double> score(context const& ctx, committee::documents const& test) override {
-    if (!scorer_) return std::vector<double>(test.data.size());
-    if (raw_) return scorer_->score(ctx, test.data).scores;
+    if (raw_ || !scorer_) return score_documents(ctx, test.data);
     return scorer_->score(ctx, l2r::binned_lists{test.data.queries, {&test.items}}).scores;
+  }
+
+  /// Without their items.
+  std::vector<double> score_documents(context const& ctx, datasets::dataset const& test) const {
+    return scorer_ ? scorer_->score(ctx, test).scores : std::vector<double>(test.size());
   }
 
  private:
@@ -83,7 +88,47 @@ class members_learner final : public committee::learner {
   std::optional<l2r::scorer> scorer_;
 };
 
+/// The members that `l2r::recommend` finds for the labels at hand.
+class recommended_learner final : public committee::learner {
+ public:
+  void learn(context const& ctx, committee::documents const& pool,
+             committee::labelled const& known) override {
+    members_.reset();
+    datasets::dataset const train = labelled_part(ctx, pool, known);
+    std::vector<l2r::recipe> recipes =
+        l2r::recommend(l2r::count_labels(train), pool.cuts->options).recipes;
+    members_.emplace(recipes);
+    members_->learn(ctx, {pool.data, pool.items, cuts_for(ctx, pool, recipes)}, known);
+  }
+
+  std::vector<double> score(context const& ctx, committee::documents const& test) override {
+    // The items were made by other cuts than the members'.
+    return members_->score_documents(ctx, test.data);
+  }
+
+ private:
+  /// The cuts that the recipes ask for, of the whole pool: they read no label.
+  static cuts_pointer cuts_for(context const& ctx, committee::documents const& pool,
+                               std::vector<l2r::recipe> const& recipes) {
+    for (l2r::recipe const& one : recipes) {
+      if (auto const* const rules = std::get_if<l2r::rules_recipe>(&one))
+        return std::make_shared<datasets::discretizer>(
+            datasets::fit_discretizer(ctx, pool.data, rules->discretizer));
+      if (auto const* const card = std::get_if<l2r::scorecard_recipe>(&one))
+        return std::make_shared<datasets::discretizer>(
+            datasets::fit_discretizer(ctx, pool.data, card->discretizer));
+    }
+    return pool.cuts;
+  }
+
+  std::optional<members_learner> members_;
+};
+
 }  // namespace
+
+std::unique_ptr<committee::learner> make_recommended_learner() {
+  return std::make_unique<recommended_learner>();
+}
 
 std::unique_ptr<committee::learner> make_members_learner(std::vector<l2r::recipe> recipes) {
   return std::make_unique<members_learner>(std::move(recipes));

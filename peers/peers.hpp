@@ -30,9 +30,10 @@ struct trial {
 /// A ranker that is compared with others.
 struct system {
   std::string name;
-  std::string library;        ///< `LightGBM 4.7.0`; empty: our own
-  trial defaults;             ///< without a choice: the library's own defaults, where they rank
-  std::vector<trial> trials;  ///< what to choose from, at most 20 with the defaults
+  std::string library;  ///< `LightGBM 4.7.0`; empty: our own
+  trial defaults;       ///< without a choice: the library's own defaults, where they rank
+  /// What to choose from, at most 20 with the defaults; empty: there is nothing to choose.
+  std::vector<trial> trials;
 };
 
 /// At most so many settings a system, the defaults being one of them.
@@ -44,7 +45,8 @@ struct system_options {
   std::string lightgbm;
 };
 
-/// The names of the systems: rules, scorecard, linear, members, lightgbm, ilmart, xgboost, ranksvm.
+/// The names of the systems: rules, scorecard, linear, members, recommended, lightgbm, ilmart,
+/// xgboost, ranksvm.
 std::vector<std::string_view> system_names();
 
 /// The system of that name. Throws `usage_error` for an unknown name, listing those there are, and
@@ -60,6 +62,10 @@ std::string find_lightgbm();
 /// they take missing and unlisted values. Where these cuts normalize, that is within the pool's
 /// queries as a whole. Needs the cuts of the pool: throws `usage_error` without.
 std::unique_ptr<committee::learner> make_members_learner(std::vector<l2r::recipe> recipes);
+
+/// Likewise the members that `l2r::recommend` finds for the labels that it learns from. Their cuts
+/// are of the whole pool: they read no label.
+std::unique_ptr<committee::learner> make_recommended_learner();
 
 /// LightGBM's boosted trees.
 struct lightgbm_options {

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "datasets/svmlight.hpp"
+#include "l2r/recommended.hpp"
 #include "l2r/scorer.hpp"
 
 #include <algorithm>
@@ -120,12 +121,15 @@ class each_system : public testing::TestWithParam<std::string> {
 
 TEST_P(each_system, has_at_most_twenty_trials_of_distinct_names) {
   EXPECT_EQ(what.name, GetParam());
-  std::set<std::string> const ours{"rules", "scorecard", "linear", "members"};
+  std::set<std::string> const ours{"rules", "scorecard", "linear", "members", "recommended"};
   EXPECT_EQ(what.library.empty(), ours.contains(GetParam()));
   std::set<std::string> names;
   for (trial const& t : what.trials) names.insert(t.name);
   EXPECT_EQ(names.size(), what.trials.size());
-  EXPECT_GE(names.size(), 10U);
+  if (GetParam() == "recommended")
+    EXPECT_EQ(names.size(), 0U);  // the table chooses
+  else
+    EXPECT_GE(names.size(), 10U);
   EXPECT_LT(names.size(), most_trials);  // the defaults are one, too
   EXPECT_FALSE(what.defaults.name.empty());
 }
@@ -227,14 +231,14 @@ INSTANTIATE_TEST_SUITE_P(of, each_system,
                          [](auto const& named) { return named.param; });
 
 TEST(systems, refuse_what_they_do_not_know) {
-  EXPECT_EQ(system_names().size(), 8U);
+  EXPECT_EQ(system_names().size(), 9U);
   try {
     make_system("svm");
     FAIL();
   } catch (usage_error const& e) {
-    EXPECT_NE(
-        std::string(e.what()).find("rules, scorecard, linear, members, lightgbm, ilmart, xgboost"),
-        std::string::npos);
+    EXPECT_NE(std::string(e.what()).find(
+                  "rules, scorecard, linear, members, recommended, lightgbm, ilmart, xgboost"),
+              std::string::npos);
   }
 }
 
@@ -283,6 +287,28 @@ TEST(members, learn_from_values_that_are_normalized_within_whole_queries) {
     both->learn(ctx, sets.train.view(), sets.labelled());
     EXPECT_GT(right(sets.test.data, both->score(ctx, sets.test.view())), 0.9);
   }
+}
+
+TEST(recommended, is_a_model_of_the_recommended_members_with_cuts_of_the_pool) {
+  drawn_sets const sets(0.2);
+  context const ctx = with_threads(1);
+  auto const learner = make_recommended_learner();
+  learner->learn(ctx, sets.train.view(), sets.labelled());
+  datasets::dataset const part = datasets::subset(sets.train.data, sets.known);
+  l2r::label_counts const labels = l2r::count_labels(part);
+  ASSERT_EQ(labels.documents, sets.known.size());
+  std::vector<l2r::recipe> recipes = l2r::recommend(labels).recipes;
+  for (l2r::recipe& one : recipes)
+    if (auto* const card = std::get_if<l2r::scorecard_recipe>(&one)) {
+      card->cuts = std::make_shared<datasets::discretizer const>(
+          datasets::fit_discretizer(ctx, sets.train.data, card->discretizer));
+    } else if (auto* const rules = std::get_if<l2r::rules_recipe>(&one)) {
+      rules->cuts = std::make_shared<datasets::discretizer const>(
+          datasets::fit_discretizer(ctx, sets.train.data, rules->discretizer));
+    }
+  l2r::model const fitted = l2r::fit(ctx, part, recipes);
+  EXPECT_EQ(learner->score(ctx, sets.test.view()),
+            l2r::scorer(ctx, fitted).score(ctx, sets.test.data).scores);
 }
 
 TEST(members, without_recipes_cuts_or_values) {

@@ -42,8 +42,9 @@ system make_rules(system_options const&) {
 
 // Our members of models, one or several
 
-l2r::recipe rules_like(double weight, double smoothing) {
+l2r::recipe rules_like(std::uint32_t size, double weight, double smoothing) {
   l2r::rules_recipe how;
+  how.scoring.rule_size = size;
   how.scoring.support_weight = weight;
   how.scoring.smoothing = smoothing;
   return how;
@@ -98,7 +99,7 @@ system make_scorecard(system_options const&) {
   for (auto const method : {datasets::binning::tube, datasets::binning::frequency})
     for (auto const loss : {l2r::card_loss::pair, l2r::card_loss::point})
       for (auto const& [penalty, smoothness] :
-           {std::pair{1e-4, 0.1}, {1e-4, 0.01}, {1e-4, 1.0}, {1e-2, 0.1}})
+           {std::pair{1e-4, 0.1}, {1e-4, 1.0}, {1e-3, 10.0}, {1e-3, 100.0}})
         s.trials.push_back(members_trial(method, {card_like({loss, penalty, smoothness})}));
   return s;
 }
@@ -112,22 +113,38 @@ system make_linear(system_options const&) {
 }
 
 system make_members(system_options const&) {
-  l2r::recipe const linear = linear_like(l2r::linear_options{}.strength);
+  l2r::recipe const rules = rules_like(3, 0, 0);
+  l2r::recipe const long_rules = rules_like(4, -0.25, 5);
+  l2r::recipe const card = card_like({});
+  l2r::recipe const smooth_pairs = card_like({l2r::card_loss::pair, 1e-3, 10});
+  l2r::recipe const smooth_points = card_like({l2r::card_loss::point, 1e-3, 100});
+  l2r::recipe const linear = linear_like(0);  // cross-fitted
   system s{"members",
            {},
-           members_trial(datasets::binning::tube, {rules_like(0, 0), card_like({}), linear}),
+           members_trial(datasets::binning::tube,
+                         {rules, card, linear_like(l2r::linear_options{}.strength)}),
            {}};
-  for (auto const method : {datasets::binning::tube, datasets::binning::frequency}) {
-    s.trials.push_back(members_trial(method, {card_like({})}));
-    for (auto const loss : {l2r::card_loss::pair, l2r::card_loss::point})
-      for (auto const& [weight, smoothing] : {std::pair{0.0, 0.0}, {-0.25, 5.0}}) {
-        l2r::recipe const rules = rules_like(weight, smoothing);
-        l2r::recipe const card = card_like({loss});
-        s.trials.push_back(members_trial(method, {rules, card}));
-        s.trials.push_back(members_trial(method, {rules, card, linear}));
-      }
-  }
+  for (auto const method : {datasets::binning::tube, datasets::binning::frequency})
+    for (std::vector<l2r::recipe> const& recipes :
+         std::vector<std::vector<l2r::recipe>>{{smooth_pairs},
+                                               {smooth_points},
+                                               {smooth_pairs, linear},
+                                               {smooth_points, linear},
+                                               {long_rules, linear},
+                                               {long_rules, smooth_pairs},
+                                               {long_rules, smooth_pairs, linear},
+                                               {long_rules, smooth_points, linear},
+                                               {rules, smooth_pairs, linear}})
+      s.trials.push_back(members_trial(method, recipes));
   return s;
+}
+
+system make_recommended(system_options const&) {
+  return {"recommended",
+          {},
+          {"by the number of labels", datasets::binning::tube,
+           [](std::uint64_t, std::size_t) { return make_recommended_learner(); }},
+          {}};
 }
 
 // LightGBM
@@ -252,11 +269,12 @@ struct entry {
   system (*make)(system_options const&);
 };
 
-constexpr std::array<entry, 8> all{{
+constexpr std::array<entry, 9> all{{
     {"rules", "", make_rules},
     {"scorecard", "", make_scorecard},
     {"linear", "", make_linear},
     {"members", "", make_members},
+    {"recommended", "", make_recommended},
     {"lightgbm", "", make_lightgbm},
     {"ilmart", "", make_ilmart},
     {"xgboost", "xgboost", make_xgboost},

@@ -313,7 +313,7 @@ class Curves(harness.CommandLine):
             self.assertAlmostEqual(float(row[name]), value, 12)
 
     def test_our_members(self):
-        line = ["--folds", "data", "--systems", "scorecard,linear,members", "--ways", "chosen,random", "--budgets",
+        line = ["--folds", "data", "--systems", "scorecard,linear,members,recommended", "--ways", "chosen,random", "--budgets",
                 "5%,100%", *self.DRAWS, "--out-dir"]
         shown = self.expect(0, "experiment", *line, "out").stdout.decode()
         for word in ("random, members", "pairs in order", "settings chosen on the validation parts"):
@@ -322,7 +322,8 @@ class Curves(harness.CommandLine):
         self.expect(0, "experiment", *line, "again", "--threads", "1")
         self.assertEqual(self.outputs("out"), self.outputs("again"))
         # With all labels a system ranks as a model that is fitted on the training part.
-        for system, members in (("scorecard", "scorecard"), ("linear", "linear"), ("members", "rules,scorecard,linear")):
+        for system, members in (("scorecard", "scorecard"), ("linear", "linear"), ("members", "rules,scorecard,linear"),
+                                ("recommended", "recommended")):
             with self.subTest(system):
                 self.expect(0, "fit", "--train", "data/Fold2/train.txt", "--members", members, "--model", "m")
                 self.expect(0, "rank", "--model", "m", "--test", "data/Fold2/test.txt", "--out", "s.txt")
