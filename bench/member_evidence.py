@@ -17,6 +17,8 @@ by these members, with cuts of all the training documents, which read no label:
                                         support weight -0.25
   card-CUTS-LOSS-PENALTY-SMOOTHNESS     a scorecard
   linear-STRENGTH
+  pooled-STRENGTH                       linear, with values as z-scores among all training documents of the query,
+                                        labelled or not (`fit --pool`)
   items-CUTS                            weighted items, below
 
 and by combinations, A+B: the mean of their scores, each standardized within the query's list. CUTS are `tube` and
@@ -73,8 +75,10 @@ def single_members():
 
 
 RULES = ("rules-tube-3", "rules-frequency-4")
-CARDS = ("card-tube-pair-1e-4-0.1", "card-frequency-pair-1e-3-10", "card-frequency-point-1e-3-100")
-LINEAR = ("linear-cross-fit",)
+CARDS = ("card-tube-pair-1e-4-0.1", "card-frequency-pair-1e-3-10", "card-frequency-point-1e-3-100",
+         "card-frequency20-point-1e-3-100")
+LINEAR = ("linear-cross-fit", "pooled-cross-fit")
+POOLED = {f"pooled-{s}": ("--members", "linear", "--strength", s) for s in ("100", "1000", "cross-fit")}
 ITEMS = ("items-tube", "items-frequency")
 SINGLE = single_members()
 
@@ -93,7 +97,7 @@ def combinations():
 
 
 COMBINED = combinations()
-CANDIDATES = (*SINGLE, *ITEMS, *COMBINED)
+CANDIDATES = (*SINGLE, *POOLED, *ITEMS, *COMBINED)
 
 
 class WeightedItems:
@@ -163,6 +167,7 @@ def learn(fold, sample):
     """Measures of each candidate, learnt from that sample."""
     file = fold.written(sample)
     scores = {name: fold.ranked(file, name, cuts, words) for name, (cuts, words) in SINGLE.items()}
+    scores.update((name, fold.ranked_within(file, name, words)) for name, words in POOLED.items())
     for name in ITEMS:
         train, vali = fold.bins(name.partition("-")[2])
         most = int(max(train.max(), vali.max())) + 1
@@ -233,7 +238,7 @@ class Report:
                 if budget == "100%" and way != "mean":
                     continue
                 top = self.best(way, budget, measure)
-                others = (self.best(way, budget, measure, (*SINGLE, *ITEMS)),
+                others = (self.best(way, budget, measure, (*SINGLE, *POOLED, *ITEMS)),
                           self.best(way, budget, measure, without), RULES[0])
                 rows.append([way, head, f"{top} {bare(self.mean(way, budget, top, measure))}",
                              *(f"{other} {self.less(way, budget, other, top, measure)}" for other in others)])

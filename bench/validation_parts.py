@@ -129,6 +129,13 @@ class Fold:
                  "--device", "cpu")
         return numpy.loadtxt(out, ndmin=1)
 
+    def ranked_within(self, sample_file, name, words):
+        """Likewise, by a model that was fitted with the whole training part as the pool of the sample."""
+        model, out = self.scratch / "model", self.scratch / name
+        self.run("fit", "--train", sample_file, "--pool", self.train, "--model", model, *words, "--threads", 1)
+        self.run("rank", "--model", model, "--test", self.vali, "--out", out, "--threads", 1, "--device", "cpu")
+        return numpy.loadtxt(out, ndmin=1)
+
     def kept(self, name, scores):
         (self.scratch / name).write_text("".join(f"{s!r}\n" for s in scores.tolist()), "ascii")
 

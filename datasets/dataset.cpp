@@ -3,6 +3,7 @@
 #include "datasets/dataset_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -60,16 +61,64 @@ source_position place_of(dataset const& data, std::size_t d) {
   return {data.name, d < data.line_numbers.size() ? data.line_numbers[d] : d + 1, 1};
 }
 
-void expect_labels(dataset const& data, std::string_view purpose) {
+namespace {
+
+void expect_whole_labels(dataset const& data, std::string_view purpose) {
   for (std::size_t d = 0; d < data.fractional_labels.size(); ++d)
     if (data.fractional_labels[d] != data.labels[d])
       throw error(place_of(data, d), fmt::format("found the fractional label {}, expected classes "
                                                  "(integers) to {}",
                                                  data.fractional_labels[d], purpose));
+}
+
+}  // namespace
+
+void expect_labels(dataset const& data, std::string_view purpose) {
+  expect_whole_labels(data, purpose);
   auto const unknown = std::find(data.labels.begin(), data.labels.end(), unlabelled);
   if (unknown == data.labels.end()) return;
   throw error(place_of(data, static_cast<std::size_t>(unknown - data.labels.begin())),
               "found a document without a label, expected labels to " + std::string(purpose));
+}
+
+std::vector<std::size_t> labelled_documents(dataset const& data, std::string_view purpose) {
+  std::vector<std::size_t> known;
+  for (std::size_t d = 0; d < data.size(); ++d)
+    if (data.labels[d] != unlabelled) known.push_back(d);
+  if (known.empty())
+    expect_labels(data, purpose);
+  else
+    expect_whole_labels(data, purpose);
+  return known;
+}
+
+dataset labelled_by_sample(dataset pool, dataset const& sample) {
+  std::unordered_map<std::string_view, query_group const*> query_of;
+  for (query_group const& q : pool.queries) query_of.emplace(q.qid, &q);
+  dataset const part = renumbered(sample, pool.names);
+  pool.labels.assign(pool.size(), unlabelled);
+  pool.fractional_labels.clear();
+  auto const same = [](feature_value const& a, feature_value const& b) {
+    return a.feature == b.feature &&
+           (a.value == b.value || (std::isnan(a.value) && std::isnan(b.value)));
+  };
+  for (query_group const& q : part.queries) {
+    auto const whole = query_of.find(q.qid);
+    for (std::size_t d = q.begin; d < q.end; ++d) {
+      std::size_t at = whole == query_of.end() ? pool.size() : whole->second->begin;
+      std::size_t const end = whole == query_of.end() ? at : whole->second->end;
+      auto const row = part.document(d);
+      while (at < end &&
+             (pool.labels[at] != unlabelled || !std::ranges::equal(row, pool.document(at), same)))
+        ++at;
+      if (at == end)
+        throw error(place_of(sample, d), fmt::format("found a document of query {} that is not in "
+                                                     "{}, expected documents of that pool",
+                                                     q.qid, pool.name));
+      pool.labels[at] = sample.labels[d];
+    }
+  }
+  return pool;
 }
 
 std::vector<std::uint32_t> listed_features(dataset const& data) {
@@ -169,7 +218,7 @@ dataset rows_of(dataset const& data, std::span<std::size_t const> documents) {
   return part;
 }
 
-dataset subset(dataset const& data, std::span<std::size_t const> chosen) {
+std::vector<query_group> subset_queries(dataset const& data, std::span<std::size_t const> chosen) {
   std::vector<query_group> queries;
   std::vector<bool> taken(data.queries.size());
   query_group const* from = nullptr;
@@ -192,6 +241,11 @@ dataset subset(dataset const& data, std::span<std::size_t const> chosen) {
     }
     queries.back().end = i + 1;
   }
+  return queries;
+}
+
+dataset subset(dataset const& data, std::span<std::size_t const> chosen) {
+  std::vector<query_group> queries = subset_queries(data, chosen);
   dataset part = rows_of(data, chosen);
   part.queries = std::move(queries);
   return part;

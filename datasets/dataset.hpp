@@ -113,6 +113,16 @@ source_position place_of(dataset const& data, std::size_t d);
 /// expected labels to `purpose`", such as "learn from", and likewise for a fractional label.
 void expect_labels(dataset const& data, std::string_view purpose);
 
+/// The documents that have a label, ascending. Throws `error` as `expect_labels` does for a
+/// fractional label, and where no document has one.
+std::vector<std::size_t> labelled_documents(dataset const& data, std::string_view purpose);
+
+/// The pool that a sample was taken of, with the sample's labels: a document of the sample is the
+/// first of the pool's that has its qid and its values and was no other one's. All others are
+/// `unlabelled`, whatever the pool's labels. Throws `error` naming the sample's document that is
+/// not in the pool.
+dataset labelled_by_sample(dataset pool, dataset const& sample);
+
 /// The distinct features that any document lists, ascending.
 std::vector<std::uint32_t> listed_features(dataset const& data);
 
@@ -131,5 +141,7 @@ std::vector<std::size_t> input_places(dataset const& data);
 /// The distinct documents `chosen`, those of a query together and ascending, as a data set of their
 /// own, in that order; groups that lose all their documents go. Throws `usage_error` for others.
 dataset subset(dataset const& data, std::span<std::size_t const> chosen);
+/// The query groups of that.
+std::vector<query_group> subset_queries(dataset const& data, std::span<std::size_t const> chosen);
 
 }  // namespace rulerank::datasets

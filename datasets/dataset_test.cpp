@@ -465,5 +465,30 @@ TEST(write_lines, counts_documents_where_lines_have_no_numbers) {
   EXPECT_EQ(read_all(folder / "w"), "1 qid:1 1:1\n0 qid:1 1:2\n");
 }
 
+TEST(labelled_by_sample, finds_documents_by_query_and_values) {
+  context const ctx;
+  auto const pool = parse_svmlight(
+      ctx, "0 qid:1 1:1 2:NULL\n1 qid:1 1:2\n0 qid:2 1:1 2:NULL\n2 qid:2 1:3\n2 qid:2 1:3\n",
+      "pool");
+  auto const sample =
+      parse_svmlight(ctx, "2 qid:2 1:3\n1 qid:2 1:1 2:NULL\n0 qid:2 1:3\n", "sample");
+  auto const found = labelled_by_sample(pool, sample);
+  // The first of two that are the same has the first label.
+  EXPECT_EQ(found.labels, (std::vector<std::int32_t>{-1, -1, 1, 2, 0}));
+  EXPECT_EQ(labelled_documents(found, "learn from"), (std::vector<std::size_t>{2, 3, 4}));
+  EXPECT_EQ(found.entries.size(), pool.entries.size());
+  for (auto const& [text, words] : {std::pair{"1 qid:1 1:2\n0 qid:1 1:3\n", "other:2:1: "},
+                                    {"1 qid:3 1:2\n", "other:1:1: "},
+                                    {"1 qid:1 1:2\n1 qid:1 1:2\n", "other:2:1: "}}) {
+    try {
+      labelled_by_sample(pool, parse_svmlight(ctx, text, "other"));
+      ADD_FAILURE() << text;
+    } catch (error const& e) {
+      EXPECT_EQ(std::string(e.what()).find(words), 0U) << e.what();
+      EXPECT_NE(std::string(e.what()).find("not in pool"), std::string::npos) << e.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rulerank::datasets

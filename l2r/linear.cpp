@@ -94,17 +94,19 @@ struct moments {
   }
 };
 
-/// Training documents as numbers: z-scores, then 1 for each missing value less its share in the
-/// query; labels less their mean in the query.
+/// The labelled documents as numbers: z-scores, then 1 for each missing value less its share in the
+/// query, of all documents; labels less their mean.
 class design {
  public:
   design(context const& ctx, datasets::dataset const& train, linear_options const& options)
       : data_(z_scores(ctx, train, train.names, options)),
+        labelled_(datasets::labelled_documents(train, "learn from")),
+        lists_(datasets::subset_queries(train, labelled_)),
         features_(datasets::listed_features(train)),
         unlisted_(unlisted_misses(options) ? std::nan("") : 0.0) {
     std::vector<bool> misses(features_.size());
     if (options.missing == datasets::missing_values::item)
-      for (std::size_t d = 0; d < data_.size(); ++d)
+      for (std::size_t const d : labelled_)
         for_each_value(data_.document(d), features_, unlisted_, [&](std::size_t k, double z) {
           if (std::isnan(z)) misses[k] = true;
         });
@@ -112,10 +114,13 @@ class design {
     unknowns_ = features_.size();
     for (std::size_t k = 0; k < features_.size(); ++k)
       if (misses[k]) column_of_missing_[k] = unknowns_++;
-    for (std::size_t q = 0; q < data_.queries.size(); ++q)
-      for (std::size_t d = 0; d < data_.queries[q].size(); ++d) query_.push_back(q);
+    for (std::size_t q = 0; q < lists_.size(); ++q)
+      query_.insert(query_.end(), lists_[q].size(), q);
     find_means();
   }
+
+  /// Those that have labelled documents.
+  std::size_t queries() const { return lists_.size(); }
 
   std::vector<std::uint32_t> const& features() const { return features_; }
   std::size_t unknowns() const { return unknowns_; }
@@ -126,9 +131,9 @@ class design {
   void add_to(context const& ctx, std::vector<moments>& folds,
               std::vector<std::size_t> const& fold_of_query) const {
     std::vector<double> block(documents_a_block * unknowns_);
-    for (std::size_t first = 0; first < data_.size(); first += documents_a_block) {
-      ctx.report("linear", first, data_.size());
-      std::size_t const count = std::min(documents_a_block, data_.size() - first);
+    for (std::size_t first = 0; first < labelled_.size(); first += documents_a_block) {
+      ctx.report("linear", first, labelled_.size());
+      std::size_t const count = std::min(documents_a_block, labelled_.size() - first);
       parallel_for(ctx, count, 64, [&](std::size_t begin, std::size_t end, int) {
         for (std::size_t i = begin; i < end; ++i) fill(first + i, block.data() + i * unknowns_);
       });
@@ -154,44 +159,48 @@ class design {
 
  private:
   void find_means() {
+    double sum = 0;
+    for (std::size_t const d : labelled_) sum += data_.labels[d];
+    mean_label_ = sum / static_cast<double>(labelled_.size());
     std::size_t const indicators = unknowns_ - features_.size();
-    shares_.resize(data_.queries.size() * indicators);
-    for (datasets::query_group const& q : data_.queries) {
-      double* const shares =
-          shares_.data() + static_cast<std::size_t>(&q - data_.queries.data()) * indicators;
-      double sum = 0;
-      for (std::size_t d = q.begin; d < q.end; ++d) {
-        sum += data_.labels[d];
-        if (indicators == 0) continue;
+    if (indicators == 0) return;
+    shares_.resize(lists_.size() * indicators);
+    auto whole = data_.queries.begin();
+    for (std::size_t q = 0; q < lists_.size(); ++q) {
+      while (whole->end <= labelled_[lists_[q].begin]) ++whole;
+      double* const shares = shares_.data() + q * indicators;
+      for (std::size_t d = whole->begin; d < whole->end; ++d)
         for_each_value(data_.document(d), features_, unlisted_, [&](std::size_t k, double z) {
-          if (std::isnan(z)) shares[column_of_missing_[k] - features_.size()] += 1;
+          if (std::isnan(z) && column_of_missing_[k] > 0)
+            shares[column_of_missing_[k] - features_.size()] += 1;
         });
-      }
-      auto const size = static_cast<double>(q.size());
-      mean_labels_.push_back(sum / size);
-      for (std::size_t i = 0; i < indicators; ++i) shares[i] /= size;
+      for (std::size_t i = 0; i < indicators; ++i) shares[i] /= static_cast<double>(whole->size());
     }
   }
-  double label(std::size_t d) const { return data_.labels[d] - mean_labels_[query_[d]]; }
-  void fill(std::size_t d, double* x) const {
+  double label(std::size_t i) const { return data_.labels[labelled_[i]] - mean_label_; }
+  /// The unknowns of the i-th labelled document.
+  void fill(std::size_t i, double* x) const {
     std::size_t const indicators = unknowns_ - features_.size();
-    for (std::size_t i = 0; i < indicators; ++i)
-      x[features_.size() + i] = -shares_[query_[d] * indicators + i];
-    for_each_value(data_.document(d), features_, unlisted_, [&](std::size_t k, double z) {
-      bool const missing = std::isnan(z);
-      x[k] = missing ? 0 : z;
-      if (missing && column_of_missing_[k] > 0) x[column_of_missing_[k]] += 1;
-    });
+    for (std::size_t j = 0; j < indicators; ++j)
+      x[features_.size() + j] = -shares_[query_[i] * indicators + j];
+    for_each_value(data_.document(labelled_[i]), features_, unlisted_,
+                   [&](std::size_t k, double z) {
+                     bool const missing = std::isnan(z);
+                     x[k] = missing ? 0 : z;
+                     if (missing && column_of_missing_[k] > 0) x[column_of_missing_[k]] += 1;
+                   });
   }
 
-  datasets::dataset data_;
+  datasets::dataset data_;                    // all documents
+  std::vector<std::size_t> labelled_;         // those with a label
+  std::vector<datasets::query_group> lists_;  // of these
   std::vector<std::uint32_t> features_;
   double unlisted_;
   std::size_t unknowns_ = 0;
   std::vector<std::size_t> column_of_missing_;
-  std::vector<std::size_t> query_;   // [documents]
-  std::vector<double> mean_labels_;  // [queries]
-  std::vector<double> shares_;       // [queries x indicators] of documents that miss the value
+  std::vector<std::size_t> query_;  // [labelled documents]
+  double mean_label_ = 0;
+  std::vector<double> shares_;  // [queries x indicators] of all documents that miss the value
 };
 
 std::vector<double> weights_of(context const& ctx, moments const& of, double strength) {
@@ -289,7 +298,6 @@ double value_of_weight(std::int64_t weight) {
 linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
                           linear_options const& options) {
   check(options);
-  datasets::expect_labels(train, "learn from");
   design const rows(ctx, train, options);
   std::size_t const unknowns = rows.unknowns();
   if (unknowns == 0)
@@ -297,7 +305,7 @@ linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
   if (unknowns >= most_unknowns)
     throw usage_error(fmt::format("a linear member of {} weights, expected fewer than {}", unknowns,
                                   most_unknowns));
-  std::size_t const queries = train.queries.size();
+  std::size_t const queries = rows.queries();
   std::size_t const folds = options.strength == 0 ? std::min(options.folds, queries) : 1;
   std::vector<moments> of_folds(folds, moments(unknowns));
   rows.add_to(ctx, of_folds, deal_queries(ctx.seed, queries, folds));

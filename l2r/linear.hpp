@@ -18,11 +18,13 @@
 namespace rulerank::l2r {
 
 /// Ridge regression (Hoerl and Kennard, Ridge regression: biased estimation for nonorthogonal
-/// problems, Technometrics 12, 1970) of labels on features, both within their query. A feature's
-/// value is its z-score over the query's present values (datasets::normalize, query_zscore), 0
-/// where it is missing; a feature that misses values in training documents has a second weight, for
-/// that. The weights w have the smallest sum of (y - mean y - w x)^2 over the documents, y and x
-/// less their means over the query, plus `strength` times the sum of all w^2.
+/// problems, Technometrics 12, 1970) of labels on features within their query. A feature's value is
+/// its z-score over the query's present values (datasets::normalize, query_zscore), 0 where it is
+/// missing; a feature that misses values in labelled documents has a second weight, for that. The
+/// weights w have the smallest sum of (y - mean y - w x)^2 over the labelled documents, plus
+/// `strength` times the sum of all w^2. x is less its mean over the query, of all its documents,
+/// labelled or not; so the labels need not be less their query's mean, which w x has no part in
+/// where all are labelled.
 struct linear_options {
   /// Above 0, at most 1e9; 0: the one of 3, 10, 30, 100, 300, 1000, 3000 with the smallest sum of
   /// squares on documents left out, of equals the largest, by fits in `folds` folds of queries that
@@ -65,7 +67,7 @@ double value_of_weight(std::int64_t weight);
 
 /// Sums run in a fixed order: the same bits for any number of threads. Where no query has documents
 /// of different labels, all weights are 0. Throws `usage_error` for options that make no sense and
-/// for 2^14 features, `error` for a document without a label and where no document lists a feature.
+/// for 2^14 features, `error` where no document has a label and where none lists a feature.
 linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
                           linear_options const& options);
 

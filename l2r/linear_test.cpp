@@ -136,6 +136,35 @@ TEST(linear, weights_are_those_of_a_plain_solver) {
   }
 }
 
+TEST(linear, documents_without_a_label_are_of_their_query) {
+  auto data = drawn(240, 5);
+  auto of = rows_of(data);  // among all documents of the query
+  std::vector<bool> used(data.size());
+  double sum = 0, count = 0;
+  for (std::size_t d = 0; d < data.size(); ++d) {
+    used[d] = d % 6 == 1 || d % 7 == 3;  // of most queries one
+    if (used[d])
+      sum += data.labels[d], count += 1;
+    else
+      data.labels[d] = datasets::unlabelled;
+  }
+  for (std::size_t d = 0; d < data.size(); ++d) of.y[d] = data.labels[d] - sum / count;
+  linear_weights const w = fit_linear(context{}, data, {10});
+  auto const expected = ridge(of, used, 10);
+  ASSERT_EQ(w.features.size(), 4U);
+  for (std::size_t k = 0; k < 4; ++k)
+    EXPECT_NEAR(value_of_weight(w.features[k].weight), expected[k], 1e-9);
+  EXPECT_NEAR(value_of_weight(w.features[1].missing), expected[4], 1e-9);
+  EXPECT_NEAR(value_of_weight(w.features[3].missing), expected[5], 1e-9);
+  EXPECT_GT(std::abs(expected[0]), .01);
+  // Alone, such documents teach nothing: most of them are their query.
+  std::vector<std::size_t> known;
+  for (std::size_t d = 0; d < data.size(); ++d)
+    if (d % 6 == 1) known.push_back(d);
+  for (auto const& one : fit_linear(context{}, datasets::subset(data, known), {10}).features)
+    EXPECT_EQ(one.weight, 0);
+}
+
 TEST(linear, cross_fitting_chooses_what_leaves_least) {
   // Folds of one query each, so that the seed does not matter.
   auto const data = drawn(30, 5);
@@ -266,7 +295,7 @@ TEST(linear, what_is_refused) {
        {linear_options{-1}, {std::nan("")}, {1e10}, {1e-10}, {10, 1}, {10, 1001}})
     EXPECT_THROW(fit_linear(ctx, data, wrong), usage_error);
   EXPECT_THROW(fit_linear(ctx, parsed("1 qid:1\n0 qid:1\n"), {}), error);
-  data.labels[4] = datasets::unlabelled;
+  data.labels.assign(data.size(), datasets::unlabelled);
   EXPECT_THROW(fit_linear(ctx, data, {}), error);
 }
 

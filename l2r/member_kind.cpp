@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <utility>
 
 namespace rulerank::l2r {
 
@@ -70,8 +71,10 @@ fitted_items const& items_of(context const& ctx, fitting& from,
   cuts_pointer const by = given ? cuts
                                 : std::make_shared<datasets::discretizer const>(
                                       datasets::fit_discretizer(ctx, from.train, discretizer));
+  datasets::binned_dataset all = datasets::apply_discretizer(ctx, from.train, *by);
   auto items = std::make_shared<datasets::binned_dataset const>(
-      datasets::apply_discretizer(ctx, from.train, *by));
+      from.labelled.size() == from.train.size() ? std::move(all)
+                                                : datasets::subset(all, from.labelled));
   if (items->feature_count() == 0)
     throw error({from.train.name, 1, 1},
                 given ? "no feature has a cut in the discretizer given"

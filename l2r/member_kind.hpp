@@ -43,7 +43,7 @@ class prepared_member {
   virtual ranker const* rules() const { return nullptr; }
 };
 
-/// Training documents as items, and how they became so.
+/// Labelled documents as items, and how they became so.
 struct fitted_items {
   datasets::discretizer_options options;  ///< of cuts that were fitted
   bool given = false;                     ///< the cuts were
@@ -54,11 +54,14 @@ struct fitted_items {
 /// What the members of one fit have in common.
 struct fitting {
   datasets::dataset const& train;
+  std::vector<std::size_t> labelled;         ///< documents that have a label, ascending
+  std::vector<datasets::query_group> lists;  ///< these by query
   std::vector<fitted_items> made;
 };
 
-/// The training documents as the items that these options or cuts make, which another recipe may
-/// have asked for already. Throws `error` naming the documents where no feature has two bins.
+/// The labelled documents as the items that these options or cuts make, which another recipe may
+/// have asked for already. Cuts are fitted on all training documents, and values normalized within
+/// all of their query. Throws `error` naming the documents where no feature has two bins.
 fitted_items const& items_of(context const& ctx, fitting& from,
                              datasets::discretizer_options const& discretizer,
                              cuts_pointer const& cuts);

@@ -173,8 +173,8 @@ int version_from(std::string_view version, std::string const& name) {
 
 model fit(context const& ctx, datasets::dataset const& train, std::span<recipe const> recipes) {
   if (recipes.empty()) throw usage_error("nothing to fit, expected one recipe or more");
-  datasets::expect_labels(train, "learn from");
-  fitting from{train, {}};
+  std::vector<std::size_t> const labelled = datasets::labelled_documents(train, "learn from");
+  fitting from{train, labelled, datasets::subset_queries(train, labelled), {}};
   model m;
   for (recipe const& how : recipes)
     m.members.push_back(member_kinds()[how.index()].fit(ctx, from, how));

@@ -83,9 +83,11 @@ struct linear_recipe {
 /// How to fit a member.
 using recipe = std::variant<rules_recipe, scorecard_recipe, linear_recipe>;
 
-/// Fits one member a recipe on training documents, in the order of the recipes; cuts and items that
-/// recipes share are made once. Throws `error` naming the documents for one without a label and
-/// where no feature has two bins, `usage_error` without recipes and for options that make no sense.
+/// Fits one member a recipe on the training documents that have a label, in the order of the
+/// recipes; cuts and items that recipes share are made once. Those without one (`unlabelled`) count
+/// where no label is read: cuts are of all documents, and values are normalized within all of their
+/// query. Throws `error` naming the documents where none has a label and where no feature has two
+/// bins, `usage_error` without recipes and for options that make no sense.
 model fit(context const& ctx, datasets::dataset const& train, std::span<recipe const> recipes);
 
 /// The version of model files that this program writes. It reads version 2, too, which has members

@@ -23,7 +23,7 @@ namespace rulerank::l2r {
 
 /// What the labels at hand are.
 struct label_counts {
-  std::size_t documents = 0;  ///< all of them have a label
+  std::size_t documents = 0;  ///< that have a label
   std::size_t relevant = 0;   ///< of these, with a label above 0
   std::size_t queries = 0;
   std::size_t queries_with_pairs = 0;  ///< of these, with documents of different labels
@@ -34,7 +34,8 @@ struct label_counts {
   double share_compared() const;
 };
 
-/// Throws `error` naming the documents for one without a label.
+/// Of the documents that have a label; features are those of all. Throws `error` naming the
+/// documents where none has one.
 label_counts count_labels(datasets::dataset const& train);
 
 /// The options of a member, in the order of `recipe`.

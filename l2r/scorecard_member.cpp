@@ -23,9 +23,9 @@ model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
   check(wanted.options);
   fitted_items const& made = items_of(ctx, from, wanted.discretizer, wanted.cuts);
   scorecard_options const used =
-      choose_penalties(ctx, from.train.queries, *made.items, wanted.options);
+      choose_penalties(ctx, from.lists, *made.items, wanted.options);
   return scorecard_member{made.cuts, used,
-                          fit_scorecard(ctx, from.train.queries, *made.items, used),
+                          fit_scorecard(ctx, from.lists, *made.items, used),
                           wanted.options.cross_fit ? wanted.options.folds : 0};
 }
 

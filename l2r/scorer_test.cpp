@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::l2r {
 namespace {
@@ -214,6 +215,33 @@ TEST(scorer, many_threads_score_at_once) {
   }
 }
 
+TEST(scorer, documents_without_a_label_count_where_none_is_read) {
+  context const ctx;
+  datasets::dataset const all = documents_of(60, 1);
+  datasets::dataset pool = all;
+  std::vector<std::size_t> known;
+  for (std::size_t d = 0; d < pool.size(); ++d)
+    if (d % 3 == 0)
+      known.push_back(d);
+    else
+      pool.labels[d] = datasets::unlabelled;
+  for (auto const norm : {datasets::normalization::none, datasets::normalization::query_minmax}) {
+    datasets::discretizer_options how;
+    how.norm = norm;
+    std::vector<recipe> const recipes{rules_recipe{how, nullptr, {}},
+                                      scorecard_recipe{how, nullptr, {}}};
+    model const fitted = fit(ctx, pool, recipes);
+    auto const cuts = datasets::fit_discretizer(ctx, all, how);
+    auto const& rules = std::get<rules_member>(fitted.members[0]);
+    EXPECT_EQ(datasets::to_json(*rules.cuts), datasets::to_json(cuts));
+    auto const items = datasets::subset(datasets::apply_discretizer(ctx, all, cuts), known);
+    EXPECT_EQ(rules.training->codes, items.codes);
+    EXPECT_EQ(rules.training->labels, items.labels);
+    auto const card = fit_scorecard(ctx, datasets::subset(all, known).queries, items, {});
+    EXPECT_EQ(std::get<scorecard_member>(fitted.members[1]).card.points, card.points);
+  }
+}
+
 TEST(scorer, what_is_refused) {
   context const ctx;
   datasets::dataset train = documents_of(30, 1);
@@ -223,14 +251,14 @@ TEST(scorer, what_is_refused) {
   rules_recipe wrong;
   wrong.scoring.rule_size = 1;
   EXPECT_THROW(fit(ctx, train, std::vector<recipe>{wrong}), usage_error);
-  train.labels[4] = datasets::unlabelled;
+  train.labels.assign(train.size(), datasets::unlabelled);
   for (recipe const& one :
        {recipe(rules_recipe{}), recipe(scorecard_recipe{}), recipe(linear_recipe{})}) {
     try {
       fit(ctx, train, std::span(&one, 1));
       FAIL() << "fitted without a label";
     } catch (error const& e) {
-      EXPECT_TRUE(std::string(e.what()).starts_with("drawn:5:")) << e.what();
+      EXPECT_TRUE(std::string(e.what()).starts_with("drawn:1:")) << e.what();
     }
   }
   auto const constant = datasets::parse_svmlight(ctx, "1 qid:1 1:5\n0 qid:1 1:5\n", "constant");

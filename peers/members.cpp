@@ -15,28 +15,15 @@ namespace {
 
 using cuts_pointer = std::shared_ptr<datasets::discretizer const>;
 
-/// The labelled documents, their values normalized as the cuts say within whole queries: within the
-/// labelled documents of a query alone they would be other values than those that are ranked.
-datasets::dataset labelled_part(context const& ctx, committee::documents const& pool,
+/// The pool with the labels that are known.
+datasets::dataset labelled_pool(committee::documents const& pool,
                                 committee::labelled const& known) {
   if (pool.cuts == nullptr)
     throw usage_error("members: found items without their cuts, expected both");
-  datasets::discretizer_options const& how = pool.cuts->options;
-  datasets::dataset part = how.norm == datasets::normalization::none
-                               ? datasets::subset(pool.data, known.documents)
-                               : datasets::subset(datasets::normalize(ctx, pool.data, how.norm,
-                                                                      how.missing, how.unlisted),
-                                                  known.documents);
-  for (std::size_t i = 0; i < part.size(); ++i) part.labels[i] = known.labels[known.documents[i]];
-  return part;
-}
-
-/// The same cuts for values that are normalized already.
-cuts_pointer without_norm(cuts_pointer const& cuts) {
-  if (cuts->options.norm == datasets::normalization::none) return cuts;
-  auto plain = std::make_shared<datasets::discretizer>(*cuts);
-  plain->options.norm = datasets::normalization::none;
-  return plain;
+  datasets::dataset train = pool.data;
+  train.labels.assign(train.size(), datasets::unlabelled);
+  for (std::size_t const d : known.documents) train.labels[d] = known.labels[d];
+  return train;
 }
 
 class members_learner final : public committee::learner {
@@ -51,35 +38,25 @@ class members_learner final : public committee::learner {
   void learn(context const& ctx, committee::documents const& pool,
              committee::labelled const& known) override {
     scorer_.reset();
-    datasets::dataset const train = labelled_part(ctx, pool, known);
+    datasets::dataset const train = labelled_pool(pool, known);
     if (datasets::listed_features(train).empty()) return;  // nothing to learn from
-    cuts_pointer const cuts = without_norm(pool.cuts);
     for (l2r::recipe& one : recipes_) {
       if (auto* const linear = std::get_if<l2r::linear_recipe>(&one)) {
-        linear->options.missing = cuts->options.missing;
-        linear->options.unlisted = cuts->options.unlisted;
+        linear->options.missing = pool.cuts->options.missing;
+        linear->options.unlisted = pool.cuts->options.unlisted;
       } else if (auto* const rules = std::get_if<l2r::rules_recipe>(&one)) {
-        rules->cuts = cuts;
+        rules->cuts = pool.cuts;
       } else {
-        std::get<l2r::scorecard_recipe>(one).cuts = cuts;
+        std::get<l2r::scorecard_recipe>(one).cuts = pool.cuts;
       }
     }
-    l2r::model fitted = l2r::fit(ctx, train, recipes_);
-    for (l2r::model_member& one : fitted.members) {
-      if (auto* const rules = std::get_if<l2r::rules_member>(&one)) rules->cuts = pool.cuts;
-      if (auto* const card = std::get_if<l2r::scorecard_member>(&one)) card->cuts = pool.cuts;
-    }
-    scorer_.emplace(ctx, std::move(fitted));
+    scorer_.emplace(ctx, l2r::fit(ctx, train, recipes_));
   }
 
   std::vector<double> score(context const& ctx, committee::documents const& test) override {
-    if (raw_ || !scorer_) return score_documents(ctx, test.data);
+    if (!scorer_) return std::vector<double>(test.data.size());
+    if (raw_) return scorer_->score(ctx, test.data).scores;
     return scorer_->score(ctx, l2r::binned_lists{test.data.queries, {&test.items}}).scores;
-  }
-
-  /// Without their items.
-  std::vector<double> score_documents(context const& ctx, datasets::dataset const& test) const {
-    return scorer_ ? scorer_->score(ctx, test).scores : std::vector<double>(test.size());
   }
 
  private:
@@ -93,35 +70,21 @@ class recommended_learner final : public committee::learner {
  public:
   void learn(context const& ctx, committee::documents const& pool,
              committee::labelled const& known) override {
-    members_.reset();
-    datasets::dataset const train = labelled_part(ctx, pool, known);
-    std::vector<l2r::recipe> recipes =
-        l2r::recommend(l2r::count_labels(train), pool.cuts->options).recipes;
-    members_.emplace(recipes);
-    members_->learn(ctx, {pool.data, pool.items, cuts_for(ctx, pool, recipes)}, known);
+    scorer_.reset();
+    datasets::dataset const train = labelled_pool(pool, known);
+    if (datasets::listed_features(train).empty()) return;  // nothing to learn from
+    scorer_.emplace(
+        ctx,
+        l2r::fit(ctx, train, l2r::recommend(l2r::count_labels(train), pool.cuts->options).recipes));
   }
 
   std::vector<double> score(context const& ctx, committee::documents const& test) override {
     // The items were made by other cuts than the members'.
-    return members_->score_documents(ctx, test.data);
+    return scorer_ ? scorer_->score(ctx, test.data).scores : std::vector<double>(test.data.size());
   }
 
  private:
-  /// The cuts that the recipes ask for, of the whole pool: they read no label.
-  static cuts_pointer cuts_for(context const& ctx, committee::documents const& pool,
-                               std::vector<l2r::recipe> const& recipes) {
-    for (l2r::recipe const& one : recipes) {
-      if (auto const* const rules = std::get_if<l2r::rules_recipe>(&one))
-        return std::make_shared<datasets::discretizer>(
-            datasets::fit_discretizer(ctx, pool.data, rules->discretizer));
-      if (auto const* const card = std::get_if<l2r::scorecard_recipe>(&one))
-        return std::make_shared<datasets::discretizer>(
-            datasets::fit_discretizer(ctx, pool.data, card->discretizer));
-    }
-    return pool.cuts;
-  }
-
-  std::optional<members_learner> members_;
+  std::optional<l2r::scorer> scorer_;
 };
 
 }  // namespace

@@ -57,14 +57,12 @@ system make_system(std::string_view name, system_options const& options = {});
 /// the user's, the machine's; empty where there is none.
 std::string find_lightgbm();
 
-/// Fits the members of a model (l2r::fit) on the labelled documents and ranks by them. Cuts of the
-/// recipes are not looked at: the pool's are taken, which read no labels, with the way in which
-/// they take missing and unlisted values. Where these cuts normalize, that is within the pool's
-/// queries as a whole. Needs the cuts of the pool: throws `usage_error` without.
+/// Fits the members of a model (l2r::fit) on the pool, in which the known labels are the only ones,
+/// and ranks by them. Cuts of the recipes are not looked at: the pool's are taken, which read no
+/// labels, with the way in which they take missing and unlisted values. Needs the cuts of the pool:
+/// throws `usage_error` without.
 std::unique_ptr<committee::learner> make_members_learner(std::vector<l2r::recipe> recipes);
-
-/// Likewise the members that `l2r::recommend` finds for the labels that it learns from. Their cuts
-/// are of the whole pool: they read no label.
+/// Likewise the members that `l2r::recommend` finds for the known labels, with cuts of their own.
 std::unique_ptr<committee::learner> make_recommended_learner();
 
 /// LightGBM's boosted trees.

@@ -71,6 +71,13 @@ struct drawn_sets {
   }
 
   committee::labelled labelled() const { return {known, train.data.labels}; }
+  /// The training documents, those that are not known without a label.
+  datasets::dataset pool() const {
+    datasets::dataset all = train.data;
+    for (std::size_t d = 0; d < all.size(); ++d)
+      if (!std::ranges::binary_search(known, d)) all.labels[d] = datasets::unlabelled;
+    return all;
+  }
 
   drawn_set train, test;
   std::vector<std::size_t> known;
@@ -253,7 +260,7 @@ TEST(members, rank_as_a_model_that_is_fitted_on_the_labelled_documents) {
   learner->learn(ctx, sets.train.view(), sets.labelled());
   std::get<l2r::rules_recipe>(recipes[0]).cuts = sets.train.cuts;
   std::get<l2r::scorecard_recipe>(recipes[1]).cuts = sets.train.cuts;
-  l2r::model const fitted = l2r::fit(ctx, datasets::subset(sets.train.data, sets.known), recipes);
+  l2r::model const fitted = l2r::fit(ctx, sets.pool(), recipes);
   EXPECT_EQ(learner->score(ctx, sets.test.view()),
             l2r::scorer(ctx, fitted).score(ctx, sets.test.data).scores);
 }
@@ -294,19 +301,10 @@ TEST(recommended, is_a_model_of_the_recommended_members_with_cuts_of_the_pool) {
   context const ctx = with_threads(1);
   auto const learner = make_recommended_learner();
   learner->learn(ctx, sets.train.view(), sets.labelled());
-  datasets::dataset const part = datasets::subset(sets.train.data, sets.known);
-  l2r::label_counts const labels = l2r::count_labels(part);
+  l2r::label_counts const labels = l2r::count_labels(sets.pool());
   ASSERT_EQ(labels.documents, sets.known.size());
-  std::vector<l2r::recipe> recipes = l2r::recommend(labels).recipes;
-  for (l2r::recipe& one : recipes)
-    if (auto* const card = std::get_if<l2r::scorecard_recipe>(&one)) {
-      card->cuts = std::make_shared<datasets::discretizer const>(
-          datasets::fit_discretizer(ctx, sets.train.data, card->discretizer));
-    } else if (auto* const rules = std::get_if<l2r::rules_recipe>(&one)) {
-      rules->cuts = std::make_shared<datasets::discretizer const>(
-          datasets::fit_discretizer(ctx, sets.train.data, rules->discretizer));
-    }
-  l2r::model const fitted = l2r::fit(ctx, part, recipes);
+  // Its cuts are of all documents of the pool.
+  l2r::model const fitted = l2r::fit(ctx, sets.pool(), l2r::recommend(labels).recipes);
   EXPECT_EQ(learner->score(ctx, sets.test.view()),
             l2r::scorer(ctx, fitted).score(ctx, sets.test.data).scores);
 }

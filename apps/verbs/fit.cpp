@@ -19,6 +19,7 @@ namespace {
 
 struct fit_arguments {
   std::string train;
+  std::string pool;
   std::string model;
   reading_arguments reading;
   discretizer_arguments discretizer;
@@ -73,14 +74,25 @@ void warn_of_constants(session& owner, l2r::model const& model) {
   }
 }
 
+/// The training documents, those of the pool without labels among them.
+datasets::dataset read_documents(session& owner, fit_arguments const& arguments) {
+  auto const timer = owner.stage("read");
+  datasets::dataset train = arguments.reading.read(owner, arguments.train);
+  if (arguments.pool.empty()) return train;
+  datasets::expect_labels(train, "learn from");
+  return datasets::labelled_by_sample(arguments.reading.read(owner, arguments.pool), train);
+}
+
 void fit(session& owner, fit_arguments& arguments) {
   arguments.reading.check_inputs(owner, {{"--train", arguments.train},
+                                         {"--pool", arguments.pool},
                                          {"--discretizer", arguments.discretizer.fitted},
                                          {"--settings", arguments.settings.file}});
   owner.outputs({{"--model", arguments.model}});
   std::vector<ranker_recipe> const recipes = arguments.settings.recipes(
       owner, {arguments.discretizer, arguments.ranker, arguments.member});
-  datasets::dataset const train = read_training(owner, arguments.train, arguments.reading);
+  datasets::dataset const train = read_documents(owner, arguments);
+  std::size_t const labelled = datasets::labelled_documents(train, "learn from").size();
   l2r::model const model = make_model(owner, train, recipes);
   {
     auto const timer = owner.stage("write");
@@ -88,19 +100,23 @@ void fit(session& owner, fit_arguments& arguments) {
   }
   warn_of_constants(owner, model);
   fitted_sizes const first = sizes_of(model.members.front());
-  owner.note("training_documents", train.size());
+  owner.note("training_documents", labelled);
+  if (labelled < train.size()) owner.note("pool_documents", train.size());
   owner.note("features", first.features);
   nlohmann::ordered_json json{
-      {"model", arguments.model}, {"documents", train.size()}, {"features", first.features}};
+      {"model", arguments.model}, {"documents", labelled}, {"features", first.features}};
   if (first.items > 0) json["items"] = first.items;
+  std::string const documents =
+      labelled == train.size()
+          ? counted(labelled, "document")
+          : fmt::format("{} of a pool of {}", counted(labelled, "labelled document"), train.size());
   if (model.members.size() == 1) {
-    owner.say(fmt::format("{}, {}, in {}", counted(train.size(), "document"), first.words,
-                          arguments.model));
+    owner.say(fmt::format("{}, {}, in {}", documents, first.words, arguments.model));
   } else {
     owner.note("members", model.members.size());
     json["members"] = model.members.size();
-    owner.say(fmt::format("{}, {} members, in {}", counted(train.size(), "document"),
-                          model.members.size(), arguments.model));
+    owner.say(
+        fmt::format("{}, {} members, in {}", documents, model.members.size(), arguments.model));
   }
   if (owner.prints_json()) {
     output_file out("-");
@@ -120,6 +136,10 @@ void add_fit(CLI::App& program, session& owner) {
   path_option(*verb, "--train", arguments->train, "Training documents (SVMlight, CSV or TSV)")
       ->type_name("FILE")
       ->required();
+  path_option(*verb, "--pool", arguments->pool,
+              "The documents that --train was chosen from, labelled or not: cuts are of all of "
+              "them, values are normalized within all of their query")
+      ->type_name("FILE");
   path_option(*verb, "--model", arguments->model, "Where the model goes")
       ->type_name("FILE")
       ->required();
