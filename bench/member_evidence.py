@@ -77,7 +77,7 @@ def single_members():
 RULES = ("rules-tube-3", "rules-frequency-4")
 CARDS = ("card-tube-pair-1e-4-0.1", "card-frequency-pair-1e-3-10", "card-frequency-point-1e-3-100",
          "card-frequency20-point-1e-3-100")
-LINEAR = ("linear-cross-fit", "pooled-cross-fit")
+LINEAR = ("linear-cross-fit", "pooled-1000", "pooled-cross-fit")
 POOLED = {f"pooled-{s}": ("--members", "linear", "--strength", s) for s in ("100", "1000", "cross-fit")}
 ITEMS = ("items-tube", "items-frequency")
 SINGLE = single_members()

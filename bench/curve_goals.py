@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""What the learning curves say of the recommended members, set by set, the worst set first.
+
+    curve_goals.py CURVES_FOLDER [--sets A,B] > goals.md
+
+CURVES_FOLDER is the OUT_FOLDER of curves.py. Each query's value is the mean over the draws; a difference is the mean
+over the queries of all folds, with its interval of confidence .95 (paired t). A peer is lightgbm, ilmart, xgboost,
+ranksvm or linear (ridge), with the settings that were chosen: by the validation part above a tenth of the labels, and
+below by cross-fitting inside the sample or not at all, whichever gives the higher MAP on the test parts, which favours
+the peer. `chosen for the set` is the system of ours whose chosen settings have the highest mean MAP on the five
+validation parts. Needs numpy.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+
+import numpy
+
+from validation_parts import bare, markdown, signed, student
+
+PEERS = ("lightgbm", "ilmart", "xgboost", "ranksvm", "linear")
+OURS = ("rules", "scorecard", "linear", "members")
+MEASURES = ("MAP", "NDCG@10")
+FEW = (0.01, 0.02, 0.05)
+WAYS = ("chosen", "random", "queries", "depth", "margin", "entropy", "variance")
+
+
+class Curves:
+    """The points of a set's folds: values[way, budget, system, settings] is a row a query and a column a measure."""
+
+    def __init__(self, folder):
+        folds = [json.loads(path.read_text("utf-8")) for path in sorted((folder / "curves").glob("Fold*.json"))]
+        measures = (folder / "curves.tsv").read_text("utf-8").splitlines()
+        head = next(line for line in measures if not line.startswith("#")).split("\t")
+        names = head[head.index("MAP"):]
+        self.columns = [names.index(measure) for measure in MEASURES]
+        parts = collections.defaultdict(list)  # key -> folds -> draws
+        self.validation = collections.defaultdict(list)
+        for fold in folds:
+            draws = collections.defaultdict(list)
+            for point in fold["points"]:
+                key = point["way"], point["budget"], point["system"], point["settings"]
+                draws[key].append(numpy.reshape(point["values"], (len(fold["qids"]), len(names))))
+            for key, of in draws.items():
+                parts[key].append(sum(of) / len(of))
+            for choice in fold["choices"]:
+                if choice["budget"] == 1:
+                    self.validation[choice["system"]].append(choice["value"])
+        self.values = {key: numpy.concatenate(of)[:, self.columns] for key, of in parts.items()}
+
+    def best(self, keys):
+        """The key with the highest MAP."""
+        return max((key for key in keys if key in self.values), key=lambda key: self.values[key][:, 0].mean())
+
+    def chosen_system(self):
+        return max(OURS, key=lambda system: numpy.mean(self.validation[system]))
+
+    def less(self, one, other, measure):
+        """The difference and half its interval."""
+        d = (self.values[one] - self.values[other])[:, measure]
+        return float(d.mean()), student(len(d) - 1) * float(d.std(ddof=1)) / len(d) ** 0.5
+
+    def told(self, key):
+        return " / ".join(bare(float(of)) for of in self.values[key].mean(axis=0))
+
+    def difference(self, one, other):
+        return " / ".join(signed(*self.less(one, other, measure)) for measure in range(len(MEASURES)))
+
+
+def name_of(key):
+    way, budget, system, settings = key
+    return f"{system}, {settings}" + ("" if budget == 1 else f", {way}")
+
+
+def all_labels(sets):
+    rows = []
+    for name, of in sets.items():
+        ours = "all", 1, "recommended", "defaults"
+        chosen = "all", 1, of.chosen_system(), "validated"
+        for system in PEERS:
+            peer = "all", 1, system, "validated"
+            rows.append([name, f"{system} {of.told(peer)}", of.difference(ours, peer),
+                         "the same" if peer == chosen else of.difference(chosen, peer)])
+    rows.sort(key=lambda row: row[2])
+    head = [f"{name}: recommended {of.told(('all', 1, 'recommended', 'defaults'))}; chosen for the set: "
+            f"{of.chosen_system()} {of.told(('all', 1, of.chosen_system(), 'validated'))}" for name, of in sets.items()]
+    return "\n".join(f"- {line}" for line in head) + "\n\n" + markdown(
+        ["set", "peer, tuned on the validation part", "recommended less it", "chosen for the set less it"], rows)
+
+
+def few_labels(sets):
+    rows = []
+    for budget in FEW:
+        for name, of in sets.items():
+            ours = "chosen", budget, "recommended", "defaults"
+            peer = of.best([(way, budget, system, settings) for way in WAYS for system in PEERS
+                            for settings in ("defaults", "cross-fitted")])
+            itself = "random", budget, "recommended", "defaults"
+            boosted = of.best([("all", 1, "lightgbm", "validated")])
+            rows.append([f"{budget:.0%}", name, of.told(ours), f"{name_of(peer)} {of.told(peer)}",
+                         of.difference(ours, peer), of.difference(ours, itself), of.difference(ours, boosted)])
+    return markdown(["labels", "set", "recommended, chosen", "the best peer on any sample", "less it",
+                     "less itself on random documents", "less LambdaMART with all labels"], rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--sets", default="OHSUMED,MQ2008")
+    arguments = parser.parse_args()
+    sets = {name: Curves(arguments.folder / name) for name in arguments.sets.split(",")}
+    sets = dict(sorted(sets.items(), key=lambda item: min(
+        item[1].less(("all", 1, "recommended", "defaults"), ("all", 1, peer, "validated"), 0)[0] for peer in PEERS)))
+    print(f"Test parts, {' / '.join(MEASURES)}; differences ± half an interval of .95 over the queries.\n")
+    print("## All labels\n\n" + all_labels(sets))
+    print("## Few labels\n\n" + few_labels(sets), end="")
+
+
+if __name__ == "__main__":
+    main()
