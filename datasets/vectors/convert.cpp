@@ -1,14 +1,12 @@
-#include "core/aligned.hpp"
 #include "core/error.hpp"
-#include "core/parallel.hpp"
 #include "datasets/documents.hpp"
 #include "datasets/vectors.hpp"
+#include "datasets/vectors/first_bad.hpp"
+#include "datasets/vectors/memory.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -61,23 +59,6 @@ double as_double(T value) {
 
 constexpr std::size_t values_at_once = 1 << 16;
 
-/// The first of n values that `check(begin, end)` finds: it returns the place of the first bad one
-/// in its range, or `end`.
-template <class Check>
-std::optional<std::size_t> first_bad(context const& ctx, std::size_t n, Check const& check) {
-  std::atomic<std::size_t> first{n};
-  parallel_for(ctx, n, values_at_once, [&](std::size_t begin, std::size_t end, int) {
-    if (begin > first.load(std::memory_order_relaxed)) return;
-    std::size_t const bad = check(begin, end);
-    if (bad == end) return;
-    std::size_t before = first;
-    while (bad < before && !first.compare_exchange_weak(before, bad)) {
-    }
-  });
-  if (first == n) return std::nullopt;
-  return first;
-}
-
 [[noreturn]] void refuse_value(vectors const& values, std::size_t place, std::string_view found,
                                std::string_view expected) {
   std::size_t const row = place / values.dimensions() + 1;
@@ -122,23 +103,22 @@ bool convert_value(double from, rounding how, To& to) {
 template <class To>
 vectors converted_to(context const& ctx, vectors const& values, rounding how) {
   std::size_t const n = values.size() * values.dimensions();
-  auto const result = std::make_shared<aligned_vector<To>>(n);
-  auto const bad = values.visit([&](auto from) {
-    return first_bad(ctx, n, [&](std::size_t begin, std::size_t end) {
-      To* const to = result->data();
+  auto const kept = aligned_bytes(n * sizeof(To));
+  auto* const to = reinterpret_cast<To*>(kept.get());
+  std::size_t const bad = values.visit([&](auto from) {
+    return first_bad(ctx, n, values_at_once, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
         if (!convert_value(as_double(from[i]), how, to[i])) return i;
       return end;
     });
   });
-  if (bad) {
+  if (bad < n) {
     bool const inside = how == rounding::exact || std::is_integral_v<To>;
-    refuse_value(values, *bad, fmt::format("{}", value_at(values, *bad)),
+    refuse_value(values, bad, fmt::format("{}", value_at(values, bad)),
                  fmt::format("a value {} {}", inside ? "of type" : "within the range of",
                              name_of(element_of<To>())));
   }
-  return {element_of<To>(),    result->data(), values.size(),
-          values.dimensions(), result,         values.name()};
+  return {element_of<To>(), to, values.size(), values.dimensions(), kept, values.name()};
 }
 
 }  // namespace
@@ -147,12 +127,13 @@ float16::float16(double value) : bits(rounded_bits<10, -14>(value)) {}
 bfloat16::bfloat16(double value) : bits(rounded_bits<7, -126>(value)) {}
 
 void expect_finite(context const& ctx, vectors const& values) {
-  auto const bad = values.visit([&](auto all) -> std::optional<std::size_t> {
+  std::size_t const n = values.size() * values.dimensions();
+  std::size_t const bad = values.visit([&](auto all) {
     using value_type = typename decltype(all)::value_type;
     if constexpr (std::is_integral_v<value_type>) {
-      return std::nullopt;
+      return n;
     } else {
-      return first_bad(ctx, all.size(), [&](std::size_t begin, std::size_t end) {
+      return first_bad(ctx, n, values_at_once, [&](std::size_t begin, std::size_t end) {
         bool good = true;
         for (std::size_t i = begin; i < end; ++i) good &= is_finite(all[i]);
         if (good) return end;
@@ -161,9 +142,9 @@ void expect_finite(context const& ctx, vectors const& values) {
       });
     }
   });
-  if (!bad) return;
-  double const value = value_at(values, *bad);
-  refuse_value(values, *bad, fmt::format("{}", value),
+  if (bad == n) return;
+  double const value = value_at(values, bad);
+  refuse_value(values, bad, fmt::format("{}", value),
                std::isfinite(value) ? fmt::format("a value of at most {}", largest_value)
                                     : "a finite number");
 }
