@@ -1,0 +1,27 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "core/parallel.hpp"
+
+#include <atomic>
+#include <cstddef>
+
+namespace rulerank::datasets {
+
+/// The first of n items that is bad, n where none is, in parallel: `check(begin, end)` returns the
+/// first bad one of its range, or `end`.
+template <class Check>
+std::size_t first_bad(context const& ctx, std::size_t n, std::size_t grain, Check const& check) {
+  std::atomic<std::size_t> first{n};
+  parallel_for(ctx, n, grain, [&](std::size_t begin, std::size_t end, int) {
+    if (begin > first.load(std::memory_order_relaxed)) return;
+    std::size_t const bad = check(begin, end);
+    if (bad == end) return;
+    std::size_t before = first;
+    while (bad < before && !first.compare_exchange_weak(before, bad)) {
+    }
+  });
+  return first;
+}
+
+}  // namespace rulerank::datasets

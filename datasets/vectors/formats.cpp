@@ -1,0 +1,120 @@
+#include "core/error.hpp"
+#include "datasets/vectors/layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
+
+namespace {
+
+/// In the order of the enum.
+constexpr std::array<named_vectors_format, 10> known{{
+    {vectors_format::automatic, "auto"},
+    {vectors_format::npy, "npy"},
+    {vectors_format::fvecs, "fvecs"},
+    {vectors_format::bvecs, "bvecs"},
+    {vectors_format::ivecs, "ivecs"},
+    {vectors_format::fbin, "fbin"},
+    {vectors_format::u8bin, "u8bin"},
+    {vectors_format::i8bin, "i8bin"},
+    {vectors_format::ibin, "ibin"},
+    {vectors_format::idx, "idx"},
+}};
+
+struct stored_element {
+  element type;
+  number_form form;
+};
+constexpr std::array<stored_element, 6> stored{{
+    {element::float32, {'f', 4}},
+    {element::float16, {'f', 2}},
+    {element::int8, {'i', 1}},
+    {element::uint8, {'u', 1}},
+    {element::int32, {'i', 4}},
+    {element::float64, {'f', 8}},
+}};
+
+/// `train-images-idx3-ubyte` and `train-images.idx3-ubyte`, as MNIST's files are named.
+bool is_mnist_name(std::string_view name) {
+  constexpr std::string_view form = "?idx#-ubyte";
+  if (name.size() < form.size()) return false;
+  name.remove_prefix(name.size() - form.size());
+  return (name[0] == '-' || name[0] == '.') && name.substr(1, 3) == "idx" && name[4] >= '1' &&
+         name[4] <= '9' && name.substr(5) == form.substr(5);
+}
+
+}  // namespace
+
+std::span<named_vectors_format const> vectors_formats() {
+  return known;
+}
+std::string_view name_of(vectors_format which) {
+  return known[static_cast<std::size_t>(which)].name;
+}
+
+std::string spelled(number_form form) {
+  return fmt::format("{}{}{}", form.bytes == 1 ? '|' : '<', form.kind, form.bytes);
+}
+
+std::optional<element> element_of(number_form form) {
+  for (stored_element const& one : stored)
+    if (one.form == form) return one.type;
+  return std::nullopt;
+}
+
+number_form form_of(element type) {
+  for (stored_element const& one : stored)
+    if (one.type == type) return one.form;
+  throw usage_error(fmt::format("values of type {}, which no format of files has", name_of(type)));
+}
+
+std::optional<number_form> form_of(vectors_format format) {
+  switch (format) {
+    case vectors_format::fvecs:
+    case vectors_format::fbin:
+      return form_of(element::float32);
+    case vectors_format::bvecs:
+    case vectors_format::u8bin:
+      return form_of(element::uint8);
+    case vectors_format::i8bin:
+      return form_of(element::int8);
+    case vectors_format::ivecs:
+    case vectors_format::ibin:
+      return form_of(element::int32);
+    default:
+      return std::nullopt;
+  }
+}
+
+vectors_format format_of_name(std::string const& path, bool read) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (std::string_view const end : {".gz", ".zst"})
+    if (read && name.ends_with(end)) {
+      name.resize(name.size() - end.size());
+      break;
+    }
+  std::string names;
+  for (named_vectors_format const& one : known) {
+    if (one.which == vectors_format::automatic) continue;
+    bool const ends = name.size() > one.name.size() && name.ends_with(one.name) &&
+                      name[name.size() - one.name.size() - 1] == '.';
+    if (ends) return one.which;
+    fmt::format_to(std::back_inserter(names), "{}.{}", names.empty() ? "" : ", ", one.name);
+  }
+  if (is_mnist_name(name)) return vectors_format::idx;
+  throw usage_error(fmt::format(
+      "{}: the name says no format of vectors, expected one that ends with one of {}, or a format",
+      path != "-" ? path
+      : read      ? "standard input"
+                  : "standard output",
+      names));
+}
+
+}  // namespace rulerank::datasets

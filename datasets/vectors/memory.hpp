@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/aligned.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace rulerank::datasets {
+
+/// So many bytes that are still to be written, at a multiple of `alignment`.
+inline std::shared_ptr<std::byte> aligned_bytes(std::size_t bytes) {
+  constexpr std::align_val_t at{alignment};
+  return {static_cast<std::byte*>(::operator new(bytes, at)),
+          [](std::byte* p) { ::operator delete(p, at); }};
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,138 @@
+#include "core/error.hpp"
+#include "datasets/text_source.hpp"
+#include "datasets/vectors.hpp"
+#include "datasets/vectors/first_bad.hpp"
+#include "datasets/vectors/layout.hpp"
+#include "datasets/vectors/memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
+
+namespace {
+
+constexpr std::size_t bytes_at_once = 1 << 20;
+
+struct opened_vectors {
+  opened_vectors(context const& ctx, std::string const& path, vectors_format asked)
+      : format(asked == vectors_format::automatic ? format_of_name(path, true) : asked),
+        text(open_text(ctx, path)),
+        name(display_name(path)) {}
+
+  vectors_format format;
+  std::shared_ptr<text_source const> text;
+  std::string name;
+};
+
+vectors_layout layout_of(context const& ctx, opened_vectors const& file) {
+  std::string_view const bytes = file.text->bytes();
+  switch (file.format) {
+    case vectors_format::npy:
+      return npy_layout(bytes, file.name);
+    case vectors_format::idx:
+      return idx_layout(bytes, file.name);
+    case vectors_format::fvecs:
+    case vectors_format::bvecs:
+    case vectors_format::ivecs:
+      return vecs_layout(ctx, bytes, *form_of(file.format), file.name);
+    default:
+      return bin_layout(bytes, *form_of(file.format), file.name);
+  }
+}
+
+/// The rows one behind the other.
+std::shared_ptr<std::byte const> copied_rows(context const& ctx, std::string_view bytes,
+                                             vectors_layout const& layout) {
+  std::size_t const row_bytes = layout.dimensions * layout.form.bytes;
+  auto const kept = aligned_bytes(layout.rows * row_bytes);
+  std::size_t const grain = std::max<std::size_t>(bytes_at_once / row_bytes, 1);
+  parallel_for(ctx, layout.rows, grain, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t row = begin; row < end; ++row)
+      std::memcpy(kept.get() + row * row_bytes, bytes.data() + layout.begin + row * layout.stride,
+                  row_bytes);
+  });
+  return kept;
+}
+
+/// The number of so many bytes at a place; `kind` is i or u. A uint64 beyond the largest int64 is
+/// that.
+std::int64_t integer_at(char const* at, number_form form) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, at, form.bytes);
+  if (form.kind == 'u')
+    return static_cast<std::int64_t>(
+        std::min<std::uint64_t>(bits, std::numeric_limits<std::int64_t>::max()));
+  auto const shift = static_cast<int>(64 - 8 * form.bytes);
+  return static_cast<std::int64_t>(bits << shift) >> shift;
+}
+
+}  // namespace
+
+/// Makes vectors that keep the text they lie in.
+class vectors_reader {
+ public:
+  static vectors in_place(opened_vectors const& file, element type, vectors_layout const& layout) {
+    vectors read(type, file.text->bytes().data() + layout.begin, layout.rows, layout.dimensions,
+                 file.text, file.name);
+    read.text_ = file.text;
+    return read;
+  }
+};
+
+vectors read_vectors(context const& ctx, std::string const& path, vectors_options const& options) {
+  opened_vectors const file(ctx, path, options.format);
+  vectors_layout const layout = layout_of(ctx, file);
+  if (layout.listed)
+    throw error({file.name, 0, 0},
+                "found numbers in one dimension, expected rows and their values");
+  std::optional<element> const type = element_of(layout.form);
+  if (!type)
+    throw error({file.name, 0, 0},
+                fmt::format("found values of type {}, expected <f2, <f4, <f8, |i1, |u1 or <i4",
+                            spelled(layout.form)));
+  std::string_view const bytes = file.text->bytes();
+  bool const gaps = layout.stride != layout.dimensions * layout.form.bytes;
+  bool const aligned =
+      reinterpret_cast<std::uintptr_t>(bytes.data() + layout.begin) % layout.form.bytes == 0;
+  vectors read;
+  if (gaps || !aligned || options.copy) {
+    auto const kept = copied_rows(ctx, bytes, layout);
+    read = vectors(*type, kept.get(), layout.rows, layout.dimensions, kept, file.name);
+  } else {
+    read = vectors_reader::in_place(file, *type, layout);
+  }
+  expect_finite(ctx, read);
+  expect_unchanged(*file.text, file.name);
+  return read;
+}
+
+std::vector<std::int32_t> read_classes(context const& ctx, std::string const& path,
+                                       vectors_options const& options) {
+  opened_vectors const file(ctx, path, options.format);
+  vectors_layout const layout = layout_of(ctx, file);
+  if (layout.dimensions != 1)
+    throw error({file.name, 0, 0}, fmt::format("found rows of {}, expected one number each",
+                                               counted(layout.dimensions, "value")));
+  if (layout.form.kind == 'f')
+    throw error({file.name, 0, 0},
+                fmt::format("found values of type {}, expected integers", spelled(layout.form)));
+  char const* const begin = file.text->bytes().data() + layout.begin;
+  std::vector<std::int32_t> read(layout.rows);
+  for (std::size_t row = 0; row < layout.rows; ++row) {
+    std::int64_t const number = integer_at(begin + row * layout.stride, layout.form);
+    read[row] = static_cast<std::int32_t>(number);
+    if (read[row] != number)
+      throw error({file.name, row + 1, 1},
+                  fmt::format("found {} in row {} (from 1), expected a number of {} to {}", number,
+                              row + 1, std::numeric_limits<std::int32_t>::min(),
+                              std::numeric_limits<std::int32_t>::max()));
+  }
+  expect_unchanged(*file.text, file.name);
+  return read;
+}
+
+}  // namespace rulerank::datasets
