@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Time and memory of fitting and ranking beside LightGBM's, as whole commands, taking turns.
+
+    fit_peer.py PROGRAM TRAIN TEST [--rounds 7] [--threads 1] > rows.jsonl
+
+  rulerank    `fit` as it is without options (the recommended members), then `rank --model`
+  lightgbm    python3 with LightGBM: Dataset(file), lambdarank of 100 trees as they are without options, save_model;
+              then Booster(file).predict(file). LightGBM's reader does not know qid, so that it reads files of label and
+              values, with the sizes of the queries beside them, made before and not timed
+
+TRAIN and TEST are of LETOR's form. One JSON line a step and side: the median of the seconds of the whole command with the
+least and the most, LightGBM's own seconds without Python's start, and the most memory that the process held. The scores
+are judged by `evaluate` before a time is told: a ranking that is no better than an arbitrary one ends the run. Needs numpy and
+lightgbm.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from tables import build, machine
+
+FIT = """
+import sys, time
+import lightgbm
+begin = time.perf_counter()
+data = lightgbm.Dataset(sys.argv[1], params={"verbose": -1, "num_threads": int(sys.argv[3])})
+booster = lightgbm.train({"objective": "lambdarank", "verbose": -1, "num_threads": int(sys.argv[3]),
+                          "deterministic": True, "force_row_wise": True}, data, 100)
+booster.save_model(sys.argv[2])
+print(time.perf_counter() - begin)
+"""
+RANK = """
+import sys, time
+import lightgbm, numpy
+begin = time.perf_counter()
+scores = lightgbm.Booster(model_file=sys.argv[1]).predict(sys.argv[2], num_threads=int(sys.argv[4]))
+numpy.savetxt(sys.argv[3], scores, "%.17g")
+print(time.perf_counter() - begin)
+"""
+
+
+def converted(path, out):
+    """The documents without qids, and the sizes of the queries."""
+    sizes, last = [], None
+    with open(path, encoding="utf-8") as lines, open(out, "w", encoding="utf-8") as to:
+        for line in lines:
+            label, qid, *values = line.partition("#")[0].split()
+            if qid != last:
+                sizes.append(0)
+                last = qid
+            sizes[-1] += 1
+            to.write(" ".join([label, *(v.replace("NULL", "nan") for v in values)]) + "\n")
+    pathlib.Path(f"{out}.query").write_text("".join(f"{n}\n" for n in sizes), "ascii")
+
+
+def timed(words, folder):
+    """Seconds, the most memory in bytes, and what was printed."""
+    with open(folder / "printed", "w+b") as out:
+        begin = time.perf_counter()
+        process = subprocess.Popen(list(map(str, words)), cwd=folder, stdout=out, stderr=subprocess.PIPE)
+        wrong = process.stderr.read()
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise SystemExit(f"{words[0]}: {wrong.decode()}")
+        out.seek(0)
+        return seconds, used.ru_maxrss * 1024, out.read().decode()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("program", "train", "test"):
+        parser.add_argument(name, type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=1)
+    a = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        (folder / "fit.py").write_text(FIT)
+        (folder / "rank.py").write_text(RANK)
+        converted(a.train, folder / "train.svm")
+        converted(a.test, folder / "test.svm")
+        ours = [a.program, "--threads", a.threads, "--quiet"]
+        steps = {
+            ("fit", "rulerank"): [ours[0], "fit", "--train", a.train, "--model", "r.model", *ours[1:]],
+            ("fit", "lightgbm"): [sys.executable, "fit.py", "train.svm", "l.model", a.threads],
+            ("rank", "rulerank"): [ours[0], "rank", "--model", "r.model", "--test", a.test, "--out", "rulerank.txt",
+                                   *ours[1:]],
+            ("rank", "lightgbm"): [sys.executable, "rank.py", "l.model", "test.svm", "lightgbm.txt", a.threads]}
+        found = {step: [] for step in steps}
+        for _ in range(a.rounds):
+            for step, words in steps.items():
+                found[step].append(timed(words, folder))
+        (folder / "none.txt").write_text("0\n" * sum(1 for _ in open(a.test, encoding="utf-8")))
+        told = json.loads(subprocess.run(
+            [a.program, "evaluate", "--test", a.test, "--scores", "rulerank.txt", "lightgbm.txt", "none.txt", "--metrics",
+             "MAP", "--ties", "average", "--json", "--quiet"], cwd=folder, capture_output=True, check=True).stdout)
+        judged = {system["name"]: system["averages"]["MAP"] for system in told["systems"]}
+        if min(judged["rulerank"], judged["lightgbm"]) <= judged["none"]:
+            raise SystemExit(f"{a.test}: a ranking is no better than none: {judged}")
+        import lightgbm
+        print(json.dumps({"machine": machine(), "build": build(a.program.parent), "lightgbm": lightgbm.__version__,
+                          "train": str(a.train.name), "rounds": a.rounds, "threads": a.threads, "MAP": judged}))
+        for (step, side), of in found.items():
+            seconds = [one[0] for one in of]
+            row = {"step": step, "side": side, "seconds": round(statistics.median(seconds), 4),
+                   "least": round(min(seconds), 4), "most": round(max(seconds), 4),
+                   "memory_mib": round(max(one[1] for one in of) / 2 ** 20, 1)}
+            if side == "lightgbm":
+                row["own_seconds"] = round(statistics.median(float(one[2]) for one in of), 4)
+            print(json.dumps(row))
+
+
+if __name__ == "__main__":
+    main()
