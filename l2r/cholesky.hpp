@@ -7,6 +7,9 @@
 
 namespace rulerank::l2r {
 
+/// Larger systems are not solved: the matrix of one of this size takes 2 GB.
+inline constexpr std::size_t most_unknowns = std::size_t{1} << 14;
+
 /// A symmetric matrix, of which the lower triangle is looked at: row r, column c <= r.
 class symmetric_matrix {
  public:

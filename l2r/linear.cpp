@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::array<double, 7> strengths{3, 10, 30, 100, 300, 1000, 3000};
 constexpr double strength_of_one_query = 10;
-constexpr std::size_t most_unknowns = std::size_t{1} << 14;
 constexpr std::size_t documents_a_block = 1024;
 constexpr std::size_t rows_a_piece = 8;
 constexpr std::string_view cross_fitted = "cross-fit";
@@ -302,9 +301,9 @@ linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
   std::size_t const unknowns = rows.unknowns();
   if (unknowns == 0)
     throw error({train.name, 1, 1}, "no document lists a feature, expected one or more");
-  if (unknowns >= most_unknowns)
-    throw usage_error(fmt::format("a linear member of {} weights, expected fewer than {}", unknowns,
-                                  most_unknowns));
+  if (unknowns > most_unknowns)
+    throw usage_error(
+        fmt::format("a linear member of {} weights, expected at most {}", unknowns, most_unknowns));
   std::size_t const queries = rows.queries();
   std::size_t const folds = options.strength == 0 ? std::min(options.folds, queries) : 1;
   std::vector<moments> of_folds(folds, moments(unknowns));

@@ -67,7 +67,8 @@ double value_of_weight(std::int64_t weight);
 
 /// Sums run in a fixed order: the same bits for any number of threads. Where no query has documents
 /// of different labels, all weights are 0. Throws `usage_error` for options that make no sense and
-/// for 2^14 features, `error` where no document has a label and where none lists a feature.
+/// for more than 2^14 weights, `error` where no document has a label and where none lists a
+/// feature.
 linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
                           linear_options const& options);
 

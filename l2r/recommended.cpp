@@ -1,6 +1,7 @@
 #include "l2r/recommended.hpp"
 
 #include "core/error.hpp"
+#include "l2r/cholesky.hpp"
 
 #include <algorithm>
 
@@ -13,9 +14,6 @@ namespace {
 
 // What docs/members.md shows under "Recommended members".
 constexpr std::string_view evidence = "docs/members.md, Recommended members";
-
-/// `point` and `linear` solve systems of fewer unknowns than this.
-constexpr std::size_t most_items = (std::size_t{1} << 14) - 1;
 
 /// Below so many labels a scorecard alone is best.
 constexpr std::size_t several_labels = 300;
@@ -96,14 +94,14 @@ std::vector<recommended_case> table() {
   scorecard_options const smooth{card_loss::point, 1e-3, 100};
   return {{"several-labels",
            several_labels,
-           most_items,
+           most_unknowns,
            20,
            {smooth, cross_fitted},
            "with as many labels a smooth scorecard and linear together are as good as any, and "
            "better than most"},
           {"few-labels",
            0,
-           most_items,
+           most_unknowns,
            20,
            {smooth},
            "with few labels one smooth scorecard is best, and every other member costs quality"},

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t most_steps = 200;
 constexpr std::size_t most_halvings = 60;
-constexpr std::size_t most_least_squares = std::size_t{1} << 14;
 
 double dot(std::vector<double> const& a, std::vector<double> const& b) {
   double sum = 0;
@@ -83,11 +82,11 @@ std::vector<double> smallest_points(context const& ctx, points_objective& of, do
 }
 
 std::size_t expect_least_squares(std::size_t items) {
-  if (items > most_least_squares)
+  if (items > most_unknowns)
     throw usage_error(
         fmt::format("the loss point with {} items, expected at most {}; the losses "
                     "pair and list take more",
-                    items, most_least_squares));
+                    items, most_unknowns));
   return items;
 }
 
