@@ -27,6 +27,26 @@ std::vector<std::string> member_words() {
   return words;
 }
 
+/// Options of one kind of member, or two. `linear` has those that say what missing values are, too,
+/// and to name cuts or a norm for all kinds is no fault.
+struct option_of_kinds {
+  std::string option;
+  std::vector<std::string> kinds;
+};
+
+std::vector<option_of_kinds> options_of_kinds() {
+  std::vector<option_of_kinds> all;
+  for (char const* const option : {"--rule-size", "--min-support", "--min-confidence",
+                                   "--support-weight", "--smoothing", "--feature-share"})
+    all.push_back({option, {"rules"}});
+  for (char const* const option : {"--method", "--bins"})
+    all.push_back({option, {"rules", "scorecard"}});
+  for (char const* const option : {"--loss", "--points-penalty", "--smoothness"})
+    all.push_back({option, {"scorecard"}});
+  all.push_back({"--strength", {"linear"}});
+  return all;
+}
+
 double strength_from(std::string const& word) {
   if (word == cross_fitted) return 0;
   auto const strength = read_number<double>(word, {1e-9, 1e9});
@@ -49,6 +69,7 @@ std::optional<double> points_penalty_from(std::string const& word) {
 }  // namespace
 
 void member_arguments::add_to(CLI::App& verb) {
+  verb_ = &verb;
   std::string const group = "Members";
   l2r::scorecard_options const card;
   expect_words(verb,
@@ -132,18 +153,17 @@ l2r::linear_options member_arguments::linear(discretizer_arguments const& values
 }
 
 void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
-  bool const recommended = kinds == std::vector<std::string>{recommended_members};
-  auto const expect = [&](std::string_view option, bool given, std::string_view kind) {
-    if (given && recommended)
+  if (verb_ == nullptr) return;
+  for (option_of_kinds const& one : options_of_kinds()) {
+    if (verb_->count(one.option) == 0) continue;
+    if (kinds.front() == recommended_members)
+      throw usage_error(fmt::format(
+          "{}: --members recommended chooses the members and their options", one.option));
+    if (std::find_first_of(kinds.begin(), kinds.end(), one.kinds.begin(), one.kinds.end()) ==
+        kinds.end())
       throw usage_error(
-          fmt::format("{}: --members recommended chooses the members and their options", option));
-    if (given && std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
-      throw usage_error(fmt::format("{}: no member is of the kind {}", option, kind));
-  };
-  expect("--loss", loss.has_value(), "scorecard");
-  expect("--points-penalty", points_penalty.has_value(), "scorecard");
-  expect("--smoothness", smoothness.has_value(), "scorecard");
-  expect("--strength", strength.has_value(), "linear");
+          fmt::format("{}: no member is of the kind {}", one.option, fmt::join(one.kinds, " or ")));
+  }
 }
 
 }  // namespace rulerank::apps

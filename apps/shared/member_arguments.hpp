@@ -32,9 +32,12 @@ struct member_arguments {
   l2r::scorecard_options scorecard() const;
   /// `values`: of --missing-values and --unlisted.
   l2r::linear_options linear(discretizer_arguments const& values) const;
-  /// Throws `usage_error` for an option that no member of these kinds has, and for any beside
-  /// `recommended`.
+  /// Throws `usage_error` for an option on the line, of members, scores or cuts, that no member of
+  /// these kinds has, and for any beside `recommended`.
   void expect_use(std::vector<std::string> const& kinds) const;
+
+ private:
+  CLI::App const* verb_ = nullptr;  ///< none: a verb without these options, where all are rules
 };
 
 }  // namespace rulerank::apps

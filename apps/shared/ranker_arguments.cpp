@@ -65,20 +65,6 @@ l2r::ranker_options ranker_arguments::options() const {
   return options;
 }
 
-void ranker_arguments::expect_none_given() const {
-  auto const expect = [](std::string_view option, bool given) {
-    if (given)
-      throw usage_error(
-          fmt::format("{}: --members recommended chooses the members and their options", option));
-  };
-  expect("--rule-size", rule_size.has_value());
-  expect("--min-support", min_support.has_value());
-  expect("--min-confidence", min_confidence.has_value());
-  expect("--support-weight", support_weight.has_value());
-  expect("--smoothing", smoothing.has_value());
-  expect("--feature-share", feature_share.has_value());
-}
-
 void ranker_arguments::expect_agreement(l2r::model const& model, std::string const& name) const {
   auto agree = [&](std::string_view option, auto const& given, auto fitted) {
     if (given && *given != fitted)
@@ -112,10 +98,6 @@ namespace {
 std::vector<l2r::recipe> recommended_recipes(
     session& owner, datasets::dataset const& train, discretizer_arguments const& discretizer,
     std::shared_ptr<datasets::discretizer const> const& given) {
-  discretizer_arguments const untouched;
-  if (discretizer.method != untouched.method || discretizer.bins != untouched.bins)
-    throw usage_error(fmt::format("{}: --members recommended chooses how features are cut",
-                                  discretizer.method != untouched.method ? "--method" : "--bins"));
   l2r::label_counts const labels = l2r::count_labels(train);
   l2r::recommendation found = l2r::recommend(labels, discretizer.options(), given);
   owner.say(fmt::format("recommended ({}): {}", found.name, found.members));

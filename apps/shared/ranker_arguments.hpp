@@ -32,8 +32,6 @@ struct ranker_arguments {
   /// The options given, defaults for the rest. Throws `usage_error`.
   l2r::ranker_options options() const;
   l2r::engine_options engine_options() const;
-  /// Throws `usage_error` for an option of the score: recommended members have their own.
-  void expect_none_given() const;
   /// Throws `usage_error` where an option given is not what a member of the model was fitted with.
   void expect_agreement(l2r::model const& model, std::string const& name) const;
 };

@@ -35,7 +35,6 @@ std::vector<ranker_recipe> settings_argument::recipes(session& owner,
     one.discretizer.options();
     one.member.scorecard();
     one.member.linear(one.discretizer);
-    if (one.kind == recommended_members) one.ranker.expect_none_given();
     kinds.push_back(one.kind);
   }
   line.member.expect_use(kinds);
