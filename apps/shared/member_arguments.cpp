@@ -156,13 +156,19 @@ void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
   if (verb_ == nullptr) return;
   for (option_of_kinds const& one : options_of_kinds()) {
     if (verb_->count(one.option) == 0) continue;
+    std::string const of = fmt::format("{}", fmt::join(one.kinds, " or "));
+    if (kinds.front() == recommended_members && verb_->count("--members") == 0)
+      throw usage_error(
+          fmt::format("{}: {} chooses the members (--members {}), which have it; expected "
+                      "--members {} beside it",
+                      one.option, verb_->get_name(), recommended_members, of));
     if (kinds.front() == recommended_members)
-      throw usage_error(fmt::format(
-          "{}: --members recommended chooses the members and their options", one.option));
+      throw usage_error(
+          fmt::format("{}: --members {} chooses the members, which have it; expected --members {}",
+                      one.option, recommended_members, of));
     if (std::find_first_of(kinds.begin(), kinds.end(), one.kinds.begin(), one.kinds.end()) ==
         kinds.end())
-      throw usage_error(
-          fmt::format("{}: no member is of the kind {}", one.option, fmt::join(one.kinds, " or ")));
+      throw usage_error(fmt::format("{}: no member is of the kind {}", one.option, of));
   }
 }
 

@@ -13,12 +13,11 @@ namespace rulerank::apps {
 
 /// Instead of kinds: those that l2r::recommend gives for the training documents.
 inline constexpr char const* recommended_members = "recommended";
-inline constexpr char const* default_members = "rules";
 
 /// Which kinds of members a model has, and what those that are not `rules` are fitted with:
 /// --members, --loss --points-penalty --smoothness, --strength.
 struct member_arguments {
-  std::string members = default_members;
+  std::string members = "rules";  ///< a verb with another default sets it before `add_to`
   std::optional<std::string> loss, points_penalty, strength;
   std::optional<double> smoothness;
   std::size_t folds = 5;  ///< of what is chosen by cross-fitting; a settings file may have others

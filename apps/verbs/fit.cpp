@@ -129,10 +129,13 @@ void fit(session& owner, fit_arguments& arguments) {
 
 void add_fit(CLI::App& program, session& owner) {
   auto const arguments = std::make_shared<fit_arguments>();
-  CLI::App* const verb = add_verb(
-      program, owner, "fit", "Write everything that rank needs into one checked file",
-      "rulerank fit --train reduced.txt --model fold1.model --rule-size 4 --method frequency",
-      [arguments, &owner] { fit(owner, *arguments); });
+  CLI::App* const verb =
+      add_verb(program, owner, "fit", "Write everything that rank needs into one checked file",
+               "rulerank fit --train reduced.txt --model fold1.model\n"
+               "  chooses the kinds of members by the labels, and says which and why.\n"
+               "  With --members rules they are rules alone, made as --rule-size 4,\n"
+               "  --method frequency and the like say",
+               [arguments, &owner] { fit(owner, *arguments); });
   path_option(*verb, "--train", arguments->train, "Training documents (SVMlight, CSV or TSV)")
       ->type_name("FILE")
       ->required();
@@ -143,9 +146,10 @@ void add_fit(CLI::App& program, session& owner) {
   path_option(*verb, "--model", arguments->model, "Where the model goes")
       ->type_name("FILE")
       ->required();
+  arguments->member.members = recommended_members;
+  arguments->member.add_to(*verb);
   arguments->ranker.add_scoring_to(*verb);
   arguments->discretizer.add_to(*verb);
-  arguments->member.add_to(*verb);
   arguments->settings.add_to(*verb);
   arguments->reading.add_to(*verb);
 }

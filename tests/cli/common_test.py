@@ -194,7 +194,7 @@ class Usage(harness.CommandLine):
                                                                       for f in range(1, 2001)))
                                     for d in range(2)))
         found = "rule size 8 with 2000 features"
-        for words in (["fit", "--train", "b.txt", "--model", "o"],
+        for words in (["fit", "--train", "b.txt", "--model", "o", "--members", "rules"],
                       ["rank", "--train", "b.txt", "--test", a, "--out", "o"],
                       *(["rank", "--train", "b.txt", "--test", a, "--out", "o", "--engine", e]
                         for e in ("lrar", "project")),

@@ -108,6 +108,39 @@ class Explain(harness.CommandLine):
                                          *words)
                     self.assertIn("BM25 of title", shown)
 
+    def test_members_that_fit_chooses(self):
+        """Points and weights of one model, or rules and points, add up to what rank writes."""
+        model = self.folder / "model"
+        # So many features that two kinds would have too large systems; those beyond 3 tell nothing.
+        listed = b"".join(b" %d:1" % f for f in range(4, 1600))
+        wide = b"".join(b" ".join(line.split()[:5]) + listed + b"\n" for line in TRAIN.splitlines())
+        for name, text, row, kinds in (
+                ("many", draw(320, "M")[1], "several-labels", ["scorecard", "linear"]),
+                ("wide", wide, "many-features", ["rules", "scorecard"])):
+            self.expect(0, "fit", "--train", self.file(name, text), "--model", model,
+                        message=f"recommended ({row}): {kinds[0]}")
+            scores = [float(line) for line in self.expect(
+                0, "rank", "--model", model, "--test", self.test, "--quiet").stdout.split()]
+            for d in range(0, 16, 5):
+                words = ["--qid", d // 8, "--docid", f"D{d}", "--model", model]
+                why = self.explained(*words, "--top", 100000)
+                self.assertEqual(why["document"]["score"], scores[d])
+                self.assertEqual(len(why["members"]), 2)
+                self.assertAlmostEqual(sum(m["part"] for m in why["members"]), scores[d],
+                                       delta=1e-12)
+                shown = self.explain(*words, "--top", 2)
+                for k, (kind, one) in enumerate(zip(kinds, why["members"]), 1):
+                    self.assertIn(f"\nMember {k}, part ", shown)
+                    self.assertIn({"rules": " rules of ", "linear": "weights times z-scores",
+                                   "scorecard": "sum of the points of its items"}[kind], shown)
+                    if kind == "rules":
+                        told = [r for way in ("up", "down", "level") for r in one[way]["most"]]
+                        self.assertEqual(sum(int(r["share"]["numerator"]) for r in told),
+                                         int(one["document"]["numerator"]))
+                    else:
+                        adds = [t["adds"] for t in one["document"]["terms"]]
+                        self.assertAlmostEqual(sum(adds), one["document"]["score"], delta=1e-12)
+
     def test_every_rule_adds_up_to_the_score(self):
         for options in ([], ["--rule-size", 4, "--min-support", 2], ["--smoothing", 5],
                         ["--method", "frequency", "--bins", 3, "--support-weight", -0.25]):
@@ -171,7 +204,8 @@ class Explain(harness.CommandLine):
 
     def test_ways_in_give_the_same_bytes(self):
         model = self.folder / "model"
-        self.expect(0, "fit", "--train", self.train, "--model", model, "--quiet")
+        self.expect(0, "fit", "--train", self.train, "--model", model, "--members", "rules",
+                    "--quiet")
         whole = self.explain("--qid", 1)
         for words in (["--model", model], ["--rank", 1], ["--engine", "lrar"], ["--threads", 3]):
             self.assertEqual(whole, self.explain("--qid", 1, *words))

@@ -74,7 +74,7 @@ class Formats(harness.CommandLine):
 
     def test_names_travel_with_models_and_cuts(self):
         expected = self.out("rank", "--train", "train.numbers", "--test", "test.numbers")
-        self.out("fit", "--train", "train.csv", "--model", "m")
+        self.out("fit", "--train", "train.csv", "--model", "m", "--members", "rules")
         for test in ("test.csv", "test.names"):
             self.assertEqual(self.out("rank", "--model", "m", "--test", test), expected)
         self.out("reduce", "--train", "train.csv", "--out", "r.csv", "--model", "cuts.json")
@@ -86,7 +86,7 @@ class Formats(harness.CommandLine):
             expected)
         self.expect(3, "rank", "--model", "m", "--test", "test.numbers",
                     message="test.numbers:1:1: features have numbers, expected names such as age")
-        self.out("fit", "--train", "train.numbers", "--model", "n")
+        self.out("fit", "--train", "train.numbers", "--model", "n", "--members", "rules")
         self.expect(3, "rank", "--model", "n", "--test", "test.csv",
                     message="test.csv:1:1: features have names such as age, expected numbers")
 

@@ -28,7 +28,8 @@ class Inspect(harness.CommandLine):
         super().setUp()
         self.train = self.file("train.txt", TRAIN)
         self.test = self.file("test.txt", TEST)
-        self.expect(0, "fit", "--train", self.train, "--model", "m.model", "--quiet")
+        self.expect(0, "fit", "--train", self.train, "--model", "m.model", "--members", "rules",
+                    "--quiet")
 
     def inspect(self, *words, **options):
         return self.expect(0, "inspect", "--model", "m.model", "--quiet", *words, **options).stdout
@@ -100,6 +101,24 @@ class Inspect(harness.CommandLine):
         text = self.expect(0, *line, "--top", "2").stdout.decode()
         for part in ("Member 1, kind rules", "Member 2, kind scorecard", "Member 3, kind linear",
                      "sum of its items' points", "weights of z-scores"):
+            self.assertIn(part, text)
+
+    def test_members_that_fit_chooses(self):
+        many = self.file("many.txt", draw(320, "M"))
+        self.expect(0, "fit", "--train", many, "--model", "best.model",
+                    message="recommended (several-labels): scorecard (")
+        line = ["inspect", "--model", "best.model", "--quiet", "--test", self.test]
+        found = json.loads(self.expect(0, *line, "--format", "json").stdout)
+        card, linear = found["members"]
+        self.assertEqual([one["kind"] for one in found["members"]], ["scorecard", "linear"])
+        points = [item["points"] for item in card["items"] if item["feature"] == 1]
+        self.assertGreater(points[-1], points[0])
+        weights = {one["feature"]: one["weight"] for one in linear["features"]}
+        self.assertEqual(max(weights, key=weights.get), 1)
+        losses = {one["feature"]: one["loss"]["MAP"] for one in found["permutation"]["features"]}
+        self.assertEqual(max(losses, key=losses.get), 1)
+        text = self.expect(0, *line, "--top", "2").stdout.decode()
+        for part in ("Member 1, kind scorecard", "Member 2, kind linear"):
             self.assertIn(part, text)
 
     def test_the_same_bytes_on_any_threads(self):

@@ -40,6 +40,9 @@ class Rank(harness.CommandLine):
     def fit(self, *words):
         self.expect(0, "fit", "--train", self.train, "--model", self.model, *words)
 
+    def fit_rules(self, *words):
+        self.fit("--members", "rules", *words)
+
     def test_engines_threads_and_ways_in_give_the_same_bytes(self):
         for options in ([], ["--rule-size", 4], ["--rule-size", 2, "--min-support", 3],
                         ["--support-weight", -0.25, "--smoothing", 5, "--method", "width"],
@@ -51,7 +54,7 @@ class Rank(harness.CommandLine):
                              ["--engine", "project", "--threads", 3]):
                     self.assertEqual(whole, self.scores("--train", self.train, "--test", self.test,
                                                         *options, *more))
-                self.fit(*options)
+                self.fit_rules(*options)
                 self.assertEqual(whole, self.scores("--model", self.model, "--test", self.test))
                 self.assertEqual(whole, self.scores("--model", self.model, "--test", "-",
                                                     input=TEST))
@@ -73,7 +76,7 @@ class Rank(harness.CommandLine):
         self.assertIn(b"rulerank: ranked 1 document of 1 query with project\n",
                       self.expect(0, "rank", "--train", self.train, "--test", one).stderr)
         columns = self.file("one-column", b"1 qid:1 7:1\n0 qid:1 7:2\n")
-        self.expect(0, "fit", "--train", columns, "--model", "m",
+        self.expect(0, "fit", "--train", columns, "--model", "m", "--members", "rules",
                     message="2 documents, 1 feature with items, 4 items, in m")
         self.expect(0, "discretize", "--train", columns, "--out-dir", "d",
                     message="1 of 1 feature has cuts, in ")
@@ -165,7 +168,7 @@ class Rank(harness.CommandLine):
         self.assertEqual(nothing[0], b"1")
 
     def test_a_model_and_options_that_contradict_it(self):
-        self.fit("--rule-size", 4)
+        self.fit_rules("--rule-size", 4)
         ranking = ["rank", "--model", self.model, "--test", self.test]
         self.expect(0, *ranking, "--rule-size", 4)
         self.expect(2, *ranking, "--rule-size", 3, message="was fitted with 4")
@@ -193,7 +196,7 @@ class Rank(harness.CommandLine):
                             "wrote it, run `rulerank fit` again")
 
     def test_numbers_of_a_model_that_do_not_fit(self):
-        self.fit()
+        self.fit_rules()
         header, rest = self.model.read_bytes().split(b"\n", 2)[1:]
         for found, changed, message in (
                 (b'"rule_size":3', b'"rule_size":-1', "members[0].options.rule_size: found -1"),
@@ -207,7 +210,7 @@ class Rank(harness.CommandLine):
                 self.expect(3, "rank", "--model", path, "--test", self.test, message=message)
 
     def test_a_model_of_version_2_is_read(self):
-        self.fit()
+        self.fit_rules()
         whole = self.model.read_bytes()
         before = self.file("before.model", whole.replace(b"model 3 ", b"model 2 ", 1))
         self.assertEqual(self.scores("--model", before, "--test", self.test),
@@ -284,11 +287,67 @@ class Rank(harness.CommandLine):
                                 7),
                     self.scores(*line, "--settings", settings, "--points-penalty", 7))
 
+    def test_models_of_rules_alone_keep_their_bytes(self):
+        """Those that fit wrote when rules were its default."""
+        for options, digest in (
+                ([], "764219ef841e67784d8a9b27d9e684b00b10a0771ebbb8558917d705b14541ae"),
+                (["--rule-size", 4, "--method", "frequency", "--support-weight", -0.25,
+                  "--smoothing", 5],
+                 "9410a34fe079802fd0fe82cfa38262cb48e02d9a89cf1928ace00eac785641c2"),
+                (["--bins", 4, "--min-support", 2, "--feature-share", 0.6, "--method", "width"],
+                 "ba23bf9a970976c53d1eaafde0ce9e3106eb06cef1bbe7271a639ee33f1e98cc")):
+            with self.subTest(options=options):
+                self.fit_rules(*options)
+                self.assertEqual(hashlib.sha256(self.model.read_bytes()).hexdigest(), digest)
+                # rank and explain have no other members where none are named.
+                line = ["--train", self.train, "--test", self.test, *options]
+                rules = [*line, "--members", "rules"]
+                self.assertEqual(self.scores(*line), self.scores(*rules))
+                self.assertEqual(self.expect(0, "explain", *line, "--qid", 1, "--quiet").stdout,
+                                 self.expect(0, "explain", *rules, "--qid", 1, "--quiet").stdout)
+
+    def test_fit_chooses_the_members(self):
+        manifests = []
+        models = []
+        for words in ([], ["--members", "recommended"], ["--threads", 3]):
+            manifest = self.folder / "manifest.json"
+            done = self.expect(0, "fit", "--train", self.train, "--model", self.model,
+                               "--manifest", manifest, *words)
+            self.assertIn(b"recommended (few-labels): scorecard", done.stderr)
+            self.assertIn(b"with few labels one smooth scorecard is best", done.stderr)
+            manifests.append(json.loads(manifest.read_text())["recommended"])
+            models.append(self.model.read_bytes())
+        self.assertEqual(models, [models[0]] * 3)
+        self.assertEqual(manifests, [manifests[0]] * 3)
+        # What is not of one kind of members stays the line's.
+        for words in (["--norm", "query-minmax"], ["--unlisted", "missing"],
+                      ["--missing-values", "zero"]):
+            self.fit(*words)
+            self.assertNotEqual(self.model.read_bytes(), models[0])
+        self.expect(0, "discretize", "--train", self.train, "--bins", 3, "--out-dir", "d")
+        self.fit("--discretizer", "d/discretizer.json")
+        self.assertNotEqual(self.model.read_bytes(), models[0])
+
+    def test_settings_say_the_members(self):
+        settings = self.file("rules.json", json.dumps(
+            {"rulerank_settings": 1, "members": [member(4)]}).encode())
+        for words, rules in (([], ["--rule-size", 4, "--bins", 4]),
+                             (["--rule-size", 2], ["--rule-size", 2, "--bins", 4]),
+                             (["--bins", 3], ["--rule-size", 4, "--bins", 3])):
+            done = self.expect(0, "fit", "--train", self.train, "--model", self.model,
+                               "--settings", settings, *words)
+            self.assertNotIn(b"recommended", done.stderr)
+            by_settings = self.model.read_bytes()
+            self.fit_rules(*rules)
+            self.assertEqual(self.model.read_bytes(), by_settings)
+        self.expect(2, "fit", "--train", self.train, "--model", self.model, "--settings", settings,
+                    "--strength", 3, message="--strength: no member is of the kind linear")
+
     def test_recommended_members(self):
         line = ["--train", self.train, "--test", self.test]
         manifest = self.folder / "manifest.json"
-        done = self.expect(0, "fit", "--train", self.train, "--model", self.model, "--members",
-                           "recommended", "--manifest", manifest)
+        done = self.expect(0, "fit", "--train", self.train, "--model", self.model, "--manifest",
+                           manifest)
         words = done.stderr.decode()
         self.assertIn("recommended (few-labels): scorecard (loss point, points penalty 0.001, "
                       "smoothness 100); cuts by frequency, 20 bins\n", words)
@@ -316,12 +375,10 @@ class Rank(harness.CommandLine):
         # Many lists have other members.
         many = self.file("many.txt", b"".join(
             b"%d qid:%d 1:%d 2:%d\n" % (d * 5 % 3, d // 20, d * 7 % 31, d % 11) for d in range(2000)))
-        done = self.expect(0, "fit", "--train", many, "--model", self.model, "--members",
-                           "recommended")
-        self.assertIn(b"recommended (several-labels): rules (rule size 4), scorecard (loss point", done.stderr)
-        self.assertIn(b"2000 documents, 3 members", done.stderr)
-        done = self.expect(0, "fit", "--train", many, "--model", self.model, "--members",
-                           "recommended", "--quiet")
+        done = self.expect(0, "fit", "--train", many, "--model", self.model)
+        self.assertIn(b"recommended (several-labels): scorecard (loss point", done.stderr)
+        self.assertIn(b"2000 documents, 2 members", done.stderr)
+        done = self.expect(0, "fit", "--train", many, "--model", self.model, "--quiet")
         self.assertEqual(done.stderr, b"")
 
     def test_members_that_learn_nothing(self):
@@ -333,11 +390,23 @@ class Rank(harness.CommandLine):
     def test_options_of_members_that_make_no_sense(self):
         line = ["fit", "--train", self.train, "--model", self.model]
         for words, message in (
-                (["--loss", "pair"], "--loss: no member is of the kind scorecard"),
+                (["--rule-size", 4], "--rule-size: fit chooses the members (--members recommended), "
+                 "which have it; expected --members rules beside it"),
+                *(([option, value], f"{option}: fit chooses the members (--members recommended), "
+                   f"which have it; expected --members {kind} beside it") for option, value, kind in (
+                       ("--min-support", 1, "rules"), ("--min-confidence", 0.1, "rules"),
+                       ("--support-weight", 0, "rules"), ("--smoothing", 0, "rules"),
+                       ("--feature-share", 1, "rules"), ("--method", "tube", "rules or scorecard"),
+                       ("--bins", 10, "rules or scorecard"), ("--loss", "pair", "scorecard"),
+                       ("--points-penalty", 1, "scorecard"), ("--smoothness", 1, "scorecard"),
+                       ("--strength", "cross-fit", "linear"))),
+                (["--members", "rules", "--loss", "pair"],
+                 "--loss: no member is of the kind scorecard"),
                 (["--members", "scorecard", "--strength", 3], "no member is of the kind linear"),
                 (["--members", "recommended,rules"], "found recommended beside others"),
                 (["--members", "recommended", "--loss", "list"],
-                 "--loss: --members recommended chooses the members"),
+                 "--loss: --members recommended chooses the members, which have it; expected "
+                 "--members scorecard"),
                 (["--members", "recommended", "--strength", 3], "--strength: --members recommended"),
                 (["--members", "recommended", "--rule-size", 4], "--rule-size: --members recommended"),
                 # As it is by default, too: what counts is that the line has it.

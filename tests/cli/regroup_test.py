@@ -77,7 +77,7 @@ class Regroup(harness.CommandLine):
         self.expect(0, "rank", "--train", "train.txt", "--test", "test.txt", "--norm",
                     "query-minmax", "--out", "mixed.scores", "--regroup")
         self.expect(0, "fit", "--train", "train.txt", "--norm", "query-minmax", "--model", "model",
-                    "--regroup")
+                    "--members", "rules", "--regroup")
         self.expect(0, "rank", "--model", "model", "--test", "test.txt", "--out", "fitted.scores",
                     "--regroup")
         expected = self.mixed(self.read("sorted.scores"), test)
