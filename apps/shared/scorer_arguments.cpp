@@ -7,6 +7,18 @@
 
 namespace rulerank::apps {
 
+void fitting_arguments::add_to(CLI::App& verb) {
+  member.add_to(verb);
+  ranker.add_scoring_to(verb);
+  discretizer.add_to(verb);
+  settings.add_to(verb);
+  reading.add_to(verb);
+}
+
+std::vector<ranker_recipe> fitting_arguments::recipes(session& owner) const {
+  return settings.recipes(owner, {discretizer, ranker, member});
+}
+
 void scorer_arguments::add_inputs_to(CLI::App& verb) {
   path_option(verb, "--train", train, "Training documents (SVMlight, CSV or TSV)")
       ->type_name("FILE");
@@ -14,12 +26,8 @@ void scorer_arguments::add_inputs_to(CLI::App& verb) {
 }
 
 void scorer_arguments::add_to(CLI::App& verb) {
-  ranker.add_scoring_to(verb);
+  fitting_arguments::add_to(verb);
   ranker.add_engine_to(verb);
-  discretizer.add_to(verb);
-  member.add_to(verb);
-  settings.add_to(verb);
-  reading.add_to(verb);
   // A model says all that --train and the options of cuts and settings do.
   CLI::Option* const fitted = verb.get_option("--model");
   for (char const* const name : {"--train", "--norm", "--method", "--bins", "--missing-values",
@@ -37,10 +45,6 @@ void scorer_arguments::check(session const& owner, std::vector<session::named_in
       inputs.end(),
       {{"--model", model}, {"--discretizer", discretizer.fitted}, {"--settings", settings.file}});
   reading.check_inputs(owner, std::move(inputs));
-}
-
-std::vector<ranker_recipe> scorer_arguments::recipes(session& owner) const {
-  return settings.recipes(owner, {discretizer, ranker, member});
 }
 
 l2r::model scorer_arguments::fit_or_read(session& owner,

@@ -1,6 +1,4 @@
-#include "apps/shared/arguments.hpp"
-#include "apps/shared/ranker_arguments.hpp"
-#include "apps/shared/settings_argument.hpp"
+#include "apps/shared/scorer_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -17,15 +15,8 @@
 namespace rulerank::apps {
 namespace {
 
-struct fit_arguments {
-  std::string train;
+struct fit_arguments : fitting_arguments {
   std::string pool;
-  std::string model;
-  reading_arguments reading;
-  discretizer_arguments discretizer;
-  ranker_arguments ranker;
-  settings_argument settings;
-  member_arguments member;
 };
 
 /// What a member was made of.
@@ -83,14 +74,13 @@ datasets::dataset read_documents(session& owner, fit_arguments const& arguments)
   return datasets::labelled_by_sample(arguments.reading.read(owner, arguments.pool), train);
 }
 
-void fit(session& owner, fit_arguments& arguments) {
+void fit(session& owner, fit_arguments const& arguments) {
   arguments.reading.check_inputs(owner, {{"--train", arguments.train},
                                          {"--pool", arguments.pool},
                                          {"--discretizer", arguments.discretizer.fitted},
                                          {"--settings", arguments.settings.file}});
   owner.outputs({{"--model", arguments.model}});
-  std::vector<ranker_recipe> const recipes = arguments.settings.recipes(
-      owner, {arguments.discretizer, arguments.ranker, arguments.member});
+  std::vector<ranker_recipe> const recipes = arguments.recipes(owner);
   datasets::dataset const train = read_documents(owner, arguments);
   std::size_t const labelled = datasets::labelled_documents(train, "learn from").size();
   l2r::model const model = make_model(owner, train, recipes);
@@ -147,11 +137,7 @@ void add_fit(CLI::App& program, session& owner) {
       ->type_name("FILE")
       ->required();
   arguments->member.members = recommended_members;
-  arguments->member.add_to(*verb);
-  arguments->ranker.add_scoring_to(*verb);
-  arguments->discretizer.add_to(*verb);
-  arguments->settings.add_to(*verb);
-  arguments->reading.add_to(*verb);
+  arguments->add_to(*verb);
 }
 
 }  // namespace rulerank::apps
