@@ -71,7 +71,7 @@ datasets::dataset read_documents(session& owner, fit_arguments const& arguments)
   datasets::dataset train = arguments.reading.read(owner, arguments.train);
   if (arguments.pool.empty()) return train;
   datasets::expect_labels(train, "learn from");
-  return datasets::labelled_by_sample(arguments.reading.read(owner, arguments.pool), train);
+  return datasets::labelled_by_sample(arguments.reading.read(owner, arguments.pool, 1), train);
 }
 
 void fit(session& owner, fit_arguments const& arguments) {

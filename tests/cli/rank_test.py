@@ -96,6 +96,18 @@ class Rank(harness.CommandLine):
         self.expect(3, "rank", *options, "--test", bare, "--group", sizes,
                     message="expected none since")
 
+    def test_group_sizes_of_a_pool(self):
+        bare = [b" ".join([line.split()[0], *line.split()[2:5]]) + b"\n"
+                for line in TRAIN.splitlines()]
+        self.file("bare", b"".join(bare))
+        self.file("pool", b"".join([*bare, b"0 1:3 2:9 3:1\n"]))
+        self.file("sizes", b"6\n" * 10)
+        self.file("pool-sizes", b"6\n" * 9 + b"7\n")
+        line = ["fit", "--train", "bare", "--pool", "pool", "--model", self.model, "--group"]
+        self.expect(0, *line, "sizes", "pool-sizes",
+                    message="60 labelled documents of a pool of 61, ")
+        self.expect(3, *line, "sizes", "sizes", message="sizes:")
+
     def test_cuts_given_are_used(self):
         self.expect(0, "discretize", "--train", self.train, "--bins", 3, "--out-dir", "d")
         given = self.scores("--train", self.train, "--test", self.test, "--discretizer",
