@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """What the learning curves say of the recommended members, set by set, the worst set first.
 
-    curve_goals.py CURVES_FOLDER [--sets A,B] > goals.md
+    curve_goals.py CURVES_FOLDER [--sets A,B] [--letor LETOR_FOLDER] > goals.md
 
 CURVES_FOLDER is the OUT_FOLDER of curves.py. Each query's value is the mean over the draws; a difference is the mean
 over the queries of all folds, with its interval of confidence .95 (paired t). A peer is lightgbm, ilmart, xgboost,
 ranksvm or linear (ridge), with the settings that were chosen: by the validation part above a tenth of the labels, and
 below by cross-fitting inside the sample or not at all, whichever gives the higher MAP on the test parts, which favours
 the peer. `chosen for the set` is the system of ours whose chosen settings have the highest mean MAP on the five
-validation parts. Needs numpy.
+validation parts. With --letor, what the queries are that it loses on: by their relevant documents, and by the share of
+values that are missing. Needs numpy.
 """
 
 import argparse
@@ -48,6 +49,7 @@ class Curves:
             for choice in fold["choices"]:
                 if choice["budget"] == 1:
                     self.validation[choice["system"]].append(choice["value"])
+        self.qids = [fold["qids"] for fold in folds]
         self.values = {key: numpy.concatenate(of)[:, self.columns] for key, of in parts.items()}
 
     def best(self, keys):
@@ -105,10 +107,50 @@ def few_labels(sets):
                      "less itself on random documents", "less LambdaMART with all labels"], rows)
 
 
+def of_queries(letor, of):
+    """Of each query of the test parts, in the order of the values: its relevant documents, its share of NULL."""
+    relevant, missing = [], []
+    for number, qids in enumerate(of.qids, 1):
+        found = {qid: [0, 0, 0] for qid in qids}
+        with open(letor / f"Fold{number}" / "test.txt", encoding="utf-8") as lines:
+            for line in lines:
+                label, qid, *values = line.partition("#")[0].split()
+                counts = found[qid.removeprefix("qid:")]
+                counts[0] += int(label) > 0
+                counts[1] += sum(value.endswith(":NULL") for value in values)
+                counts[2] += len(values)
+        relevant += [found[qid][0] for qid in qids]
+        missing += [found[qid][1] / found[qid][2] for qid in qids]
+    return numpy.array(relevant), numpy.array(missing)
+
+
+def kinds_of_queries(sets, letor):
+    rows = []
+    for name, of in sets.items():
+        relevant, missing = of_queries(letor / name, of)
+        ours = of.values["all", 1, "recommended", "defaults"]
+        kinds = [(f"{low} to {high} relevant" if high < 1000 else f"{low} or more relevant",
+                  (relevant >= low) & (relevant <= high)) for low, high in ((1, 3), (4, 10), (11, 1000))]
+        if missing.max() > 0:
+            cut = float(numpy.median(missing))
+            kinds += [(f"{cut:.0%} of the values missing or fewer", (missing <= cut) & (relevant > 0)),
+                      (f"more than {cut:.0%} missing", (missing > cut) & (relevant > 0))]
+        for kind, at in kinds:
+            if at.sum() < 2:
+                continue
+            cells = []
+            for system in ("lightgbm", "linear"):
+                d = (ours - of.values["all", 1, system, "validated"])[at, 0]
+                cells.append(signed(float(d.mean()), student(len(d) - 1) * float(d.std(ddof=1)) / len(d) ** 0.5))
+            rows.append([name, kind, str(int(at.sum())), bare(float(ours[at, 0].mean())), *cells])
+    return markdown(["set", "queries with", "queries", "MAP of recommended", "less lightgbm", "less linear, tuned"], rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--sets", default="OHSUMED,MQ2008")
+    parser.add_argument("--letor", type=pathlib.Path)
     arguments = parser.parse_args()
     sets = {name: Curves(arguments.folder / name) for name in arguments.sets.split(",")}
     sets = dict(sorted(sets.items(), key=lambda item: min(
@@ -116,6 +158,8 @@ def main():
     print(f"Test parts, {' / '.join(MEASURES)}; differences ± half an interval of .95 over the queries.\n")
     print("## All labels\n\n" + all_labels(sets))
     print("## Few labels\n\n" + few_labels(sets), end="")
+    if arguments.letor:
+        print("\n## All labels, by kind of query\n\n" + kinds_of_queries(sets, arguments.letor), end="")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ namespace {
 // What docs/members.md shows under "Recommended members".
 constexpr std::string_view evidence = "docs/members.md, Recommended members";
 
-/// Below so many labels a scorecard alone is best.
+/// Below so many labels those at hand do not tell how strong a ridge should be.
 constexpr std::size_t several_labels = 300;
 
 template <class... Cases>
@@ -89,8 +89,9 @@ namespace {
 
 /// Of bench/results/2026-11-23-members.
 std::vector<recommended_case> table() {
-  linear_options cross_fitted;
+  linear_options cross_fitted, strong;
   cross_fitted.strength = 0;
+  strong.strength = 1000;
   scorecard_options const smooth{card_loss::point, 1e-3, 100};
   return {{"several-labels",
            several_labels,
@@ -103,8 +104,9 @@ std::vector<recommended_case> table() {
            0,
            most_unknowns,
            20,
-           {smooth},
-           "with few labels one smooth scorecard is best, and every other member costs quality"},
+           {smooth, strong},
+           "with few labels what is held back most is best: a smooth scorecard and a linear member "
+           "of great strength"},
           {"many-features",
            0,
            0,

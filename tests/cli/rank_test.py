@@ -326,7 +326,7 @@ class Rank(harness.CommandLine):
             done = self.expect(0, "fit", "--train", self.train, "--model", self.model,
                                "--manifest", manifest, *words)
             self.assertIn(b"recommended (few-labels): scorecard", done.stderr)
-            self.assertIn(b"with few labels one smooth scorecard is best", done.stderr)
+            self.assertIn(b"with few labels what is held back most is best", done.stderr)
             manifests.append(json.loads(manifest.read_text())["recommended"])
             models.append(self.model.read_bytes())
         self.assertEqual(models, [models[0]] * 3)
@@ -362,19 +362,19 @@ class Rank(harness.CommandLine):
                            manifest)
         words = done.stderr.decode()
         self.assertIn("recommended (few-labels): scorecard (loss point, points penalty 0.001, "
-                      "smoothness 100); cuts by frequency, 20 bins\n", words)
+                      "smoothness 100), linear (strength 1000); cuts by frequency, 20 bins\n", words)
         self.assertIn("60 labelled documents; 10 of 10 queries with documents of different labels, "
                       "100 % of the documents: ", words)
         noted = json.loads(manifest.read_text())["recommended"]
         self.assertEqual((noted["name"], noted["labels"]["documents"], noted["labels"]["relevant"]),
                          ("few-labels", 60, 40))
-        self.assertEqual([one["kind"] for one in noted["members"]], ["scorecard"])
+        self.assertEqual([one["kind"] for one in noted["members"]], ["scorecard", "linear"])
         # An ordinary model of ordinary members.
         self.assertEqual(json.loads(self.model.read_bytes().split(b"\n")[1])["members"][0]["kind"],
                          "scorecard")
         whole = self.scores("--model", self.model, "--test", self.test)
-        same = ["--members", "scorecard", "--loss", "point", "--points-penalty", 0.001,
-                "--smoothness", 100, "--method", "frequency", "--bins", 20]
+        same = ["--members", "scorecard,linear", "--loss", "point", "--points-penalty", 0.001,
+                "--smoothness", 100, "--strength", 1000, "--method", "frequency", "--bins", 20]
         self.assertEqual(whole, self.scores(*line, *same))
         self.assertEqual(whole, self.scores(*line, "--members", "recommended", "--threads", 2))
         by_model = self.model.read_bytes()
