@@ -22,10 +22,8 @@ model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
   auto const& wanted = std::get<scorecard_recipe>(how);
   check(wanted.options);
   fitted_items const& made = items_of(ctx, from, wanted.discretizer, wanted.cuts);
-  scorecard_options const used =
-      choose_penalties(ctx, from.lists, *made.items, wanted.options);
-  return scorecard_member{made.cuts, used,
-                          fit_scorecard(ctx, from.lists, *made.items, used),
+  scorecard_options const used = choose_penalties(ctx, from.lists, *made.items, wanted.options);
+  return scorecard_member{made.cuts, used, fit_scorecard(ctx, from.lists, *made.items, used),
                           wanted.options.cross_fit ? wanted.options.folds : 0};
 }
 
