@@ -31,6 +31,8 @@ constexpr std::size_t block_bytes = 128 << 10;
 /// Queries of a group, for the caches and the memory of their lists.
 constexpr std::size_t group_bytes = 1 << 20;
 constexpr std::size_t list_bytes = std::size_t{256} << 20;
+/// Pairs of numbers that a thread at least has: fewer are done before another thread has begun.
+constexpr std::size_t pairs_a_thread = std::size_t{1} << 18;
 /// Rows that a thread takes at once hold so many bytes for one query.
 constexpr std::size_t bytes_at_once = 2 << 20;
 
@@ -383,23 +385,29 @@ class flat_on_cpu final : public dense_search_engine {
                     dense_search_work& work) const {
     grouped_queries group(count);
     prepare(request, first, group);
-    auto const threads = static_cast<std::size_t>(ctx.thread_count());
-    std::vector<worker> workers(threads, worker(data_, group));
     std::size_t const row_bytes = data_.rows.dimensions() * sizeof(float);
+    context on = ctx;
+    on.threads = static_cast<int>(std::clamp<std::size_t>(
+        data_.rows.size() * data_.rows.dimensions() * count / pairs_a_thread, 1,
+        static_cast<std::size_t>(ctx.thread_count())));
+    auto const threads = static_cast<std::size_t>(on.threads);
+    std::vector<worker> workers(threads, worker(data_, group));
     std::size_t const block =
         std::clamp<std::size_t>(block_bytes / row_bytes / 14 * 14, 14, most_block_rows);
     std::size_t const at_once =
         block * std::max<std::size_t>(bytes_at_once / (block * row_bytes * count), 1);
-    parallel_for(ctx, data_.rows.size(), at_once,
+    parallel_for(on, data_.rows.size(), at_once,
                  [&](std::size_t begin, std::size_t end, int thread) {
                    for (std::size_t r = begin; r < end; r += block)
                      workers[static_cast<std::size_t>(thread)].scan(r, std::min(end, r + block));
                  });
     std::atomic<std::uint64_t> widened{0};
-    parallel_for(ctx, count, 1, [&](std::size_t begin, std::size_t end, int thread) {
-      for (std::size_t q = begin; q < end; ++q)
-        widened += merge(workers, workers[static_cast<std::size_t>(thread)], q, request, found[q]);
-    });
+    parallel_for(
+        on, count, count / (8 * threads) + 1, [&](std::size_t begin, std::size_t end, int thread) {
+          for (std::size_t q = begin; q < end; ++q)
+            widened +=
+                merge(workers, workers[static_cast<std::size_t>(thread)], q, request, found[q]);
+        });
     for (worker const& one : workers) work.recomputed += one.recomputed();
     work.widened += widened;
   }
