@@ -7,10 +7,11 @@ namespace rulerank::knn {
 namespace {
 
 /// In the order of the enum.
-constexpr std::array<named_similarity, 3> known{{
+constexpr std::array<named_similarity, 4> known{{
     {similarity::cosine, "cosine", value_order::larger_is_nearer},
     {similarity::inner_product, "ip", value_order::larger_is_nearer},
     {similarity::normalized_l2, "normalized-l2", value_order::smaller_is_nearer},
+    {similarity::l2, "l2", value_order::smaller_is_nearer},
 }};
 
 }  // namespace

@@ -15,6 +15,7 @@ enum class similarity : std::uint8_t {
   inner_product,  ///< sum of products of weights
   normalized_l2,  ///< Euclidean distance of the vectors divided by their norms; a vector of norm 0
                   ///< stays at the origin
+  l2,             ///< Euclidean distance
 };
 
 /// Which of two values is the nearer one: of similarities the larger, of distances the smaller.

@@ -33,34 +33,46 @@ std::string const& one_cell(std::string const& text, char const* option, std::st
 }  // namespace
 
 neighbour_files::neighbour_files(std::string const& out, std::string const& run, std::string tag)
-    : neighbours_(out), tag_(std::move(tag)) {
+    : tag_(std::move(tag)) {
+  if (!out.empty()) neighbours_.emplace(out);
   if (run.empty()) return;
   one_word(tag_, "the tag");
   run_.emplace(run);
+}
+
+void neighbour_files::write_line(std::string const& query, std::size_t rank, std::string const& id,
+                                 knn::value_order order, double score) {
+  if (neighbours_)
+    neighbours_->write(fmt::format("{}\t{}\t{}\t{}\n", one_cell(query, "--out", "a query's id"),
+                                   rank, one_cell(id, "--out", "a document's id"), score));
+  if (run_)
+    run_->write(datasets::run_line(query, one_word(id, "a document's id"), rank,
+                                   run_score(order, score), tag_));
 }
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
                             knn::string_table const& ids) {
   if (run_) one_word(query, "a query's id");
   std::size_t const count = found.count_of(q);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::string const id(ids[found.ids_of(q)[i]]);
-    double const score = found.values_of(q)[i];
-    neighbours_.write(fmt::format("{}\t{}\t{}\t{}\n", one_cell(query, "--out", "a query's id"),
-                                  i + 1, one_cell(id, "--out", "a document's id"), score));
-    if (run_)
-      run_->write(datasets::run_line(query, one_word(id, "a document's id"), i + 1,
-                                     run_score(found.order, score), tag_));
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    write_line(query, i + 1, std::string(ids[found.ids_of(q)[i]]), found.order,
+               found.values_of(q)[i]);
+}
+
+void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found) {
+  std::size_t const count = found.count_of(q);
+  for (std::size_t i = 0; i < count; ++i)
+    write_line(query, i + 1, std::to_string(found.ids_of(q)[i]), found.order,
+               found.values_of(q)[i]);
 }
 
 void neighbour_files::flush() {
-  neighbours_.flush();
+  if (neighbours_) neighbours_->flush();
   if (run_) run_->flush();
 }
 
 void neighbour_files::commit() {
-  neighbours_.commit();
+  if (neighbours_) neighbours_->commit();
   if (run_) run_->commit();
 }
 
@@ -78,18 +90,32 @@ void class_votes::learn(knn::text_index const& index) {
         "folders");
 }
 
+void class_votes::learn(std::vector<std::int32_t> const& labels) {
+  for (std::int32_t const label : labels) of_document_.push_back(number(std::to_string(label)));
+}
+
 void class_votes::add(std::vector<datasets::text_document> const& queries,
                       knn::neighbours const& found) {
   auto const given = knn::classify(found, of_document_, how_);
-  for (std::size_t q = 0; q < given.size(); ++q) {
-    truth_.push_back(number(queries[q].label));
-    given_.push_back(given[q]);
-    std::string const voted = given[q] == knn::no_class ? "" : names_[given[q]];
-    if (out_)
-      out_->write(fmt::format("{}\t{}\t{}\n", one_cell(queries[q].id, "--classes", "an id"),
-                              one_cell(queries[q].label, "--classes", "a label"),
-                              one_cell(voted, "--classes", "a class")));
-  }
+  for (std::size_t q = 0; q < given.size(); ++q) add_one(queries[q].id, queries[q].label, given[q]);
+}
+
+void class_votes::add(std::size_t first, std::vector<std::int32_t> const& labels,
+                      knn::neighbours const& found) {
+  auto const given = knn::classify(found, of_document_, how_);
+  for (std::size_t q = 0; q < given.size(); ++q)
+    add_one(std::to_string(first + q),
+            labels.empty() ? std::string() : std::to_string(labels[first + q]), given[q]);
+}
+
+void class_votes::add_one(std::string const& id, std::string const& label, std::uint32_t given) {
+  truth_.push_back(number(label));
+  given_.push_back(given);
+  std::string const voted = given == knn::no_class ? std::string() : names_[given];
+  if (out_)
+    out_->write(fmt::format("{}\t{}\t{}\n", one_cell(id, "--classes", "an id"),
+                            one_cell(label, "--classes", "a label"),
+                            one_cell(voted, "--classes", "a class")));
 }
 
 void class_votes::flush() {
@@ -106,6 +132,16 @@ std::uint32_t class_votes::number(std::string const& label) {
       number_of_.emplace(label, static_cast<std::uint32_t>(number_of_.size()));
   if (is_new) names_.push_back(label);
   return found->second;
+}
+
+void note_quality(session& owner, class_votes const& votes, nlohmann::ordered_json& summary) {
+  auto const quality = votes.quality();
+  if (quality.queries == 0) return;
+  summary["accuracy"] = quality.accuracy;
+  summary["micro_f1"] = quality.micro_f1;
+  summary["macro_f1"] = quality.macro_f1;
+  owner.say(fmt::format("accuracy {:.4f}, macro-F1 {:.4f} over {}", quality.accuracy,
+                        quality.macro_f1, counted(quality.queries, "query", "queries")));
 }
 
 }  // namespace rulerank::apps

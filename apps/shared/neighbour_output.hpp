@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apps/shared/session.hpp"
 #include "core/output_file.hpp"
 #include "datasets/documents.hpp"
 #include "knn/classification.hpp"
@@ -19,17 +20,23 @@ namespace rulerank::apps {
 /// Neighbours, query by query, as TSV and as a TREC run.
 class neighbour_files {
  public:
-  /// `run`: its path, or empty. Throws `usage_error` for a tag that is no column of a run.
+  /// `out`, `run`: their paths, or empty. Throws `usage_error` for a tag that is no column of a
+  /// run.
   neighbour_files(std::string const& out, std::string const& run, std::string tag);
 
   /// Those of the q-th query of `found`. Throws `usage_error` for an id that does not fit a column.
   void write(std::string const& query, std::size_t q, knn::neighbours const& found,
              knn::string_table const& ids);
+  /// With the numbers of items as their ids.
+  void write(std::string const& query, std::size_t q, knn::neighbours const& found);
   void flush();
   void commit();
 
  private:
-  output_file neighbours_;
+  void write_line(std::string const& query, std::size_t rank, std::string const& id,
+                  knn::value_order order, double score);
+
+  std::optional<output_file> neighbours_;
   std::optional<output_file> run_;
   std::string tag_;
 };
@@ -43,6 +50,11 @@ class class_votes {
   /// The documents' classes. Throws `usage_error` where none has one.
   void learn(knn::text_index const& index);
   void add(std::vector<datasets::text_document> const& queries, knn::neighbours const& found);
+  /// The items' classes by their numbers.
+  void learn(std::vector<std::int32_t> const& labels);
+  /// The queries from `first` on, whose numbers are their ids. `labels`: of all queries, or empty.
+  void add(std::size_t first, std::vector<std::int32_t> const& labels,
+           knn::neighbours const& found);
   void flush();
   void commit();
   /// Over the queries that have a label.
@@ -50,6 +62,7 @@ class class_votes {
 
  private:
   std::uint32_t number(std::string const& label);
+  void add_one(std::string const& id, std::string const& label, std::uint32_t given);
 
   knn::voting how_;
   std::map<std::string, std::uint32_t> number_of_;
@@ -57,5 +70,8 @@ class class_votes {
   std::vector<std::uint32_t> of_document_, truth_, given_;
   std::optional<output_file> out_;
 };
+
+/// Says how good the classes are, where queries have labels.
+void note_quality(session& owner, class_votes const& votes, nlohmann::ordered_json& summary);
 
 }  // namespace rulerank::apps

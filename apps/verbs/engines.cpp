@@ -2,6 +2,7 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
+#include "knn/dense/search.hpp"
 #include "knn/sparse/search.hpp"
 #include "l2r/options.hpp"
 #include "rules/mining/miner.hpp"
@@ -41,6 +42,7 @@ std::vector<engine_line> all_engines() {
   add_lines(lines, "rank", l2r::engines());
   add_lines(lines, "mine", rules::mining_engines());
   add_lines(lines, "search text", knn::sparse_engines());
+  add_lines(lines, "search dense", knn::dense_engines());
   return lines;
 }
 
@@ -58,7 +60,7 @@ std::string as_json(std::vector<engine_line> const& lines) {
 
 std::string as_table(std::vector<engine_line> const& lines) {
   auto const row = [](auto... words) {
-    return fmt::format("{:<13}{:<12}{:<9}{:<11}{}\n", words...);
+    return fmt::format("{:<14}{:<12}{:<9}{:<11}{}\n", words...);
   };
   std::string text = row("verb", "engine", "default", "runs on", "what");
   for (engine_line const& e : lines)

@@ -206,17 +206,6 @@ knn::sparse_search_options search_options_of(search_text_arguments const& argume
   return options;
 }
 
-void note_quality(session& owner, search_output const& out, nlohmann::ordered_json& summary) {
-  if (!out.votes) return;
-  auto const quality = out.votes->quality();
-  if (quality.queries == 0) return;
-  summary["accuracy"] = quality.accuracy;
-  summary["micro_f1"] = quality.micro_f1;
-  summary["macro_f1"] = quality.macro_f1;
-  owner.say(fmt::format("accuracy {:.4f}, macro-F1 {:.4f} over {}", quality.accuracy,
-                        quality.macro_f1, counted(quality.queries, "query", "queries")));
-}
-
 void search_text(session& owner, search_text_arguments const& arguments, CLI::App const& verb) {
   check_usage(arguments, verb);
   name_files(owner, arguments);
@@ -252,7 +241,7 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
       owner.say(fmt::format("searched {} in {}, neighbours in {}",
                             counted(summary["queries"].get<std::size_t>(), "query", "queries"),
                             counted(index.ids().size(), "document"), arguments.out));
-    note_quality(owner, *out, summary);
+    if (out->votes) note_quality(owner, *out->votes, summary);
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (owner.prints_json()) {
@@ -316,6 +305,7 @@ void add_search(CLI::App& program, session& owner) {
   CLI::App* const search = program.add_subcommand("search", "Find the nearest neighbours, exactly");
   search->require_subcommand(1);
   add_text(*search, owner);
+  add_search_dense(*search, owner);
 }
 
 }  // namespace rulerank::apps

@@ -202,6 +202,8 @@ sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
     : implementation_(new implementation{index, options, nullptr}) {
   if (options.k == 0) throw usage_error("k: found 0, expected at least 1");
   if (options.group == 0) throw usage_error("group: found 0, expected at least 1");
+  if (options.metric == similarity::l2)
+    throw usage_error("metric: found l2, expected cosine, inner_product or normalized_l2");
   sparse_search_options& own = implementation_->options;
   own.k = std::min(options.k, std::max<std::size_t>(index.size(), 1));
   own.engine = choose_engine(engines, options.engine, ctx).which;

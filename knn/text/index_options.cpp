@@ -27,7 +27,7 @@ term_weighting term_weighting_from(nlohmann::json const& json) {
 
 similarity metric_from(std::string_view name) {
   for (named_similarity const& one : similarities())
-    if (one.name == name) return one.which;
+    if (one.name == name && one.which != similarity::l2) return one.which;
   throw usage_error(fmt::format("found metric '{}', expected that of an index", name));
 }
 

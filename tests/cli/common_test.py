@@ -7,6 +7,7 @@ import pty
 import re
 import resource
 import signal
+import struct
 import subprocess
 
 import harness
@@ -138,6 +139,8 @@ class Usage(harness.CommandLine):
                      ["--trials", "--resume", "--discretizer"]),
             "search text": ({"--collection": a, "--queries": a, "--out": "o"},
                             ["--index", "--run", "--classes"]),
+            "search dense": ({"--collection": a, "--queries": a, "--out": "o"},
+                             ["--filter", "--values", "--run", "--labels", "--query-labels", "--classes"]),
             "mine": ({"--transactions": a, "--out": "o"}, ["--train", "--appear", "--discretizer"]),
             "engines": ({}, []),
             "devices": ({}, []),
@@ -259,10 +262,13 @@ class Engines(harness.CommandLine):
         train = self.file("train.txt", text)
         docs = self.file("docs", b"".join(b"%d\tred w%d v%d\n" % (d, d % 7, d % 5)
                                           for d in range(64)))
+        dense = self.file("dense.fvecs", b"".join(struct.pack("<i2f", 2, d % 7, d % 5)
+                                                  for d in range(64)))
         lines = {"reduce": ["reduce", "--train", train],
                  "rank": ["rank", "--train", train, "--test", train],
                  "mine": ["mine", "--train", train, "--min-support", "5"],
-                 "search text": ["search", "text", "--collection", docs, "--queries", docs]}
+                 "search text": ["search", "text", "--collection", docs, "--queries", docs],
+                 "search dense": ["search", "dense", "--collection", dense, "--queries", dense]}
         outputs = {verb: set() for verb in lines}
         manifest = self.folder / "m.json"
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
@@ -282,15 +288,17 @@ class Engines(harness.CommandLine):
                             manifest)
                 self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
         self.assertEqual({verb: len(texts) for verb, texts in outputs.items()},
-                         {"reduce": 1, "rank": 1, "mine": 1, "search text": 1})
+                         {"reduce": 1, "rank": 1, "mine": 1, "search text": 1, "search dense": 1})
 
     def test_an_engine_on_a_device_it_cannot_run_on(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         docs = self.file("docs", b"1\tred\n")
+        dense = self.file("dense.fvecs", struct.pack("<i2f", 2, 1, 2))
         lines = {"reduce": ["reduce", "--train", train],
                  "rank": ["rank", "--train", train, "--test", train],
                  "mine": ["mine", "--train", train, "--min-support", "1"],
-                 "search text": ["search", "text", "--collection", docs, "--queries", docs]}
+                 "search text": ["search", "text", "--collection", docs, "--queries", docs],
+                 "search dense": ["search", "dense", "--collection", dense, "--queries", dense]}
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
             line = [*lines[e["verb"]], "--out", "out", "--engine", e["engine"]]
             if "cuda" not in e["runs_on"]:

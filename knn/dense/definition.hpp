@@ -1,0 +1,63 @@
+#pragma once
+
+#include "knn/similarity.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+// The values of the definition (search.hpp): of several rows at once, each in the order that is
+// defined, so that no addition waits for that of another row. All types that rows may have are
+// floats, and floats are doubles, exactly.
+namespace rulerank::knn {
+
+inline constexpr std::size_t rows_together = 8;
+
+/// sums[r]: of term(x, y) over the dimensions of a vector and rows[r], r < Rows.
+template <std::size_t Rows, class Term>
+void defined_sums_of(float const* vector, float const* const* rows, std::size_t dimensions,
+                     Term const& term, double* sums) {
+  double sum[Rows] = {};
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    auto const of_vector = static_cast<double>(vector[i]);
+    for (std::size_t r = 0; r < Rows; ++r)
+      sum[r] += term(of_vector, static_cast<double>(rows[r][i]));
+  }
+  for (std::size_t r = 0; r < Rows; ++r) sums[r] = sum[r];
+}
+template <class Term>
+void defined_sums(float const* vector, float const* const* rows, std::size_t count,
+                  std::size_t dimensions, Term const& term, double* sums) {
+  std::size_t r = 0;
+  for (; r + rows_together <= count; r += rows_together)
+    defined_sums_of<rows_together>(vector, rows + r, dimensions, term, sums + r);
+  for (; r < count; ++r) defined_sums_of<1>(vector, rows + r, dimensions, term, sums + r);
+}
+
+inline double squared_difference_of(double x, double y) {
+  double const difference = x - y;
+  return difference * difference;
+}
+inline double product_of(double x, double y) {
+  return x * y;
+}
+
+/// The root of the sum of the squares.
+inline double defined_norm(float const* vector, std::size_t dimensions) {
+  double sum = 0;
+  defined_sums_of<1>(
+      vector, &vector, dimensions, [](double, double y) { return y * y; }, &sum);
+  return std::sqrt(sum);
+}
+
+/// What orders a row, from the sum of squared differences under l2, else of products.
+inline double order_key(similarity metric, double sum, double query_norm, double row_norm) {
+  if (metric == similarity::l2) return sum;
+  if (metric == similarity::inner_product) return -sum;
+  return query_norm == 0 || row_norm == 0 ? 0 : -(sum / (query_norm * row_norm));
+}
+/// The value that a search gives back.
+inline double value_of_key(similarity metric, double key) {
+  return metric == similarity::l2 ? std::sqrt(key) : 0.0 - key;
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "core/aligned.hpp"
+#include "datasets/vectors.hpp"
+#include "knn/candidate.hpp"
+#include "knn/dense/search.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rulerank::knn {
+
+/// A row and what orders it, the smaller the nearer whatever the metric: the sum of squares under
+/// l2, else the value with its sign turned.
+using dense_candidate = candidate<double>;
+using nearer_row = nearer<value_order::smaller_is_nearer>;
+
+/// The rows of an index: those it was made of, in memory that it shares, and behind them copies of
+/// those that were added.
+class dense_rows {
+ public:
+  explicit dense_rows(datasets::vectors first) : first_(std::move(first)) {}
+
+  std::size_t size() const { return first_.size() + added_; }
+  std::size_t dimensions() const { return first_.dimensions(); }
+  datasets::element type() const { return first_.type(); }
+  std::size_t row_bytes() const { return first_.row_bytes(); }
+  std::byte const* row(std::size_t i) const {
+    return i < first_.size() ? first_.data() + i * row_bytes()
+                             : copies_.data() + (i - first_.size()) * row_bytes();
+  }
+  /// How many rows follow each other in memory from row i on.
+  std::size_t together(std::size_t i) const {
+    return i < first_.size() ? first_.size() - i : size() - i;
+  }
+  /// Before the first row: what rows are.
+  void become(datasets::element type, std::size_t dimensions) {
+    first_ = datasets::vectors(type, nullptr, 0, dimensions);
+  }
+  /// Of the type and dimensions of the others.
+  void add(datasets::vectors const& rows) {
+    copies_.insert(copies_.end(), rows.data(), rows.data() + rows.bytes());
+    added_ += rows.size();
+  }
+  void remove_last(std::size_t count) {
+    added_ -= count;
+    copies_.resize(added_ * row_bytes());
+  }
+  datasets::vectors const& first() const { return first_; }
+
+ private:
+  datasets::vectors first_;
+  aligned_vector<std::byte> copies_;
+  std::size_t added_ = 0;
+};
+
+/// What a search is for.
+struct dense_request {
+  std::span<float const> queries;  ///< [count][dimensions]; exactly the numbers that were given
+  std::size_t count = 0;
+  std::size_t k = 0;  ///< at most the number of rows; 0: all rows that order at most by `farthest`
+  double farthest = 0;
+  dense_filter filter;
+};
+
+/// One way to search. Several threads may call `search` at once.
+class dense_search_engine {
+ public:
+  virtual ~dense_search_engine() = default;
+  /// The rows from `first` on are new, and finite. After an exception it is as with the rows before
+  /// them.
+  virtual void added(context const& ctx, std::size_t first) = 0;
+  /// found[q]: of each query its k nearest rows that the filters leave, or all that the request
+  /// asks for, nearest first.
+  virtual void search(context const& ctx, dense_request const& request,
+                      std::span<std::vector<dense_candidate>> found,
+                      dense_search_work& work) const = 0;
+};
+
+/// The engines, each in its own file. They keep a reference to `rows`.
+std::unique_ptr<dense_search_engine> make_flat_on_cpu(context const& ctx, dense_rows const& rows,
+                                                      dense_index_options const& options);
+
+}  // namespace rulerank::knn

@@ -1,0 +1,536 @@
+#include "core/aligned.hpp"
+#include "core/parallel.hpp"
+#include "knn/dense/candidate_list.hpp"
+#include "knn/dense/definition.hpp"
+#include "knn/dense/engine.hpp"
+#include "knn/dense/error_bound.hpp"
+#include "knn/dense/flat_kernels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+// `flat` (docs/modules/knn.md): floats tell which rows may be among the nearest, and those are
+// computed by the definition. Blocks of rows stay in a core's caches while all queries of a group
+// meet them, so that rows come from memory once a group, and what no bound excludes goes to a list
+// of each query and thread. A few queries are compared by direct differences, vector after vector
+// along the dimensions; more of them side by side, by products and norms, which cost half as much
+// and know less: pairs that those bounds leave meet the direct difference too.
+namespace rulerank::knn {
+
+namespace {
+
+/// Up to so many queries are compared one after the other.
+constexpr std::size_t few_queries = 4;
+/// Rows of a block, for the caches; a multiple of what the kernels take at once.
+constexpr std::size_t most_block_rows = 252;
+constexpr std::size_t block_bytes = 128 << 10;
+/// Queries of a group, for the caches and the memory of their lists.
+constexpr std::size_t group_bytes = 1 << 20;
+constexpr std::size_t list_bytes = std::size_t{256} << 20;
+/// Pairs of numbers that a thread at least has: fewer are done before another thread has begun.
+constexpr std::size_t pairs_a_thread = std::size_t{1} << 18;
+/// Rows that a thread takes at once hold so many bytes for one query.
+constexpr std::size_t bytes_at_once = 2 << 20;
+
+/// Queries that meet a block of rows together.
+struct grouped_queries {
+  dense_request const* request = nullptr;
+  std::size_t first = 0;  // of the request
+  std::size_t count = 0;
+  bool few = false;
+  float const* values = nullptr;           // [count][dimensions]
+  std::vector<double> magnitude;           // [count] as that of rows
+  std::vector<bool> beyond;                // [count] the kernels cannot take it
+  aligned_vector<float> panels;            // each [dimensions][width]
+  std::vector<query_panel> panel;          // without factors and limits
+  std::vector<std::atomic<double>> limit;  // [count] what all threads know
+
+  explicit grouped_queries(std::size_t n) : count(n), magnitude(n), beyond(n), limit(n) {
+    for (auto& one : limit) one = std::numeric_limits<double>::infinity();
+  }
+};
+
+bool passes(std::span<std::uint64_t const> words, std::size_t row) {
+  return (words[row / 64] >> (row % 64) & 1) != 0;
+}
+
+/// What all threads of a search read.
+struct flat_data {
+  dense_rows const& rows;
+  similarity metric;
+  error_bound bound{0};
+  std::vector<float> centre;          // l2: what products subtract first; empty: nothing
+  std::vector<double> magnitude;      // [rows] l2: |x'|^2; else |x|, as it is defined
+  std::vector<std::uint32_t> beyond;  // rows that the kernels cannot take, rising
+
+  /// Whether the kernels cannot take a vector.
+  bool is_beyond(double of_vector) const {
+    if (rows.dimensions() > most_bounded_dimensions) return true;
+    double const norm = metric == similarity::l2 ? std::sqrt(of_vector) : of_vector;
+    // A smaller norm is no float that is as near to it as the cosine's line needs.
+    if (metric == similarity::cosine && norm > 0 && norm < 0x1p-100) return true;
+    return norm > largest_norm;
+  }
+};
+
+/// One thread's part of a search.
+class alignas(apart) worker {
+ public:
+  worker(flat_data const& data, grouped_queries& group)
+      : data_(data),
+        group_(group),
+        dimensions_(data.rows.dimensions()),
+        lists_(group.count, candidate_list(group.request->k, group.request->farthest)),
+        factor_(round_up(group.count, 2 * query_group), 0),
+        limit_(factor_.size(), -std::numeric_limits<float>::infinity()),
+        limit_of_line_(group.count, std::numeric_limits<double>::quiet_NaN()),
+        eight_(rows_together * dimensions_) {}
+
+  /// Rows of a block; a thread takes rising ones.
+  void scan(std::size_t begin, std::size_t end) {
+    gather(begin, end);
+    if (rows_.count > 0) {
+      for (std::size_t q = 0; q < group_.count; ++q) draw_line(q);
+      if (group_.few)
+        scan_few();
+      else
+        scan_many();
+    }
+    for (std::size_t q = 0; q < group_.count; ++q)
+      if (group_.beyond[q]) add_exactly(q, number_, true);
+    if (!apart_.empty())
+      for (std::size_t q = 0; q < group_.count; ++q) add_exactly(q, apart_, false);
+  }
+
+  candidate_list& list(std::size_t q) { return lists_[q]; }
+  std::uint64_t recomputed() const { return recomputed_; }
+
+  /// Makes rows exact.
+  void settle(std::size_t q, std::span<bounded_row> rows) {
+    float const* const query = group_.values + q * dimensions_;
+    std::array<float const*, rows_together> pointers{};
+    std::array<bounded_row*, rows_together> of{};
+    std::array<double, rows_together> sums{};
+    std::size_t waiting = 0;
+    auto const compute = [&] {
+      if (data_.metric == similarity::l2)
+        defined_sums(query, pointers.data(), waiting, dimensions_, squared_difference_of,
+                     sums.data());
+      else
+        defined_sums(query, pointers.data(), waiting, dimensions_, product_of, sums.data());
+      for (std::size_t i = 0; i < waiting; ++i) {
+        double const key =
+            order_key(data_.metric, sums[i], group_.magnitude[q], data_.magnitude[of[i]->row]);
+        *of[i] = {key, key, of[i]->row, true};
+      }
+      recomputed_ += waiting;
+      waiting = 0;
+    };
+    for (bounded_row& one : rows) {
+      if (one.exact) continue;
+      pointers[waiting] = floats_of(one.row, eight_.data() + waiting * dimensions_);
+      of[waiting++] = &one;
+      if (waiting == rows_together) compute();
+    }
+    compute();
+  }
+
+ private:
+  /// The values of a row, at `space` where they are no floats.
+  float const* floats_of(std::size_t row, float* space) const {
+    std::byte const* const values = data_.rows.row(row);
+    if (data_.rows.type() == datasets::element::float32)
+      return reinterpret_cast<float const*>(values);
+    to_floats(data_.rows.type(), values, dimensions_, space);
+    return space;
+  }
+
+  /// Makes a block of the rows that may be found, of floats and moved where products need it.
+  void gather(std::size_t begin, std::size_t end) {
+    std::span<std::uint64_t const> const filter = group_.request->filter.rows;
+    number_.clear();
+    apart_.clear();
+    auto beyond = std::lower_bound(data_.beyond.begin(), data_.beyond.end(), begin);
+    if (filter.empty() && (beyond == data_.beyond.end() || *beyond >= end)) {
+      number_.resize(end - begin);
+      std::iota(number_.begin(), number_.end(), static_cast<std::uint32_t>(begin));
+    } else {
+      for (std::size_t r = begin; r < end; ++r) {
+        bool const is_beyond = beyond != data_.beyond.end() && *beyond == r;
+        if (is_beyond) ++beyond;
+        if (filter.empty() || passes(filter, r))
+          (is_beyond ? apart_ : number_).push_back(static_cast<std::uint32_t>(r));
+      }
+    }
+    rows_ = {nullptr, dimensions_, number_.size(), dimensions_};
+    bool const moved = !group_.few && !data_.centre.empty();
+    bool const whole = number_.size() == end - begin && data_.rows.together(begin) >= end - begin;
+    if (whole && !moved && data_.rows.type() == datasets::element::float32) {
+      rows_.data = reinterpret_cast<float const*>(data_.rows.row(begin));
+    } else {
+      floats_.resize(std::max(floats_.size(), number_.size() * dimensions_));
+      if (whole)
+        to_floats(data_.rows.type(), data_.rows.row(begin), number_.size() * dimensions_,
+                  floats_.data());
+      else
+        for (std::size_t i = 0; i < number_.size(); ++i)
+          to_floats(data_.rows.type(), data_.rows.row(number_[i]), dimensions_,
+                    floats_.data() + i * dimensions_);
+      if (moved) subtract(data_.centre.data(), dimensions_, number_.size(), floats_.data());
+      rows_.data = floats_.data();
+    }
+    make_terms();
+  }
+
+  /// What `draw_line` needs of each row.
+  void make_terms() {
+    if (group_.few && data_.metric == similarity::l2) return;
+    term_.resize(std::max(term_.size(), number_.size()));
+    for (std::size_t i = 0; i < number_.size(); ++i) {
+      double const magnitude = data_.magnitude[number_[i]];
+      if (data_.metric == similarity::l2)
+        term_[i] = float_below(magnitude * (1 - data_.bound.norms()) / 2);
+      else if (data_.metric == similarity::inner_product)
+        term_[i] = -float_above(1.001 * data_.bound.products() * magnitude);
+      else
+        term_[i] = static_cast<float>(magnitude);
+    }
+  }
+
+  /// Sets factor and limit of a query so that term * factor - product <= limit for each row whose
+  /// key may be at most that of the limit; of l2 for a few, sum <= limit. Subtraction and
+  /// comparison are monotone, so that it holds of the rounded values where it holds of the exact.
+  void draw_line(std::size_t q) {
+    if (group_.beyond[q]) return;
+    double const farthest =
+        std::min(lists_[q].limit(), group_.limit[q].load(std::memory_order_relaxed));
+    if (farthest == limit_of_line_[q]) return;
+    limit_of_line_[q] = farthest;
+    error_bound const& bound = data_.bound;
+    double const magnitude = group_.magnitude[q];
+    if (data_.metric == similarity::l2 && group_.few) {
+      limit_[q] =
+          float_above(farthest * (1 + bound.differences()) * (1 + 0x1p-50) + bound.underflow());
+    } else if (data_.metric == similarity::l2) {
+      // low = (|x'|^2 + |y'|^2) (1 - bound) - 2 product - underflow
+      factor_[q] = 1;
+      limit_[q] =
+          float_above((farthest - magnitude * (1 - bound.norms()) + 2 * bound.underflow()) / 2);
+    } else if (data_.metric == similarity::inner_product) {
+      // low = -product - bound |x| |y| - underflow
+      factor_[q] = float_above(magnitude);
+      limit_[q] = float_above(farthest + bound.underflow());
+    } else if (farthest > 1.5) {
+      factor_[q] = 0;
+      limit_[q] = std::numeric_limits<float>::infinity();
+    } else {
+      // low = -product / (|x| |y|) - bound - underflow / (|x| |y|); 8 units for the rounding of
+      // |x| and of the product with it.
+      factor_[q] = float_below(-(farthest + bound.products() + 0x1p-21) * magnitude);
+      limit_[q] = float_above(bound.underflow());
+    }
+  }
+
+  void scan_few() {
+    sums_.resize(std::max(sums_.size(), rows_.count));
+    bool const l2 = data_.metric == similarity::l2;
+    for (std::size_t q = 0; q < group_.count; ++q) {
+      if (group_.beyond[q]) continue;
+      float const* const query = group_.values + q * dimensions_;
+      if (l2)
+        sum_squared_differences(query, rows_, sums_.data());
+      else
+        sum_products(query, rows_, sums_.data());
+      float const limit = limit_[q];
+      float const factor = factor_[q];
+      for (std::size_t r = 0; r < rows_.count; ++r)
+        if ((l2 ? sums_[r] : term_[r] * factor - sums_[r]) <= limit) consider(q, r, sums_[r]);
+    }
+  }
+
+  void scan_many() {
+    std::size_t first = 0;
+    for (query_panel panel : group_.panel) {
+      panel.factor = factor_.data() + first;
+      panel.limit = limit_.data() + first;
+      pairs_.resize(std::max(pairs_.size(), rows_.count * panel.width));
+      std::size_t const found = find_near_pairs(panel, rows_, term_.data(), pairs_.data());
+      for (std::size_t i = 0; i < found; ++i) {
+        near_pair const& pair = pairs_[i];
+        consider(first + pair.query, pair.row, pair.product);
+      }
+      first += panel.width;
+    }
+  }
+
+  bool may_be_found(std::size_t q, std::size_t row) const {
+    std::span<std::uint64_t const> const filters = group_.request->filter.of_query;
+    if (filters.empty()) return true;
+    std::size_t const words = (data_.rows.size() + 63) / 64;
+    return passes(filters.subspan((group_.first + q) * words, words), row);
+  }
+
+  /// A row that the line of a query leaves. `sum`: of products, of l2 for a few of differences.
+  void consider(std::size_t q, std::size_t in_block, float sum) {
+    std::uint32_t const row = number_[in_block];
+    if (!may_be_found(q, row)) return;
+    add(q, bounds_of(q, row, sum), true);
+  }
+
+  bounded_row bounds_of(std::size_t q, std::uint32_t row, float sum) {
+    error_bound const& bound = data_.bound;
+    if (data_.metric == similarity::l2) {
+      if (!group_.few)
+        sum_squared_differences(group_.values + q * dimensions_,
+                                {floats_of(row, eight_.data()), dimensions_, 1, dimensions_}, &sum);
+      double const s = sum;
+      return {(s - bound.underflow()) / (1 + bound.differences()),
+              (s + bound.underflow()) / (1 - bound.differences()), row, false};
+    }
+    double const norms = group_.magnitude[q] * data_.magnitude[row];
+    if (data_.metric == similarity::inner_product) {
+      double const error = bound.products() * norms + bound.underflow();
+      return {-static_cast<double>(sum) - error, -static_cast<double>(sum) + error, row, false};
+    }
+    if (norms == 0) return {0, 0, row, true};
+    double const key = -static_cast<double>(sum) / norms;
+    double const error = bound.products() + bound.underflow() / norms;
+    return {key - error, key + error, row, false};
+  }
+
+  void add(std::size_t q, bounded_row const& one, bool in_order) {
+    if (one.low > group_.limit[q].load(std::memory_order_relaxed)) return;
+    bool const fell =
+        lists_[q].add(one, in_order, [&](std::vector<bounded_row>& rows) { settle(q, rows); });
+    if (!fell) return;
+    double const mine = lists_[q].limit();
+    double known = group_.limit[q].load(std::memory_order_relaxed);
+    while (mine < known && !group_.limit[q].compare_exchange_weak(known, mine)) {
+    }
+  }
+
+  void add_exactly(std::size_t q, std::span<std::uint32_t const> rows, bool in_order) {
+    exact_.clear();
+    for (std::uint32_t const row : rows)
+      if (may_be_found(q, row)) exact_.push_back({0, 0, row, false});
+    settle(q, exact_);
+    for (bounded_row const& one : exact_) add(q, one, in_order);
+  }
+
+  flat_data const& data_;
+  grouped_queries& group_;
+  std::size_t dimensions_;
+  std::vector<candidate_list> lists_;
+  aligned_vector<float> factor_, limit_;  // [queries of the panels]
+  std::vector<double> limit_of_line_;
+  std::vector<std::uint32_t> number_, apart_;  // rows of the block, and those beyond the kernels
+  float_rows rows_;
+  aligned_vector<float> floats_, term_, sums_, eight_;
+  std::vector<near_pair> pairs_;
+  std::vector<bounded_row> exact_;
+  std::uint64_t recomputed_ = 0;
+};
+
+class flat_on_cpu final : public dense_search_engine {
+ public:
+  flat_on_cpu(context const& ctx, dense_rows const& rows, dense_index_options const& options)
+      : data_{rows, options.metric, error_bound(0), {}, {}, {}} {
+    added(ctx, 0);
+  }
+
+  void added(context const& ctx, std::size_t first) override {
+    std::size_t const rows = data_.rows.size();
+    std::size_t const dimensions = data_.rows.dimensions();
+    if (first == 0) {
+      data_.bound = error_bound(dimensions);
+      data_.centre = data_.metric == similarity::l2 ? centre_of_rows() : std::vector<float>();
+    }
+    data_.magnitude.resize(rows);
+    std::vector<aligned_vector<float>> space(static_cast<std::size_t>(ctx.thread_count()));
+    parallel_for(ctx, rows - first, 4096, [&](std::size_t begin, std::size_t end, int thread) {
+      auto& floats = space[static_cast<std::size_t>(thread)];
+      floats.resize(rows_together * dimensions);
+      for (std::size_t r = first + begin; r < first + end; r += rows_together)
+        measure(r, std::min(rows_together, first + end - r), floats.data());
+    });
+    data_.beyond.erase(std::lower_bound(data_.beyond.begin(), data_.beyond.end(), first),
+                       data_.beyond.end());
+    for (std::size_t r = first; r < rows; ++r)
+      if (data_.is_beyond(data_.magnitude[r]))
+        data_.beyond.push_back(static_cast<std::uint32_t>(r));
+  }
+
+  void search(context const& ctx, dense_request const& request,
+              std::span<std::vector<dense_candidate>> found,
+              dense_search_work& work) const override {
+    auto const threads = static_cast<std::size_t>(ctx.thread_count());
+    std::size_t const rows = data_.rows.size();
+    std::size_t const of_lists =
+        std::min(threads * (2 * request.k + 32), rows) * sizeof(bounded_row) + 1;
+    std::size_t const together = std::max<std::size_t>(
+        std::min(list_bytes / of_lists, group_bytes / (data_.rows.dimensions() * sizeof(float))),
+        2 * query_group);
+    for (std::size_t first = 0; first < request.count; first += together)
+      search_group(ctx, request, first, std::min(together, request.count - first),
+                   found.subspan(first), work);
+  }
+
+ private:
+  void search_group(context const& ctx, dense_request const& request, std::size_t first,
+                    std::size_t count, std::span<std::vector<dense_candidate>> found,
+                    dense_search_work& work) const {
+    grouped_queries group(count);
+    prepare(request, first, group);
+    std::size_t const row_bytes = data_.rows.dimensions() * sizeof(float);
+    context on = ctx;
+    on.threads = static_cast<int>(std::clamp<std::size_t>(
+        data_.rows.size() * data_.rows.dimensions() * count / pairs_a_thread, 1,
+        static_cast<std::size_t>(ctx.thread_count())));
+    auto const threads = static_cast<std::size_t>(on.threads);
+    std::vector<worker> workers(threads, worker(data_, group));
+    std::size_t const block =
+        std::clamp<std::size_t>(block_bytes / row_bytes / 14 * 14, 14, most_block_rows);
+    std::size_t const at_once =
+        block * std::max<std::size_t>(bytes_at_once / (block * row_bytes * count), 1);
+    parallel_for(on, data_.rows.size(), at_once,
+                 [&](std::size_t begin, std::size_t end, int thread) {
+                   for (std::size_t r = begin; r < end; r += block)
+                     workers[static_cast<std::size_t>(thread)].scan(r, std::min(end, r + block));
+                 });
+    std::atomic<std::uint64_t> widened{0};
+    parallel_for(
+        on, count, count / (8 * threads) + 1, [&](std::size_t begin, std::size_t end, int thread) {
+          for (std::size_t q = begin; q < end; ++q)
+            widened +=
+                merge(workers, workers[static_cast<std::size_t>(thread)], q, request, found[q]);
+        });
+    for (worker const& one : workers) work.recomputed += one.recomputed();
+    work.widened += widened;
+  }
+
+  /// What the lists of all threads have of a query, exactly and in order. Returns 1 where a list
+  /// was widened, else 0.
+  static std::uint64_t merge(std::vector<worker>& workers, worker& mine, std::size_t q,
+                             dense_request const& request, std::vector<dense_candidate>& found) {
+    std::vector<bounded_row> rows;
+    std::uint64_t widened = 0;
+    for (worker& one : workers) {
+      auto& some = one.list(q).rows();
+      rows.insert(rows.end(), some.begin(), some.end());
+      std::vector<bounded_row>().swap(some);
+      if (one.list(q).widened()) widened = 1;
+    }
+    std::size_t const k = request.k;
+    if (k > 0 && rows.size() > k) {
+      auto const kth = rows.begin() + static_cast<std::ptrdiff_t>(k - 1);
+      std::nth_element(rows.begin(), kth, rows.end(),
+                       [](auto const& a, auto const& b) { return a.high < b.high; });
+      double const limit = kth->high;
+      std::erase_if(rows, [&](bounded_row const& one) { return one.low > limit; });
+    }
+    mine.settle(q, rows);
+    found.clear();
+    found.reserve(rows.size());
+    for (bounded_row const& one : rows)
+      if (k > 0 || one.low <= request.farthest) found.push_back({one.low, one.row});
+    std::sort(found.begin(), found.end(), nearer_row());
+    if (k > 0 && found.size() > k) found.resize(k);
+    return widened;
+  }
+
+  /// The mean of some rows, where it is far from the origin beside what rows are from it.
+  std::vector<float> centre_of_rows() const {
+    std::size_t const dimensions = data_.rows.dimensions();
+    std::size_t const some = std::min<std::size_t>(data_.rows.size(), 1024);
+    if (some == 0) return {};
+    std::vector<float> row(dimensions);
+    auto const each = [&](auto const& use) {
+      for (std::size_t i = 0; i < some; ++i) {
+        to_floats(data_.rows.type(), data_.rows.row(i * data_.rows.size() / some), dimensions,
+                  row.data());
+        use();
+      }
+    };
+    std::vector<double> mean(dimensions);
+    double squares = 0;
+    each([&] {
+      for (std::size_t i = 0; i < dimensions; ++i) {
+        mean[i] += row[i] / static_cast<double>(some);
+        squares += static_cast<double>(row[i]) * row[i];
+      }
+    });
+    double of_mean = 0;
+    for (double const value : mean) of_mean += value * value;
+    of_mean *= static_cast<double>(some);
+    // The sum of the squares around the mean is the sum of all less that of the mean.
+    if (!(of_mean > 0.875 * squares) || !std::isfinite(squares)) return {};
+    std::vector<float> centre(dimensions);
+    for (std::size_t i = 0; i < dimensions; ++i) centre[i] = static_cast<float>(mean[i]);
+    return centre;
+  }
+
+  /// The magnitudes of up to `rows_together` rows that follow each other.
+  void measure(std::size_t begin, std::size_t count, float* floats) {
+    std::size_t const dimensions = data_.rows.dimensions();
+    std::array<float const*, rows_together> rows{};
+    for (std::size_t i = 0; i < count; ++i) {
+      float* const to = floats + i * dimensions;
+      to_floats(data_.rows.type(), data_.rows.row(begin + i), dimensions, to);
+      if (!data_.centre.empty()) subtract(data_.centre.data(), dimensions, 1, to);
+      rows[i] = to;
+    }
+    std::array<double, rows_together> sums{};
+    defined_sums(
+        rows[0], rows.data(), count, dimensions, [](double, double y) { return y * y; },
+        sums.data());
+    for (std::size_t i = 0; i < count; ++i)
+      data_.magnitude[begin + i] = data_.metric == similarity::l2 ? sums[i] : std::sqrt(sums[i]);
+  }
+
+  void prepare(dense_request const& request, std::size_t first, grouped_queries& group) const {
+    std::size_t const dimensions = data_.rows.dimensions();
+    group.request = &request;
+    group.first = first;
+    group.few = group.count <= few_queries;
+    group.values = request.queries.data() + first * dimensions;
+    if (request.k == 0)
+      for (auto& one : group.limit) one = request.farthest;
+    std::vector<float> moved(group.values, group.values + group.count * dimensions);
+    if (!data_.centre.empty()) subtract(data_.centre.data(), dimensions, group.count, moved.data());
+    for (std::size_t q = 0; q < group.count; ++q) {
+      double const norm = defined_norm(moved.data() + q * dimensions, dimensions);
+      group.magnitude[q] = data_.metric == similarity::l2 ? norm * norm : norm;
+      group.beyond[q] = data_.is_beyond(group.magnitude[q]);
+      if (group.beyond[q]) std::fill_n(moved.data() + q * dimensions, dimensions, 0.0F);
+    }
+    if (group.few) return;
+    std::size_t const width = 2 * query_group;
+    group.panels.resize(round_up(group.count, width) * dimensions);
+    for (std::size_t q = 0; q < group.count; q += width) {
+      std::size_t const here = std::min(width, group.count - q);
+      query_panel panel;
+      panel.width = here > query_group ? width : query_group;
+      float* const values = group.panels.data() + q * dimensions;
+      for (std::size_t j = 0; j < here; ++j)
+        for (std::size_t i = 0; i < dimensions; ++i)
+          values[i * panel.width + j] = moved[(q + j) * dimensions + i];
+      panel.values = values;
+      group.panel.push_back(panel);
+    }
+  }
+
+  flat_data data_;
+};
+
+}  // namespace
+
+std::unique_ptr<dense_search_engine> make_flat_on_cpu(context const& ctx, dense_rows const& rows,
+                                                      dense_index_options const& options) {
+  return std::make_unique<flat_on_cpu>(ctx, rows, options);
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,289 @@
+#include "knn/dense/search.hpp"
+
+#include "core/error.hpp"
+#include "core/memory_gate.hpp"
+#include "knn/dense/definition.hpp"
+#include "knn/dense/engine.hpp"
+#include "knn/dense/flat_kernels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::knn {
+
+namespace {
+
+constexpr std::array<similarity, 3> metrics{similarity::l2, similarity::inner_product,
+                                            similarity::cosine};
+
+constexpr dense_engine_entry engines[] = {
+    {dense_engine::flat, "flat",
+     "floats with proven bounds tell which rows may be near, and those are computed exactly", "",
+     runs_on::cpu, runs_on::cpu, make_flat_on_cpu},
+};
+
+/// Queries that an engine is given at once.
+constexpr std::size_t slice_bytes = std::size_t{64} << 20;
+
+bool may_be_searched(datasets::element type) {
+  using enum datasets::element;
+  return type == float32 || type == float16 || type == bfloat16 || type == int8 || type == uint8;
+}
+
+/// Throws what the constructor and `search` promise.
+void check_vectors(context const& ctx, datasets::vectors const& some) {
+  if (!may_be_searched(some.type()))
+    throw usage_error(fmt::format("{}: found values of type {}, expected f32, f16, bf16, i8 or u8",
+                                  some.name(), datasets::name_of(some.type())));
+  datasets::expect_finite(ctx, some);
+}
+
+void check_filter(std::span<std::uint64_t const> filter, std::size_t expected,
+                  std::string_view what) {
+  if (!filter.empty() && filter.size() != expected)
+    throw usage_error(
+        fmt::format("{}: found {}, expected {}", what, counted(filter.size(), "word"), expected));
+}
+
+/// The key that no row of a range orders behind, or one that is a little larger.
+double farthest_key(similarity metric, double radius) {
+  if (metric != similarity::l2) return 0.0 - radius;
+  return radius * radius * (1 + 0x1p-40);
+}
+
+std::chrono::steady_clock::time_point now() {
+  return std::chrono::steady_clock::now();
+}
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(now() - begin).count();
+}
+
+}  // namespace
+
+similarity dense_similarity_from(std::string_view name) {
+  std::string names;
+  for (similarity const metric : metrics) {
+    if (name_of(metric) == name) return metric;
+    names.append(names.empty() ? "" : ", ").append(name_of(metric));
+  }
+  throw usage_error(fmt::format("found metric '{}', expected {}", name, names));
+}
+
+std::span<dense_engine_entry const> dense_engines() {
+  return engines;
+}
+std::string_view name_of(dense_engine e) {
+  return name_of_engine(engines, e);
+}
+dense_engine dense_engine_from(std::string_view name) {
+  return engine_named<dense_engine>(engines, name);
+}
+
+struct dense_index::implementation {
+  dense_rows rows;
+  similarity metric;
+  dense_engine which;
+  std::vector<std::int64_t> ids;
+  std::unique_ptr<dense_search_engine> engine;
+
+  void check_queries(context const& ctx, datasets::vectors const& queries,
+                     dense_filter const& filter) const {
+    check_vectors(ctx, queries);
+    if (rows.size() > 0 && queries.size() > 0 && queries.dimensions() != rows.dimensions())
+      throw usage_error(fmt::format("{}: found {}, expected {} as the rows have", queries.name(),
+                                    counted(queries.dimensions(), "dimension"), rows.dimensions()));
+    std::size_t const words = (rows.size() + 63) / 64;
+    check_filter(filter.rows, words, "the filter of all queries");
+    check_filter(filter.of_query, words * queries.size(), "the filters of queries");
+  }
+
+  /// Gives the engine some queries after the others. request: k or farthest. use(q, found): what
+  /// the engine found for query q.
+  template <class Use>
+  dense_search_work search(context const& ctx, datasets::vectors const& queries,
+                           dense_request request, Use const& use) const {
+    std::size_t const dimensions = rows.dimensions();
+    std::size_t const words = (rows.size() + 63) / 64;
+    dense_filter const filter = request.filter;
+    std::size_t const of_query =
+        dimensions * sizeof(float) + (request.k + 1) * sizeof(dense_candidate);
+    std::size_t const together = std::max<std::size_t>(slice_bytes / of_query, 32);
+    dense_search_work work;
+    std::vector<float> values;
+    std::vector<std::vector<dense_candidate>> found;
+    for (std::size_t first = 0; first < queries.size(); first += together) {
+      request.count = std::min(together, queries.size() - first);
+      values.resize(request.count * dimensions);
+      to_floats(queries.type(), queries.data() + first * queries.row_bytes(), values.size(),
+                values.data());
+      request.queries = values;
+      if (!filter.of_query.empty())
+        request.filter.of_query = filter.of_query.subspan(first * words, request.count * words);
+      found.assign(request.count, {});
+      engine->search(ctx, request, found, work);
+      for (std::size_t q = 0; q < request.count; ++q) use(first + q, found[q]);
+    }
+    rows.first().expect_unchanged();
+    queries.expect_unchanged();
+    return work;
+  }
+};
+
+dense_index::dense_index(context const& ctx, datasets::vectors rows,
+                         dense_index_options const& options, std::vector<std::int64_t> ids) {
+  if (std::find(metrics.begin(), metrics.end(), options.metric) == metrics.end())
+    dense_similarity_from(knn::name_of(options.metric));
+  auto const& entry = choose_engine(engines, options.engine, ctx);
+  if (!ids.empty() && ids.size() != rows.size())
+    throw usage_error(fmt::format("ids: found {}, expected one for each of {}", ids.size(),
+                                  counted(rows.size(), "row")));
+  if (rows.size() >= no_neighbour)
+    throw usage_error(fmt::format("{}: found {}, expected fewer than {}", rows.name(),
+                                  counted(rows.size(), "row"), no_neighbour));
+  check_vectors(ctx, rows);
+  implementation_.reset(new implementation{dense_rows(std::move(rows)), options.metric, entry.which,
+                                           std::move(ids), nullptr});
+  implementation_->engine = entry.make(ctx, implementation_->rows, options);
+  implementation_->rows.first().expect_unchanged();
+}
+dense_index::~dense_index() = default;
+dense_index::dense_index(dense_index&&) noexcept = default;
+
+void dense_index::add(context const& ctx, datasets::vectors const& rows,
+                      std::span<std::int64_t const> ids) {
+  implementation& own = *implementation_;
+  std::size_t const before = own.rows.size();
+  if (rows.empty()) return;
+  check_vectors(ctx, rows);
+  if (before == 0) own.rows.become(rows.type(), rows.dimensions());
+  if (rows.type() != own.rows.type() || rows.dimensions() != own.rows.dimensions())
+    throw usage_error(fmt::format("{}: found rows of {} values of type {}, expected {} of {}",
+                                  rows.name(), rows.dimensions(), datasets::name_of(rows.type()),
+                                  own.rows.dimensions(), datasets::name_of(own.rows.type())));
+  bool const has_ids = before == 0 ? !ids.empty() : !own.ids.empty();
+  if (ids.size() != (has_ids ? rows.size() : 0))
+    throw usage_error(fmt::format("ids: found {} for {}, expected {}", ids.size(),
+                                  counted(rows.size(), "row"),
+                                  has_ids ? "one for each" : "none, as the other rows have none"));
+  if (rows.size() >= no_neighbour - before)
+    throw usage_error(fmt::format("{}: found {} in all, expected fewer than {}", rows.name(),
+                                  counted(before + rows.size(), "row"), no_neighbour));
+  own.ids.reserve(own.ids.size() + ids.size());
+  own.rows.add(rows);
+  try {
+    own.engine->added(ctx, before);
+    rows.expect_unchanged();
+  } catch (...) {
+    own.rows.remove_last(rows.size());
+    throw;
+  }
+  own.ids.insert(own.ids.end(), ids.begin(), ids.end());
+}
+
+std::size_t dense_index::size() const noexcept {
+  return implementation_->rows.size();
+}
+std::size_t dense_index::dimensions() const noexcept {
+  return implementation_->rows.dimensions();
+}
+datasets::element dense_index::type() const noexcept {
+  return implementation_->rows.type();
+}
+similarity dense_index::metric() const noexcept {
+  return implementation_->metric;
+}
+dense_engine dense_index::engine() const noexcept {
+  return implementation_->which;
+}
+std::int64_t dense_index::id_of(std::uint32_t row) const {
+  return implementation_->ids.empty() ? std::int64_t{row} : implementation_->ids[row];
+}
+std::vector<std::int64_t> dense_index::ids_of(std::span<std::uint32_t const> rows) const {
+  std::vector<std::int64_t> ids(rows.size());
+  std::transform(rows.begin(), rows.end(), ids.begin(),
+                 [&](std::uint32_t row) { return row == no_neighbour ? -1 : id_of(row); });
+  return ids;
+}
+
+neighbours dense_index::search(context const& ctx, datasets::vectors const& queries, std::size_t k,
+                               dense_filter const& filter, dense_search_work* work) const {
+  auto const begin = now();
+  implementation const& own = *implementation_;
+  if (k == 0) throw usage_error("k: found 0, expected at least 1");
+  own.check_queries(ctx, queries, filter);
+  neighbours found;
+  found.queries = queries.size();
+  found.k = k;
+  found.order = order_of(own.metric);
+  dense_request request;
+  request.k = std::min(k, own.rows.size());
+  request.filter = filter;
+  std::size_t const entry = sizeof(std::uint32_t) + sizeof(double);
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  bool const fits = queries.empty() || k <= most / 2 / entry / queries.size();
+  // Beside the result the lists of some queries, by which every row may have an entry for a moment.
+  memory_gate().take(
+      {fits ? queries.size() * k * entry + request.k * 64 : most,
+       fmt::format("k {}: the neighbours of {}", k, counted(queries.size(), "query", "queries")),
+       "use a smaller k, or search for fewer queries at a time"},
+      [&] {
+        found.id.assign(queries.size() * k, no_neighbour);
+        found.value.assign(queries.size() * k, 0);
+      });
+  if (request.k > 0) {
+    dense_search_work const done = own.search(
+        ctx, queries, request, [&](std::size_t q, std::vector<dense_candidate> const& some) {
+          for (std::size_t i = 0; i < some.size(); ++i) {
+            found.id[q * k + i] = some[i].id;
+            found.value[q * k + i] = value_of_key(own.metric, some[i].value);
+          }
+        });
+    if (work != nullptr) *work += done;
+  }
+  found.search_s = seconds_since(begin);
+  return found;
+}
+
+rows_in_range dense_index::search_range(context const& ctx, datasets::vectors const& queries,
+                                        double radius, dense_filter const& filter,
+                                        dense_search_work* work) const {
+  auto const begin = now();
+  implementation const& own = *implementation_;
+  bool const is_distance = own.metric == similarity::l2;
+  if (std::isnan(radius) || (is_distance && radius < 0))
+    throw usage_error(fmt::format("radius: found {}, expected a number{}", radius,
+                                  is_distance ? " of 0 or more" : ""));
+  own.check_queries(ctx, queries, filter);
+  rows_in_range found;
+  found.order = order_of(own.metric);
+  found.begin.assign(1, 0);
+  if (own.rows.size() == 0) {
+    found.begin.resize(queries.size() + 1, 0);
+    return found;
+  }
+  dense_request request;
+  request.farthest = farthest_key(own.metric, radius);
+  request.filter = filter;
+  dense_search_work const done =
+      own.search(ctx, queries, request, [&](std::size_t, std::vector<dense_candidate> const& some) {
+        for (dense_candidate const& one : some) {
+          double const value = value_of_key(own.metric, one.value);
+          if (is_distance ? value > radius : value < radius) continue;
+          found.row.push_back(one.id);
+          found.value.push_back(value);
+        }
+        found.begin.push_back(found.row.size());
+      });
+  if (work != nullptr) *work += done;
+  found.search_s = seconds_since(begin);
+  return found;
+}
+
+}  // namespace rulerank::knn

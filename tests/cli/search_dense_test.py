@@ -1,0 +1,165 @@
+"""The verb search dense: what it finds, what it refuses, and what it leaves behind."""
+
+import json
+import math
+import random
+import struct
+
+import harness
+from harness import Row
+
+
+def fvecs(rows):
+    return b"".join(struct.pack(f"<i{len(row)}f", len(row), *row) for row in rows)
+
+
+def read_vecs(data, kind):
+    """Rows of .ivecs ("i") or .fvecs ("f")."""
+    rows = []
+    while data:
+        (n,) = struct.unpack_from("<i", data)
+        rows.append(list(struct.unpack_from(f"<{n}{kind}", data, 4)))
+        data = data[4 + 4 * n:]
+    return rows
+
+
+def idx(values, *shape):
+    return struct.pack(f">I{len(shape)}I", 0x0800 + len(shape), *shape) + bytes(values)
+
+
+def drawn(rows, dimensions, seed, of=3):
+    """Small whole numbers: many rows are equally near."""
+    chance = random.Random(seed)
+    return [[float(chance.randrange(of)) for _ in range(dimensions)] for _ in range(rows)]
+
+
+def value_of(query, row, metric):
+    squares = products = of_query = of_row = 0.0
+    for x, y in zip(query, row):
+        squares += (x - y) * (x - y)
+        products += x * y
+        of_query += x * x
+        of_row += y * y
+    if metric == "l2":
+        return math.sqrt(squares)
+    if metric == "ip":
+        return products
+    return products / (math.sqrt(of_query) * math.sqrt(of_row)) if of_query and of_row else 0.0
+
+
+def nearest(rows, queries, metric, may=lambda row: True):
+    """The definition: of each query (value, row), nearest first."""
+    sign = 1 if metric == "l2" else -1
+    return [sorted(((value_of(query, row, metric), r) for r, row in enumerate(rows) if may(r)),
+                   key=lambda pair: (sign * pair[0], pair[1])) for query in queries]
+
+
+class SearchDense(harness.CommandLine):
+    def inputs(self, rows, queries):
+        return (self.file("base.fvecs", fvecs(rows)), self.file("queries.fvecs", fvecs(queries)))
+
+    def lines(self, *words):
+        found = {}
+        for line in self.expect(0, "search", "dense", *words).stdout.decode().splitlines():
+            query, rank, row, value = line.split("\t")
+            found.setdefault(int(query), []).append((float(value), int(row)))
+            self.assertEqual(int(rank), len(found[int(query)]))
+        return found
+
+    def test_what_is_found(self):
+        rows, queries = drawn(150, 5, 1), drawn(40, 5, 2)
+        base, asked = self.inputs(rows, queries)
+        for metric in ("l2", "ip", "cosine"):
+            for k in (1, 7, 150, 1000):
+                expected = {q: all[:k] for q, all in enumerate(nearest(rows, queries, metric))}
+                for threads in (1, 3):
+                    self.assertEqual(expected, self.lines(
+                        "--collection", base, "--queries", asked, "--k", k, "--metric", metric,
+                        "--threads", threads))
+
+    def test_radius(self):
+        rows, queries = drawn(150, 4, 3), drawn(9, 4, 4)
+        base, asked = self.inputs(rows, queries)
+        for metric, radius in (("l2", math.sqrt(2)), ("l2", 1.4), ("ip", 5), ("cosine", .5), ("l2", 0)):
+            expected = {}
+            for q, all in enumerate(nearest(rows, queries, metric)):
+                within = [pair for pair in all
+                          if (pair[0] <= radius if metric == "l2" else pair[0] >= radius)]
+                if within:
+                    expected[q] = within
+            self.assertEqual(expected, self.lines("--collection", base, "--queries", asked,
+                                                  "--radius", repr(radius), "--metric", metric))
+
+    def test_filter(self):
+        rows, queries = drawn(100, 4, 5), drawn(6, 4, 6)
+        base, asked = self.inputs(rows, queries)
+        may = set(random.Random(7).sample(range(100), 9))
+        ids = self.file("ids", "".join(f"{row}\n" for row in may).encode())
+        expected = dict(enumerate(nearest(rows, queries, "l2", lambda row: row in may)))
+        self.assertEqual(expected, self.lines("--collection", base, "--queries", asked, "--filter", ids))
+
+    def test_files_of_rows(self):
+        rows, queries = drawn(20, 3, 8), drawn(5, 3, 9)
+        base, asked = self.inputs(rows, queries)
+        ids = self.file("ids", b"3\n17\n")
+        self.expect(0, "search", "dense", "--collection", base, "--queries", asked, "--filter", ids,
+                    "--k", 4, "--out", "near.ivecs", "--values", "near.fvecs", "--run", "near.run")
+        found = read_vecs((self.folder / "near.ivecs").read_bytes(), "i")
+        values = read_vecs((self.folder / "near.fvecs").read_bytes(), "f")
+        for q, all in enumerate(nearest(rows, queries, "l2", lambda row: row in (3, 17))):
+            self.assertEqual(found[q], [row for _, row in all] + [-1, -1])
+            for (value, _), shown in zip(all, values[q]):
+                self.assertEqual(struct.pack("<f", value), struct.pack("<f", shown))
+        run = (self.folder / "near.run").read_text().splitlines()
+        self.assertEqual(len(run), 10)
+        self.assertEqual(run[0].split()[:4], ["0", "Q0", str(found[0][0]), "1"])
+
+    def test_votes(self):
+        base = self.file("base-images-idx2-ubyte", idx([0, 0, 9, 9, 0, 1, 9, 8], 4, 2))
+        asked = self.file("asked-images-idx2-ubyte", idx([1, 1, 7, 7, 0, 0], 3, 2))
+        labels = self.file("labels-idx1-ubyte", idx([5, 6, 5, 6], 4))
+        own = self.file("own-idx1-ubyte", idx([5, 6, 6], 3))
+        done = self.expect(0, "search", "dense", "--collection", base, "--queries", asked, "--k", 2,
+                           "--votes", "majority", "--labels", labels, "--query-labels", own,
+                           "--classes", "classes", "--out", "near", "--json")
+        self.assertEqual((self.folder / "classes").read_text(), "0\t5\t5\n1\t6\t6\n2\t6\t5\n")
+        summary = json.loads(done.stdout)
+        self.assertAlmostEqual(summary["accuracy"], 2 / 3)
+        self.assertEqual((summary["rows"], summary["dimensions"], summary["queries"], summary["k"],
+                          summary["engine"]), (4, 2, 3, 2, "flat"))
+
+    def test_bad_input(self):
+        good = fvecs([[1, 2], [3, 4], [5, 6]])
+        base = self.file("good.fvecs", good)
+        start = f"search dense --collection {base} --queries {base} --out {{out}} "
+        nan = self.file("nan.fvecs", fvecs([[1, 2], [3, math.nan]]))
+        three = self.file("three.fvecs", fvecs([[1, 2, 3]]))
+        for name, data, line, code, message in (
+                ("no collection", b"", "search dense --queries {in}", 2, "--collection"),
+                ("k of 0", b"", start + "--k 0", 2, "--k"),
+                ("metric", b"", start + "--metric l3", 2, "found metric 'l3', expected l2, ip, cosine"),
+                ("engine", b"", start + "--engine flot", 2, "flot"),
+                ("radius below 0", b"", start + "--radius -1", 2, "radius: found -1"),
+                ("radius and k", b"", start + "--radius 1 --k 3", 2, "--k beside --radius"),
+                ("values alone", b"", start + "--values v.fvecs", 2, "--values: expected --out"),
+                ("labels alone", b"", start + "--labels {in}", 2, "--labels without --votes"),
+                ("votes alone", b"", start + "--votes majority", 2, "--votes without --labels"),
+                ("filter beyond the rows", b"1\n3\n", start + "--filter {in}", 3,
+                 "{in}:2:1: found \"3\", expected the number of a row below 3"),
+                ("filter of words", b"x\n", start + "--filter {in}", 3, "{in}:1:1: found \"x\""),
+                ("filter of pairs", b"1 2\n", start + "--filter {in}", 3,
+                 "{in}:1:3: found \"2\", expected one number a line"),
+                ("other dimensions", b"",
+                 f"search dense --collection {base} --queries {three} --out {{out}}", 2,
+                 "found 3 dimensions, expected 2")):
+            self.check_rows([Row(name, data, line, code, message)])
+        self.expect(3, "search", "dense", "--collection", nan, "--queries", base,
+                    message="nan.fvecs:2:2: ")
+        self.expect(3, "search", "dense", "--collection", base, "--queries", nan,
+                    message="nan.fvecs:2:2: ")
+        self.expect(2, "search", "dense", "--collection", base, "--queries", base, "--radius", "1",
+                    "--out", "o.ivecs", message="--out o.ivecs beside --radius")
+
+
+if __name__ == "__main__":
+    harness.main()
