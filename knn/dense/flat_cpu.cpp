@@ -1,4 +1,6 @@
 #include "core/aligned.hpp"
+#include "core/error.hpp"
+#include "core/machine.hpp"
 #include "core/parallel.hpp"
 #include "knn/dense/candidate_list.hpp"
 #include "knn/dense/definition.hpp"
@@ -12,6 +14,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+
+#include <fmt/format.h>
 
 // `flat` (docs/modules/knn.md): floats tell which rows may be among the nearest, and those are
 // computed by the definition. Blocks of rows stay in a core's caches while all queries of a group
@@ -47,6 +51,8 @@ struct grouped_queries {
   std::vector<bool> beyond;                // [count] the kernels cannot take it
   aligned_vector<float> panels;            // each [dimensions][width]
   std::vector<query_panel> panel;          // without factors and limits
+  std::atomic<std::size_t> in_range{0};    // about as many rows are in the lists of a range
+  std::size_t most_in_range = 0;           // that memory holds
   std::vector<std::atomic<double>> limit;  // [count] what all threads know
 
   explicit grouped_queries(std::size_t n) : count(n), magnitude(n), beyond(n), limit(n) {
@@ -306,11 +312,22 @@ class alignas(apart) worker {
     if (one.low > group_.limit[q].load(std::memory_order_relaxed)) return;
     bool const fell =
         lists_[q].add(one, in_order, [&](std::vector<bounded_row>& rows) { settle(q, rows); });
+    if (group_.request->k == 0) count_in_range();
     if (!fell) return;
     double const mine = lists_[q].limit();
     double known = group_.limit[q].load(std::memory_order_relaxed);
     while (mine < known && !group_.limit[q].compare_exchange_weak(known, mine)) {
     }
+  }
+
+  void count_in_range() {
+    constexpr std::size_t some = 1024;
+    if (++in_range_ % some != 0) return;
+    if ((group_.in_range += some) > group_.most_in_range)
+      throw usage_error(fmt::format(
+          "radius: found more than {} rows for {}, which memory does not hold, expected "
+          "a narrower radius or fewer queries at a time",
+          group_.most_in_range, counted(group_.count, "query", "queries")));
   }
 
   void add_exactly(std::size_t q, std::span<std::uint32_t const> rows, bool in_order) {
@@ -333,6 +350,7 @@ class alignas(apart) worker {
   std::vector<near_pair> pairs_;
   std::vector<bounded_row> exact_;
   std::uint64_t recomputed_ = 0;
+  std::size_t in_range_ = 0;
 };
 
 class flat_on_cpu final : public dense_search_engine {
@@ -385,6 +403,8 @@ class flat_on_cpu final : public dense_search_engine {
                     dense_search_work& work) const {
     grouped_queries group(count);
     prepare(request, first, group);
+    // A list may be twice what it holds while it grows, and is copied in the end.
+    if (request.k == 0) group.most_in_range = free_memory() / (4 * sizeof(bounded_row)) + 1024;
     std::size_t const row_bytes = data_.rows.dimensions() * sizeof(float);
     context on = ctx;
     on.threads = static_cast<int>(std::clamp<std::size_t>(

@@ -123,7 +123,8 @@ class dense_index {
                     dense_filter const& filter = {}, dense_search_work* work = nullptr) const;
 
   /// The rows whose value is at most `radius` under l2, at least `radius` under the others.
-  /// Throws as `search` does, and `usage_error` for a radius that is NaN, or below 0 under l2.
+  /// Throws as `search` does, and `usage_error` for a radius that is NaN, or below 0 under l2, or
+  /// that has more rows inside than memory holds.
   rows_in_range search_range(context const& ctx, datasets::vectors const& queries, double radius,
                              dense_filter const& filter = {},
                              dense_search_work* work = nullptr) const;

@@ -106,10 +106,8 @@ neighbours first_of(neighbours const& all, std::size_t queries, std::size_t k) {
   some.k = k;
   some.order = all.order;
   for (std::size_t q = 0; q < queries; ++q) {
-    auto const ids = all.ids_of(q).first(k);
-    auto const values = all.values_of(q).first(k);
-    some.id.insert(some.id.end(), ids.begin(), ids.end());
-    some.value.insert(some.value.end(), values.begin(), values.end());
+    for (auto const id : all.ids_of(q).first(k)) some.id.push_back(id);
+    for (double const value : all.values_of(q).first(k)) some.value.push_back(value);
   }
   return some;
 }

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import resource
 import struct
 
 import harness
@@ -89,6 +90,14 @@ class SearchDense(harness.CommandLine):
                     expected[q] = within
             self.assertEqual(expected, self.lines("--collection", base, "--queries", asked,
                                                   "--radius", repr(radius), "--metric", metric))
+
+    def test_more_in_a_radius_than_memory_holds(self):
+        base, asked = self.inputs([[0.0]] * 60000, [[0.0]] * 256)
+        limit = 600 << 20
+        self.expect(2, "search", "dense", "--collection", base, "--queries", asked, "--radius", "1",
+                    "--threads", 1, "--out", "near", message="which memory does not hold",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assertFalse((self.folder / "near").exists())
 
     def test_filter(self):
         rows, queries = drawn(100, 4, 5), drawn(6, 4, 6)
