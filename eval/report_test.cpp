@@ -26,6 +26,14 @@ TEST(table, aligns_columns) {
             "e          0.33     12\n");
 }
 
+TEST(table, shows_no_minus_before_zero) {
+  table t;
+  t.columns = {{"x", column::style::fixed, 3}};
+  for (double const x : {-1e-9, -0.0, -0.001}) t.rows.push_back({x});
+  EXPECT_EQ(render(t, table_format::table), "     x\n 0.000\n 0.000\n-0.001\n");
+  EXPECT_EQ(render(t, table_format::tsv), "x\n-1e-09\n-0\n-0.001\n");
+}
+
 TEST(table, keeps_numbers_exact_for_programs) {
   EXPECT_EQ(render(small(), table_format::tsv),
             "# 50 % of a_b\n"

@@ -26,8 +26,10 @@ std::string shown(cell const& c, column const& in) {
   if (auto const* text = std::get_if<std::string>(&c)) return *text;
   if (auto const* whole = std::get_if<std::int64_t>(&c)) return fmt::format("{}", *whole);
   double const value = std::get<double>(c);
-  return in.shown == column::style::fixed ? fmt::format("{:.{}f}", value, in.digits)
-                                          : fmt::format("{:.3g}", value);
+  if (in.shown != column::style::fixed) return fmt::format("{:.3g}", value);
+  std::string text = fmt::format("{:.{}f}", value, in.digits);
+  if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);
+  return text;
 }
 
 /// A cell as programs read it.
