@@ -246,7 +246,8 @@ TEST(dense_search, order_that_floats_turn_around) {
     for (std::size_t i = 0; i < n; ++i) values[2 * n + i] = small;
     values[2 * n] = 1;
     // What floats do not see of the last row, less a fifth.
-    values[n] = 1 + static_cast<float>(n * 2 / 5) * 0x1p-23F;
+    std::size_t const units = n * 2 / 5;
+    values[n] = 1 + static_cast<float>(units) * 0x1p-23F;
     values[0] = 0.5F;
     vectors const rows(values, n);
     std::vector<float> query(values.begin() + static_cast<std::ptrdiff_t>(2 * n), values.end());
