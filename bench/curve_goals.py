@@ -28,6 +28,12 @@ FEW = (0.01, 0.02, 0.05)
 WAYS = ("chosen", "random", "queries", "depth", "margin", "entropy", "variance")
 
 
+def mean_with_interval(differences):
+    """The mean and half its interval."""
+    return (float(differences.mean()), student(len(differences) - 1) * float(differences.std(ddof=1))
+            / len(differences) ** 0.5)
+
+
 class Curves:
     """The points of a set's folds: values[way, budget, system, settings] is a row a query and a column a measure."""
 
@@ -61,8 +67,7 @@ class Curves:
 
     def less(self, one, other, measure):
         """The difference and half its interval."""
-        d = (self.values[one] - self.values[other])[:, measure]
-        return float(d.mean()), student(len(d) - 1) * float(d.std(ddof=1)) / len(d) ** 0.5
+        return mean_with_interval((self.values[one] - self.values[other])[:, measure])
 
     def told(self, key):
         return " / ".join(bare(float(of)) for of in self.values[key].mean(axis=0))
@@ -100,7 +105,7 @@ def few_labels(sets):
             peer = of.best([(way, budget, system, settings) for way in WAYS for system in PEERS
                             for settings in ("defaults", "cross-fitted")])
             itself = "random", budget, "recommended", "defaults"
-            boosted = of.best([("all", 1, "lightgbm", "validated")])
+            boosted = "all", 1, "lightgbm", "validated"
             rows.append([f"{budget:.0%}", name, of.told(ours), f"{name_of(peer)} {of.told(peer)}",
                          of.difference(ours, peer), of.difference(ours, itself), of.difference(ours, boosted)])
     return markdown(["labels", "set", "recommended, chosen", "the best peer on any sample", "less it",
@@ -140,8 +145,7 @@ def kinds_of_queries(sets, letor):
                 continue
             cells = []
             for system in ("lightgbm", "linear"):
-                d = (ours - of.values["all", 1, system, "validated"])[at, 0]
-                cells.append(signed(float(d.mean()), student(len(d) - 1) * float(d.std(ddof=1)) / len(d) ** 0.5))
+                cells.append(signed(*mean_with_interval((ours - of.values["all", 1, system, "validated"])[at, 0])))
             rows.append([name, kind, str(int(at.sum())), bare(float(ours[at, 0].mean())), *cells])
     return markdown(["set", "queries with", "queries", "MAP of recommended", "less lightgbm", "less linear, tuned"], rows)
 
