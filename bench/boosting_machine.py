@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """InterpretML's explainable boosting machine on the folds of the learning curves: what it gives with all labels.
 
-    boosting_machine.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--norm none] [--jobs 1]
+    boosting_machine.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--jobs 1]
 
 Nori, Jenkins, Koch and Caruana, InterpretML: a unified framework for machine learning interpretability, 2019: a sum of
 functions of one feature and of pairs of features, boosted; ExplainableBoostingRegressor of PyPI's `interpret` on the
 labels, for it has no objective of rankings. Settings: interactions 0 and as many as there are without options, with 4 outer
 bags instead of 14, which take minutes a fold; of each fold the one with the best MAP on the validation part ranks the test part.
-A missing value is NaN. --norm query-minmax moves each feature's values of a query to 0 to 1 first. OUT_FOLDER/SET gets a
-file of scores a fold, FoldN.score, and settings.jsonl; what `evaluate --ties average` says of them goes to
-OUT_FOLDER/SET/table.md. Needs numpy and interpret.
+A missing value is NaN. OUT_FOLDER/SET gets a file of scores a fold, FoldN.score, and settings.jsonl; what
+`evaluate --ties average` says of them goes to OUT_FOLDER/SET/table.md. Needs numpy and interpret.
 """
 
 import argparse
@@ -29,28 +28,19 @@ SETTINGS = [{"interactions": 0, "outer_bags": 4}, {"outer_bags": 4}]
 
 
 def read(path):
-    """Labels, queries and values; a feature that is not listed is 0, NULL is NaN."""
-    labels, qids, rows = [], [], []
+    """Labels and values; a feature that is not listed is 0, NULL is NaN."""
+    labels, rows = [], []
     with open(path, encoding="utf-8") as lines:
         for line in lines:
-            label, qid, *values = line.partition("#")[0].split()
+            label, _, *values = line.partition("#")[0].split()
             labels.append(int(label))
-            qids.append(qid)
             rows.append({int(f): float("nan") if v == "NULL" else float(v)
                          for f, _, v in (value.partition(":") for value in values)})
-    return labels, qids, rows
+    return labels, rows
 
 
-def matrix(qids, rows, features, norm):
-    values = numpy.array([[row.get(f, 0.0) for f in features] for row in rows])
-    if norm == "none":
-        return values
-    for qid in set(qids):
-        at = numpy.array([other == qid for other in qids])
-        present = numpy.ma.masked_invalid(values[at])
-        low, high = present.min(axis=0).filled(0), present.max(axis=0).filled(0)
-        values[at] = (values[at] - low) / numpy.where(high > low, high - low, 1)
-    return values
+def matrix(rows, features):
+    return numpy.array([[row.get(f, 0.0) for f in features] for row in rows])
 
 
 def judged(program, test, scores):
@@ -61,12 +51,11 @@ def judged(program, test, scores):
 
 def one_fold(task):
     from interpret.glassbox import ExplainableBoostingRegressor
-    program, folder, norm, out = task
+    program, folder, out = task
     begin = time.perf_counter()
     parts = {part: read(folder / f"{part}.txt") for part in ("train", "vali", "test")}
-    features = sorted({f for row in parts["train"][2] for f in row})
-    data = {part: (numpy.array(labels, float), matrix(qids, rows, features, norm))
-            for part, (labels, qids, rows) in parts.items()}
+    features = sorted({f for row in parts["train"][1] for f in row})
+    data = {part: (numpy.array(labels, float), matrix(rows, features)) for part, (labels, rows) in parts.items()}
     best = None
     for setting in SETTINGS:
         model = ExplainableBoostingRegressor(random_state=1, n_jobs=1, **setting).fit(data["train"][1], data["train"][0])
@@ -78,7 +67,7 @@ def one_fold(task):
             best = value, setting, model.predict(data["test"][1])
     numpy.savetxt(out / f"{folder.name}.score", best[2], "%.17g")
     return {"fold": folder.name, "setting": best[1], "validation_MAP": best[0],
-            "norm": norm, "seconds": round(time.perf_counter() - begin, 1)}
+            "seconds": round(time.perf_counter() - begin, 1)}
 
 
 def main():
@@ -86,7 +75,6 @@ def main():
     for name in ("program", "letor", "out"):
         parser.add_argument(name, type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--sets", default="OHSUMED,MQ2008")
-    parser.add_argument("--norm", choices=("none", "query-minmax"), default="none")
     parser.add_argument("--jobs", type=int, default=1)
     a = parser.parse_args()
     import interpret
@@ -94,7 +82,7 @@ def main():
         out = a.out / name
         out.mkdir(parents=True, exist_ok=True)
         with multiprocessing.Pool(a.jobs) as pool:
-            rows = pool.map(one_fold, [(str(a.program), a.letor / name / f"Fold{n}", a.norm, out) for n in range(1, 6)], 1)
+            rows = pool.map(one_fold, [(str(a.program), a.letor / name / f"Fold{n}", out) for n in range(1, 6)], 1)
         (out / "settings.jsonl").write_text(
             "".join(json.dumps({"interpret": interpret.__version__, **row}) + "\n" for row in rows))
         table = subprocess.run(
