@@ -20,7 +20,6 @@ namespace rulerank::knn {
 
 namespace {
 
-constexpr std::uint32_t warp_size = 32;
 /// Keys of a block that searches for minima, as published, and threads: one for two keys.
 constexpr std::uint32_t minima_keys = 1024;
 constexpr std::uint32_t minima_threads = minima_keys / 2;
@@ -42,6 +41,7 @@ struct distances_ref {
 
   __device__ near_key key(std::size_t query, std::uint32_t row) const {
     float value = values[query * count + row];
+    if (metric == similarity::l2) value = fmaxf(value, 0);  // where the products cancel
     if (metric == similarity::cosine) {
       float const norms = query_norms[query] * row_norms[row];
       value = norms == 0 ? 0.0F : value / norms;
@@ -82,13 +82,25 @@ __global__ __launch_bounds__(minima_threads) void leave_minima(Keys const from, 
     keys[i] = from.key(blockIdx.y, first + i);
   __syncthreads();
   std::uint32_t const searches = min(k, count);
-  for (std::uint32_t i = 0; i < searches; ++i)
-    for (std::uint32_t length = count - i; length > 1; length -= length / 2) {
+  for (std::uint32_t i = 0; i < searches; ++i) {
+    auto const compare = [&](std::uint32_t length, std::uint32_t threads) {
       std::uint32_t const half = length - length / 2;
-      for (std::uint32_t e = threadIdx.x; e < length / 2; e += blockDim.x)
+      for (std::uint32_t e = threadIdx.x; e < length / 2; e += threads)
         order_keys(keys[i + e], keys[i + e + half], true);
+      return half;
+    };
+    std::uint32_t length = count - i;
+    while (length > 2 * warp_size) {
+      length = compare(length, blockDim.x);
       __syncthreads();
     }
+    // The last rounds are one warp's, which need not wait for the block.
+    while (length > 1 && threadIdx.x < warp_size) {
+      length = compare(length, warp_size);
+      __syncwarp();
+    }
+    __syncthreads();
+  }
   near_key* const to = left + (std::size_t{blockIdx.y} * gridDim.x + blockIdx.x) * k;
   for (std::uint32_t i = threadIdx.x; i < k; i += blockDim.x)
     to[i] = i < searches ? keys[i] : no_near_key;

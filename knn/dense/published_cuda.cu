@@ -19,16 +19,15 @@
 //   all warps compute the same rows; here each begins at its own, as line 13 does.
 // - Lines 18 to 21 have every warp fill every entry of the list; here warps take turns, and where a
 //   share has fewer than k rows the entries left are behind all rows.
-// - Lines 26 to 29 say nothing of several warps that come at once; here they enter the list one
-//   after the other, and look again whether they still belong into it.
+// - Lines 26 to 29 say nothing of several warps that come with a nearer row at once, each of which
+//   would put it in the place of the same farthest one; here one warp takes the rows one after the
+//   other, those that still belong into the list.
 // - Rows that are equally near are told apart by their numbers, so that the same ones are found in
 //   every run.
 namespace rulerank::knn {
 
 namespace {
 
-constexpr std::uint32_t warp_size = 32;
-constexpr std::uint32_t whole_warp = 0xFFFFFFFFU;
 constexpr std::uint32_t most_threads = 1024;
 constexpr double least_norm = 1e-15;
 constexpr double largest_single_norm = 1e15;
@@ -62,61 +61,10 @@ __device__ float warp_sum(float const* query, float const* row, std::uint32_t st
   return sum;
 }
 
-/// Beside the list of a block, in shared memory: farthestNeighbor, where it is, and whether a warp
-/// is changing the list.
-struct list_state {
-  near_key farthest;
-  std::uint32_t at;
-  int taken;
-};
-
-/// warpMaxReduction: one warp calls it.
-__device__ void find_farthest(near_key const volatile* keys, std::uint32_t k, std::uint32_t lane,
-                              list_state volatile& list) {
-  near_key farthest = 0;
-  std::uint32_t at = 0;
-  for (std::uint32_t i = lane; i < k; i += warp_size)
-    if (near_key const key = keys[i]; key >= farthest) {
-      farthest = key;
-      at = i;
-    }
-  for (std::uint32_t apart = warp_size / 2; apart > 0; apart /= 2) {
-    near_key const other = __shfl_down_sync(whole_warp, farthest, apart);
-    std::uint32_t const other_at = __shfl_down_sync(whole_warp, at, apart);
-    if (other > farthest) {
-      farthest = other;
-      at = other_at;
-    }
-  }
-  if (lane == 0) {
-    list.farthest = farthest;
-    list.at = at;
-  }
-}
-
-/// Lines 26 to 30: a row takes the place of the farthest one, if it is still nearer when no other
-/// warp changes the list.
-__device__ void enter(near_key key, near_key volatile* keys, std::uint32_t k, std::uint32_t lane,
-                      list_state& list) {
-  if (lane == 0)
-    while (atomicCAS(&list.taken, 0, 1) != 0) __nanosleep(20);
-  __threadfence_block();
-  __syncwarp();
-  list_state volatile& now = list;
-  if (key < now.farthest) {
-    if (lane == 0) keys[now.at] = key;
-    __syncwarp();
-    find_farthest(keys, k, lane, now);
-  }
-  __syncwarp();
-  __threadfence_block();
-  if (lane == 0) atomicExch(&list.taken, 0);
-}
-
 /// What each block of KNNKernel does.
 struct work_of_blocks {
-  std::size_t queries_a_block;  ///< nq; 0: all have the first query
-  std::uint32_t partitions;     ///< np; 1: every block has all rows
+  std::uint32_t queries_a_block;  ///< nq; 0: all have the first query
+  std::uint32_t partitions;       ///< np; 1: every block has all rows
   std::uint32_t k;
   std::uint32_t list;  ///< k and what a sort needs beside it
   bool sorted;
@@ -128,20 +76,22 @@ __global__ __launch_bounds__(most_threads,
                              2) void find_nearest(vectors_ref const queries, vectors_ref const rows,
                                                   similarity const metric,
                                                   work_of_blocks const work, near_key* found) {
-  extern __shared__ near_key keys[];  // [work.list]
-  __shared__ list_state list;
+  extern __shared__ near_key keys[];                   // [work.list]
+  __shared__ near_key came[most_threads / warp_size];  // a key a warp
+  __shared__ near_key farthest;
   std::uint32_t const warp = threadIdx.x / warp_size;
   std::uint32_t const lane = threadIdx.x % warp_size;
   std::uint32_t const warps = blockDim.x / warp_size;
   bool const shares = work.queries_a_block == 0;
-  std::size_t const q_begin = shares ? 0 : blockIdx.x * work.queries_a_block;
-  std::size_t const q_end = shares ? 1 : q_begin + work.queries_a_block;
-  bool const all_rows = work.partitions == 1;
+  std::uint32_t const q_begin = shares ? 0 : blockIdx.x * work.queries_a_block;
+  std::uint32_t const q_end = shares ? 1 : q_begin + work.queries_a_block;
   std::size_t const n = rows.count;
-  std::size_t const begin = all_rows ? 0 : n * blockIdx.x / work.partitions;
-  std::size_t const end = all_rows ? n : n * (blockIdx.x + 1) / work.partitions;
-  for (std::size_t q = q_begin; q < q_end; ++q) {
-    float const* const query = queries.values + q * queries.stride;
+  bool const all_rows = work.partitions == 1;
+  auto const begin = all_rows ? 0U : static_cast<std::uint32_t>(n * blockIdx.x / work.partitions);
+  auto const end =
+      all_rows ? rows.count : static_cast<std::uint32_t>(n * (blockIdx.x + 1) / work.partitions);
+  for (std::uint32_t q = q_begin; q < q_end; ++q) {
+    float const* const query = queries.values + std::size_t{q} * queries.stride;
     float const query_norm = queries.norms[q];
     auto const key_of = [&](std::size_t p) {
       float const sum =
@@ -150,24 +100,30 @@ __global__ __launch_bounds__(most_threads,
       return dense_key(metric, sum, query_norm, row_norm, static_cast<std::uint32_t>(p));
     };
     for (std::uint32_t i = warp; i < work.list; i += warps) {
-      bool const is_row = i < work.k && begin + i < end;
+      bool const is_row = i < work.k && i < end - begin;
       near_key const key = is_row ? key_of(begin + i) : no_near_key;
       if (lane == 0) keys[i] = key;
     }
     __syncthreads();
-    if (warp == 0) find_farthest(keys, work.k, lane, list);
-    if (threadIdx.x == 0) list.taken = 0;
-    for (std::size_t p = begin + work.k + warp; p - warp < end; p += warps) {
-      near_key const key = p < end ? key_of(p) : no_near_key;
-      __syncthreads();
-      // One lane looks, since another warp may change it meanwhile.
-      near_key const farthest =
-          __shfl_sync(whole_warp, *const_cast<near_key volatile*>(&list.farthest), 0);
-      if (key < farthest) enter(key, keys, work.k, lane, list);
+    if (warp == 0) {
+      tracked_list const list(keys, work.k, lane);
+      if (lane == 0) farthest = list.largest();
     }
     __syncthreads();
+    for (std::size_t p = std::size_t{begin} + work.k + warp; p - warp < end; p += warps) {
+      near_key const key = p < end ? key_of(p) : no_near_key;
+      if (lane == 0) came[warp] = key;
+      // The barrier of line 25, and whether a warp has come with a nearer row.
+      if (__syncthreads_or(key < farthest ? 1 : 0) == 0) continue;
+      if (warp == 0) {
+        tracked_list list(keys, work.k, lane);
+        list.enter(lane < warps ? came[lane] : no_near_key);
+        if (lane == 0) farthest = list.largest();
+      }
+      __syncthreads();
+    }
     if (work.sorted) sort_in_block(keys, work.list);
-    near_key* const to = found + (shares ? blockIdx.x : q) * work.k;
+    near_key* const to = found + std::size_t{shares ? blockIdx.x : q} * work.k;
     for (std::uint32_t i = threadIdx.x; i < work.k; i += blockDim.x) to[i] = keys[i];
     __syncthreads();
   }
@@ -258,7 +214,7 @@ std::uint32_t knn_kernel::blocks_for(std::size_t k) const {
 void knn_kernel::search_queries(vectors_ref const& queries, vectors_ref const& rows, std::size_t k,
                                 std::uint32_t blocks, std::size_t each, near_key* found,
                                 stream const& on) const {
-  work_of_blocks const work{each, 1, static_cast<std::uint32_t>(k),
+  work_of_blocks const work{static_cast<std::uint32_t>(each), 1, static_cast<std::uint32_t>(k),
                             static_cast<std::uint32_t>(std::bit_ceil(k)), true};
   kernel_for(metric_)<<<blocks, threads_, list_bytes(k), on.get()>>>(queries, rows, metric_, work,
                                                                      found);

@@ -74,6 +74,71 @@ __device__ inline near_key dense_key(similarity metric, float sum, float query_n
   return near_key_of<value_order::smaller_is_nearer>(value, row);
 }
 
+/// All lanes of a warp.
+inline constexpr std::uint32_t whole_warp = 0xFFFFFFFFU;
+inline constexpr std::uint32_t warp_size = 32;
+
+/// The largest key of a warp's lanes, in each of them.
+__device__ inline near_key largest_in_warp(near_key key) {
+  auto const upper = static_cast<std::uint32_t>(key >> 32);
+  auto const lower = static_cast<std::uint32_t>(key);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  std::uint32_t const most = __reduce_max_sync(whole_warp, upper);
+  return near_key{most} << 32 | __reduce_max_sync(whole_warp, upper == most ? lower : 0U);
+#else
+  static_cast<void>(upper), static_cast<void>(lower);
+  for (std::uint32_t apart = warp_size / 2; apart > 0; apart /= 2)
+    key = max(key, __shfl_xor_sync(whole_warp, key, apart));
+  return key;
+#endif
+}
+
+/// The k smallest keys so far, in shared memory, with the largest of them tracked. One warp at a
+/// time has it: each lane has the largest of every 32nd entry in registers.
+class tracked_list {
+ public:
+  __device__ tracked_list(near_key* keys, std::uint32_t k, std::uint32_t lane)
+      : keys_(keys), k_(k), lane_(lane) {
+    look();
+  }
+  __device__ near_key largest() const { return largest_; }
+  /// The keys of the lanes that are smaller than the largest take its place, one after the other.
+  __device__ void enter(near_key key) {
+    for (;;) {
+      std::uint32_t const smaller = __ballot_sync(whole_warp, key < largest_);
+      if (smaller == 0) return;
+      std::uint32_t const from = __ffs(static_cast<int>(smaller)) - 1;
+      near_key const next = __shfl_sync(whole_warp, key, static_cast<int>(from));
+      if (lane_ == from) key = no_near_key;
+      std::uint32_t const have = __ballot_sync(whole_warp, mine_ == largest_);
+      bool const is_mine = lane_ + 1 == static_cast<std::uint32_t>(__ffs(static_cast<int>(have)));
+      if (is_mine) keys_[at_] = next;
+      look(is_mine);
+    }
+  }
+
+ private:
+  __device__ void look(bool at_own = true) {
+    if (at_own) {
+      mine_ = 0;
+      for (std::uint32_t i = lane_; i < k_; i += warp_size)
+        if (near_key const key = keys_[i]; key >= mine_) {
+          mine_ = key;
+          at_ = i;
+        }
+    }
+    __syncwarp();
+    largest_ = largest_in_warp(mine_);
+  }
+
+  near_key* keys_;
+  std::uint32_t k_;
+  std::uint32_t lane_;
+  near_key mine_ = 0;
+  std::uint32_t at_ = 0;
+  near_key largest_ = 0;
+};
+
 /// Sorts a power of two of keys in shared memory, ascending; all threads of the block call it, and
 /// it ends with a barrier.
 __device__ inline void sort_in_block(near_key* keys, std::uint32_t size) {

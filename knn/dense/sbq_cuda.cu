@@ -8,84 +8,57 @@
 // (Algorithm 3) leaves the k nearest of what they found. The launches are in one stream, which is
 // the synchronization of line 12.
 //
-// Algorithm 3 lets every thread that has read something nearer than the largest put it there, which
-// would lose all but one of them; here one after the other does, each followed by a reduction. In
+// Algorithm 3 lets every thread that has read something smaller than the largest put it in the
+// place of the largest, which would lose all but one of them; here one warp takes them one after
+// the other and tracks the largest, which is faster than a reduction by the block after each. In
 // the end the list is sorted, since neighbours are given nearest first.
 namespace rulerank::knn {
 
 namespace {
 
-constexpr std::uint32_t warp_size = 32;
-constexpr std::uint32_t whole_warp = 0xFFFFFFFFU;
 constexpr std::uint32_t most_threads = 1024;
-
-/// The largest of a list and where it is.
-struct largest_key {
-  near_key key;
-  std::uint32_t at;
-
-  /// The larger one of the warp's, in lane 0.
-  __device__ void reduce_in_warp() {
-    for (std::uint32_t apart = warp_size / 2; apart > 0; apart /= 2) {
-      near_key const other = __shfl_down_sync(whole_warp, key, apart);
-      std::uint32_t const other_at = __shfl_down_sync(whole_warp, at, apart);
-      if (other > key) {
-        key = other;
-        at = other_at;
-      }
-    }
-  }
-};
-
-/// blockMaxReduction; ends with a barrier.
-__device__ void find_largest(near_key const* keys, std::uint32_t k, largest_key* of_warps,
-                             largest_key& largest) {
-  std::uint32_t const warp = threadIdx.x / warp_size;
-  std::uint32_t const lane = threadIdx.x % warp_size;
-  largest_key mine{0, 0};
-  for (std::uint32_t i = threadIdx.x; i < k; i += blockDim.x)
-    if (keys[i] >= mine.key) mine = {keys[i], i};
-  mine.reduce_in_warp();
-  if (lane == 0) of_warps[warp] = mine;
-  __syncthreads();
-  if (warp == 0) {
-    mine = lane < blockDim.x / warp_size ? of_warps[lane] : largest_key{0, 0};
-    mine.reduce_in_warp();
-    if (lane == 0) largest = mine;
-  }
-  __syncthreads();
-}
 
 /// Algorithm 3, a query a block: the k smallest of its n keys, of which there are k at least,
 /// ascending.
 __global__ __launch_bounds__(most_threads) void select_k(near_key const* vectors, std::uint32_t n,
-                                                         std::uint32_t k, std::uint32_t list,
+                                                         std::uint32_t k, std::uint32_t list_size,
                                                          near_key* selected) {
-  extern __shared__ near_key keys[];  // [list]
-  __shared__ largest_key of_warps[most_threads / warp_size];
-  __shared__ largest_key largest;
-  __shared__ std::uint32_t next;  // the thread whose key takes the place of the largest
+  extern __shared__ near_key keys[];  // [list_size]
+  __shared__ near_key came[most_threads];
+  __shared__ std::uint32_t smaller[most_threads / warp_size];  // lanes of each warp
+  __shared__ near_key largest;
+  std::uint32_t const warp = threadIdx.x / warp_size;
+  std::uint32_t const lane = threadIdx.x % warp_size;
   near_key const* const vector = vectors + std::size_t{blockIdx.x} * n;
-  for (std::uint32_t i = threadIdx.x; i < list; i += blockDim.x)
+  for (std::uint32_t i = threadIdx.x; i < list_size; i += blockDim.x)
     keys[i] = i < k ? vector[i] : no_near_key;
   __syncthreads();
-  find_largest(keys, k, of_warps, largest);
+  if (warp == 0) {
+    tracked_list const list(keys, k, lane);
+    if (lane == 0) largest = list.largest();
+  }
+  __syncthreads();
   for (std::uint32_t first = k; first < n; first += blockDim.x) {
     std::uint32_t const i = first + threadIdx.x;
-    near_key mine = i < n ? vector[i] : no_near_key;
-    // __syncthreads_or is reductionIsNeeded with the barrier.
-    while (__syncthreads_or(mine < largest.key ? 1 : 0) != 0) {
-      if (mine < largest.key) atomicExch(&next, threadIdx.x);
-      __syncthreads();
-      if (threadIdx.x == next) {
-        keys[largest.at] = mine;
-        mine = no_near_key;
+    near_key const mine = i < n ? vector[i] : no_near_key;
+    bool const is_smaller = mine < largest;
+    std::uint32_t const lanes = __ballot_sync(whole_warp, is_smaller);
+    came[threadIdx.x] = mine;
+    if (lane == 0) smaller[warp] = lanes;
+    // The barrier of line 11 and reductionIsNeeded.
+    if (__syncthreads_or(is_smaller ? 1 : 0) == 0) continue;
+    if (warp == 0) {
+      tracked_list list(keys, k, lane);
+      bool const has_some = lane < blockDim.x / warp_size && smaller[lane] != 0;
+      for (std::uint32_t left = __ballot_sync(whole_warp, has_some); left != 0; left &= left - 1) {
+        int const next = __ffs(static_cast<int>(left)) - 1;
+        list.enter(came[static_cast<std::uint32_t>(next) * warp_size + lane]);
       }
-      __syncthreads();
-      find_largest(keys, k, of_warps, largest);
+      if (lane == 0) largest = list.largest();
     }
+    __syncthreads();
   }
-  sort_in_block(keys, list);
+  sort_in_block(keys, list_size);
   for (std::uint32_t i = threadIdx.x; i < k; i += blockDim.x)
     selected[std::size_t{blockIdx.x} * k + i] = keys[i];
 }
