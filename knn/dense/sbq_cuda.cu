@@ -5,8 +5,9 @@
 
 // SBQ-KNN (Cordeiro 2023). Algorithm 1: of |Q| queries each of the blocks that fill the device has
 // |Q| / blocks to itself; for each that remains all blocks share the rows, and K-selection
-// (Algorithm 3) leaves the k nearest of what they found. The launches are in one stream, which is
-// the synchronization of line 12.
+// (Algorithm 3) leaves the k nearest of what they found. Those launches are in several streams, so
+// that the blocks of one begin where those of another have ended (section 2.2.1), and K-selection
+// waits for all of them (line 12).
 //
 // Algorithm 3 lets every thread that has read something smaller than the largest put it in the
 // place of the largest, which would lose all but one of them; here one warp takes them one after
@@ -74,10 +75,35 @@ struct sbq_kernels {
   std::size_t most_neighbours;
 };
 
+/// Where launches that wait for no other are queued.
+class side_streams {
+ public:
+  /// What is queued on the streams from now on follows what `main` has.
+  void fork(stream const& main) {
+    begin_.record(main);
+    for (stream const& one : streams_) begin_.hold(one);
+  }
+  stream const& of(std::size_t launch) const { return streams_[launch % std::size(streams_)]; }
+  /// What is queued on `main` from now on follows what the streams have.
+  void join(stream const& main) {
+    for (std::size_t i = 0; i < std::size(streams_); ++i) {
+      ends_[i].record(streams_[i]);
+      ends_[i].hold(main);
+    }
+  }
+
+ private:
+  stream streams_[4];
+  event begin_;
+  event ends_[4];
+};
+
 class sbq final : public published_engine {
  public:
   sbq(context const& ctx, dense_rows const& rows, dense_index_options const& options)
-      : published_engine(ctx, rows, options.metric, "sbq"), kernels_(devices()) {
+      : published_engine(ctx, rows, options.metric, "sbq"),
+        kernels_(devices()),
+        streams_(devices()) {
     for_each_device(devices(), [&](std::size_t i) { kernels_.make(i, metric()); });
   }
 
@@ -99,10 +125,13 @@ class sbq final : public published_engine {
     if (each > 0)
       kernel.search_queries(of.queries.part(0, whole), of.rows, of.k, blocks, each,
                             memory.nearest.data(), memory.on);
-    for (std::size_t q = 0; q < remaining; ++q) {
-      ctx.check_stop();
-      kernel.share_rows(of.queries.part(whole + q, 1), of.rows, of.k, blocks, false,
-                        memory.lists.data() + q * lists, memory.on);
+    if (remaining > 0) {
+      auto streams = streams_.take(of.device);
+      streams->fork(memory.on);
+      for (std::size_t q = 0; q < remaining; ++q)
+        kernel.share_rows(of.queries.part(whole + q, 1), of.rows, of.k, blocks, false,
+                          memory.lists.data() + q * lists, streams->of(q));
+      streams->join(memory.on);
     }
     memory.selecting.record(memory.on);
     if (remaining > 0)
@@ -128,6 +157,7 @@ class sbq final : public published_engine {
   }
 
   per_device<sbq_kernels> kernels_;
+  device_pool<side_streams> mutable streams_;
 };
 
 }  // namespace
