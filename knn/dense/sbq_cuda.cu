@@ -125,12 +125,15 @@ class sbq final : public published_engine {
     if (each > 0)
       kernel.search_queries(of.queries.part(0, whole), of.rows, of.k, blocks, each,
                             memory.nearest.data(), memory.on);
-    if (remaining > 0) {
+    auto const share_rows = [&](std::size_t q, stream const& on) {
+      kernel.share_rows(of.queries.part(whole + q, 1), of.rows, of.k, blocks, false,
+                        memory.lists.data() + q * lists, on);
+    };
+    if (remaining == 1) share_rows(0, memory.on);
+    if (remaining > 1) {
       auto streams = streams_.take(of.device);
       streams->fork(memory.on);
-      for (std::size_t q = 0; q < remaining; ++q)
-        kernel.share_rows(of.queries.part(whole + q, 1), of.rows, of.k, blocks, false,
-                          memory.lists.data() + q * lists, streams->of(q));
+      for (std::size_t q = 0; q < remaining; ++q) share_rows(q, streams->of(q));
       streams->join(memory.on);
     }
     memory.selecting.record(memory.on);
