@@ -118,7 +118,7 @@ class exact_answers {
  public:
   exact_answers(settings const& chosen, vectors const& rows, vectors const& queries,
                 std::vector<size_t> const& counts, size_t k)
-      : rows_(rows), queries_(queries), k_(k) {
+      : rows_(rows), k_(k) {
     std::set<size_t> asked;
     for (size_t const count : counts)
       for (size_t i = 0; i < std::min<size_t>(count, 4); ++i) {
@@ -157,7 +157,6 @@ class exact_answers {
  private:
   size_t dimensions() const { return rows_.dimensions(); }
   vectors const& rows_;
-  vectors const& queries_;
   size_t k_;
   std::map<size_t, size_t> place_;
   knn::neighbours found_;

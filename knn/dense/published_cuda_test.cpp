@@ -247,8 +247,8 @@ TEST_P(published_dense_search, most_neighbours) {
 
 // Each row is nearer than all before it, so that every warp comes with every row at once.
 TEST_P(published_dense_search, rows_that_come_nearer) {
-  std::vector<float> values(6000);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(6000 - i / 2);
+  std::vector<float> values;
+  for (float value = 6000; value > 3000; --value) values.insert(values.end(), 2, value);
   vectors const rows(values, 1);
   vectors const queries = drawn_integers(3, 1, 12, 1);
   check_all(rows, queries, {3}, {1, 32, 129, 1000}, true, "nearer and nearer");
@@ -278,10 +278,11 @@ TEST_P(published_dense_search, rows_that_are_added) {
   for (dense_engine const engine : published) {
     dense_index index(gpus(), rows.rows(0, 0), {.engine = engine});
     EXPECT_EQ(index.search(gpus(), queries, 3).count_of(0), 0U);
-    for (auto const& [first, count] : {std::pair{0, 1}, {1, 400}, {401, 499}}) {
-      index.add(gpus(),
-                rows.rows(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
-      vectors const so_far = rows.rows(0, static_cast<std::size_t>(first + count));
+    std::size_t before = 0;
+    for (std::size_t const more : {1, 400, 499}) {
+      index.add(gpus(), rows.rows(before, more));
+      before += more;
+      vectors const so_far = rows.rows(0, before);
       expectation(so_far, queries, similarity::l2)
           .check(index.search(gpus(), queries, 12), engine, 12, true,
                  std::string(name_of(engine)) + ", added");
