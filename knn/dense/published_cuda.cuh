@@ -82,15 +82,8 @@ inline constexpr std::uint32_t warp_size = 32;
 __device__ inline near_key largest_in_warp(near_key key) {
   auto const upper = static_cast<std::uint32_t>(key >> 32);
   auto const lower = static_cast<std::uint32_t>(key);
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   std::uint32_t const most = __reduce_max_sync(whole_warp, upper);
   return near_key{most} << 32 | __reduce_max_sync(whole_warp, upper == most ? lower : 0U);
-#else
-  static_cast<void>(upper), static_cast<void>(lower);
-  for (std::uint32_t apart = warp_size / 2; apart > 0; apart /= 2)
-    key = max(key, __shfl_xor_sync(whole_warp, key, apart));
-  return key;
-#endif
 }
 
 /// The k smallest keys so far, in shared memory, with the largest of them tracked. One warp at a
