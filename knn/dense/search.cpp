@@ -5,6 +5,7 @@
 #include "knn/dense/definition.hpp"
 #include "knn/dense/engine.hpp"
 #include "knn/dense/flat_kernels.hpp"
+#include "knn/dense/index_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -168,6 +169,15 @@ dense_index::dense_index(context const& ctx, datasets::vectors rows,
 }
 dense_index::~dense_index() = default;
 dense_index::dense_index(dense_index&&) noexcept = default;
+
+void dense_index::save(context const& ctx, std::string const& path) const {
+  write_dense_index(ctx, path, implementation_->rows, implementation_->ids,
+                    implementation_->metric);
+}
+dense_index dense_index::open(context const& ctx, std::string const& path, dense_engine engine) {
+  dense_index_content content = read_dense_index(ctx, path);
+  return {ctx, std::move(content.rows), {content.metric, engine}, std::move(content.ids)};
+}
 
 void dense_index::add(context const& ctx, datasets::vectors const& rows,
                       std::span<std::int64_t const> ids) {

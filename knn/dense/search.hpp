@@ -109,6 +109,16 @@ class dense_index {
   ~dense_index();
   dense_index(dense_index&&) noexcept;
 
+  /// Writes rows, ids and metric to a file that `open` maps: whole or not at all. The only file of
+  /// rows of bfloat16. Throws `output_error`.
+  void save(context const& ctx, std::string const& path) const;
+  /// An index whose rows lie in the mapping of a file that `save` wrote. All of it is read once and
+  /// compared with its checksums, and rows are finite; a file that is cut short later is a SIGBUS,
+  /// which the program turns into an error. Throws `error` naming the file where it is not what was
+  /// written, and as the constructor does.
+  static dense_index open(context const& ctx, std::string const& path,
+                          dense_engine engine = dense_engine::automatic);
+
   /// Appends a copy of rows, of the type and the dimensions that the index has; an index without
   /// rows takes both from the first that are added. With ids where the other rows have some, and
   /// only there. What is found is what an index made of all rows at once finds. Throws as the
