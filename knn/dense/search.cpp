@@ -28,6 +28,19 @@ constexpr dense_engine_entry engines[] = {
     {dense_engine::flat, "flat",
      "floats with proven bounds tell which rows may be near, and those are computed exactly", "",
      runs_on::cpu, runs_on::cpu, make_flat_on_cpu},
+#if RULERANK_HAS_CUDA
+    {dense_engine::ppk, "ppk", "a launch a query, whose blocks share the rows; single precision",
+     "Cordeiro, Meyer and Zola 2023", runs_on::gpus, runs_on::nowhere, make_ppk},
+    {dense_engine::ppb, "ppb", "a block a query, in one launch; single precision",
+     "Cordeiro, Meyer and Zola 2023", runs_on::gpus, runs_on::nowhere, make_ppb},
+    {dense_engine::sbq, "sbq",
+     "SBQ-KNN: blocks have queries to themselves or share the rows, then K-selection; single "
+     "precision",
+     "Cordeiro 2023, Algorithms 1 to 3", runs_on::gpus, runs_on::nowhere, make_sbq},
+    {dense_engine::gs, "gs",
+     "GS_KNN: distances by cuBLAS, k minima or a bitonic sort by a trial; single precision",
+     "Liu, Zheng and Liu 2019, Algorithm 2", runs_on::gpus, runs_on::nowhere, make_gs},
+#endif
 };
 
 /// Queries that an engine is given at once.
