@@ -57,10 +57,13 @@ struct dense_search_work {
   /// flat: queries with more rows than expected that bounds could not tell apart, so that some were
   /// computed by the definition before the last row was seen.
   std::uint64_t widened = 0;
+  /// flat on GPUs: seconds from the first copy to the last of each batch, on the slowest device.
+  double device_s = 0;
 
   dense_search_work& operator+=(dense_search_work const& more) {
     recomputed += more.recomputed;
     widened += more.widened;
+    device_s += more.device_s;
     return *this;
   }
 };
