@@ -11,9 +11,10 @@ namespace {
 
 /// With more neighbours all rows are computed and sorted.
 constexpr std::size_t most_handed_neighbours = 2048;
-/// Rows that a query hands on are some `handed_a_neighbour` k, or more for a small k; there is
+/// Rows that a query hands on are some 32 k, for a large k 16 k, or more for a small one; there is
 /// space for four times as many.
-constexpr std::uint32_t handed_a_neighbour = 16;
+constexpr std::uint32_t handed_a_neighbour = 32;
+constexpr std::uint32_t many_neighbours = 256;
 constexpr std::uint32_t least_handed = 512;
 /// A sample has a row in so many at least.
 constexpr std::uint32_t most_sample_of = 64;
@@ -45,10 +46,12 @@ flat_plan::flat_plan(std::size_t k, std::size_t capacity_wanted) {
   scans = k <= most_handed_neighbours;
   if (!scans) return;
   auto const count = static_cast<std::uint32_t>(k);
-  std::uint32_t const handed = std::max(handed_a_neighbour * count, least_handed);
+  std::uint32_t const a_neighbour =
+      count > many_neighbours ? handed_a_neighbour / 2 : handed_a_neighbour;
+  std::uint32_t const handed = std::max(a_neighbour * count, least_handed);
   capacity = k == 0 ? range_capacity : 4 * handed;
   sorted = k == 0 ? range_sorted : std::bit_ceil(std::max(2 * count + 64, least_handed));
-  groups = handed;
+  groups = std::max(16 * count, least_handed);
   sample_of = k == 0 ? 1 : std::min(handed / count, most_sample_of);
   if (capacity_wanted > 0) capacity = std::max(static_cast<std::uint32_t>(capacity_wanted), count);
 }
@@ -103,6 +106,7 @@ void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_
   bool const by_query = !request.filter.of_query.empty();
   auto const rows_filter = input.add<std::uint32_t>(by_row ? slabs : 0);
   auto const query_filter = input.add<std::uint32_t>(by_query ? count * slabs : 0);
+  auto const ratio = input.add<std::uint32_t>(1);
   input_.reserve(input.bytes());
   std::byte* const host = input_.on_host();
   for (std::size_t q = 0; q < count; ++q)
@@ -110,6 +114,7 @@ void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_
                 request.queries.data() + std::size_t{of.queries[q]} * rows.dimensions,
                 rows.dimensions * sizeof(float));
   std::copy(of.limits.begin(), of.limits.end(), given.in(host));
+  *ratio.in(host) = 0;
   if (by_row) copy_filter(request.filter.rows, part, rows_filter.in(host));
   if (by_query) {
     std::size_t const words = request.filter.of_query.size() / request.count;
@@ -119,6 +124,7 @@ void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_
   }
   std::byte* const device = input_.on_device();
   queries_ = {};
+  queries_.ratio = ratio.in(device);
   queries_.values = values.in(device);
   queries_.given = of.limits.empty() ? nullptr : given.in(device);
   queries_.rows_filter = by_row ? rows_filter.in(device) : nullptr;
@@ -134,7 +140,6 @@ void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_
   auto const limit = space.add<float>(padded);
   auto const slack = space.add<float>(padded);
   auto const norm = space.add<double>(padded);
-  auto const ratio = space.add<std::uint32_t>(1);
   auto const handed = space.add<std::uint32_t>(padded);
   auto const near = space.add<handed_row>(count * plan.capacity);
   space_.reserve(space.bytes());
@@ -144,7 +149,6 @@ void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_
   queries_.limit = limit.in(there);
   queries_.slack = slack.in(there);
   queries_.norm = norm.in(there);
-  queries_.ratio = ratio.in(there);
   queries_.handed = handed.in(there);
   queries_.rows = near.in(there);
   results_ = {};

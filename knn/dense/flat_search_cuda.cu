@@ -66,6 +66,30 @@ __host__ __device__ double tensor_error(std::uint32_t dimensions) {
   return 1.01 * (n + 16) * 0x1p-22 + 0x1p-20;
 }
 
+/// The kernels of a batch start while the ones before them end: what these have written is there
+/// after it.
+__device__ inline void wait_for_kernel_before() {
+#if defined(__CUDA_ARCH__)
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+template <class... Parameters, class... Arguments>
+void launch_behind(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
+                   std::size_t shared_bytes, cudaStream_t on, Arguments const&... arguments) {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = on;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
+}
+
 __device__ double sum_of_warp(double value) {
   for (int apart = 16; apart > 0; apart /= 2)
     value = __dadd_rn(value, __shfl_xor_sync(~0U, value, apart));
@@ -173,6 +197,7 @@ __global__ void row_norms(shadow_rows const rows) {
 /// A warp a query.
 __global__ void __launch_bounds__(128, 4)
     prepare_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
+  wait_for_kernel_before();
   std::uint32_t const q = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
   std::uint32_t const lane = threadIdx.x % 32;
   if (q >= of.padded()) return;
@@ -307,6 +332,17 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
   std::uint32_t const chunk = blockIdx.x % plan.chunks;
   std::uint32_t const first_query = chunk * tiles * 8;
   uint4 const* const from = of.fragments + std::size_t{chunk} * pairs * steps * 32;
+  std::uint32_t const units = plan.slices * warps;
+  std::uint32_t const unit = blockIdx.x / plan.chunks * warps + warp;
+  auto const fragments_of = [&](std::uint32_t i) {
+    return rows.fragments + std::size_t{i} * plan.stride * steps * 64 + lane;
+  };
+  uint4 ring[ahead][2];
+#pragma unroll
+  for (int u = 0; u < ahead; ++u)
+    if (unit < plan.slabs && u < steps)
+      for (int b = 0; b < 2; ++b) ring[u][b] = stream_load(fragments_of(unit) + (u * 2 + b) * 32);
+  wait_for_kernel_before();
   // Of each pair of tiles [steps][32] in memory, [steps][pairs][32] here.
   if (shared)
     for (std::uint32_t i = threadIdx.x; i < pairs * steps * 32; i += scan_threads)
@@ -319,16 +355,6 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
   __syncthreads();
   float const ratio = ratio_of(of);
 
-  std::uint32_t const units = plan.slices * warps;
-  std::uint32_t const unit = blockIdx.x / plan.chunks * warps + warp;
-  auto const fragments_of = [&](std::uint32_t i) {
-    return rows.fragments + std::size_t{i} * plan.stride * steps * 64 + lane;
-  };
-  uint4 ring[ahead][2];
-#pragma unroll
-  for (int u = 0; u < ahead; ++u)
-    if (unit < plan.slabs && u < steps)
-      for (int b = 0; b < 2; ++b) ring[u][b] = stream_load(fragments_of(unit) + (u * 2 + b) * 32);
   float best[is_sample ? tiles : 1][2];
   if (is_sample)
     for (auto& two : best) two[0] = two[1] = -INFINITY;
@@ -383,45 +409,61 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
         if (!in) terms[j].width = -INFINITY;
       }
     }
+    // reach and limit of this lane's two queries of a tile.
+    auto const line_of = [&](int t) {
+      return *reinterpret_cast<float4 const*>(lines + t * 8 + lane % 4 * 2);
+    };
+    if constexpr (is_sample) {
 #pragma unroll
-    for (int t = 0; t < tiles; ++t) {
-      // reach and limit of this lane's two queries.
-      float4 const line = *reinterpret_cast<float4 const*>(lines + t * 8 + lane % 4 * 2);
-      auto const score = [&](int j, int c) {
-        return sums[j / 2][t][j % 2 * 2 + c] - terms[j].half_square;
+      for (int t = 0; t < tiles; ++t) {
+        float4 const line = line_of(t);
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+          float const score = sums[e / 4][t][e % 4] - terms[e / 2].half_square;
+          float least = __fmaf_rn(e % 2 == 0 ? -line.x : -line.z, terms[e / 2].width, score);
+          std::uint32_t const q = first_query + t * 8 + lane % 4 * 2 + e % 2;
+          if (of.query_filter != nullptr && q < of.count &&
+              (of.query_filter[std::size_t{q} * rows.slabs() + slab] >> (lane / 4 + 8 * (e / 2)) &
+               1) == 0)
+            least = -INFINITY;
+          best[t][e % 2] = fmaxf(best[t][e % 2], least);
+        }
+      }
+    } else {
+      // Which tiles have a row within the limit, so that what few need is not between what all do.
+      auto const passes = [&](float product, float4 const& line, int e) {
+        float const score = product - terms[e / 2].half_square;
+        return __fmaf_rn(e % 2 == 0 ? line.x : line.z, terms[e / 2].width, score) >=
+               (e % 2 == 0 ? line.y : line.w);
       };
-      if constexpr (is_sample) {
+      unsigned hits = 0;
 #pragma unroll
-        for (int j = 0; j < 4; ++j)
-#pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            float least = __fmaf_rn(c == 0 ? -line.x : -line.z, terms[j].width, score(j, c));
-            std::uint32_t const q = first_query + t * 8 + lane % 4 * 2 + c;
-            if (of.query_filter != nullptr && q < of.count &&
-                (of.query_filter[std::size_t{q} * rows.slabs() + slab] >> (lane / 4 + 8 * j) & 1) ==
-                    0)
-              least = -INFINITY;
-            best[t][c] = fmaxf(best[t][c], least);
-          }
-      } else {
-        auto const passes = [&](int j, int c) {
-          return __fmaf_rn(c == 0 ? line.x : line.z, terms[j].width, score(j, c)) >=
-                 (c == 0 ? line.y : line.w);
-        };
+      for (int t = 0; t < tiles; ++t) {
+        float4 const line = line_of(t);
         bool any = false;
 #pragma unroll
-        for (int j = 0; j < 4; ++j) any = static_cast<bool>(any | passes(j, 0) | passes(j, 1));
-        if (__any_sync(~0U, any) == 0) continue;
+        for (int e = 0; e < 8; ++e)
+          any = static_cast<bool>(any | passes(sums[e / 4][t][e % 4], line, e));
+        if (any) hits |= 1U << t;
+      }
+      for (hits = __reduce_or_sync(~0U, hits); hits != 0; hits &= hits - 1) {
+        int const t = __ffs(static_cast<int>(hits)) - 1;
+        float products[8];
 #pragma unroll
-        for (int j = 0; j < 4; ++j)
+        for (int other = 0; other < tiles; ++other)
+          if (other == t) {
 #pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            if (!passes(j, c)) continue;
-            std::uint32_t const at = atomicAdd(&waiting.count, 1U);
-            waiting.row[at] = first_row + lane / 4 + 8 * j;
-            waiting.product[at] = sums[j / 2][t][j % 2 * 2 + c];
-            waiting.query[at] = static_cast<std::uint8_t>(t * 8 + lane % 4 * 2 + c);
+            for (int e = 0; e < 8; ++e) products[e] = sums[e / 4][other][e % 4];
           }
+        float4 const line = line_of(t);
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+          if (!passes(products[e], line, e)) continue;
+          std::uint32_t const at = atomicAdd(&waiting.count, 1U);
+          waiting.row[at] = first_row + lane / 4 + 8 * (e / 2);
+          waiting.product[at] = products[e];
+          waiting.query[at] = static_cast<std::uint8_t>(t * 8 + lane % 4 * 2 + e % 2);
+        }
         __syncwarp();
         if (waiting.count > list_full) hand_on(of, waiting, rows.slabs(), first_query, lane);
       }
@@ -442,66 +484,104 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
   }
 }
 
-/// The k-th largest of keys, for a block: by their bytes, the highest first. each(work) calls
-/// work(key) for this thread's share; there are k at least.
-struct kth_space {
-  std::uint32_t histogram[256];
-  std::uint32_t prefix;
-  std::uint32_t left;
-};
-template <class Each>
-__device__ std::uint32_t kth_largest_of(std::uint32_t k, kth_space& space, Each const& each) {
-  std::uint32_t prefix = 0;
-  std::uint32_t left = k;
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    for (std::uint32_t i = threadIdx.x; i < 256; i += blockDim.x) space.histogram[i] = 0;
-    __syncthreads();
+/// The k-th largest of keys, for a block of `finish_threads`, rounded down by at most 2^-22 of the
+/// range they lie in. each(work) calls work(key) for this thread's share; there are k at least.
+class kth_key {
+ public:
+  template <class Each>
+  __device__ std::uint32_t operator()(std::uint32_t k, Each const& each) {
+    std::uint32_t least = ~0U;
+    std::uint32_t largest = 0;
     each([&](std::uint32_t key) {
-      if (shift == 24 || key >> (shift + 8) == prefix >> (shift + 8))
-        atomicAdd(space.histogram + (key >> shift & 255), 1U);
+      least = min(least, key);
+      largest = max(largest, key);
     });
-    __syncthreads();
-    if (threadIdx.x < 32) {
-      std::uint32_t const top = 255 - threadIdx.x * 8;
-      std::uint32_t mine = 0;
-      for (std::uint32_t i = 0; i < 8; ++i) mine += space.histogram[top - i];
-      std::uint32_t above = mine;
-      for (std::uint32_t apart = 1; apart < 32; apart *= 2) {
-        std::uint32_t const before = __shfl_up_sync(~0U, above, apart);
-        if (threadIdx.x >= apart) above += before;
-      }
-      above -= mine;
-      if (above < left && above + mine >= left) {
-        std::uint32_t bin = top;
-        while (above + space.histogram[bin] < left) above += space.histogram[bin--];
-        space.prefix = prefix | bin << shift;
-        space.left = left - above;
-      }
+    least = __reduce_min_sync(~0U, least);
+    largest = __reduce_max_sync(~0U, largest);
+    if (threadIdx.x % 32 == 0) {
+      of_warp_[0][threadIdx.x / 32] = least;
+      of_warp_[1][threadIdx.x / 32] = largest;
     }
     __syncthreads();
-    prefix = space.prefix;
-    left = space.left;
+    for (std::uint32_t w = 0; w < finish_threads / 32; ++w) {
+      least = min(least, of_warp_[0][w]);
+      largest = max(largest, of_warp_[1][w]);
+    }
+    int const digits = 32 - __clz(static_cast<int>(largest - least));
+    auto const shift = static_cast<std::uint32_t>(max(0, digits - 11));
+    pick(k, [&](auto const& count) {
+      each([&](std::uint32_t key) { count((key - least) >> shift); });
+    });
+    std::uint32_t const bin = bin_;
+    if (shift == 0) return least + bin;
+    std::uint32_t const finer = shift > 11 ? shift - 11 : 0;
+    pick(left_, [&](auto const& count) {
+      each([&](std::uint32_t key) {
+        if ((key - least) >> shift == bin) count(((key - least) & ((1U << shift) - 1)) >> finer);
+      });
+    });
+    return least + (bin << shift) + (bin_ << finer);
+  }
+
+ private:
+  static constexpr std::uint32_t bins = 2048;
+  static constexpr std::uint32_t bins_a_thread = bins / finish_threads;
+
+  /// Sets bin_ to that of the k-th largest, left_ to its place in the bin.
+  template <class Each>
+  __device__ void pick(std::uint32_t k, Each const& each) {
+    __syncthreads();
+    for (std::uint32_t i = threadIdx.x; i < bins; i += finish_threads) histogram_[i] = 0;
+    __syncthreads();
+    each([&](std::uint32_t bin) { atomicAdd(histogram_ + bin, 1U); });
+    __syncthreads();
+    // A thread's bins, from the highest.
+    std::uint32_t const lane = threadIdx.x % 32;
+    std::uint32_t const top = bins - 1 - threadIdx.x * bins_a_thread;
+    std::uint32_t mine = 0;
+    for (std::uint32_t i = 0; i < bins_a_thread; ++i) mine += histogram_[top - i];
+    std::uint32_t above = mine;
+    for (std::uint32_t apart = 1; apart < 32; apart *= 2) {
+      std::uint32_t const before = __shfl_up_sync(~0U, above, apart);
+      if (lane >= apart) above += before;
+    }
+    if (lane == 31) of_warp_[0][threadIdx.x / 32] = above;
+    __syncthreads();
+    above -= mine;
+    for (std::uint32_t w = 0; w < threadIdx.x / 32; ++w) above += of_warp_[0][w];
+    if (above < k && above + mine >= k) {
+      std::uint32_t bin = top;
+      while (above + histogram_[bin] < k) above += histogram_[bin--];
+      bin_ = bin;
+      left_ = k - above;
+    }
     __syncthreads();
   }
-  return prefix;
-}
+
+  std::uint32_t histogram_[bins];
+  std::uint32_t of_warp_[2][finish_threads / 32];
+  std::uint32_t bin_;
+  std::uint32_t left_;
+};
 
 __device__ float limit_below(float least, float slack) {
   return fmaxf(__fsub_rd(least, slack), -FLT_MAX);
 }
 
 /// A block a query.
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(finish_threads, 2)
     draw_limits(flat_queries const of, std::uint32_t groups, float const* maxima) {
-  __shared__ kth_space space;
+  __shared__ kth_key kth;
+  wait_for_kernel_before();
   std::uint32_t const q = blockIdx.x;
   float const* const mine = maxima + std::size_t{q} * groups;
-  std::uint32_t const kth = kth_largest_of(of.k, space, [&](auto const& work) {
-    for (std::uint32_t i = threadIdx.x; i < groups; i += blockDim.x) work(ascending_bits(mine[i]));
+  std::uint32_t const key = kth(of.k, [&](auto const& work) {
+    for (std::uint32_t i = threadIdx.x; i < groups; i += finish_threads)
+      work(ascending_bits(mine[i]));
   });
   // What is computed exactly keeps its infinite limit.
   if (threadIdx.x == 0 && of.limit[q] < INFINITY)
-    of.limit[q] = limit_below(float_of_ascending(kth), of.slack[q]);
+    of.limit[q] = limit_below(float_of_ascending(key), of.slack[q]);
 }
 
 /// A block a query.
@@ -509,8 +589,9 @@ template <class T>
 __global__ void __launch_bounds__(finish_threads, 2)
     finish_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
   extern __shared__ dense_candidate items[];
-  __shared__ kth_space space;
+  __shared__ kth_key kth;
   __shared__ std::uint32_t kept;
+  wait_for_kernel_before();
   std::uint32_t const q = blockIdx.x;
   if (to.state[q] != query_state::done) return;
   std::uint32_t const handed = of.handed[q];
@@ -530,12 +611,13 @@ __global__ void __launch_bounds__(finish_threads, 2)
     std::uint32_t const cached = min(count, to.sorted * 4);
     for (std::uint32_t i = threadIdx.x; i < cached; i += finish_threads)
       kept_keys[i] = ascending_bits(bound(i, false));
-    std::uint32_t const kth = kth_largest_of(of.k, space, [&](auto const& work) {
+    std::uint32_t const key = kth(of.k, [&](auto const& work) {
       for (std::uint32_t i = threadIdx.x; i < cached; i += finish_threads) work(kept_keys[i]);
       for (std::uint32_t i = cached + threadIdx.x; i < count; i += finish_threads)
         work(ascending_bits(bound(i, false)));
     });
-    limit = fmaxf(limit, limit_below(float_of_ascending(kth), of.slack[q]));
+    limit = fmaxf(limit, limit_below(float_of_ascending(key), of.slack[q]));
+    __syncthreads();
   }
   if (handed > of.capacity) {
     if (threadIdx.x == 0) {
@@ -563,6 +645,14 @@ __global__ void __launch_bounds__(finish_threads, 2)
   if (threadIdx.x == 0) kept = 0;
   __syncthreads();
   float const* const query = of.values + std::size_t{q} * rows.dimensions;
+  // All lines are on their way before the first is waited for.
+  std::size_t const row_bytes = rows.dimensions * sizeof(T);
+  std::uint32_t const lines = static_cast<std::uint32_t>(row_bytes / 128) + 1;
+  for (std::uint32_t i = threadIdx.x; i < n * lines; i += finish_threads) {
+    std::size_t const at = min(std::size_t{i % lines} * 128, row_bytes - 1);
+    asm volatile(
+        "prefetch.global.L2 [%0];" ::"l"(rows.values + items[i / lines].id * row_bytes + at));
+  }
   for (std::uint32_t i = threadIdx.x; i < size; i += finish_threads) {
     bool in = i < n;
     if (in) {
@@ -638,9 +728,9 @@ scan_kernel kernel_of(scan_plan const& plan) {
     case 32:
       return scan_rows<4, 8, is_sample, true>;
     case 64:
-      return scan_rows<8, 4, is_sample, true>;
+      return scan_rows<8, 8, is_sample, true>;
     default:
-      return scan_rows<16, 2, is_sample, true>;
+      return scan_rows<16, 4, is_sample, true>;
   }
 }
 std::size_t shared_bytes_of(scan_plan const& plan, std::uint32_t steps) {
@@ -672,7 +762,6 @@ std::uint32_t resident_blocks(scan_limits const& limits, scan_plan const& plan,
   return limits.multiprocessors * static_cast<std::uint32_t>(std::max(blocks, 1));
 }
 
-/// The least `nearer_row` at a time: bytes of the sort's memory.
 std::size_t finish_bytes(flat_results const& to) {
   return to.sorted * sizeof(dense_candidate);
 }
@@ -758,34 +847,28 @@ void make_shadow(shadow_rows const& rows, cudaStream_t on) {
 
 void prepare(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,
              cudaStream_t on) {
-  check_cuda(cudaMemsetAsync(queries.ratio, 0, sizeof(std::uint32_t), on));
-  prepare_queries<<<queries.padded() / 4, 128, 0, on>>>(rows, queries, to);
-  check_launch();
+  launch_behind(prepare_queries, queries.padded() / 4, 128, 0, on, rows, queries, to);
 }
 
 void sample(shadow_rows const& rows, flat_queries const& queries, scan_plan const& plan,
             float* maxima, cudaStream_t on) {
-  kernel_of<true>(
-      plan)<<<plan.chunks * plan.slices, scan_threads, shared_bytes_of(plan, rows.steps()), on>>>(
-      rows, queries, plan, maxima);
-  check_launch();
-  draw_limits<<<queries.count, 256, 0, on>>>(queries, plan.groups(), maxima);
-  check_launch();
+  launch_behind(kernel_of<true>(plan), plan.chunks * plan.slices, scan_threads,
+                shared_bytes_of(plan, rows.steps()), on, rows, queries, plan, maxima);
+  launch_behind(draw_limits, queries.count, finish_threads, 0, on, queries, plan.groups(), maxima);
 }
 
 void scan(shadow_rows const& rows, flat_queries const& queries, scan_plan const& plan,
           cudaStream_t on) {
-  kernel_of<false>(
-      plan)<<<plan.chunks * plan.slices, scan_threads, shared_bytes_of(plan, rows.steps()), on>>>(
-      rows, queries, plan, nullptr);
-  check_launch();
+  launch_behind(kernel_of<false>(plan), plan.chunks * plan.slices, scan_threads,
+                shared_bytes_of(plan, rows.steps()), on, rows, queries, plan,
+                static_cast<float*>(nullptr));
 }
 
 void finish(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,
             cudaStream_t on) {
   with_type(rows.type, [&]<class T>(T) {
-    finish_queries<T><<<queries.count, finish_threads, finish_bytes(to), on>>>(rows, queries, to);
-    check_launch();
+    launch_behind(finish_queries<T>, queries.count, finish_threads, finish_bytes(to), on, rows,
+                  queries, to);
   });
 }
 

@@ -51,7 +51,7 @@ __device__ void for_each_value(T const* row, std::uint32_t dimensions, Add const
   constexpr std::uint32_t together = 16 / sizeof(T);
   std::uint32_t i = 0;
   if (reinterpret_cast<std::uintptr_t>(row) % 16 == 0) {
-    constexpr std::uint32_t loads = sizeof(T) == 4 ? 4 : 2;
+    constexpr std::uint32_t loads = sizeof(T) == 4 ? 8 : 4;
     for (; i + loads * together <= dimensions; i += loads * together) {
       uint4 raw[loads];
 #pragma unroll
