@@ -14,6 +14,7 @@
 // GPU, 4.28e12 unless it is given); and of_read, the one over the other.
 
 #include "core/context.hpp"
+#include "core/machine.hpp"
 #include "core/parallel.hpp"
 #include "knn/dense/dense_reference.hpp"
 #include "knn/dense/search.hpp"
@@ -205,6 +206,8 @@ int main(int argc, char** argv) {
     settings const chosen = read_settings(argc, argv);
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    benchmark::AddCustomContext("commit", commit());
+    benchmark::AddCustomContext("cpu", this_machine().cpu);
     std::size_t const queries = *std::max_element(chosen.batches.begin(), chosen.batches.end());
     for (std::string const& shape : chosen.shapes)
       add_benchmarks(chosen, drawn_task(shape, queries));

@@ -11,11 +11,13 @@ namespace {
 
 /// With more neighbours all rows are computed and sorted.
 constexpr std::size_t most_handed_neighbours = 2048;
-/// Rows that a query hands on are some 32 k, for a large k 16 k, or more for a small one; there is
-/// space for four times as many.
-constexpr std::uint32_t handed_a_neighbour = 32;
-constexpr std::uint32_t many_neighbours = 256;
-constexpr std::uint32_t least_handed = 512;
+/// Rows that a query hands on are so many times k, or so many for a small k: few where there are
+/// many queries or neighbours, whose handing on takes longer than a larger sample. There is space
+/// for `space_for` times as many.
+constexpr std::uint32_t handed_a_neighbour = 32, few_handed_a_neighbour = 16;
+constexpr std::uint32_t least_handed = 512, least_few_handed = 256;
+constexpr std::size_t many_queries = 128, many_neighbours = 64;
+constexpr std::uint32_t space_for = 4;
 /// A sample has a row in so many at least.
 constexpr std::uint32_t most_sample_of = 64;
 constexpr std::uint32_t range_capacity = 8192;
@@ -42,16 +44,16 @@ void copy_filter(std::span<std::uint64_t const> words, flat_part const& part, st
 
 }  // namespace
 
-flat_plan::flat_plan(std::size_t k, std::size_t capacity_wanted) {
+flat_plan::flat_plan(std::size_t k, std::size_t queries, std::size_t capacity_wanted) {
   scans = k <= most_handed_neighbours;
   if (!scans) return;
   auto const count = static_cast<std::uint32_t>(k);
-  std::uint32_t const a_neighbour =
-      count > many_neighbours ? handed_a_neighbour / 2 : handed_a_neighbour;
-  std::uint32_t const handed = std::max(a_neighbour * count, least_handed);
-  capacity = k == 0 ? range_capacity : 4 * handed;
-  sorted = k == 0 ? range_sorted : std::bit_ceil(std::max(2 * count + 64, least_handed));
-  groups = std::max(16 * count, least_handed);
+  bool const few = queries >= many_queries || k > many_neighbours;
+  std::uint32_t const handed = std::max((few ? few_handed_a_neighbour : handed_a_neighbour) * count,
+                                        few ? least_few_handed : least_handed);
+  capacity = k == 0 ? range_capacity : std::max(space_for * handed, 2048U);
+  sorted = k == 0 ? range_sorted : std::bit_ceil(std::max(2 * count + 64, 512U));
+  groups = std::max(16 * count, 512U);
   sample_of = k == 0 ? 1 : std::min(handed / count, most_sample_of);
   if (capacity_wanted > 0) capacity = std::max(static_cast<std::uint32_t>(capacity_wanted), count);
 }
@@ -60,9 +62,9 @@ std::size_t flat_batch::most_queries(flat_plan const& plan, dense_request const&
                                      std::size_t dimensions, std::size_t rows) {
   std::size_t most = most_together;
   if (plan.scans)
-    most = std::min(
-        most, handed_bytes / (plan.capacity * sizeof(handed_row) + dimensions * sizeof(float) +
-                              plan.sorted * (sizeof(double) + sizeof(std::uint32_t))));
+    most = std::min(most, handed_bytes / (plan.capacity * sizeof(handed_row) +
+                                          dimensions * (sizeof(float) + sizeof(double)) +
+                                          plan.sorted * (sizeof(double) + sizeof(std::uint32_t))));
   if (!request.filter.of_query.empty()) most = std::min(most, filter_bytes / (rows / 8 + 1));
   return std::max<std::size_t>(most, 1);
 }
@@ -136,6 +138,7 @@ void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_
   std::size_t const padded = queries_.padded();
   packed_arrays space;
   auto const fragments = space.add<uint4>(padded / 16 * rows.steps() * 32);
+  auto const exact = space.add<double>(count * rows.dimensions);
   auto const reach = space.add<float>(padded);
   auto const limit = space.add<float>(padded);
   auto const slack = space.add<float>(padded);
@@ -145,6 +148,7 @@ void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_
   space_.reserve(space.bytes());
   std::byte* const there = space_.data();
   queries_.fragments = fragments.in(there);
+  queries_.exact = exact.in(there);
   queries_.reach = reach.in(there);
   queries_.limit = limit.in(there);
   queries_.slack = slack.in(there);

@@ -18,9 +18,9 @@
 // of the kernels.
 namespace rulerank::knn {
 
-/// How a search is done: by k.
+/// How a search is done: by k and how many queries there are.
 struct flat_plan {
-  explicit flat_plan(std::size_t k, std::size_t capacity_wanted = 0);
+  flat_plan(std::size_t k, std::size_t queries, std::size_t capacity_wanted = 0);
 
   bool scans = true;            ///< else all rows are computed and sorted
   std::uint32_t sample_of = 1;  ///< a sample has a row in so many

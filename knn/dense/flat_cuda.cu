@@ -86,7 +86,7 @@ class flat_on_gpus final : public dense_search_engine {
               std::span<std::vector<dense_candidate>> found,
               dense_search_work& work) const override {
     std::lock_guard const one_at_a_time(devices_in_use_);
-    call of{request, flat_plan(request.k, limits_.capacity), {}, {}, {}, 0};
+    call of{request, flat_plan(request.k, request.count, limits_.capacity), {}, {}, {}, 0};
     of.lists.resize(devices_.size());
     of.work.resize(devices_.size());
     of.widened.resize(devices_.size());

@@ -215,6 +215,9 @@ __global__ void __launch_bounds__(128, 4)
         std::uint32_t const to_lane = (q % 8) * 4 + (i % 8) / 2;
         words[((i / 16) * 32 + to_lane) * 4 + q % 16 / 8 * 2 + i % 16 / 8] = pair;
       });
+  if (real)
+    for (std::uint32_t i = lane; i < rows.dimensions; i += 32)
+      of.exact[std::size_t{q} * rows.dimensions + i] = static_cast<double>(values[i]);
   if (lane != 0) return;
   of.handed[q] = 0;
   of.limit[q] = INFINITY;
@@ -282,18 +285,10 @@ __device__ inline row_terms terms_of(shadow_rows const& rows, row_mark const& ma
   float const half = rows.metric == similarity::l2 ? 0.5F * mark.norm * mark.norm : 0.0F;
   return {half, width};
 }
-__device__ inline float most_of(float product, row_terms const& terms, float reach) {
-  return __fmaf_rn(reach, terms.width, product - terms.half_square * (1 - row_slack));
-}
-__device__ inline float least_of(float product, row_terms const& terms, float reach) {
-  return __fmaf_rn(-reach, terms.width, product - terms.half_square * (1 + row_slack));
-}
-
 /// Rows that a warp will hand on.
 struct waiting_rows {
   std::uint32_t count;
-  std::uint32_t row[list_capacity];
-  float product[list_capacity];
+  handed_row row[list_capacity];
   std::uint8_t query[list_capacity];  // of the chunk
 };
 
@@ -302,13 +297,12 @@ __device__ inline void hand_on(flat_queries const& of, waiting_rows& waiting, st
                                std::uint32_t first_query, std::uint32_t lane) {
   for (std::uint32_t e = lane; e < waiting.count; e += 32) {
     std::uint32_t const query = first_query + waiting.query[e];
-    std::uint32_t const row = waiting.row[e];
+    handed_row const row = waiting.row[e];
     if (of.query_filter != nullptr &&
-        (of.query_filter[std::size_t{query} * slabs + row / 32] >> (row % 32) & 1) == 0)
+        (of.query_filter[std::size_t{query} * slabs + row.row / 32] >> (row.row % 32) & 1) == 0)
       continue;
     std::uint32_t const at = atomicAdd(of.handed + query, 1U);
-    if (at < of.capacity)
-      of.rows[std::size_t{query} * of.capacity + at] = {row, waiting.product[e]};
+    if (at < of.capacity) of.rows[std::size_t{query} * of.capacity + at] = row;
   }
   __syncwarp();
   if (lane == 0) waiting.count = 0;
@@ -430,21 +424,24 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
         }
       }
     } else {
-      // Which tiles have a row within the limit, so that what few need is not between what all do.
-      auto const passes = [&](float product, float4 const& line, int e) {
-        float const score = product - terms[e / 2].half_square;
-        return __fmaf_rn(e % 2 == 0 ? line.x : line.z, terms[e / 2].width, score) >=
-               (e % 2 == 0 ? line.y : line.w);
-      };
+      // Which tiles may have a row within the limit: by the largest score of a lane's four rows and
+      // the widest of their bounds.
+      float const width =
+          fmaxf(fmaxf(terms[0].width, terms[1].width), fmaxf(terms[2].width, terms[3].width));
       unsigned hits = 0;
 #pragma unroll
       for (int t = 0; t < tiles; ++t) {
         float4 const line = line_of(t);
-        bool any = false;
+        float most[2];
 #pragma unroll
-        for (int e = 0; e < 8; ++e)
-          any = static_cast<bool>(any | passes(sums[e / 4][t][e % 4], line, e));
-        if (any) hits |= 1U << t;
+        for (int c = 0; c < 2; ++c)
+          most[c] = fmaxf(
+              fmaxf(sums[0][t][c] - terms[0].half_square, sums[0][t][2 + c] - terms[1].half_square),
+              fmaxf(sums[1][t][c] - terms[2].half_square,
+                    sums[1][t][2 + c] - terms[3].half_square));
+        bool const near = static_cast<bool>((__fmaf_rn(line.x, width, most[0]) >= line.y) |
+                                            (__fmaf_rn(line.z, width, most[1]) >= line.w));
+        if (near) hits |= 1U << t;
       }
       for (hits = __reduce_or_sync(~0U, hits); hits != 0; hits &= hits - 1) {
         int const t = __ffs(static_cast<int>(hits)) - 1;
@@ -458,10 +455,15 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
         float4 const line = line_of(t);
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
-          if (!passes(products[e], line, e)) continue;
+          float const reach = e % 2 == 0 ? line.x : line.z;
+          float const score = products[e] - terms[e / 2].half_square;
+          float const most = __fmaf_rn(reach, terms[e / 2].width, score);
+          if (!(most >= (e % 2 == 0 ? line.y : line.w))) continue;
+          // The half square of `score` is 1 - row_slack times what it is.
+          float const least = __fmaf_rn(-reach, terms[e / 2].width, score) -
+                              terms[e / 2].half_square * (2.5F * row_slack);
           std::uint32_t const at = atomicAdd(&waiting.count, 1U);
-          waiting.row[at] = first_row + lane / 4 + 8 * (e / 2);
-          waiting.product[at] = products[e];
+          waiting.row[at] = {first_row + lane / 4 + 8 * (e / 2), least, most};
           waiting.query[at] = static_cast<std::uint8_t>(t * 8 + lane % 4 * 2 + e % 2);
         }
         __syncwarp();
@@ -597,24 +599,17 @@ __global__ void __launch_bounds__(finish_threads, 2)
   std::uint32_t const handed = of.handed[q];
   std::uint32_t const count = min(handed, of.capacity);
   handed_row const* const mine = of.rows + std::size_t{q} * of.capacity;
-  float const reach = of.reach[q];
-  float const ratio = ratio_of(of);
-  auto const bound = [&](std::uint32_t i, bool from_above) {
-    row_terms const terms = terms_of(rows, rows.marks[mine[i].row], ratio);
-    return from_above ? most_of(mine[i].product, terms, reach)
-                      : least_of(mine[i].product, terms, reach);
-  };
   float limit = of.limit[q];
   if (of.k > 0 && count >= of.k) {
     // The first keys stay in the memory of the items, which is free until there are some.
     auto* const kept_keys = reinterpret_cast<std::uint32_t*>(items);
     std::uint32_t const cached = min(count, to.sorted * 4);
     for (std::uint32_t i = threadIdx.x; i < cached; i += finish_threads)
-      kept_keys[i] = ascending_bits(bound(i, false));
+      kept_keys[i] = ascending_bits(mine[i].least);
     std::uint32_t const key = kth(of.k, [&](auto const& work) {
       for (std::uint32_t i = threadIdx.x; i < cached; i += finish_threads) work(kept_keys[i]);
       for (std::uint32_t i = cached + threadIdx.x; i < count; i += finish_threads)
-        work(ascending_bits(bound(i, false)));
+        work(ascending_bits(mine[i].least));
     });
     limit = fmaxf(limit, limit_below(float_of_ascending(key), of.slack[q]));
     __syncthreads();
@@ -629,7 +624,7 @@ __global__ void __launch_bounds__(finish_threads, 2)
   if (threadIdx.x == 0) kept = 0;
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < count; i += finish_threads) {
-    if (!(bound(i, true) >= limit)) continue;
+    if (!(mine[i].most >= limit)) continue;
     std::uint32_t const at = atomicAdd(&kept, 1U);
     if (at < to.sorted) items[at].id = mine[i].row;
   }
@@ -644,7 +639,7 @@ __global__ void __launch_bounds__(finish_threads, 2)
   while (size < n) size *= 2;
   if (threadIdx.x == 0) kept = 0;
   __syncthreads();
-  float const* const query = of.values + std::size_t{q} * rows.dimensions;
+  double const* const query = of.exact + std::size_t{q} * rows.dimensions;
   // All lines are on their way before the first is waited for.
   std::size_t const row_bytes = rows.dimensions * sizeof(T);
   std::uint32_t const lines = static_cast<std::uint32_t>(row_bytes / 128) + 1;
@@ -669,11 +664,22 @@ __global__ void __launch_bounds__(finish_threads, 2)
     if (!in) items[i] = {INFINITY, ~0U};
   }
   __syncthreads();
-  sort_bitonic(items, size, nearer_row(), block_threads<finish_threads>());
   std::uint32_t const found = of.k > 0 ? min(kept, of.k) : kept;
-  for (std::uint32_t i = threadIdx.x; i < found; i += finish_threads) {
-    to.keys[std::size_t{q} * to.kept + i] = items[i].value;
-    to.rows[std::size_t{q} * to.kept + i] = items[i].id;
+  auto const put = [&](std::uint32_t rank, dense_candidate const& item) {
+    to.keys[std::size_t{q} * to.kept + rank] = item.value;
+    to.rows[std::size_t{q} * to.kept + rank] = item.id;
+  };
+  if (n <= finish_threads) {
+    // The place of an item is the number of those before it.
+    if (threadIdx.x < n) {
+      dense_candidate const mine_now = items[threadIdx.x];
+      std::uint32_t rank = 0;
+      for (std::uint32_t i = 0; i < n; ++i) rank += nearer_row()(items[i], mine_now) ? 1 : 0;
+      if (rank < found) put(rank, mine_now);
+    }
+  } else {
+    sort_bitonic(items, size, nearer_row(), block_threads<finish_threads>());
+    for (std::uint32_t i = threadIdx.x; i < found; i += finish_threads) put(i, items[i]);
   }
   if (threadIdx.x == 0) {
     to.found[q] = found;
@@ -704,7 +710,7 @@ __global__ void __launch_bounds__(256, 2)
     if (in) {
       double const sum =
           defined_sum(reinterpret_cast<T const*>(rows.values) + std::size_t{row} * rows.dimensions,
-                      of.values + std::size_t{q} * rows.dimensions, rows.dimensions,
+                      of.exact + std::size_t{q} * rows.dimensions, rows.dimensions,
                       rows.metric == similarity::l2);
       bool const cosine = rows.metric == similarity::cosine;
       double const key =

@@ -48,10 +48,12 @@ struct shadow_rows {
   }
 };
 
-/// A row that may be near a query.
+/// A row that may be near a query. Scores: the larger the nearer; the product of the query and the
+/// row, under l2 less half the row's square.
 struct handed_row {
   std::uint32_t row;
-  float product;  ///< of the shadows
+  float least;  ///< the score is at least this
+  float most;   ///< and at most this
 };
 
 /// What becomes of a query.
@@ -71,6 +73,7 @@ struct flat_queries {
   std::uint32_t k = 0;  ///< at most the rows; 0: all rows that order at most by `farthest`
   double farthest = 0;
   // What the kernels make of them, [padded]:
+  double* exact = nullptr;          ///< [count][dimensions] the same numbers
   uint4* fragments = nullptr;       ///< [padded / 16][steps][32]
   float* reach = nullptr;           ///< the norm, rounded up
   float* limit = nullptr;           ///< only rows of such a score are wanted

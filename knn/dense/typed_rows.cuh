@@ -71,17 +71,17 @@ __device__ void for_each_value(T const* row, std::uint32_t dimensions, Add const
 
 /// The sum that the definition orders a row by, before `order_key`.
 template <class T>
-__device__ double defined_sum(T const* row, float const* query, std::uint32_t dimensions,
+__device__ double defined_sum(T const* row, double const* query, std::uint32_t dimensions,
                               bool of_differences) {
   double sum = 0;
   if (of_differences)
     for_each_value(row, dimensions, [&](std::uint32_t i, double y) {
-      double const difference = __dsub_rn(static_cast<double>(__ldg(query + i)), y);
+      double const difference = __dsub_rn(__ldg(query + i), y);
       sum = __dadd_rn(sum, __dmul_rn(difference, difference));
     });
   else
     for_each_value(row, dimensions, [&](std::uint32_t i, double y) {
-      sum = __dadd_rn(sum, __dmul_rn(static_cast<double>(__ldg(query + i)), y));
+      sum = __dadd_rn(sum, __dmul_rn(__ldg(query + i), y));
     });
   return sum;
 }
