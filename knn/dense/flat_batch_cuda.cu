@@ -22,7 +22,7 @@ constexpr std::uint32_t space_for = 4;
 constexpr std::uint32_t most_sample_of = 64;
 constexpr std::uint32_t range_capacity = 8192;
 constexpr std::uint32_t range_sorted = 4096;
-/// Of the rows that are handed on, of the filters of queries.
+/// Of a batch's queries and the rows that they hand on; of their filters.
 constexpr std::size_t handed_bytes = std::size_t{256} << 20;
 constexpr std::size_t filter_bytes = std::size_t{64} << 20;
 constexpr std::size_t most_together = 8192;
@@ -60,11 +60,10 @@ flat_plan::flat_plan(std::size_t k, std::size_t queries, std::size_t capacity_wa
 
 std::size_t flat_batch::most_queries(flat_plan const& plan, dense_request const& request,
                                      std::size_t dimensions, std::size_t rows) {
-  std::size_t most = most_together;
-  if (plan.scans)
-    most = std::min(most, handed_bytes / (plan.capacity * sizeof(handed_row) +
-                                          dimensions * (sizeof(float) + sizeof(double)) +
-                                          plan.sorted * (sizeof(double) + sizeof(std::uint32_t))));
+  std::size_t const of_query = plan.capacity * sizeof(handed_row) +
+                               dimensions * (sizeof(float) + sizeof(double)) +
+                               plan.sorted * (sizeof(double) + sizeof(std::uint32_t));
+  std::size_t most = std::min(most_together, handed_bytes / of_query);
   if (!request.filter.of_query.empty()) most = std::min(most, filter_bytes / (rows / 8 + 1));
   return std::max<std::size_t>(most, 1);
 }
@@ -135,6 +134,14 @@ void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_
   queries_.k = static_cast<std::uint32_t>(std::min<std::size_t>(request.k, rows.rows));
   queries_.farthest = request.farthest;
   queries_.capacity = plan.capacity;
+  lay_out(rows, plan);
+  begin_.record(on_);
+  input_.upload(host, input.bytes(), on_.get());
+}
+
+/// Where on the device the kernels put what they make of the queries, and what they find.
+void flat_batch::lay_out(shadow_rows const& rows, flat_plan const& plan) {
+  std::size_t const count = queries_.count;
   std::size_t const padded = queries_.padded();
   packed_arrays space;
   auto const fragments = space.add<uint4>(padded / 16 * rows.steps() * 32);
@@ -156,7 +163,7 @@ void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_
   queries_.handed = handed.in(there);
   queries_.rows = near.in(there);
   results_ = {};
-  results_.kept = request.k == 0 ? plan.sorted : queries_.k;
+  results_.kept = queries_.k == 0 ? plan.sorted : queries_.k;
   if (!plan.scans) results_.kept = 0;
   results_.sorted = plan.sorted;
   packed_arrays output;
@@ -175,8 +182,6 @@ void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_
   results_.computed = computed_.in(out);
   results_.state = state_.in(out);
   results_.limits = better_.in(out);
-  begin_.record(on_);
-  input_.upload(host, input.bytes(), on_.get());
 }
 
 void flat_batch::run(flat_part const& part, flat_plan const& plan, bool scans) {

@@ -62,6 +62,7 @@ class flat_batch {
 
  private:
   void stage(flat_part const& part, flat_plan const& plan, flat_batch_request const& of);
+  void lay_out(shadow_rows const& rows, flat_plan const& plan);
   void run(flat_part const& part, flat_plan const& plan, bool scans);
   void compute(flat_part const& part, std::uint32_t q, std::uint32_t query, flat_sink const& to);
 

@@ -34,6 +34,8 @@ namespace {
 constexpr std::size_t replicated_bytes = std::size_t{1} << 30;
 /// Fewer queries are not shared out.
 constexpr std::size_t queries_a_device = 64;
+/// Neighbours that a thread at least merges: fewer are done before another thread has begun.
+constexpr std::size_t entries_a_thread = std::size_t{1} << 15;
 
 class flat_on_gpus final : public dense_search_engine {
  public:
@@ -92,7 +94,12 @@ class flat_on_gpus final : public dense_search_engine {
     of.widened.resize(devices_.size());
     if (request.k == 0) of.most_in_range = free_memory() / (4 * sizeof(dense_candidate)) + 1024;
     threads_.run([&](std::size_t i) { search_device(ctx, of, i); });
-    parallel_for(ctx, request.count, request.count / 64 + 1,
+    context on = ctx;
+    on.threads =
+        static_cast<int>(std::clamp<std::size_t>(request.count * (request.k + 1) / entries_a_thread,
+                                                 1, static_cast<std::size_t>(ctx.thread_count())));
+    auto const threads = static_cast<std::size_t>(on.threads);
+    parallel_for(on, request.count, (request.count + threads - 1) / threads,
                  [&](std::size_t begin, std::size_t end, int) {
                    for (std::size_t q = begin; q < end; ++q) merge(of, q, found[q]);
                  });

@@ -25,14 +25,14 @@
 //   |P - x y| <= |x| e(y) + e(x) |Y| + g |X| |Y|,   |X| |Y| >= sum |X_i Y_i|.
 //
 // g is the error of the tensor cores. NVIDIA does not say how they add. M. Fasi, N. J. Higham, M.
-// Mikaitis, S. Pranesh (Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7, 2021)
-// and F. A. Khattak, M. Mikaitis (Accurate models of NVIDIA tensor cores, arXiv 2512.07004, with
-// the H100) find: products of 16-bit floats are exact; 4, 8 or 16 of them and the sum so far are
-// aligned to the largest exponent, what is below at least 24 bits of it is cut off, and the result
-// is cut to a float. What we assume is weaker: each of the at most n products and n / 4 sums so far
-// loses less than 2^-23 of the sum of all magnitudes, and so does each of the n / 4 results. That
-// is 1.5 n 2^-23; g has n + 16 times 2^-22 and 2^-20 for the few operations on P that follow. A
-// test holds the bounds against exact sums that lose as much as they can.
+// Mikaitis, S. Pranesh (PeerJ Computer Science 7, e330, 2021) and F. A. Khattak, M. Mikaitis
+// (Accurate models of NVIDIA tensor cores, arXiv 2512.07004, with the H100) find: products of
+// 16-bit floats are exact; 4, 8 or 16 of them and the sum so far are aligned to the largest
+// exponent, what is below at least 24 bits of it is cut off, and the result is cut to a float. What
+// we assume is weaker: each of the at most n products and n / 4 sums so far loses less than 2^-23
+// of the sum of all magnitudes, and so does each of the n / 4 results. That is 1.5 n 2^-23; g has n
+// + 16 times 2^-22 and 2^-20 for the few operations on P that follow. Tests search among sums that
+// lose as much as they can.
 //
 // So with w(y) = e(y) + r (|y| + e(y)), r >= (e(x) + g |X|) / |x| for every query of the batch, a
 // score lies within |x| w(y) of P - |y|^2 / 2. The row's half square is a float with an error of
@@ -586,7 +586,10 @@ __global__ void __launch_bounds__(finish_threads, 2)
     of.limit[q] = limit_below(float_of_ascending(key), of.slack[q]);
 }
 
-/// A block a query.
+/// A block a query: the k-th best of the rows that were handed on, what it leaves, the keys of
+/// those, their order.
+///
+/// Long because each step has the shared memory of the one before and its barrier.
 template <class T>
 __global__ void __launch_bounds__(finish_threads, 2)
     finish_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {

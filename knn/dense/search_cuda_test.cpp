@@ -235,15 +235,16 @@ TEST_P(dense_gpus, an_index_of_nothing) {
   EXPECT_EQ(index.search(ctx(), query.rows(0, 0), 1).queries, 0U);
 }
 
-/// Sums that lose what follows their first term, as much as they can: rows whose order they turn
-/// around. All values are bfloat16's.
+/// Rows whose order sums may turn around that lose what follows their first term.
 TEST_P(dense_gpus, order_that_tensor_products_turn_around) {
   for (std::size_t const n : {40, 200, 1000, 4000}) {
     std::vector<float> values(3 * n);
     float const small = 0x1p-12F;
     for (std::size_t i = 0; i < n; ++i) values[2 * n + i] = small;
     values[2 * n] = 1;
+    // What a sum that begins with 1 may lose of the last row, less a fifth.
     values[n] = 1;
+    values[n + 1] = static_cast<float>(n * 2 / 5) * 0x1p-11F;
     values[0] = 0.5F;
     vectors const rows(values, n);
     std::vector<float> asked;
