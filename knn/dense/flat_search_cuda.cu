@@ -69,7 +69,7 @@ __host__ __device__ double tensor_error(std::uint32_t dimensions) {
 /// The kernels of a batch start while the ones before them end: what these have written is there
 /// after it.
 __device__ inline void wait_for_kernel_before() {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
   cudaTriggerProgrammaticLaunchCompletion();
 #endif

@@ -244,7 +244,8 @@ TEST_P(dense_gpus, order_that_tensor_products_turn_around) {
     values[2 * n] = 1;
     // What a sum that begins with 1 may lose of the last row, less a fifth.
     values[n] = 1;
-    values[n + 1] = static_cast<float>(n * 2 / 5) * 0x1p-11F;
+    std::size_t const units = n * 2 / 5;
+    values[n + 1] = static_cast<float>(units) * 0x1p-11F;
     values[0] = 0.5F;
     vectors const rows(values, n);
     std::vector<float> asked;
