@@ -232,7 +232,10 @@ void search_dense(session& owner, search_dense_arguments const& given, CLI::App 
   auto const labels = read_labels(owner, arguments.labels, rows.size(), "rows");
   auto const query_labels = read_labels(owner, arguments.query_labels, queries.size(), "queries");
   dense_output out(arguments, queries, labels, query_labels);
-  owner.choose_device(places_of(knn::dense_engines(), options.engine), 0);
+  owner.choose_device(
+      places_of(knn::dense_engines(), options.engine),
+      dense_search_seconds(static_cast<double>(rows.size()), static_cast<double>(rows.dimensions()),
+                           static_cast<double>(queries.size())));
   std::optional<knn::dense_index> index;
   {
     auto const timer = owner.stage("prepare");
