@@ -20,6 +20,7 @@ void add_help(CLI::App& program, session& owner);
 void add_inspect(CLI::App& program, session& owner);
 void add_reduce(CLI::App& program, session& owner);
 void add_fit(CLI::App& program, session& owner);
+void add_fuse(CLI::App& program, session& owner);
 void add_mine(CLI::App& program, session& owner);
 void add_rank(CLI::App& program, session& owner);
 void add_sample(CLI::App& program, session& owner);
