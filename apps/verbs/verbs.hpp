@@ -28,5 +28,6 @@ void add_search(CLI::App& program, session& owner);
 void add_search_dense(CLI::App& search, session& owner);  // below search
 void add_split(CLI::App& program, session& owner);
 void add_tune(CLI::App& program, session& owner);
+void add_vectors(CLI::App& program, session& owner);
 
 }  // namespace rulerank::apps
