@@ -1,3 +1,4 @@
+#include "apps/shared/dense_candidates.hpp"
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/text_arguments.hpp"
@@ -85,17 +86,6 @@ void name_files(session& owner, search_dense_arguments const& arguments) {
   owner.outputs(outputs);
   for (session::named_input const& input : inputs) owner.input(input.path);
   expect_outside(owner, inputs, outputs);
-}
-
-/// Vectors as the search takes them: doubles become the nearest floats, as NumPy's and FAISS's
-/// users expect, 32-bit integers floats where they are the same.
-datasets::vectors read(session& owner, std::string const& path) {
-  datasets::vectors some = datasets::read_vectors(owner.ctx(), path);
-  using enum datasets::element;
-  if (some.type() == float64)
-    return datasets::converted(owner.ctx(), some, float32, datasets::rounding::nearest);
-  if (some.type() == int32) return datasets::converted(owner.ctx(), some, float32);
-  return some;
 }
 
 /// The rows whose numbers a file lists, one a line.
@@ -273,8 +263,8 @@ void search_dense(session& owner, search_dense_arguments const& given, CLI::App 
   datasets::vectors queries;
   {
     auto const timer = owner.stage("read");
-    rows = read(owner, arguments.collection);
-    queries = read(owner, arguments.queries);
+    rows = read_searchable(owner, arguments.collection);
+    queries = read_searchable(owner, arguments.queries);
   }
   arguments.k = std::min(arguments.k, rows.size());
   auto const filter = read_filter(owner, arguments.filter, rows.size());
