@@ -35,6 +35,15 @@ struct vectors_arguments {
   text_arguments text;
 };
 
+/// Throws `usage_error` for a file that does not hold such values.
+void expect_form(char const* option, std::string const& path, bool doubles) {
+  if (path.empty() || path.ends_with(".npy") ||
+      (!doubles && (path.ends_with(".fvecs") || path.ends_with(".fbin"))))
+    return;
+  throw usage_error(fmt::format("{}: found {}, expected a file in .npy{}", option, path,
+                                doubles ? " for f64" : ", .fvecs or .fbin"));
+}
+
 void check_usage(vectors_arguments const& arguments, CLI::App const& verb) {
   arguments.text.check_weights(verb);
   for (auto const& [input, output, ids] :
@@ -47,10 +56,13 @@ void check_usage(vectors_arguments const& arguments, CLI::App const& verb) {
       if (!given && verb.count(name) > 0)
         throw usage_error(fmt::format("{} without {}", name, input));
   }
-  for (std::string const* const path :
-       {&arguments.collection.out, &arguments.topics.out, &arguments.more.out})
-    if (*path == "-")
-      throw usage_error("found - for vectors, expected a file in .npy, .fvecs or .fbin");
+  bool const doubles = arguments.element == "f64";
+  expect_form("--out", arguments.collection.out, doubles);
+  expect_form("--topics-out", arguments.topics.out, doubles);
+  expect_form("--fold-in-out", arguments.more.out, doubles);
+  if (arguments.text.weights != "bm25")
+    for (char const* const name : {"--k1", "--b"})
+      if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --weights bm25", name));
 }
 
 void name_files(session& owner, vectors_arguments const& arguments) {
