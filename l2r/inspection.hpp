@@ -5,6 +5,7 @@
 #include "datasets/discretizer.hpp"
 #include "eval/measure.hpp"
 #include "eval/profile.hpp"
+#include "l2r/model.hpp"
 #include "l2r/ranker.hpp"
 #include "l2r/scorer.hpp"
 #include "rules/itemset.hpp"
@@ -82,6 +83,19 @@ struct rules_inspection {
 rules_inspection inspect(context const& ctx, ranker const& by,
                          datasets::binned_dataset const& training,
                          inspection_options const& options = {});
+
+/// What the points of a card do to the documents that it was fitted to; nothing where the member
+/// does not know them. A document without an item of a feature has 0 points of it.
+struct card_inspection {
+  /// The mean over the documents of the distance of the feature's points from their mean; the
+  /// furthest first, then by number.
+  std::vector<feature_part> features;
+  std::vector<partial_dependence> dependence;  ///< [features], by number; all items
+};
+card_inspection inspect(scorecard_member const& card);
+/// The mean over the documents that the weights were fitted to of the size of what a feature adds;
+/// the furthest first, then by number. Nothing where the weights do not know them.
+std::vector<feature_part> inspect(linear_member const& linear);
 
 /// What a ranking loses when one feature's values are dealt anew to the documents of a file.
 struct permuted_feature {

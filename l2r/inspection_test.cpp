@@ -7,12 +7,14 @@
 #include "eval/significance.hpp"
 #include "l2r/engine_knobs.hpp"
 #include "l2r/explanation.hpp"
+#include "l2r/model.hpp"
 #include "l2r/testing.hpp"
 #include "rules/mining/association_rules.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <stop_token>
 
@@ -197,6 +199,79 @@ TEST(inspection, dependence_is_the_mean_score_with_an_item_in_all_documents) {
       EXPECT_EQ(bin.score, sum / static_cast<double>(training.documents));
     }
   }
+}
+
+/// Drawn documents of three queries, some values missing, and what recipes make of them.
+datasets::dataset drawn_documents() {
+  std::string text;
+  std::uint32_t state = 3;
+  auto const next = [&] { return (state = state * 1664525 + 1013904223) >> 20; };
+  for (int d = 0; d < 90; ++d) {
+    text += fmt::format("{} qid:{}", next() % 3, d / 30 + 1);
+    for (int f = 1; f <= 4; ++f)
+      text += next() % 5 == 0 ? fmt::format(" {}:NULL", f) : fmt::format(" {}:{}", f, next() % 50);
+    text += '\n';
+  }
+  return datasets::parse_svmlight({}, std::move(text), "drawn", {});
+}
+
+TEST(inspection, of_a_card_is_what_its_points_do_to_the_training_documents) {
+  datasets::dataset const train = drawn_documents();
+  recipe const how = scorecard_recipe{{}, nullptr, {card_loss::point, 1e-3, 1}};
+  model const fitted = fit({}, train, {&how, 1});
+  auto const& member = std::get<scorecard_member>(fitted.members.front());
+  binned_dataset const items = datasets::apply_discretizer({}, train, *member.cuts);
+  card_inspection const found = inspect(member);
+  ASSERT_EQ(found.features.size(), 4U);
+  ASSERT_EQ(found.dependence.size(), 4U);
+  double const n = 90;
+  for (std::size_t f = 0; f < 4; ++f) {
+    std::vector<double> points;
+    for (std::size_t d = 0; d < 90; ++d)
+      points.push_back(value_of_points(member.card.points[items.item_begin[f] + items.code(f, d)]));
+    double const mean = std::accumulate(points.begin(), points.end(), 0.0) / n;
+    double moved = 0;
+    for (double const one : points) moved += std::abs(one - mean) / n;
+    auto const part = std::find_if(found.features.begin(), found.features.end(),
+                                   [&](auto const& one) { return one.feature == f + 1; });
+    EXPECT_GT(moved, 0);
+    EXPECT_NEAR(part->moved, moved, 1e-12);
+    for (bin_dependence const& bin : found.dependence[f].bins) {
+      EXPECT_EQ(bin.documents, holders(items, {bin.item}).size());
+      binned_dataset changed = items;
+      for (std::size_t d = 0; d < 90; ++d)
+        changed.codes[f * changed.stride + d] =
+            static_cast<std::uint8_t>(bin.item - items.item_begin[f]);
+      double sum = 0;
+      for (std::int64_t const score : points_of({}, member.card, changed))
+        sum += value_of_points(score);
+      EXPECT_NEAR(bin.score, sum / n, 1e-12);
+    }
+  }
+  for (std::size_t i = 1; i < 4; ++i)
+    EXPECT_GE(found.features[i - 1].moved, found.features[i].moved);
+
+  scorecard_member unknown = member;
+  unknown.item_documents.clear();
+  EXPECT_TRUE(inspect(unknown).features.empty());
+}
+
+TEST(inspection, of_weights_is_what_they_add_to_the_training_documents) {
+  datasets::dataset const train = drawn_documents();
+  recipe const how = linear_recipe{};
+  model const fitted = fit({}, train, {&how, 1});
+  auto const& member = std::get<linear_member>(fitted.members.front());
+  std::vector<linear_part> const parts = linear_parts({}, member.weights, train);
+  std::map<std::uint32_t, double> moved;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    moved[member.weights.features[i % 4].feature] += std::abs(parts[i].part) / 90;
+  std::vector<feature_part> const found = inspect(member);
+  ASSERT_EQ(found.size(), 4U);
+  for (feature_part const& one : found) EXPECT_NEAR(one.moved, moved.at(one.feature), 1e-8);
+
+  linear_member unknown = member;
+  unknown.weights.features[2].moved = -1;
+  EXPECT_TRUE(inspect(unknown).empty());
 }
 
 TEST(inspection, of_some_documents_and_on_any_threads) {

@@ -126,6 +126,25 @@ class design {
   /// The unknown of feature k's missing values; 0: it has none.
   std::size_t column_of_missing(std::size_t k) const { return column_of_missing_[k]; }
 
+  /// How the labelled documents use a feature.
+  struct use {
+    double size = 0;     // the mean size of the z-scores, of missing values 0
+    double missing = 0;  // the share of documents that miss the value
+  };
+  std::vector<use> uses() const {
+    std::vector<use> of(features_.size());
+    for (std::size_t const d : labelled_)
+      for_each_value(data_.document(d), features_, unlisted_, [&](std::size_t k, double z) {
+        if (std::isnan(z))
+          of[k].missing += 1;
+        else
+          of[k].size += std::abs(z);
+      });
+    auto const documents = static_cast<double>(labelled_.size());
+    for (use& one : of) one = {one.size / documents, one.missing / documents};
+    return of;
+  }
+
   /// Adds each document to the moments of its query's fold.
   void add_to(context const& ctx, std::vector<moments>& folds,
               std::vector<std::size_t> const& fold_of_query) const {
@@ -313,12 +332,16 @@ linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
     result.options.strength = folds > 1 ? best_strength(ctx, of_folds) : strength_of_one_query;
   for (std::size_t k = 1; k < folds; ++k) of_folds.front().add(of_folds[k]);
   std::vector<double> const w = weights_of(ctx, of_folds.front(), result.options.strength);
+  auto const uses = rows.uses();
   for (std::size_t k = 0; k < rows.features().size(); ++k) {
     feature_weight one{rows.features()[k], whole_weight(w[k]), false, 0};
+    double moved = std::abs(w[k]) * uses[k].size;
     if (std::size_t const column = rows.column_of_missing(k); column > 0) {
       one.misses = true;
       one.missing = whole_weight(w[column]);
+      moved += std::abs(w[column]) * uses[k].missing;
     }
+    one.moved = whole_weight(moved);
     result.features.push_back(one);
   }
   return result;

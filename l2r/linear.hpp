@@ -54,6 +54,9 @@ struct feature_weight {
   std::int64_t weight = 0;   ///< of its z-score
   bool misses = false;       ///< a training document misses it
   std::int64_t missing = 0;  ///< the weight of that
+  /// The mean over the labelled training documents of the size of what it adds to their scores; -1
+  /// where a model file does not say.
+  std::int64_t moved = -1;
 };
 
 struct linear_weights {

@@ -36,6 +36,7 @@ nlohmann::ordered_json write_weights(model_member const& of, stored_parts&) {
     if (!w.names.empty()) entry["name"] = datasets::name_of(one.feature, w.names);
     entry["weight"] = one.weight;
     if (one.misses) entry["missing"] = one.missing;
+    if (one.moved >= 0) entry["moved"] = one.moved;
   }
   return {{"options", to_json(w.options)},
           {"unit_bits", linear_bits},
@@ -71,6 +72,10 @@ void read_feature(json_fields const& from, linear_weights& w, std::set<std::stri
   one.weight = weight_from(from, "weight");
   one.misses = from.has("missing");
   if (one.misses) one.missing = weight_from(from, "missing");
+  if (from.has("moved")) {
+    one.moved = weight_from(from, "moved");
+    if (one.moved < 0) from.fail("moved", "found a number below 0");
+  }
   w.features.push_back(one);
 }
 

@@ -35,6 +35,10 @@ struct scorecard_member {
   scorecard card;
   /// The penalties were chosen by cross-fitting in at most so many folds of queries; 0: given.
   std::size_t cross_fitted_folds = 0;
+  /// Those that it was fitted to, and how many of them have each item [items]; 0 and none where a
+  /// model file does not say.
+  std::uint32_t training_documents = 0;
+  std::vector<std::uint32_t> item_documents;
 };
 
 /// Ranks by a weighted sum of the raw features, each within its query: documents that are items

@@ -98,14 +98,14 @@ std::vector<recommended_case> table() {
            most_unknowns,
            20,
            {smooth, cross_fitted},
-           "with as many labels a smooth scorecard and linear together are as good as any, and "
-           "better than most"},
+           "with as many labels none of 175 ways was better than a smooth scorecard and linear "
+           "together by more than .002 MAP, the mean of four sets"},
           {"few-labels",
            0,
            most_unknowns,
            20,
            {smooth, strong},
-           "with few labels what is held back most is best: a smooth scorecard and a linear member "
+           "with few labels what is held back most was best of 175 ways: a smooth scorecard and a linear member "
            "of great strength"},
           {"many-features",
            0,

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -18,13 +19,26 @@ cuts_pointer const& cuts_of_card(model_member const& of) {
   return std::get<scorecard_member>(of).cuts;
 }
 
+std::vector<std::uint32_t> documents_of_items(datasets::binned_dataset const& items) {
+  std::vector<std::uint32_t> count(items.items());
+  for (std::size_t f = 0; f < items.feature_count(); ++f)
+    for (std::size_t d = 0; d < items.documents; ++d)
+      if (std::uint8_t const code = items.code(f, d); code != datasets::no_item)
+        ++count[items.item_begin[f] + code];
+  return count;
+}
+
 model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
   auto const& wanted = std::get<scorecard_recipe>(how);
   check(wanted.options);
   fitted_items const& made = items_of(ctx, from, wanted.discretizer, wanted.cuts);
   scorecard_options const used = choose_penalties(ctx, from.lists, *made.items, wanted.options);
-  return scorecard_member{made.cuts, used, fit_scorecard(ctx, from.lists, *made.items, used),
-                          wanted.options.cross_fit ? wanted.options.folds : 0};
+  return scorecard_member{made.cuts,
+                          used,
+                          fit_scorecard(ctx, from.lists, *made.items, used),
+                          wanted.options.cross_fit ? wanted.options.folds : 0,
+                          static_cast<std::uint32_t>(made.items->documents),
+                          documents_of_items(*made.items)};
 }
 
 /// Of the items that cuts make: features and where each one's items begin.
@@ -49,37 +63,70 @@ nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
   if (by_cuts.features != card.features || by_cuts.item_begin != card.item_begin ||
       card.points.size() != by_cuts.item_begin.back())
     throw usage_error("a scorecard of other items than its cuts make");
-  nlohmann::ordered_json points = nlohmann::ordered_json::array();
-  for (std::size_t f = 0; f < card.features.size(); ++f)
-    points.push_back(std::vector(card.points.begin() + card.item_begin[f],
-                                 card.points.begin() + card.item_begin[f + 1]));
+  auto const by_feature = [&](auto const& of_items) {
+    nlohmann::ordered_json lists = nlohmann::ordered_json::array();
+    for (std::size_t f = 0; f < card.features.size(); ++f)
+      lists.push_back(std::vector(of_items.begin() + card.item_begin[f],
+                                  of_items.begin() + card.item_begin[f + 1]));
+    return lists;
+  };
   if (member.options.cross_fit)
     throw usage_error("a scorecard whose penalties were not chosen, which no model file holds");
   nlohmann::ordered_json options = to_json(member.options);
   if (member.cross_fitted_folds > 0) options["cross_fitted_folds"] = member.cross_fitted_folds;
-  return {{"cuts", parts.index_of(member.cuts)},
-          {"options", std::move(options)},
-          {"unit_bits", card_bits},
-          {"points", std::move(points)}};
+  nlohmann::ordered_json written{{"cuts", parts.index_of(member.cuts)},
+                                 {"options", std::move(options)},
+                                 {"unit_bits", card_bits},
+                                 {"points", by_feature(card.points)}};
+  if (member.item_documents.size() == card.points.size()) {
+    written["training_documents"] = member.training_documents;
+    written["item_documents"] = by_feature(member.item_documents);
+  }
+  return written;
 }
 
-/// The points of feature f.
-void read_points(json_fields const& from, nlohmann::ordered_json const& of_feature, std::size_t f,
-                 scorecard& card) {
-  std::string const key = fmt::format("points[{}]", f);
-  std::size_t const items = card.item_begin[f + 1] - card.item_begin[f];
-  if (!of_feature.is_array() || of_feature.size() != items)
-    from.fail(key, fmt::format("found no list of {} points, one for each item of feature {}", items,
-                               card.features[f]));
-  for (nlohmann::ordered_json const& one : of_feature) {
-    bool const fits = one.is_number_integer() &&
-                      (!one.is_number_unsigned() || one.get<std::uint64_t>() <= most_points);
-    std::int64_t const points = fits ? one.get<std::int64_t>() : 0;
-    if (!fits || points < -most_points)
-      from.fail(key, fmt::format("found points that are no integer from {} to {}", -most_points,
-                                 most_points));
-    card.points.push_back(points);
+/// A list a feature of the integers of its items, from `least` to `most`, which are called `what`.
+std::vector<std::int64_t> read_by_feature(json_fields const& from, std::string_view key,
+                                          scorecard const& card, std::string_view what,
+                                          std::int64_t least, std::int64_t most) {
+  nlohmann::ordered_json const& lists = from.list(key);
+  if (lists.size() != card.features.size())
+    from.fail(key, fmt::format("found the {} of {} features, expected {}", what, lists.size(),
+                               card.features.size()));
+  std::vector<std::int64_t> numbers;
+  for (std::size_t f = 0; f < lists.size(); ++f) {
+    std::string const place = fmt::format("{}[{}]", key, f);
+    std::size_t const items = card.item_begin[f + 1] - card.item_begin[f];
+    if (!lists[f].is_array() || lists[f].size() != items)
+      from.fail(place, fmt::format("found no list of {} {}, one for each item of feature {}", items,
+                                   what, card.features[f]));
+    for (nlohmann::ordered_json const& one : lists[f]) {
+      bool const fits =
+          one.is_number_integer() && (!one.is_number_unsigned() ||
+                                      one.get<std::uint64_t>() <= static_cast<std::uint64_t>(most));
+      std::int64_t const number = fits ? one.get<std::int64_t>() : 0;
+      if (!fits || number < least)
+        from.fail(place,
+                  fmt::format("found {} that are no integer from {} to {}", what, least, most));
+      numbers.push_back(number);
+    }
   }
+  return numbers;
+}
+
+void read_counts(json_fields const& from, scorecard_member& member) {
+  constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
+  member.training_documents =
+      static_cast<std::uint32_t>(from.integer("training_documents", 1, most));
+  auto const counts =
+      read_by_feature(from, "item_documents", member.card, "counts", 0, member.training_documents);
+  member.item_documents.assign(counts.begin(), counts.end());
+  for (std::size_t f = 0; f < member.card.features.size(); ++f)
+    if (std::accumulate(counts.begin() + member.card.item_begin[f],
+                        counts.begin() + member.card.item_begin[f + 1],
+                        std::int64_t{0}) > member.training_documents)
+      from.fail(fmt::format("item_documents[{}]", f),
+                fmt::format("found more documents than {}", member.training_documents));
 }
 
 model_member read_card(json_fields const& from, stored_parts const& parts) {
@@ -96,13 +143,13 @@ model_member read_card(json_fields const& from, stored_parts const& parts) {
   member.card = columns_of(*member.cuts);
   // No sum of so many points leaves 64 bits.
   constexpr std::size_t most_features = std::numeric_limits<std::int64_t>::max() / most_points;
-  nlohmann::ordered_json const& points = from.list("points");
-  if (points.empty() || points.size() != member.card.features.size() ||
-      points.size() > most_features)
-    from.fail("points", fmt::format("found the points of {} features, expected {}, at least 1 and "
-                                    "at most {}",
-                                    points.size(), member.card.features.size(), most_features));
-  for (std::size_t f = 0; f < points.size(); ++f) read_points(from, points[f], f, member.card);
+  if (std::size_t const features = member.card.features.size();
+      features == 0 || features > most_features)
+    from.fail("points",
+              fmt::format("found cuts of {} features, expected 1 to {}", features, most_features));
+  member.card.points =
+      read_by_feature(from, "points", member.card, "points", -most_points, most_points);
+  if (from.has("item_documents")) read_counts(from, member);
   return member;
 }
 

@@ -171,7 +171,7 @@ l2r::model_member const& tuner::fitted_for(context const& ctx, std::size_t c,
     return keep(l2r::linear_member{l2r::fit_linear(
         ctx, batch.crossed ? datasets::subset(all, batch.ranking) : all, *how.linear)});
   datasets::binned_dataset const& items = prepared_for(how.cuts).training;
-  l2r::scorecard_member made{nullptr, *how.scorecard, {}};
+  l2r::scorecard_member made{nullptr, *how.scorecard, {}, 0, 0, {}};
   if (batch.crossed) {
     made.card = l2r::fit_scorecard(ctx, datasets::subset(all, batch.ranking).queries,
                                    datasets::subset(items, batch.ranking), *how.scorecard);

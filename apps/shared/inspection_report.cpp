@@ -73,15 +73,15 @@ std::string sizes_text(inspected_member const& of) {
       of.found.rules, of.found.itemsets);
 }
 
-eval::table feature_table(inspected_member const& of, std::size_t top) {
+eval::table feature_table(std::span<l2r::feature_part const> parts, std::uint64_t documents,
+                          rule_words const& words, std::size_t top) {
   eval::table t{
       .title = fmt::format("What features move scores by, the mean over {} training documents:",
-                           of.found.looked_at),
+                           documents),
       .columns = {{"moves", fixed, 6}, {"feature"}},
       .rows = {}};
-  for (l2r::feature_part const& part :
-       std::span(of.found.features).first(std::min(top, of.found.features.size())))
-    t.rows.push_back({part.moved, feature_text(part.feature, of.words.names)});
+  for (l2r::feature_part const& part : parts.first(std::min(top, parts.size())))
+    t.rows.push_back({part.moved, feature_text(part.feature, words.names)});
   return t;
 }
 
@@ -175,28 +175,66 @@ ordered_json cuts_json(datasets::discretizer const& cuts) {
           {"norm", name_of(cuts.options.norm)}};
 }
 
-ordered_json card_json(l2r::scorecard_member const& of, rule_words const& words) {
-  ordered_json json{{"kind", "scorecard"},
-                    {"options", l2r::to_json(of.options)},
-                    {"cuts", cuts_json(*of.cuts)},
-                    {"items", ordered_json::array()}};
-  if (of.cross_fitted_folds > 0) json["options"]["cross_fitted_folds"] = of.cross_fitted_folds;
-  for (std::size_t x = 0; x < of.card.points.size(); ++x) {
-    ordered_json item = item_json(words.ranges[x], words.names);
-    item["points"] = l2r::value_of_points(of.card.points[x]);
-    json["items"].push_back(std::move(item));
+ordered_json features_json(std::span<l2r::feature_part const> parts, rule_words const& words) {
+  ordered_json json = ordered_json::array();
+  for (l2r::feature_part const& part : parts) {
+    ordered_json one = feature_json(part.feature, words.names);
+    one["moved"] = part.moved;
+    json.push_back(std::move(one));
   }
   return json;
 }
 
-ordered_json linear_json(l2r::linear_member const& of, rule_words const& words) {
-  ordered_json json{{"kind", "linear"},
-                    {"options", l2r::to_json(of.weights.options)},
-                    {"features", ordered_json::array()}};
-  for (l2r::feature_weight const& one : of.weights.features) {
+ordered_json dependence_json(std::span<l2r::partial_dependence const> all,
+                             rule_words const& words) {
+  ordered_json json = ordered_json::array();
+  for (l2r::partial_dependence const& one : all) {
     ordered_json feature = feature_json(one.feature, words.names);
+    feature["items"] = ordered_json::array();
+    for (l2r::bin_dependence const& bin : one.bins) {
+      ordered_json item = item_json(words.ranges[bin.item], words.names);
+      item["documents"] = bin.documents;
+      item["score"] = bin.score;
+      feature["items"].push_back(std::move(item));
+    }
+    json.push_back(std::move(feature));
+  }
+  return json;
+}
+
+ordered_json card_json(inspected_member const& of) {
+  auto const& member = std::get<l2r::scorecard_member>(of.member);
+  ordered_json json{{"kind", "scorecard"},
+                    {"options", l2r::to_json(member.options)},
+                    {"cuts", cuts_json(*member.cuts)}};
+  if (member.cross_fitted_folds > 0)
+    json["options"]["cross_fitted_folds"] = member.cross_fitted_folds;
+  bool const counted_items = !of.card.features.empty();
+  if (counted_items) {
+    json["training_documents"] = member.training_documents;
+    json["features"] = features_json(of.card.features, of.words);
+  }
+  json["items"] = ordered_json::array();
+  for (std::size_t x = 0; x < member.card.points.size(); ++x) {
+    ordered_json item = item_json(of.words.ranges[x], of.words.names);
+    item["points"] = l2r::value_of_points(member.card.points[x]);
+    if (counted_items) item["documents"] = member.item_documents[x];
+    json["items"].push_back(std::move(item));
+  }
+  if (counted_items) json["dependence"] = dependence_json(of.card.dependence, of.words);
+  return json;
+}
+
+ordered_json linear_json(inspected_member const& of) {
+  l2r::linear_weights const& weights = std::get<l2r::linear_member>(of.member).weights;
+  ordered_json json{{"kind", "linear"},
+                    {"options", l2r::to_json(weights.options)},
+                    {"features", ordered_json::array()}};
+  for (l2r::feature_weight const& one : weights.features) {
+    ordered_json feature = feature_json(one.feature, of.words.names);
     feature["weight"] = l2r::value_of_weight(one.weight);
     if (one.misses) feature["missing"] = l2r::value_of_weight(one.missing);
+    if (one.moved >= 0) feature["moved"] = l2r::value_of_weight(one.moved);
     json["features"].push_back(std::move(feature));
   }
   return json;
@@ -212,16 +250,11 @@ ordered_json rules_json(inspected_member const& of) {
                     {"rules", of.found.rules},
                     {"itemsets", of.found.itemsets},
                     {"documents_looked_at", of.found.looked_at},
-                    {"features", ordered_json::array()},
+                    {"features", features_json(of.found.features, of.words)},
                     {"strongest", ordered_json::array()},
-                    {"dependence", ordered_json::array()}};
+                    {"dependence", dependence_json(of.found.dependence, of.words)}};
   for (auto const& [label, count] : labels_of(rules_of(of)))
     json["labels"][fmt::format("{}", label)] = count;
-  for (l2r::feature_part const& part : of.found.features) {
-    ordered_json one = feature_json(part.feature, of.words.names);
-    one["moved"] = part.moved;
-    json["features"].push_back(std::move(one));
-  }
   for (l2r::strong_rule const& rule : of.found.strongest) {
     ordered_json antecedent = ordered_json::array();
     for (rules::item const x : rule.antecedent)
@@ -237,17 +270,6 @@ ordered_json rules_json(inspected_member const& of) {
                                  {"lift", rule.lift},
                                  {"p", rule.p},
                                  {"p_holm", rule.p_holm}});
-  }
-  for (l2r::partial_dependence const& one : of.found.dependence) {
-    ordered_json feature = feature_json(one.feature, of.words.names);
-    feature["items"] = ordered_json::array();
-    for (l2r::bin_dependence const& bin : one.bins) {
-      ordered_json item = item_json(of.words.ranges[bin.item], of.words.names);
-      item["documents"] = bin.documents;
-      item["score"] = bin.score;
-      feature["items"].push_back(std::move(item));
-    }
-    json["dependence"].push_back(std::move(feature));
   }
   return json;
 }
@@ -276,57 +298,108 @@ void add_rules(page& to, inspected_member const& of, std::size_t top) {
   to.line(settings_text(of));
   to.line(sizes_text(of));
   if (top == 0) return;
-  to.table(feature_table(of, top));
+  to.table(feature_table(of.found.features, of.found.looked_at, of.words, top));
   to.table(rule_table(of));
   add_dependence(to, of, top);
 }
 
-/// The card: of each feature its items with their points, the widest feature first.
-void add_card(page& to, l2r::scorecard_member const& of, rule_words const& words, std::size_t top) {
-  l2r::scorecard const& card = of.card;
-  to.line(fmt::format("loss {}, points penalty {}, smoothness {}{}; {}", name_of(of.options.loss),
-                      of.options.points_penalty, of.options.smoothness,
-                      of.cross_fitted_folds > 0 ? ", both by cross-fitting" : "",
-                      cuts_text(*of.cuts)));
-  to.line(fmt::format("{}, {}", counted(card.features.size(), "feature"),
-                      counted(card.points.size(), "item")));
-  struct width {
-    std::int64_t points = 0;
-    std::size_t feature = 0;  // its place
-  };
-  std::vector<width> widths;
-  for (std::size_t f = 0; f < card.features.size(); ++f) {
+/// The features of a card in the order in which it is shown: those that move scores furthest or,
+/// where that is not known, those with the widest range of points, first.
+std::vector<std::size_t> order_of_card(inspected_member const& of) {
+  l2r::scorecard const& card = std::get<l2r::scorecard_member>(of.member).card;
+  std::vector<std::size_t> order;
+  for (l2r::feature_part const& part : of.card.features)
+    order.push_back(static_cast<std::size_t>(std::ranges::lower_bound(card.features, part.feature) -
+                                             card.features.begin()));
+  if (!order.empty()) return order;
+  for (std::size_t f = 0; f < card.features.size(); ++f) order.push_back(f);
+  std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t f) {
     auto const [least, most] = std::minmax_element(card.points.begin() + card.item_begin[f],
                                                    card.points.begin() + card.item_begin[f + 1]);
-    widths.push_back({*most - *least, f});
+    return *most - *least;
+  });
+  return order;
+}
+
+/// The card: of each feature its items with their points.
+void add_card(page& to, inspected_member const& of, std::size_t top) {
+  auto const& member = std::get<l2r::scorecard_member>(of.member);
+  l2r::scorecard const& card = member.card;
+  bool const counted_items = !of.card.features.empty();
+  to.line(fmt::format(
+      "loss {}, points penalty {}, smoothness {}{}; {}", name_of(member.options.loss),
+      member.options.points_penalty, member.options.smoothness,
+      member.cross_fitted_folds > 0 ? ", both by cross-fitting" : "", cuts_text(*member.cuts)));
+  to.line(fmt::format("{}{}, {}",
+                      counted_items ? counted(member.training_documents, "training document") + ", "
+                                    : std::string(),
+                      counted(card.features.size(), "feature"),
+                      counted(card.points.size(), "item")));
+  if (top == 0) return;
+  if (counted_items)
+    to.table(feature_table(of.card.features, member.training_documents, of.words, top));
+  double least = 0, most = 0;
+  for (std::int64_t const points : card.points) {
+    least = std::min(least, l2r::value_of_points(points));
+    most = std::max(most, l2r::value_of_points(points));
   }
-  std::ranges::stable_sort(widths, std::greater<>{}, &width::points);
-  eval::table t{.title = "The points of items; a document's score is the sum of its items' points:",
-                .columns = {{"points", fixed, 6}, {"item"}},
+  eval::table t{.title = fmt::format("The points of items; a document's score is the sum of its "
+                                     "items' points (bars from {:.4f} to {:.4f}):",
+                                     least, most),
+                .columns = {{"points", fixed, 6}},
                 .rows = {}};
-  for (width const& one : std::span(widths).first(std::min(top, widths.size())))
-    for (rules::item x = card.item_begin[one.feature]; x < card.item_begin[one.feature + 1]; ++x)
-      t.rows.push_back(
-          {l2r::value_of_points(card.points[x]), words_of(words.ranges[x], words.names)});
+  if (counted_items) t.columns.push_back({"documents", fixed});
+  t.columns.push_back({"bar"});
+  t.columns.push_back({"item"});
+  std::vector<std::size_t> const order = order_of_card(of);
+  for (std::size_t const f : std::span(order).first(std::min(top, order.size())))
+    for (rules::item x = card.item_begin[f]; x < card.item_begin[f + 1]; ++x) {
+      if (counted_items && member.item_documents[x] == 0) continue;
+      double const points = l2r::value_of_points(card.points[x]);
+      std::vector<eval::cell> row{points};
+      if (counted_items) row.emplace_back(std::int64_t{member.item_documents[x]});
+      row.emplace_back(bar(points, least, most));
+      row.emplace_back(words_of(of.words.ranges[x], of.words.names));
+      t.rows.push_back(std::move(row));
+    }
   if (!t.rows.empty()) to.table(t);
 }
 
-/// Weights of z-scores, the largest first.
-void add_linear(page& to, l2r::linear_member const& of, rule_words const& words, std::size_t top) {
-  to.line(fmt::format("strength {}; {}", of.weights.options.strength,
-                      counted(of.weights.features.size(), "feature")));
-  std::vector<l2r::feature_weight> sorted = of.weights.features;
-  std::ranges::stable_sort(sorted, std::greater<>{}, [](l2r::feature_weight const& one) {
-    return std::max(std::abs(one.weight), std::abs(one.missing));
+/// Weights of z-scores: those that move scores furthest or, where that is not known, the largest,
+/// first.
+void add_linear(page& to, inspected_member const& of, std::size_t top) {
+  l2r::linear_weights const& weights = std::get<l2r::linear_member>(of.member).weights;
+  to.line(fmt::format("strength {}; {}", weights.options.strength,
+                      counted(weights.features.size(), "feature")));
+  std::vector<l2r::feature_weight> sorted = weights.features;
+  bool const known = !of.linear.empty();
+  std::ranges::stable_sort(sorted, std::greater<>{}, [&](l2r::feature_weight const& one) {
+    return known ? one.moved : std::max(std::abs(one.weight), std::abs(one.missing));
   });
-  eval::table t{.title = "The weights of z-scores within the query, and of missing values:",
-                .columns = {{"weight", fixed, 6}, {"missing", fixed, 6}, {"feature"}},
+  double most = 0;
+  for (l2r::feature_weight const& one : sorted)
+    most = std::max(most, std::abs(l2r::value_of_weight(one.weight)));
+  eval::table t{.title = fmt::format("The weights of z-scores within the query, and of missing "
+                                     "values (bars from {:.4f} to {:.4f}){}:",
+                                     -most, most,
+                                     known ? "; moves: the mean size of what a feature adds to "
+                                             "training documents"
+                                           : ""),
+                .columns = {},
                 .rows = {}};
+  if (known) t.columns.push_back({"moves", fixed, 6});
+  t.columns.insert(t.columns.end(),
+                   {{"weight", fixed, 6}, {"missing", fixed, 6}, {"bar"}, {"feature"}});
   for (l2r::feature_weight const& one : std::span(sorted).first(std::min(top, sorted.size()))) {
-    eval::cell missing = std::string{};
-    if (one.misses) missing = l2r::value_of_weight(one.missing);
-    t.rows.push_back(
-        {l2r::value_of_weight(one.weight), missing, feature_text(one.feature, words.names)});
+    std::vector<eval::cell> row;
+    if (known) row.emplace_back(l2r::value_of_weight(one.moved));
+    double const weight = l2r::value_of_weight(one.weight);
+    row.emplace_back(weight);
+    row.emplace_back(std::string{});
+    if (one.misses) row.back() = l2r::value_of_weight(one.missing);
+    row.emplace_back(bar(weight, -most, most));
+    row.emplace_back(feature_text(one.feature, of.words.names));
+    t.rows.push_back(std::move(row));
   }
   if (!t.rows.empty()) to.table(t);
 }
@@ -341,10 +414,10 @@ std::string report(inspected_model const& of, std::size_t top, eval::table_forma
     std::string_view const kind = l2r::kind_of(one.member);
     to.heading(of.members.size() == 1 ? fmt::format("Kind {}", kind)
                                       : fmt::format("Member {}, kind {}", k + 1, kind));
-    if (auto const* const card = std::get_if<l2r::scorecard_member>(&one.member))
-      add_card(to, *card, one.words, top);
-    else if (auto const* const linear = std::get_if<l2r::linear_member>(&one.member))
-      add_linear(to, *linear, one.words, top);
+    if (std::holds_alternative<l2r::scorecard_member>(one.member))
+      add_card(to, one, top);
+    else if (std::holds_alternative<l2r::linear_member>(one.member))
+      add_linear(to, one, top);
     else
       add_rules(to, one, top);
   }
@@ -361,10 +434,10 @@ ordered_json report_json(inspected_model const& of) {
                     {"sha256", of.sha256},
                     {"members", ordered_json::array()}};
   for (inspected_member const& one : of.members) {
-    if (auto const* const card = std::get_if<l2r::scorecard_member>(&one.member))
-      json["members"].push_back(card_json(*card, one.words));
-    else if (auto const* const linear = std::get_if<l2r::linear_member>(&one.member))
-      json["members"].push_back(linear_json(*linear, one.words));
+    if (std::holds_alternative<l2r::scorecard_member>(one.member))
+      json["members"].push_back(card_json(one));
+    else if (std::holds_alternative<l2r::linear_member>(one.member))
+      json["members"].push_back(linear_json(one));
     else
       json["members"].push_back(rules_json(one));
   }

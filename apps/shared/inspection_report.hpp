@@ -18,11 +18,13 @@
 // What `inspect` writes: as text, Markdown or JSON.
 namespace rulerank::apps {
 
-/// A member, and of one of rules what was found.
+/// A member, and what was found of it: by its kind one of the three.
 struct inspected_member {
   l2r::model_member const& member;
   rule_words words;
   l2r::rules_inspection found;
+  l2r::card_inspection card;
+  std::vector<l2r::feature_part> linear;
 };
 
 /// How the ranking of a file suffers under shuffled features.

@@ -34,6 +34,7 @@ struct inspect_arguments {
   reading_arguments reading;
   std::string format = "text";
   std::string out = "-";
+  CLI::Option* documents_option = nullptr;
   std::vector<CLI::Option*> of_test;  // that make sense with --test alone
 };
 
@@ -48,6 +49,17 @@ void check(session& owner, inspect_arguments const& arguments) {
     if (option->count() > 0) throw usage_error(fmt::format("{} needs --test", option->get_name()));
 }
 
+/// --documents has a meaning for members `rules` alone.
+void expect_rules(inspect_arguments const& arguments, l2r::model const& model) {
+  if (arguments.documents_option->count() == 0) return;
+  for (l2r::model_member const& member : model.members)
+    if (std::holds_alternative<l2r::rules_member>(member)) return;
+  throw usage_error(
+      fmt::format("--documents: {} has no member of rules, and says of all training "
+                  "documents what moves their scores",
+                  arguments.model));
+}
+
 std::vector<inspected_member> inspect_members(session& owner, inspect_arguments const& arguments,
                                               l2r::model const& model,
                                               datasets::feature_names const& names) {
@@ -55,9 +67,12 @@ std::vector<inspected_member> inspect_members(session& owner, inspect_arguments 
   std::vector<inspected_member> all;
   for (l2r::model_member const& member : model.members) {
     inspected_member one{
-        member, {{}, norm_of(member), names.empty() ? names_of(member) : names}, {}};
+        member, {{}, norm_of(member), names.empty() ? names_of(member) : names}, {}, {}, {}};
     if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) {
       one.words.ranges = l2r::item_ranges(*card);
+      one.card = l2r::inspect(*card);
+    } else if (auto const* const linear = std::get_if<l2r::linear_member>(&member)) {
+      one.linear = l2r::inspect(*linear);
     } else if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) {
       l2r::ranker const ranker(owner.ctx(), *rules->training, {.scoring = rules->scoring});
       one.words.ranges = l2r::item_ranges(ranker, *rules->cuts);
@@ -106,6 +121,7 @@ void inspect(session& owner, inspect_arguments const& arguments) {
                         sha256_of_file(arguments.model),
                         {},
                         {}};
+  expect_rules(arguments, model);
   found.members = inspect_members(owner, arguments, model, names);
   if (!arguments.test.empty()) found.file.emplace(permute_file(owner, arguments, model, names));
   bool const json = arguments.format == "json" || owner.run.json;
@@ -126,8 +142,9 @@ void add_inspect(CLI::App& program, session& owner) {
       [arguments, &owner] { inspect(owner, *arguments); });
   path_option(*verb, "--model", arguments->model, "What fit wrote")->type_name("FILE")->required();
   number_option(*verb, "--top", arguments->top, "Most rules and features listed");
-  number_option(*verb, "--documents", arguments->documents,
-                "Training documents whose scores are looked at, at even distances; 0: all");
+  arguments->documents_option = number_option(
+      *verb, "--documents", arguments->documents,
+      "Of rules: training documents whose scores are looked at, at even distances; 0: all");
   path_option(*verb, "--names", arguments->names, "Lines of a feature's number and its name")
       ->type_name("FILE");
   path_option(*verb, "--test", arguments->test,

@@ -290,6 +290,10 @@ void search_dense(session& owner, search_dense_arguments const& given, CLI::App 
       {"engine", engine.name},     {"recomputed", work.recomputed},
       {"widened", work.widened}};
   if (!arguments.radius) summary["k"] = arguments.k;
+  if (engine.which == knn::dense_engine::gs) {
+    summary["by_minima"] = work.by_minima;
+    summary["by_sorting"] = work.by_sorting;
+  }
   if (arguments.out != "-")
     owner.say(fmt::format("searched {} in {}, neighbours in {}",
                           counted(queries.size(), "query", "queries"),

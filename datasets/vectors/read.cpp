@@ -75,13 +75,19 @@ std::int64_t integer_at(char const* at, number_form form) {
 /// Makes vectors that keep the text they lie in.
 class vectors_reader {
  public:
-  static vectors in_place(opened_vectors const& file, element type, vectors_layout const& layout) {
-    vectors read(type, file.text->bytes().data() + layout.begin, layout.rows, layout.dimensions,
-                 file.text, file.name);
-    read.text_ = file.text;
+  static vectors in_place(std::shared_ptr<text_source const> const& text, std::size_t begin,
+                          element type, std::size_t rows, std::size_t dimensions,
+                          std::string const& name) {
+    vectors read(type, text->bytes().data() + begin, rows, dimensions, text, name);
+    read.text_ = text;
     return read;
   }
 };
+
+vectors vectors_in(std::shared_ptr<text_source const> const& text, std::size_t begin, element type,
+                   std::size_t rows, std::size_t dimensions, std::string const& name) {
+  return vectors_reader::in_place(text, begin, type, rows, dimensions, name);
+}
 
 vectors read_vectors(context const& ctx, std::string const& path, vectors_options const& options) {
   opened_vectors const file(ctx, path, options.format);
@@ -103,7 +109,7 @@ vectors read_vectors(context const& ctx, std::string const& path, vectors_option
     auto const kept = copied_rows(ctx, bytes, layout);
     read = vectors(*type, kept.get(), layout.rows, layout.dimensions, kept, file.name);
   } else {
-    read = vectors_reader::in_place(file, *type, layout);
+    read = vectors_in(file.text, layout.begin, *type, layout.rows, layout.dimensions, file.name);
   }
   expect_finite(ctx, read);
   expect_unchanged(*file.text, file.name);

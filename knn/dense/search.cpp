@@ -5,6 +5,7 @@
 #include "knn/dense/definition.hpp"
 #include "knn/dense/engine.hpp"
 #include "knn/dense/flat_kernels.hpp"
+#include "knn/dense/index_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,6 +28,19 @@ constexpr dense_engine_entry engines[] = {
     {dense_engine::flat, "flat",
      "floats with proven bounds tell which rows may be near, and those are computed exactly", "",
      runs_on::cpu, runs_on::cpu, make_flat_on_cpu},
+#if RULERANK_HAS_CUDA
+    {dense_engine::ppk, "ppk", "a launch a query, whose blocks share the rows; single precision",
+     "Cordeiro, Meyer and Zola 2023", runs_on::gpus, runs_on::nowhere, make_ppk},
+    {dense_engine::ppb, "ppb", "a block a query, in one launch; single precision",
+     "Cordeiro, Meyer and Zola 2023", runs_on::gpus, runs_on::nowhere, make_ppb},
+    {dense_engine::sbq, "sbq",
+     "SBQ-KNN: blocks have queries to themselves or share the rows, then K-selection; single "
+     "precision",
+     "Cordeiro 2023, Algorithms 1 to 3", runs_on::gpus, runs_on::nowhere, make_sbq},
+    {dense_engine::gs, "gs",
+     "GS_KNN: distances by cuBLAS, k minima or a bitonic sort by a trial; single precision",
+     "Liu, Zheng and Liu 2019, Algorithm 2", runs_on::gpus, runs_on::nowhere, make_gs},
+#endif
 };
 
 /// Queries that an engine is given at once.
@@ -155,6 +169,15 @@ dense_index::dense_index(context const& ctx, datasets::vectors rows,
 }
 dense_index::~dense_index() = default;
 dense_index::dense_index(dense_index&&) noexcept = default;
+
+void dense_index::save(context const& ctx, std::string const& path) const {
+  write_dense_index(ctx, path, implementation_->rows, implementation_->ids,
+                    implementation_->metric);
+}
+dense_index dense_index::open(context const& ctx, std::string const& path, dense_engine engine) {
+  dense_index_content content = read_dense_index(ctx, path);
+  return {ctx, std::move(content.rows), {content.metric, engine}, std::move(content.ids)};
+}
 
 void dense_index::add(context const& ctx, datasets::vectors const& rows,
                       std::span<std::int64_t const> ids) {

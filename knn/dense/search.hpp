@@ -23,8 +23,11 @@ namespace rulerank::knn {
 /// x_i^2 and y_i^2, 0 where one of these is 0. Nearest first: l2 by the sum before the root.
 similarity dense_similarity_from(std::string_view name);
 
-/// `flat` gives the defined values and order, bit for bit.
-enum class dense_engine { automatic, flat };
+/// `flat` gives the defined values and order, bit for bit. The others are published ones for GPUs:
+/// they sum in single precision, and their order may be another where values are nearer than its
+/// rounding (docs/modules/knn.md has the bounds); where it rounds nothing, as with small integers,
+/// their order and the values of l2 and inner products are the defined ones.
+enum class dense_engine { automatic, flat, ppk, ppb, sbq, gs };
 
 struct dense_index_options {
   similarity metric = similarity::l2;
@@ -57,10 +60,20 @@ struct dense_search_work {
   /// flat: queries with more rows than expected that bounds could not tell apart, so that some were
   /// computed by the definition before the last row was seen.
   std::uint64_t widened = 0;
+  /// gs: batches of queries whose neighbours were selected by searches for the minimum, and by
+  /// bitonic sorts.
+  std::uint64_t by_minima = 0;
+  std::uint64_t by_sorting = 0;
+  double kernel_s = 0;     ///< published engines: seconds of their kernels, of all devices
+  double selection_s = 0;  ///< of these: sbq's K-selection, gs's selection
 
   dense_search_work& operator+=(dense_search_work const& more) {
     recomputed += more.recomputed;
     widened += more.widened;
+    by_minima += more.by_minima;
+    by_sorting += more.by_sorting;
+    kernel_s += more.kernel_s;
+    selection_s += more.selection_s;
     return *this;
   }
 };
@@ -95,6 +108,16 @@ class dense_index {
               std::vector<std::int64_t> ids = {});
   ~dense_index();
   dense_index(dense_index&&) noexcept;
+
+  /// Writes rows, ids and metric to a file that `open` maps: whole or not at all. The only file of
+  /// rows of bfloat16. Throws `output_error`.
+  void save(context const& ctx, std::string const& path) const;
+  /// An index whose rows lie in the mapping of a file that `save` wrote. All of it is read once and
+  /// compared with its checksums, and rows are finite; a file that is cut short later is a SIGBUS,
+  /// which the program turns into an error. Throws `error` naming the file where it is not what was
+  /// written, and as the constructor does.
+  static dense_index open(context const& ctx, std::string const& path,
+                          dense_engine engine = dense_engine::automatic);
 
   /// Appends a copy of rows, of the type and the dimensions that the index has; an index without
   /// rows takes both from the first that are added. With ids where the other rows have some, and

@@ -1,19 +1,18 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "datasets/section_file.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
 
-// The file of a text index: 64 bytes of prefix, sections that begin at multiples of 64 bytes, and a
-// header in JSON that names them. Numbers are little-endian.
+// The sections of a text index's file (datasets/section_file.hpp).
 namespace rulerank::knn {
 
 enum class section : std::size_t {
@@ -48,11 +47,12 @@ struct index_counts {
 class index_layout {
  public:
   using sizes = std::array<std::size_t, static_cast<std::size_t>(section::count)>;
-  explicit index_layout(sizes const& bytes);
+  explicit index_layout(sizes const& bytes) : sections_(bytes) {}
+  datasets::section_layout const& sections() const noexcept { return sections_; }
   /// Where the last section ends, rounded up: the header begins there.
-  std::size_t end() const noexcept { return end_; }
+  std::size_t end() const noexcept { return sections_.end(); }
   std::span<std::byte> of(std::span<std::byte> file, section s) const {
-    return file.subspan(begin_[static_cast<std::size_t>(s)], bytes_[static_cast<std::size_t>(s)]);
+    return sections_.of(file, static_cast<std::size_t>(s));
   }
   template <class T>
   std::span<T> of(std::span<std::byte> file, section s) const {
@@ -61,9 +61,7 @@ class index_layout {
   }
 
  private:
-  sizes bytes_;
-  sizes begin_;
-  std::size_t end_;
+  datasets::section_layout sections_;
 };
 
 /// The sizes of the sections of an index.
@@ -71,14 +69,12 @@ index_layout::sizes sizes_of(index_counts const& of);
 
 /// The header of sections that are filled: `what`, and where they lie and their checksums.
 std::string index_header(context const& ctx, index_layout const& layout,
-                         std::span<std::byte> sections, nlohmann::ordered_json what);
+                         std::span<std::byte> sections, nlohmann::ordered_json const& what);
 /// Writes the prefix before the sections and the header behind them. `file`: all of it.
 void finish_index(std::span<std::byte> file, index_layout const& layout, std::string_view header);
 
 /// A file that was read: its header and its sections.
-struct read_index {
-  nlohmann::json header;
-  std::array<std::span<std::byte const>, static_cast<std::size_t>(section::count)> sections;
+struct read_index : datasets::read_sections {
   template <class T>
   std::span<T const> of(section s) const {
     std::span<std::byte const> const bytes = sections[static_cast<std::size_t>(s)];

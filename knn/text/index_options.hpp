@@ -19,7 +19,5 @@ text_index_options with_stop_words(text_index_options options);
 nlohmann::ordered_json to_json(text_index_options const& options);
 /// Of what `to_json` wrote. Throws `usage_error` or a JSON exception for anything else.
 text_index_options options_from(nlohmann::json const& json);
-/// A member that is a count. Throws the same.
-std::size_t count_at(nlohmann::json const& json, std::string_view name);
 
 }  // namespace rulerank::knn

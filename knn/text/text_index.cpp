@@ -129,14 +129,14 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
   std::size_t const terms = index.terms_.size();
   try {
     index.options_ = options_from(read.header);
-    index.statistics_.documents = count_at(read.header, "documents");
+    index.statistics_.documents = datasets::count_at(read.header, "documents");
     index.statistics_.mean_length = read.header.at("mean_length").get<double>();
     index.statistics_.document_frequency.assign(frequencies.begin(), frequencies.end());
     parts.documents.terms = static_cast<std::uint32_t>(terms);
     // The checksums say that these are the bytes that were written; this, that they fit together.
     bool const fits = index.statistics_.documents == documents && frequencies.size() == terms &&
-                      count_at(read.header, "terms") == terms &&
-                      count_at(read.header, "postings") == parts.documents.term.size() &&
+                      datasets::count_at(read.header, "terms") == terms &&
+                      datasets::count_at(read.header, "postings") == parts.documents.term.size() &&
                       index.statistics_.mean_length >= 0 &&
                       std::isfinite(index.statistics_.mean_length) &&
                       ascends(index.terms_.begin, index.terms_.bytes.size()) &&

@@ -117,9 +117,18 @@ class Inspect(harness.CommandLine):
         self.assertEqual(max(weights, key=weights.get), 1)
         losses = {one["feature"]: one["loss"]["MAP"] for one in found["permutation"]["features"]}
         self.assertEqual(max(losses, key=losses.get), 1)
+        self.assertEqual(card["training_documents"], sum(
+            item["documents"] for item in card["items"] if item["feature"] == 1))
+        self.assertEqual(card["features"][0]["feature"], 1)
+        self.assertEqual(len(card["dependence"]), len(card["features"]))
+        moved = {one["feature"]: one["moved"] for one in linear["features"]}
+        self.assertEqual(max(moved, key=moved.get), 1)
         text = self.expect(0, *line, "--top", "2").stdout.decode()
-        for part in ("Member 1, kind scorecard", "Member 2, kind linear"):
+        for part in ("Member 1, kind scorecard", "Member 2, kind linear", "What features move scores by",
+                     "documents  bar", "moves    weight"):
             self.assertIn(part, text)
+        self.expect(2, "inspect", "--model", "best.model", "--documents", "5",
+                    message="--documents: best.model has no member of rules")
 
     def test_the_same_bytes_on_any_threads(self):
         line = ["--format", "json", "--test", self.test, "--documents", "33"]

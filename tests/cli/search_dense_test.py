@@ -149,6 +149,37 @@ class SearchDense(harness.CommandLine):
         self.assertEqual((summary["rows"], summary["dimensions"], summary["queries"], summary["k"],
                           summary["engine"]), (4, 2, 3, 2, "flat"))
 
+    def test_published_engines(self):
+        published = ("ppk", "ppb", "sbq", "gs")
+        listed = [e["engine"] for e in json.loads(self.expect(0, "engines", "--json").stdout)]
+        base, asked = self.inputs(drawn(300, 5, 1), drawn(40, 5, 2))
+        line = ["search", "dense", "--collection", base, "--queries", asked]
+        if not set(published) <= set(listed):
+            self.expect(2, *line, "--engine", "ppk", message="this build has no CUDA")
+            self.skipTest("engines ppk, ppb, sbq, gs: this build has no CUDA")
+        if b"cuda:" not in self.expect(0, "devices").stdout:
+            self.expect(4, *line, "--engine", "ppk", message="engine ppk runs on GPUs")
+            self.skipTest("engines ppk, ppb, sbq, gs: no CUDA device")
+        ids = self.file("ids", b"1\n2\n")
+        for metric in ("l2", "ip"):
+            self.expect(0, *line, "--metric", metric, "--engine", "flat", "--device", "cpu",
+                        "--out", "flat")
+            for engine in published:
+                done = self.expect(0, *line, "--metric", metric, "--engine", engine, "--out",
+                                   engine, "--json")
+                # Floats hold whole numbers, so nothing is rounded.
+                self.assertEqual((self.folder / engine).read_bytes(),
+                                 (self.folder / "flat").read_bytes())
+                summary = json.loads(done.stdout)
+                self.assertEqual(summary["engine"], engine)
+                if engine == "gs":
+                    self.assertEqual(summary["by_minima"] + summary["by_sorting"], 1)
+        for engine in published:
+            self.expect(2, *line, "--engine", engine, "--radius", "1", "--out", "o",
+                        message=f"engine {engine} finds k neighbours, found a radius; use engine flat")
+            self.expect(2, *line, "--engine", engine, "--filter", ids, "--out", "o",
+                        message=f"engine {engine} searches all rows, found a filter; use engine flat")
+
     def test_bad_input(self):
         good = fvecs([[1, 2], [3, 4], [5, 6]])
         base = self.file("good.fvecs", good)

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""A picture and short tables of the learning curves of each set, from what curves.py left.
+
+    curves_picture.py CURVES_FOLDER OUT_FOLDER [--sets A,B]
+
+CURVES_FOLDER is the OUT_FOLDER of curves.py. OUT_FOLDER gets for each set SET.svg, MAP and NDCG@10 by the number of
+labels, means of the folds and the draws, settings without a choice and, with all labels, LambdaMART's tuned on the
+validation part; and SET.md, the tables of MAP and NDCG@10 of every system, way and budget as `experiment` writes them, without
+those of differences and of single folds, which are in its own curves.md.
+"""
+
+import argparse
+import collections
+import csv
+import pathlib
+
+import svg_lines
+
+MEASURES = ("MAP", "NDCG@10")
+GREEN, RED, BLUE = "#0b6e4f", "#c1440e", "#2b5c9e"
+LINES = [("recommended", "chosen", "recommended, chosen documents", GREEN, ""),
+         ("recommended", "random", "recommended, random documents", GREEN, "5 3"),
+         ("ranksvm", "chosen", "rank SVM, chosen documents", BLUE, ""),
+         ("ranksvm", "queries", "rank SVM, random queries", BLUE, "8 3 2 3"),
+         ("lightgbm", "random", "LambdaMART, random documents", RED, "5 3"),
+         ("lightgbm", "queries", "LambdaMART, random queries", RED, "8 3 2 3")]
+LEVELS = [("recommended", "defaults", "recommended", GREEN), ("lightgbm", "validated", "LambdaMART, tuned", RED)]
+
+
+def means(path):
+    """values[system, way, settings][share] = (labels, {measure: mean}), over draws, then over folds."""
+    draws = collections.defaultdict(list)
+    with open(path, newline="", encoding="utf-8") as lines:
+        for row in csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t"):
+            draws[row["system"], row["way"], row["settings"], float(row["share"]), row["fold"]].append(row)
+    folds = collections.defaultdict(list)
+    for (system, way, settings, share, _), rows in draws.items():
+        folds[system, way, settings, share].append(
+            [sum(float(row[name]) for row in rows) / len(rows) for name in ("labels", *MEASURES)])
+    values = collections.defaultdict(dict)
+    for (system, way, settings, share), rows in folds.items():
+        labels, *of = [sum(column) / len(rows) for column in zip(*rows)]
+        values[system, way, settings][share] = labels, dict(zip(MEASURES, of))
+    return values
+
+
+def panel(name, of, measure):
+    lines = [svg_lines.Line(label, colour, dashes, sorted(
+        (labels, values[measure]) for labels, values in of[system, way, "defaults"].values()))
+        for system, way, label, colour, dashes in LINES]
+    levels = [svg_lines.Level(label.replace(", tuned", " (tuned)"), colour, of[system, "all", settings][1.0][1][measure])
+              for system, settings, label, colour in LEVELS]
+    return svg_lines.Panel(f"{name}: {measure} of the test part", "labelled documents", lines, levels)
+
+
+def short_tables(text):
+    """The paragraphs of `curves.md` that are tables of means of the two measures."""
+    paragraphs, kept = text.split("\n\n"), []
+    for title, table in zip(paragraphs, paragraphs[1:]):
+        if title.startswith(tuple(f"{measure}, settings" for measure in MEASURES)):
+            kept += [title.strip(), table.strip()]
+    return "\n\n".join(kept) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--sets", default="OHSUMED,MQ2008")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for name in arguments.sets.split(","):
+        of = means(arguments.folder / name / "curves.tsv")
+        picture = svg_lines.drawn([panel(name, of, measure) for measure in MEASURES], columns=len(MEASURES))
+        (arguments.out / f"{name}.svg").write_text(picture, "utf-8")
+        text = (arguments.folder / name / "curves.md").read_text("utf-8")
+        (arguments.out / f"{name}.md").write_text(short_tables(text), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

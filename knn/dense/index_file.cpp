@@ -1,0 +1,109 @@
+#include "knn/dense/index_file.hpp"
+
+#include "core/aligned.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "core/parallel.hpp"
+#include "datasets/section_file.hpp"
+#include "datasets/text_source.hpp"
+#include "datasets/vectors/memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace rulerank::knn {
+
+namespace {
+
+constexpr std::size_t section_of_rows = 0;
+constexpr std::size_t section_of_ids = 1;
+constexpr std::array<std::string_view, 2> sections{"rows", "ids"};
+constexpr datasets::section_kind kind{"rulerank dense index", 1, "rulerank search dense --index",
+                                      sections};
+constexpr std::size_t bytes_at_once = 1 << 20;
+
+datasets::element element_from(std::string_view name) {
+  for (auto const& one : datasets::elements())
+    if (one.name == name) return one.which;
+  throw usage_error(fmt::format("found values of type {}", datasets::quoted(name)));
+}
+
+}  // namespace
+
+void write_dense_index(context const& ctx, std::string const& path, dense_rows const& rows,
+                       std::span<std::int64_t const> ids, similarity metric) {
+  nlohmann::ordered_json const what{{"metric", name_of(metric)},
+                                    {"type", datasets::name_of(rows.type())},
+                                    {"rows", rows.size()},
+                                    {"dimensions", rows.dimensions()}};
+  std::array<std::size_t, sections.size()> const bytes{rows.size() * rows.row_bytes(),
+                                                       ids.size_bytes()};
+  datasets::section_layout const layout(bytes);
+  // What the header may take, whatever its checksums will be.
+  std::size_t const header_size = round_up(what.dump().size() + 1024, alignment);
+  output_file out(path);
+  std::span<std::byte> const file = out.map(layout.end() + header_size);
+  std::byte* const to = layout.of(file, section_of_rows).data();
+  std::size_t const grain =
+      std::max<std::size_t>(bytes_at_once / std::max<std::size_t>(rows.row_bytes(), 1), 1);
+  parallel_for(ctx, rows.size(), grain, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t row = begin; row < end; ++row)
+      std::memcpy(to + row * rows.row_bytes(), rows.row(row), rows.row_bytes());
+  });
+  if (!ids.empty())
+    std::memcpy(layout.of(file, section_of_ids).data(), ids.data(), ids.size_bytes());
+  rows.first().expect_unchanged();
+  std::string header = datasets::section_header(ctx, kind, layout, file, what);
+  header.resize(header_size, ' ');
+  datasets::finish_section_file(file, layout, header);
+  out.commit();
+}
+
+dense_index_content read_dense_index(context const& ctx, std::string const& path) {
+  auto const text = datasets::open_text(ctx, path);
+  std::string const name = datasets::display_name(path);
+  std::string_view const bytes = text->bytes();
+  auto const read = datasets::check_section_file(
+      ctx, kind, {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
+  auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
+  dense_index_content content;
+  // The checksums say that these are the bytes that were written; this, that they fit together.
+  try {
+    content.metric = dense_similarity_from(read.header.at("metric").get<std::string>());
+    auto const type = element_from(read.header.at("type").get<std::string>());
+    std::size_t const rows = datasets::count_at(read.header, "rows");
+    std::size_t const dimensions = datasets::count_at(read.header, "dimensions");
+    auto const of_rows = read.sections[section_of_rows];
+    auto const of_ids = read.sections[section_of_ids];
+    std::size_t const row_bytes = rows == 0 ? 0 : of_rows.size() / rows;
+    bool const rows_fit = rows == 0 ? of_rows.empty()
+                                    : dimensions > 0 && row_bytes * rows == of_rows.size() &&
+                                          dimensions <= row_bytes &&
+                                          dimensions * bytes_of(type) == row_bytes;
+    bool const ids_fit = of_ids.empty() || of_ids.size() == rows * sizeof(std::int64_t);
+    if (!rows_fit || !ids_fit) fail("the sections of this index do not fit together");
+    if (rows > 0)
+      content.rows = datasets::vectors_in(
+          text,
+          static_cast<std::size_t>(of_rows.data() -
+                                   reinterpret_cast<std::byte const*>(bytes.data())),
+          type, rows, dimensions, name);
+    else if (dimensions > 0)
+      content.rows = datasets::vectors(type, nullptr, 0, dimensions, nullptr, name);
+    content.ids.resize(of_ids.size() / sizeof(std::int64_t));
+    if (!of_ids.empty()) std::memcpy(content.ids.data(), of_ids.data(), of_ids.size());
+  } catch (nlohmann::json::exception const& e) {
+    fail(fmt::format("the header of this index is not right: {}", e.what()));
+  } catch (usage_error const& e) {
+    fail(fmt::format("this index is not right: {}", e.what()));
+  }
+  datasets::expect_unchanged(*text, name);
+  return content;
+}
+
+}  // namespace rulerank::knn
