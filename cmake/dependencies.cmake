@@ -11,6 +11,8 @@ find_package(ZLIB REQUIRED)
 find_package(ZSTD REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc)
 find_package(Stemmer REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(Spectra REQUIRED)
 # Without it there is no rulerank::libsvm.
 find_package(LIBSVM)
 # Committee members; without them the members say that they are not in the build.

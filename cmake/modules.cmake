@@ -4,7 +4,7 @@
 # it depends on; their link lines are what keeps the dependencies one way. PUBLIC_HEADERS are what
 # is installed: such a header includes public headers alone, none of CUDA or of a private link.
 # PRIVATE_LINKS that are headers alone are not needed by those who link the installed library.
-set(header_only_packages Boost::headers nlohmann_json::nlohmann_json)
+set(header_only_packages Boost::headers nlohmann_json::nlohmann_json Spectra::Spectra)
 
 function(rulerank_module name)
   cmake_parse_arguments(ARG "" "" "PUBLIC_HEADERS;SOURCES;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})

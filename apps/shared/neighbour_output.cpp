@@ -60,6 +60,7 @@ void neighbour_files::write(std::string const& query, std::size_t q, knn::neighb
 }
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found) {
+  if (run_) one_word(query, "a query's id");
   std::size_t const count = found.count_of(q);
   for (std::size_t i = 0; i < count; ++i)
     write_line(query, i + 1, std::to_string(found.ids_of(q)[i]), found.order,

@@ -156,7 +156,8 @@ knn::similarity text_arguments::metric_from(std::string const& name, knn::simila
 void text_arguments::check_weights(CLI::App const& verb) const {
   if (smart_is_given()) {
     for (char const* const name : {"--weights", "--tf", "--metric"})
-      if (verb.count(name) > 0)
+      if (auto const* const option = verb.get_option_no_throw(name);
+          option != nullptr && option->count() > 0)
         throw usage_error(fmt::format("{} beside --weighting, which says all of it", name));
   } else if (weights == "bm25" && !tf.empty()) {
     throw usage_error("--tf beside --weights bm25, which has its own");

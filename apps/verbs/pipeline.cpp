@@ -1,4 +1,5 @@
 #include "apps/shared/cross_validation.hpp"
+#include "apps/shared/dense_candidates.hpp"
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/judged_ids.hpp"
 #include "apps/shared/text_arguments.hpp"
@@ -15,6 +16,7 @@
 #include "eval/evaluate.hpp"
 #include "eval/report.hpp"
 #include "knn/features/pair_features.hpp"
+#include "knn/fusion.hpp"
 #include "knn/sparse/search.hpp"
 
 #include <algorithm>
@@ -23,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +50,8 @@ struct pipeline_arguments {
   std::size_t folds = 5;
   knn::pair_features_options features;
   text_arguments text;
+  dense_arguments dense;
+  knn::fusion_options fusion;
   cross_validation_arguments experiment;
 };
 
@@ -60,10 +65,14 @@ constexpr char const* main_measures = "MAP,NDCG@10,P@10,recall@100,recall@1000";
 /// The feature that orders documents as a baseline, and what its scores are called.
 struct feature_baseline {
   char const* name;
-  char const* feature;
+  std::string feature;
 };
-constexpr feature_baseline baselines[] = {{"bm25", "BM25 of document"},
+std::vector<feature_baseline> baselines_of(pipeline_arguments const& a) {
+  std::vector<feature_baseline> baselines{{"bm25", "BM25 of document"},
                                           {"cosine", "tf-idf cosine of document"}};
+  if (a.dense.given()) baselines.push_back({"dense", a.dense.feature()});
+  return baselines;
+}
 
 /// Judgments, those of grades that mean "not relevant" as 0. Throws `error` for a grade that the
 /// profile has no gain for.
@@ -96,20 +105,35 @@ std::vector<datasets::text_document> read_topics(session& owner, pipeline_argume
   return topics;
 }
 
-/// What was found for the topics, as a run.
-datasets::run run_of(std::vector<datasets::text_document> const& topics,
-                     knn::neighbours const& found, knn::text_index const& index) {
+/// What was found for the topics, as a run; topics without a document are none of its queries.
+datasets::run run_of(std::vector<datasets::text_document> const& topics, found_lists const& found,
+                     knn::text_index const& index, std::string tag) {
   datasets::run run;
-  run.tag = "candidates";
+  run.name = tag;
+  run.tag = std::move(tag);
   for (std::size_t q = 0; q < topics.size(); ++q) {
     datasets::run_query query{topics[q].id, {}};
-    std::size_t const count = found.count_of(q);
-    for (std::size_t i = 0; i < count; ++i)
-      query.documents.push_back({std::string(index.ids()[found.ids_of(q)[i]]),
-                                 run_score(found.order, found.values_of(q)[i])});
+    for (auto const& [document, score] : found[q])
+      query.documents.push_back({std::string(index.ids()[document]), score});
     if (!query.documents.empty()) run.queries.push_back(std::move(query));
   }
   return run;
+}
+
+/// What a run has for the topics, by the documents' numbers.
+found_lists lists_of_run(datasets::run const& run,
+                         std::vector<datasets::text_document> const& topics,
+                         knn::text_index const& index) {
+  std::unordered_map<std::string_view, std::uint32_t> number;
+  for (std::uint32_t d = 0; d < index.ids().size(); ++d) number[index.ids()[d]] = d;
+  std::unordered_map<std::string_view, datasets::run_query const*> query_of;
+  for (auto const& query : run.queries) query_of[query.qid] = &query;
+  found_lists lists(topics.size());
+  for (std::size_t q = 0; q < topics.size(); ++q)
+    if (auto const at = query_of.find(topics[q].id); at != query_of.end())
+      for (auto const& [docno, score] : at->second->documents)
+        lists[q].push_back({number.at(docno), score});
+  return lists;
 }
 
 void write_candidates(datasets::run const& run, std::string const& path) {
@@ -121,35 +145,64 @@ void write_candidates(datasets::run const& run, std::string const& path) {
   out.commit();
 }
 
-/// The first candidates of each topic as documents: judged or 0, their features, their ids. In the
-/// order of the collection: that of the search would tell a ranker more than the features.
-datasets::dataset make_letor(session& owner, pipeline_arguments const& a,
+/// Topics with the documents that are ranked for them, in the order of the collection: that of the
+/// search would tell a ranker more than the features.
+struct ranked_pairs {
+  std::vector<std::uint64_t> begin{0};  ///< [topics + 1] into documents
+  std::vector<std::uint32_t> documents;
+};
+
+ranked_pairs pairs_of(pipeline_arguments const& a, found_lists const& found) {
+  ranked_pairs pairs;
+  for (auto const& list : found) {
+    auto& documents = pairs.documents;
+    for (std::size_t i = 0; i < std::min(a.candidates, list.size()); ++i)
+      documents.push_back(list[i].document);
+    std::sort(documents.begin() + static_cast<std::ptrdiff_t>(pairs.begin.back()), documents.end());
+    pairs.begin.push_back(documents.size());
+  }
+  if (pairs.documents.empty())
+    throw error(
+        {a.topics, 1, 1},
+        fmt::format("found no topic that {} a document of {}, expected one at least",
+                    a.dense.by_vectors() ? "is near to" : "shares a term with", a.collection));
+  return pairs;
+}
+
+/// Rows of the pairs' features, with the similarity of their vectors as the last one where there
+/// are vectors: [pairs][features].
+std::vector<double> features_of(context const& ctx, ranked_pairs const& pairs,
+                                std::vector<datasets::text_document> const& topics,
+                                knn::text_index const& index, knn::pair_features const& features,
+                                dense_candidates const* vectors) {
+  std::size_t const n = features.size();
+  std::vector<double> values(pairs.documents.size() * n);
+  features.of(ctx, index.counts(ctx, topics), pairs.begin, pairs.documents, values);
+  if (vectors == nullptr) return values;
+  auto const similarities = vectors->similarities(ctx, pairs.begin, pairs.documents);
+  std::vector<double> wider;
+  wider.reserve(pairs.documents.size() * (n + 1));
+  for (std::size_t p = 0; p < pairs.documents.size(); ++p) {
+    auto const row = values.begin() + static_cast<std::ptrdiff_t>(p * n);
+    wider.insert(wider.end(), row, row + static_cast<std::ptrdiff_t>(n));
+    wider.push_back(similarities[p]);
+  }
+  return wider;
+}
+
+/// The pairs as documents: judged or 0, their features, their ids.
+datasets::dataset make_letor(session& owner, pipeline_arguments const& a, ranked_pairs const& pairs,
                              std::vector<datasets::text_document> const& topics,
-                             knn::text_index const& index, knn::neighbours const& found,
-                             datasets::qrels const& judgments, knn::pair_features const& features) {
+                             knn::text_index const& index, datasets::qrels const& judgments,
+                             std::vector<double> const& values) {
   std::unordered_map<std::string, datasets::judged_query const*> judged;
   for (auto const& query : judgments.queries) judged[query.qid] = &query;
-  std::vector<std::uint64_t> begin{0};
-  std::vector<std::uint32_t> documents;
-  for (std::size_t q = 0; q < topics.size(); ++q) {
-    auto const first = found.ids_of(q).first(std::min(a.candidates, found.count_of(q)));
-    documents.insert(documents.end(), first.begin(), first.end());
-    std::sort(documents.end() - static_cast<std::ptrdiff_t>(first.size()), documents.end());
-    begin.push_back(documents.size());
-  }
-  if (documents.empty())
-    throw error({a.topics, 1, 1},
-                fmt::format("found no topic that shares a term with a document of {}, expected one "
-                            "at least",
-                            a.collection));
-  std::vector<double> values(documents.size() * features.size());
-  features.of(owner.ctx(), index.counts(owner.ctx(), topics), begin, documents, values);
   std::vector<std::int32_t> labels;
   std::vector<std::string_view> qids, ids;
   for (std::size_t q = 0; q < topics.size(); ++q) {
     auto const of_topic = judged.find(topics[q].id);
-    for (std::size_t i = begin[q]; i < begin[q + 1]; ++i) {
-      std::string_view const id = ids.emplace_back(index.ids()[documents[i]]);
+    for (std::size_t i = pairs.begin[q]; i < pairs.begin[q + 1]; ++i) {
+      std::string_view const id = ids.emplace_back(index.ids()[pairs.documents[i]]);
       qids.push_back(topics[q].id);
       std::int32_t& label = labels.emplace_back(0);
       if (of_topic == judged.end()) continue;
@@ -164,10 +217,9 @@ datasets::dataset make_letor(session& owner, pipeline_arguments const& a,
   about.ids = ids;
   about.name = (fs::path(a.out_dir) / "letor.txt").string();
   about.lines = true;
-  return datasets::make_dataset(owner.ctx(),
-                                datasets::dense_rows<double>{values.data(), documents.size(),
-                                                             features.size(), features.size()},
-                                about);
+  std::size_t const rows = pairs.documents.size(), columns = values.size() / rows;
+  return datasets::make_dataset(
+      owner.ctx(), datasets::dense_rows<double>{values.data(), rows, columns, columns}, about);
 }
 
 void write_letor(datasets::dataset const& data) {
@@ -185,10 +237,11 @@ void write_names(std::vector<std::string> const& names, std::string const& path)
 }
 
 /// The scores of all documents by each baseline's feature.
-std::map<std::string, std::vector<double>> baseline_scores(datasets::dataset const& data,
+std::map<std::string, std::vector<double>> baseline_scores(pipeline_arguments const& a,
+                                                           datasets::dataset const& data,
                                                            std::vector<std::string> const& names) {
   std::map<std::string, std::vector<double>> scores;
-  for (feature_baseline const& baseline : baselines) {
+  for (feature_baseline const& baseline : baselines_of(a)) {
     auto const at = std::find(names.begin(), names.end(), baseline.feature) - names.begin();
     scores[baseline.name] = eval::feature_scores(data, static_cast<std::uint32_t>(at + 1));
   }
@@ -213,7 +266,7 @@ experiment::memory_folds make_folds(session& owner, pipeline_arguments const& a,
                                     std::vector<std::string> const& names) {
   auto const documents = datasets::split_folds(owner.ctx(), data, {.folds = a.folds});
   auto const written = datasets::write_folds(owner.ctx(), data, documents, a.experiment.folds);
-  auto const scores = baseline_scores(data, names);
+  auto const scores = baseline_scores(a, data, names);
   bool const with_vali = experiment::needs_validation(options_of(a.experiment).settings);
   std::vector<experiment::memory_fold> folds;
   for (std::size_t f = 0; f < documents.size(); ++f) {
@@ -274,7 +327,7 @@ pipeline_arguments resolved(pipeline_arguments a, knn::text_index_options const&
   fs::path const out = a.out_dir;
   a.experiment.folds = (out / "folds").string();
   a.experiment.out_dir = (out / "experiment").string();
-  for (feature_baseline const& baseline : baselines)
+  for (feature_baseline const& baseline : baselines_of(a))
     a.experiment.scores.push_back(
         fmt::format("{}={}", baseline.name, (out / "scores" / baseline.name).string()));
   options_of(a.experiment);
@@ -285,6 +338,7 @@ pipeline_arguments resolved(pipeline_arguments a, knn::text_index_options const&
 void announce_files(session& owner, pipeline_arguments const& a) {
   std::vector<session::named_input> inputs{
       {"--collection", a.collection}, {"--topics", a.topics}, {"--qrels", a.qrels}};
+  for (session::named_input const& input : a.dense.inputs()) inputs.push_back(input);
   if (auto const list = a.text.stop_list()) {
     inputs.push_back(*list);
     owner.input(list->path);
@@ -296,6 +350,9 @@ void announce_files(session& owner, pipeline_arguments const& a) {
   for (char const* const name :
        {"candidates.run", "letor.txt", "features.tsv", "table.md", "results.json"})
     outputs.push_back({fmt::format("--out-dir's {}", name), file(name)});
+  if (a.dense.by_text() && a.dense.by_vectors())
+    for (char const* const name : {"candidates-text.run", "candidates-dense.run"})
+      outputs.push_back({fmt::format("--out-dir's {}", name), file(name)});
   owner.outputs(outputs);
   outputs.insert(outputs.begin(), {"--out-dir", a.out_dir});
   for (char const* const name : {"folds", "scores", "experiment"})
@@ -307,6 +364,7 @@ void announce_files(session& owner, pipeline_arguments const& a) {
 struct asked {
   datasets::qrels judgments;
   std::vector<datasets::text_document> topics;
+  std::optional<dense_candidates> vectors{};
 };
 
 asked read_asked(session& owner, pipeline_arguments const& a,
@@ -319,18 +377,68 @@ asked read_asked(session& owner, pipeline_arguments const& a,
       }))
     throw error({a.qrels, 1, 1},
                 fmt::format("found no judgment of a topic of {}, expected one at least", a.topics));
+  if (a.dense.given()) what.vectors.emplace(owner, a.dense, what.topics.size());
   return what;
+}
+
+/// What was found for the topics, which is also written: the candidates, and where they are fused
+/// what each of the searches found.
+struct candidate_runs {
+  found_lists candidates;
+  std::vector<std::pair<std::string, datasets::run>> runs;  ///< their names; the candidates first
+};
+
+found_lists search_text(session& owner, pipeline_arguments const& a,
+                        knn::text_index_options const& options, asked const& what,
+                        knn::text_index const& index, std::size_t depth) {
+  knn::sparse_search_options search;
+  search.k = depth;
+  search.metric = text_arguments::metric_from(a.metric, options.metric);
+  search.engine = knn::sparse_engine_from(a.engine);
+  auto const timer = owner.stage("search");
+  return lists_of(knn::sparse_searcher(owner.ctx(), index.index(), search)
+                      .search(owner.ctx(), index.queries(owner.ctx(), what.topics)));
+}
+
+candidate_runs find_candidates(session& owner, pipeline_arguments const& a,
+                               knn::text_index_options const& options, asked const& what,
+                               knn::text_index const& index) {
+  std::size_t const depth = std::max(a.candidates, recall_depth);
+  candidate_runs found;
+  found_lists by_text, by_vectors;
+  if (a.dense.by_text()) by_text = search_text(owner, a, options, what, index, depth);
+  if (a.dense.by_vectors()) {
+    auto const timer = owner.stage("search vectors");
+    by_vectors = what.vectors->search(owner.ctx(), depth);
+  }
+  bool const both = a.dense.by_text() && a.dense.by_vectors();
+  if (both) {
+    auto const timer = owner.stage("fuse");
+    datasets::run const runs[] = {run_of(what.topics, by_text, index, "candidates-text"),
+                                  run_of(what.topics, by_vectors, index, "candidates-dense")};
+    knn::fusion_options fusion = a.fusion;
+    fusion.depth = depth;
+    found.candidates = lists_of_run(knn::fuse(owner.ctx(), runs, fusion), what.topics, index);
+    for (datasets::run const& run : runs) found.runs.emplace_back(run.tag, run);
+  } else {
+    found.candidates = std::move(a.dense.by_text() ? by_text : by_vectors);
+  }
+  found.runs.emplace(found.runs.begin(), "candidates",
+                     run_of(what.topics, found.candidates, index, "candidates"));
+  for (auto const& [name, run] : found.runs)
+    write_candidates(run, (fs::path(a.out_dir) / (name + ".run")).string());
+  return found;
 }
 
 /// The candidates and their features, which are also written.
 struct found_pairs {
-  datasets::run candidates;
+  std::vector<std::pair<std::string, datasets::run>> searches;
   std::vector<std::string> feature_names;
   datasets::dataset data;
 };
 
 found_pairs find_pairs(session& owner, pipeline_arguments const& a,
-                       knn::text_index_options const& options, asked const& what) {
+                       knn::text_index_options const& options, asked& what) {
   auto const index_collection = [&] {
     auto const timer = owner.stage("index");
     return knn::text_index::build_with_fields(owner.ctx(), owner.input(a.collection), options);
@@ -339,35 +447,31 @@ found_pairs find_pairs(session& owner, pipeline_arguments const& a,
   knn::text_index const& index = collection.index;
   warn_without_terms(owner, index);
   warn_of_ids(owner, what.judgments, what.topics, a.topics, index.ids(), a.collection);
-  knn::sparse_search_options search;
-  search.k = std::max(a.candidates, recall_depth);
-  search.metric = text_arguments::metric_from(a.metric, options.metric);
-  search.engine = knn::sparse_engine_from(a.engine);
-  owner.choose_device(places_of(knn::sparse_engines(), search.engine),
+  owner.choose_device(places_of(knn::sparse_engines(), knn::sparse_engine_from(a.engine)),
                       search_seconds(static_cast<double>(index.ids().size()),
                                      bytes_ahead(a.topics) / bytes_a_term));
-  knn::neighbours found;
-  {
-    auto const timer = owner.stage("search");
-    found = knn::sparse_searcher(owner.ctx(), index.index(), search)
-                .search(owner.ctx(), index.queries(owner.ctx(), what.topics));
-  }
+  if (what.vectors) what.vectors->prepare(owner, index.ids().size(), a.collection);
+  candidate_runs found = find_candidates(owner, a, options, what, index);
   auto const timer = owner.stage("features");
   auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
-  found_pairs pairs{run_of(what.topics, found, index), {}, {}};
-  write_candidates(pairs.candidates, file("candidates.run"));
+  found_pairs pairs;
+  pairs.searches = std::move(found.runs);
   knn::pair_features const features(owner.ctx(), std::move(collection.fields), a.features);
   pairs.feature_names = features.names();
+  if (what.vectors) pairs.feature_names.push_back(a.dense.feature());
   write_names(pairs.feature_names, file("features.tsv"));
-  pairs.data = make_letor(owner, a, what.topics, index, found, what.judgments, features);
+  ranked_pairs const ranked = pairs_of(a, found.candidates);
+  pairs.data = make_letor(owner, a, ranked, what.topics, index, what.judgments,
+                          features_of(owner.ctx(), ranked, what.topics, index, features,
+                                      what.vectors ? &*what.vectors : nullptr));
   write_letor(pairs.data);
   return pairs;
 }
 
 /// Every ranking against all judgments: what no candidate is counts as not found.
 eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrels const& judgments,
-                     datasets::run const& candidates, experiment::results const& validated,
-                     system_runs& runs) {
+                     std::vector<std::pair<std::string, datasets::run>> const& searches,
+                     experiment::results const& validated, system_runs& runs) {
   eval::report report;
   report.rules = eval::make_profile(main_profile);
   report.rules.complete = true;
@@ -378,15 +482,19 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
         {name, {eval::evaluate(owner.ctx(), judgments, run, measures, report.rules)}});
   };
   auto const timer = owner.stage("compare");
-  add("candidates", candidates);
+  for (auto const& [name, run] : searches) add(name, run);
   for (auto const& system : validated.report.systems)
     if (system.what.kind != experiment::system_kind::random)
       add(system.what.name, runs.of(owner.ctx(), a.experiment.out_dir, system.what.name));
   report.compared.permutations = a.experiment.permutations;
-  // The search goes deeper than what the systems rank: where it does, it is not one of them.
-  bool const deeper = std::ranges::any_of(
-      candidates.queries, [&](auto const& query) { return query.documents.size() > a.candidates; });
-  auto const comparable = std::span(std::as_const(report.systems)).subspan(deeper ? 1 : 0);
+  // The searches go deeper than what the systems rank: where one does, they are not compared.
+  bool const deeper = std::ranges::any_of(searches, [&](auto const& search) {
+    return std::ranges::any_of(search.second.queries, [&](auto const& query) {
+      return query.documents.size() > a.candidates;
+    });
+  });
+  auto const comparable =
+      std::span(std::as_const(report.systems)).subspan(deeper ? searches.size() : 0);
   auto const reference =
       std::ranges::find(comparable, "bm25", &eval::system_values::name) - comparable.begin();
   report.comparisons =
@@ -399,6 +507,8 @@ void pipeline(session& owner, pipeline_arguments const& given) {
     throw usage_error(
         "--collection, --topics and --qrels are files here, whose checksums "
         "the manifest has");
+  if (given.dense.vectors == "-" || given.dense.topic_vectors == "-")
+    throw usage_error("--vectors and --topic-vectors are files here, whose names say their form");
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(given.experiment.format);
   knn::text_index_options options = given.text.options(owner);
@@ -407,7 +517,7 @@ void pipeline(session& owner, pipeline_arguments const& given) {
   knn::sparse_engine_from(given.engine);
   pipeline_arguments const a = resolved(given, options);
   announce_files(owner, a);
-  asked const what = read_asked(owner, a, options);
+  asked what = read_asked(owner, a, options);
   folder_lock const lock = owner.hold(a.out_dir);
   found_pairs const pairs = find_pairs(owner, a, options, what);
   auto const folds = [&] {
@@ -419,7 +529,7 @@ void pipeline(session& owner, pipeline_arguments const& given) {
       cross_validate(owner, a.experiment, folds,
                      [&](std::size_t fold, std::string const& system, datasets::dataset const& test,
                          std::span<double const> scores) { runs.add(fold, system, test, scores); });
-  eval::report const report = compare(owner, a, what.judgments, pairs.candidates, validated, runs);
+  eval::report const report = compare(owner, a, what.judgments, pairs.searches, validated, runs);
   auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
   write_file(file("table.md"), eval::render(report, eval::table_format::markdown));
   write_file(file("results.json"), datasets::text_of(eval::to_json(report)));
@@ -439,7 +549,10 @@ void add_pipeline(CLI::App& program, session& owner) {
       "rulerank pipeline --collection cran.all.1400 --topics cran.qry --number-by-position\n"
       "  --qrels cran.qrels --not-relevant 5 --out-dir cranfield",
       [&owner, &program, arguments] {
-        arguments->text.check_weights(*program.get_subcommand("pipeline"));
+        CLI::App const& line = *program.get_subcommand("pipeline");
+        arguments->text.check_weights(line);
+        arguments->dense.check(line);
+        arguments->fusion = arguments->dense.fusion.options(line);
         pipeline(owner, *arguments);
       });
   path_option(*verb, "--collection", a.collection,
@@ -472,6 +585,7 @@ void add_pipeline(CLI::App& program, session& owner) {
       ->group(models);
   number_option(*verb, "--delta", a.features.delta, "LMIR.ABS: what counts are lowered by")
       ->group(models);
+  a.dense.add_to(*verb);
   a.text.add_reading_to(*verb);
   a.text.add_index_to(*verb);
   add_cross_validation_to(*verb, a.experiment);

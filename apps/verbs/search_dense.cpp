@@ -1,3 +1,4 @@
+#include "apps/shared/dense_candidates.hpp"
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/text_arguments.hpp"
@@ -16,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,6 +29,8 @@ struct search_dense_arguments {
   std::string collection;
   std::string queries;
   std::string filter;
+  std::string ids;
+  std::string query_ids;
   std::string labels;
   std::string query_labels;
   std::string out = "-";
@@ -70,6 +74,8 @@ void name_files(session& owner, search_dense_arguments const& arguments) {
   std::vector<session::named_input> const inputs{{"--collection", arguments.collection},
                                                  {"--queries", arguments.queries},
                                                  {"--filter", arguments.filter},
+                                                 {"--ids", arguments.ids},
+                                                 {"--query-ids", arguments.query_ids},
                                                  {"--labels", arguments.labels},
                                                  {"--query-labels", arguments.query_labels}};
   owner.inputs(inputs);
@@ -80,17 +86,6 @@ void name_files(session& owner, search_dense_arguments const& arguments) {
   owner.outputs(outputs);
   for (session::named_input const& input : inputs) owner.input(input.path);
   expect_outside(owner, inputs, outputs);
-}
-
-/// Vectors as the search takes them: doubles become the nearest floats, as NumPy's and FAISS's
-/// users expect, 32-bit integers floats where they are the same.
-datasets::vectors read(session& owner, std::string const& path) {
-  datasets::vectors some = datasets::read_vectors(owner.ctx(), path);
-  using enum datasets::element;
-  if (some.type() == float64)
-    return datasets::converted(owner.ctx(), some, float32, datasets::rounding::nearest);
-  if (some.type() == int32) return datasets::converted(owner.ctx(), some, float32);
-  return some;
 }
 
 /// The rows whose numbers a file lists, one a line.
@@ -121,6 +116,39 @@ std::vector<std::uint64_t> read_filter(session& owner, std::string const& path, 
   return words;
 }
 
+/// Ids of rows, a line each.
+struct id_list {
+  std::string bytes;
+  std::vector<std::uint64_t> begin{0};
+
+  knn::string_table table() const { return {bytes, begin}; }
+  /// Of the row, its number where there are no ids.
+  std::string of(std::size_t row) const {
+    return bytes.empty() ? std::to_string(row) : std::string(table()[row]);
+  }
+};
+
+id_list read_ids(session& owner, std::string const& path, std::size_t expected,
+                 std::string_view what) {
+  id_list ids;
+  if (path.empty()) return ids;
+  auto const text = datasets::open_text(owner.ctx(), path);
+  std::string const name = datasets::display_name(path);
+  datasets::for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t number) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) throw error({name, number, 0}, "found an empty line, expected an id");
+    ids.bytes += line;
+    ids.begin.push_back(ids.bytes.size());
+  });
+  datasets::expect_unchanged(*text, name);
+  std::size_t const found = ids.begin.size() - 1;
+  if (found != expected)
+    throw error({name, std::min(found, expected) + 1, 0},
+                fmt::format("found {}, expected one for each of {} {}", counted(found, "id"),
+                            expected, what));
+  return ids;
+}
+
 std::vector<std::int32_t> read_labels(session& owner, std::string const& path, std::size_t expected,
                                       std::string_view what) {
   if (path.empty()) return {};
@@ -135,10 +163,12 @@ std::vector<std::int32_t> read_labels(session& owner, std::string const& path, s
 class dense_output {
  public:
   dense_output(search_dense_arguments const& arguments, datasets::vectors const& queries,
-               std::vector<std::int32_t> const& labels,
+               id_list ids, id_list query_ids, std::vector<std::int32_t> const& labels,
                std::vector<std::int32_t> const& query_labels)
       : arguments_(arguments),
         query_labels_(query_labels),
+        ids_(std::move(ids)),
+        query_ids_(std::move(query_ids)),
         lines_(is_vectors_name(arguments.out) ? std::string() : arguments.out, arguments.run,
                arguments.tag) {
     if (!arguments.votes.empty()) {
@@ -150,8 +180,7 @@ class dense_output {
 
   /// The neighbours of queries from `first` on.
   void add(std::size_t first, knn::neighbours const& found) {
-    for (std::size_t q = 0; q < found.queries; ++q)
-      lines_.write(std::to_string(first + q), q, found);
+    for (std::size_t q = 0; q < found.queries; ++q) write(first, q, found);
     if (votes_) votes_->add(first, query_labels_, found);
     if (!is_vectors_name(arguments_.out)) return;
     for (std::uint32_t const row : found.id)
@@ -169,7 +198,7 @@ class dense_output {
       one.order = found.order;
       one.id.assign(rows.begin(), rows.end());
       one.value.assign(values.begin(), values.end());
-      lines_.write(std::to_string(first + q), 0, one);
+      write(first + q, 0, one);
     }
   }
   void commit(session& owner) {
@@ -187,8 +216,18 @@ class dense_output {
   std::optional<class_votes> const& votes() const { return votes_; }
 
  private:
+  /// The lines of the q-th query of `found`, whose first query is the `first`.
+  void write(std::size_t first, std::size_t q, knn::neighbours const& found) {
+    std::string const query = query_ids_.of(first + q);
+    if (ids_.bytes.empty())
+      lines_.write(query, q, found);
+    else
+      lines_.write(query, q, found, ids_.table());
+  }
+
   search_dense_arguments const& arguments_;
   std::vector<std::int32_t> const& query_labels_;
+  id_list ids_, query_ids_;
   neighbour_files lines_;
   std::optional<class_votes> votes_;
   std::vector<std::int32_t> rows_;
@@ -224,14 +263,16 @@ void search_dense(session& owner, search_dense_arguments const& given, CLI::App 
   datasets::vectors queries;
   {
     auto const timer = owner.stage("read");
-    rows = read(owner, arguments.collection);
-    queries = read(owner, arguments.queries);
+    rows = read_searchable(owner, arguments.collection);
+    queries = read_searchable(owner, arguments.queries);
   }
   arguments.k = std::min(arguments.k, rows.size());
   auto const filter = read_filter(owner, arguments.filter, rows.size());
   auto const labels = read_labels(owner, arguments.labels, rows.size(), "rows");
   auto const query_labels = read_labels(owner, arguments.query_labels, queries.size(), "queries");
-  dense_output out(arguments, queries, labels, query_labels);
+  dense_output out(arguments, queries, read_ids(owner, arguments.ids, rows.size(), "rows"),
+                   read_ids(owner, arguments.query_ids, queries.size(), "queries"), labels,
+                   query_labels);
   owner.choose_device(
       places_of(knn::dense_engines(), options.engine),
       dense_search_seconds(static_cast<double>(rows.size()), static_cast<double>(rows.dimensions()),
@@ -304,6 +345,10 @@ void add_search_dense(CLI::App& search, session& owner) {
               "Beside --out F.ivecs: the similarities or distances, in .fvecs, .fbin or .npy")
       ->type_name("FILE");
   path_option(*verb, "--run", arguments->run, "The same as a TREC run")->type_name("FILE");
+  path_option(*verb, "--ids", arguments->ids, "The rows' ids, one a line; default: numbers from 0")
+      ->type_name("FILE");
+  path_option(*verb, "--query-ids", arguments->query_ids, "The queries' ids, likewise")
+      ->type_name("FILE");
   verb->add_option("--tag", arguments->tag, "Last column of the run")->capture_default_str();
   verb->add_option("--votes", arguments->votes,
                    "Classify the queries by their neighbours' labels: majority or similarity");

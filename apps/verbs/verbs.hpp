@@ -20,6 +20,7 @@ void add_help(CLI::App& program, session& owner);
 void add_inspect(CLI::App& program, session& owner);
 void add_reduce(CLI::App& program, session& owner);
 void add_fit(CLI::App& program, session& owner);
+void add_fuse(CLI::App& program, session& owner);
 void add_mine(CLI::App& program, session& owner);
 void add_rank(CLI::App& program, session& owner);
 void add_sample(CLI::App& program, session& owner);
@@ -27,5 +28,6 @@ void add_search(CLI::App& program, session& owner);
 void add_search_dense(CLI::App& search, session& owner);  // below search
 void add_split(CLI::App& program, session& owner);
 void add_tune(CLI::App& program, session& owner);
+void add_vectors(CLI::App& program, session& owner);
 
 }  // namespace rulerank::apps

@@ -1,8 +1,10 @@
 """The verb pipeline."""
 
 import json
+import math
 import random
 import signal
+import struct
 import time
 
 import harness
@@ -29,6 +31,27 @@ QRELS = b"".join(b"T%d 0 D%d %d\n" % (t, d, 1 + d % 2) for t in range(15) for d 
     + b"".join(b"T%d 0 D%d 5\n" % (t, (t + 1) % 10) for t in range(15)) + b"T3 0 X9 1\n"
 QUICK = ["--reduce-size", "3", "--rank-size", "3", "--random-draws", "2", "--permutations", "100",
          "--not-relevant", "5"]
+
+
+def npy(rows):
+    """Doubles as NumPy writes them."""
+    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (len(rows), len(rows[0]))
+    header = header.ljust(117) + "\n"
+    return (b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+            + b"".join(struct.pack(f"<{len(row)}d", *row) for row in rows))
+
+
+def vectors(rows, seed):
+    """Small whole numbers, which floats hold; the third row is 0."""
+    draw = random.Random(seed)
+    found = [[float(draw.randrange(-3, 4)) for _ in range(4)] for _ in range(rows)]
+    found[2] = [0.0] * 4
+    return found
+
+
+def cosine(x, y):
+    norms = math.sqrt(sum(a * a for a in x)) * math.sqrt(sum(b * b for b in y))
+    return sum(a * b for a, b in zip(x, y)) / norms if norms else 0.0
 
 
 class Pipeline(harness.CommandLine):
@@ -87,6 +110,115 @@ class Pipeline(harness.CommandLine):
         self.assertIn("| bm25 |", self.read("out/table.md"))
         self.assertTrue((self.folder / "out/experiment/results.json").exists())
         self.assertTrue((self.folder / "out/folds/Fold5/vali.txt").exists())
+
+    def dense_inputs(self):
+        """Options of vectors, and the vectors."""
+        documents, topics = vectors(120, 1), vectors(15, 2)
+        return (["--vectors", self.file("docs.npy", npy(documents)), "--topic-vectors",
+                 self.file("topics.npy", npy(topics)), "--quiet"], documents, topics)
+
+    def run_lines(self, path):
+        lists = {}
+        for line in self.read(path).splitlines():
+            topic, _, document, rank, score, _ = line.split()
+            lists.setdefault(topic, []).append((document, float(score)))
+            self.assertEqual(int(rank), len(lists[topic]))
+        return lists
+
+    def nearest(self, documents, topics, near=cosine):
+        """{topic: documents by their nearness}; a topic whose vector is 0 is near to none."""
+        return {f"T{t}": [f"D{d}" for d in sorted(
+            range(len(documents)), key=lambda d: (-near(topics[t], documents[d]), d))]
+                for t in range(len(topics)) if t != 2}
+
+    def test_candidates_of_both_searches(self):
+        words, documents, topics = self.dense_inputs()
+        self.pipeline("text", "--quiet")
+        self.pipeline("out", *words, "--threads", 3)
+        self.assertEqual(self.read("out/candidates-text.run"),
+                         self.read("text/candidates.run").replace(" candidates", " candidates-text"))
+        dense = self.run_lines("out/candidates-dense.run")
+        self.assertEqual({topic: [d for d, _ in found] for topic, found in dense.items()},
+                         self.nearest(documents, topics))
+        self.assertEqual(dense["T1"][0][1], cosine(topics[1], documents[int(dense["T1"][0][0][1:])]))
+        fused = self.expect(0, "fuse", "--run", "out/candidates-text.run", "out/candidates-dense.run",
+                            "--depth", 1000, "--tag", "candidates", "--quiet").stdout.decode()
+        by_topic = lambda text: sorted(text.splitlines(), key=lambda line: int(line.split()[0][1:]))
+        self.assertEqual(by_topic(self.read("out/candidates.run")), by_topic(fused))
+
+        names = [line.split("\t")[1] for line in self.read("out/features.tsv").splitlines()]
+        self.assertEqual((len(names), names[-1]), (len(self.read("text/features.tsv").splitlines()) + 1,
+                                                   "dense cosine"))
+        first = {topic: {d for d, _ in found[:20]} for topic, found in
+                 self.run_lines("out/candidates.run").items()}
+        of_topic = {topic: set() for topic in first}
+        for line in self.read("out/letor.txt").splitlines():
+            values, _, document = line.partition(" # docid = ")
+            topic = values.split()[1].removeprefix("qid:")
+            of_topic[topic].add(document)
+            number, value = values.split()[-1].split(":")
+            self.assertEqual(int(number), len(names))
+            self.assertEqual(float(value), cosine(topics[int(topic[1:])], documents[int(document[1:])]))
+        self.assertEqual(of_topic, first)
+
+        systems = [one["name"] for one in json.loads(self.read("out/results.json"))["systems"]]
+        self.assertEqual(systems, ["candidates", "candidates-text", "candidates-dense", "full-rank-3",
+                                   "reduced-3-rank-3", "feature", "bm25", "cosine", "dense"])
+        compared = {row["system"] for row in
+                    json.loads(self.read("out/results.json"))["comparison"]["results"]}
+        self.assertFalse(compared & {"candidates", "candidates-text", "candidates-dense"})
+
+    def test_candidates_of_one_search(self):
+        words, documents, topics = self.dense_inputs()
+        self.pipeline("text", "--quiet")
+        self.pipeline("feature", *words, "--candidates-from", "text")
+        self.assertEqual(self.read("feature/candidates.run"), self.read("text/candidates.run"))
+        cut = lambda line: (line.partition(" # ")[0].rpartition(" ")[0], line.partition(" # ")[2])
+        whole = lambda line: (line.partition(" # ")[0], line.partition(" # ")[2])
+        self.assertEqual([cut(line) for line in self.read("feature/letor.txt").splitlines()],
+                         [whole(line) for line in self.read("text/letor.txt").splitlines()])
+
+        euclid = lambda x, y: -math.sqrt(sum((a - b) ** 2 for a, b in zip(x, y)))
+        self.pipeline("dense", *words, "--candidates-from", "dense", "--dense-metric", "l2")
+        found = self.run_lines("dense/candidates.run")
+        self.assertEqual(len(found), 15)  # 0 is a place, and has distances
+        expected = self.nearest(documents, topics, euclid)
+        for topic in expected:
+            self.assertEqual([d for d, _ in found[topic]], expected[topic])
+            self.assertEqual(found[topic][0][1],
+                             euclid(topics[int(topic[1:])], documents[int(found[topic][0][0][1:])]))
+        self.assertTrue(self.read("dense/features.tsv").endswith("\tminus dense l2\n"))
+        self.assertFalse((self.folder / "dense/candidates-dense.run").exists())
+
+    def test_wrong_vectors(self):
+        words, documents, _ = self.dense_inputs()
+        for more, message in (
+                (words[:2], "--vectors without --topic-vectors"),
+                (words[2:4], "--topic-vectors without --vectors"),
+                (["--candidates-from", "dense"], "--candidates-from without --vectors"),
+                (["--dense-metric", "ip"], "--dense-metric without --vectors"),
+                (["--fusion", "isr"], "--fusion without --candidates-from both"),
+                ([*words, "--candidates-from", "text", "--rrf-k", "1"],
+                 "--rrf-k without --candidates-from both"),
+                ([*words, "--candidates-from", "sparse"], "found 'sparse', expected text, dense or both"),
+                ([*words, "--dense-metric", "l1"], "--dense-metric: found 'l1'"),
+                ([*words, "--fusion-norm", "max"], "--fusion-norm beside --fusion rrf"),
+                ([*words, "--run-weights", "1"], "--run-weights: found 1 number, expected two, of text"),
+                (["--vectors", "-", *words[2:]], "--vectors and --topic-vectors are files here")):
+            with self.subTest(message):
+                self.pipeline("out", *more, code=2, message=message)
+        short = self.file("short.npy", npy(documents[:100]))
+        wide = self.file("wide.npy", npy([[1.0] * 5] * 15))
+        for more, message in (
+                (["--vectors", short, *words[2:]],
+                 f"short.npy:101:1: found 100 vectors, expected one for each of 120 documents of"),
+                ([*words[:2], "--topic-vectors", short],
+                 "short.npy:16:1: found 100 vectors, expected one for each of 15 topics"),
+                ([*words[:2], "--topic-vectors", wide],
+                 "wide.npy:1:1: found 5 dimensions, expected 4 as in"),
+                (["--vectors", self.file("no.npy", b"x"), *words[2:]], "no.npy:")):
+            with self.subTest(message):
+                self.pipeline("out", *more, code=3, message=message)
 
     def test_the_same_whatever_the_threads_and_the_engine(self):
         first = self.pipeline("a", "--threads", 1, "--quiet").stdout

@@ -123,6 +123,18 @@ class SearchDense(harness.CommandLine):
         self.assertEqual(len(run), 10)
         self.assertEqual(run[0].split()[:4], ["0", "Q0", str(found[0][0]), "1"])
 
+    def test_ids(self):
+        base, asked = self.inputs([[0, 0], [3, 0], [9, 9]], [[1, 0], [9, 8]])
+        ids, asked_ids = self.file("ids", b"a b\nc\nd"), self.file("asked", b"p\r\nq\r\n")
+        line = ["--collection", base, "--queries", asked, "--k", 2, "--ids", ids]
+        self.expect(0, "search", "dense", *line, "--query-ids", asked_ids, "--out", "near")
+        self.assertEqual([row.split("\t")[:3] for row in (self.folder / "near").read_text().splitlines()],
+                         [["p", "1", "a b"], ["p", "2", "c"], ["q", "1", "d"], ["q", "2", "c"]])
+        self.expect(2, "search", "dense", *line, "--run", "r", "--out", "near", message='"a b"')
+        self.expect(0, "search", "dense", *line[:4], "--radius", "2", "--query-ids", asked_ids, "--out",
+                    "near")
+        self.assertEqual((self.folder / "near").read_text(), "p\t1\t0\t1\np\t2\t1\t2\nq\t1\t2\t1\n")
+
     def test_votes(self):
         base = self.file("base-images-idx2-ubyte", idx([0, 0, 9, 9, 0, 1, 9, 8], 4, 2))
         asked = self.file("asked-images-idx2-ubyte", idx([1, 1, 7, 7, 0, 0], 3, 2))
@@ -189,6 +201,11 @@ class SearchDense(harness.CommandLine):
                 ("filter of words", b"x\n", start + "--filter {in}", 3, "{in}:1:1: found \"x\""),
                 ("filter of pairs", b"1 2\n", start + "--filter {in}", 3,
                  "{in}:1:3: found \"2\", expected one number a line"),
+                ("too few ids", b"a\nb\n", start + "--ids {in}", 3,
+                 "{in}:3:1: found 2 ids, expected one for each of 3 rows"),
+                ("too many ids", b"a\nb\nc\nd\n", start + "--query-ids {in}", 3,
+                 "{in}:4:1: found 4 ids, expected one for each of 3 queries"),
+                ("an id of nothing", b"a\n\nb\n", start + "--ids {in}", 3, "{in}:2:1: found an empty line"),
                 ("other dimensions", b"",
                  f"search dense --collection {base} --queries {three} --out {{out}}", 2,
                  "found 3 dimensions, expected 2")):

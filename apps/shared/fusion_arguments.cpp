@@ -1,0 +1,54 @@
+#include "apps/shared/fusion_arguments.hpp"
+
+#include "apps/shared/options.hpp"
+#include "core/error.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+std::vector<std::string> strings(std::span<std::string_view const> words) {
+  return {words.begin(), words.end()};
+}
+
+}  // namespace
+
+void fusion_arguments::add_to(CLI::App& verb, std::string const& method_option,
+                              std::string const& norm_option) {
+  method_option_ = method_option;
+  norm_option_ = norm_option;
+  std::string const group = "Fusion";
+  word_option(verb, method_option, method, strings(knn::fusion_method_names()),
+              "How runs become one, by ranks: rrf, isr; by scores: combsum, combmnz, combanz, "
+              "combmax, combmin, combmed")
+      ->group(group);
+  word_option(verb, norm_option, norm, strings(knn::score_norm_names()),
+              "What scores of a query become first, for methods by scores")
+      ->group(group);
+  number_option(verb, "--rrf-k", chosen.rrf_k, "rrf: a document at rank r gets 1 / (k + r)",
+                {0, 1e9})
+      ->group(group);
+  number_option(verb, "--run-weights", chosen.weights,
+                "What the scores of each run are multiplied with; default: 1", {0, 1e9})
+      ->delimiter(',')
+      ->type_name("X,...")
+      ->group(group);
+}
+
+knn::fusion_options fusion_arguments::options(CLI::App const& verb) const {
+  knn::fusion_options all = chosen;
+  all.method = knn::fusion_method_from(method);
+  all.norm = knn::score_norm_from(norm);
+  if (knn::ignores_scores(all.method) && verb.count(norm_option_) > 0)
+    throw usage_error(fmt::format("{} beside {} {}, which goes by ranks alone", norm_option_,
+                                  method_option_, method));
+  if (all.method != knn::fusion_method::rrf && verb.count("--rrf-k") > 0)
+    throw usage_error(fmt::format("--rrf-k beside {} {}, expected rrf", method_option_, method));
+  return all;
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "knn/fusion.hpp"
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace rulerank::apps {
+
+/// How runs become one: the method, the norm of scores, the k of rrf, the weights of the runs.
+struct fusion_arguments {
+  knn::fusion_options chosen;
+  std::string method{knn::name_of(knn::fusion_method::rrf)};
+  std::string norm{knn::name_of(knn::score_norm::min_max)};
+
+  /// `method_option`, `norm_option`: what they are called in this verb; also --rrf-k and
+  /// --run-weights.
+  void add_to(CLI::App& verb, std::string const& method_option, std::string const& norm_option);
+  /// Throws `usage_error` for options that the method does not have.
+  knn::fusion_options options(CLI::App const& verb) const;
+
+ private:
+  std::string method_option_, norm_option_;
+};
+
+}  // namespace rulerank::apps

@@ -1,0 +1,124 @@
+#include "apps/shared/fusion_arguments.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
+#include "datasets/trec.hpp"
+#include "knn/fusion.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+struct fuse_arguments {
+  std::vector<std::string> runs;
+  fusion_arguments fusion;
+  std::string out = "-";
+  std::string tag = "rulerank";
+  bool distinct_scores = false;
+};
+
+void name_files(session& owner, fuse_arguments const& arguments) {
+  std::vector<session::named_input> inputs;
+  for (std::string const& path : arguments.runs) inputs.push_back({"--run", path});
+  owner.inputs(inputs);
+  owner.outputs({{"--out", arguments.out}});
+  for (std::string const& path : arguments.runs) owner.input(path);
+}
+
+std::vector<datasets::run> read_runs(session& owner, fuse_arguments const& arguments) {
+  auto const timer = owner.stage("read");
+  std::vector<datasets::run> runs;
+  for (std::string const& path : arguments.runs)
+    runs.push_back(datasets::read_run(owner.ctx(), path));
+  return runs;
+}
+
+/// Warns of runs that lack queries of others: these are fused of fewer.
+void warn_of_missing(session& owner, std::vector<datasets::run> const& runs, std::size_t queries) {
+  for (datasets::run const& run : runs)
+    if (run.queries.size() < queries)
+      owner.warn(fmt::format("{}: has {} of {} queries, the others are fused without it", run.name,
+                             run.queries.size(), queries));
+}
+
+void write(datasets::run const& fused, fuse_arguments const& arguments) {
+  output_file out(arguments.out);
+  for (datasets::run_query const& query : fused.queries)
+    for (std::size_t i = 0; i < query.documents.size(); ++i)
+      out.write(datasets::run_line(query.qid, query.documents[i].docno, i + 1,
+                                   arguments.distinct_scores
+                                       ? static_cast<double>(query.documents.size() - i)
+                                       : query.documents[i].score,
+                                   arguments.tag));
+  out.commit();
+}
+
+void fuse_runs(session& owner, fuse_arguments const& arguments, CLI::App const& verb) {
+  knn::fusion_options const options = arguments.fusion.options(verb);
+  if (!datasets::is_run_column(arguments.tag))
+    throw usage_error(fmt::format("--tag: found '{}', expected one word", arguments.tag));
+  if (arguments.runs.size() < 2)
+    throw usage_error(fmt::format("--run: found {}, expected two or more",
+                                  counted(arguments.runs.size(), "file")));
+  if (!options.weights.empty() && options.weights.size() != arguments.runs.size())
+    throw usage_error(fmt::format("--run-weights: found {}, expected one for each of {} runs",
+                                  counted(options.weights.size(), "number"),
+                                  arguments.runs.size()));
+  name_files(owner, arguments);
+  auto const runs = read_runs(owner, arguments);
+  auto const fused = [&] {
+    auto const timer = owner.stage("fuse");
+    return knn::fuse(owner.ctx(), runs, options);
+  }();
+  warn_of_missing(owner, runs, fused.queries.size());
+  std::size_t documents = 0;
+  for (datasets::run_query const& query : fused.queries) documents += query.documents.size();
+  write(fused, arguments);
+  nlohmann::ordered_json summary{{"runs", runs.size()},
+                                 {"queries", fused.queries.size()},
+                                 {"documents", documents},
+                                 {"method", knn::name_of(options.method)}};
+  if (!knn::ignores_scores(options.method)) summary["norm"] = knn::name_of(options.norm);
+  for (auto const& [key, value] : summary.items()) owner.note(key, value);
+  if (arguments.out != "-")
+    owner.say(fmt::format("fused {} into {} of {}, in {}", counted(runs.size(), "run"),
+                          counted(documents, "document"),
+                          counted(fused.queries.size(), "query", "queries"), arguments.out));
+  if (owner.prints_json()) {
+    summary["seconds"] = owner.timings();
+    write_file("-", datasets::text_of(summary));
+  }
+}
+
+}  // namespace
+
+void add_fuse(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<fuse_arguments>();
+  CLI::App* const verb =
+      add_verb(program, owner, "fuse", "Make one run of several",
+               "rulerank fuse --run text.run dense.run --out both.run\n"
+               "by reciprocal ranks; --method combsum adds scores that --norm makes comparable",
+               [arguments, &owner, &program] {
+                 fuse_runs(owner, *arguments, *program.get_subcommand("fuse"));
+               });
+  path_option(*verb, "--run", arguments->runs, "TREC runs, two or more; - is standard input")
+      ->type_name("FILE")
+      ->required();
+  path_option(*verb, "--out", arguments->out, "The fused run")
+      ->type_name("FILE")
+      ->capture_default_str();
+  number_option(*verb, "--depth", arguments->fusion.chosen.depth,
+                "Documents of a query that are written; 0: all");
+  verb->add_flag("--distinct-scores", arguments->distinct_scores,
+                 "Write n, n - 1, ..., 1 as scores: evaluation programs then see this very order");
+  verb->add_option("--tag", arguments->tag, "Last column of the run")->capture_default_str();
+  arguments->fusion.add_to(*verb, "--method", "--norm");
+}
+
+}  // namespace rulerank::apps

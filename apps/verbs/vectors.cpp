@@ -1,0 +1,220 @@
+#include "datasets/vectors.hpp"
+
+#include "apps/shared/text_arguments.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/documents.hpp"
+#include "datasets/json_text.hpp"
+#include "knn/sparse/latent_space.hpp"
+#include "knn/text/text_index.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+/// Texts that become vectors of the space: where they stand and what is written of them.
+struct vector_files {
+  std::string in, out, ids;
+};
+
+struct vectors_arguments {
+  vector_files collection;
+  vector_files topics;
+  vector_files more;
+  std::size_t dimensions = 128;
+  std::string element = "f32";
+  text_arguments text;
+};
+
+/// Throws `usage_error` for a file that does not hold such values.
+void expect_form(char const* option, std::string const& path, bool doubles) {
+  if (path.empty() || path.ends_with(".npy") ||
+      (!doubles && (path.ends_with(".fvecs") || path.ends_with(".fbin"))))
+    return;
+  throw usage_error(fmt::format("{}: found {}, expected a file in .npy{}", option, path,
+                                doubles ? " for f64" : ", .fvecs or .fbin"));
+}
+
+void check_usage(vectors_arguments const& arguments, CLI::App const& verb) {
+  arguments.text.check_weights(verb);
+  for (auto const& [input, output, ids] :
+       {std::tuple{"--topics", "--topics-out", "--topic-ids-out"},
+        std::tuple{"--fold-in", "--fold-in-out", "--fold-in-ids-out"}}) {
+    bool const given = verb.count(input) > 0;
+    if (given && verb.count(output) == 0)
+      throw usage_error(fmt::format("{} without {}", input, output));
+    for (char const* const name : {output, ids})
+      if (!given && verb.count(name) > 0)
+        throw usage_error(fmt::format("{} without {}", name, input));
+  }
+  bool const doubles = arguments.element == "f64";
+  expect_form("--out", arguments.collection.out, doubles);
+  expect_form("--topics-out", arguments.topics.out, doubles);
+  expect_form("--fold-in-out", arguments.more.out, doubles);
+  if (arguments.text.weights != "bm25")
+    for (char const* const name : {"--k1", "--b"})
+      if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --weights bm25", name));
+}
+
+void name_files(session& owner, vectors_arguments const& arguments) {
+  std::vector<session::named_input> inputs{{"--collection", arguments.collection.in},
+                                           {"--topics", arguments.topics.in},
+                                           {"--fold-in", arguments.more.in}};
+  if (auto const list = arguments.text.stop_list()) inputs.push_back(*list);
+  owner.inputs(inputs);
+  std::vector<session::named_output> const outputs{
+      {"--out", arguments.collection.out},    {"--ids-out", arguments.collection.ids},
+      {"--topics-out", arguments.topics.out}, {"--topic-ids-out", arguments.topics.ids},
+      {"--fold-in-out", arguments.more.out},  {"--fold-in-ids-out", arguments.more.ids}};
+  owner.outputs(outputs);
+  for (session::named_input const& input : inputs) owner.input(input.path);
+  expect_outside(owner, inputs, outputs);
+}
+
+std::vector<datasets::text_document> read(session& owner, std::string const& path,
+                                          knn::text_index_options const& options) {
+  auto const timer = owner.stage("read");
+  std::vector<datasets::text_document> texts;
+  if (path.empty()) return texts;
+  datasets::read_documents(
+      owner.ctx(), path, options.format,
+      [&](datasets::text_document&& text) { texts.push_back(std::move(text)); }, options.reading);
+  return texts;
+}
+
+/// A line of a file of ids.
+std::string id_line(std::string_view id) {
+  if (id.find_first_of("\r\n") != id.npos)
+    throw usage_error(fmt::format("found the id '{}', expected no line break where ids are lines",
+                                  printable(id)));
+  return fmt::format("{}\n", id);
+}
+
+void write(session& owner, vectors_arguments const& arguments, vector_files const& to,
+           datasets::vectors const& rows, std::string const& ids) {
+  auto const element =
+      arguments.element == "f64" ? datasets::element::float64 : datasets::element::float32;
+  datasets::write_vectors(
+      owner.ctx(), to.out,
+      datasets::converted(owner.ctx(), rows, element, datasets::rounding::nearest));
+  if (!to.ids.empty()) write_file(to.ids, ids);
+}
+
+std::string ids_of(std::vector<datasets::text_document> const& texts) {
+  std::string ids;
+  for (auto const& text : texts) ids += id_line(text.id);
+  return ids;
+}
+
+std::string ids_of(knn::text_index const& index) {
+  std::string ids;
+  for (std::size_t d = 0; d < index.ids().size(); ++d) ids += id_line(index.ids()[d]);
+  return ids;
+}
+
+/// Vectors of the space, of whatever is to be written.
+void write_all(session& owner, vectors_arguments const& arguments, knn::text_index const& index,
+               knn::latent_space const& space, std::vector<datasets::text_document> const& topics,
+               std::vector<datasets::text_document> const& more) {
+  context const& ctx = owner.ctx();
+  auto const timer = owner.stage("fold in");
+  std::string const ids = arguments.collection.ids.empty() ? std::string() : ids_of(index);
+  auto const documents = space.fold_in(ctx, index.index().documents());
+  if (!topics.empty())
+    write(owner, arguments, arguments.topics, space.fold_in(ctx, index.queries(ctx, topics)),
+          ids_of(topics));
+  if (!more.empty())
+    write(owner, arguments, arguments.more,
+          space.fold_in(ctx, knn::weigh_documents(index.counts(ctx, more), index.statistics(),
+                                                  index.options().weighting)),
+          ids_of(more));
+  write(owner, arguments, arguments.collection, documents, ids);
+}
+
+void make_vectors(session& owner, vectors_arguments const& arguments, CLI::App const& verb) {
+  check_usage(arguments, verb);
+  name_files(owner, arguments);
+  knn::text_index_options const options = arguments.text.options(owner);
+  auto const index = [&] {
+    auto const timer = owner.stage("index");
+    return knn::text_index::build(owner.ctx(), arguments.collection.in, options);
+  }();
+  warn_without_terms(owner, index);
+  auto const topics = read(owner, arguments.topics.in, options);
+  auto const more = read(owner, arguments.more.in, options);
+  auto const space = [&] {
+    auto const timer = owner.stage("decompose");
+    return knn::latent_space(owner.ctx(), index.index(),
+                             {.dimensions = arguments.dimensions,
+                              .unit_rows = options.metric == knn::similarity::cosine});
+  }();
+  write_all(owner, arguments, index, space, topics, more);
+  nlohmann::ordered_json summary{{"documents", index.ids().size()},
+                                 {"terms", index.terms().size()},
+                                 {"topics", topics.size()},
+                                 {"folded_in", more.size()},
+                                 {"dimensions", space.dimensions()},
+                                 {"largest_singular_value", space.singular_values().front()},
+                                 {"smallest_singular_value", space.singular_values().back()},
+                                 {"products", space.products()}};
+  for (auto const& [key, value] : summary.items()) owner.note(key, value);
+  owner.say(fmt::format("{} and {} as vectors of {}, in {}",
+                        counted(index.ids().size(), "document"), counted(topics.size(), "topic"),
+                        counted(space.dimensions(), "dimension"), arguments.collection.out));
+  if (owner.prints_json()) {
+    summary["seconds"] = owner.timings();
+    write_file("-", datasets::text_of(summary));
+  }
+}
+
+void add_files(CLI::App& verb, vector_files& files, std::string const& input,
+               std::string const& output, std::string const& ids, std::string const& what,
+               bool required) {
+  auto* const in = path_option(verb, input, files.in, what)->type_name("FILE|FOLDER|-");
+  auto* const out =
+      path_option(verb, output, files.out, "Their vectors, in .npy, .fvecs or .fbin, a row each")
+          ->type_name("FILE");
+  path_option(verb, ids, files.ids, "Their ids in the order of the rows, one a line")
+      ->type_name("FILE");
+  if (!required) return;
+  in->required();
+  out->required();
+}
+
+}  // namespace
+
+void add_vectors(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<vectors_arguments>();
+  arguments->text.smart = "ltc.ltc";
+  CLI::App* const verb = add_verb(
+      program, owner, "vectors", "Latent semantic vectors of documents and topics",
+      "rulerank vectors --collection docs.tsv --out docs.npy --topics topics.tsv --topics-out "
+      "topics.npy\nsearch dense --metric cosine then finds the documents nearest to the topics",
+      [arguments, &owner, &program] {
+        make_vectors(owner, *arguments, *program.get_subcommand("vectors"));
+      });
+  add_files(*verb, arguments->collection, "--collection", "--out", "--ids-out",
+            "Documents: TSV, JSON lines, TREC's or SMART's form, a folder; - is standard input",
+            true);
+  add_files(*verb, arguments->topics, "--topics", "--topics-out", "--topic-ids-out",
+            "Topics, in a form of documents, weighed as queries", false);
+  add_files(*verb, arguments->more, "--fold-in", "--fold-in-out", "--fold-in-ids-out",
+            "Further documents, which do not shape the space", false);
+  number_option(*verb, "--dimensions", arguments->dimensions, "Of the space",
+                {1, knn::latent_space::most_dimensions});
+  word_option(*verb, "--element", arguments->element, {"f32", "f64"},
+              "What a value is; f64 in .npy alone");
+  arguments->text.add_reading_to(*verb);
+  arguments->text.add_index_to(*verb);
+}
+
+}  // namespace rulerank::apps
