@@ -1,4 +1,4 @@
-// Exact search in dense vectors: every engine on drawn data.
+// Exact search in dense vectors by `flat`, on drawn data.
 //
 //   dense_bench [shape=ROWSxDIMENSIONS[xTYPE]] [metric=l2|ip|cosine] [k=32[,K...]] [threads=N]
 //               [batches=1,4,16,32,128,1024] [devices=N] [rate=BYTES]
@@ -181,6 +181,7 @@ void add_benchmarks(settings const& chosen, task const& on) {
       expected[k] = knn::search_reference(on.rows, some, chosen.metric, k);
   }
   for (knn::dense_engine_entry const& engine : knn::dense_engines()) {
+    if (engine.which != knn::dense_engine::flat) continue;  // dense_published_bench has the others
     auto const index = std::make_shared<knn::dense_index>(
         chosen.ctx, on.rows, knn::dense_index_options{chosen.metric, engine.which});
     for (std::size_t const k : chosen.ks) {

@@ -36,11 +36,11 @@ def draw(path, rows, dimensions, seed):
         part[:] = random.standard_normal(part.shape, numpy.float32)
 
 
-def ours(bench, rows, queries, metric, k, threads):
+def ours(bench, rows, queries, metric, k, batches, threads):
     """Median seconds by the size of the batch."""
     report = subprocess.run(
         [bench, f"rows={rows}", f"queries={queries}", f"metric={metric}", f"k={k}", f"threads={threads}",
-         "--benchmark_format=json", "--benchmark_min_time=0.1", "--benchmark_repetitions=3",
+         "batches=" + ",".join(map(str, batches)), "--benchmark_format=json", "--benchmark_min_time=0.1", "--benchmark_repetitions=3",
          "--benchmark_report_aggregates_only=true"], check=True, capture_output=True, text=True).stdout
     medians = {}
     for run in json.loads(report)["benchmarks"]:
@@ -104,9 +104,9 @@ def main():
                 index = faiss.IndexFlat(dimensions, METRICS[metric])
                 index.add(numpy.ascontiguousarray(rows))
                 for k in map(int, a.k.split(",")):
-                    first = ours(a.bench, *paths, metric, k, a.threads)
+                    first = ours(a.bench, *paths, metric, k, batches, a.threads)
                     peer = {n: theirs(index, numpy.ascontiguousarray(queries[:n]), k) for n in batches}
-                    again = ours(a.bench, *paths, metric, k, a.threads)
+                    again = ours(a.bench, *paths, metric, k, batches, a.threads)
                     check(rows, queries, metric, k, peer[batches[-1]][1])
                     for n in batches:
                         seconds = min(first[n], again[n])
