@@ -1,24 +1,32 @@
 // Exact search in dense vectors: every engine on drawn data.
 //
-//   dense_bench [shape=ROWSxDIMENSIONS[xTYPE]] [metric=l2|ip|cosine] [k=32] [threads=N]
+//   dense_bench [shape=ROWSxDIMENSIONS[xTYPE]] [metric=l2|ip|cosine] [k=32[,K...]] [threads=N]
+//               [batches=1,4,16,32,128,1024] [devices=N] [rate=BYTES]
 //   dense_bench rows=FILE queries=FILE ...    vectors of files (datasets/vectors.hpp)
 //   dense_bench --benchmark_filter=/1$        Google Benchmark's options
 //
-// Shapes without one: 70000x784 and 300000x128, of float32, normal values. Batches of 1, 4, 16, 32,
-// 128 and 1024 queries. Before anything is timed, the answers of some queries, in batches of each
-// kind of work, are held against the definition, to the bit. bytes_per_second: of the rows, once a
-// batch; items_per_second: pairs of row and query; recomputed: pairs a query that were computed by
-// the definition.
+// Shapes without one: 70000x784 and 300000x128, of float32, normal values. Before anything is
+// timed, the answers of some queries, in batches of each size, are held to the bit against the
+// definition, or on GPUs (devices=N: the first N) against `flat` on the CPU. bytes_per_second: of
+// the rows, once a batch; items_per_second: pairs of row and query; recomputed: pairs a query that
+// were computed by the definition; widened: see dense_search_work. On GPUs also device_ms, from the
+// first copy to the last; read_ms, the time to read the rows once at `rate` bytes a second (of each
+// GPU, 4.28e12 unless it is given); and of_read, the one over the other.
 
 #include "core/context.hpp"
+#include "core/machine.hpp"
+#include "core/parallel.hpp"
 #include "knn/dense/dense_reference.hpp"
 #include "knn/dense/search.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <cstdlib>
+#include <cmath>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -44,18 +52,22 @@ element type_named(std::string const& name) {
   throw std::invalid_argument("unknown type " + name);
 }
 
-/// Normal values; of integers scaled to their range.
+/// Normal values; of integers scaled to their range. A seed for some rows at a time, so that any
+/// number of threads draws the same.
 vectors draw(std::size_t rows, std::size_t dimensions, element type, std::uint32_t seed) {
-  std::mt19937 random(seed);
   bool const is_integer = type == element::int8 || type == element::uint8;
-  std::normal_distribution<float> value(type == element::uint8 ? 128.0F : 0.0F,
-                                        is_integer ? 30.0F : 1.0F);
+  float const mean = type == element::uint8 ? 128.0F : 0.0F;
   float const least = type == element::uint8 ? 0.0F : -128.0F;
   std::vector<float> values(rows * dimensions);
-  for (float& one : values) {
-    one = value(random);
-    if (is_integer) one = std::clamp(std::round(one), least, least + 255);
-  }
+  parallel_for({}, rows, 1024, [&](std::size_t begin, std::size_t end, int) {
+    std::seed_seq of{seed, static_cast<std::uint32_t>(begin)};
+    std::mt19937 random(of);
+    std::normal_distribution<float> value(mean, is_integer ? 30.0F : 1.0F);
+    for (std::size_t i = begin * dimensions; i < end * dimensions; ++i) {
+      values[i] = value(random);
+      if (is_integer) values[i] = std::clamp(std::round(values[i]), least, least + 255);
+    }
+  });
   return datasets::converted({}, vectors(std::move(values), dimensions), type,
                              datasets::rounding::nearest);
 }
@@ -69,13 +81,14 @@ task drawn_task(std::string const& shape, std::size_t queries) {
   return {shape, draw(rows, dimensions, type, 1), draw(queries, dimensions, type, 2)};
 }
 
-void check(context const& ctx, knn::dense_index const& index, task const& on, std::size_t k) {
-  std::size_t const some = std::min<std::size_t>(on.queries.size(), 5);
-  knn::neighbours const expected =
-      knn::search_reference(on.rows, on.queries.rows(0, some), index.metric(), k);
-  for (std::size_t const count : {std::size_t{1}, some, on.queries.size()}) {
+/// `expected`: of the first queries.
+void check(context const& ctx, knn::dense_index const& index, task const& on,
+           knn::neighbours const& expected, std::vector<std::size_t> const& batches) {
+  std::size_t const k = expected.k;
+  for (std::size_t const batch : batches) {
+    std::size_t const count = std::min(batch, on.queries.size());
     knn::neighbours const found = index.search(ctx, on.queries.rows(0, count), k);
-    for (std::size_t i = 0; i < std::min(some, count) * k; ++i)
+    for (std::size_t i = 0; i < std::min(expected.queries, count) * k; ++i)
       if (found.id[i] != expected.id[i] || std::bit_cast<std::uint64_t>(found.value[i]) !=
                                                std::bit_cast<std::uint64_t>(expected.value[i]))
         throw std::runtime_error(fmt::format("{}: query {} of {}: neighbour {} is another", on.name,
@@ -87,9 +100,18 @@ struct settings {
   std::vector<std::string> shapes;
   std::string rows, queries;
   knn::similarity metric = knn::similarity::l2;
-  std::size_t k = 32;
+  std::vector<std::size_t> ks{32};
+  std::vector<std::size_t> batches{1, 4, 16, 32, 128, 1024};
+  double rate = 4.28e12;
   context ctx;
 };
+
+std::vector<std::size_t> numbers_of(std::string const& list) {
+  std::vector<std::size_t> numbers;
+  std::istringstream from(list);
+  for (std::string one; std::getline(from, one, ',');) numbers.push_back(std::stoul(one));
+  return numbers;
+}
 
 /// Takes what is ours out of the arguments.
 settings read_settings(int& argc, char** argv) {
@@ -109,7 +131,13 @@ settings read_settings(int& argc, char** argv) {
     else if (name == "metric")
       read.metric = knn::dense_similarity_from(value);
     else if (name == "k")
-      read.k = std::stoul(value);
+      read.ks = numbers_of(value);
+    else if (name == "batches")
+      read.batches = numbers_of(value);
+    else if (name == "rate")
+      read.rate = std::stod(value);
+    else if (name == "devices")
+      for (int d = 0; d < std::stoi(value); ++d) read.ctx.devices.push_back(d);
     else if (name == "threads")
       read.ctx.threads = std::stoi(value);
     else
@@ -120,34 +148,53 @@ settings read_settings(int& argc, char** argv) {
   return read;
 }
 
-void time_searches(benchmark::State& state, context const& ctx, knn::dense_index const& index,
+void time_searches(benchmark::State& state, settings const& chosen, knn::dense_index const& index,
                    vectors const& queries, std::size_t k) {
   knn::dense_search_work work;
-  for (auto _ : state) benchmark::DoNotOptimize(index.search(ctx, queries, k, {}, &work));
+  for (auto _ : state) benchmark::DoNotOptimize(index.search(chosen.ctx, queries, k, {}, &work));
   auto const rounds = static_cast<std::int64_t>(state.iterations());
   auto const pairs = static_cast<std::int64_t>(index.size() * queries.size());
+  auto const bytes = static_cast<std::int64_t>(index.size() * index.dimensions() *
+                                               datasets::bytes_of(index.type()));
   state.SetItemsProcessed(rounds * pairs);
-  state.SetBytesProcessed(rounds * static_cast<std::int64_t>(index.size() * index.dimensions() *
-                                                             datasets::bytes_of(index.type())));
-  state.counters["recomputed"] =
-      static_cast<double>(work.recomputed) /
-      (static_cast<double>(rounds) * static_cast<double>(queries.size()));
+  state.SetBytesProcessed(rounds * bytes);
+  auto const searches = static_cast<double>(rounds) * static_cast<double>(queries.size());
+  state.counters["recomputed"] = static_cast<double>(work.recomputed) / searches;
+  state.counters["widened"] = static_cast<double>(work.widened) / searches;
+  if (chosen.ctx.devices.empty()) return;
+  double const read_s =
+      static_cast<double>(bytes) / chosen.rate / static_cast<double>(chosen.ctx.devices.size());
+  double const device_s = work.device_s / static_cast<double>(rounds);
+  state.counters["device_ms"] = 1e3 * device_s;
+  state.counters["read_ms"] = 1e3 * read_s;
+  state.counters["of_read"] = device_s / read_s;
 }
 
 void add_benchmarks(settings const& chosen, task const& on) {
+  vectors const some = on.queries.rows(0, std::min<std::size_t>(on.queries.size(), 5));
+  std::map<std::size_t, knn::neighbours> expected;
+  if (!chosen.ctx.devices.empty()) {
+    knn::dense_index const cpu({}, on.rows, {chosen.metric, knn::dense_engine::flat});
+    for (std::size_t const k : chosen.ks) expected[k] = cpu.search({}, some, k);
+  } else {
+    for (std::size_t const k : chosen.ks)
+      expected[k] = knn::search_reference(on.rows, some, chosen.metric, k);
+  }
   for (knn::dense_engine_entry const& engine : knn::dense_engines()) {
     auto const index = std::make_shared<knn::dense_index>(
         chosen.ctx, on.rows, knn::dense_index_options{chosen.metric, engine.which});
-    check(chosen.ctx, *index, on, chosen.k);
-    for (std::size_t const count : {1, 4, 16, 32, 128, 1024}) {
-      if (count > on.queries.size()) continue;
-      benchmark::RegisterBenchmark(fmt::format("{}/{}/{}", engine.name, on.name, count).c_str(),
-                                   [=](benchmark::State& state) {
-                                     time_searches(state, chosen.ctx, *index,
-                                                   on.queries.rows(0, count), chosen.k);
-                                   })
-          ->UseRealTime()
-          ->Unit(benchmark::kMillisecond);
+    for (std::size_t const k : chosen.ks) {
+      check(chosen.ctx, *index, on, expected[k], chosen.batches);
+      for (std::size_t const count : chosen.batches) {
+        if (count > on.queries.size()) continue;
+        benchmark::RegisterBenchmark(
+            fmt::format("{}/{}/k:{}/{}", engine.name, on.name, k, count).c_str(),
+            [=](benchmark::State& state) {
+              time_searches(state, chosen, *index, on.queries.rows(0, count), k);
+            })
+            ->UseRealTime()
+            ->Unit(benchmark::kMillisecond);
+      }
     }
   }
 }
@@ -159,7 +206,11 @@ int main(int argc, char** argv) {
     settings const chosen = read_settings(argc, argv);
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    for (std::string const& shape : chosen.shapes) add_benchmarks(chosen, drawn_task(shape, 1024));
+    benchmark::AddCustomContext("commit", commit());
+    benchmark::AddCustomContext("cpu", this_machine().cpu);
+    std::size_t const queries = *std::max_element(chosen.batches.begin(), chosen.batches.end());
+    for (std::string const& shape : chosen.shapes)
+      add_benchmarks(chosen, drawn_task(shape, queries));
     if (!chosen.rows.empty())
       add_benchmarks(chosen, {chosen.rows, datasets::read_vectors(chosen.ctx, chosen.rows),
                               datasets::read_vectors(chosen.ctx, chosen.queries)});

@@ -105,7 +105,8 @@ std::vector<recommended_case> table() {
            most_unknowns,
            20,
            {smooth, strong},
-           "with few labels what is held back most was best of 175 ways: a smooth scorecard and a linear member "
+           "with few labels what is held back most was best of 175 ways: a smooth scorecard and a "
+           "linear member "
            "of great strength"},
           {"many-features",
            0,

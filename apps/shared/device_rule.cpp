@@ -17,6 +17,9 @@ constexpr double worth_s = 0.5;
 constexpr double sampling_rate = 3.2e7;
 constexpr double ranking_rate = 3.5e10;
 constexpr double search_rate = 5e10;
+/// Rows x dimensions x queries of dense vectors, in batches of 128 queries; one query takes longer,
+/// and so does copying the rows to a GPU for it.
+constexpr double dense_rate = 4e10;
 
 /// Of gzip and zstd, about: LETOR's files give 4.5 to 4.8 bytes for one.
 constexpr double unpacked_a_byte = 4;
@@ -38,6 +41,10 @@ double ranking_seconds(double training, double tests, double features, std::uint
 
 double search_seconds(double documents, double terms) {
   return documents * terms / search_rate;
+}
+
+double dense_search_seconds(double rows, double dimensions, double queries) {
+  return rows * dimensions * queries / dense_rate;
 }
 
 bool worth_gpus(double thread_seconds, int threads) {

@@ -13,6 +13,7 @@ double sampling_seconds(double documents, double features);
 double ranking_seconds(double training, double tests, double features, std::uint32_t rule_size);
 /// `terms`: of all queries together.
 double search_seconds(double documents, double terms);
+double dense_search_seconds(double rows, double dimensions, double queries);
 
 /// Whether GPUs are worth CUDA's start, beside so many threads.
 bool worth_gpus(double thread_seconds, int threads);

@@ -273,7 +273,10 @@ void search_dense(session& owner, search_dense_arguments const& given, CLI::App 
   dense_output out(arguments, queries, read_ids(owner, arguments.ids, rows.size(), "rows"),
                    read_ids(owner, arguments.query_ids, queries.size(), "queries"), labels,
                    query_labels);
-  owner.choose_device(places_of(knn::dense_engines(), options.engine), 0);
+  owner.choose_device(
+      places_of(knn::dense_engines(), options.engine),
+      dense_search_seconds(static_cast<double>(rows.size()), static_cast<double>(rows.dimensions()),
+                           static_cast<double>(queries.size())));
   std::optional<knn::dense_index> index;
   {
     auto const timer = owner.stage("prepare");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/host_device.hpp"
 #include "knn/similarity.hpp"
 
 #include <cmath>
@@ -50,7 +51,8 @@ inline double defined_norm(float const* vector, std::size_t dimensions) {
 }
 
 /// What orders a row, from the sum of squared differences under l2, else of products.
-inline double order_key(similarity metric, double sum, double query_norm, double row_norm) {
+RULERANK_HOST_DEVICE inline double order_key(similarity metric, double sum, double query_norm,
+                                             double row_norm) {
   if (metric == similarity::l2) return sum;
   if (metric == similarity::inner_product) return -sum;
   return query_norm == 0 || row_norm == 0 ? 0 : -(sum / (query_norm * row_norm));

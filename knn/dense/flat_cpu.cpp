@@ -3,6 +3,7 @@
 #include "core/machine.hpp"
 #include "core/parallel.hpp"
 #include "knn/dense/candidate_list.hpp"
+#include "knn/dense/centre.hpp"
 #include "knn/dense/definition.hpp"
 #include "knn/dense/engine.hpp"
 #include "knn/dense/error_bound.hpp"
@@ -365,7 +366,8 @@ class flat_on_cpu final : public dense_search_engine {
     std::size_t const dimensions = data_.rows.dimensions();
     if (first == 0) {
       data_.bound = error_bound(dimensions);
-      data_.centre = data_.metric == similarity::l2 ? centre_of_rows() : std::vector<float>();
+      data_.centre =
+          data_.metric == similarity::l2 ? centre_of_rows(data_.rows) : std::vector<float>();
     }
     data_.magnitude.resize(rows);
     std::vector<aligned_vector<float>> space(static_cast<std::size_t>(ctx.thread_count()));
@@ -460,37 +462,6 @@ class flat_on_cpu final : public dense_search_engine {
     std::sort(found.begin(), found.end(), nearer_row());
     if (k > 0 && found.size() > k) found.resize(k);
     return widened;
-  }
-
-  /// The mean of some rows, where it is far from the origin beside what rows are from it.
-  std::vector<float> centre_of_rows() const {
-    std::size_t const dimensions = data_.rows.dimensions();
-    std::size_t const some = std::min<std::size_t>(data_.rows.size(), 1024);
-    if (some == 0) return {};
-    std::vector<float> row(dimensions);
-    auto const each = [&](auto const& use) {
-      for (std::size_t i = 0; i < some; ++i) {
-        to_floats(data_.rows.type(), data_.rows.row(i * data_.rows.size() / some), dimensions,
-                  row.data());
-        use();
-      }
-    };
-    std::vector<double> mean(dimensions);
-    double squares = 0;
-    each([&] {
-      for (std::size_t i = 0; i < dimensions; ++i) {
-        mean[i] += row[i] / static_cast<double>(some);
-        squares += static_cast<double>(row[i]) * row[i];
-      }
-    });
-    double of_mean = 0;
-    for (double const value : mean) of_mean += value * value;
-    of_mean *= static_cast<double>(some);
-    // The sum of the squares around the mean is the sum of all less that of the mean.
-    if (!(of_mean > 0.875 * squares) || !std::isfinite(squares)) return {};
-    std::vector<float> centre(dimensions);
-    for (std::size_t i = 0; i < dimensions; ++i) centre[i] = static_cast<float>(mean[i]);
-    return centre;
   }
 
   /// The magnitudes of up to `rows_together` rows that follow each other.

@@ -24,10 +24,23 @@ namespace {
 constexpr std::array<similarity, 3> metrics{similarity::l2, similarity::inner_product,
                                             similarity::cosine};
 
+std::unique_ptr<dense_search_engine> make_flat(context const& ctx, dense_rows const& rows,
+                                               dense_index_options const& options) {
+#if RULERANK_HAS_CUDA
+  if (!ctx.devices.empty()) return make_flat_on_gpus(ctx, rows, options);
+#endif
+  return make_flat_on_cpu(ctx, rows, options);
+}
+#if RULERANK_HAS_CUDA
+constexpr runs_on of_flat = runs_on::cpu_and_gpus;
+#else
+constexpr runs_on of_flat = runs_on::cpu;
+#endif
+
 constexpr dense_engine_entry engines[] = {
     {dense_engine::flat, "flat",
      "floats with proven bounds tell which rows may be near, and those are computed exactly", "",
-     runs_on::cpu, runs_on::cpu, make_flat_on_cpu},
+     of_flat, of_flat, make_flat},
 #if RULERANK_HAS_CUDA
     {dense_engine::ppk, "ppk", "a launch a query, whose blocks share the rows; single precision",
      "Cordeiro, Meyer and Zola 2023", runs_on::gpus, runs_on::nowhere, make_ppk},

@@ -66,6 +66,8 @@ struct dense_search_work {
   std::uint64_t by_sorting = 0;
   double kernel_s = 0;     ///< published engines: seconds of their kernels, of all devices
   double selection_s = 0;  ///< of these: sbq's K-selection, gs's selection
+  /// flat on GPUs: seconds from the first copy to the last of each batch, on the slowest device.
+  double device_s = 0;
 
   dense_search_work& operator+=(dense_search_work const& more) {
     recomputed += more.recomputed;
@@ -74,6 +76,7 @@ struct dense_search_work {
     by_sorting += more.by_sorting;
     kernel_s += more.kernel_s;
     selection_s += more.selection_s;
+    device_s += more.device_s;
     return *this;
   }
 };

@@ -6,6 +6,7 @@
 #include "knn/dense/dense_reference.hpp"
 #include "knn/dense/error_bound.hpp"
 #include "knn/dense/flat_kernels.hpp"
+#include "knn/dense/testing.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -29,75 +30,7 @@ namespace {
 
 using datasets::element;
 using datasets::vectors;
-
-constexpr similarity all_metrics[] = {similarity::l2, similarity::inner_product,
-                                      similarity::cosine};
-constexpr element all_types[] = {element::float32, element::float16, element::bfloat16,
-                                 element::int8, element::uint8};
-
-/// The same values as another type, rounded.
-vectors as(element type, std::vector<float> const& values, std::size_t dimensions) {
-  auto const make = [&]<class T>(T) {
-    std::vector<T> typed;
-    for (float const value : values) {
-      if constexpr (std::is_integral_v<T>)
-        typed.push_back(
-            static_cast<T>(std::clamp(std::round(value), float{std::numeric_limits<T>::min()},
-                                      float{std::numeric_limits<T>::max()})));
-      else
-        typed.push_back(static_cast<T>(value));
-    }
-    return vectors(std::move(typed), dimensions);
-  };
-  switch (type) {
-    case element::float16:
-      return make(datasets::float16());
-    case element::bfloat16:
-      return make(datasets::bfloat16());
-    case element::int8:
-      return make(std::int8_t());
-    case element::uint8:
-      return make(std::uint8_t());
-    default:
-      return make(float());
-  }
-}
-
-std::vector<float> drawn(std::size_t count, std::uint32_t seed, float mean = 0,
-                         float deviation = 1) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> value(mean, deviation);
-  std::vector<float> values(count);
-  for (float& one : values) one = value(random);
-  return values;
-}
-/// Few different numbers: many rows are equally near.
-std::vector<float> drawn_small(std::size_t count, std::uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<float> values(count);
-  for (float& one : values) one = static_cast<float>(random() % 3);
-  return values;
-}
-
-context on_threads(int threads) {
-  context ctx;
-  ctx.threads = threads;
-  return ctx;
-}
-
-void expect_same(neighbours const& found, neighbours const& expected, std::string const& what) {
-  ASSERT_EQ(found.queries, expected.queries) << what;
-  ASSERT_EQ(found.k, expected.k) << what;
-  EXPECT_EQ(found.order, expected.order) << what;
-  for (std::size_t i = 0; i < expected.id.size(); ++i) {
-    ASSERT_EQ(found.id[i], expected.id[i])
-        << what << ": query " << i / found.k << ", neighbour " << i % found.k;
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(found.value[i]),
-              std::bit_cast<std::uint64_t>(expected.value[i]))
-        << what << ": query " << i / found.k << ", neighbour " << i % found.k << ", "
-        << found.value[i] << " and " << expected.value[i];
-  }
-}
+using namespace testing_tools;
 
 /// The first of what was found: of so many queries their k nearest.
 neighbours first_of(neighbours const& all, std::size_t queries, std::size_t k) {
@@ -183,36 +116,10 @@ TEST_P(dense_types, queries_of_another_type) {
 INSTANTIATE_TEST_SUITE_P(elements, dense_types, ::testing::ValuesIn(all_types),
                          [](auto const& i) { return std::string(datasets::name_of(i.param)); });
 
-/// A factor for each row.
-std::vector<float> scaled(std::vector<float> values, std::size_t dimensions,
-                          std::vector<float> const& factors) {
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] *= factors[i / dimensions % factors.size()];
-  return values;
-}
-
 TEST(dense_search, hard_numbers) {
   std::size_t const n = 24;
   std::size_t const count = 300;
-  float const denormal = std::numeric_limits<float>::denorm_min();
-  float const largest = std::numeric_limits<float>::max();
-  std::vector<float> clusters = drawn(count * n, 7);
-  for (std::size_t i = 0; i < clusters.size(); ++i) clusters[i] += i / n % 2 == 0 ? 1e6F : -1e6F;
-  std::vector<float> ends(count * n);
-  for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i * 7 % 3 == 0 ? largest : -largest;
-  std::vector<std::pair<std::string, std::vector<float>>> const kinds{
-      {"far from the origin", drawn(count * n, 8, 1e6F, 1)},
-      {"two far clusters", clusters},
-      {"zeros", std::vector<float>(count * n)},
-      {"equal rows", std::vector<float>(count * n, 0.1F)},
-      {"huge", scaled(drawn(count * n, 9), n, {1e30F})},
-      {"tiny", scaled(drawn(count * n, 10), n, {1e-30F})},
-      {"below the normal range", scaled(drawn(count * n, 11), n, {100 * denormal})},
-      {"mixed",
-       scaled(drawn(count * n, 12), n, {1, 1e30F, 1e-30F, 1e18F, 0, 1e-44F, 1e17F, -1, 1e-19F})},
-      {"some zero rows", scaled(drawn(count * n, 13), n, {1, 0, 1, 1})},
-      {"the ends of the range", ends},
-  };
+  auto const kinds = hard_numbers(count, n);
   for (auto const& [name, values] : kinds)
     for (auto const& [of_queries, asked] : kinds) {
       vectors const rows(values, n);
@@ -292,14 +199,6 @@ TEST(dense_search, any_number_of_threads) {
                     std::to_string(threads) + " threads");
     }
   }
-}
-
-std::vector<std::uint64_t> drawn_filter(std::size_t words, std::uint32_t seed, int rarity) {
-  std::mt19937_64 random(seed);
-  std::vector<std::uint64_t> filter(words, ~std::uint64_t{0});
-  for (std::uint64_t& word : filter)
-    for (int i = 0; i < rarity; ++i) word &= random();
-  return filter;
 }
 
 TEST(dense_search, filters) {
@@ -634,15 +533,6 @@ TEST(float_bounds, next_floats) {
   EXPECT_EQ(float_below(INFINITY), INFINITY);
   EXPECT_EQ(float_above(-INFINITY), -INFINITY);
   EXPECT_EQ(float_above(1e-300), std::numeric_limits<float>::denorm_min());
-}
-
-vectors read_images(std::string const& path, std::size_t count) {
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(16);
-  std::vector<std::uint8_t> values(count * 784);
-  file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size()));
-  EXPECT_TRUE(file.good()) << path;
-  return vectors(std::move(values), 784);
 }
 
 TEST(dense_search, mnist) {

@@ -1,0 +1,252 @@
+#include "core/error.hpp"
+#include "core/for_each_device.hpp"
+#include "core/machine.hpp"
+#include "core/parallel.hpp"
+#include "core/per_device.hpp"
+#include "knn/dense/centre.hpp"
+#include "knn/dense/engine.hpp"
+#include "knn/dense/flat_batch_cuda.cuh"
+#include "knn/dense/flat_part_cuda.cuh"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+// `flat` on GPUs (docs/modules/knn.md): its kernels are in flat_search_cuda.cu.
+//
+// The rows of a small index are on every device, and the queries of a call are shared out; of a
+// large one each device has a share of the rows and searches it for all queries, and the lists are
+// merged. Rows that are added make a part of their own, with those of the last part where that is
+// not much larger, so that there are few parts and each row is copied a few times at most.
+namespace rulerank::knn {
+
+namespace {
+
+/// An index of fewer bytes of rows is on every device.
+constexpr std::size_t replicated_bytes = std::size_t{1} << 30;
+/// Fewer queries are not shared out.
+constexpr std::size_t queries_a_device = 64;
+/// Neighbours that a thread at least merges: fewer are done before another thread has begun.
+constexpr std::size_t entries_a_thread = std::size_t{1} << 15;
+
+class flat_on_gpus final : public dense_search_engine {
+ public:
+  flat_on_gpus(context const& ctx, dense_rows const& rows, dense_index_options const& options,
+               flat_gpu_limits const& limits)
+      : rows_(rows),
+        metric_(options.metric),
+        limits_(limits),
+        devices_(ctx.devices),
+        batches_(devices_),
+        parts_(devices_.size()) {
+    threads_.run([&](std::size_t i) { batches_.make(i); });
+    added(ctx, 0);
+  }
+
+  void added(context const& ctx, std::size_t first) override {
+    ctx.check_stop();
+    std::size_t const rows = rows_.size();
+    if (first == 0) {
+      centre_ = metric_ == similarity::l2 ? centre_of_rows(rows_) : std::vector<float>();
+      replicated_ =
+          devices_.size() == 1 ||
+          rows * rows_.row_bytes() <=
+              (limits_.replicated_bytes > 0 ? limits_.replicated_bytes : replicated_bytes);
+    }
+    if (rows == first) return;
+    // What is made new: all rows, or those that were added, with the last parts that are not much
+    // larger.
+    std::size_t begin = first;
+    std::size_t kept = cuts_.size();
+    while (kept > 0 && cuts_[kept - 1].size() <= 2 * (rows - begin)) begin = cuts_[--kept].begin;
+    share const made{begin, rows};
+    std::vector<on_device<flat_part>> parts(devices_.size());
+    threads_.run([&](std::size_t i) {
+      share const mine = share_of_device(made, i);
+      if (mine.size() == 0) return;
+      expect_space(i, kept, mine);
+      parts[i] = on_device<flat_part>(std::in_place, devices_[i], rows_, mine, metric_, centre_,
+                                      static_cast<float>(limits_.bound_scale));
+    });
+    cuts_.resize(kept);
+    cuts_.push_back(made);
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      parts_[i].resize(kept);
+      parts_[i].push_back(std::move(parts[i]));
+    }
+  }
+
+  void search(context const& ctx, dense_request const& request,
+              std::span<std::vector<dense_candidate>> found,
+              dense_search_work& work) const override {
+    std::lock_guard const one_at_a_time(devices_in_use_);
+    call of{request, flat_plan(request.k, request.count, limits_.capacity), {}, {}, {}, 0};
+    of.lists.resize(devices_.size());
+    of.work.resize(devices_.size());
+    of.widened.resize(devices_.size());
+    if (request.k == 0) of.most_in_range = free_memory() / (4 * sizeof(dense_candidate)) + 1024;
+    threads_.run([&](std::size_t i) { search_device(ctx, of, i); });
+    context on = ctx;
+    on.threads =
+        static_cast<int>(std::clamp<std::size_t>(request.count * (request.k + 1) / entries_a_thread,
+                                                 1, static_cast<std::size_t>(ctx.thread_count())));
+    auto const threads = static_cast<std::size_t>(on.threads);
+    parallel_for(on, request.count, (request.count + threads - 1) / threads,
+                 [&](std::size_t begin, std::size_t end, int) {
+                   for (std::size_t q = begin; q < end; ++q) merge(of, q, found[q]);
+                 });
+    double device_s = 0;
+    for (dense_search_work const& one : of.work) {
+      work.recomputed += one.recomputed;
+      device_s = std::max(device_s, one.device_s);
+    }
+    work.device_s += device_s;
+    for (std::size_t q = 0; q < request.count; ++q)
+      if (std::any_of(of.widened.begin(), of.widened.end(),
+                      [q](auto const& some) { return !some.empty() && some[q] != 0; }))
+        ++work.widened;
+  }
+
+ private:
+  /// One call of `search`.
+  struct call {
+    dense_request const& request;
+    flat_plan plan;
+    /// [devices][queries] what its parts have found, each part's nearest first.
+    std::vector<std::vector<std::vector<dense_candidate>>> lists;
+    std::vector<dense_search_work> work;     // [devices]
+    std::vector<std::vector<char>> widened;  // [devices][queries]
+    std::size_t most_in_range;
+    std::atomic<std::size_t> in_range{0};
+  };
+
+  share share_of_device(share const& of, std::size_t i) const {
+    if (replicated_) return of;
+    share const mine = share_of(of.size(), devices_.size(), i);
+    return {of.begin + mine.begin, of.begin + mine.end};
+  }
+  /// The queries that a device searches for.
+  share queries_of(std::size_t i, std::size_t count) const {
+    if (!replicated_) return {0, count};
+    std::size_t const devices =
+        std::clamp<std::size_t>(count / queries_a_device, 1, devices_.size());
+    return i < devices ? share_of(count, devices, i) : share{};
+  }
+
+  /// Throws where the current device has no memory for rows beside the parts that stay. The parts
+  /// that are replaced are still there, so that an error leaves all as it was.
+  void expect_space(std::size_t i, std::size_t kept, share const& rows) const {
+    std::size_t const needed = flat_part::bytes(rows_, rows.size(), metric_);
+    std::size_t free = memory_budget();
+    if (limits_.device_bytes > 0) {
+      std::size_t used = 0;
+      for (std::size_t p = 0; p < kept; ++p)
+        if (parts_[i][p]) used += flat_part::bytes(rows_, (*parts_[i][p]).of().size(), metric_);
+      free = std::min(free, limits_.device_bytes - std::min(limits_.device_bytes, used));
+    }
+    if (needed > free)
+      throw device_error("CUDA device " + std::to_string(devices_[i]) + ": " +
+                         counted(rows.size(), "row") + " of the index and their shadow take " +
+                         std::to_string(needed) + " bytes, and there are " + std::to_string(free) +
+                         "; use more GPUs, or the CPU");
+  }
+
+  void search_device(context const& ctx, call& of, std::size_t i) const {
+    share const mine = queries_of(i, of.request.count);
+    if (mine.size() == 0) return;
+    auto& lists = of.lists[i];
+    lists.resize(of.request.count);
+    of.widened[i].assign(of.request.count, 0);
+    for (on_device<flat_part> const& holder : parts_[i]) {
+      if (!holder) continue;
+      flat_part const& part = *holder;
+      std::size_t const together =
+          flat_batch::most_queries(of.plan, of.request, rows_.dimensions(), part.of().size());
+      std::vector<std::uint32_t> again;
+      std::vector<float> limits;
+      auto const first_row = static_cast<std::uint32_t>(part.of().begin);
+      flat_sink const sink{
+          [&](std::uint32_t q, double const* keys, std::uint32_t const* rows, std::size_t count) {
+            if (of.request.k == 0) count_in_range(of, count);
+            auto& list = lists[q];
+            list.reserve(list.size() + count);
+            for (std::size_t j = 0; j < count; ++j) list.push_back({keys[j], first_row + rows[j]});
+          },
+          [&](std::uint32_t q, float limit) {
+            again.push_back(q);
+            limits.push_back(limit);
+          },
+          [&](std::uint32_t q) { of.widened[i][q] = 1; }};
+      std::vector<std::uint32_t> batch;
+      for (std::size_t begin = mine.begin; begin < mine.end; begin += together) {
+        ctx.check_stop();
+        batch.resize(std::min(together, mine.end - begin));
+        std::iota(batch.begin(), batch.end(), static_cast<std::uint32_t>(begin));
+        batches_[i].search(part, of.plan, {&of.request, batch, {}}, sink, of.work[i]);
+      }
+      std::vector<std::uint32_t> const widened = std::move(again);
+      std::vector<float> const known = std::move(limits);
+      for (std::size_t begin = 0; begin < widened.size(); begin += together) {
+        ctx.check_stop();
+        std::size_t const count = std::min(together, widened.size() - begin);
+        batches_[i].search(part, of.plan,
+                           {&of.request, std::span(widened).subspan(begin, count),
+                            std::span(known).subspan(begin, count)},
+                           sink, of.work[i]);
+      }
+    }
+  }
+
+  static void count_in_range(call& of, std::size_t more) {
+    if ((of.in_range += more) > of.most_in_range)
+      throw usage_error("radius: found more than " + std::to_string(of.most_in_range) +
+                        " rows for " + counted(of.request.count, "query", "queries") +
+                        ", which memory does not hold, expected a narrower radius or fewer queries "
+                        "at a time");
+  }
+
+  static void merge(call& of, std::size_t q, std::vector<dense_candidate>& found) {
+    found.clear();
+    for (auto& lists : of.lists) {
+      if (lists.empty()) continue;
+      if (found.empty())
+        found.swap(lists[q]);
+      else
+        found.insert(found.end(), lists[q].begin(), lists[q].end());
+    }
+    // Of one part they are in order.
+    if (!std::is_sorted(found.begin(), found.end(), nearer_row()))
+      std::sort(found.begin(), found.end(), nearer_row());
+    if (of.request.k > 0 && found.size() > of.request.k) found.resize(of.request.k);
+  }
+
+  dense_rows const& rows_;
+  similarity metric_;
+  flat_gpu_limits limits_;
+  std::vector<int> devices_;
+  mutable device_threads threads_{devices_};
+  mutable per_device<flat_batch> batches_;
+  std::vector<float> centre_;
+  bool replicated_ = true;
+  std::vector<share> cuts_;                               // the rows that were made into parts
+  std::vector<std::vector<on_device<flat_part>>> parts_;  // [devices][cuts]
+  mutable std::mutex devices_in_use_;
+};
+
+}  // namespace
+
+std::unique_ptr<dense_search_engine> make_flat_on_gpus(context const& ctx, dense_rows const& rows,
+                                                       dense_index_options const& options,
+                                                       flat_gpu_limits const& limits) {
+  return std::make_unique<flat_on_gpus>(ctx, rows, options, limits);
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,54 @@
+#include "core/aligned.hpp"
+#include "knn/dense/flat_part_cuda.cuh"
+
+#include <algorithm>
+
+namespace rulerank::knn {
+
+namespace {
+std::size_t slabs_of(std::size_t rows) {
+  return (rows + slab_rows - 1) / slab_rows;
+}
+std::size_t steps_of(std::size_t dimensions) {
+  return (dimensions + step_dimensions - 1) / step_dimensions;
+}
+}  // namespace
+
+flat_part::flat_part(dense_rows const& rows, share const& of, similarity metric,
+                     std::span<float const> centre, float scale)
+    : of_(of),
+      values_(of.size() * rows.row_bytes()),
+      fragments_(slabs_of(of.size()) * steps_of(rows.dimensions()) * 64),
+      marks_(slabs_of(of.size()) * slab_rows),
+      norms_(metric == similarity::cosine ? of.size() : 0),
+      centre_(centre) {
+  stream const on;
+  for (std::size_t row = of.begin; row < of.end;) {
+    std::size_t const count = std::min(rows.together(row), of.end - row);
+    check_cuda(cudaMemcpyAsync(values_.data() + (row - of.begin) * rows.row_bytes(), rows.row(row),
+                               count * rows.row_bytes(), cudaMemcpyHostToDevice, on.get()));
+    row += count;
+  }
+  view_.values = values_.data();
+  view_.fragments = fragments_.data();
+  view_.marks = marks_.data();
+  view_.norms = norms_.data();
+  view_.centre = centre_.data();
+  view_.rows = static_cast<std::uint32_t>(of.size());
+  view_.dimensions = static_cast<std::uint32_t>(rows.dimensions());
+  view_.type = rows.type();
+  view_.metric = metric;
+  view_.scale = scale;
+  make_shadow(view_, on.get());
+  on.synchronize();
+}
+
+std::size_t flat_part::bytes(dense_rows const& rows, std::size_t count, similarity metric) {
+  return count * rows.row_bytes() +
+         slabs_of(count) * steps_of(rows.dimensions()) * 64 * sizeof(uint4) +
+         slabs_of(count) * slab_rows * sizeof(row_mark) +
+         (metric == similarity::cosine ? count * sizeof(double) : 0) +
+         rows.dimensions() * sizeof(float);
+}
+
+}  // namespace rulerank::knn

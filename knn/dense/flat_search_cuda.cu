@@ -1,0 +1,903 @@
+#include "core/aligned.hpp"
+#include "core/cuda_check.hpp"
+#include "core/shared_memory.hpp"
+#include "knn/block_sort.hpp"
+#include "knn/candidate.hpp"
+#include "knn/dense/error_bound.hpp"
+#include "knn/dense/flat_search_cuda.cuh"
+#include "knn/dense/typed_rows.cuh"
+#include "knn/near_key.hpp"
+#include "knn/selection.cuh"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+
+// How `flat` on GPUs tells rows apart, and why what it leaves holds the nearest.
+//
+// Let x be a query and y a row as they are shadowed: under l2 moved, x = fl(q - c), under cosine
+// divided by their norms, else as they are. Their shadows X and Y are x and y rounded to bfloat16.
+// The score of a pair is s = x y - |y|^2 / 2 under l2, else x y: D = |x - y|^2 = |x|^2 - 2 s, so
+// that the larger score is the nearer under every metric. With e(y) = |y - Y|, which is measured
+// and not estimated, e(x) = |x - X| and P the sum that the tensor cores give for X Y,
+//
+//   |P - x y| <= |x| e(y) + e(x) |Y| + g |X| |Y|,   |X| |Y| >= sum |X_i Y_i|.
+//
+// g is the error of the tensor cores. NVIDIA does not say how they add. M. Fasi, N. J. Higham, M.
+// Mikaitis, S. Pranesh (PeerJ Computer Science 7, e330, 2021) and F. A. Khattak, M. Mikaitis
+// (Accurate models of NVIDIA tensor cores, arXiv 2512.07004, with the H100) find: products of
+// 16-bit floats are exact; 4, 8 or 16 of them and the sum so far are aligned to the largest
+// exponent, what is below at least 24 bits of it is cut off, and the result is cut to a float. What
+// we assume is weaker: each of the at most n products and n / 4 sums so far loses less than 2^-23
+// of the sum of all magnitudes, and so does each of the n / 4 results. That is 1.5 n 2^-23; g has n
+// + 16 times 2^-22 and 2^-20 for the few operations on P that follow. Tests search among sums that
+// lose as much as they can.
+//
+// So with w(y) = e(y) + r (|y| + e(y)), r >= (e(x) + g |X|) / |x| for every query of the batch, a
+// score lies within |x| w(y) of P - |y|^2 / 2. The row's half square is a float with an error of
+// three roundings, the move costs 4.2 u (|x|^2 + |y|^2) of D (error_bound.hpp), the definition
+// (n + 20) 2^-48 of that, float operations u each: of |y|^2 / 2 all of it is less than 2^-20 for up
+// to 2^20 dimensions, so `least` takes |y|^2 / 2 (1 + 2^-20) and `most` 1 - 2^-20; what the query
+// adds is its `slack`. With L the k-th largest `least`, k rows have a score of L and more; so a row
+// is among the k nearest only if most >= L - slack.
+//
+// Bounds hold also where subnormal numbers are taken for zeros: 2^-126 times the root of n is added
+// to e. Rows of a norm above `largest_norm` have no shadow: no bound excludes them, and they lower
+// no limit. Queries of such a norm, of one so small that r would be useless, and zeros where all
+// rows are equally near, are computed exactly with all rows.
+namespace rulerank::knn {
+
+namespace {
+
+constexpr std::uint32_t warps = 8;
+constexpr std::uint32_t scan_threads = 32 * warps;
+constexpr std::uint32_t finish_threads = 256;
+/// Rows that wait in shared memory until a warp hands them on together: when it has so many, and
+/// there is space for all of a tile of 32 rows and 8 queries behind them.
+constexpr std::uint32_t list_full = 32;
+constexpr std::uint32_t list_capacity = list_full + 256;
+constexpr float row_slack = 0x1p-20F;
+constexpr double smallest_norm = 0x1p-50;
+
+/// Errors of tensor products, times the product of the norms.
+__host__ __device__ double tensor_error(std::uint32_t dimensions) {
+  auto const n = static_cast<double>(dimensions);
+  return 1.01 * (n + 16) * 0x1p-22 + 0x1p-20;
+}
+
+/// The kernels of a batch start while the ones before them end: what these have written is there
+/// after it.
+__device__ inline void wait_for_kernel_before() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+template <class... Parameters, class... Arguments>
+void launch_behind(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
+                   std::size_t shared_bytes, cudaStream_t on, Arguments const&... arguments) {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = on;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
+}
+
+__device__ double sum_of_warp(double value) {
+  for (int apart = 16; apart > 0; apart /= 2)
+    value = __dadd_rn(value, __shfl_xor_sync(~0U, value, apart));
+  return value;
+}
+
+/// What a value becomes in the shadow, before it is rounded.
+struct shadowed {
+  float const* centre;  // or null
+  double scale;         // of cosine
+  __device__ double operator()(float value, std::uint32_t i) const {
+    if (centre != nullptr) return static_cast<double>(__fsub_rn(value, centre[i]));
+    return __dmul_rn(static_cast<double>(value), scale);
+  }
+};
+
+__device__ unsigned bits_of(__nv_bfloat16 value) {
+  return __bfloat16_as_ushort(value);
+}
+
+/// The shadow of a vector by a warp. values(i): of the vector as it is; store(i, bits): two
+/// dimensions from i on. Returns the norm of what is shadowed, and its error.
+struct shadow_size {
+  double norm;
+  double error;
+  double shadow_norm;
+};
+template <class Values, class Store>
+__device__ shadow_size shadow_vector(std::uint32_t dimensions, std::uint32_t steps,
+                                     similarity metric, float const* centre, bool& beyond,
+                                     Values const& values, Store const& store) {
+  std::uint32_t const lane = threadIdx.x % 32;
+  double squares = 0;
+  for (std::uint32_t i = lane; i < dimensions; i += 32) {
+    double const value = shadowed{centre, 1}(values(i), i);
+    squares += value * value;
+  }
+  double norm = sqrt(sum_of_warp(squares));
+  double scale = 1;
+  if (metric == similarity::cosine) {
+    scale = norm > 0 ? 1 / norm : 0;
+    norm = norm > 0 ? 1 : 0;
+  }
+  beyond = norm > largest_norm;
+  double errors = 0;
+  double shadow_squares = 0;
+  for (std::uint32_t i = 2 * lane; i < steps * step_dimensions; i += 64) {
+    unsigned bits[2];
+    for (std::uint32_t j = 0; j < 2; ++j) {
+      double const value =
+          beyond || i + j >= dimensions ? 0.0 : shadowed{centre, scale}(values(i + j), i + j);
+      __nv_bfloat16 const rounded = __float2bfloat16_rn(static_cast<float>(value));
+      double const held = static_cast<double>(__bfloat162float(rounded));
+      errors += (value - held) * (value - held);
+      shadow_squares += held * held;
+      bits[j] = bits_of(rounded);
+    }
+    store(i, bits[0] | bits[1] << 16);
+  }
+  double const flushed = sqrt(static_cast<double>(dimensions)) * 0x1p-126;
+  return {norm, sqrt(sum_of_warp(errors)) * (1 + 1e-9) + flushed,
+          sqrt(sum_of_warp(shadow_squares)) * (1 + 1e-9)};
+}
+
+/// Blocks take slabs, warps their rows.
+template <class T>
+__global__ void __launch_bounds__(256, 2) shadow_slabs(shadow_rows const rows) {
+  std::uint32_t const lane = threadIdx.x % 32;
+  std::uint32_t const steps = rows.steps();
+  for (std::uint32_t slab = blockIdx.x; slab < rows.slabs(); slab += gridDim.x) {
+    auto* const words =
+        reinterpret_cast<std::uint32_t*>(rows.fragments + std::size_t{slab} * steps * 64);
+    for (std::uint32_t r = threadIdx.x / 32; r < slab_rows; r += 8) {
+      std::size_t const row = std::size_t{slab} * slab_rows + r;
+      bool const real = row < rows.rows;
+      T const* const values =
+          reinterpret_cast<T const*>(rows.values) + (real ? row : 0) * rows.dimensions;
+      bool beyond = false;
+      shadow_size const size = shadow_vector(
+          real ? rows.dimensions : 0, steps, rows.metric, rows.centre, beyond,
+          [&](std::uint32_t i) { return float_of(values[i]); },
+          [&](std::uint32_t i, unsigned pair) {
+            // Where mma.m16n8k16 has its A: of each 16 rows and dimensions, lane (row % 8) * 4 +
+            // (dimension % 8) / 2, and of its four words the one of row / 8 + 2 (dimension / 8).
+            std::uint32_t const step = i / 16;
+            std::uint32_t const to = (r % 8) * 4 + (i % 8) / 2;
+            std::uint32_t const word = r % 16 / 8 + 2 * (i % 16 / 8);
+            words[((step * 2 + r / 16) * 32 + to) * 4 + word] = pair;
+          });
+      if (lane == 0)
+        rows.marks[row] =
+            beyond ? row_mark{0, INFINITY}
+                   : row_mark{static_cast<float>(size.norm), __double2float_ru(size.error)};
+    }
+  }
+}
+template <class T>
+__global__ void row_norms(shadow_rows const rows) {
+  std::size_t const row = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (row >= rows.rows) return;
+  rows.norms[row] = defined_norm_of(reinterpret_cast<T const*>(rows.values) + row * rows.dimensions,
+                                    rows.dimensions);
+}
+
+/// A warp a query.
+__global__ void __launch_bounds__(128, 4)
+    prepare_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
+  wait_for_kernel_before();
+  std::uint32_t const q = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  std::uint32_t const lane = threadIdx.x % 32;
+  if (q >= of.padded()) return;
+  bool const real = q < of.count;
+  std::uint32_t const steps = rows.steps();
+  float const* const values = of.values + std::size_t{real ? q : 0} * rows.dimensions;
+  auto* const words =
+      reinterpret_cast<std::uint32_t*>(of.fragments + std::size_t{q / 16} * steps * 32);
+  bool beyond = false;
+  shadow_size const size = shadow_vector(
+      real ? rows.dimensions : 0, steps, rows.metric, rows.centre, beyond,
+      [&](std::uint32_t i) { return values[i]; },
+      [&](std::uint32_t i, unsigned pair) {
+        // B of two tiles of 8 queries side by side: lane query * 4 + (dimension % 8) / 2.
+        std::uint32_t const to_lane = (q % 8) * 4 + (i % 8) / 2;
+        words[((i / 16) * 32 + to_lane) * 4 + q % 16 / 8 * 2 + i % 16 / 8] = pair;
+      });
+  if (real)
+    for (std::uint32_t i = lane; i < rows.dimensions; i += 32)
+      of.exact[std::size_t{q} * rows.dimensions + i] = static_cast<double>(values[i]);
+  if (lane != 0) return;
+  of.handed[q] = 0;
+  of.limit[q] = INFINITY;
+  of.reach[q] = 0;
+  of.slack[q] = 0;
+  if (!real) return;
+  double const n = rows.dimensions;
+  bool const l2 = rows.metric == similarity::l2;
+  bool const useless = size.norm == 0 ? !l2 : size.norm < smallest_norm;
+  to.found[q] = 0;
+  to.computed[q] = 0;
+  to.limits[q] = -FLT_MAX;
+  if (rows.metric == similarity::cosine) of.norm[q] = defined_norm_of(values, rows.dimensions);
+  if (beyond || useless || rows.dimensions > most_shadow_dimensions) {
+    to.state[q] = query_state::exact;
+    return;
+  }
+  to.state[q] = query_state::done;
+  double const reach = fmax(size.norm, smallest_norm) * (1 + 1e-9);
+  of.reach[q] = __double2float_ru(reach);
+  double const ratio =
+      (size.error + tensor_error(rows.dimensions) * size.shadow_norm) / reach * (1 + 1e-9);
+  atomicMax(of.ratio, __float_as_uint(__double2float_ru(ratio)));
+  double const square = size.norm * size.norm;
+  // v and the definition's part of the query; the 4.2 u of the move.
+  double slack = (n + 8) * 0x1p-120 + (n + 20) * 0x1p-47 * (l2 ? square : 0);
+  if (l2) slack += 4.3 * 0x1p-24 * square;
+  if (rows.metric == similarity::cosine) slack += (n + 20) * 0x1p-47;
+  if (rows.metric == similarity::inner_product) slack += 0;  // in the error of products
+  of.slack[q] = __double2float_ru(slack);
+  double limit = -FLT_MAX;
+  if (of.k == 0) limit = (l2 ? (square - of.farthest) / 2 : -of.farthest) - slack;
+  if (of.given != nullptr) limit = static_cast<double>(of.given[q]);
+  of.limit[q] = fmaxf(__double2float_rd(limit), -FLT_MAX);
+}
+
+__device__ inline uint4 stream_load(uint4 const* from) {
+  uint4 value;
+  asm("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+      : "l"(from));
+  return value;
+}
+__device__ inline void multiply_add(float (&sum)[4], uint4 const& rows, unsigned low,
+                                    unsigned high) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(rows.x), "r"(rows.y), "r"(rows.z), "r"(rows.w), "r"(low), "r"(high));
+}
+
+/// What the bounds of scores need of a row.
+struct row_terms {
+  float half_square;
+  float width;  // of the bounds, over the query's norm
+};
+__device__ inline float ratio_of(flat_queries const& of) {
+  return fmaxf(__uint_as_float(*of.ratio), 0x1p-60F);
+}
+__device__ inline row_terms terms_of(shadow_rows const& rows, row_mark const& mark, float ratio) {
+  float const width =
+      __fmul_ru(__fmul_ru(__fadd_ru(mark.error, __fmul_ru(ratio, __fadd_ru(mark.norm, mark.error))),
+                          1 + row_slack),
+                rows.scale);
+  float const half = rows.metric == similarity::l2 ? 0.5F * mark.norm * mark.norm : 0.0F;
+  return {half, width};
+}
+/// Rows that a warp will hand on.
+struct waiting_rows {
+  std::uint32_t count;
+  handed_row row[list_capacity];
+  std::uint8_t query[list_capacity];  // of the chunk
+};
+
+/// All lanes of a warp call it.
+__device__ inline void hand_on(flat_queries const& of, waiting_rows& waiting, std::uint32_t slabs,
+                               std::uint32_t first_query, std::uint32_t lane) {
+  for (std::uint32_t e = lane; e < waiting.count; e += 32) {
+    std::uint32_t const query = first_query + waiting.query[e];
+    handed_row const row = waiting.row[e];
+    if (of.query_filter != nullptr &&
+        (of.query_filter[std::size_t{query} * slabs + row.row / 32] >> (row.row % 32) & 1) == 0)
+      continue;
+    std::uint32_t const at = atomicAdd(of.handed + query, 1U);
+    if (at < of.capacity) of.rows[std::size_t{query} * of.capacity + at] = row;
+  }
+  __syncwarp();
+  if (lane == 0) waiting.count = 0;
+  __syncwarp();
+}
+
+/// Rows stream through the registers of a warp, a slab of 32 after the other, and meet all queries
+/// of a chunk, which lie in shared memory. `tiles`: of 8 queries; `ahead`: steps that are loaded
+/// before they are needed. A sample leaves the largest `least` of groups of rows, each group those
+/// of one place in the slabs of a warp, else the rows within the limits are handed on.
+///
+/// Long because the sums of a slab stay in registers from the products to the comparison.
+template <int tiles, int ahead, bool is_sample, bool shared>
+__global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
+    scan_rows(shadow_rows const rows, flat_queries const of, scan_plan const plan, float* maxima) {
+  extern __shared__ uint4 memory[];
+  constexpr std::uint32_t pairs = tiles / 2;
+  std::uint32_t const steps = rows.steps();
+  std::uint32_t const lane = threadIdx.x % 32;
+  std::uint32_t const warp = threadIdx.x / 32;
+  std::uint32_t const chunk = blockIdx.x % plan.chunks;
+  std::uint32_t const first_query = chunk * tiles * 8;
+  uint4 const* const from = of.fragments + std::size_t{chunk} * pairs * steps * 32;
+  std::uint32_t const units = plan.slices * warps;
+  std::uint32_t const unit = blockIdx.x / plan.chunks * warps + warp;
+  auto const fragments_of = [&](std::uint32_t i) {
+    return rows.fragments + std::size_t{i} * plan.stride * steps * 64 + lane;
+  };
+  uint4 ring[ahead][2];
+#pragma unroll
+  for (int u = 0; u < ahead; ++u)
+    if (unit < plan.slabs && u < steps)
+      for (int b = 0; b < 2; ++b) ring[u][b] = stream_load(fragments_of(unit) + (u * 2 + b) * 32);
+  wait_for_kernel_before();
+  // Of each pair of tiles [steps][32] in memory, [steps][pairs][32] here.
+  if (shared)
+    for (std::uint32_t i = threadIdx.x; i < pairs * steps * 32; i += scan_threads)
+      memory[(i / 32 % steps * pairs + i / 32 / steps) * 32 + i % 32] = from[i];
+  auto* const lines = reinterpret_cast<float2*>(memory + (shared ? pairs * steps * 32 : 0));
+  if (threadIdx.x < tiles * 8)
+    lines[threadIdx.x] = {of.reach[first_query + threadIdx.x], of.limit[first_query + threadIdx.x]};
+  auto& waiting = reinterpret_cast<waiting_rows*>(lines + tiles * 8)[warp];
+  if (lane == 0) waiting.count = 0;
+  __syncthreads();
+  float const ratio = ratio_of(of);
+
+  float best[is_sample ? tiles : 1][2];
+  if (is_sample)
+    for (auto& two : best) two[0] = two[1] = -INFINITY;
+
+  for (std::uint32_t i = unit; i < plan.slabs; i += units) {
+    std::uint32_t const slab = i * plan.stride;
+    std::uint32_t const first_row = slab * slab_rows;
+    uint4 const* const here = fragments_of(i);
+    uint4 const* const next = fragments_of(i + units);
+    bool const has_next = i + units < plan.slabs;
+    row_mark marks[4];
+    for (int j = 0; j < 4; ++j) marks[j] = rows.marks[first_row + lane / 4 + 8 * j];
+    std::uint32_t may = of.rows_filter == nullptr ? ~0U : of.rows_filter[slab];
+    if (rows.rows - first_row < slab_rows) may &= (1U << (rows.rows - first_row)) - 1;
+    float sums[2][tiles][4];
+    for (auto& block : sums)
+      for (auto& tile : block)
+        for (float& sum : tile) sum = 0;
+    for (std::uint32_t k = 0; k < steps; k += ahead) {
+#pragma unroll
+      for (int u = 0; u < ahead; ++u) {
+        if (k + u < steps) {
+#pragma unroll
+          for (std::uint32_t p = 0; p < pairs; ++p) {
+            uint4 const side = shared ? memory[((k + u) * pairs + p) * 32 + lane]
+                                      : __ldg(from + (p * steps + k + u) * 32 + lane);
+#pragma unroll
+            for (int b = 0; b < 2; ++b) {
+              multiply_add(sums[b][2 * p], ring[u][b], side.x, side.y);
+              multiply_add(sums[b][2 * p + 1], ring[u][b], side.z, side.w);
+            }
+          }
+        }
+        // What is behind the last step stays empty, so that each slab begins with the first place.
+        std::uint32_t const then = k + u + ahead;
+        if (then < steps) {
+          for (int b = 0; b < 2; ++b) ring[u][b] = stream_load(here + (then * 2 + b) * 32);
+        } else if (k + ahead >= steps && has_next && u < steps) {
+          for (int b = 0; b < 2; ++b) ring[u][b] = stream_load(next + (u * 2 + b) * 32);
+        }
+      }
+    }
+    row_terms terms[4];
+    for (int j = 0; j < 4; ++j) {
+      terms[j] = terms_of(rows, marks[j], ratio);
+      bool const in = (may >> (lane / 4 + 8 * j) & 1) != 0;
+      if (is_sample) {
+        terms[j].half_square *= 1 + row_slack;
+        if (!in) terms[j].width = INFINITY;
+      } else {
+        terms[j].half_square *= 1 - row_slack;
+        if (!in) terms[j].width = -INFINITY;
+      }
+    }
+    // reach and limit of this lane's two queries of a tile.
+    auto const line_of = [&](int t) {
+      return *reinterpret_cast<float4 const*>(lines + t * 8 + lane % 4 * 2);
+    };
+    if constexpr (is_sample) {
+#pragma unroll
+      for (int t = 0; t < tiles; ++t) {
+        float4 const line = line_of(t);
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+          float const score = sums[e / 4][t][e % 4] - terms[e / 2].half_square;
+          float least = __fmaf_rn(e % 2 == 0 ? -line.x : -line.z, terms[e / 2].width, score);
+          std::uint32_t const q = first_query + t * 8 + lane % 4 * 2 + e % 2;
+          if (of.query_filter != nullptr && q < of.count &&
+              (of.query_filter[std::size_t{q} * rows.slabs() + slab] >> (lane / 4 + 8 * (e / 2)) &
+               1) == 0)
+            least = -INFINITY;
+          best[t][e % 2] = fmaxf(best[t][e % 2], least);
+        }
+      }
+    } else {
+      // Which tiles may have a row within the limit: by the largest score of a lane's four rows and
+      // the widest of their bounds.
+      float const width =
+          fmaxf(fmaxf(terms[0].width, terms[1].width), fmaxf(terms[2].width, terms[3].width));
+      unsigned hits = 0;
+#pragma unroll
+      for (int t = 0; t < tiles; ++t) {
+        float4 const line = line_of(t);
+        float most[2];
+#pragma unroll
+        for (int c = 0; c < 2; ++c)
+          most[c] = fmaxf(
+              fmaxf(sums[0][t][c] - terms[0].half_square, sums[0][t][2 + c] - terms[1].half_square),
+              fmaxf(sums[1][t][c] - terms[2].half_square,
+                    sums[1][t][2 + c] - terms[3].half_square));
+        bool const near = static_cast<bool>((__fmaf_rn(line.x, width, most[0]) >= line.y) |
+                                            (__fmaf_rn(line.z, width, most[1]) >= line.w));
+        if (near) hits |= 1U << t;
+      }
+      for (hits = __reduce_or_sync(~0U, hits); hits != 0; hits &= hits - 1) {
+        int const t = __ffs(static_cast<int>(hits)) - 1;
+        float products[8];
+#pragma unroll
+        for (int other = 0; other < tiles; ++other)
+          if (other == t) {
+#pragma unroll
+            for (int e = 0; e < 8; ++e) products[e] = sums[e / 4][other][e % 4];
+          }
+        float4 const line = line_of(t);
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+          float const reach = e % 2 == 0 ? line.x : line.z;
+          float const score = products[e] - terms[e / 2].half_square;
+          float const most = __fmaf_rn(reach, terms[e / 2].width, score);
+          if (!(most >= (e % 2 == 0 ? line.y : line.w))) continue;
+          // The half square of `score` is 1 - row_slack times what it is.
+          float const least = __fmaf_rn(-reach, terms[e / 2].width, score) -
+                              terms[e / 2].half_square * (2.5F * row_slack);
+          std::uint32_t const at = atomicAdd(&waiting.count, 1U);
+          waiting.row[at] = {first_row + lane / 4 + 8 * (e / 2), least, most};
+          waiting.query[at] = static_cast<std::uint8_t>(t * 8 + lane % 4 * 2 + e % 2);
+        }
+        __syncwarp();
+        if (waiting.count > list_full) hand_on(of, waiting, rows.slabs(), first_query, lane);
+      }
+    }
+  }
+  if constexpr (!is_sample) hand_on(of, waiting, rows.slabs(), first_query, lane);
+  if constexpr (is_sample) {
+    std::uint32_t const kept = 8U >> plan.fold;  // lanes of a query, of 8
+    for (int t = 0; t < tiles; ++t)
+      for (int c = 0; c < 2; ++c) {
+        float value = best[t][c];
+        for (std::uint32_t apart = 4; apart > kept / 2; apart /= 2)
+          value = fmaxf(value, __shfl_xor_sync(~0U, value, static_cast<int>(apart * 4)));
+        std::uint32_t const q = first_query + t * 8 + lane % 4 * 2 + c;
+        if (lane / 4 < kept)
+          maxima[std::size_t{q} * (units * kept) + unit * kept + lane / 4] = value;
+      }
+  }
+}
+
+/// The k-th largest of keys, for a block of `finish_threads`, rounded down by at most 2^-22 of the
+/// range they lie in. each(work) calls work(key) for this thread's share; there are k at least.
+class kth_key {
+ public:
+  template <class Each>
+  __device__ std::uint32_t operator()(std::uint32_t k, Each const& each) {
+    std::uint32_t least = ~0U;
+    std::uint32_t largest = 0;
+    each([&](std::uint32_t key) {
+      least = min(least, key);
+      largest = max(largest, key);
+    });
+    least = __reduce_min_sync(~0U, least);
+    largest = __reduce_max_sync(~0U, largest);
+    if (threadIdx.x % 32 == 0) {
+      of_warp_[0][threadIdx.x / 32] = least;
+      of_warp_[1][threadIdx.x / 32] = largest;
+    }
+    __syncthreads();
+    for (std::uint32_t w = 0; w < finish_threads / 32; ++w) {
+      least = min(least, of_warp_[0][w]);
+      largest = max(largest, of_warp_[1][w]);
+    }
+    int const digits = 32 - __clz(static_cast<int>(largest - least));
+    auto const shift = static_cast<std::uint32_t>(max(0, digits - 11));
+    pick(k, [&](auto const& count) {
+      each([&](std::uint32_t key) { count((key - least) >> shift); });
+    });
+    std::uint32_t const bin = bin_;
+    if (shift == 0) return least + bin;
+    std::uint32_t const finer = shift > 11 ? shift - 11 : 0;
+    pick(left_, [&](auto const& count) {
+      each([&](std::uint32_t key) {
+        if ((key - least) >> shift == bin) count(((key - least) & ((1U << shift) - 1)) >> finer);
+      });
+    });
+    return least + (bin << shift) + (bin_ << finer);
+  }
+
+ private:
+  static constexpr std::uint32_t bins = 2048;
+  static constexpr std::uint32_t bins_a_thread = bins / finish_threads;
+
+  /// Sets bin_ to that of the k-th largest, left_ to its place in the bin.
+  template <class Each>
+  __device__ void pick(std::uint32_t k, Each const& each) {
+    __syncthreads();
+    for (std::uint32_t i = threadIdx.x; i < bins; i += finish_threads) histogram_[i] = 0;
+    __syncthreads();
+    each([&](std::uint32_t bin) { atomicAdd(histogram_ + bin, 1U); });
+    __syncthreads();
+    // A thread's bins, from the highest.
+    std::uint32_t const lane = threadIdx.x % 32;
+    std::uint32_t const top = bins - 1 - threadIdx.x * bins_a_thread;
+    std::uint32_t mine = 0;
+    for (std::uint32_t i = 0; i < bins_a_thread; ++i) mine += histogram_[top - i];
+    std::uint32_t above = mine;
+    for (std::uint32_t apart = 1; apart < 32; apart *= 2) {
+      std::uint32_t const before = __shfl_up_sync(~0U, above, apart);
+      if (lane >= apart) above += before;
+    }
+    if (lane == 31) of_warp_[0][threadIdx.x / 32] = above;
+    __syncthreads();
+    above -= mine;
+    for (std::uint32_t w = 0; w < threadIdx.x / 32; ++w) above += of_warp_[0][w];
+    if (above < k && above + mine >= k) {
+      std::uint32_t bin = top;
+      while (above + histogram_[bin] < k) above += histogram_[bin--];
+      bin_ = bin;
+      left_ = k - above;
+    }
+    __syncthreads();
+  }
+
+  std::uint32_t histogram_[bins];
+  std::uint32_t of_warp_[2][finish_threads / 32];
+  std::uint32_t bin_;
+  std::uint32_t left_;
+};
+
+__device__ float limit_below(float least, float slack) {
+  return fmaxf(__fsub_rd(least, slack), -FLT_MAX);
+}
+
+/// A block a query.
+__global__ void __launch_bounds__(finish_threads, 2)
+    draw_limits(flat_queries const of, std::uint32_t groups, float const* maxima) {
+  __shared__ kth_key kth;
+  wait_for_kernel_before();
+  std::uint32_t const q = blockIdx.x;
+  float const* const mine = maxima + std::size_t{q} * groups;
+  std::uint32_t const key = kth(of.k, [&](auto const& work) {
+    for (std::uint32_t i = threadIdx.x; i < groups; i += finish_threads)
+      work(ascending_bits(mine[i]));
+  });
+  // What is computed exactly keeps its infinite limit.
+  if (threadIdx.x == 0 && of.limit[q] < INFINITY)
+    of.limit[q] = limit_below(float_of_ascending(key), of.slack[q]);
+}
+
+/// A block a query: the k-th best of the rows that were handed on, what it leaves, the keys of
+/// those, their order.
+///
+/// Long because each step has the shared memory of the one before and its barrier.
+template <class T>
+__global__ void __launch_bounds__(finish_threads, 2)
+    finish_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
+  extern __shared__ dense_candidate items[];
+  __shared__ kth_key kth;
+  __shared__ std::uint32_t kept;
+  wait_for_kernel_before();
+  std::uint32_t const q = blockIdx.x;
+  if (to.state[q] != query_state::done) return;
+  std::uint32_t const handed = of.handed[q];
+  std::uint32_t const count = min(handed, of.capacity);
+  handed_row const* const mine = of.rows + std::size_t{q} * of.capacity;
+  float limit = of.limit[q];
+  if (of.k > 0 && count >= of.k) {
+    // The first keys stay in the memory of the items, which is free until there are some.
+    auto* const kept_keys = reinterpret_cast<std::uint32_t*>(items);
+    std::uint32_t const cached = min(count, to.sorted * 4);
+    for (std::uint32_t i = threadIdx.x; i < cached; i += finish_threads)
+      kept_keys[i] = ascending_bits(mine[i].least);
+    std::uint32_t const key = kth(of.k, [&](auto const& work) {
+      for (std::uint32_t i = threadIdx.x; i < cached; i += finish_threads) work(kept_keys[i]);
+      for (std::uint32_t i = cached + threadIdx.x; i < count; i += finish_threads)
+        work(ascending_bits(mine[i].least));
+    });
+    limit = fmaxf(limit, limit_below(float_of_ascending(key), of.slack[q]));
+    __syncthreads();
+  }
+  if (handed > of.capacity) {
+    if (threadIdx.x == 0) {
+      to.limits[q] = limit;
+      to.state[q] = of.k > 0 && of.given == nullptr ? query_state::again : query_state::exact;
+    }
+    return;
+  }
+  if (threadIdx.x == 0) kept = 0;
+  __syncthreads();
+  for (std::uint32_t i = threadIdx.x; i < count; i += finish_threads) {
+    if (!(mine[i].most >= limit)) continue;
+    std::uint32_t const at = atomicAdd(&kept, 1U);
+    if (at < to.sorted) items[at].id = mine[i].row;
+  }
+  __syncthreads();
+  std::uint32_t const n = kept;
+  __syncthreads();
+  if (n > to.sorted) {
+    if (threadIdx.x == 0) to.state[q] = query_state::exact;
+    return;
+  }
+  std::uint32_t size = 2;
+  while (size < n) size *= 2;
+  if (threadIdx.x == 0) kept = 0;
+  __syncthreads();
+  double const* const query = of.exact + std::size_t{q} * rows.dimensions;
+  // All lines are on their way before the first is waited for.
+  std::size_t const row_bytes = rows.dimensions * sizeof(T);
+  std::uint32_t const lines = static_cast<std::uint32_t>(row_bytes / 128) + 1;
+  for (std::uint32_t i = threadIdx.x; i < n * lines; i += finish_threads) {
+    std::size_t const at = min(std::size_t{i % lines} * 128, row_bytes - 1);
+    asm volatile(
+        "prefetch.global.L2 [%0];" ::"l"(rows.values + items[i / lines].id * row_bytes + at));
+  }
+  for (std::uint32_t i = threadIdx.x; i < size; i += finish_threads) {
+    bool in = i < n;
+    if (in) {
+      std::uint32_t const row = items[i].id;
+      double const sum =
+          defined_sum(reinterpret_cast<T const*>(rows.values) + std::size_t{row} * rows.dimensions,
+                      query, rows.dimensions, rows.metric == similarity::l2);
+      bool const cosine = rows.metric == similarity::cosine;
+      items[i].value =
+          order_key(rows.metric, sum, cosine ? of.norm[q] : 1, cosine ? rows.norms[row] : 1);
+      in = of.k > 0 || items[i].value <= of.farthest;
+      if (in) atomicAdd(&kept, 1U);
+    }
+    if (!in) items[i] = {INFINITY, ~0U};
+  }
+  __syncthreads();
+  std::uint32_t const found = of.k > 0 ? min(kept, of.k) : kept;
+  auto const put = [&](std::uint32_t rank, dense_candidate const& item) {
+    to.keys[std::size_t{q} * to.kept + rank] = item.value;
+    to.rows[std::size_t{q} * to.kept + rank] = item.id;
+  };
+  if (n <= finish_threads) {
+    // The place of an item is the number of those before it.
+    if (threadIdx.x < n) {
+      dense_candidate const mine_now = items[threadIdx.x];
+      std::uint32_t rank = 0;
+      for (std::uint32_t i = 0; i < n; ++i) rank += nearer_row()(items[i], mine_now) ? 1 : 0;
+      if (rank < found) put(rank, mine_now);
+    }
+  } else {
+    sort_bitonic(items, size, nearer_row(), block_threads<finish_threads>());
+    for (std::uint32_t i = threadIdx.x; i < found; i += finish_threads) put(i, items[i]);
+  }
+  if (threadIdx.x == 0) {
+    to.found[q] = found;
+    to.computed[q] = n;
+  }
+}
+
+/// Bits that ascend as the doubles do; -0 is 0.
+__device__ std::uint64_t ascending_key(double key) {
+  auto const bits = static_cast<std::uint64_t>(__double_as_longlong(key + 0.0));
+  return (bits >> 63) != 0 ? ~bits : bits | std::uint64_t{1} << 63;
+}
+
+template <class T>
+__global__ void __launch_bounds__(256, 2)
+    compute_rows(shadow_rows const rows, flat_queries const of, std::uint32_t q,
+                 std::uint32_t first, std::uint32_t count, double farthest, std::uint64_t* keys,
+                 std::uint32_t* numbers, std::uint32_t* within) {
+  std::uint32_t const i = blockIdx.x * 256 + threadIdx.x;
+  bool in = i < count;
+  if (in) {
+    std::uint32_t const row = first + i;
+    numbers[i] = row;
+    keys[i] = ~std::uint64_t{0};
+    if (of.rows_filter != nullptr) in = (of.rows_filter[row / 32] >> (row % 32) & 1) != 0;
+    if (of.query_filter != nullptr)
+      in = in && (of.query_filter[std::size_t{q} * rows.slabs() + row / 32] >> (row % 32) & 1) != 0;
+    if (in) {
+      double const sum =
+          defined_sum(reinterpret_cast<T const*>(rows.values) + std::size_t{row} * rows.dimensions,
+                      of.exact + std::size_t{q} * rows.dimensions, rows.dimensions,
+                      rows.metric == similarity::l2);
+      bool const cosine = rows.metric == similarity::cosine;
+      double const key =
+          order_key(rows.metric, sum, cosine ? of.norm[q] : 1, cosine ? rows.norms[row] : 1);
+      in = of.k > 0 || key <= farthest;
+      if (in) keys[i] = ascending_key(key);
+    }
+  }
+  auto const all = static_cast<std::uint32_t>(__syncthreads_count(in ? 1 : 0));
+  if (threadIdx.x == 0 && all > 0) atomicAdd(within, all);
+}
+
+/// The kernel of a plan, with how many of its blocks a multiprocessor takes.
+using scan_kernel = void (*)(shadow_rows, flat_queries, scan_plan, float*);
+template <bool is_sample>
+scan_kernel kernel_of(scan_plan const& plan) {
+  if (!plan.shared) return scan_rows<2, 8, is_sample, false>;
+  switch (plan.queries) {
+    case 16:
+      return scan_rows<2, 8, is_sample, true>;
+    case 32:
+      return scan_rows<4, 8, is_sample, true>;
+    case 64:
+      return scan_rows<8, 8, is_sample, true>;
+    default:
+      return scan_rows<16, 4, is_sample, true>;
+  }
+}
+std::size_t shared_bytes_of(scan_plan const& plan, std::uint32_t steps) {
+  return (plan.shared ? std::size_t{plan.queries} / 16 * steps * 32 * sizeof(uint4) : 0) +
+         plan.queries * sizeof(float2) + warps * sizeof(waiting_rows);
+}
+constexpr std::uint32_t chunk_sizes[] = {16, 32, 64, 128};
+
+scan_plan chunks_of(scan_limits const& limits, shadow_rows const& rows, std::uint32_t queries) {
+  scan_plan plan;
+  plan.slabs = rows.slabs();
+  for (std::uint32_t const size : chunk_sizes) {
+    scan_plan larger = plan;
+    larger.queries = size;
+    if (shared_bytes_of(larger, rows.steps()) > limits.shared_bytes) break;
+    plan = larger;
+    if (size >= queries) break;
+  }
+  plan.shared = shared_bytes_of(plan, rows.steps()) <= limits.shared_bytes;
+  plan.chunks = (queries + plan.queries - 1) / plan.queries;
+  return plan;
+}
+
+std::uint32_t resident_blocks(scan_limits const& limits, scan_plan const& plan,
+                              shadow_rows const& rows, scan_kernel kernel) {
+  int blocks = 0;
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, scan_threads,
+                                                           shared_bytes_of(plan, rows.steps())));
+  return limits.multiprocessors * static_cast<std::uint32_t>(std::max(blocks, 1));
+}
+
+std::size_t finish_bytes(flat_results const& to) {
+  return to.sorted * sizeof(dense_candidate);
+}
+
+}  // namespace
+
+std::uint32_t scan_plan::groups() const {
+  return slices * warps * (8U >> fold);
+}
+
+scan_limits allow_scans() {
+  scan_limits limits;
+  limits.shared_bytes = ~std::size_t{0};
+  scan_plan plan;
+  for (bool const shared : {true, false})
+    for (std::uint32_t const size : chunk_sizes) {
+      plan.queries = size;
+      plan.shared = shared;
+      limits.shared_bytes =
+          std::min({limits.shared_bytes, allow_all_shared_memory(kernel_of<false>(plan)),
+                    allow_all_shared_memory(kernel_of<true>(plan))});
+    }
+  for (auto const type :
+       {datasets::element::float32, datasets::element::float16, datasets::element::bfloat16,
+        datasets::element::int8, datasets::element::uint8})
+    with_type(type, []<class T>(T) { allow_all_shared_memory(finish_queries<T>); });
+  int device = 0;
+  int multiprocessors = 0;
+  check_cuda(cudaGetDevice(&device));
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  limits.multiprocessors = static_cast<std::uint32_t>(multiprocessors);
+  return limits;
+}
+
+scan_plan plan_scan(scan_limits const& limits, shadow_rows const& rows, std::uint32_t queries) {
+  scan_plan plan = chunks_of(limits, rows, queries);
+  std::uint32_t const resident = resident_blocks(limits, plan, rows, kernel_of<false>(plan));
+  std::uint32_t const most = std::max((plan.slabs + warps - 1) / warps, 1U);
+  if (plan.chunks == 1) {
+    plan.slices = std::min(resident, most);
+    return plan;
+  }
+  // So many slices that the last blocks leave little of the device idle: of some numbers of rounds
+  // the one that is best filled.
+  double best = 0;
+  for (std::uint32_t rounds = 4; rounds <= 12; ++rounds) {
+    std::uint32_t const slices =
+        std::clamp(resident * rounds / plan.chunks, 1U, std::max(most / 4, 1U));
+    std::uint32_t const blocks = slices * plan.chunks;
+    double const filled =
+        static_cast<double>(blocks) / static_cast<double>(round_up(blocks, resident));
+    if (filled > best + 0.005) {
+      best = filled;
+      plan.slices = slices;
+    }
+  }
+  return plan;
+}
+
+scan_plan plan_sample(scan_limits const& limits, shadow_rows const& rows, std::uint32_t queries,
+                      std::uint32_t of, std::uint32_t groups) {
+  scan_plan plan = chunks_of(limits, rows, queries);
+  plan.stride = std::clamp(of, 1U, std::max(plan.slabs, 1U));
+  plan.slabs = (plan.slabs + plan.stride - 1) / plan.stride;
+  std::uint32_t const resident = resident_blocks(limits, plan, rows, kernel_of<true>(plan));
+  std::uint32_t const for_groups = (groups + 8 * warps - 1) / (8 * warps);
+  plan.slices = std::clamp(std::max(for_groups, resident / plan.chunks), 1U,
+                           std::max((plan.slabs + warps - 1) / warps, 1U));
+  while (plan.fold < 3 && plan.groups() / 2 >= groups) ++plan.fold;
+  return plan;
+}
+
+void make_shadow(shadow_rows const& rows, cudaStream_t on) {
+  if (rows.rows == 0) return;
+  with_type(rows.type, [&]<class T>(T) {
+    shadow_slabs<T><<<std::min(rows.slabs(), 1U << 16), 256, 0, on>>>(rows);
+    check_launch();
+    if (rows.metric != similarity::cosine) return;
+    row_norms<T><<<(rows.rows + 255) / 256, 256, 0, on>>>(rows);
+    check_launch();
+  });
+}
+
+void prepare(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,
+             cudaStream_t on) {
+  launch_behind(prepare_queries, queries.padded() / 4, 128, 0, on, rows, queries, to);
+}
+
+void sample(shadow_rows const& rows, flat_queries const& queries, scan_plan const& plan,
+            float* maxima, cudaStream_t on) {
+  launch_behind(kernel_of<true>(plan), plan.chunks * plan.slices, scan_threads,
+                shared_bytes_of(plan, rows.steps()), on, rows, queries, plan, maxima);
+  launch_behind(draw_limits, queries.count, finish_threads, 0, on, queries, plan.groups(), maxima);
+}
+
+void scan(shadow_rows const& rows, flat_queries const& queries, scan_plan const& plan,
+          cudaStream_t on) {
+  launch_behind(kernel_of<false>(plan), plan.chunks * plan.slices, scan_threads,
+                shared_bytes_of(plan, rows.steps()), on, rows, queries, plan,
+                static_cast<float*>(nullptr));
+}
+
+void finish(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,
+            cudaStream_t on) {
+  with_type(rows.type, [&]<class T>(T) {
+    launch_behind(finish_queries<T>, queries.count, finish_threads, finish_bytes(to), on, rows,
+                  queries, to);
+  });
+}
+
+void compute_all(shadow_rows const& rows, flat_queries const& queries, std::uint32_t query,
+                 std::uint32_t first, std::uint32_t count, double farthest, std::uint64_t* keys,
+                 std::uint32_t* numbers, std::uint32_t* within, cudaStream_t on) {
+  check_cuda(cudaMemsetAsync(within, 0, sizeof *within, on));
+  with_type(rows.type, [&]<class T>(T) {
+    compute_rows<T><<<(count + 255) / 256, 256, 0, on>>>(rows, queries, query, first, count,
+                                                         farthest, keys, numbers, within);
+    check_launch();
+  });
+}
+
+double key_of(std::uint64_t ascending) {
+  std::uint64_t const sign = std::uint64_t{1} << 63;
+  std::uint64_t const bits = (ascending & sign) != 0 ? ascending & ~sign : ~ascending;
+  double key = 0;
+  std::memcpy(&key, &bits, sizeof key);
+  return key;
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,404 @@
+#include "core/error.hpp"
+#include "core/testing.hpp"
+#include "knn/dense/definition.hpp"
+#include "knn/dense/dense_reference.hpp"
+#include "knn/dense/engine.hpp"
+#include "knn/dense/flat_kernels.hpp"
+#include "knn/dense/testing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// `flat` on GPUs against the definition and against the CPU.
+namespace rulerank::knn {
+namespace {
+
+using namespace testing_tools;
+using rulerank::testing_tools::on_gpus;
+
+class dense_gpus : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  void SetUp() override { RULERANK_NEEDS_GPUS(GetParam()); }
+  context ctx() const { return on_gpus(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(gpus, dense_gpus, ::testing::ValuesIn(rulerank::testing_tools::gpu_counts),
+                         [](auto const& i) { return std::to_string(i.param); });
+
+/// The first of what was found, of so many queries their k nearest.
+neighbours first_of(neighbours const& all, std::size_t queries, std::size_t k) {
+  neighbours some;
+  some.queries = queries;
+  some.k = k;
+  some.order = all.order;
+  for (std::size_t q = 0; q < queries; ++q) {
+    for (auto const id : all.ids_of(q).first(k)) some.id.push_back(id);
+    for (double const value : all.values_of(q).first(k)) some.value.push_back(value);
+  }
+  return some;
+}
+
+/// With some numbers of queries: a tile that is not full, several, several chunks.
+void expect_reference(context const& ctx, vectors const& rows, vectors const& queries,
+                      std::vector<std::size_t> const& ks, std::string const& what) {
+  for (similarity const metric : all_metrics) {
+    neighbours const expected =
+        search_reference(rows, queries, metric, *std::max_element(ks.begin(), ks.end()));
+    dense_index const index(ctx, rows, {.metric = metric, .engine = dense_engine::flat});
+    for (std::size_t const count : {1, 17, 40, 150}) {
+      if (count > queries.size()) continue;
+      for (std::size_t const k : ks)
+        expect_same(index.search(ctx, queries.rows(0, count), k), first_of(expected, count, k),
+                    what + ", " + std::string(name_of(metric)) + ", queries " +
+                        std::to_string(count) + ", k " + std::to_string(k));
+    }
+  }
+}
+
+TEST_P(dense_gpus, types_and_dimensions) {
+  for (element const type : all_types)
+    for (std::size_t const dimensions : {1, 2, 15, 16, 33, 130}) {
+      std::size_t const count = 5000;
+      vectors const rows = as(type, drawn(count * dimensions, 1, 3, 30), dimensions);
+      vectors const queries = as(type, drawn(40 * dimensions, 2, 3, 30), dimensions);
+      expect_reference(ctx(), rows, queries, {1, 10, 100},
+                       std::string(datasets::name_of(type)) + " of " + std::to_string(dimensions));
+    }
+}
+
+TEST_P(dense_gpus, queries_of_another_type) {
+  for (element const type : all_types) {
+    vectors const rows = as(type, drawn(std::size_t{300} * 20, 5, 0, 20), 20);
+    vectors const queries = as(element::float32, drawn(std::size_t{40} * 20, 6, 0, 20), 20);
+    expect_reference(ctx(), rows, queries, {7}, std::string(datasets::name_of(type)));
+  }
+}
+
+TEST_P(dense_gpus, few_rows) {
+  for (std::size_t const count : {1, 2, 31, 32, 33, 64, 65, 300}) {
+    vectors const rows(drawn(count * 20, 7), 20);
+    vectors const queries(drawn(std::size_t{150} * 20, 8), 20);
+    expect_reference(ctx(), rows, queries, {1, count, count + 3}, std::to_string(count) + " rows");
+  }
+}
+
+TEST_P(dense_gpus, many_dimensions) {
+  for (std::size_t const n : {784, 3000, 7000}) {
+    vectors const rows(drawn(200 * n, 9), n);
+    vectors const queries(drawn(20 * n, 10), n);
+    expect_reference(ctx(), rows, queries, {5}, std::to_string(n) + " dimensions");
+  }
+}
+
+TEST_P(dense_gpus, equally_near_rows) {
+  vectors const rows(drawn_small(std::size_t{6000} * 4, 11), 4);
+  vectors const queries(drawn_small(std::size_t{40} * 4, 12), 4);
+  expect_reference(ctx(), rows, queries, {1, 20, 500}, "ties");
+}
+
+TEST_P(dense_gpus, hard_numbers) {
+  std::size_t const n = 24;
+  std::size_t const count = 300;
+  auto const kinds = testing_tools::hard_numbers(count, n);
+  for (auto const& [name, values] : kinds)
+    for (auto const& [of_queries, asked] : kinds) {
+      vectors const rows(values, n);
+      vectors const queries = vectors(asked, n).rows(3, 17);
+      expect_reference(ctx(), rows, queries, {10}, name + ", asked: " + of_queries);
+    }
+}
+
+TEST_P(dense_gpus, any_k) {
+  std::size_t const n = 18;
+  vectors const rows(drawn_small(std::size_t{9000} * n, 13), n);
+  vectors const queries(drawn_small(std::size_t{20} * n, 14), n);
+  neighbours const all = search_reference(rows, queries, similarity::l2, rows.size());
+  dense_index const index(ctx(), rows, {.engine = dense_engine::flat});
+  for (std::size_t const k : {1, 2, 63, 130, 500, 2048, 2049, 8999, 9000})
+    expect_same(index.search(ctx(), queries, k), first_of(all, queries.size(), k),
+                "k " + std::to_string(k));
+}
+
+TEST_P(dense_gpus, as_on_the_cpu) {
+  std::size_t const n = 64;
+  vectors const rows(drawn(std::size_t{150'000} * n, 15, 1), n);
+  vectors const queries(drawn(std::size_t{700} * n, 16, 1), n);
+  for (similarity const metric : all_metrics) {
+    dense_index const cpu({}, rows, {.metric = metric});
+    dense_index const gpu(ctx(), rows, {.metric = metric});
+    for (std::size_t const count : {1, 30, 100, 700}) {
+      dense_search_work work;
+      expect_same(gpu.search(ctx(), queries.rows(0, count), 50, {}, &work),
+                  cpu.search({}, queries.rows(0, count), 50), "as on the CPU");
+      EXPECT_EQ(work.widened, 0U);
+      EXPECT_LT(work.recomputed, 150 * count * GetParam());
+      EXPECT_GT(work.device_s, 0);
+    }
+  }
+}
+
+TEST_P(dense_gpus, filters) {
+  std::size_t const n = 10;
+  std::size_t const count = 4500;
+  std::size_t const words = (count + 63) / 64;
+  vectors const rows(scaled(drawn(count * n, 20), n, {1, 1, 1e30F, 1}), n);
+  vectors const queries(drawn(40 * n, 21), n);
+  auto const rare = drawn_filter(words, 22, 5);
+  auto const often = drawn_filter(words * 40, 23, 1);
+  std::vector<std::uint64_t> const none(words);
+  for (similarity const metric : all_metrics)
+    for (std::size_t const asked : {2, 40}) {
+      dense_index const index(ctx(), rows, {.metric = metric, .engine = dense_engine::flat});
+      vectors const some = queries.rows(0, asked);
+      std::span<std::uint64_t const> const each(often.data(), asked * words);
+      for (dense_filter const& filter : {dense_filter{rare, {}}, dense_filter{{}, each},
+                                         dense_filter{rare, each}, dense_filter{none, each}}) {
+        expect_same(index.search(ctx(), some, 30, filter),
+                    search_reference(rows, some, metric, 30, filter), "filter");
+        expect_same(index.search(ctx(), some, 4000, filter),
+                    search_reference(rows, some, metric, 4000, filter), "filter, large k");
+        rows_in_range const range = index.search_range(ctx(), some, 2.5, filter);
+        rows_in_range const expected =
+            dense_index({}, rows, {.metric = metric}).search_range({}, some, 2.5, filter);
+        EXPECT_EQ(range.begin, expected.begin);
+        EXPECT_EQ(range.row, expected.row);
+        EXPECT_EQ(range.value, expected.value);
+      }
+    }
+}
+
+TEST_P(dense_gpus, range_to_the_bit) {
+  std::size_t const n = 12;
+  vectors const rows(drawn(std::size_t{10'000} * n, 24), n);
+  vectors const queries(drawn(std::size_t{20} * n, 25), n);
+  for (similarity const metric : all_metrics) {
+    dense_index const index(ctx(), rows, {.metric = metric, .engine = dense_engine::flat});
+    dense_index const cpu({}, rows, {.metric = metric});
+    neighbours const all = search_reference(rows, queries.rows(0, 1), metric, rows.size());
+    for (std::size_t const rank : {0, 17, 4000, 9999}) {
+      double const radius = all.values_of(0)[rank];
+      double const nearer_by_a_bit = std::nextafter(radius, metric == similarity::l2 ? 0.0 : 1e300);
+      for (double const r : {radius, nearer_by_a_bit}) {
+        rows_in_range const found = index.search_range(ctx(), queries, r);
+        rows_in_range const expected = cpu.search_range({}, queries, r);
+        EXPECT_EQ(found.begin, expected.begin);
+        EXPECT_EQ(found.row, expected.row);
+        EXPECT_EQ(found.value, expected.value);
+        EXPECT_EQ(found.rows_of(0).size(), rank + (r == radius ? 1 : 0));
+      }
+    }
+    double const everything = metric == similarity::l2 ? std::numeric_limits<double>::infinity()
+                                                       : -std::numeric_limits<double>::infinity();
+    EXPECT_EQ(index.search_range(ctx(), queries, everything).row.size(), 20 * rows.size());
+    if (metric == similarity::l2) continue;
+    EXPECT_TRUE(index.search_range(ctx(), queries, -everything).row.empty());
+  }
+}
+
+TEST_P(dense_gpus, rows_added_later) {
+  std::size_t const n = 20;
+  vectors const rows = as(element::float16, drawn(std::size_t{6000} * n, 26, 1000, 1), n);
+  vectors const queries = as(element::float16, drawn(std::size_t{30} * n, 27, 1000, 1), n);
+  std::vector<std::uint64_t> const filter = drawn_filter((rows.size() + 63) / 64, 28, 1);
+  for (similarity const metric : all_metrics) {
+    neighbours const expected = search_reference(rows, queries, metric, 40);
+    for (std::size_t const first : {0, 1, 4500, 5999}) {
+      dense_index grown(ctx(), rows.rows(0, first),
+                        {.metric = metric, .engine = dense_engine::flat});
+      std::size_t const second = first + (rows.size() - first) / 3;
+      grown.add(ctx(), rows.rows(first, second - first));
+      grown.add(ctx(), rows.rows(second, rows.size() - second));
+      ASSERT_EQ(grown.size(), rows.size());
+      expect_same(grown.search(ctx(), queries, 40), expected,
+                  "added behind " + std::to_string(first));
+      expect_same(grown.search(ctx(), queries, 40, {filter, {}}),
+                  search_reference(rows, queries, metric, 40, {filter, {}}),
+                  "filtered, added behind " + std::to_string(first));
+    }
+  }
+}
+
+TEST_P(dense_gpus, an_index_of_nothing) {
+  dense_index index(ctx(), vectors(), {.engine = dense_engine::flat});
+  vectors const query(std::vector<float>{1, 2}, 2);
+  EXPECT_EQ(index.search(ctx(), query, 2).id,
+            (std::vector<std::uint32_t>{no_neighbour, no_neighbour}));
+  index.add(ctx(), vectors(std::vector<std::int8_t>{1, 2, 3, 4}, 2));
+  EXPECT_EQ(index.search(ctx(), query, 1).id, (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(index.search(ctx(), query.rows(0, 0), 1).queries, 0U);
+}
+
+/// Rows whose order sums may turn around that lose what follows their first term.
+TEST_P(dense_gpus, order_that_tensor_products_turn_around) {
+  for (std::size_t const n : {40, 200, 1000, 4000}) {
+    std::vector<float> values(3 * n);
+    float const small = 0x1p-12F;
+    for (std::size_t i = 0; i < n; ++i) values[2 * n + i] = small;
+    values[2 * n] = 1;
+    // What a sum that begins with 1 may lose of the last row, less a fifth.
+    values[n] = 1;
+    std::size_t const units = n * 2 / 5;
+    values[n + 1] = static_cast<float>(units) * 0x1p-11F;
+    values[0] = 0.5F;
+    vectors const rows(values, n);
+    std::vector<float> asked;
+    for (int q = 0; q < 70; ++q)
+      asked.insert(asked.end(), values.begin() + static_cast<std::ptrdiff_t>(2 * n), values.end());
+    dense_index const index(ctx(), rows,
+                            {.metric = similarity::inner_product, .engine = dense_engine::flat});
+    for (std::size_t const count : {1, 20, 70}) {
+      vectors const queries = vectors(asked, n).rows(0, count);
+      expect_same(index.search(ctx(), queries, 1),
+                  search_reference(rows, queries, similarity::inner_product, 1), "turned");
+    }
+  }
+}
+
+TEST_P(dense_gpus, several_threads_at_once) {
+  std::size_t const n = 30;
+  vectors const rows(drawn(std::size_t{8000} * n, 29), n);
+  vectors const queries(drawn(std::size_t{200} * n, 30), n);
+  dense_index const index(ctx(), rows, {.engine = dense_engine::flat});
+  neighbours const expected = index.search(ctx(), queries, 12);
+  std::vector<neighbours> found(4);
+  {
+    std::vector<std::jthread> threads;
+    for (neighbours& one : found)
+      threads.emplace_back([&] { one = index.search(ctx(), queries, 12); });
+  }
+  for (neighbours const& one : found) expect_same(one, expected, "beside other threads");
+}
+
+TEST_P(dense_gpus, stops) {
+  vectors const rows(drawn(std::size_t{2000} * 8, 31), 8);
+  dense_index index(ctx(), rows, {.engine = dense_engine::flat});
+  std::stop_source stop;
+  stop.request_stop();
+  context stopped = ctx();
+  stopped.stop = stop.get_token();
+  EXPECT_THROW(index.search(stopped, rows, 3), interrupted);
+  EXPECT_THROW(index.search_range(stopped, rows, 3), interrupted);
+  EXPECT_THROW(index.add(stopped, rows), interrupted);
+  EXPECT_EQ(index.size(), rows.size());
+  vectors const one = rows.rows(7, 1);
+  expect_same(index.search(ctx(), one, 5), search_reference(rows, one, similarity::l2, 5), "after");
+}
+
+TEST_P(dense_gpus, mnist) {
+  RULERANK_REAL_DATA(path, "dense/mnist");
+  vectors const rows = read_images(path + "/train-images-idx3-ubyte", 60'000);
+  vectors const queries = read_images(path + "/t10k-images-idx3-ubyte", 60);
+  for (similarity const metric : all_metrics) {
+    dense_index const cpu({}, rows, {.metric = metric});
+    dense_index const gpu(ctx(), rows, {.metric = metric});
+    expect_same(gpu.search(ctx(), queries, 10), cpu.search({}, queries, 10), "mnist");
+  }
+}
+
+#if RULERANK_HAS_CUDA
+
+/// What an engine with limits of its own finds.
+struct limited_search {
+  neighbours found;
+  dense_search_work work;
+};
+limited_search search_limited(context const& ctx, vectors const& rows, vectors const& queries,
+                              similarity metric, std::size_t k, flat_gpu_limits const& limits) {
+  dense_rows const kept(rows);
+  auto const engine =
+      make_flat_on_gpus(ctx, kept, {.metric = metric, .engine = dense_engine::flat}, limits);
+  std::vector<float> values(queries.size() * queries.dimensions());
+  to_floats(queries.type(), queries.data(), values.size(), values.data());
+  dense_request request;
+  request.queries = values;
+  request.count = queries.size();
+  request.k = std::min(k, rows.size());
+  std::vector<std::vector<dense_candidate>> lists(queries.size());
+  limited_search done;
+  engine->search(ctx, request, lists, done.work);
+  done.found.queries = queries.size();
+  done.found.k = k;
+  done.found.order = order_of(metric);
+  done.found.id.assign(queries.size() * k, no_neighbour);
+  done.found.value.assign(queries.size() * k, 0);
+  for (std::size_t q = 0; q < queries.size(); ++q)
+    for (std::size_t i = 0; i < lists[q].size(); ++i) {
+      done.found.id[q * k + i] = lists[q][i].id;
+      done.found.value[q * k + i] = value_of_key(metric, lists[q][i].value);
+    }
+  return done;
+}
+
+TEST_P(dense_gpus, rows_split_over_devices) {
+  std::size_t const n = 40;
+  vectors const rows(drawn(std::size_t{9000} * n, 32, 2), n);
+  vectors const queries(drawn(std::size_t{300} * n, 33, 2), n);
+  for (similarity const metric : all_metrics)
+    for (std::size_t const k : {1, 30, 8000})
+      expect_same(search_limited(ctx(), rows, queries, metric, k, {.replicated_bytes = 1}).found,
+                  search_reference(rows, queries, metric, k), "split");
+}
+
+TEST_P(dense_gpus, too_little_space_is_widened) {
+  std::size_t const n = 16;
+  vectors const rows(drawn(std::size_t{9000} * n, 34), n);
+  vectors const queries(drawn(std::size_t{200} * n, 35), n);
+  for (similarity const metric : all_metrics) {
+    neighbours const expected = search_reference(rows, queries, metric, 20);
+    limited_search const done = search_limited(ctx(), rows, queries, metric, 20, {.capacity = 200});
+    expect_same(done.found, expected, "little space");
+    EXPECT_GT(done.work.widened, 0U);
+    // Of most queries a better limit was enough.
+    EXPECT_LT(done.work.recomputed, 200 * rows.size() / 2);
+    limited_search const easy = search_limited(ctx(), rows, queries, metric, 20, {});
+    expect_same(easy.found, expected, "space");
+    EXPECT_EQ(easy.work.widened, 0U);
+  }
+}
+
+TEST_P(dense_gpus, equal_rows_are_widened) {
+  std::size_t const n = 16;
+  vectors const rows(std::vector<float>(9000 * n, 0.1F), n);
+  vectors const queries(drawn(40 * n, 36), n);
+  limited_search const done = search_limited(ctx(), rows, queries, similarity::l2, 5, {});
+  expect_same(done.found, search_reference(rows, queries, similarity::l2, 5), "equal rows");
+  EXPECT_EQ(done.work.widened, 40U);
+}
+
+/// The bounds decide: with smaller ones rows are lost.
+TEST_P(dense_gpus, bounds_that_are_too_small_lose_rows) {
+  std::size_t const n = 64;
+  vectors const rows(drawn(std::size_t{20'000} * n, 37, 0, 1), n);
+  vectors const queries(drawn(std::size_t{300} * n, 38, 0, 1), n);
+  for (similarity const metric : all_metrics) {
+    neighbours const expected = search_reference(rows, queries, metric, 30);
+    expect_same(search_limited(ctx(), rows, queries, metric, 30, {}).found, expected, "bounds");
+    EXPECT_NE(search_limited(ctx(), rows, queries, metric, 30, {.bound_scale = 0.01}).found.id,
+              expected.id)
+        << name_of(metric);
+  }
+}
+
+TEST_P(dense_gpus, an_index_that_does_not_fit) {
+  vectors const rows(drawn(std::size_t{9000} * 16, 39), 16);
+  try {
+    search_limited(ctx(), rows, rows.rows(0, 1), similarity::l2, 1, {.device_bytes = 100'000});
+    FAIL() << "no error";
+  } catch (device_error const& e) {
+    EXPECT_NE(std::string(e.what()).find("9000 rows of the index and their shadow take"),
+              std::string::npos)
+        << e.what();
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace rulerank::knn
