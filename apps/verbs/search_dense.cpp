@@ -5,6 +5,7 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/sha256.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
@@ -27,6 +28,7 @@ namespace {
 
 struct search_dense_arguments {
   std::string collection;
+  std::string index;
   std::string queries;
   std::string filter;
   std::string ids;
@@ -50,7 +52,27 @@ bool is_vectors_name(std::string_view name) {
   return name.ends_with(".ivecs") || name.ends_with(".ibin") || name.ends_with(".npy");
 }
 
+/// What is there to do: rows, or an index that was made; queries, or an index to make.
+void check_sources(search_dense_arguments const& arguments, CLI::App const& verb) {
+  if (arguments.collection.empty() && arguments.index.empty())
+    throw usage_error("no rows, expected --collection or --index");
+  if (arguments.queries.empty() && arguments.index.empty())
+    throw usage_error("nothing to do, expected --queries, or --index to write the index to");
+  if (arguments.queries.empty() && arguments.collection.empty())
+    throw usage_error("nothing to do, expected --queries, or --collection to index");
+  if (arguments.collection.empty() && verb.count("--metric") > 0)
+    throw usage_error(
+        "--metric beside --index without --collection: the index has been made, and has its own");
+  if (arguments.index == "-")
+    throw usage_error("--index: found -, expected a file, which is mapped and not read");
+  if (!arguments.queries.empty()) return;
+  for (char const* const name : {"--out", "--values", "--run", "--tag", "--ids", "--query-ids",
+                                 "--votes", "--k", "--radius", "--filter", "--engine"})
+    if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --queries", name));
+}
+
 void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) {
+  check_sources(arguments, verb);
   bool const in_rows = is_vectors_name(arguments.out);
   if (arguments.radius)
     for (char const* const name : {"--k", "--values", "--votes"})
@@ -79,13 +101,17 @@ void name_files(session& owner, search_dense_arguments const& arguments) {
                                                  {"--labels", arguments.labels},
                                                  {"--query-labels", arguments.query_labels}};
   owner.inputs(inputs);
-  std::vector<session::named_output> const outputs{{"--out", arguments.out},
-                                                   {"--values", arguments.values},
-                                                   {"--run", arguments.run},
-                                                   {"--classes", arguments.classes}};
+  std::vector<session::named_output> outputs;
+  if (!arguments.queries.empty())
+    outputs = {{"--out", arguments.out},
+               {"--values", arguments.values},
+               {"--run", arguments.run},
+               {"--classes", arguments.classes}};
+  if (!arguments.collection.empty()) outputs.push_back({"--index", arguments.index});
   owner.outputs(outputs);
   for (session::named_input const& input : inputs) owner.input(input.path);
   expect_outside(owner, inputs, outputs);
+  if (arguments.collection.empty()) owner.input(arguments.index);
 }
 
 /// The rows whose numbers a file lists, one a line.
@@ -253,55 +279,84 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
   }
 }
 
-void search_dense(session& owner, search_dense_arguments const& given, CLI::App const& verb) {
-  check_usage(given, verb);
-  name_files(owner, given);
-  search_dense_arguments arguments = given;
-  knn::dense_index_options const options{knn::dense_similarity_from(arguments.metric),
-                                         knn::dense_engine_from(arguments.engine)};
-  datasets::vectors rows;
-  datasets::vectors queries;
-  {
-    auto const timer = owner.stage("read");
-    rows = read_searchable(owner, arguments.collection);
-    queries = read_searchable(owner, arguments.queries);
-  }
-  arguments.k = std::min(arguments.k, rows.size());
-  auto const filter = read_filter(owner, arguments.filter, rows.size());
-  auto const labels = read_labels(owner, arguments.labels, rows.size(), "rows");
+/// Searches for the neighbours of all queries and writes them.
+void search(session& owner, search_dense_arguments& arguments, knn::dense_index const& index,
+            datasets::vectors const& queries, nlohmann::ordered_json& summary) {
+  arguments.k = std::min(arguments.k, index.size());
+  auto const filter = read_filter(owner, arguments.filter, index.size());
+  auto const labels = read_labels(owner, arguments.labels, index.size(), "rows");
   auto const query_labels = read_labels(owner, arguments.query_labels, queries.size(), "queries");
-  dense_output out(arguments, queries, read_ids(owner, arguments.ids, rows.size(), "rows"),
+  dense_output out(arguments, queries, read_ids(owner, arguments.ids, index.size(), "rows"),
                    read_ids(owner, arguments.query_ids, queries.size(), "queries"), labels,
                    query_labels);
-  owner.choose_device(
-      places_of(knn::dense_engines(), options.engine),
-      dense_search_seconds(static_cast<double>(rows.size()), static_cast<double>(rows.dimensions()),
-                           static_cast<double>(queries.size())));
-  std::optional<knn::dense_index> index;
-  {
-    auto const timer = owner.stage("prepare");
-    index.emplace(owner.ctx(), rows, options);
-  }
-  auto const& engine = *find_engine(knn::dense_engines(), index->engine());
-  owner.expect_device_for(engine.name, engine.where);
   knn::dense_search_work work;
-  search_batches(owner, arguments, *index, queries, {filter, {}}, out, work);
+  search_batches(owner, arguments, index, queries, {filter, {}}, out, work);
   out.commit(owner);
-  nlohmann::ordered_json summary{
-      {"rows", index->size()},     {"dimensions", index->dimensions()},
-      {"queries", queries.size()}, {"metric", knn::name_of(options.metric)},
-      {"engine", engine.name},     {"recomputed", work.recomputed},
-      {"widened", work.widened}};
+  summary.update({{"queries", queries.size()},
+                  {"metric", knn::name_of(index.metric())},
+                  {"engine", knn::name_of(index.engine())},
+                  {"recomputed", work.recomputed},
+                  {"widened", work.widened}});
   if (!arguments.radius) summary["k"] = arguments.k;
-  if (engine.which == knn::dense_engine::gs) {
+  if (index.engine() == knn::dense_engine::gs) {
     summary["by_minima"] = work.by_minima;
     summary["by_sorting"] = work.by_sorting;
   }
   if (arguments.out != "-")
     owner.say(fmt::format("searched {} in {}, neighbours in {}",
-                          counted(queries.size(), "query", "queries"),
-                          counted(index->size(), "row"), arguments.out));
+                          counted(queries.size(), "query", "queries"), counted(index.size(), "row"),
+                          arguments.out));
   if (out.votes()) note_quality(owner, *out.votes(), summary);
+}
+
+/// The index of the rows, which is kept where that is asked for, or the one that was kept.
+knn::dense_index prepare(session& owner, search_dense_arguments const& arguments,
+                         datasets::vectors const& queries) {
+  auto const engine = knn::dense_engine_from(arguments.engine);
+  knn::dense_index_options const options{knn::dense_similarity_from(arguments.metric), engine};
+  datasets::vectors rows;
+  if (!arguments.collection.empty()) {
+    auto const timer = owner.stage("read");
+    rows = read_searchable(owner, arguments.collection);
+  }
+  // Of an index its size says about how many numbers there are.
+  double const numbers =
+      arguments.collection.empty()
+          ? static_cast<double>(file_state_of(arguments.index).size) / sizeof(float)
+          : static_cast<double>(rows.size()) * static_cast<double>(rows.dimensions());
+  auto const dimensions = static_cast<double>(std::max<std::size_t>(
+      arguments.collection.empty() ? queries.dimensions() : rows.dimensions(), 1));
+  if (!queries.empty())
+    owner.choose_device(places_of(knn::dense_engines(), engine),
+                        dense_search_seconds(numbers / dimensions, dimensions,
+                                             static_cast<double>(queries.size())));
+  auto const timer = owner.stage(arguments.collection.empty() ? "open" : "prepare");
+  if (arguments.collection.empty())
+    return knn::dense_index::open(owner.ctx(), arguments.index, engine);
+  knn::dense_index made(owner.ctx(), std::move(rows), options);
+  if (!arguments.index.empty()) made.save(owner.ctx(), arguments.index);
+  return made;
+}
+
+void search_dense(session& owner, search_dense_arguments const& given, CLI::App const& verb) {
+  check_usage(given, verb);
+  name_files(owner, given);
+  search_dense_arguments arguments = given;
+  datasets::vectors queries;
+  if (!arguments.queries.empty()) {
+    auto const timer = owner.stage("read");
+    queries = read_searchable(owner, arguments.queries);
+  }
+  knn::dense_index const index = prepare(owner, arguments, queries);
+  auto const& engine = *find_engine(knn::dense_engines(), index.engine());
+  nlohmann::ordered_json summary{{"rows", index.size()}, {"dimensions", index.dimensions()}};
+  if (!arguments.collection.empty() && !arguments.index.empty())
+    owner.say(fmt::format("{} of {} in {}", counted(index.size(), "row"),
+                          counted(index.dimensions(), "value"), arguments.index));
+  if (!arguments.queries.empty()) {
+    owner.expect_device_for(engine.name, engine.where);
+    search(owner, arguments, index, queries, summary);
+  }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (owner.prints_json()) {
     summary["seconds"] = owner.timings();
@@ -322,11 +377,12 @@ void add_search_dense(CLI::App& search, session& owner) {
       });
   path_option(*verb, "--collection", arguments->collection,
               "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx")
-      ->type_name("FILE")
-      ->required();
+      ->type_name("FILE");
+  path_option(*verb, "--index", arguments->index,
+              "Where --collection goes as an index; without --collection, an index to open")
+      ->type_name("FILE");
   path_option(*verb, "--queries", arguments->queries, "Queries, in a form of the rows")
-      ->type_name("FILE")
-      ->required();
+      ->type_name("FILE");
   number_option(*verb, "--k", arguments->k, "Neighbours of a query", {1, std::size_t{1} << 40});
   verb->add_option("--metric", arguments->metric, "l2, ip (inner product) or cosine")
       ->capture_default_str();

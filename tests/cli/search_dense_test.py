@@ -67,6 +67,41 @@ class SearchDense(harness.CommandLine):
             self.assertEqual(int(rank), len(found[int(query)]))
         return found
 
+    def test_an_index_that_was_kept(self):
+        base, queries = self.inputs(drawn(40, 3, 1), drawn(4, 3, 2))
+        for metric in ("l2", "ip", "cosine"):
+            line = ["search", "dense", "--queries", queries, "--k", "5", "--quiet"]
+            expected = self.expect(0, *line, "--collection", base, "--metric", metric).stdout
+            self.assertEqual(
+                self.expect(0, *line, "--collection", base, "--metric", metric, "--index", "kept.index").stdout, expected)
+            self.assertEqual(self.expect(0, *line, "--index", "kept.index").stdout, expected)
+            self.expect(0, "search", "dense", "--collection", base, "--metric", metric, "--index", "alone.index",
+                        message="40 rows of 3 values in alone.index")
+            self.assertEqual((self.folder / "alone.index").read_bytes(), (self.folder / "kept.index").read_bytes())
+
+    def test_indexes_that_are_wrong(self):
+        base, queries = self.inputs(drawn(40, 3, 1), drawn(4, 3, 2))
+        self.expect(0, "search", "dense", "--collection", base, "--index", "kept.index", "--quiet")
+        kept = (self.folder / "kept.index").read_bytes()
+        line = ["search", "dense", "--queries", queries]
+        cut = self.file("cut.index", kept[:-100])
+        self.expect(3, *line, "--index", cut, message="cut.index:1:1: found an index of")
+        changed = self.file("changed.index", kept[:70] + bytes([kept[70] ^ 1]) + kept[71:])
+        self.expect(3, *line, "--index", changed, message="changed.index:1:1: rows of this index are damaged")
+        self.expect(3, *line, "--index", base, message="base.fvecs:1:1: found no index of rulerank")
+        self.expect(3, *line, "--index", "absent.index", message="absent.index")
+        text = self.file("words.tsv", b"a\tsome words\nb\tother words\n")
+        self.expect(0, "search", "text", "--collection", text, "--index", "text.index", "--quiet")
+        self.expect(3, *line, "--index", "text.index", message='found a "rulerank text index", expected a rulerank dense index')
+        for wrong, message in (([], "no rows, expected --collection or --index"),
+                               (["--index", "-"], "--index: found -, expected a file"),
+                               (["--index", "kept.index", "--metric", "ip"], "the index has been made, and has its own"),
+                               (["--collection", base, "--index", queries], "queries.fvecs")):
+            self.expect(2, *line, *wrong, message=message)
+        self.expect(2, "search", "dense", "--index", "kept.index", message="nothing to do, expected --queries, or --collection")
+        self.expect(2, "search", "dense", "--collection", base, message="nothing to do, expected --queries, or --index")
+        self.expect(2, "search", "dense", "--collection", base, "--index", "x.index", "--k", "3", message="--k without --queries")
+
     def test_what_is_found(self):
         rows, queries = drawn(150, 5, 1), drawn(40, 5, 2)
         base, asked = self.inputs(rows, queries)
