@@ -45,18 +45,20 @@ class document_matrix {
   /// A x
   void times(double const* x, double* y) const {
     sparse_rows const rows = index_.documents();
-    parallel_for(ctx_, documents(), 1024, [&](std::size_t begin, std::size_t end, int) {
-      for (std::size_t d = begin; d < end; ++d) {
-        sparse_row const row = rows[d];
-        double sum = 0;
-        for (std::size_t i = 0; i < row.size(); ++i) sum += row.weight[i] * x[row.term[i]];
-        y[d] = scale_[d] * sum;
-      }
-    });
+    parallel_for(ctx_, documents(), share_of(documents()),
+                 [&](std::size_t begin, std::size_t end, int) {
+                   for (std::size_t d = begin; d < end; ++d) {
+                     sparse_row const row = rows[d];
+                     double sum = 0;
+                     for (std::size_t i = 0; i < row.size(); ++i)
+                       sum += row.weight[i] * x[row.term[i]];
+                     y[d] = scale_[d] * sum;
+                   }
+                 });
   }
   /// A' x
   void transposed_times(double const* x, double* y) const {
-    parallel_for(ctx_, terms(), 4096, [&](std::size_t begin, std::size_t end, int) {
+    parallel_for(ctx_, terms(), share_of(terms()), [&](std::size_t begin, std::size_t end, int) {
       for (std::size_t t = begin; t < end; ++t) {
         posting_list const list = index_.list(static_cast<std::uint32_t>(t));
         double sum = 0;
@@ -68,6 +70,12 @@ class document_matrix {
   }
 
  private:
+  /// Of so many rows those with work for a thread, some 2^18 weights: waiting for each other takes
+  /// threads longer than a small product does.
+  std::size_t share_of(std::size_t rows) const {
+    return (rows << 18) / std::max<std::size_t>(index_.postings(), 1) + 1;
+  }
+
   context const& ctx_;
   sparse_index const& index_;
   std::vector<double> scale_;

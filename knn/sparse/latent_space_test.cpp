@@ -157,7 +157,8 @@ TEST(LatentSpace, FoldsInWhatIsNotOfIt) {
 }
 
 TEST(LatentSpace, ThreadsChangeNoBitAndSeedsLittle) {
-  matrix const a = drawn(1500, 300, 8);
+  matrix const a = drawn(3000, 1500, 8);  // more weights than one thread takes at once
+  ASSERT_GT(sparse(a).weight.size(), std::size_t{1} << 19);
   context one, four, other;
   one.threads = 1;
   four.threads = 4;
