@@ -72,6 +72,7 @@ struct flat_data {
   error_bound bound{0};
   std::vector<float> centre;          // l2: what products subtract first; empty: nothing
   std::vector<double> magnitude;      // [rows] l2: |x'|^2; else |x|, as it is defined
+  std::vector<float> term;            // [rows] what `worker::draw_line` needs of each row
   std::vector<std::uint32_t> beyond;  // rows that the kernels cannot take, rising
 
   /// Whether the kernels cannot take a vector.
@@ -81,6 +82,13 @@ struct flat_data {
     // A smaller norm is no float that is as near to it as the cosine's line needs.
     if (metric == similarity::cosine && norm > 0 && norm < 0x1p-100) return true;
     return norm > largest_norm;
+  }
+
+  /// Of a row of this magnitude.
+  float term_of(double of_row) const {
+    if (metric == similarity::l2) return float_below(of_row * (1 - bound.norms()) / 2);
+    if (metric == similarity::inner_product) return -float_above(1.001 * bound.products() * of_row);
+    return static_cast<float>(of_row);
   }
 };
 
@@ -190,22 +198,14 @@ class alignas(apart) worker {
       if (moved) subtract(data_.centre.data(), dimensions_, number_.size(), floats_.data());
       rows_.data = floats_.data();
     }
-    make_terms();
+    gather_terms();
   }
 
-  /// What `draw_line` needs of each row.
-  void make_terms() {
+  /// The terms of the block's rows.
+  void gather_terms() {
     if (group_.few && data_.metric == similarity::l2) return;
     term_.resize(std::max(term_.size(), number_.size()));
-    for (std::size_t i = 0; i < number_.size(); ++i) {
-      double const magnitude = data_.magnitude[number_[i]];
-      if (data_.metric == similarity::l2)
-        term_[i] = float_below(magnitude * (1 - data_.bound.norms()) / 2);
-      else if (data_.metric == similarity::inner_product)
-        term_[i] = -float_above(1.001 * data_.bound.products() * magnitude);
-      else
-        term_[i] = static_cast<float>(magnitude);
-    }
+    for (std::size_t i = 0; i < number_.size(); ++i) term_[i] = data_.term[number_[i]];
   }
 
   /// Sets factor and limit of a query so that term * factor - product <= limit for each row whose
@@ -357,7 +357,7 @@ class alignas(apart) worker {
 class flat_on_cpu final : public dense_search_engine {
  public:
   flat_on_cpu(context const& ctx, dense_rows const& rows, dense_index_options const& options)
-      : data_{rows, options.metric, error_bound(0), {}, {}, {}} {
+      : data_{rows, options.metric, error_bound(0), {}, {}, {}, {}} {
     added(ctx, 0);
   }
 
@@ -370,6 +370,7 @@ class flat_on_cpu final : public dense_search_engine {
           data_.metric == similarity::l2 ? centre_of_rows(data_.rows) : std::vector<float>();
     }
     data_.magnitude.resize(rows);
+    data_.term.resize(rows);
     std::vector<aligned_vector<float>> space(static_cast<std::size_t>(ctx.thread_count()));
     parallel_for(ctx, rows - first, 4096, [&](std::size_t begin, std::size_t end, int thread) {
       auto& floats = space[static_cast<std::size_t>(thread)];
@@ -478,8 +479,11 @@ class flat_on_cpu final : public dense_search_engine {
     defined_sums(
         rows[0], rows.data(), count, dimensions, [](double, double y) { return y * y; },
         sums.data());
-    for (std::size_t i = 0; i < count; ++i)
-      data_.magnitude[begin + i] = data_.metric == similarity::l2 ? sums[i] : std::sqrt(sums[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      double const magnitude = data_.metric == similarity::l2 ? sums[i] : std::sqrt(sums[i]);
+      data_.magnitude[begin + i] = magnitude;
+      data_.term[begin + i] = data_.term_of(magnitude);
+    }
   }
 
   void prepare(dense_request const& request, std::size_t first, grouped_queries& group) const {
