@@ -3,8 +3,8 @@
 #include "al/engine.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/stopwatch.hpp"
 
-#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -97,14 +97,13 @@ class counted_loops final : public partition_loops {
     loop& l = loops_[q];
     if (l.done) return;
     start(q);
-    auto const started = std::chrono::steady_clock::now();
+    stopwatch const watch;
     if (l.going)
       l.going->run.advance(ctx, iterations,
                            [&](std::size_t position, std::size_t iteration, std::uint64_t rules) {
                              return chosen(q, l.going->part.documents[position], iteration, rules);
                            });
-    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - started;
-    l.seconds += took.count();
+    l.seconds += watch.seconds();
     update(l);
   }
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "core/stopwatch.hpp"
 #include "experiment/experiment.hpp"
 
-#include <chrono>
 #include <string_view>
 
 namespace rulerank::experiment {
@@ -17,14 +17,12 @@ class stage_timer {
   stage_timer(stage_timer const&) = delete;
   stage_timer& operator=(stage_timer const&) = delete;
 
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  double seconds() const { return watch_.seconds(); }
 
  private:
   sinks const& out_;
   std::string_view stage_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  stopwatch watch_;
 };
 
 }  // namespace rulerank::experiment

@@ -1,8 +1,8 @@
 #include "core/error.hpp"
+#include "core/stopwatch.hpp"
 #include "l2r/linear.hpp"
 #include "l2r/member_kind.hpp"
 
-#include <chrono>
 #include <limits>
 #include <set>
 #include <string>
@@ -102,11 +102,10 @@ class prepared_linear final : public prepared_member {
 
   using prepared_member::score;
   scored score(context const& ctx, datasets::dataset const& documents) const override {
-    auto const begin = std::chrono::steady_clock::now();
+    stopwatch const watch;
     scored result;
     result.scores = linear_scores(ctx, weights_, documents);
-    result.timings.score_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.timings.score_s = watch.seconds();
     return result;
   }
 

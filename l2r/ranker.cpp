@@ -1,12 +1,12 @@
 #include "l2r/ranker.hpp"
 
 #include "core/error.hpp"
+#include "core/stopwatch.hpp"
 #include "datasets/feature_order.hpp"
 #include "l2r/engine.hpp"
 #include "l2r/ranking_work.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -14,12 +14,6 @@
 namespace rulerank::l2r {
 
 namespace {
-
-using clock = std::chrono::steady_clock;
-
-double seconds_since(clock::time_point begin) {
-  return std::chrono::duration<double>(clock::now() - begin).count();
-}
 
 /// What an engine is let try at once: a night's work, at some 3e8 itemsets a second and thread, a
 /// fifth of it with wide sums, 3e6 of the serial lrar, and 1e11 a second and GPU.
@@ -89,7 +83,7 @@ ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
 
 ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
                ranker_options const& options, engine_knobs const& knobs) {
-  auto const begin = clock::now();
+  stopwatch const watch;
   ctx.check_stop();
   entry_ = &choose_engine(engines(), options.engine, ctx);
   long_work_ = options.long_work;
@@ -103,7 +97,7 @@ ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
       share == 1 ? prepare(training) : prepare(datasets::best_features(ctx, training, share));
   engine_ = entry_->make(ctx, *prepared_);
   if (entry_->keeps_state) one_call_ = std::make_unique<std::mutex>();
-  prepare_s_ = seconds_since(begin);
+  prepare_s_ = watch.seconds();
 }
 
 ranker::~ranker() = default;
@@ -113,7 +107,7 @@ ranker& ranker::operator=(ranker&&) noexcept = default;
 scored ranker::score(context const& ctx, datasets::binned_dataset const& test) const {
   std::unique_lock<std::mutex> const alone =
       one_call_ ? std::unique_lock(*one_call_) : std::unique_lock<std::mutex>();
-  auto const begin = clock::now();
+  stopwatch const watch;
   scored result;
   result.engine = engine();
   result.scores.resize(test.documents);
@@ -122,7 +116,7 @@ scored ranker::score(context const& ctx, datasets::binned_dataset const& test) c
   announce(ctx, *entry_, *prepared_, known, long_work_);
   engine_->score(ctx, known, result);
   result.timings.prepare_s = prepare_s_;
-  result.timings.score_s = seconds_since(begin);
+  result.timings.score_s = watch.seconds();
   return result;
 }
 

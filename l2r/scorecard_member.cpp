@@ -1,8 +1,8 @@
 #include "core/error.hpp"
+#include "core/stopwatch.hpp"
 #include "l2r/member_kind.hpp"
 #include "l2r/scorecard.hpp"
 
-#include <chrono>
 #include <limits>
 #include <numeric>
 
@@ -159,12 +159,11 @@ class prepared_card final : public prepared_member {
 
   using prepared_member::score;
   scored score(context const& ctx, datasets::binned_dataset const& items) const override {
-    auto const begin = std::chrono::steady_clock::now();
+    stopwatch const watch;
     scored result;
     for (std::int64_t const points : points_of(ctx, card_, items))
       result.scores.push_back(value_of_points(points));
-    result.timings.score_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.timings.score_s = watch.seconds();
     return result;
   }
 

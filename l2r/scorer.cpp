@@ -1,9 +1,9 @@
 #include "l2r/scorer.hpp"
 
 #include "core/error.hpp"
+#include "core/stopwatch.hpp"
 #include "l2r/member_kind.hpp"
 
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,12 +11,6 @@
 namespace rulerank::l2r {
 
 namespace {
-
-using clock = std::chrono::steady_clock;
-
-double seconds_since(clock::time_point begin) {
-  return std::chrono::duration<double>(clock::now() - begin).count();
-}
 
 std::unique_ptr<prepared_member> prepare(context const& ctx, model_member const& of,
                                          engine_options const& how) {
@@ -50,12 +44,12 @@ class items_by_member {
     if (made_[k] == nullptr) {
       if (cuts_[k] == nullptr)
         throw usage_error("a member without cuts, expected documents that are items already");
-      auto const begin = clock::now();
+      stopwatch const watch;
       made_[k] = std::make_shared<datasets::binned_dataset const>(
           datasets::apply_discretizer(ctx_, documents_, *cuts_[k]));
       for (std::size_t j = k + 1; j < cuts_.size(); ++j)
         if (same_cuts(cuts_[k], cuts_[j])) made_[j] = made_[k];
-      seconds += seconds_since(begin);
+      seconds += watch.seconds();
     }
     return std::exchange(made_[k], nullptr);
   }
@@ -136,7 +130,7 @@ struct scorer::state {
 };
 
 scorer::scorer(context const& ctx, l2r::model model, engine_options const& options) {
-  auto const begin = clock::now();
+  stopwatch const watch;
   expect_members(model);
   auto made = std::make_unique<state>();
   made->model = std::move(model);
@@ -145,7 +139,7 @@ scorer::scorer(context const& ctx, l2r::model model, engine_options const& optio
     ranker const* const rules = made->members.back()->rules();
     if (rules != nullptr && made->engine == engine::automatic) made->engine = rules->engine();
   }
-  made->prepare_s = seconds_since(begin);
+  made->prepare_s = watch.seconds();
   state_ = std::move(made);
 }
 

@@ -23,12 +23,6 @@
 namespace rulerank::apps {
 
 namespace {
-using clock = std::chrono::steady_clock;
-
-double seconds_since(clock::time_point begin) {
-  return std::chrono::duration<double>(clock::now() - begin).count();
-}
-
 /// Whether two inputs are one stream, which can be read once.
 bool same_stream(std::string const& a, std::string const& b) {
   if (a == "-" && b == "-") return true;
@@ -46,7 +40,7 @@ bool same_stream(std::string const& a, std::string const& b) {
 
 struct session::state {
   std::vector<std::string> command;
-  clock::time_point begin = clock::now();
+  stopwatch watch;
   std::optional<context> ctx;
   std::stop_source stop;
   std::optional<output_file> manifest;
@@ -215,10 +209,10 @@ void session::note(std::string const& key, nlohmann::ordered_json value) {
 }
 
 session::stage_timer::stage_timer(session& owner, std::string name)
-    : owner_(owner), name_(std::move(name)), begin_(clock::now()) {}
+    : owner_(owner), name_(std::move(name)) {}
 
 session::stage_timer::~stage_timer() {
-  owner_.took(name_, seconds_since(begin_));
+  owner_.took(name_, watch_.seconds());
 }
 
 void session::took(std::string const& stage, double seconds) {
@@ -234,7 +228,7 @@ nlohmann::ordered_json session::manifest() {
   nlohmann::ordered_json json = manifest_of(state_->command, ctx(), state_->inputs);
   for (auto const& [key, value] : state_->notes.items()) json[key] = value;
   json["seconds"] = state_->timings;
-  json["seconds"]["total"] = seconds_since(state_->begin);
+  json["seconds"]["total"] = state_->watch.seconds();
   json["peak_memory_bytes"] = peak_memory_bytes();
   return json;
 }

@@ -3,8 +3,8 @@
 #include "core/context.hpp"
 #include "core/engine_registry.hpp"
 #include "core/output_file.hpp"
+#include "core/stopwatch.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -100,7 +100,7 @@ class session {
    private:
     session& owner_;
     std::string name_;
-    std::chrono::steady_clock::time_point begin_;
+    stopwatch watch_;
   };
   stage_timer stage(std::string name) { return {*this, std::move(name)}; }
   /// A stage that was timed elsewhere.

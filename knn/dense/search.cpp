@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/memory_gate.hpp"
+#include "core/stopwatch.hpp"
 #include "knn/dense/definition.hpp"
 #include "knn/dense/engine.hpp"
 #include "knn/dense/flat_kernels.hpp"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -83,13 +83,6 @@ void check_filter(std::span<std::uint64_t const> filter, std::size_t expected,
 double farthest_key(similarity metric, double radius) {
   if (metric != similarity::l2) return 0.0 - radius;
   return radius * radius * (1 + 0x1p-40);
-}
-
-std::chrono::steady_clock::time_point now() {
-  return std::chrono::steady_clock::now();
-}
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(now() - begin).count();
 }
 
 }  // namespace
@@ -250,7 +243,7 @@ std::vector<std::int64_t> dense_index::ids_of(std::span<std::uint32_t const> row
 
 neighbours dense_index::search(context const& ctx, datasets::vectors const& queries, std::size_t k,
                                dense_filter const& filter, dense_search_work* work) const {
-  auto const begin = now();
+  stopwatch const watch;
   implementation const& own = *implementation_;
   if (k == 0) throw usage_error("k: found 0, expected at least 1");
   own.check_queries(ctx, queries, filter);
@@ -283,14 +276,14 @@ neighbours dense_index::search(context const& ctx, datasets::vectors const& quer
         });
     if (work != nullptr) *work += done;
   }
-  found.search_s = seconds_since(begin);
+  found.search_s = watch.seconds();
   return found;
 }
 
 rows_in_range dense_index::search_range(context const& ctx, datasets::vectors const& queries,
                                         double radius, dense_filter const& filter,
                                         dense_search_work* work) const {
-  auto const begin = now();
+  stopwatch const watch;
   implementation const& own = *implementation_;
   bool const is_distance = own.metric == similarity::l2;
   if (std::isnan(radius) || (is_distance && radius < 0))
@@ -318,7 +311,7 @@ rows_in_range dense_index::search_range(context const& ctx, datasets::vectors co
         found.begin.push_back(found.row.size());
       });
   if (work != nullptr) *work += done;
-  found.search_s = seconds_since(begin);
+  found.search_s = watch.seconds();
   return found;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/stopwatch.hpp"
 #include "knn/sparse/engine.hpp"
 #include "knn/sparse/posting_lists.hpp"
 #include "knn/sparse/similarity_math.hpp"
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -218,7 +218,7 @@ sparse_engine sparse_searcher::engine() const noexcept {
 
 neighbours sparse_searcher::search(context const& ctx, sparse_rows const& queries,
                                    sparse_search_work* work) const {
-  auto const begin = std::chrono::steady_clock::now();
+  stopwatch const watch;
   sparse_index const& index = implementation_->index;
   similarity const metric = implementation_->options.metric;
   known_queries const known(ctx, queries, index);
@@ -241,7 +241,7 @@ neighbours sparse_searcher::search(context const& ctx, sparse_rows const& querie
         found.value[i] =
             distance_of(found.value[i], norms[i / found.k], index.norms()[found.id[i]]);
   if (work != nullptr) *work += done;
-  found.search_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  found.search_s = watch.seconds();
   return found;
 }
 
