@@ -2,13 +2,17 @@
 #include "peers/lightgbm_booster.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <utility>
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fmt/format.h>
 
 namespace rulerank::peers {
@@ -27,6 +31,40 @@ void look_up(void* library, std::string const& path, char const* name, Function&
   if (found == nullptr)
     throw error({path, 0, 0}, fmt::format("found no function {}, expected LightGBM 4", name));
   out = reinterpret_cast<Function>(found);
+}
+
+/// How many bytes a library's file has at least, by its header, its tables and the segments that
+/// the loader maps (System V ABI, Object Files); 0: not to be known, the loader says what is wrong.
+std::uint64_t least_size(std::string const& path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header;
+  constexpr unsigned char byte_order =
+      std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_ident[EI_DATA] != byte_order)
+    return 0;
+  std::uint64_t least =
+      std::max(header.e_phoff + std::uint64_t{header.e_phnum} * header.e_phentsize,
+               header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize);
+  for (std::uint64_t k = 0; k < header.e_phnum; ++k) {
+    Elf64_Phdr segment;
+    file.seekg(static_cast<std::streamoff>(header.e_phoff + k * header.e_phentsize));
+    if (!file.read(reinterpret_cast<char*>(&segment), sizeof segment)) return least;
+    if (segment.p_type == PT_LOAD) least = std::max(least, segment.p_offset + segment.p_filesz);
+  }
+  return least;
+}
+
+/// Throws `error` naming a library whose file is cut short: the loader maps it, and the page that
+/// is not there would end the program.
+void expect_whole(std::string const& path, std::string const& shown) {
+  std::error_code absent;
+  std::uint64_t const size = fs::file_size(path, absent);
+  if (absent) return;
+  if (std::uint64_t const least = least_size(path); size < least)
+    throw error({shown, 0, 0},
+                fmt::format("found {} bytes, expected the {} of a whole library", size, least));
 }
 
 class boosted_by_lightgbm final : public committee::learner {
@@ -130,6 +168,7 @@ lightgbm_library::lightgbm_library(std::string const& path) {
   // A name without a slash is looked for among the machine's libraries, unless it is a file here.
   std::error_code status;
   std::string const where = fs::exists(path, status) ? fs::absolute(path, status).string() : path;
+  expect_whole(where, path);
   // Never unloaded: its OpenMP threads may outlive the last call.
   void* const library = dlopen(where.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) throw error({path, 0, 0}, fmt::format("cannot be loaded: {}", dlerror()));

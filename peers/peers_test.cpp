@@ -343,6 +343,18 @@ TEST(lightgbm, libraries_that_are_none) {
   std::ofstream(path) << "no library";
   EXPECT_TRUE(refusal(path.string()).starts_with(path.string() + ": cannot be loaded: "));
   std::filesystem::remove(path);
+  // One that was cut short, in its middle or in its last table, is not mapped.
+  std::ifstream whole("/proc/self/exe", std::ios::binary);
+  std::string const bytes{std::istreambuf_iterator<char>(whole), {}};
+  for (std::size_t const size : {std::size_t{200}, bytes.size() / 2, bytes.size() - 100}) {
+    std::ofstream(path, std::ios::binary) << bytes.substr(0, size);
+    EXPECT_EQ(refusal(path.string()),
+              fmt::format("{}: found {} bytes, expected the {} of a whole library", path.string(),
+                          size, bytes.size()));
+  }
+  std::ofstream(path, std::ios::binary) << bytes.substr(0, 20);
+  EXPECT_TRUE(refusal(path.string()).starts_with(path.string() + ": cannot be loaded: "));
+  std::filesystem::remove(path);
   // A library, but another one.
   EXPECT_EQ(refusal("libm.so.6"),
             "libm.so.6: found no function LGBM_GetLastError, expected LightGBM 4");

@@ -127,10 +127,10 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
     }
   }
   trial const& best = result.trials[result.chosen.front()];
-  bool const judged = result.compared && !result.compared->kept;
-  std::vector<double> const values = members.size() == 1 ? best.values
-                                     : judged            ? result.compared->found
-                                                         : t.judge(ctx, members);
+  std::vector<double> const values = members.size() == 1     ? best.values
+                                     : !result.compared      ? t.judge(ctx, members)
+                                     : result.compared->kept ? result.compared->values
+                                                             : result.compared->found;
   nlohmann::ordered_json json = to_json(settings);
   json["metric"] = t.measures()[by].name();
   json["profile"] = eval::to_json(rules);
@@ -144,6 +144,10 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
                         {"high", other.gain.high}};
     for (std::size_t m = 0; m < values.size(); ++m)
       json["defaults"]["validation"][t.measures()[m].name()] = other.values[m];
+    candidate const& first = t.candidates()[other.candidates.front()];
+    if (other.candidates.size() > 1 || first.scorecard || first.linear)
+      for (std::size_t const c : other.candidates)
+        json["defaults"]["members"].push_back(to_json(t.candidates()[c]));
   }
   json["queries"] = best.queries;
   json["candidates"] = result.candidates;

@@ -85,7 +85,6 @@ void add_scorecards(space const& s, std::vector<candidate>& all) {
 void add_linear(space const& s, std::vector<candidate>& all) {
   check_list("strength", s.strengths);
   for (double const strength : s.strengths) {
-    if (strength == 0) throw usage_error("strength 0 to try, expected more");
     l2r::linear_options const linear{strength};
     l2r::check(linear);
     all.push_back({{}, {}, {}, linear});
@@ -109,6 +108,19 @@ std::vector<candidate> candidates_of(space const& s) {
           fmt::format("kind: found '{}', expected some of rules, scorecard, linear", kind));
   }
   return all;
+}
+
+candidate candidate_of(l2r::recipe const& recipe) {
+  if (auto const* const linear = std::get_if<l2r::linear_recipe>(&recipe))
+    return {{}, {}, {}, linear->options};
+  auto const cuts_of = [](auto const& of) -> cuts {
+    datasets::discretizer_options const& how = of.cuts ? of.cuts->options : of.discretizer;
+    return {how.method, how.bins, {}};
+  };
+  if (auto const* const card = std::get_if<l2r::scorecard_recipe>(&recipe))
+    return {cuts_of(*card), {}, card->options, {}};
+  auto const& rules = std::get<l2r::rules_recipe>(recipe);
+  return {cuts_of(rules), rules.scoring, {}, {}};
 }
 
 nlohmann::ordered_json to_json(candidate const& c) {
@@ -145,7 +157,9 @@ nlohmann::ordered_json to_json(space const& s) {
   for (l2r::card_loss const loss : s.losses) json["loss"].push_back(l2r::name_of(loss));
   json["points_penalty"] = s.points_penalties;
   json["smoothness"] = s.smoothnesses;
-  json["strength"] = s.strengths;
+  for (double const strength : s.strengths)
+    json["strength"].push_back(strength == 0 ? nlohmann::ordered_json("cross-fit")
+                                             : nlohmann::ordered_json(strength));
   return json;
 }
 

@@ -2,6 +2,7 @@
 
 #include "datasets/discretizer.hpp"
 #include "l2r/linear.hpp"
+#include "l2r/model.hpp"
 #include "l2r/options.hpp"
 #include "l2r/scorecard.hpp"
 
@@ -47,9 +48,9 @@ struct space {
   std::vector<double> smoothings{0, 5, 20};
   std::vector<double> feature_shares{1};
   std::vector<l2r::card_loss> losses{l2r::card_loss::pair, l2r::card_loss::point};
-  std::vector<double> points_penalties{1e-4, 1e-2};
-  std::vector<double> smoothnesses{0.1, 10};
-  std::vector<double> strengths{10, 100, 1000};
+  std::vector<double> points_penalties{1e-4, 1e-3, 1e-2};
+  std::vector<double> smoothnesses{0.1, 10, 100};
+  std::vector<double> strengths{10, 100, 1000, 0};  ///< 0: by cross-fitting (l2r::linear_options)
 };
 
 /// The candidates kind by kind, in lexicographic order of their values' positions in the lists: of
@@ -59,11 +60,15 @@ struct space {
 /// for norms) or has a value twice, and for values that make no sense.
 std::vector<candidate> candidates_of(space const& s);
 
+/// What a recipe fits, as a candidate; its norm and what it makes of missing values are those of
+/// the options that are not searched for.
+candidate candidate_of(l2r::recipe const& recipe);
+
 /// One object: method, bins (a number or "cv"), norm (where it has one), rule_size, min_support,
 /// min_confidence, support_weight, smoothing, feature_share; of another kind than rules the kind,
 /// and its options instead of these six.
 nlohmann::ordered_json to_json(candidate const& c);
-/// The lists.
+/// The lists; strengths by cross-fitting are the word cross-fit.
 nlohmann::ordered_json to_json(space const& s);
 
 }  // namespace rulerank::tuning

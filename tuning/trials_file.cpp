@@ -21,7 +21,8 @@ void trials_file::write() const {
 }
 
 search_result trials_file::search(context const& ctx, std::size_t measure,
-                                  search_options const& options, candidate const& defaults) {
+                                  search_options const& options,
+                                  std::vector<candidate> const& defaults) {
   using clock = std::chrono::steady_clock;
   clock::time_point written = clock::now();
   search_result result;

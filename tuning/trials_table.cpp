@@ -42,7 +42,11 @@ void add_settings(candidate const& c, bool norms, bool kinds, std::vector<eval::
   add(c.scorecard.has_value(), std::string(l2r::name_of(card.loss)));
   add(c.scorecard.has_value(), card.points_penalty);
   add(c.scorecard.has_value(), card.smoothness);
-  add(c.linear.has_value(), c.linear.value_or(l2r::linear_options{}).strength);
+  double const strength = c.linear.value_or(l2r::linear_options{}).strength;
+  if (strength == 0)
+    row.emplace_back(std::string("cross-fit"));
+  else
+    add(c.linear.has_value(), strength);
 }
 
 }  // namespace

@@ -279,16 +279,28 @@ std::size_t tuner::place_of(candidate const& of) {
   return place;
 }
 
-void tuner::compare(context const& ctx, std::size_t by, candidate const& defaults,
+std::size_t tuner::trial_of(context const& ctx, std::size_t c, std::size_t last,
+                            search_result& result) {
+  auto const its = std::find_if(result.trials.begin(), result.trials.end(), [&](trial const& one) {
+    return one.rung == last && one.candidate == c;
+  });
+  auto const place = static_cast<std::size_t>(its - result.trials.begin());
+  if (its == result.trials.end())
+    result.trials.push_back({c, last, order_.size(), judge(ctx, std::span(&c, 1))});
+  return place;
+}
+
+void tuner::compare(context const& ctx, std::size_t by, std::vector<candidate> const& defaults,
                     search_result& result) {
   if (by >= measures_.size()) throw usage_error("no such measure");
+  if (defaults.empty()) throw usage_error("no defaults to compare with");
   std::vector<std::size_t> members;
   for (std::size_t const at : result.chosen) members.push_back(result.trials[at].candidate);
   against_defaults compared;
-  compared.candidate = place_of(defaults);
+  for (candidate const& one : defaults) compared.candidates.push_back(place_of(one));
   compared.queries = order_.size();
   std::vector<double> const found = values_of(ctx, members);
-  std::vector<double> const base = values_of(ctx, std::span(&compared.candidate, 1));
+  std::vector<double> const base = values_of(ctx, compared.candidates);
   compared.found = average(found, order_.size());
   compared.values = average(base, order_.size());
   std::vector<double> differences;
@@ -299,12 +311,9 @@ void tuner::compare(context const& ctx, std::size_t by, candidate const& default
   if (compared.kept) {
     std::size_t last = 0;
     for (trial const& one : result.trials) last = std::max(last, one.rung);
-    auto const its = std::find_if(
-        result.trials.begin(), result.trials.end(),
-        [&](trial const& one) { return one.rung == last && one.candidate == compared.candidate; });
-    result.chosen = {static_cast<std::size_t>(its - result.trials.begin())};
-    if (its == result.trials.end())
-      result.trials.push_back({compared.candidate, last, compared.queries, compared.values});
+    result.chosen.clear();
+    for (std::size_t const c : compared.candidates)
+      result.chosen.push_back(trial_of(ctx, c, last, result));
   }
   result.compared = std::move(compared);
 }

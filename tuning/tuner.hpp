@@ -74,9 +74,9 @@ struct trial {
   std::vector<double> values;  ///< average over these queries, one a measure
 };
 
-/// What a search chose beside the program's defaults, on all queries to judge by.
+/// What a search chose beside defaults, on all queries to judge by.
 struct against_defaults {
-  std::size_t candidate = 0;  ///< the defaults'
+  std::vector<std::size_t> candidates;  ///< the defaults; several rank together
   std::size_t queries = 0;
   std::vector<double> values;  ///< averages of the defaults, one a measure
   std::vector<double> found;   ///< of what the search chose
@@ -116,11 +116,12 @@ class tuner {
   search_result search(context const& ctx, std::size_t measure, search_options const& options,
                        std::function<void()> const& after = {});
 
-  /// Compares what a search by the `measure`-th measure chose with the defaults, and chooses these
-  /// instead where it gained nothing: `compared` says so, and `trials` ends with theirs where they
-  /// are not on the last rung. The choice was made on the same queries, so that the gain is rather
-  /// too large than too small.
-  void compare(context const& ctx, std::size_t measure, candidate const& defaults,
+  /// Compares what a search by the `measure`-th measure chose with defaults, one candidate or
+  /// several that rank together, and chooses these instead where it gained nothing: `compared` says
+  /// so, and `trials` ends with theirs, of each alone, where they are not on the last rung. The
+  /// choice was made on the same queries, so that the gain is rather too large than too small.
+  /// Throws `usage_error` without defaults.
+  void compare(context const& ctx, std::size_t measure, std::vector<candidate> const& defaults,
                search_result& result);
 
   /// The averages of the combination of candidates over all queries to judge by, one a measure.
@@ -168,6 +169,9 @@ class tuner {
   /// [queries x measures] of the combination of candidates, by query.
   std::vector<double> values_of(context const& ctx, std::span<std::size_t const> members);
   std::size_t place_of(candidate const& of);
+  /// The place of a candidate's trial on all queries, of rung `last`, added where there is none.
+  std::size_t trial_of(context const& ctx, std::size_t candidate, std::size_t last,
+                       search_result& result);
 
   datasets::dataset const& validation_;
   std::vector<candidate> candidates_;
@@ -196,9 +200,9 @@ class trials_file {
   /// How many candidates an earlier run had tried.
   std::size_t found() const noexcept { return found_; }
   /// tuner::search, then tuner::compare, with their trials kept: what ends it early is thrown on
-  /// after they are written.
+  /// after they are written. The defaults are the program's for rules where no others are given.
   search_result search(context const& ctx, std::size_t measure, search_options const& options,
-                       candidate const& defaults = {});
+                       std::vector<candidate> const& defaults = {candidate{}});
 
  private:
   void write() const;

@@ -5,6 +5,7 @@
 #include "datasets/svmlight.hpp"
 #include "eval/evaluate.hpp"
 #include "l2r/ranker.hpp"
+#include "l2r/recommended.hpp"
 #include "l2r/scorer.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/space.hpp"
@@ -353,7 +354,8 @@ TEST(Space, KindsComeOneAfterTheOther) {
   refused([](space& s) { s.losses = {}; });
   refused([](space& s) { s.points_penalties = {0}; });
   refused([](space& s) { s.smoothnesses = {-1}; });
-  refused([](space& s) { s.strengths = {0}; });
+  refused([](space& s) { s.strengths = {-1}; });
+  refused([](space& s) { s.strengths = {0, 0}; });
   refused([](space& s) { s.strengths = {10, 10}; });
   refused([](space& s) { s.bins = {1}; });
 }
@@ -370,7 +372,7 @@ TEST_F(Tuner, KindsGetWhatFitAndScoreGive) {
     search_options options;
     options.members = 3;
     search_result result = t.search(ctx, 0, options);
-    t.compare(ctx, 0, {}, result);
+    t.compare(ctx, 0, {candidate{}}, result);
     std::string const shown =
         eval::render(trials_table(t, result, 0, 3), eval::table_format::tsv) + t.state("f");
     if (threads == 1) first = shown;
@@ -419,7 +421,7 @@ TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
     tuner t = make(ctx_, s);
     search_result result = t.search(ctx_, 0, {});
     search_result const before = result;
-    t.compare(ctx_, 0, defaults, result);
+    t.compare(ctx_, 0, {defaults}, result);
     ASSERT_TRUE(result.compared);
     against_defaults const& of = *result.compared;
     EXPECT_EQ(of.queries, 10u);
@@ -456,7 +458,8 @@ TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
   EXPECT_GT(gained, 0u);
   tuner t = make();
   search_result result = t.search(ctx_, 0, {});
-  EXPECT_THROW(t.compare(ctx_, 2, {}, result), usage_error);
+  EXPECT_THROW(t.compare(ctx_, 2, {candidate{}}, result), usage_error);
+  EXPECT_THROW(t.compare(ctx_, 0, {}, result), usage_error);
 }
 
 TEST_F(Tuner, SeveralAreComparedWithTheDefaultsTogether) {
@@ -470,10 +473,11 @@ TEST_F(Tuner, SeveralAreComparedWithTheDefaultsTogether) {
     search_result result = t.search(ctx, 0, options);
     std::vector<std::size_t> members;
     for (std::size_t const at : result.chosen) members.push_back(result.trials[at].candidate);
-    t.compare(ctx, 0, {}, result);
+    t.compare(ctx, 0, {candidate{}}, result);
     EXPECT_EQ(result.compared->queries, 30u);
     EXPECT_EQ(result.compared->found, t.judge(ctx, members));
-    std::size_t const defaults = result.compared->candidate;
+    ASSERT_EQ(result.compared->candidates.size(), 1u);
+    std::size_t const defaults = result.compared->candidates[0];
     EXPECT_EQ(to_json(t.candidates()[defaults]), to_json(candidate{}));
     EXPECT_EQ(result.compared->values, t.judge(ctx, std::span(&defaults, 1)));
     static std::string first;
@@ -482,6 +486,94 @@ TEST_F(Tuner, SeveralAreComparedWithTheDefaultsTogether) {
     if (threads == 1) first = text;
     EXPECT_EQ(text, first);
   }
+}
+
+TEST(Space, WhatFitRecommendsIsAmongTheKinds) {
+  space s;
+  s.kinds = {"rules", "scorecard", "linear"};
+  std::set<std::string> all;
+  for (candidate const& c : candidates_of(s)) all.insert(to_json(c).dump());
+  EXPECT_EQ(all.size(), 648u + 2 * 3 * 3 * 9 + 4);
+  EXPECT_EQ(to_json(s)["strength"].back(), "cross-fit");
+  l2r::label_counts many;
+  many.documents = 1000;
+  many.features = 10;
+  l2r::recommendation const found = l2r::recommend(many);
+  ASSERT_EQ(found.name, "several-labels");
+  std::vector<std::string> kinds;
+  for (l2r::recipe const& one : found.recipes) {
+    auto const json = to_json(candidate_of(one));
+    kinds.push_back(json.at("kind"));
+    EXPECT_TRUE(all.contains(json.dump())) << json;
+  }
+  EXPECT_EQ(kinds, (std::vector<std::string>{"scorecard", "linear"}));
+  // Rules, and cuts that are given.
+  many.features = 10'000;
+  auto const cuts = std::make_shared<datasets::discretizer>();
+  cuts->options.bins = 7;
+  cuts->features.resize(1);
+  auto const by = l2r::rules_recipe{{}, cuts, {4, {}, 0, 5, 1}};
+  EXPECT_EQ(to_json(candidate_of(by)).dump(),
+            R"({"method":"tube","bins":7,"rule_size":4,"min_support":1,"min_confidence":0.001,)"
+            R"("support_weight":0.0,"smoothing":5.0,"feature_share":1.0})");
+  auto const rules = candidate_of(l2r::recommend(many).recipes.front());
+  EXPECT_EQ(to_json(rules)["method"], "frequency");
+  EXPECT_EQ(rules.scoring.rule_size, 3u);
+}
+
+TEST_F(Tuner, DefaultsOfSeveralMembersAreJudgedAndKeptTogether) {
+  // What fit recommends, and what its model gives on the validation part.
+  l2r::recommendation const found = l2r::recommend(l2r::count_labels(train_));
+  std::vector<candidate> defaults;
+  for (l2r::recipe const& one : found.recipes) defaults.push_back(candidate_of(one));
+  ASSERT_EQ(defaults.size(), 2u);
+  l2r::scorer const scorer(ctx_, l2r::fit(ctx_, train_, found.recipes));
+  std::vector<double> const given =
+      eval::evaluate(ctx_, vali_, scorer.score(ctx_, vali_).scores, measures_, rules_).averages();
+  std::size_t kept = 0, gained = 0;
+  for (double const penalty : {1e4, 1e-3})
+    for (std::size_t const folds : {0, 4}) {
+      space s = space_of_kinds();
+      s.kinds = {"scorecard"};
+      s.points_penalties = {penalty};
+      tuner t(ctx_, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {folds, &train_});
+      search_result result = t.search(ctx_, 1, {});
+      search_result const before = result;
+      t.compare(ctx_, 1, defaults, result);
+      against_defaults const& of = result.compared.value();
+      ASSERT_EQ(of.candidates.size(), 2u);
+      EXPECT_EQ(of.values, t.judge(ctx_, of.candidates));
+      if (folds == 0) {
+        EXPECT_EQ(of.values, given);
+      }
+      EXPECT_EQ(of.found, before.trials[before.chosen[0]].values);
+      EXPECT_EQ(of.kept, of.found[1] <= of.values[1]);
+      auto const json =
+          best_settings(ctx_, t, result, 1, {}, rules_, datasets::discretizer_options{});
+      EXPECT_EQ(json["validation"]["NDCG@5"], std::max(of.found[1], of.values[1]));
+      ASSERT_EQ(json["defaults"]["members"].size(), 2u);
+      EXPECT_EQ(json["defaults"]["members"][1], to_json(defaults[1]));
+      (of.kept ? kept : gained) += 1;
+      if (!of.kept) {
+        EXPECT_EQ(result.chosen, before.chosen);
+        continue;
+      }
+      // The members of the recommendation, on the last rung.
+      EXPECT_EQ(json["queries"], folds == 0 ? 10 : 30);
+      expect_kinds(t, result);
+      auto const read = settings_from(json.dump(), "s");
+      ASSERT_EQ(read.size(), 2u);
+      EXPECT_EQ(l2r::to_json(read[0].scorecard.value()), l2r::to_json(*defaults[0].scorecard));
+      EXPECT_EQ(read[0].discretizer->bins, 20);
+      EXPECT_EQ(l2r::to_json(read[1].linear.value()), l2r::to_json(*defaults[1].linear));
+      for (std::size_t const at : result.chosen) EXPECT_EQ(result.trials[at].rung, 2u);
+      auto const rows = trials_table(t, result, 1, 3).rows;
+      std::set<std::string> first;
+      for (std::size_t k = 0; k < 2; ++k) first.insert(std::get<std::string>(rows[k][4]));
+      EXPECT_EQ(first, (std::set<std::string>{"linear", "scorecard"}));
+    }
+  EXPECT_GT(kept, 0u);
+  EXPECT_GT(gained, 0u);
 }
 
 TEST_F(Tuner, ThreadsDoNotMatterTheSeedDoes) {

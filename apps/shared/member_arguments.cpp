@@ -47,22 +47,26 @@ std::vector<option_of_kinds> options_of_kinds() {
   return all;
 }
 
+}  // namespace
+
 double strength_from(std::string const& word) {
   if (word == cross_fitted) return 0;
   auto const strength = read_number<double>(word, {1e-9, 1e9});
   if (!strength)
-    throw usage_error(fmt::format(
-        "--strength: found '{}', expected a number from 1e-9 to 1e9, or cross-fit", word));
+    throw usage_error(
+        fmt::format("found '{}', expected a number from 1e-9 to 1e9, or cross-fit", word));
   return *strength;
 }
+
+namespace {
 
 /// None: cross-fitted.
 std::optional<double> points_penalty_from(std::string const& word) {
   if (word == cross_fitted) return {};
   auto const penalty = read_number<double>(word, {1e-9, 1e4});
   if (!penalty)
-    throw usage_error(fmt::format(
-        "--points-penalty: found '{}', expected a number from 1e-9 to 1e4, or cross-fit", word));
+    throw usage_error(
+        fmt::format("found '{}', expected a number from 1e-9 to 1e4, or cross-fit", word));
   return penalty;
 }
 
@@ -119,10 +123,13 @@ std::vector<std::string> member_arguments::kinds() const {
       throw usage_error("--members: found recommended beside others, expected it alone");
     return all;
   }
-  for (std::string const& word : all)
-    if (std::find(known.begin(), known.end(), word) == known.end())
-      throw usage_error(fmt::format("--members: found '{}', expected some of {}, or {}", word,
+  for (auto word = all.begin(); word != all.end(); ++word) {
+    if (std::find(known.begin(), known.end(), *word) == known.end())
+      throw usage_error(fmt::format("--members: found '{}', expected some of {}, or {}", *word,
                                     fmt::join(known, ", "), recommended_members));
+    if (std::find(all.begin(), word, *word) != word)
+      throw usage_error(fmt::format("--members: {} is given twice", *word));
+  }
   return all;
 }
 

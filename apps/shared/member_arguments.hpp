@@ -14,6 +14,9 @@ namespace rulerank::apps {
 /// Instead of kinds: those that l2r::recommend gives for the training documents.
 inline constexpr char const* recommended_members = "recommended";
 
+/// A ridge's strength, 0 for `cross-fit`. Throws `usage_error` that does not name the option.
+double strength_from(std::string const& word);
+
 /// Which kinds of members a model has, and what those that are not `rules` are fitted with:
 /// --members, --loss --points-penalty --smoothness, --strength.
 struct member_arguments {
@@ -25,7 +28,7 @@ struct member_arguments {
   void add_to(CLI::App& verb);
 
   /// The kinds, in the order given, or the word `recommended` alone. Throws `usage_error` for
-  /// another word.
+  /// another word, and for one that is given twice.
   std::vector<std::string> kinds() const;
   /// The options given, defaults for the rest. Throw `usage_error`.
   l2r::scorecard_options scorecard() const;

@@ -39,11 +39,11 @@ void ranker_arguments::add_scoring_to(CLI::App& verb) {
 
 void ranker_arguments::add_engine_to(CLI::App& verb) {
   std::string const group = "Engine";
-  engine_option(verb, "--engine", engine, l2r::engines())->group(group);
-  size_option(verb, "--cache-memory", cache_memory,
-              "Memory of the cache of lrar, profl and profl-t, such as 512MB")
-      ->default_str("4GB")
-      ->group(group);
+  of_engines_ = {engine_option(verb, "--engine", engine, l2r::engines())->group(group),
+                 size_option(verb, "--cache-memory", cache_memory,
+                             "Memory of the cache of lrar, profl and profl-t, such as 512MB")
+                     ->default_str("4GB")
+                     ->group(group)};
 }
 
 l2r::engine_options ranker_arguments::engine_options() const {
@@ -65,7 +65,36 @@ l2r::ranker_options ranker_arguments::options() const {
   return options;
 }
 
+void ranker_arguments::expect_no_engine(std::string const& why) const {
+  for (CLI::Option const* const option : of_engines_)
+    if (option->count() > 0 && option->as<std::string>() != "auto")
+      throw usage_error(fmt::format("{}: {}", option->get_name(), why));
+}
+
+namespace {
+
+bool has_rules(l2r::model const& model) {
+  return std::ranges::any_of(model.members, [](l2r::model_member const& member) {
+    return std::holds_alternative<l2r::rules_member>(member);
+  });
+}
+
+}  // namespace
+
 void ranker_arguments::expect_agreement(l2r::model const& model, std::string const& name) const {
+  if (!has_rules(model)) {
+    std::string const why = fmt::format("the model {} has no member of the kind rules", name);
+    auto expect_none = [&](std::string_view option, auto const& given) {
+      if (given) throw usage_error(fmt::format("{}: {}", option, why));
+    };
+    expect_none("--rule-size", rule_size);
+    expect_none("--min-support", min_support);
+    expect_none("--min-confidence", min_confidence);
+    expect_none("--support-weight", support_weight);
+    expect_none("--smoothing", smoothing);
+    expect_none("--feature-share", feature_share);
+    return expect_no_engine(why);
+  }
   auto agree = [&](std::string_view option, auto const& given, auto fitted) {
     if (given && *given != fitted)
       throw usage_error(
@@ -92,9 +121,6 @@ datasets::dataset read_training(session& owner, std::string const& train,
   return data;
 }
 
-namespace {
-
-/// What is recommended for the training documents; it is said, and goes into the manifest.
 std::vector<l2r::recipe> recommended_recipes(
     session& owner, datasets::dataset const& train, discretizer_arguments const& discretizer,
     std::shared_ptr<datasets::discretizer const> const& given) {
@@ -105,8 +131,6 @@ std::vector<l2r::recipe> recommended_recipes(
   owner.note("recommended", l2r::to_json(found, labels));
   return std::move(found.recipes);
 }
-
-}  // namespace
 
 l2r::model make_model(session& owner, datasets::dataset const& train,
                       std::span<ranker_recipe const> recipes) {
@@ -200,6 +224,7 @@ std::string ranked_by(l2r::scorer const& scorer) {
 
 l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const& line,
                         double tests) {
+  if (!has_rules(model)) line.expect_no_engine(no_rules);
   double seconds = 0;
   for (l2r::model_member const& member : model.members)
     if (auto const* const rules = std::get_if<l2r::rules_member>(&member))

@@ -8,9 +8,11 @@
 #include "l2r/scorer.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace rulerank::apps {
 
@@ -32,9 +34,19 @@ struct ranker_arguments {
   /// The options given, defaults for the rest. Throws `usage_error`.
   l2r::ranker_options options() const;
   l2r::engine_options engine_options() const;
-  /// Throws `usage_error` where an option given is not what a member of the model was fitted with.
+  /// Throws `usage_error` where an option given is not what a member of the model was fitted with,
+  /// and for any of these where no member is of rules.
   void expect_agreement(l2r::model const& model, std::string const& name) const;
+  /// Where no member is of rules: throws `usage_error`, which says `why`, for an engine or a cache
+  /// that was asked for. `--engine auto` asks for none.
+  void expect_no_engine(std::string const& why) const;
+
+ private:
+  std::vector<CLI::Option const*> of_engines_;  // the verb has them; empty: it has not
 };
+
+/// Why an option of rules has no effect.
+inline constexpr char const* no_rules = "no member is of the kind rules";
 
 /// How a member is made: its items and its score.
 struct ranker_recipe {
@@ -47,6 +59,12 @@ struct ranker_recipe {
 /// Reads a training file. Throws `error` naming it when a document has no label.
 datasets::dataset read_training(session& owner, std::string const& train,
                                 reading_arguments const& reading);
+
+/// What is recommended for the training documents (l2r::recommend), by these cuts unless null; it
+/// is said, and goes into the manifest.
+std::vector<l2r::recipe> recommended_recipes(
+    session& owner, datasets::dataset const& train, discretizer_arguments const& discretizer,
+    std::shared_ptr<datasets::discretizer const> const& given);
 
 /// Fits a member a recipe (l2r::fit), by the cuts of --discretizer where it was given.
 l2r::model make_model(session& owner, datasets::dataset const& train,

@@ -3,6 +3,8 @@
 #include "apps/shared/options.hpp"
 #include "tuning/settings_file.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace rulerank::apps {
@@ -38,6 +40,10 @@ std::vector<ranker_recipe> settings_argument::recipes(session& owner,
     kinds.push_back(one.kind);
   }
   line.member.expect_use(kinds);
+  if (std::ranges::none_of(kinds, [](std::string const& kind) {
+        return kind == "rules" || kind == recommended_members;
+      }))
+    line.ranker.expect_no_engine(no_rules);
   return all;
 }
 

@@ -1,10 +1,14 @@
 #include "apps/shared/tune_arguments.hpp"
 
+#include "apps/shared/member_arguments.hpp"
 #include "apps/shared/options.hpp"
 #include "core/error.hpp"
 #include "datasets/discretizer.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace rulerank::apps {
 
@@ -89,13 +93,42 @@ void tune_arguments::add_kinds_to(CLI::App& verb) {
                {"pair", "list", "point"}, true);
   shown(add_list("--try-points-penalty", points_penalties, "Of scorecards: L"));
   shown(add_list("--try-smoothness", smoothnesses, "Of scorecards: M"));
-  shown(add_list("--try-strength", strengths, "Of linear: the ridge's"));
+  expect_read(
+      verb,
+      shown(add_list("--try-strength", strengths,
+                     "Of linear: the ridge's, or cross-fit: chosen by folds of the training "
+                     "queries")),
+      [](std::string const& word) { strength_from(word); }, {"cross-fit"}, true);
 }
 
 void tune_arguments::expect_none() const {
   for (CLI::Option const* option : verb_->get_options())
     if (option->get_group() == group && option->count() > 0)
       throw usage_error(fmt::format("{} is for --tune, expected both", option->get_name()));
+}
+
+void tune_arguments::expect_use(std::vector<std::string> const& of_kinds) const {
+  struct list_of_kinds {
+    std::vector<char const*> options;
+    std::vector<std::string> kinds;
+  };
+  static std::vector<list_of_kinds> const lists{
+      {{"--try-rule-size", "--try-min-support", "--try-min-confidence", "--try-support-weight",
+        "--try-smoothing", "--try-feature-share"},
+       {"rules"}},
+      {{"--try-method", "--try-bins", "--try-norm"}, {"rules", "scorecard"}},
+      {{"--try-loss", "--try-points-penalty", "--try-smoothness"}, {"scorecard"}},
+      {{"--try-strength"}, {"linear"}}};
+  for (list_of_kinds const& one : lists) {
+    if (std::find_first_of(of_kinds.begin(), of_kinds.end(), one.kinds.begin(), one.kinds.end()) !=
+        of_kinds.end())
+      continue;
+    for (char const* const name : one.options)
+      if (CLI::Option const* const option = verb_->get_option_no_throw(name);
+          option != nullptr && option->count() > 0)
+        throw usage_error(fmt::format("{}: found without {} among --kinds ({})", name,
+                                      fmt::join(one.kinds, " or "), kinds));
+  }
 }
 
 tuning::space tune_arguments::space() const {
@@ -117,11 +150,13 @@ tuning::space tune_arguments::space() const {
   s.smoothings = numbers_from<double>("--try-smoothing", smoothings);
   s.feature_shares = numbers_from<double>("--try-feature-share", feature_shares);
   s.kinds = split_list(kinds);
+  expect_use(s.kinds);
   s.losses.clear();
   for (std::string const& word : split_list(losses)) s.losses.push_back(l2r::card_loss_from(word));
   s.points_penalties = numbers_from<double>("--try-points-penalty", points_penalties);
   s.smoothnesses = numbers_from<double>("--try-smoothness", smoothnesses);
-  s.strengths = numbers_from<double>("--try-strength", strengths);
+  s.strengths.clear();
+  for (std::string const& word : split_list(strengths)) s.strengths.push_back(strength_from(word));
   tuning::candidates_of(s);
   return s;
 }

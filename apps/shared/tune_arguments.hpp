@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace rulerank::apps {
 
@@ -17,9 +18,9 @@ struct tune_arguments {
   std::string norms;
   std::string kinds = "rules";
   std::string losses = "pair,point";
-  std::string points_penalties = "0.0001,0.01";
-  std::string smoothnesses = "0.1,10";
-  std::string strengths = "10,100,1000";
+  std::string points_penalties = "0.0001,0.001,0.01";
+  std::string smoothnesses = "0.1,10,100";
+  std::string strengths = "10,100,1000,cross-fit";
   std::string rule_sizes = "3,4";
   std::string min_supports = "1,3";
   std::string min_confidences = "0.001,0.1";
@@ -38,7 +39,8 @@ struct tune_arguments {
   enum class searched { everything, rules };
 
   void add_to(CLI::App& verb, searched what = searched::rules);
-  /// Both throw `usage_error` for words that are not known and for values that make no sense.
+  /// Both throw `usage_error` for words that are not known and for values that make no sense,
+  /// `space` also for values of kinds that are not searched.
   tuning::space space() const;
   tuning::search_options options() const;
   /// Throws `usage_error` where the line has one of them: nothing is tuned.
@@ -46,6 +48,7 @@ struct tune_arguments {
 
  private:
   void add_kinds_to(CLI::App& verb);
+  void expect_use(std::vector<std::string> const& of_kinds) const;
   CLI::App const* verb_ = nullptr;
 };
 

@@ -65,13 +65,20 @@ struct tune_plan {
   eval::table_format format;
   tuning::search_options search;
   tuning::space space;
-  datasets::discretizer_options discretizer;  ///< its method and bins are searched for
-  std::optional<datasets::discretizer> cuts;  ///< given: they are not
+  datasets::discretizer_options discretizer;          ///< its method and bins are searched for
+  std::shared_ptr<datasets::discretizer const> cuts;  ///< given: they are not
   std::vector<eval::measure> measures;
   eval::profile rules;
   l2r::engine_options engine;
-  tuning::candidate defaults;  ///< what tuning is to be better than
 };
+
+bool has_kind(tuning::space const& space, std::string_view kind) {
+  return std::ranges::find(space.kinds, kind) != space.kinds.end();
+}
+
+bool rules_alone(tuning::space const& space) {
+  return space.kinds == std::vector<std::string>{"rules"};
+}
 
 /// Refuses wrong words before anything else; reads the cuts that are given.
 tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
@@ -88,13 +95,31 @@ tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
       owner, {{"--train", a.train}, {"--vali", a.vali}, {"--discretizer", a.discretizer.fitted}});
   plan.space = a.tuned.space();
   if (!a.discretizer.fitted.empty()) {
-    plan.cuts = datasets::read_discretizer(owner.input(a.discretizer.fitted));
+    plan.cuts = std::make_shared<datasets::discretizer const>(
+        datasets::read_discretizer(owner.input(a.discretizer.fitted)));
     plan.space.methods = {plan.cuts->options.method};
     plan.space.bins = {plan.cuts->options.bins};
-    plan.defaults.cuts = {plan.cuts->options.method, plan.cuts->options.bins, {}};
   }
-  if (!plan.space.norms.empty()) plan.defaults.cuts.norm = plan.discretizer.norm;
+  if (!has_kind(plan.space, "rules"))
+    a.ranker.expect_no_engine(fmt::format("found without rules among --kinds ({})", a.tuned.kinds));
   return plan;
+}
+
+/// What tuning is to be better than: the program's defaults where all candidates are rules, else
+/// what fit gives for these training documents.
+std::vector<tuning::candidate> defaults_of(session& owner, tune_verb_arguments const& a,
+                                           tune_plan const& plan, datasets::dataset const& train) {
+  std::vector<tuning::candidate> defaults;
+  if (rules_alone(plan.space)) {
+    defaults.emplace_back();
+    if (plan.cuts) defaults[0].cuts = {plan.cuts->options.method, plan.cuts->options.bins, {}};
+  } else {
+    for (l2r::recipe const& one : recommended_recipes(owner, train, a.discretizer, plan.cuts))
+      defaults.push_back(tuning::candidate_of(one));
+  }
+  for (tuning::candidate& one : defaults)
+    if (!plan.space.norms.empty() && !one.linear) one.cuts.norm = plan.discretizer.norm;
+  return defaults;
 }
 
 tuning::prepared prepare(session& owner, tune_plan const& plan, datasets::dataset const& train,
@@ -125,15 +150,16 @@ void write_results(tune_verb_arguments const& a, eval::table_format format,
 }
 
 /// One line: what tuning brought on the queries that it chose by.
-std::string gain_text(tuning::against_defaults const& of, eval::measure const& by) {
+std::string gain_text(tuning::against_defaults const& of, eval::measure const& by,
+                      std::string_view defaults) {
   std::string const gain = fmt::format("{:+.4f} {} [{:+.4f}, {:+.4f}]", of.gain.mean, by.name(),
                                        of.gain.low, of.gain.high);
   std::string const queries = counted(of.queries, "query", "queries");
   if (of.kept)
     return fmt::format(
-        "tuning gained nothing over the defaults, which are kept: {} on the {} that it chose by",
-        gain, queries);
-  return fmt::format("tuning gained {} over the defaults, on the {} that it chose by: {}", gain,
+        "tuning gained nothing over the {}, which are kept: {} on the {} that it chose by",
+        defaults, gain, queries);
+  return fmt::format("tuning gained {} over the {}, on the {} that it chose by: {}", gain, defaults,
                      queries, of.gain.low > 0 ? "significant" : "not significant");
 }
 
@@ -155,9 +181,12 @@ void tune(session& owner, tune_verb_arguments const& a) {
     one.linear->missing = plan.discretizer.missing;
     one.linear->unlisted = plan.discretizer.unlisted;
   }
+  auto const by_rules = std::ranges::count_if(
+      candidates, [](tuning::candidate const& one) { return !one.scorecard && !one.linear; });
+  std::vector<tuning::candidate> const defaults = defaults_of(owner, a, plan, train);
   owner.choose_device(
       places_of(l2r::engines(), plan.engine.engine),
-      static_cast<double>(candidates.size()) *
+      static_cast<double>(by_rules) *
           ranking_seconds(static_cast<double>(train.size()), static_cast<double>(vali.size()),
                           static_cast<double>(datasets::listed_features(train).size()),
                           *std::ranges::max_element(plan.space.rule_sizes)));
@@ -172,13 +201,14 @@ void tune(session& owner, tune_verb_arguments const& a) {
   tuning::search_result result;
   {
     auto const timer = owner.stage("tune");
-    result = trials.search(owner.ctx(), 0, plan.search, plan.defaults);
+    result = trials.search(owner.ctx(), 0, plan.search, defaults);
   }
   auto const best = tuning::best_settings(
       owner.ctx(), tuner, result, 0, plan.search, plan.rules,
       plan.cuts ? std::nullopt : std::optional<datasets::discretizer_options>(plan.discretizer));
   owner.note("best", best);
-  owner.say(gain_text(*result.compared, plan.measures.front()));
+  owner.say(gain_text(*result.compared, plan.measures.front(),
+                      rules_alone(plan.space) ? "defaults" : "recommended members"));
   write_results(a, plan.format, tuning::trials_table(tuner, result, 0, plan.search.rungs), best);
 }
 

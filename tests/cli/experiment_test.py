@@ -376,6 +376,11 @@ class Curves(harness.CommandLine):
         self.expect(3, *line, "--lightgbm", "absent.so", message="absent.so: cannot be loaded: ")
         self.file("text.so", b"text")
         self.expect(3, *line, "--lightgbm", self.folder / "text.so", message="text.so: cannot be loaded: ")
+        # One that was cut short is named, and ends nothing else.
+        program = pathlib.Path(harness.PROGRAM).read_bytes()
+        short = self.file("short.so", program[:200000])
+        self.expect(3, *line, "--lightgbm", short,
+                    message=f"{short}: found 200000 bytes, expected the ")
         empty = {**os.environ, "HOME": str(self.folder), "VIRTUAL_ENV": str(self.folder),
                  "CONDA_PREFIX": str(self.folder)}
         installed = "*lib/python3*/*-packages/lightgbm/lib/lib_lightgbm.so"

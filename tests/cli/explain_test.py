@@ -121,6 +121,12 @@ class Explain(harness.CommandLine):
                         message=f"recommended ({row}): {kinds[0]}")
             scores = [float(line) for line in self.expect(
                 0, "rank", "--model", model, "--test", self.test, "--quiet").stdout.split()]
+            line = ["explain", "--model", model, "--test", self.test, "--qid", 1]
+            for option, value in (("--rule-size", 5), ("--smoothing", 5)):
+                self.expect(2, *line, option, value, message=f"{option} 5: the model {model} was "
+                            "fitted with" if "rules" in kinds else
+                            f"{option}: the model {model} has no member of the kind rules")
+            self.expect(0 if "rules" in kinds else 2, *line, "--engine", "lrar")
             for d in range(0, 16, 5):
                 words = ["--qid", d // 8, "--docid", f"D{d}", "--model", model]
                 why = self.explained(*words, "--top", 100000)

@@ -393,6 +393,42 @@ class Rank(harness.CommandLine):
         done = self.expect(0, "fit", "--train", many, "--model", self.model, "--quiet")
         self.assertEqual(done.stderr, b"")
 
+    def test_options_of_rules_beside_a_model_without_rules(self):
+        ranking = ["rank", "--test", self.test]
+        engines = (["--engine", "lrar"], ["--cache-memory", "1GB"])
+        for kinds in ("scorecard,linear", "linear", "recommended"):
+            self.fit("--members", kinds)
+            by_model = [*ranking, "--model", self.model]
+            for option, value in (("--rule-size", 4), ("--rule-size", 3), ("--min-support", 7),
+                                  ("--min-confidence", .5), ("--support-weight", 0),
+                                  ("--smoothing", 3), ("--feature-share", .2), *engines):
+                with self.subTest(kinds=kinds, option=option):
+                    self.expect(2, *by_model, option, value, message=f"{option}: the model "
+                                f"{self.model} has no member of the kind rules; see rulerank rank")
+            by_train = [*ranking, "--train", self.train, "--members", kinds]
+            for words in engines:
+                self.expect(2, *by_train, *words,
+                            message=f"{words[0]}: no member is of the kind rules; see rulerank rank")
+            for line in (by_model, by_train):  # auto asks for no engine
+                self.assertEqual(self.expect(0, *line, "--engine", "auto").stdout,
+                                 self.expect(0, *line).stdout)
+        settings = self.file("linear.json", json.dumps(
+            {"rulerank_settings": 1, "kind": "linear", "strength": 3, "folds": 5,
+             "missing_values": "item", "unlisted": "zero"}).encode())
+        by_settings = [*ranking, "--train", self.train, "--settings", settings]
+        self.expect(0, *by_settings)
+        for words in (*engines, ["--rule-size", 3]):
+            self.expect(2, *by_settings, *words,
+                        message=f"{words[0]}: no member is of the kind rules; see rulerank rank")
+        # With a member of rules they are options of that one.
+        self.fit("--members", "rules,linear", "--rule-size", 4)
+        mixed = [*ranking, "--model", self.model]
+        same = self.expect(0, *mixed).stdout
+        for words in (*engines, ["--rule-size", 4], ["--smoothing", 0]):
+            self.assertEqual(self.expect(0, *mixed, *words).stdout, same)
+        self.expect(2, *mixed, "--rule-size", 3, message="--rule-size 3: the model "
+                    f"{self.model} was fitted with 4")
+
     def test_members_that_learn_nothing(self):
         alike = self.file("alike.txt", b"1 qid:1 1:5\n1 qid:1 1:6\n")
         for kind in ("scorecard", "linear"):
@@ -438,6 +474,12 @@ class Rank(harness.CommandLine):
                  "--smoothness: --points-penalty cross-fit chooses it, too"),
                 (["--members", "scorecard", "--smoothness", -1], "--smoothness"),
                 (["--members", "linear", "--strength", 0], "--strength"),
+                # The option stands once.
+                (["--strength", -3], "error: --strength: found '-3', expected a number from 1e-9"),
+                (["--points-penalty", 0], "error: --points-penalty: found '0', expected a number"),
+                (["--members", "rules,rules"], "error: --members: rules is given twice"),
+                (["--members", "linear,scorecard,linear"], "--members: linear is given twice"),
+                (["--members", "recommended,recommended"], "found recommended beside others"),
                 (["--members", "linear", "--strength", "often"], "cross-fit")):
             with self.subTest(words=words):
                 self.expect(2, *line, *words, message=message)

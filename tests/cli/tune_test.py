@@ -230,13 +230,16 @@ class Tune(harness.CommandLine):
         self.assertEqual(json.loads(self.read("list.json"))["discretizer"]["norm"], "query-minmax")
 
     def test_kinds(self):
-        quick = ["--try-points-penalty", "0.01", "--try-smoothing", "0", "--try-support-weight", "0",
-                 "--try-bins", "4", "--try-method", "tube,width", "--threads"]
+        quick = ["--try-points-penalty", "0.01", "--try-bins", "4", "--try-method", "tube,width",
+                 "--threads"]
         kinds = ["--kinds", "rules,scorecard,linear", "--search", "grid", "--cross-fit", "3",
-                 "--combine", "2", *quick]
+                 "--combine", "2", "--try-smoothing", "0", "--try-support-weight", "0", *quick]
         self.tune(*kinds, "1", "--out", "best.json", "--trials", "t.tsv", small=[])
         rows = self.rows("t.tsv")
-        self.assertEqual(len(rows), 2 * 2 * 2 * 2 + 2 * 2 * 2 + 3)
+        added = json.loads(self.read("best.json"))["defaults"]["kept"]  # the scorecard that fit has
+        kinds_of = [row["kind"] for row in rows]
+        self.assertEqual([kinds_of.count(kind) for kind in ("rules", "scorecard", "linear")],
+                         [2 * 2 * 2 * 2, 2 * 3 * 2 + added, 4])
         self.assertEqual({row["kind"] for row in rows}, {"rules", "scorecard", "linear"})
         self.assertEqual({row["method"] for row in rows if row["kind"] == "linear"}, {"-"})
         self.tune(*kinds, "2", "--out", "two.json", small=[])
@@ -244,20 +247,129 @@ class Tune(harness.CommandLine):
         # Each kind alone: rank and evaluate say what the table does.
         line = ["--train", "data/Fold1/train.txt", "--test", "data/Fold1/vali.txt"]
         for kind in ("scorecard", "linear"):
-            self.tune("--kinds", kind, *quick, "1", "--out", "kind.json", small=[])
+            own = quick if kind == "scorecard" else ["--threads"]
+            self.tune("--kinds", kind, *own, "1", "--out", "kind.json", small=[])
             best = json.loads(self.read("kind.json"))
             self.expect(0, "rank", *line, "--settings", "kind.json", "--out", "s.txt")
             judged = json.loads(self.expect(
                 0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics",
                 "NDCG@10", "--json").stdout)["systems"][0]["averages"]
             self.assertEqual(judged, best["validation"])
-            if not best["defaults"]["kept"]:
+            if best["defaults"]["kept"]:
+                self.assertEqual([one["kind"] for one in best["members"]], ["scorecard", "linear"])
+            else:
                 self.assertEqual(best["kind"], kind)
         # Both, as one model.
         self.expect(0, "fit", *line[:2], "--model", "m", "--settings", "best.json")
         self.expect(0, "rank", "--model", "m", *line[2:], "--out", "by_model.txt")
         self.expect(0, "rank", *line, "--settings", "best.json", "--out", "by_settings.txt")
         self.assertEqual(self.read("by_model.txt"), self.read("by_settings.txt"))
+
+    def test_kinds_are_compared_with_what_fit_recommends(self):
+        """Few labels, many, and more features than linear systems take; with and without norms."""
+        wide = b"".join(b"%d qid:%d %s\n" % (d % 3 * (d % 7 > 2), d // 8, b" ".join(
+            b"%d:%d" % (f, (d * f * f + d % 3) % 11) for f in range(1, 800))) for d in range(24))
+        self.file("wide.txt", wide)
+        self.expect(0, "sample", "--documents", "1200", "--features", "5", "--queries", "60",
+                    "--fold-count", "3", "--out-dir", "more")
+        self.expect(0, "reduce", "--train", "more/Fold1/train.txt", "--out", "r.txt", "--method",
+                    "frequency", "--discretizer-out", "cuts.json")
+        fold = ["more/Fold1/train.txt", "more/Fold1/vali.txt"]
+        outcomes = set()
+        for row, files, kinds, given in (
+                ("few-labels", ["data/Fold1/train.txt", "data/Fold1/vali.txt"], "linear", []),
+                ("several-labels", fold, "linear,scorecard", []),
+                ("several-labels", fold, "scorecard", ["--norm", "query-zscore"]),
+                ("several-labels", fold, "rules,linear", ["--discretizer", "cuts.json"]),
+                ("many-features", ["wide.txt", "wide.txt"], "linear", [])):
+            poor = {"linear": ["--try-strength", "1e9"],
+                    "scorecard": ["--try-points-penalty", "10000", "--try-smoothness", "10000"],
+                    "rules": ["--try-rule-size", "2", "--try-min-support", "900"]}
+            for tried in ([], [word for kind in kinds.split(",") for word in poor[kind]]):
+                with self.subTest(row=row, kinds=kinds, given=given, tried=tried):
+                    outcomes.add((row, self.check_kinds(row, files, kinds, given, tried)))
+        self.assertLessEqual({(row, True) for row in ("few-labels", "several-labels")}, outcomes)
+        self.assertIn(("several-labels", False), outcomes)
+
+    def check_kinds(self, row, files, kinds, given, tried):
+        """Whether the defaults were kept: what fit gives, whose model the settings give then."""
+        line = ["--train", files[0], *given]
+
+        def judged():
+            self.expect(0, "rank", "--model", "m", "--test", files[1], "--out", "s.txt")
+            return json.loads(self.expect(
+                0, "evaluate", "--test", files[1], "--scores", "s.txt", "--metrics", "MAP",
+                "--json").stdout)["systems"][0]["averages"]
+
+        fitted = self.expect(0, "fit", *line, "--model", "m").stderr.decode().splitlines()
+        model, base = self.read("m"), judged()
+        done = self.expect(0, "tune", *line, "--vali", files[1], "--metrics", "MAP", "--kinds", kinds,
+                           *tried, "--out", "best.json",
+                           "--manifest", "log", "--threads", "1")
+        best = json.loads(self.read("best.json"))
+        said = done.stderr.decode().splitlines()
+        self.assertIn(f"recommended ({row}): ", said[0])
+        self.assertEqual(said[:2], fitted[:2])
+        self.assertEqual(json.loads(self.read("log"))["recommended"]["name"], row)
+        self.assertEqual(best["defaults"]["validation"], base)
+        self.assertEqual(len(best["defaults"]["members"]), 2)
+        self.assertGreaterEqual(best["validation"]["MAP"], base["MAP"])
+        self.expect(0, "fit", *line[:2], *(given if "--discretizer" in given else []), "--settings",
+                    "best.json", "--model", "m")
+        self.assertEqual(judged(), best["validation"])
+        kept = best["defaults"]["kept"]
+        self.assertIn("gained nothing over the recommended members, which are kept: " if kept else
+                      " over the recommended members, on the ", said[-1])
+        if kept:
+            self.assertEqual(self.read("m"), model)
+            self.assertEqual(len(best["members"]), 2)
+        else:
+            self.assertGreater(best["validation"]["MAP"], base["MAP"])
+            self.assertIn(best.get("kind", "rules"), kinds.split(","))
+        return kept
+
+    def test_the_candidates_of_kinds(self):
+        """Those of the defaults have what fit recommends."""
+        self.tune("--kinds", "scorecard,linear", "--search", "grid", "--metrics", "MAP", "--out",
+                  "best.json", "--trials", "t.tsv", small=[])
+        rows = self.rows("t.tsv")
+        kinds = [row["kind"] for row in rows]
+        self.assertEqual((kinds.count("scorecard"), kinds.count("linear")), (2 * 3 * 3 * 9, 4))
+        self.assertEqual({row["strength"] for row in rows if row["kind"] == "linear"},
+                         {"10", "100", "1000", "cross-fit"})
+        self.assertTrue([row for row in rows if [row[name] for name in (
+            "method", "bins", "loss", "points penalty", "smoothness")] ==
+            ["frequency", "20", "point", "0.001", "100"]])
+        # A strength that is cross-fitted is so in the settings, too.
+        self.tune("--kinds", "linear", "--try-strength", "cross-fit,1e9", "--combine", "2", "--out",
+                  "two.json", small=[])
+        two = json.loads(self.read("two.json"))
+        self.assertIn("cross-fit" if not two["defaults"]["kept"] else 1000,
+                      [member.get("strength") for member in two["members"]])
+
+    def test_lists_of_kinds_that_are_not_searched(self):
+        for kinds, of in (("linear", "rules"), ("scorecard,linear", "rules"),
+                          ("rules,linear", "scorecard"), ("rules", "scorecard"),
+                          ("scorecard", "linear"), ("rules", "linear")):
+            lists = {"rules": ["--try-rule-size=4", "--try-min-support=1", "--try-min-confidence=.1",
+                               "--try-support-weight=0", "--try-smoothing=0", "--try-feature-share=1"],
+                     "scorecard": ["--try-loss=pair", "--try-points-penalty=1", "--try-smoothness=1"],
+                     "linear": ["--try-strength=4"]}[of]
+            for word in lists:
+                with self.subTest(kinds=kinds, word=word):
+                    self.tune("--kinds", kinds, word, code=2, small=[], message=f"{word.split('=')[0]}: "
+                              f"found without {of} among --kinds ({kinds})")
+        for word in ("--try-method=tube", "--try-bins=4", "--try-norm=none"):
+            self.tune("--kinds", "linear", word, code=2, small=[], message=f"{word.split('=')[0]}: "
+                      "found without rules or scorecard among --kinds (linear)")
+        self.tune("--try-strength", "4", code=2, small=[], message="--try-strength: found without "
+                  "linear among --kinds (rules)")
+        for words in (["--engine", "lrar"], ["--cache-memory", "1GB"]):
+            self.tune("--kinds", "linear,scorecard", *words, code=2, small=[], message=f"{words[0]}: "
+                      "found without rules among --kinds (linear,scorecard)")
+        for word in ("0", "-1", "often"):
+            self.tune("--kinds", "linear", "--try-strength", f"10,{word}", code=2, small=[], message=
+                      f"error: --try-strength: found '{word}', expected a number from 1e-9 to 1e9, or")
 
     def test_what_tuning_gained(self):
         line = ["--train", "data/Fold1/train.txt", "--test", "data/Fold1/vali.txt"]
