@@ -2,12 +2,12 @@
 
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "core/stopwatch.hpp"
 #include "datasets/json_text.hpp"
 #include "eval/evaluate.hpp"
 #include "l2r/scorer.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -57,9 +57,7 @@ std::size_t queries_of(std::size_t k, std::size_t queries, search_options const&
 }
 
 std::function<double()> steady_seconds() {
-  return [begin = std::chrono::steady_clock::now()] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
+  return [watch = stopwatch()] { return watch.seconds(); };
 }
 
 }  // namespace
