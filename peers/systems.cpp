@@ -37,6 +37,9 @@ system make_rules(system_options const&) {
       for (double const weight : {0.0, -0.25})
         for (double const smoothing : {0.0, 5.0})
           s.trials.push_back(rules_trial(method, size, weight, smoothing));
+  for (auto const method : {datasets::binning::tube, datasets::binning::frequency})
+    s.trials.push_back(rules_trial(method, 4, -0.25, 5));
+  s.trials.push_back(rules_trial(datasets::binning::tube, 4, 0, 5));
   return s;
 }
 
@@ -101,13 +104,19 @@ system make_scorecard(system_options const&) {
       for (auto const& [penalty, smoothness] :
            {std::pair{1e-4, 0.1}, {1e-4, 1.0}, {1e-3, 10.0}, {1e-3, 100.0}})
         s.trials.push_back(members_trial(method, {card_like({loss, penalty, smoothness})}));
+  for (auto const& [loss, penalty] : {std::pair{l2r::card_loss::list, 1e-3},
+                                      {l2r::card_loss::pair, 1e-2},
+                                      {l2r::card_loss::point, 1e-2}})
+    s.trials.push_back(
+        members_trial(datasets::binning::frequency, {card_like({loss, penalty, 10})}));
   return s;
 }
 
 system make_linear(system_options const&) {
   constexpr auto any = datasets::binning::tube;  // it has no items
   system s{"linear", {}, members_trial(any, {linear_like(l2r::linear_options{}.strength)}), {}};
-  for (double const strength : {0.0, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5})
+  for (double const strength : {0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0,
+                                300.0, 500.0, 1e3, 2e3, 3e3, 1e4, 3e4, 1e5})
     s.trials.push_back(members_trial(any, {linear_like(strength)}));
   return s;
 }
@@ -136,6 +145,7 @@ system make_members(system_options const&) {
                                                {long_rules, smooth_points, linear},
                                                {rules, smooth_pairs, linear}})
       s.trials.push_back(members_trial(method, recipes));
+  s.trials.push_back(members_trial(datasets::binning::frequency, {rules, linear}));
   return s;
 }
 
@@ -182,6 +192,9 @@ system make_lightgbm(system_options const& options) {
         for (double const rate : {0.1, 0.05})
           s.trials.push_back(
               lightgbm_trial(library, {objective, most_trees, leaves, least, rate, 1}));
+  for (double const rate : {0.1, 0.05})
+    s.trials.push_back(lightgbm_trial(library, {"lambdarank", most_trees, 15, 50, rate, 1}));
+  s.trials.push_back(lightgbm_trial(library, {"regression", most_trees, 15, 50, 0.05, 1}));
   return s;
 }
 
@@ -202,15 +215,17 @@ system make_ilmart(system_options const& options) {
   constexpr std::size_t pairs = 50;  // as the authors' program
   lightgbm_library const library = lightgbm_for("ilmart", options);
   system s{"ilmart", library.version(), ilmart_trial(library, {{}, pairs, 100, 0}), {}};
+  auto const add = [&](std::size_t of, int leaves, int least, double rate) {
+    std::size_t const behind = of == 0 ? 0 : most_trees / 2;
+    s.trials.push_back(ilmart_trial(
+        library, {{"lambdarank", most_trees - behind, leaves, least, rate, 1}, of, behind, 0}));
+  };
   for (std::size_t const of : {std::size_t{0}, pairs})
     for (int const leaves : {31, 7})
       for (int const least : {20, 1})
-        for (double const rate : {0.1, 0.05}) {
-          std::size_t const behind = of == 0 ? 0 : most_trees / 2;
-          s.trials.push_back(ilmart_trial(
-              library,
-              {{"lambdarank", most_trees - behind, leaves, least, rate, 1}, of, behind, 0}));
-        }
+        for (double const rate : {0.1, 0.05}) add(of, leaves, least, rate);
+  for (double const rate : {0.1, 0.05}) add(pairs, 15, 50, rate);
+  add(0, 15, 50, 0.05);
   return s;
 }
 
@@ -237,6 +252,7 @@ system make_xgboost(system_options const&) {
     for (int const depth : {6, 4, 2})
       for (double const eta : {0.1, 0.05})
         s.trials.push_back(xgboost_trial({static_cast<int>(most_trees), depth, eta, objective, 0}));
+  s.trials.push_back(xgboost_trial({static_cast<int>(most_trees), 3, 0.05, "rank:pairwise", 0}));
   return s;
 }
 
@@ -260,6 +276,7 @@ system make_ranksvm(system_options const&) {
            {}};
   // Half decades from 1e-6 to 10.
   for (int i = -12; i <= 2; ++i) s.trials.push_back(ranksvm_trial(std::pow(10.0, i / 2.0)));
+  for (double const c : {2e-5, 2e-4, 2e-3, 2e-2}) s.trials.push_back(ranksvm_trial(c));
   return s;
 }
 
