@@ -23,16 +23,13 @@
 namespace rulerank::apps {
 namespace {
 
-struct search_dense_arguments {
+struct search_dense_arguments : neighbour_paths {
   std::string collection;
   std::string queries;
   std::string filter;
   std::string labels;
   std::string query_labels;
-  std::string out = "-";
   std::string values;
-  std::string run;
-  std::string tag = "rulerank";
   std::string metric = "l2";
   std::string engine = "auto";
   std::string votes;
@@ -80,17 +77,6 @@ void name_files(session& owner, search_dense_arguments const& arguments) {
   owner.outputs(outputs);
   for (session::named_input const& input : inputs) owner.input(input.path);
   expect_outside(owner, inputs, outputs);
-}
-
-/// Vectors as the search takes them: doubles become the nearest floats, as NumPy's and FAISS's
-/// users expect, 32-bit integers floats where they are the same.
-datasets::vectors read(session& owner, std::string const& path) {
-  datasets::vectors some = datasets::read_vectors(owner.ctx(), path);
-  using enum datasets::element;
-  if (some.type() == float64)
-    return datasets::converted(owner.ctx(), some, float32, datasets::rounding::nearest);
-  if (some.type() == int32) return datasets::converted(owner.ctx(), some, float32);
-  return some;
 }
 
 /// The rows whose numbers a file lists, one a line.
@@ -159,19 +145,7 @@ class dense_output {
     if (!arguments_.values.empty())
       for (double const value : found.value) values_.push_back(static_cast<float>(value));
   }
-  void add_range(std::size_t first, knn::rows_in_range const& found) {
-    for (std::size_t q = 0; q + 1 < found.begin.size(); ++q) {
-      auto const rows = found.rows_of(q);
-      auto const values = found.values_of(q);
-      knn::neighbours one;
-      one.queries = 1;
-      one.k = rows.size();
-      one.order = found.order;
-      one.id.assign(rows.begin(), rows.end());
-      one.value.assign(values.begin(), values.end());
-      lines_.write(std::to_string(first + q), 0, one);
-    }
-  }
+  void add_range(std::size_t first, knn::rows_in_range const& found) { lines_.write(first, found); }
   void commit(session& owner) {
     lines_.flush();
     if (votes_) votes_->flush();
@@ -224,8 +198,8 @@ void search_dense(session& owner, search_dense_arguments const& given, CLI::App 
   datasets::vectors queries;
   {
     auto const timer = owner.stage("read");
-    rows = read(owner, arguments.collection);
-    queries = read(owner, arguments.queries);
+    rows = read_searched_vectors(owner.ctx(), arguments.collection);
+    queries = read_searched_vectors(owner.ctx(), arguments.queries);
   }
   arguments.k = std::min(arguments.k, rows.size());
   auto const filter = read_filter(owner, arguments.filter, rows.size());
@@ -292,16 +266,13 @@ void add_search_dense(CLI::App& search, session& owner) {
               "Numbers of the rows that may be found, from 0, one a line")
       ->type_name("FILE");
   engine_option(*verb, "--engine", arguments->engine, knn::dense_engines());
-  path_option(*verb, "--out", arguments->out,
-              "Lines of query, rank, row, similarity or distance; with .ivecs, .ibin or .npy the "
-              "rows alone, -1 where there are none")
-      ->type_name("FILE")
-      ->capture_default_str();
+  arguments->add_outputs_to(
+      *verb,
+      "Lines of query, rank, row, similarity or distance; with .ivecs, .ibin or .npy the "
+      "rows alone, -1 where there are none");
   path_option(*verb, "--values", arguments->values,
               "Beside --out F.ivecs: the similarities or distances, in .fvecs, .fbin or .npy")
       ->type_name("FILE");
-  path_option(*verb, "--run", arguments->run, "The same as a TREC run")->type_name("FILE");
-  verb->add_option("--tag", arguments->tag, "Last column of the run")->capture_default_str();
   verb->add_option("--votes", arguments->votes,
                    "Classify the queries by their neighbours' labels: majority or similarity");
   path_option(*verb, "--labels", arguments->labels,

@@ -1,9 +1,9 @@
-// The EGNAT: Uribe, Navarro, Barrientos and Marín 2006, An index data structure for searching in
-// metric space databases; document 001, section 2.2.3.1 and Algorithm 1. Inner nodes are those of
+// The EGNAT: Uribe 2005, Manipulación de estructuras métricas en memoria secundaria;
+// Barrientos 2011, section 2.2.3.1 and Algorithm 1. Inner nodes are those of
 // Brin's GNAT 1995, Near neighbor search in large metric spaces: centres, the nearest of which each
 // object belongs to, and the range of distances from each centre to the objects of each; centres
 // are chosen as there, far apart among three times as many. Leaves keep the distances to their
-// centre. Objects are taken out with ghost hyperplanes, which the document names and Navarro and
+// centre. Objects are taken out with ghost hyperplanes, which Barrientos names and Navarro and
 // Uribe 2011, Fully dynamic metric access methods based on hyperplane partitioning, describe: an
 // object from below takes the place of a centre, whose ranges stay those of the centre before (its
 // ghost) and are widened by the distance between the two.

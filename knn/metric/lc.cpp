@@ -1,7 +1,8 @@
-// The List of Clusters: Chávez and Navarro 2005, A compact space decomposition for effective metric
-// indexing, with clusters of a fixed size. Search and order of the centres are those of document
-// 001, Algorithms 6 and 7: the first object is the first centre, each next one has the largest sum
-// of distances to the centres before it, of the objects that are in no cluster yet.
+// The List of Clusters: Chávez and Navarro 2000, An effective clustering algorithm to index high
+// dimensional metric spaces, with clusters of a fixed size. Search and order of the centres are
+// those of Barrientos 2011, Algorithms 6 and 7: the first object is the first centre, each next one
+// has the largest sum of distances to the centres before it, of the objects that are in no cluster
+// yet.
 
 #include "knn/metric/structure.hpp"
 

@@ -1,9 +1,9 @@
 // The M-tree: Ciaccia, Patella and Zezula 1997, M-tree: an efficient access method for similarity
-// search in metric spaces; document 001, section 2.2.3.2 and Algorithm 2. Objects lie in leaves, a
-// routing object above them has the radius of all below it; nodes keep the distances to the routing
-// object above. A node with too many entries is split by mM_RAD, the pair of entries whose larger
-// radius is the smallest, and the generalized hyperplane between them; entries that are equally
-// near to both go to the smaller half, without which equal objects would make a deep tree.
+// search in metric spaces; Barrientos 2011, section 2.2.3.2 and Algorithm 2. Objects lie in leaves,
+// a routing object above them has the radius of all below it; nodes keep the distances to the
+// routing object above. A node with too many entries is split by mM_RAD, the pair of entries whose
+// larger radius is the smallest, and the generalized hyperplane between them; entries that are
+// equally near to both go to the smaller half, without which equal objects would make a deep tree.
 
 #include "knn/metric/structure.hpp"
 
@@ -15,6 +15,8 @@ namespace rulerank::knn {
 namespace {
 
 constexpr std::size_t default_capacity = 32;
+/// With two, a half of three is full again: equal objects would add a level each.
+constexpr std::size_t least_capacity = 4;
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 struct entry {
@@ -41,7 +43,7 @@ class m_tree final : public metric_structure {
       : space_(from.space),
         rule_(from.space.rounding()),
         capacity_(std::max<std::size_t>(
-            from.options.bucket > 0 ? from.options.bucket : default_capacity, 2)) {
+            from.options.bucket > 0 ? from.options.bucket : default_capacity, least_capacity)) {
     if (from.saved != nullptr) {
       root_ = read(*from.saved, 0);
       size_ = from.saved->seen();

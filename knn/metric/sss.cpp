@@ -1,4 +1,4 @@
-// The SSS-Index: Pedreira and Brisaboa 2007; document 001, Algorithms 3 and 4. A table has the
+// The SSS-Index: Brisaboa et al. 2006; Barrientos 2011, Algorithms 3 and 4. A table has the
 // distance of each object to each pivot.
 
 #include "knn/metric/sss_pivots.hpp"
@@ -62,7 +62,7 @@ class sss_index final : public metric_structure {
       if (query.is_beyond(query.rule().at_least(to_pivot[p], row[p], row[p]))) return true;
     return false;
   }
-  /// The document gives a search by radius alone. Objects whose bounds are the smallest come first,
+  /// Barrientos gives a search by radius alone. Objects whose bounds are the smallest come first,
   /// so that the radius is small when the others come.
   void search_nearest(metric_query& query, std::vector<double> const& to_pivot) const {
     constexpr std::size_t at_once = 64;

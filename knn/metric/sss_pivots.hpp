@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-// Sparse Spatial Selection: Pedreira and Brisaboa 2007, Spatial selection of sparse pivots for
-// similarity search in metric spaces; document 001, Algorithm 3.
+// Sparse Spatial Selection: Brisaboa et al. 2006, Similarity search using sparse pivots for
+// efficient multimedia information retrieval; Barrientos 2011, Algorithm 3.
 namespace rulerank::knn {
 
 /// Places of the pivots among the objects: the first object, then in their order those that are at

@@ -1,6 +1,6 @@
 // The SSS-Tree: Brisaboa, Pedreira, Seco, Solar and Uribe 2008, Clustering-based similarity search
-// in metric spaces with sparse spatial centers; document 001, section 2.2.3.4 and Algorithm 5. The
-// centres of a node are chosen as SSS's pivots among its objects, the others go to the nearest
+// in metric spaces with sparse spatial centers; Barrientos 2011, section 2.2.3.4 and Algorithm 5.
+// The centres of a node are chosen as SSS's pivots among its objects, the others go to the nearest
 // centre, and each centre has the radius of its cluster.
 
 #include "knn/metric/sss_pivots.hpp"

@@ -141,6 +141,7 @@ class Usage(harness.CommandLine):
                             ["--index", "--run", "--classes"]),
             "search dense": ({"--collection": a, "--queries": a, "--out": "o"},
                              ["--filter", "--values", "--run", "--labels", "--query-labels", "--classes"]),
+            "search metric": ({"--collection": a, "--queries": a, "--out": "o"}, ["--index", "--run"]),
             "mine": ({"--transactions": a, "--out": "o"}, ["--train", "--appear", "--discretizer"]),
             "engines": ({}, []),
             "devices": ({}, []),
