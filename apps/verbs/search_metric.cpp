@@ -9,6 +9,7 @@
 #include "knn/metric/search.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -104,18 +105,28 @@ objects_read read_objects(session& owner, search_metric_arguments const& argumen
 }
 
 knn::metric_index prepare(session& owner, search_metric_arguments const& arguments,
-                          objects_read& objects, nlohmann::ordered_json& summary) {
+                          objects_read& objects, std::unique_ptr<knn::metric_queries>& queries,
+                          nlohmann::ordered_json& summary) {
+  auto const read_queries = [&] {
+    if (!arguments.queries.empty()) queries = objects.queries(owner, arguments.queries);
+  };
   if (arguments.collection.empty()) {
     auto const timer = owner.stage("open");
     auto opened = knn::metric_index::open(owner.ctx(), arguments.index);
     objects = {opened.vectors, opened.words};
+    read_queries();
     return std::move(opened.index);
   }
   objects = read_objects(owner, arguments);
-  knn::metric_index_options options{knn::metric_index_type_from(arguments.index_type),
-                                    arguments.bucket, arguments.alpha};
+  read_queries();
+  knn::metric_index_options options{.type = knn::metric_index_type_from(arguments.index_type),
+                                    .bucket = arguments.bucket,
+                                    .alpha = arguments.alpha};
+  // An index that is kept is for many.
+  options.queries = arguments.index.empty() && queries ? queries->size()
+                                                       : std::numeric_limits<std::size_t>::max();
   if (options.type == knn::metric_index_type::automatic) {
-    auto const choice = knn::choose_metric_index(*objects.space());
+    auto const choice = knn::choose_metric_index(*objects.space(), options.queries);
     options.type = choice.type;
     summary["reason"] = choice.reason;
     owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
@@ -177,7 +188,8 @@ void search_metric(session& owner, search_metric_arguments const& arguments, CLI
   if (!arguments.queries.empty()) out.emplace(arguments.out, arguments.run, arguments.tag);
   nlohmann::ordered_json summary = nlohmann::ordered_json::object();
   objects_read objects;
-  auto const index = prepare(owner, arguments, objects, summary);
+  std::unique_ptr<knn::metric_queries> queries;
+  auto const index = prepare(owner, arguments, objects, queries, summary);
   summary["objects"] = index.size();
   summary["metric"] = objects.metric();
   summary["index_type"] = knn::name_of(index.type());
@@ -187,7 +199,6 @@ void search_metric(session& owner, search_metric_arguments const& arguments, CLI
     summary["checked_triples"] = checked_triples;
   }
   if (out) {
-    auto const queries = objects.queries(owner, arguments.queries);
     summary["queries"] = queries->size();
     if (arguments.radius)
       summary["radius"] = *arguments.radius;

@@ -200,6 +200,8 @@ struct metric_index_options {
   std::size_t bucket = 0;
   /// sss, sss-tree: pivots are at least so much of the largest distance apart, within (0, 1].
   double alpha = 0.4;
+  /// automatic: how many queries are expected in all; few where that is not known.
+  std::size_t queries = 0;
 };
 
 class metric_structure;
@@ -213,12 +215,12 @@ std::string_view name_of(metric_index_type type);
 /// Throws `usage_error` that lists the names.
 metric_index_type metric_index_type_from(std::string_view name);
 
-/// What `automatic` stands for, and why.
+/// What `automatic` stands for where so many queries are expected, and why.
 struct metric_index_choice {
   metric_index_type type;
   std::string reason;
 };
-metric_index_choice choose_metric_index(metric_space const& space);
+metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries);
 
 /// The work of a search, the same for any number of threads.
 struct metric_work {
