@@ -40,4 +40,20 @@ struct neighbours {
   }
 };
 
+/// The rows, or other items, within a radius of some queries.
+struct rows_in_range {
+  value_order order = value_order::smaller_is_nearer;
+  std::vector<std::uint64_t> begin;  ///< [queries + 1] into row and value
+  std::vector<std::uint32_t> row;    ///< nearest first, equally near ones by rising number
+  std::vector<double> value;         ///< distances or similarities
+  double search_s = 0;               ///< seconds that the search took
+
+  std::span<std::uint32_t const> rows_of(std::size_t query) const {
+    return {row.data() + begin[query], begin[query + 1] - begin[query]};
+  }
+  std::span<double const> values_of(std::size_t query) const {
+    return {value.data() + begin[query], begin[query + 1] - begin[query]};
+  }
+};
+
 }  // namespace rulerank::knn

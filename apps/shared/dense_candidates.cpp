@@ -1,5 +1,6 @@
 #include "apps/shared/dense_candidates.hpp"
 
+#include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "core/error.hpp"
@@ -35,15 +36,6 @@ std::size_t topics_together(std::size_t words) {
 }
 
 }  // namespace
-
-datasets::vectors read_searchable(session& owner, std::string const& path) {
-  datasets::vectors some = datasets::read_vectors(owner.ctx(), path);
-  using enum datasets::element;
-  if (some.type() == float64)
-    return datasets::converted(owner.ctx(), some, float32, datasets::rounding::nearest);
-  if (some.type() == int32) return datasets::converted(owner.ctx(), some, float32);
-  return some;
-}
 
 found_lists lists_of(knn::neighbours const& found) {
   found_lists lists(found.queries);
@@ -101,8 +93,8 @@ std::string dense_arguments::feature() const {
 dense_candidates::dense_candidates(session& owner, dense_arguments const& arguments,
                                    std::size_t topics)
     : metric_(knn::dense_similarity_from(arguments.metric)),
-      documents_(read_searchable(owner, owner.input(arguments.vectors))),
-      topics_(read_searchable(owner, owner.input(arguments.topic_vectors))) {
+      documents_(read_searched_vectors(owner.ctx(), owner.input(arguments.vectors))),
+      topics_(read_searched_vectors(owner.ctx(), owner.input(arguments.topic_vectors))) {
   expect_one_each(topics_, topics, "topics");
   if (topics_.dimensions() != documents_.dimensions())
     throw error({topics_.name(), 1, 0}, fmt::format("found {}, expected {} as in {}",

@@ -16,10 +16,6 @@
 // Candidates of topics: by their words, by vectors of documents and topics, or by both.
 namespace rulerank::apps {
 
-/// Vectors of a file as a dense search takes them: doubles become the nearest floats, as NumPy's
-/// and FAISS's users expect, 32-bit integers floats where they are the same.
-datasets::vectors read_searchable(session& owner, std::string const& path);
-
 /// A document that was found for a topic; the larger score is the nearer one.
 struct found_document {
   std::uint32_t document = 0;

@@ -1,5 +1,6 @@
 #include "apps/shared/neighbour_output.hpp"
 
+#include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
@@ -31,6 +32,21 @@ std::string const& one_cell(std::string const& text, char const* option, std::st
 }
 
 }  // namespace
+
+void neighbour_paths::add_outputs_to(CLI::App& verb, std::string const& lines) {
+  path_option(verb, "--out", out, lines)->type_name("FILE")->capture_default_str();
+  path_option(verb, "--run", run, "The same as a TREC run")->type_name("FILE");
+  verb.add_option("--tag", tag, "Last column of the run")->capture_default_str();
+}
+
+datasets::vectors read_searched_vectors(context const& ctx, std::string const& path) {
+  datasets::vectors some = datasets::read_vectors(ctx, path);
+  using enum datasets::element;
+  if (some.type() == float64)
+    return datasets::converted(ctx, some, float32, datasets::rounding::nearest);
+  if (some.type() == int32) return datasets::converted(ctx, some, float32);
+  return some;
+}
 
 neighbour_files::neighbour_files(std::string const& out, std::string const& run, std::string tag)
     : tag_(std::move(tag)) {
@@ -65,6 +81,16 @@ void neighbour_files::write(std::string const& query, std::size_t q, knn::neighb
   for (std::size_t i = 0; i < count; ++i)
     write_line(query, i + 1, std::to_string(found.ids_of(q)[i]), found.order,
                found.values_of(q)[i]);
+}
+
+void neighbour_files::write(std::size_t first, knn::rows_in_range const& found) {
+  for (std::size_t q = 0; q + 1 < found.begin.size(); ++q) {
+    auto const rows = found.rows_of(q);
+    auto const values = found.values_of(q);
+    std::string const query = std::to_string(first + q);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      write_line(query, i + 1, std::to_string(rows[i]), found.order, values[i]);
+  }
 }
 
 void neighbour_files::flush() {

@@ -3,6 +3,7 @@
 #include "apps/shared/session.hpp"
 #include "core/output_file.hpp"
 #include "datasets/documents.hpp"
+#include "datasets/vectors.hpp"
 #include "knn/classification.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/text/text_index.hpp"
@@ -17,6 +18,20 @@
 // What `search` writes of the neighbours that it finds.
 namespace rulerank::apps {
 
+/// Where neighbours are written to: a verb's options, and what they are set to.
+struct neighbour_paths {
+  std::string out = "-";
+  std::string run;
+  std::string tag = "rulerank";
+
+  /// --out, --run and --tag. `lines`: what --out is, for the help.
+  void add_outputs_to(CLI::App& verb, std::string const& lines);
+};
+
+/// Vectors as a search takes them: doubles become the nearest floats, as NumPy's and FAISS's users
+/// expect, 32-bit integers floats where they are the same.
+datasets::vectors read_searched_vectors(context const& ctx, std::string const& path);
+
 /// Neighbours, query by query, as TSV and as a TREC run.
 class neighbour_files {
  public:
@@ -29,6 +44,8 @@ class neighbour_files {
              knn::string_table const& ids);
   /// With the numbers of items as their ids.
   void write(std::string const& query, std::size_t q, knn::neighbours const& found);
+  /// Of queries from `first` on, whose numbers are their ids.
+  void write(std::size_t first, knn::rows_in_range const& found);
   void flush();
   void commit();
 

@@ -19,13 +19,10 @@
 namespace rulerank::apps {
 namespace {
 
-struct search_text_arguments {
+struct search_text_arguments : neighbour_paths {
   std::string collection;
   std::string queries;
   std::string index;
-  std::string out = "-";
-  std::string run;
-  std::string tag = "rulerank";
   std::string metric = "auto";
   std::string engine = "auto";
   std::string votes;
@@ -283,12 +280,7 @@ void add_text(CLI::App& search, session& owner) {
   verb->add_option("--balance", arguments->balance,
                    "fish: postings dealt to threads evenly (inter), or a term to a block (intra)")
       ->capture_default_str();
-  path_option(*verb, "--out", arguments->out,
-              "Lines of query, rank, document, similarity or distance")
-      ->type_name("FILE")
-      ->capture_default_str();
-  path_option(*verb, "--run", arguments->run, "The same as a TREC run")->type_name("FILE");
-  verb->add_option("--tag", arguments->tag, "Last column of the run")->capture_default_str();
+  arguments->add_outputs_to(*verb, "Lines of query, rank, document, similarity or distance");
   verb->add_option("--votes", arguments->votes,
                    "Classify the queries by their neighbours' labels: majority or similarity");
   path_option(*verb, "--classes", arguments->classes, "Lines of query, label, class voted for")
@@ -306,6 +298,7 @@ void add_search(CLI::App& program, session& owner) {
   search->require_subcommand(1);
   add_text(*search, owner);
   add_search_dense(*search, owner);
+  add_search_metric(*search, owner);
 }
 
 }  // namespace rulerank::apps

@@ -1,4 +1,3 @@
-#include "apps/shared/dense_candidates.hpp"
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/text_arguments.hpp"
@@ -26,7 +25,7 @@
 namespace rulerank::apps {
 namespace {
 
-struct search_dense_arguments {
+struct search_dense_arguments : neighbour_paths {
   std::string collection;
   std::string index;
   std::string queries;
@@ -35,10 +34,7 @@ struct search_dense_arguments {
   std::string query_ids;
   std::string labels;
   std::string query_labels;
-  std::string out = "-";
   std::string values;
-  std::string run;
-  std::string tag = "rulerank";
   std::string metric = "l2";
   std::string engine = "auto";
   std::string votes;
@@ -317,7 +313,7 @@ knn::dense_index prepare(session& owner, search_dense_arguments const& arguments
   datasets::vectors rows;
   if (!arguments.collection.empty()) {
     auto const timer = owner.stage("read");
-    rows = read_searchable(owner, arguments.collection);
+    rows = read_searched_vectors(owner.ctx(), arguments.collection);
   }
   // Of an index its size says about how many numbers there are.
   double const numbers =
@@ -345,7 +341,7 @@ void search_dense(session& owner, search_dense_arguments const& given, CLI::App 
   datasets::vectors queries;
   if (!arguments.queries.empty()) {
     auto const timer = owner.stage("read");
-    queries = read_searchable(owner, arguments.queries);
+    queries = read_searched_vectors(owner.ctx(), arguments.queries);
   }
   knn::dense_index const index = prepare(owner, arguments, queries);
   auto const& engine = *find_engine(knn::dense_engines(), index.engine());
@@ -392,20 +388,17 @@ void add_search_dense(CLI::App& search, session& owner) {
               "Numbers of the rows that may be found, from 0, one a line")
       ->type_name("FILE");
   engine_option(*verb, "--engine", arguments->engine, knn::dense_engines());
-  path_option(*verb, "--out", arguments->out,
-              "Lines of query, rank, row, similarity or distance; with .ivecs, .ibin or .npy the "
-              "rows alone, -1 where there are none")
-      ->type_name("FILE")
-      ->capture_default_str();
+  arguments->add_outputs_to(
+      *verb,
+      "Lines of query, rank, row, similarity or distance; with .ivecs, .ibin or .npy the "
+      "rows alone, -1 where there are none");
   path_option(*verb, "--values", arguments->values,
               "Beside --out F.ivecs: the similarities or distances, in .fvecs, .fbin or .npy")
       ->type_name("FILE");
-  path_option(*verb, "--run", arguments->run, "The same as a TREC run")->type_name("FILE");
   path_option(*verb, "--ids", arguments->ids, "The rows' ids, one a line; default: numbers from 0")
       ->type_name("FILE");
   path_option(*verb, "--query-ids", arguments->query_ids, "The queries' ids, likewise")
       ->type_name("FILE");
-  verb->add_option("--tag", arguments->tag, "Last column of the run")->capture_default_str();
   verb->add_option("--votes", arguments->votes,
                    "Classify the queries by their neighbours' labels: majority or similarity");
   path_option(*verb, "--labels", arguments->labels,

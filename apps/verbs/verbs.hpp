@@ -25,7 +25,8 @@ void add_mine(CLI::App& program, session& owner);
 void add_rank(CLI::App& program, session& owner);
 void add_sample(CLI::App& program, session& owner);
 void add_search(CLI::App& program, session& owner);
-void add_search_dense(CLI::App& search, session& owner);  // below search
+void add_search_dense(CLI::App& search, session& owner);   // below search
+void add_search_metric(CLI::App& search, session& owner);  // likewise
 void add_split(CLI::App& program, session& owner);
 void add_tune(CLI::App& program, session& owner);
 void add_vectors(CLI::App& program, session& owner);

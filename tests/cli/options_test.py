@@ -248,7 +248,7 @@ class Completion(harness.CommandLine):
         for line, expected, others in (
                 ("rulerank ra", {"rank"}, set()),
                 ("rulerank ", {"reduce", "search", "help"}, {"pages"}),
-                ("rulerank search ", {"text", "dense"}, set()),
+                ("rulerank search ", {"text", "dense", "metric"}, set()),
                 ("rulerank search text --que", {"--queries"}, set()),
                 ("rulerank rank --tra", {"--train"}, set()),
                 ("rulerank rank --train some.txt --me", {"--method"}, set()),

@@ -46,7 +46,7 @@ def commands(text, verbs):
 def faults(program):
     pages = sorted((DOCS / "verbs").glob("*.md"))
     options = {page.stem: printed(program, page.stem) for page in pages}
-    options["search"] |= printed(program, "search", "text") | printed(program, "search", "dense")
+    options["search"] |= set.union(*(printed(program, "search", what) for what in ("text", "dense", "metric")))
     shared = (DOCS / "command-line.md").read_text()
     for page in pages:
         texts = [page.read_text()] + [(DOCS / name).read_text() for name in MORE.get(page.stem, [])]

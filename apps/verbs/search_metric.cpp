@@ -1,0 +1,270 @@
+#include "apps/shared/neighbour_output.hpp"
+#include "apps/shared/options.hpp"
+#include "apps/shared/text_arguments.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
+#include "datasets/text_source.hpp"
+#include "knn/metric/search.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+constexpr std::size_t checked_triples = 100000;
+/// So many have their neighbours in memory together.
+constexpr std::size_t queries_together = 256;
+
+struct search_metric_arguments : neighbour_paths {
+  std::string collection;
+  std::string queries;
+  std::string index;
+  std::string metric = "l2";
+  std::string index_type = "auto";
+  std::string letters = "code-points";
+  std::size_t bucket = 0;
+  double alpha = knn::metric_index_options().alpha;
+  std::optional<double> radius;
+  std::size_t k = 30;
+  bool check_metric = false;
+};
+
+void check_usage(search_metric_arguments const& arguments, CLI::App const& verb) {
+  auto const refuse = [&](std::vector<std::string> const& names, std::string_view beside) {
+    for (std::string const& name : names)
+      if (verb.count(name) > 0) throw usage_error(fmt::format("{} {}", name, beside));
+  };
+  if (arguments.collection.empty() && arguments.index.empty())
+    throw usage_error("no objects, expected --collection or --index");
+  if (arguments.queries.empty() && !arguments.check_metric &&
+      (arguments.collection.empty() || arguments.index.empty()))
+    throw usage_error(
+        "nothing to do, expected --queries, --check-metric, or --collection and --index");
+  if (arguments.collection.empty())
+    refuse({"--metric", "--index-type", "--letters", "--bucket", "--alpha"},
+           "beside --index without --collection: the index has been made");
+  if (arguments.queries.empty())
+    refuse({"--k", "--radius", "--out", "--run", "--tag"}, "without --queries");
+  if (arguments.radius) refuse({"--k"}, "beside --radius");
+  if (arguments.metric != "edit") refuse({"--letters"}, "without --metric edit");
+  if (arguments.index == "-")
+    throw usage_error("--index: found -, expected a file, which is mapped and not read");
+}
+
+/// Names inputs and outputs before any is read or written.
+void name_files(session& owner, search_metric_arguments const& arguments) {
+  std::vector<session::named_input> const inputs{{"--collection", arguments.collection},
+                                                 {"--queries", arguments.queries}};
+  owner.inputs(inputs);
+  std::vector<session::named_output> outputs;
+  if (!arguments.queries.empty()) outputs = {{"--out", arguments.out}, {"--run", arguments.run}};
+  if (!arguments.collection.empty()) outputs.push_back({"--index", arguments.index});
+  owner.outputs(outputs);
+  for (session::named_input const& input : inputs) owner.input(input.path);
+  expect_outside(owner, inputs, outputs);
+  if (arguments.collection.empty()) owner.input(arguments.index);
+}
+
+/// The objects of the collection: one of the two.
+struct objects_read {
+  std::shared_ptr<knn::vector_space const> vectors;
+  std::shared_ptr<knn::word_space const> words;
+
+  std::shared_ptr<knn::metric_space const> space() const {
+    if (words) return words;
+    return vectors;
+  }
+  std::string_view metric() const {
+    return knn::name_of(words ? knn::metric_distance::edit : vectors->which());
+  }
+  std::unique_ptr<knn::metric_queries> queries(session& owner, std::string const& path) const {
+    if (words) return words->queries(knn::read_words(owner.ctx(), path));
+    return vectors->queries(owner.ctx(), read_searched_vectors(owner.ctx(), path));
+  }
+};
+
+objects_read read_objects(session& owner, search_metric_arguments const& arguments) {
+  auto const timer = owner.stage("read");
+  auto const which = knn::metric_distance_from(arguments.metric);
+  if (which != knn::metric_distance::edit)
+    return {std::make_shared<knn::vector_space>(
+                owner.ctx(), read_searched_vectors(owner.ctx(), arguments.collection), which),
+            nullptr};
+  auto const unit = arguments.letters == "bytes" ? knn::letters::bytes : knn::letters::code_points;
+  return {nullptr, std::make_shared<knn::word_space>(
+                       knn::read_words(owner.ctx(), arguments.collection), unit)};
+}
+
+knn::metric_index prepare(session& owner, search_metric_arguments const& arguments,
+                          objects_read& objects, std::unique_ptr<knn::metric_queries>& queries,
+                          nlohmann::ordered_json& summary) {
+  auto const read_queries = [&] {
+    if (!arguments.queries.empty()) queries = objects.queries(owner, arguments.queries);
+  };
+  if (arguments.collection.empty()) {
+    auto const timer = owner.stage("open");
+    auto opened = knn::metric_index::open(owner.ctx(), arguments.index);
+    objects = {opened.vectors, opened.words};
+    read_queries();
+    return std::move(opened.index);
+  }
+  objects = read_objects(owner, arguments);
+  read_queries();
+  knn::metric_index_options options{.type = knn::metric_index_type_from(arguments.index_type),
+                                    .bucket = arguments.bucket,
+                                    .alpha = arguments.alpha};
+  // An index that is kept is for many.
+  options.queries = arguments.index.empty() && queries ? queries->size()
+                                                       : std::numeric_limits<std::size_t>::max();
+  if (options.type == knn::metric_index_type::automatic) {
+    auto const choice = knn::choose_metric_index(*objects.space(), options.queries);
+    options.type = choice.type;
+    summary["reason"] = choice.reason;
+    owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
+  }
+  auto const timer = owner.stage("index");
+  knn::metric_index index(owner.ctx(), objects.space(), options);
+  if (!arguments.index.empty()) index.save(owner.ctx(), arguments.index);
+  return index;
+}
+
+/// Throws `error` naming the objects whose distances are no metric's.
+void check(session& owner, objects_read const& objects, std::string const& path) {
+  auto const timer = owner.stage("check");
+  if (auto const breach = knn::check_metric(owner.ctx(), *objects.space(), checked_triples))
+    throw error({datasets::display_name(path), 0, 0},
+                fmt::format("found distances that are no metric's: {}", breach->what));
+  owner.say(fmt::format("{} found no distance that breaks the triangle inequality",
+                        counted(checked_triples, "random triple")));
+}
+
+/// The distances that were computed.
+std::uint64_t search_batches(session& owner, search_metric_arguments const& arguments,
+                             knn::metric_index const& index, knn::metric_queries const& all,
+                             neighbour_files& out) {
+  /// Some of the queries.
+  class batch final : public knn::metric_queries {
+   public:
+    batch(knn::metric_queries const& all, std::size_t first)
+        : all_(all), first_(first), count_(std::min(queries_together, all.size() - first)) {}
+    std::size_t size() const noexcept override { return count_; }
+    std::unique_ptr<knn::distances_from> from(std::size_t query) const override {
+      return all_.from(first_ + query);
+    }
+
+   private:
+    knn::metric_queries const& all_;
+    std::size_t first_, count_;
+  };
+  auto const timer = owner.stage("search");
+  knn::metric_work work;
+  std::size_t const k = std::min(arguments.k, std::max<std::size_t>(index.size(), 1));
+  for (std::size_t first = 0; first < all.size(); first += queries_together) {
+    batch const some(all, first);
+    if (arguments.radius) {
+      out.write(first, index.search_range(owner.ctx(), some, *arguments.radius, &work));
+    } else {
+      auto const found = index.search(owner.ctx(), some, k, &work);
+      for (std::size_t q = 0; q < some.size(); ++q) out.write(std::to_string(first + q), q, found);
+    }
+    owner.ctx().report("search", first + some.size(), all.size());
+  }
+  return work.evaluations;
+}
+
+void search_metric(session& owner, search_metric_arguments const& arguments, CLI::App const& verb) {
+  check_usage(arguments, verb);
+  name_files(owner, arguments);
+  std::optional<neighbour_files> out;
+  if (!arguments.queries.empty()) out.emplace(arguments.out, arguments.run, arguments.tag);
+  nlohmann::ordered_json summary = nlohmann::ordered_json::object();
+  objects_read objects;
+  std::unique_ptr<knn::metric_queries> queries;
+  auto const index = prepare(owner, arguments, objects, queries, summary);
+  summary["objects"] = index.size();
+  summary["metric"] = objects.metric();
+  summary["index_type"] = knn::name_of(index.type());
+  summary["build_evaluations"] = index.build_evaluations();
+  if (arguments.check_metric) {
+    check(owner, objects, arguments.collection.empty() ? arguments.index : arguments.collection);
+    summary["checked_triples"] = checked_triples;
+  }
+  if (out) {
+    summary["queries"] = queries->size();
+    if (arguments.radius)
+      summary["radius"] = *arguments.radius;
+    else
+      summary["k"] = std::min(arguments.k, index.size());
+    summary["evaluations"] = search_batches(owner, arguments, index, *queries, *out);
+    out->flush();
+    out->commit();
+    if (arguments.out != "-")
+      owner.say(fmt::format("searched {} in {}, neighbours in {}",
+                            counted(queries->size(), "query", "queries"),
+                            counted(index.size(), "object"), arguments.out));
+  }
+  for (auto const& [key, value] : summary.items()) owner.note(key, value);
+  if (owner.prints_json()) {
+    summary["seconds"] = owner.timings();
+    write_file("-", datasets::text_of(summary));
+  }
+}
+
+}  // namespace
+
+void add_search_metric(CLI::App& search, session& owner) {
+  auto const arguments = std::make_shared<search_metric_arguments>();
+  CLI::App* const verb = add_verb(
+      search, owner, "metric", "The nearest objects of a metric space, exactly",
+      "rulerank search metric --collection words.txt --queries asked.txt --metric edit --radius 2",
+      [arguments, &owner, &search] {
+        search_metric(owner, *arguments, *search.get_subcommand("metric"));
+      });
+  path_option(*verb, "--collection", arguments->collection,
+              "Vectors: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx; with --metric edit "
+              "words, one a line")
+      ->type_name("FILE");
+  path_option(*verb, "--index", arguments->index,
+              "With --collection: where the index is kept; without: the index to search")
+      ->type_name("FILE");
+  path_option(*verb, "--queries", arguments->queries, "Queries, in a form of the objects")
+      ->type_name("FILE");
+  expect_read(*verb,
+              verb->add_option("--metric", arguments->metric,
+                               "l1, l2, linf, angular (the angle between vectors) or edit "
+                               "(Levenshtein's distance of words)")
+                  ->capture_default_str(),
+              [](std::string const& name) { knn::metric_distance_from(name); },
+              {"l1", "l2", "linf", "angular", "edit"});
+  number_option(*verb, "--k", arguments->k, "Neighbours of a query", {1, std::size_t{1} << 40});
+  number_option(*verb, "--radius", arguments->radius,
+                "Instead of k: all objects within a distance");
+  std::vector<std::string> types{"auto"};
+  for (auto const& entry : knn::metric_index_types()) types.emplace_back(entry.name);
+  word_option(
+      *verb, "--index-type", arguments->index_type, types,
+      fmt::format("How objects are excluded without their distance: {}", fmt::join(types, ", ")));
+  number_option(*verb, "--bucket", arguments->bucket,
+                "Objects of a cluster (lc), of a leaf or node (trees); 0: what suits the type",
+                {0, std::size_t{1} << 31});
+  number_option(*verb, "--alpha", arguments->alpha,
+                "sss, sss-tree: pivots are at least so much of the largest distance apart");
+  word_option(*verb, "--letters", arguments->letters, {"code-points", "bytes"},
+              "What the letters of words are: code-points of UTF-8, or bytes");
+  verb->add_flag("--check-metric", arguments->check_metric,
+                 fmt::format("Look among {} random triples of objects for a distance that breaks "
+                             "the triangle inequality",
+                             checked_triples));
+  arguments->add_outputs_to(*verb, "Lines of query, rank, object, distance");
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,223 @@
+// Search in metric spaces: every type of index, on files of real objects.
+//
+//   metric_bench words=FILE [letters=bytes]      one a line, under the edit distance
+//   metric_bench vectors=FILE                    SISAP's text: "dimensions rows ...", then the rows
+//   ... [metric=l1|l2|linf|angular] [queries=200] [share=.1,1] [k=1,10,30] [threads=1] [rounds=3]
+//       [types=brute,lc,...]
+//
+// Queries are drawn objects of the file, which are taken out of the database. A radius is one
+// within which an object of the database lies of so many percent of all pairs of a sample (share=).
+// Before it is timed, each answer is held against brute force, ids and distances. One JSON line an
+// index and kind of search: distance evaluations and the median time a query, that of brute force
+// beside it, and what the index took to make.
+
+#include "core/context.hpp"
+#include "core/machine.hpp"
+#include "core/random.hpp"
+#include "knn/metric/search.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace {
+
+using namespace rulerank;
+using std::size_t;
+
+struct settings {
+  std::map<std::string, std::string> values{
+      {"letters", "code-points"}, {"metric", "l2"}, {"queries", "200"}, {"share", ".01,.1,1"},
+      {"k", "1,10,30"},           {"threads", "1"}, {"rounds", "3"}};
+
+  std::string const& operator[](std::string const& name) { return values[name]; }
+  std::vector<std::string> list(std::string const& name) {
+    std::vector<std::string> parts;
+    std::string rest = values[name];
+    while (!rest.empty()) {
+      size_t const end = std::min(rest.find(','), rest.size());
+      parts.push_back(rest.substr(0, end));
+      rest.erase(0, end + 1);
+    }
+    return parts;
+  }
+};
+
+struct task {
+  std::string data, metric;
+  std::shared_ptr<knn::metric_space const> space;
+  std::unique_ptr<knn::metric_queries> queries;
+};
+
+/// Which objects are queries.
+std::vector<bool> drawn(size_t objects, size_t queries) {
+  std::vector<size_t> order(objects);
+  std::iota(order.begin(), order.end(), size_t{0});
+  random_engine chance(1);
+  shuffle(std::span(order), chance);
+  std::vector<bool> is_query(objects);
+  for (size_t i = 0; i < std::min(queries, objects / 2); ++i) is_query[order[i]] = true;
+  return is_query;
+}
+
+task words_of(context const& ctx, settings& chosen) {
+  auto const words = knn::read_words(ctx, chosen["words"]);
+  auto const is_query = drawn(words.size(), std::stoul(chosen["queries"]));
+  std::vector<std::string> database;
+  std::vector<std::string> asked;
+  for (size_t i = 0; i < words.size(); ++i) (is_query[i] ? asked : database).push_back(words[i]);
+  auto const space = std::make_shared<knn::word_space>(
+      std::move(database),
+      chosen["letters"] == "bytes" ? knn::letters::bytes : knn::letters::code_points);
+  return {chosen["words"], "edit", space, space->queries(asked)};
+}
+
+task vectors_of(context const& ctx, settings& chosen) {
+  std::ifstream file(chosen["vectors"]);
+  size_t dimensions = 0;
+  size_t rows = 0;
+  std::string rest;
+  if (!(file >> dimensions >> rows) || !std::getline(file, rest))
+    throw std::invalid_argument("no vectors in " + chosen["vectors"]);
+  std::vector<float> values(rows * dimensions);
+  for (float& value : values) file >> value;
+  if (!file) throw std::invalid_argument("vectors cut off in " + chosen["vectors"]);
+  auto const is_query = drawn(rows, std::stoul(chosen["queries"]));
+  std::vector<float> database;
+  std::vector<float> asked;
+  for (size_t i = 0; i < rows; ++i) {
+    auto& to = is_query[i] ? asked : database;
+    auto const at = values.begin() + static_cast<std::ptrdiff_t>(i * dimensions);
+    to.insert(to.end(), at, at + static_cast<std::ptrdiff_t>(dimensions));
+  }
+  auto const space =
+      std::make_shared<knn::vector_space>(ctx, datasets::vectors(std::move(database), dimensions),
+                                          knn::metric_distance_from(chosen["metric"]));
+  return {chosen["vectors"], chosen["metric"], space,
+          space->queries(ctx, datasets::vectors(std::move(asked), dimensions))};
+}
+
+/// The distance that `percent` of the pairs of queries and objects do not exceed.
+double radius_of(task const& given, double percent) {
+  std::vector<double> sample;
+  for (size_t q = 0; q < std::min<size_t>(given.queries->size(), 50); ++q) {
+    auto const origin = given.queries->from(q);
+    for (size_t i = q; i < given.space->size(); i += 7)
+      sample.push_back(origin->to(static_cast<std::uint32_t>(i)));
+  }
+  auto const at = sample.begin() + static_cast<std::ptrdiff_t>(
+                                       static_cast<double>(sample.size() - 1) * percent / 100);
+  std::nth_element(sample.begin(), at, sample.end());
+  return *at;
+}
+
+double seconds(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// One kind of search: k nearest, or all within a radius.
+struct kind {
+  size_t k = 0;
+  double radius = 0;
+  double percent = 0;
+};
+struct answer {
+  std::vector<std::uint32_t> ids;
+  std::vector<double> values;
+  std::uint64_t evaluations = 0;
+  bool operator==(answer const& other) const { return ids == other.ids && values == other.values; }
+};
+answer ask(context const& ctx, knn::metric_index const& index, knn::metric_queries const& queries,
+           kind const& what) {
+  knn::metric_work work;
+  if (what.k > 0) {
+    auto found = index.search(ctx, queries, what.k, &work);
+    return {std::move(found.id), std::move(found.value), work.evaluations};
+  }
+  auto found = index.search_range(ctx, queries, what.radius, &work);
+  return {std::move(found.row), std::move(found.value), work.evaluations};
+}
+
+double median_ms(context const& ctx, knn::metric_index const& index, task const& given,
+                 kind const& what, size_t rounds) {
+  std::vector<double> times;
+  for (size_t r = 0; r < rounds; ++r) {
+    auto const start = std::chrono::steady_clock::now();
+    ask(ctx, index, *given.queries, what);
+    times.push_back(seconds(start) * 1e3 / static_cast<double>(given.queries->size()));
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+void measure(context const& ctx, settings& chosen, task const& given) {
+  std::vector<kind> kinds;
+  for (auto const& k : chosen.list("k")) kinds.push_back({std::stoul(k), 0, 0});
+  for (auto const& percent : chosen.list("share"))
+    kinds.push_back({0, radius_of(given, std::stod(percent)), std::stod(percent)});
+  size_t const rounds = std::stoul(chosen["rounds"]);
+  knn::metric_index const brute(ctx, given.space, {knn::metric_index_type::brute});
+  std::vector<answer> expected;
+  std::vector<double> brute_ms;
+  for (kind const& what : kinds) {
+    expected.push_back(ask(ctx, brute, *given.queries, what));
+    brute_ms.push_back(median_ms(ctx, brute, given, what, rounds));
+  }
+  auto types = chosen.list("types");
+  if (types.empty())
+    for (auto const& entry : knn::metric_index_types()) types.emplace_back(entry.name);
+  for (auto const& type : types) {
+    auto const start = std::chrono::steady_clock::now();
+    knn::metric_index const index(ctx, given.space, {knn::metric_index_type_from(type)});
+    double const build_s = seconds(start);
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      kind const& what = kinds[i];
+      auto const found = ask(ctx, index, *given.queries, what);
+      if (!(found == expected[i])) throw std::logic_error(type + " found other objects than brute");
+      auto const queries = static_cast<double>(given.queries->size());
+      double const ms = median_ms(ctx, index, given, what, rounds);
+      fmt::print(
+          "{{\"data\": \"{}\", \"metric\": \"{}\", \"objects\": {}, \"queries\": {}, \"threads\": "
+          "{}, \"index\": \"{}\", {}, \"found\": {:.4g}, \"evaluations\": {:.6g}, \"query_ms\": "
+          "{:.4g}, \"brute_ms\": {:.4g}, \"build_s\": {:.4g}, \"build_evaluations\": {}}}\n",
+          given.data.substr(given.data.rfind('/') + 1), given.metric, given.space->size(),
+          given.queries->size(), ctx.thread_count(), type,
+          what.k > 0 ? fmt::format("\"k\": {}", what.k)
+                     : fmt::format("\"percent\": {}, \"radius\": {}", what.percent, what.radius),
+          static_cast<double>(found.ids.size()) / queries,
+          static_cast<double>(found.evaluations) / queries, ms, brute_ms[i], build_s,
+          index.build_evaluations());
+      std::cout.flush();
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  settings chosen;
+  for (int i = 1; i < argc; ++i) {
+    std::string const argument = argv[i];
+    size_t const equals = argument.find('=');
+    if (equals == argument.npos) throw std::invalid_argument("expected NAME=VALUE: " + argument);
+    chosen.values[argument.substr(0, equals)] = argument.substr(equals + 1);
+  }
+  context ctx;
+  ctx.threads = std::stoi(chosen["threads"]);
+  auto const here = this_machine();
+  fmt::print(stderr, "commit {}, {}, {} cores\n", commit(), here.cpu, here.cores);
+  measure(ctx, chosen, chosen["vectors"].empty() ? words_of(ctx, chosen) : vectors_of(ctx, chosen));
+  return 0;
+} catch (std::exception const& e) {
+  fmt::print(stderr, "metric_bench: {}\n", e.what());
+  return 1;
+}

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "knn/metric/exclusion.hpp"
+#include "knn/metric/search.hpp"
+#include "knn/metric/structure.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace rulerank::knn {
+
+/// What a `metric_index` is.
+struct metric_index::implementation {
+  std::shared_ptr<metric_space const> space;
+  metric_index_options options;  ///< with the type that was chosen
+  exclusion rule;
+  std::unique_ptr<metric_structure> structure;
+  std::vector<bool> holds{};  ///< of each object of the space
+};
+
+}  // namespace rulerank::knn

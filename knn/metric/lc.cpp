@@ -1,0 +1,113 @@
+// The List of Clusters: Chávez and Navarro 2000, An effective clustering algorithm to index high
+// dimensional metric spaces, with clusters of a fixed size. Search and order of the centres are
+// those of Barrientos 2011, Algorithms 6 and 7: the first object is the first centre, each next one
+// has the largest sum of distances to the centres before it, of the objects that are in no cluster
+// yet.
+
+#include "knn/metric/structure.hpp"
+
+#include <algorithm>
+
+namespace rulerank::knn {
+
+namespace {
+
+constexpr std::size_t default_bucket = 32;
+
+struct cluster {
+  std::uint32_t centre = 0;
+  double radius = 0;  ///< the largest distance of the cluster; later clusters are not nearer
+  std::vector<std::uint32_t> objects;
+};
+
+class list_of_clusters final : public metric_structure {
+ public:
+  explicit list_of_clusters(structure_reader& from) {
+    std::size_t const clusters = from.number();
+    for (std::size_t c = 0; c < clusters; ++c) {
+      cluster one;
+      one.centre = from.object();
+      one.radius = from.distance();
+      one.objects = from.objects();
+      add(std::move(one));
+    }
+  }
+  list_of_clusters(metric_build const& from, std::size_t bucket);
+
+  void search(metric_query& query) const override {
+    for (cluster const& one : clusters_) {
+      double const distance = query.measure(one.centre);
+      query.offer(one.centre, distance);
+      exclusion const& rule = query.rule();
+      if (!query.is_beyond(rule.at_least(distance, 0, one.radius))) query.compare(one.objects);
+      // All that follow are at least as far from the centre.
+      if (query.is_beyond(one.radius - distance - rule.slack(one.radius + distance))) return;
+    }
+  }
+  void save(structure_arrays& to) const override {
+    to.put(clusters_.size());
+    for (cluster const& one : clusters_) {
+      to.put(one.centre);
+      to.put_distances({&one.radius, 1});
+      to.put(one.objects);
+    }
+  }
+  std::size_t size() const override { return size_; }
+
+ private:
+  void add(cluster one) {
+    size_ += 1 + one.objects.size();
+    clusters_.push_back(std::move(one));
+  }
+
+  std::vector<cluster> clusters_;
+  std::size_t size_ = 0;
+};
+
+list_of_clusters::list_of_clusters(metric_build const& from, std::size_t bucket) {
+  std::vector<std::uint32_t> left = first_numbers(from.objects);
+  std::vector<double> sum(from.objects);  // by object: of the distances to all centres
+  std::vector<double> values;
+  std::vector<metric_candidate> near;
+  std::size_t next = 0;  // the place of the next centre in `left`
+  while (!left.empty()) {
+    from.ctx.check_stop();
+    cluster one;
+    one.centre = left[next];
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(next));
+    values.resize(left.size());
+    distances_of(from.ctx, from.space, one.centre, left, values);
+    evaluations_ += left.size();
+    near.clear();
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      sum[left[i]] += values[i];
+      near.push_back({values[i], left[i]});
+    }
+    std::size_t const count = std::min(bucket, near.size());
+    auto const end = near.begin() + static_cast<std::ptrdiff_t>(count);
+    nearer<value_order::smaller_is_nearer> const is_nearer;
+    if (count > 0) {
+      std::nth_element(near.begin(), end - 1, near.end(), is_nearer);
+      one.radius = (end - 1)->value;
+      for (auto at = near.begin(); at != end; ++at) one.objects.push_back(at->id);
+      std::sort(one.objects.begin(), one.objects.end());
+    }
+    left.clear();
+    for (auto at = end; at != near.end(); ++at) left.push_back(at->id);
+    std::sort(left.begin(), left.end());
+    next = 0;
+    for (std::size_t i = 1; i < left.size(); ++i)
+      if (sum[left[i]] > sum[left[next]]) next = i;
+    add(std::move(one));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<metric_structure> make_lc(metric_build const& from) {
+  if (from.saved != nullptr) return std::make_unique<list_of_clusters>(*from.saved);
+  return std::make_unique<list_of_clusters>(
+      from, from.options.bucket > 0 ? from.options.bucket : default_bucket);
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,236 @@
+#include "knn/metric/search.hpp"
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "knn/metric/index_state.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace rulerank::knn {
+
+namespace {
+
+struct named_metric {
+  metric_distance which;
+  std::string_view name;
+};
+constexpr std::array<named_metric, 5> metrics{{{metric_distance::l1, "l1"},
+                                               {metric_distance::l2, "l2"},
+                                               {metric_distance::linf, "linf"},
+                                               {metric_distance::angular, "angular"},
+                                               {metric_distance::edit, "edit"}}};
+
+using enum metric_index_type;
+constexpr std::array<metric_index_entry, 7> types{{
+    {brute, "brute", "compares all objects", "", runs_on::cpu, runs_on::cpu, make_brute},
+    {lc, "lc", "List of Clusters of a fixed size, each with the radius of its cluster",
+     "Chávez and Navarro 2000", runs_on::cpu, runs_on::nowhere, make_lc},
+    {sss, "sss", "a table of distances to pivots that are far apart", "Brisaboa et al. 2006",
+     runs_on::cpu, runs_on::nowhere, make_sss},
+    {sss_tree, "sss-tree", "a tree of clusters around centres that are far apart",
+     "Brisaboa et al. 2008", runs_on::cpu, runs_on::nowhere, make_sss_tree},
+    {egnat, "egnat",
+     "a tree of centres with the ranges of distances from each to the objects of each",
+     "Uribe 2005", runs_on::cpu, runs_on::nowhere, make_egnat},
+    {m_tree, "m-tree", "a balanced tree of balls, split by mM_RAD and generalized hyperplanes",
+     "Ciaccia, Patella and Zezula 1997", runs_on::cpu, runs_on::nowhere, make_m_tree},
+    {mvpt, "mvpt",
+     "a tree of two vantage points a node, with the distances to those above in leaves", "",
+     runs_on::cpu, runs_on::nowhere, make_mvpt},
+}};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+metric_index_options checked(metric_index_options const& options, metric_space const& space) {
+  if (!(options.alpha > 0 && options.alpha <= 1))
+    throw usage_error(
+        fmt::format("found alpha {}, expected it above 0 and at most 1", options.alpha));
+  if (space.size() >= no_neighbour)
+    throw usage_error(
+        fmt::format("found {} objects, expected less than {}", space.size(), no_neighbour));
+  metric_index_options chosen = options;
+  if (chosen.type == automatic) chosen.type = choose_metric_index(space, options.queries).type;
+  return chosen;
+}
+
+/// Answers of all queries, in their order: take(q, found) from any thread.
+template <class Take>
+metric_work answer(context const& ctx, metric_queries const& queries,
+                   metric_structure const& structure, exclusion const& rule, double radius,
+                   std::size_t k, Take const& take) {
+  std::vector<std::uint64_t> evaluations(static_cast<std::size_t>(ctx.thread_count()));
+  parallel_for(ctx, queries.size(), 1, [&](std::size_t begin, std::size_t end, int thread) {
+    for (std::size_t q = begin; q < end; ++q) {
+      auto const origin = queries.from(q);
+      metric_query query(*origin, rule, radius, k);
+      structure.search(query);
+      take(q, query.sorted());
+      evaluations[static_cast<std::size_t>(thread)] += query.evaluations();
+    }
+  });
+  metric_work work;
+  for (std::uint64_t const some : evaluations) work.evaluations += some;
+  return work;
+}
+
+}  // namespace
+
+std::string_view name_of(metric_distance which) {
+  return metrics[static_cast<std::size_t>(which)].name;
+}
+
+metric_distance metric_distance_from(std::string_view name) {
+  for (named_metric const& one : metrics)
+    if (one.name == name) return one.which;
+  std::string_view why;
+  if (name == "squared-l2" || name == "l2sqr" || name == "sqeuclidean")
+    why = "; the square of l2 has no triangle inequality, and l2 has the same nearest";
+  if (name == "cosine")
+    why = "; cosines have no triangle inequality, and angular has the same nearest";
+  if (name == "ip") why = "; inner products are no distances, see search dense";
+  throw usage_error(
+      fmt::format("found metric '{}', expected one of l1, l2, linf, angular, edit{}", name, why));
+}
+
+std::span<metric_index_entry const> metric_index_types() {
+  return types;
+}
+std::string_view name_of(metric_index_type type) {
+  return name_of_engine(metric_index_types(), type);
+}
+metric_index_type metric_index_type_from(std::string_view name) {
+  if (name == "auto") return automatic;
+  std::string names = "auto";
+  for (auto const& entry : metric_index_types()) {
+    if (entry.name == name) return entry.which;
+    names.append(", ").append(entry.name);
+  }
+  throw usage_error(fmt::format("found index type '{}', expected one of {}", name, names));
+}
+
+metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries) {
+  // A list of clusters takes some n^2 / 66 distances to make, with what else is done for them as
+  // long as n / 5 queries of brute force (measured: words, vectors of 20 dimensions).
+  constexpr std::size_t few = 1000;
+  constexpr std::size_t objects_a_query = 5;
+  constexpr std::size_t most = 300000;
+  std::size_t const n = space.size();
+  if (n < few)
+    return {brute, fmt::format("{} objects are compared sooner than an index of them is made", n)};
+  if (queries < n / objects_a_query)
+    return {brute, fmt::format("an index of {} objects takes longer to make than less than {} "
+                               "queries gain by it",
+                               n, n / objects_a_query)};
+  if (n > most)
+    return {egnat, fmt::format("of the indexes that are soon made for {} objects it computes the "
+                               "fewest distances",
+                               n)};
+  return {lc, "its queries were the fastest where all types were measured"};
+}
+
+metric_index::metric_index(std::unique_ptr<implementation> made)
+    : implementation_(std::move(made)) {}
+metric_index::metric_index(context const& ctx, std::shared_ptr<metric_space const> space,
+                           metric_index_options const& options, std::size_t objects) {
+  metric_index_options const chosen = checked(options, *space);
+  objects = std::min(objects, space->size());
+  exclusion const rule(space->rounding());
+  implementation_ =
+      std::make_unique<implementation>(implementation{std::move(space), chosen, rule, nullptr});
+  implementation& all = *implementation_;
+  all.holds.assign(all.space->size(), false);
+  std::fill_n(all.holds.begin(), objects, true);
+  all.structure = find_engine(metric_index_types(), chosen.type)
+                      ->make({ctx, *all.space, all.options, objects, nullptr});
+}
+metric_index::~metric_index() = default;
+metric_index::metric_index(metric_index&&) noexcept = default;
+
+std::size_t metric_index::size() const noexcept {
+  return implementation_->structure->size();
+}
+metric_space const& metric_index::space() const noexcept {
+  return *implementation_->space;
+}
+metric_index_type metric_index::type() const noexcept {
+  return implementation_->options.type;
+}
+std::uint64_t metric_index::build_evaluations() const noexcept {
+  return implementation_->structure->evaluations();
+}
+
+void metric_index::insert(std::uint32_t object) {
+  implementation& all = *implementation_;
+  if (object >= all.holds.size())
+    throw usage_error(
+        fmt::format("found object {}, expected one below {}", object, all.holds.size()));
+  if (all.holds[object])
+    throw usage_error(fmt::format("object {} is in the index already", object));
+  all.structure->insert(object);
+  all.holds[object] = true;
+}
+void metric_index::erase(std::uint32_t object) {
+  implementation& all = *implementation_;
+  if (object >= all.holds.size() || !all.holds[object])
+    throw usage_error(fmt::format("object {} is not in the index", object));
+  all.structure->erase(object);
+  all.holds[object] = false;
+}
+
+neighbours metric_index::search(context const& ctx, metric_queries const& queries, std::size_t k,
+                                metric_work* work) const {
+  if (k == 0) throw usage_error("found k of 0, expected at least 1");
+  auto const start = std::chrono::steady_clock::now();
+  neighbours found;
+  found.queries = queries.size();
+  found.k = k;
+  found.order = value_order::smaller_is_nearer;
+  if (queries.size() > 0 && k > found.id.max_size() / queries.size() / 2)
+    throw usage_error(fmt::format("found k of {}: memory does not hold so many neighbours", k));
+  found.id.assign(queries.size() * k, no_neighbour);
+  found.value.assign(queries.size() * k, 0);
+  metric_work const done = answer(ctx, queries, *implementation_->structure, implementation_->rule,
+                                  0, std::min(k, size() + 1),
+                                  [&](std::size_t q, std::vector<metric_candidate> const& nearest) {
+                                    for (std::size_t i = 0; i < nearest.size(); ++i) {
+                                      found.id[q * k + i] = nearest[i].id;
+                                      found.value[q * k + i] = nearest[i].value;
+                                    }
+                                  });
+  if (work != nullptr) work->evaluations += done.evaluations;
+  found.search_s = seconds_since(start);
+  return found;
+}
+
+rows_in_range metric_index::search_range(context const& ctx, metric_queries const& queries,
+                                         double radius, metric_work* work) const {
+  if (!(radius >= 0))
+    throw usage_error(fmt::format("found radius {}, expected a number from 0 on", radius));
+  auto const start = std::chrono::steady_clock::now();
+  std::vector<std::vector<metric_candidate>> all(queries.size());
+  metric_work const done =
+      answer(ctx, queries, *implementation_->structure, implementation_->rule, radius, 0,
+             [&](std::size_t q, std::vector<metric_candidate>& within) { all[q].swap(within); });
+  if (work != nullptr) work->evaluations += done.evaluations;
+  rows_in_range found;
+  found.begin.push_back(0);
+  for (auto const& some : all) {
+    for (metric_candidate const& one : some) {
+      found.row.push_back(one.id);
+      found.value.push_back(one.value);
+    }
+    found.begin.push_back(found.row.size());
+  }
+  found.search_s = seconds_since(start);
+  return found;
+}
+
+}  // namespace rulerank::knn

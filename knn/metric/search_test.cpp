@@ -1,0 +1,456 @@
+#include "knn/metric/search.hpp"
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "core/testing.hpp"
+#include "knn/dense/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::knn {
+namespace {
+
+using datasets::vectors;
+
+struct pair_found {
+  std::uint32_t id;
+  double value;
+  bool operator==(pair_found const&) const = default;
+};
+
+/// All objects that `holds` leaves, nearest first: the definition.
+std::vector<pair_found> ordered(metric_space const& space, metric_queries const& queries,
+                                std::size_t q, std::function<bool(std::uint32_t)> const& holds) {
+  std::vector<pair_found> all;
+  auto const origin = queries.from(q);
+  for (std::uint32_t i = 0; i < space.size(); ++i)
+    if (holds(i)) all.push_back({i, origin->to(i)});
+  std::sort(all.begin(), all.end(), [](pair_found const& a, pair_found const& b) {
+    return a.value != b.value ? a.value < b.value : a.id < b.id;
+  });
+  return all;
+}
+
+std::vector<pair_found> found_by(neighbours const& found, std::size_t q) {
+  std::vector<pair_found> all;
+  for (std::size_t i = 0; i < found.count_of(q); ++i)
+    all.push_back({found.ids_of(q)[i], found.values_of(q)[i]});
+  return all;
+}
+std::vector<pair_found> found_by(rows_in_range const& found, std::size_t q) {
+  std::vector<pair_found> all;
+  for (std::size_t i = 0; i < found.rows_of(q).size(); ++i)
+    all.push_back({found.rows_of(q)[i], found.values_of(q)[i]});
+  return all;
+}
+
+/// Searches of a test are small, and a team of threads for each would take longer.
+context one_thread() {
+  context ctx;
+  ctx.threads = 1;
+  return ctx;
+}
+
+bool all_objects(std::uint32_t) {
+  return true;
+}
+
+/// Holds an index against the definition: k of 1 to all, radii from 0 to all, among them the values
+/// themselves and their neighbours among doubles.
+void expect_exact(metric_index const& index, metric_queries const& queries,
+                  std::function<bool(std::uint32_t)> const& holds = all_objects) {
+  std::size_t const n = index.size();
+  std::vector<std::vector<pair_found>> expected;
+  std::set<double> radii{0, 1e300};
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    expected.push_back(ordered(index.space(), queries, q, holds));
+    ASSERT_EQ(expected.back().size(), n);
+    for (std::size_t const i : {std::size_t{0}, n / 20, n / 2, n - 1})
+      if (i < n && q < 4) {
+        double const value = expected[q][i].value;
+        radii.insert({value, std::nextafter(value, 0), std::nextafter(value, 1e9)});
+      }
+  }
+  for (std::size_t const k : {std::size_t{1}, std::size_t{2}, std::size_t{10}, n, n + 3}) {
+    if (k == 0) continue;
+    neighbours const found = index.search(one_thread(), queries, k);
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      auto first = expected[q];
+      first.resize(std::min(k, n));
+      ASSERT_EQ(found_by(found, q), first) << name_of(index.type()) << " k " << k << " query " << q;
+    }
+  }
+  for (double const radius : radii) {
+    rows_in_range const found = index.search_range(one_thread(), queries, radius);
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      std::vector<pair_found> within;
+      for (pair_found const& one : expected[q])
+        if (one.value <= radius) within.push_back(one);
+      ASSERT_EQ(found_by(found, q), within)
+          << name_of(index.type()) << " radius " << radius << " query " << q;
+    }
+  }
+}
+
+class every_type : public testing::TestWithParam<metric_index_type> {
+ protected:
+  metric_index_options options(std::size_t bucket = 0, double alpha = .4) const {
+    return {GetParam(), bucket, alpha, 0};
+  }
+};
+std::vector<metric_index_type> listed_types() {
+  std::vector<metric_index_type> types;
+  for (auto const& entry : metric_index_types()) types.push_back(entry.which);
+  return types;
+}
+INSTANTIATE_TEST_SUITE_P(metric_index, every_type, testing::ValuesIn(listed_types()),
+                         [](auto const& type) {
+                           std::string name(name_of(type.param));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+/// Clusters, and with `of` values alone many ties.
+vectors drawn_vectors(std::size_t rows, std::size_t dimensions, std::uint64_t seed, int of = 0) {
+  random_engine chance(seed);
+  std::vector<float> values(rows * dimensions);
+  for (std::size_t i = 0; i < rows; ++i) {
+    auto const centre = static_cast<double>(uniform_below(chance, 5));
+    for (std::size_t d = 0; d < dimensions; ++d)
+      values[i * dimensions + d] = static_cast<float>(
+          of > 0 ? static_cast<double>(uniform_below(chance, static_cast<std::uint64_t>(of)))
+                 : centre * std::sin(static_cast<double>(d) + centre) + uniform_unit(chance) - .5);
+  }
+  return vectors(std::move(values), dimensions);
+}
+std::vector<std::string> drawn_words(std::size_t count, std::uint64_t seed, std::size_t longest) {
+  random_engine chance(seed);
+  std::vector<std::string> words(count);
+  for (std::string& word : words) {
+    word.resize(uniform_below(chance, longest + 1));
+    for (char& letter : word) letter = static_cast<char>('a' + uniform_below(chance, 3));
+  }
+  return words;
+}
+
+constexpr metric_distance of_vectors[] = {metric_distance::l1, metric_distance::l2,
+                                          metric_distance::linf, metric_distance::angular};
+
+TEST_P(every_type, finds_vectors) {
+  for (metric_distance const which : of_vectors)
+    for (int const of : {0, 3})
+      for (std::size_t const rows : {40, 700}) {
+        auto const space =
+            std::make_shared<vector_space>(context{}, drawn_vectors(rows, 4, 1, of), which);
+        metric_index const index({}, space, options(rows == 40 ? 3 : 0));
+        expect_exact(index, *space->queries({}, drawn_vectors(7, 4, 2, of)));
+        expect_exact(index, *space->queries({}, drawn_vectors(rows, 4, 1, of).rows(5, 4)));
+      }
+}
+
+TEST_P(every_type, finds_words) {
+  for (std::size_t const longest : {4, 12, 90})
+    for (double const alpha : {.2, .5, 1.}) {
+      auto const space = std::make_shared<word_space>(drawn_words(600, 5, longest));
+      metric_index const index({}, space, options(5, alpha));
+      expect_exact(index, *space->queries(drawn_words(6, 6, longest)));
+      expect_exact(index, *space->queries({"", "abc", space->words()[17]}));
+    }
+}
+
+TEST_P(every_type, finds_objects_of_any_type) {
+  struct point {
+    int x = 0, y = 0;
+  };
+  auto const blocks = [](point const& a, point const& b) {
+    return static_cast<double>(std::abs(a.x - b.x) + std::abs(a.y - b.y));
+  };
+  std::vector<point> points;
+  for (int i = 0; i < 500; ++i) points.push_back({i * 37 % 101, i * i % 97});
+  using space_type = object_space<point, std::function<double(point const&, point const&)>>;
+  auto const space = std::make_shared<space_type>(points, blocks, distance_rounding{});
+  metric_index const index({}, space, options(4));
+  expect_exact(index, *space->queries({{0, 0}, {50, 50}, {3, 400}}));
+}
+
+TEST_P(every_type, finds_what_is_there_alone_or_again) {
+  auto const expect = [&](std::vector<float> values, std::size_t bucket) {
+    for (metric_distance const which : of_vectors) {
+      auto const space = std::make_shared<vector_space>(context{}, vectors(values, 2), which);
+      metric_index const index({}, space, options(bucket));
+      expect_exact(index, *space->queries({}, vectors(std::vector<float>{1, 1, 0, 0, 3, -4}, 2)));
+    }
+  };
+  expect({1, 1}, 0);
+  expect({0, 0}, 1);
+  expect({3, 1, 3, 1}, 1);
+  for (std::size_t const bucket : {1, 2, 7}) {
+    std::vector<float> same;
+    for (int i = 0; i < 300; ++i) same.insert(same.end(), {1.5F, -.7F});
+    expect(same, bucket);
+    same.insert(same.end(), {1, 1, 0, 0, 0, 0, 9, 9});
+    expect(same, bucket);
+  }
+}
+
+TEST_P(every_type, finds_nothing_in_nothing) {
+  auto const space = std::make_shared<word_space>(std::vector<std::string>{});
+  metric_index const index({}, space, options());
+  auto const queries = space->queries({"", "a"});
+  EXPECT_EQ(index.size(), 0u);
+  EXPECT_EQ(index.search({}, *queries, 3).id, std::vector<std::uint32_t>(6, no_neighbour));
+  EXPECT_TRUE(index.search_range({}, *queries, 1e9).row.empty());
+  metric_index const some({}, std::make_shared<word_space>(std::vector<std::string>{"a"}),
+                          options());
+  auto const words = dynamic_cast<word_space const&>(some.space()).queries({});
+  EXPECT_EQ(some.search({}, *words, 2).queries, 0u);
+  EXPECT_EQ(some.search_range({}, *words, 2).begin, std::vector<std::uint64_t>{0});
+}
+
+/// Points of a line at multiples of a tenth, whose distances round: an exclusion without slack
+/// would lose some that lie at the radius.
+TEST_P(every_type, finds_objects_within_a_unit_in_the_last_place_of_the_radius) {
+  std::vector<double> places;
+  for (int i = 0; i < 400; ++i) places.push_back(i * .1);
+  auto const apart = [](double a, double b) { return std::abs(a - b); };
+  auto const space =
+      std::make_shared<object_space<double, std::function<double(double, double)>>>(places, apart);
+  metric_index const index({}, space, options(3));
+  std::vector<double> asked{.1, .3, 7 * .1, 12.3, 39.9};
+  auto const queries = space->queries(asked);
+  expect_exact(index, *queries);
+  for (int i = 1; i < 40; ++i)
+    for (double const radius :
+         {i * .1, std::nextafter(i * .1, 0), std::nextafter(i * .1, 100), i / 10.}) {
+      auto const found = index.search_range({}, *queries, radius);
+      for (std::size_t q = 0; q < asked.size(); ++q) {
+        std::size_t within = 0;
+        for (double const place : places) within += apart(asked[q], place) <= radius ? 1 : 0;
+        ASSERT_EQ(found.rows_of(q).size(), within) << radius;
+      }
+    }
+}
+
+TEST_P(every_type, is_the_same_on_any_number_of_threads) {
+  auto const space =
+      std::make_shared<vector_space>(context{}, drawn_vectors(3000, 6, 8), metric_distance::l2);
+  auto const queries = space->queries({}, drawn_vectors(50, 6, 9));
+  context one;
+  one.threads = 1;
+  context several;
+  several.threads = 5;
+  metric_index const a(one, space, options());
+  metric_index const b(several, space, options());
+  EXPECT_EQ(a.build_evaluations(), b.build_evaluations());
+  metric_work work_a;
+  metric_work work_b;
+  auto const found_a = a.search(one, *queries, 7, &work_a);
+  auto const found_b = b.search(several, *queries, 7, &work_b);
+  EXPECT_EQ(found_a.id, found_b.id);
+  EXPECT_EQ(found_a.value, found_b.value);
+  EXPECT_EQ(work_a.evaluations, work_b.evaluations);
+  EXPECT_GT(work_a.evaluations, 0u);
+  if (GetParam() == metric_index_type::brute) {
+    EXPECT_EQ(work_a.evaluations, 50u * 3000u);
+  } else {
+    EXPECT_LT(work_a.evaluations, 50u * 3000u);
+  }
+}
+
+TEST_P(every_type, stops_when_it_is_told) {
+  std::stop_source stop;
+  stop.request_stop();
+  context stopped;
+  stopped.stop = stop.get_token();
+  auto const space = std::make_shared<word_space>(drawn_words(400, 1, 9));
+  metric_index const index({}, space, options());
+  EXPECT_THROW(index.search(stopped, *space->queries({"abc"}), 1), interrupted);
+  if (GetParam() != metric_index_type::brute) {
+    EXPECT_THROW(metric_index(stopped, space, options(8)), interrupted);
+  }
+}
+
+bool takes(metric_index_type type, bool out) {
+  using enum metric_index_type;
+  return type == brute || type == egnat || (type == m_tree && !out);
+}
+
+TEST_P(every_type, takes_objects_in) {
+  std::size_t const rows = 900;
+  auto const space =
+      std::make_shared<vector_space>(context{}, drawn_vectors(rows, 3, 4), metric_distance::l1);
+  metric_index index({}, space, options(6), 200);
+  EXPECT_EQ(index.size(), 200u);
+  auto const queries = space->queries({}, drawn_vectors(5, 3, 5));
+  expect_exact(index, *queries, [](std::uint32_t id) { return id < 200; });
+  EXPECT_THROW(index.insert(5), usage_error);
+  EXPECT_THROW(index.insert(900), usage_error);
+  if (!takes(GetParam(), false)) {
+    EXPECT_THROW(index.insert(300), usage_error);
+    return;
+  }
+  for (std::uint32_t id = 200; id < rows; ++id) index.insert(id);
+  expect_exact(index, *queries);
+}
+
+TEST_P(every_type, takes_objects_out) {
+  std::uint32_t const rows = 600;
+  for (bool const words : {false, true}) {
+    std::shared_ptr<metric_space const> space;
+    std::unique_ptr<metric_queries> queries;
+    if (words) {
+      auto const some = std::make_shared<word_space>(drawn_words(rows, 7, 9));
+      queries = some->queries(drawn_words(5, 8, 9));
+      space = some;
+    } else {
+      auto const some = std::make_shared<vector_space>(context{}, drawn_vectors(rows, 3, 6),
+                                                       metric_distance::angular);
+      queries = some->queries({}, drawn_vectors(5, 3, 7));
+      space = some;
+    }
+    metric_index index({}, space, options(4));
+    EXPECT_THROW(index.erase(rows), usage_error);
+    if (!takes(GetParam(), true)) {
+      EXPECT_THROW(index.erase(3), usage_error);
+      return;
+    }
+    std::vector<std::uint32_t> order(rows);
+    std::iota(order.begin(), order.end(), 0U);
+    random_engine chance(12);
+    shuffle(std::span(order), chance);
+    std::set<std::uint32_t> out;
+    auto const holds = [&](std::uint32_t id) { return out.count(id) == 0; };
+    for (std::uint32_t i = 0; i < rows; ++i) {
+      index.erase(order[i]);
+      out.insert(order[i]);
+      if (i % 3 == 2) {  // and in again
+        index.insert(order[i - 1]);
+        out.erase(order[i - 1]);
+      }
+      if (i % 100 == 99) expect_exact(index, *queries, holds);
+      ASSERT_THROW(index.erase(order[i]), usage_error);
+    }
+    for (std::uint32_t const id : order)
+      if (holds(id)) {
+        index.erase(id);
+        out.insert(id);
+      }
+    EXPECT_EQ(index.size(), 0u);
+    index.insert(9);
+    out.erase(9);
+    expect_exact(index, *queries, holds);
+  }
+}
+
+TEST(metric_search, values_are_those_of_the_definition) {
+  vectors const rows(std::vector<float>{0, 0, 3, 4, 1, 0, -3, -4}, 2);
+  vectors const asked(std::vector<float>{3, 4}, 2);
+  double const right = std::acos(0.0);
+  auto const values = [&](metric_distance which) {
+    vector_space const space({}, rows, which);
+    std::vector<double> all;
+    for (std::uint32_t i = 0; i < 4; ++i) all.push_back(space.queries({}, asked)->from(0)->to(i));
+    return all;
+  };
+  EXPECT_EQ(values(metric_distance::l1), (std::vector<double>{7, 0, 6, 14}));
+  EXPECT_EQ(values(metric_distance::l2), (std::vector<double>{5, 0, std::sqrt(20.0), 10}));
+  EXPECT_EQ(values(metric_distance::linf), (std::vector<double>{4, 0, 4, 8}));
+  EXPECT_EQ(values(metric_distance::angular),
+            (std::vector<double>{right, 0, std::acos(.6), std::acos(-1.0)}));
+}
+
+TEST(metric_search, l2_is_that_of_dense_search) {
+  vectors const rows = drawn_vectors(300, 9, 21);
+  vectors const asked = drawn_vectors(5, 9, 22);
+  auto const space = std::make_shared<vector_space>(context{}, rows, metric_distance::l2);
+  auto const found = metric_index({}, space).search({}, *space->queries({}, asked), 300);
+  auto const dense = dense_index({}, rows).search({}, asked, 300);
+  EXPECT_EQ(found.value, dense.value);
+}
+
+TEST(metric_search, wrong_usage_is_told) {
+  EXPECT_EQ(metric_distance_from("linf"), metric_distance::linf);
+  for (char const* const name : {"squared-l2", "cosine", "ip", "L2", ""})
+    EXPECT_THROW(metric_distance_from(name), usage_error) << name;
+  EXPECT_EQ(metric_index_type_from("sss-tree"), metric_index_type::sss_tree);
+  EXPECT_THROW(metric_index_type_from("vp"), usage_error);
+  vectors const rows(std::vector<float>{1, 2}, 2);
+  EXPECT_THROW(vector_space({}, rows, metric_distance::edit), usage_error);
+  EXPECT_THROW(vector_space({}, vectors(std::vector<double>{1, 2}, 2), metric_distance::l1),
+               usage_error);
+  auto const space = std::make_shared<vector_space>(context{}, rows, metric_distance::l1);
+  EXPECT_THROW(space->queries({}, vectors(std::vector<float>{1, 2, 3}, 3)), usage_error);
+  EXPECT_THROW(metric_index({}, space, {metric_index_type::sss, 0, 0}), usage_error);
+  EXPECT_THROW(metric_index({}, space, {metric_index_type::sss, 0, 1.5}), usage_error);
+  metric_index const index({}, space);
+  auto const queries = space->queries({}, rows);
+  EXPECT_THROW(index.search({}, *queries, 0), usage_error);
+  EXPECT_THROW(index.search_range({}, *queries, -1), usage_error);
+  EXPECT_THROW(index.search_range({}, *queries, std::nan("")), usage_error);
+  for (float const wrong : {std::nanf(""), HUGE_VALF})
+    EXPECT_THROW(vector_space({}, vectors(std::vector<float>{1, wrong}, 2), metric_distance::l1),
+                 error);
+}
+
+TEST(metric_search, automatic_is_a_type_with_a_reason) {
+  word_space const few(drawn_words(10, 1, 5));
+  EXPECT_EQ(choose_metric_index(few, 1000000).type, metric_index_type::brute);
+  EXPECT_NE(choose_metric_index(few, 1000000).reason.find("10 objects"), std::string::npos);
+  word_space const many(drawn_words(2000, 1, 5));
+  EXPECT_EQ(choose_metric_index(many, 399).type, metric_index_type::brute);
+  EXPECT_NE(choose_metric_index(many, 399).reason.find("less than 400"), std::string::npos);
+  EXPECT_EQ(choose_metric_index(many, 400).type, metric_index_type::lc);
+  EXPECT_FALSE(choose_metric_index(many, 400).reason.empty());
+  EXPECT_EQ(choose_metric_index(word_space(drawn_words(300001, 1, 2)), 1000000).type,
+            metric_index_type::egnat);
+  auto const space = std::make_shared<word_space>(drawn_words(2000, 1, 5));
+  EXPECT_EQ(metric_index({}, space).type(), metric_index_type::brute);
+  metric_index_options options;
+  options.queries = 500;
+  EXPECT_EQ(metric_index({}, space, options).type(), metric_index_type::lc);
+}
+
+TEST(check_metric, finds_a_breach_and_none_where_there_is_none) {
+  std::vector<double> places;
+  for (int i = 0; i < 50; ++i) places.push_back(i * .37);
+  auto const breach = [&](auto const& distance) {
+    return check_metric({}, object_space(places, distance), 5000);
+  };
+  EXPECT_FALSE(breach([](double a, double b) { return std::abs(a - b); }));
+  EXPECT_FALSE(breach([](double a, double b) { return std::sqrt(std::abs(a - b)); }));
+  auto const squared = breach([](double a, double b) { return (a - b) * (a - b); });
+  ASSERT_TRUE(squared);
+  EXPECT_GT(squared->ac, squared->ab + squared->bc);
+  EXPECT_NE(squared->what.find("from object"), std::string::npos);
+  EXPECT_TRUE(breach([](double a, double b) { return a < b ? b - a : 2 * (a - b); }));
+  EXPECT_TRUE(breach([](double a, double b) { return std::abs(a - b) + 1; }));
+  EXPECT_TRUE(breach([](double, double) { return std::nan(""); }));
+  EXPECT_TRUE(breach([](double a, double b) { return a - b; }));
+  EXPECT_FALSE(
+      check_metric({}, object_space(std::vector<double>{}, [](double, double) { return 1.; }), 10));
+  for (metric_distance const which : of_vectors)
+    EXPECT_FALSE(check_metric({}, vector_space({}, drawn_vectors(300, 5, 3), which), 20000));
+  EXPECT_FALSE(check_metric({}, word_space(drawn_words(300, 3, 12)), 20000));
+}
+
+TEST(metric_search, real_words_and_vectors) {
+  RULERANK_REAL_DATA(path, "metric/dictionaries/Spanish.dic");
+  auto words = read_words({}, path);
+  words.resize(1500);
+  std::vector<std::string> const asked(words.end() - 8, words.end());
+  auto const space = std::make_shared<word_space>(std::move(words), letters::bytes);
+  for (metric_index_type const type : listed_types())
+    expect_exact(metric_index({}, space, {type}), *space->queries(asked));
+}
+
+}  // namespace
+}  // namespace rulerank::knn

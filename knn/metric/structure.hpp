@@ -1,0 +1,171 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "knn/candidate.hpp"
+#include "knn/metric/exclusion.hpp"
+#include "knn/metric/search.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+// What an index of a metric space is made of, and what its search is given.
+namespace rulerank::knn {
+
+using metric_candidate = candidate<double>;
+
+/// One query on its way through an index: the distances that it asks for, what was found, and the
+/// distance beyond which nothing more is wanted, which of k nearest shrinks.
+class metric_query {
+ public:
+  /// All within `radius`; or with k > 0 the k nearest.
+  metric_query(distances_from& origin, exclusion const& rule, double radius, std::size_t k)
+      : origin_(origin), rule_(rule), radius_(radius) {
+    if (k > 0) nearest_.emplace(k);
+  }
+
+  double bound() const {
+    if (!nearest_) return radius_;
+    return nearest_->full() ? nearest_->last() : std::numeric_limits<double>::infinity();
+  }
+  /// How many are wanted; 0: all within the radius.
+  bool shrinks() const { return nearest_.has_value(); }
+  exclusion const& rule() const { return rule_; }
+  /// Whether objects are all beyond the bound that are at least so far.
+  bool is_beyond(double at_least) const { return at_least > bound(); }
+
+  /// Distances of pivots, whole.
+  void measure(std::span<std::uint32_t const> objects, double* values) {
+    evaluations_ += objects.size();
+    origin_.compute(objects, std::numeric_limits<double>::infinity(), values);
+  }
+  double measure(std::uint32_t object) {
+    double value = 0;
+    measure({&object, 1}, &value);
+    return value;
+  }
+  /// An object whose distance is known.
+  void offer(std::uint32_t object, double value) {
+    if (nearest_)
+      nearest_->add({value, object});
+    else if (value <= radius_)
+      within_.push_back({value, object});
+  }
+  /// Compares objects, and takes those that are within the bound.
+  void compare(std::span<std::uint32_t const> objects);
+
+  /// Nearest first, equally near ones by rising number.
+  std::vector<metric_candidate>& sorted();
+  std::uint64_t evaluations() const { return evaluations_; }
+
+ private:
+  distances_from& origin_;
+  exclusion const& rule_;
+  double radius_;
+  std::optional<nearest_candidates<double, value_order::smaller_is_nearer>> nearest_;
+  std::vector<metric_candidate> within_;
+  std::uint64_t evaluations_ = 0;
+};
+
+/// The numbers and distances that an index is written as.
+struct structure_arrays {
+  std::vector<std::uint32_t> numbers;
+  std::vector<double> distances;
+
+  void put(std::size_t number) { numbers.push_back(static_cast<std::uint32_t>(number)); }
+  void put(std::span<std::uint32_t const> some) {
+    put(some.size());
+    numbers.insert(numbers.end(), some.begin(), some.end());
+  }
+  void put_distances(std::span<double const> some) {
+    distances.insert(distances.end(), some.begin(), some.end());
+  }
+};
+
+/// Reads them again. All functions throw `usage_error` for what no index writes, so that an index
+/// never has an object that there is not, one twice, or a tree too deep to walk.
+class structure_reader {
+ public:
+  structure_reader(std::span<std::uint32_t const> numbers, std::span<double const> distances,
+                   std::size_t objects)
+      : numbers_(numbers), distances_(distances), seen_(objects) {}
+
+  static constexpr std::size_t deepest = 10000;
+
+  std::uint32_t number();
+  /// A number that is at most `most`.
+  std::size_t count(std::size_t most);
+  /// Objects that the index has, each once.
+  std::uint32_t object();
+  std::vector<std::uint32_t> objects();
+  /// Objects that it has elsewhere.
+  std::uint32_t pivot();
+  std::vector<std::uint32_t> pivots();
+  /// Not below 0 and not NaN.
+  double distance();
+  std::vector<double> distances(std::size_t count);
+  void expect_depth(std::size_t depth) const;
+  void expect_end() const;
+  std::size_t seen() const { return count_; }
+  std::vector<bool> const& holds() const { return seen_; }
+
+ private:
+  std::span<std::uint32_t const> numbers_;
+  std::span<double const> distances_;
+  std::vector<bool> seen_;
+  std::size_t count_ = 0;
+};
+
+/// An index. Several threads may call `search` at once.
+class metric_structure {
+ public:
+  virtual ~metric_structure() = default;
+  virtual void search(metric_query& query) const = 0;
+  virtual void save(structure_arrays& to) const = 0;
+  /// Throw `usage_error` unless a type says otherwise.
+  virtual void insert(std::uint32_t object);
+  virtual void erase(std::uint32_t object);
+  /// Objects in it.
+  virtual std::size_t size() const = 0;
+  /// The distances that were computed for it.
+  std::uint64_t evaluations() const { return evaluations_; }
+
+ protected:
+  std::uint64_t evaluations_ = 0;
+};
+
+/// What an index is made of: the first `objects` of a space, or what was saved.
+struct metric_build {
+  context const& ctx;
+  metric_space const& space;
+  metric_index_options const& options;
+  std::size_t objects = 0;
+  structure_reader* saved = nullptr;
+};
+
+/// values[i] = d(from, objects[i]), in all threads.
+void distances_of(context const& ctx, metric_space const& space, std::uint32_t from,
+                  std::span<std::uint32_t const> objects, std::span<double> values);
+
+/// 0, 1, ..., n - 1
+std::vector<std::uint32_t> first_numbers(std::size_t n);
+
+/// A bound from below of the largest distance between two of the objects, at least half of it: the
+/// distance from the object that is farthest from the first to the one farthest from that.
+double estimated_diameter(context const& ctx, metric_space const& space,
+                          std::span<std::uint32_t const> objects, std::uint64_t& evaluations);
+
+/// The indexes, each in its own file.
+std::unique_ptr<metric_structure> make_brute(metric_build const& from);
+std::unique_ptr<metric_structure> make_lc(metric_build const& from);
+std::unique_ptr<metric_structure> make_sss(metric_build const& from);
+std::unique_ptr<metric_structure> make_sss_tree(metric_build const& from);
+std::unique_ptr<metric_structure> make_egnat(metric_build const& from);
+std::unique_ptr<metric_structure> make_m_tree(metric_build const& from);
+std::unique_ptr<metric_structure> make_mvpt(metric_build const& from);
+
+}  // namespace rulerank::knn

@@ -1,0 +1,155 @@
+"""The verb search metric: what it finds, what it refuses, and what it leaves behind."""
+
+import json
+import math
+import random
+import struct
+
+import harness
+from harness import Row
+
+TYPES = ("auto", "brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt")
+
+
+def fvecs(rows):
+    return b"".join(struct.pack(f"<i{len(row)}f", len(row), *row) for row in rows)
+
+
+def drawn(rows, dimensions, seed):
+    """Small whole numbers: many rows are equally near."""
+    chance = random.Random(seed)
+    return [[float(chance.randrange(4)) for _ in range(dimensions)] for _ in range(rows)]
+
+
+def edit(a, b):
+    """Levenshtein's distance, by the dynamic program."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a):
+        above, row[0] = row[0], i + 1
+        for j, y in enumerate(b):
+            above, row[j + 1] = row[j + 1], min(row[j] + 1, row[j + 1] + 1, above + (x != y))
+    return row[-1]
+
+
+DISTANCES = {
+    "l1": lambda a, b: sum(abs(x - y) for x, y in zip(a, b)),
+    "l2": lambda a, b: math.sqrt(sum((x - y) ** 2 for x, y in zip(a, b))),
+    "linf": lambda a, b: max(abs(x - y) for x, y in zip(a, b)),
+    "edit": edit,
+}
+
+
+def nearest(objects, queries, metric):
+    """The definition: of each query (distance, object), nearest first."""
+    return [sorted((float(DISTANCES[metric](query, one)), number)
+                   for number, one in enumerate(objects)) for query in queries]
+
+
+class SearchMetric(harness.CommandLine):
+    def lines(self, *words):
+        found = {}
+        for line in self.expect(0, "search", "metric", *words).stdout.decode().splitlines():
+            query, rank, number, value = line.split("\t")
+            found.setdefault(int(query), []).append((float(value), int(number)))
+            self.assertEqual(int(rank), len(found[int(query)]))
+        return found
+
+    def expect_found(self, objects, queries, metric, radius, *line):
+        every = nearest(objects, queries, metric)
+        for k in (1, 7, 1000):
+            expected = {q: all[:k] for q, all in enumerate(every)}
+            for threads in (1, 3):
+                self.assertEqual(expected, self.lines(*line, "--k", k, "--threads", threads))
+        within = {q: [pair for pair in all if pair[0] <= radius] for q, all in enumerate(every)}
+        self.assertEqual({q: all for q, all in within.items() if all},
+                         self.lines(*line, "--radius", repr(radius)))
+
+    def test_vectors(self):
+        rows, queries = drawn(150, 3, 1), drawn(9, 3, 2)
+        base, asked = self.file("base.fvecs", fvecs(rows)), self.file("asked.fvecs", fvecs(queries))
+        for kind in TYPES:
+            for metric in ("l1", "l2", "linf"):
+                self.expect_found(rows, queries, metric, math.sqrt(2), "--collection", base,
+                                  "--queries", asked, "--metric", metric, "--index-type", kind,
+                                  "--bucket", 4)
+
+    def test_angles(self):
+        base = self.file("base.fvecs", fvecs([[1, 0], [0, 2], [-3, 0], [0, 0]]))
+        asked = self.file("asked.fvecs", fvecs([[5, 0]]))
+        right = math.acos(0)
+        self.assertEqual({0: [(0, 0), (right, 1), (right, 3), (math.pi, 2)]},
+                         self.lines("--collection", base, "--queries", asked, "--metric", "angular"))
+
+    def test_words(self):
+        chance = random.Random(3)
+        words = ["".join(chance.choice("añb€") for _ in range(chance.randrange(9))) for _ in range(200)]
+        asked = ["", "añb", "zzz", words[7]]
+        base = self.file("words.txt", "".join(f"{word}\n" for word in words).encode())
+        queries = self.file("asked.txt", "\r\n".join(asked).encode())
+        for kind in TYPES:
+            self.expect_found(words, asked, "edit", 2.0, "--collection", base, "--queries", queries,
+                              "--metric", "edit", "--index-type", kind, "--bucket", 4)
+        self.expect_found([word.encode() for word in words], [word.encode() for word in asked], "edit",
+                          3.0, "--collection", base, "--queries", queries, "--metric", "edit",
+                          "--letters", "bytes")
+
+    def test_index(self):
+        rows, queries = drawn(100, 3, 4), drawn(5, 3, 5)
+        base, asked = self.file("base.fvecs", fvecs(rows)), self.file("asked.fvecs", fvecs(queries))
+        for kind in TYPES:
+            self.expect(0, "search", "metric", "--collection", base, "--metric", "l1",
+                        "--index-type", kind, "--index", "kept", "--bucket", 4)
+            self.expect_found(rows, queries, "l1", 3.0, "--index", "kept", "--queries", asked)
+        damaged = bytearray((self.folder / "kept").read_bytes())
+        damaged[100] ^= 1
+        self.expect(3, "search", "metric", "--index", self.file("damaged", bytes(damaged)),
+                    "--queries", asked, message="damaged:1:1: ")
+
+    def test_outputs(self):
+        base = self.file("words.txt", b"one\ntwo\nthree\n")
+        done = self.expect(0, "search", "metric", "--collection", base, "--queries", base, "--metric",
+                           "edit", "--k", 2, "--check-metric", "--out", "near", "--run", "near.run",
+                           "--tag", "mine", "--json")
+        self.assertEqual((self.folder / "near").read_text(),
+                         "0\t1\t0\t0\n0\t2\t1\t3\n1\t1\t1\t0\n1\t2\t0\t3\n2\t1\t2\t0\n2\t2\t0\t4\n")
+        self.assertEqual((self.folder / "near.run").read_text().splitlines()[3], "1 Q0 0 2 -3 mine")
+        summary = json.loads(done.stdout)
+        self.assertEqual({name: summary[name] for name in (
+            "objects", "metric", "index_type", "build_evaluations", "checked_triples", "queries", "k",
+            "evaluations")}, {
+                "objects": 3, "metric": "edit", "index_type": "brute", "build_evaluations": 0,
+                "checked_triples": 100000, "queries": 3, "k": 2, "evaluations": 9})
+        self.assertIn("3 objects are compared sooner", summary["reason"])
+        self.assertIn(b"100000 random triples found no distance that breaks", done.stderr)
+        self.expect(0, "search", "metric", "--collection", base, "--metric", "edit", "--check-metric")
+
+    def test_bad_input(self):
+        base = self.file("good.fvecs", fvecs([[1, 2], [3, 4], [5, 6]]))
+        three = self.file("three.fvecs", fvecs([[1, 2, 3]]))
+        start = f"search metric --collection {base} --queries {base} --out {{out}} "
+        self.check_rows([Row(name, b"", line, code, message) for name, line, code, message in (
+            ("no collection", "search metric --queries {in}", 2, "expected --collection or --index"),
+            ("nothing to do", "search metric --collection {in}", 2, "nothing to do"),
+            ("k of 0", start + "--k 0", 2, "--k"),
+            ("squared", start + "--metric squared-l2", 2, "the square of l2 has no triangle inequality"),
+            ("cosine", start + "--metric cosine", 2, "angular has the same nearest"),
+            ("ip", start + "--metric ip", 2, "inner products are no distances"),
+            ("metric", start + "--metric l3", 2, "expected one of l1, l2, linf, angular, edit"),
+            ("type", start + "--index-type vp", 2, "vp"),
+            ("alpha", start + "--alpha 0 --index-type sss", 2, "found alpha 0"),
+            ("letters", start + "--letters bytes", 2, "--letters without --metric edit"),
+            ("radius below 0", start + "--radius -1", 2, "found radius -1"),
+            ("radius and k", start + "--radius 1 --k 3", 2, "--k beside --radius"),
+            ("metric of an index", "search metric --index {in} --queries {in} --metric l1", 2,
+             "--metric beside --index without --collection"),
+            ("index from a stream", start + "--index -", 2, "--index: found -"),
+            ("out without queries", f"search metric --collection {base} --index {{out}} --k 3", 2,
+             "--k without --queries"),
+            ("other dimensions", f"search metric --collection {base} --queries {three} --out {{out}}", 2,
+             "found vectors of 3 dimensions, expected 2"),
+            ("no index", f"search metric --index {{in}} --queries {base} --out {{out}}", 3,
+             "{in}:1:1: found no index of rulerank"))])
+
+
+if __name__ == "__main__":
+    harness.main()
