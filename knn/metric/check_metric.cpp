@@ -16,7 +16,7 @@ constexpr std::size_t triples_at_once = 4096;
 using triple = std::array<std::uint32_t, 3>;
 
 std::optional<metric_breach> breach_of(metric_space const& space, triple const& objects) {
-  auto const [a, b, c] = objects;
+  std::uint32_t const a = objects[0], b = objects[1], c = objects[2];
   auto const from_a = space.from(a);
   auto const from_b = space.from(b);
   double const ab = from_a->to(b);
