@@ -28,6 +28,8 @@ class points_objective {
                    datasets::binned_dataset const& training, scorecard_options const& options);
 
   std::size_t unknowns() const noexcept { return next_.size(); }
+  /// The bin codes that a step goes through: documents times features.
+  std::size_t codes() const noexcept { return codes_.size(); }
   /// Whether the loss depends on the points.
   bool learns() const noexcept { return !queries_.empty(); }
   /// The number of queries that the loss is a mean over; of `point` that of the queries alone.

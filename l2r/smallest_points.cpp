@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t most_steps = 200;
 constexpr std::size_t most_halvings = 60;
+/// Bin codes that a thread at least has: a step of fewer is done before another thread has begun,
+/// and thousands of steps wait for it where other work has its core.
+constexpr std::size_t codes_a_thread = std::size_t{1} << 17;
 
 double dot(std::vector<double> const& a, std::vector<double> const& b) {
   double sum = 0;
@@ -52,8 +55,11 @@ std::vector<double> newton_direction(context const& ctx, points_objective& of,
 
 }  // namespace
 
-std::vector<double> smallest_points(context const& ctx, points_objective& of, double to,
+std::vector<double> smallest_points(context const& all, points_objective& of, double to,
                                     std::vector<double> from) {
+  context ctx = all;
+  ctx.threads = static_cast<int>(std::clamp<std::size_t>(
+      of.codes() / codes_a_thread, 1, static_cast<std::size_t>(all.thread_count())));
   std::size_t const n = of.unknowns();
   std::vector<double> points = std::move(from), gradient(n), tried(n);
   points.resize(n);
