@@ -2,6 +2,7 @@
 
 #include "core/aligned.hpp"
 #include "core/error.hpp"
+#include "core/output_file.hpp"
 #include "core/parallel.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
@@ -109,6 +110,21 @@ void finish_section_file(std::span<std::byte> file, section_layout const& layout
   p.own_crc = crc_of(&p, offsetof(prefix, own_crc));
   std::memcpy(file.data(), &p, sizeof p);
   std::memcpy(file.data() + layout.end(), header.data(), header.size());
+}
+
+void write_section_file(context const& ctx, section_kind const& kind, std::string const& path,
+                        std::span<std::size_t const> bytes, nlohmann::ordered_json const& what,
+                        std::function<void(std::size_t, std::span<std::byte>)> const& fill) {
+  section_layout const layout(bytes);
+  // What the header may take, whatever its checksums will be.
+  std::size_t const header_size = round_up(what.dump().size() + 1024, alignment);
+  output_file out(path);
+  std::span<std::byte> const file = out.map(layout.end() + header_size);
+  for (std::size_t s = 0; s < bytes.size(); ++s) fill(s, layout.of(file, s));
+  std::string header = section_header(ctx, kind, layout, file, what);
+  header.resize(header_size, ' ');
+  finish_section_file(file, layout, header);
+  out.commit();
 }
 
 read_sections check_section_file(context const& ctx, section_kind const& kind,

@@ -3,6 +3,7 @@
 #include "core/context.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,12 @@ std::string section_header(context const& ctx, section_kind const& kind,
 /// Writes the prefix before the sections and the header behind them. `file`: all of it.
 void finish_section_file(std::span<std::byte> file, section_layout const& layout,
                          std::string_view header);
+
+/// Writes such a file, whole or not at all: `bytes` are the sizes of its sections, and fill(s, to)
+/// writes section s, in their order. Throws `output_error`, and what `fill` throws.
+void write_section_file(context const& ctx, section_kind const& kind, std::string const& path,
+                        std::span<std::size_t const> bytes, nlohmann::ordered_json const& what,
+                        std::function<void(std::size_t, std::span<std::byte>)> const& fill);
 
 /// A file that was read: its header, and its sections in the order of their kind.
 struct read_sections {

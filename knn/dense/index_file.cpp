@@ -1,8 +1,6 @@
 #include "knn/dense/index_file.hpp"
 
-#include "core/aligned.hpp"
 #include "core/error.hpp"
-#include "core/output_file.hpp"
 #include "core/parallel.hpp"
 #include "datasets/section_file.hpp"
 #include "datasets/text_source.hpp"
@@ -43,25 +41,20 @@ void write_dense_index(context const& ctx, std::string const& path, dense_rows c
                                     {"dimensions", rows.dimensions()}};
   std::array<std::size_t, sections.size()> const bytes{rows.size() * rows.row_bytes(),
                                                        ids.size_bytes()};
-  datasets::section_layout const layout(bytes);
-  // What the header may take, whatever its checksums will be.
-  std::size_t const header_size = round_up(what.dump().size() + 1024, alignment);
-  output_file out(path);
-  std::span<std::byte> const file = out.map(layout.end() + header_size);
-  std::byte* const to = layout.of(file, section_of_rows).data();
-  std::size_t const grain =
-      std::max<std::size_t>(bytes_at_once / std::max<std::size_t>(rows.row_bytes(), 1), 1);
-  parallel_for(ctx, rows.size(), grain, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t row = begin; row < end; ++row)
-      std::memcpy(to + row * rows.row_bytes(), rows.row(row), rows.row_bytes());
-  });
-  if (!ids.empty())
-    std::memcpy(layout.of(file, section_of_ids).data(), ids.data(), ids.size_bytes());
-  rows.first().expect_unchanged();
-  std::string header = datasets::section_header(ctx, kind, layout, file, what);
-  header.resize(header_size, ' ');
-  datasets::finish_section_file(file, layout, header);
-  out.commit();
+  auto const fill = [&](std::size_t section, std::span<std::byte> to) {
+    if (section == section_of_ids) {
+      if (!ids.empty()) std::memcpy(to.data(), ids.data(), ids.size_bytes());
+      return;
+    }
+    std::size_t const grain =
+        std::max<std::size_t>(bytes_at_once / std::max<std::size_t>(rows.row_bytes(), 1), 1);
+    parallel_for(ctx, rows.size(), grain, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t row = begin; row < end; ++row)
+        std::memcpy(to.data() + row * rows.row_bytes(), rows.row(row), rows.row_bytes());
+    });
+    rows.first().expect_unchanged();
+  };
+  datasets::write_section_file(ctx, kind, path, bytes, what, fill);
 }
 
 dense_index_content read_dense_index(context const& ctx, std::string const& path) {

@@ -1,6 +1,4 @@
-#include "core/aligned.hpp"
 #include "core/error.hpp"
-#include "core/output_file.hpp"
 #include "datasets/section_file.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors/memory.hpp"
@@ -43,17 +41,10 @@ void write_sections(context const& ctx, std::string const& path, section_bytes c
                     nlohmann::ordered_json const& what) {
   std::array<std::size_t, places> bytes{};
   for (std::size_t s = 0; s < places; ++s) bytes[s] = from[s].size();
-  datasets::section_layout const layout(bytes);
-  // What the header may take, whatever its checksums will be.
-  std::size_t const header_size = round_up(what.dump().size() + 1024, alignment);
-  output_file out(path);
-  std::span<std::byte> const file = out.map(layout.end() + header_size);
-  for (std::size_t s = 0; s < places; ++s)
-    if (!from[s].empty()) std::memcpy(layout.of(file, s).data(), from[s].data(), from[s].size());
-  std::string header = datasets::section_header(ctx, kind, layout, file, what);
-  header.resize(header_size, ' ');
-  datasets::finish_section_file(file, layout, header);
-  out.commit();
+  datasets::write_section_file(ctx, kind, path, bytes, what,
+                               [&](std::size_t s, std::span<std::byte> to) {
+                                 if (!to.empty()) std::memcpy(to.data(), from[s].data(), to.size());
+                               });
 }
 
 std::shared_ptr<vector_space const> read_vectors_in(

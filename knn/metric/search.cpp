@@ -2,11 +2,11 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/stopwatch.hpp"
 #include "knn/metric/index_state.hpp"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <string>
 
@@ -44,10 +44,6 @@ constexpr std::array<metric_index_entry, 7> types{{
      "a tree of two vantage points a node, with the distances to those above in leaves", "",
      runs_on::cpu, runs_on::nowhere, make_mvpt},
 }};
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 metric_index_options checked(metric_index_options const& options, metric_space const& space) {
   if (!(options.alpha > 0 && options.alpha <= 1))
@@ -188,7 +184,7 @@ void metric_index::erase(std::uint32_t object) {
 neighbours metric_index::search(context const& ctx, metric_queries const& queries, std::size_t k,
                                 metric_work* work) const {
   if (k == 0) throw usage_error("found k of 0, expected at least 1");
-  auto const start = std::chrono::steady_clock::now();
+  stopwatch const watch;
   neighbours found;
   found.queries = queries.size();
   found.k = k;
@@ -206,7 +202,7 @@ neighbours metric_index::search(context const& ctx, metric_queries const& querie
                                     }
                                   });
   if (work != nullptr) work->evaluations += done.evaluations;
-  found.search_s = seconds_since(start);
+  found.search_s = watch.seconds();
   return found;
 }
 
@@ -214,7 +210,7 @@ rows_in_range metric_index::search_range(context const& ctx, metric_queries cons
                                          double radius, metric_work* work) const {
   if (!(radius >= 0))
     throw usage_error(fmt::format("found radius {}, expected a number from 0 on", radius));
-  auto const start = std::chrono::steady_clock::now();
+  stopwatch const watch;
   std::vector<std::vector<metric_candidate>> all(queries.size());
   metric_work const done =
       answer(ctx, queries, *implementation_->structure, implementation_->rule, radius, 0,
@@ -229,7 +225,7 @@ rows_in_range metric_index::search_range(context const& ctx, metric_queries cons
     }
     found.begin.push_back(found.row.size());
   }
-  found.search_s = seconds_since(start);
+  found.search_s = watch.seconds();
   return found;
 }
 
