@@ -2,8 +2,12 @@
 // What the fuzz targets share. A target is a file with LLVMFuzzerTestOneInput and seeds();
 // core/fuzzing.cpp makes a program of it.
 
+#include "core/context.hpp"
+
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +22,16 @@ inline void require(bool good, char const* what) {
   if (good) return;
   std::fprintf(stderr, "fuzz: %s\n", what);
   std::abort();
+}
+
+inline context one_thread() {
+  context ctx;
+  ctx.threads = 1;
+  return ctx;
+}
+
+inline std::span<std::byte> bytes_of(std::string& text) {
+  return {reinterpret_cast<std::byte*>(text.data()), text.size()};
 }
 
 /// Bytes as a file of their own.

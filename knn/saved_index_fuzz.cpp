@@ -33,16 +33,6 @@ using namespace rulerank;
 using namespace rulerank::fuzzing;
 using namespace rulerank::knn;
 
-context one_thread() {
-  context ctx;
-  ctx.threads = 1;
-  return ctx;
-}
-
-std::span<std::byte> bytes_of(std::string& text) {
-  return {reinterpret_cast<std::byte*>(text.data()), text.size()};
-}
-
 /// The bytes that `save` writes to a file.
 std::string saved(std::function<void(std::string const& path)> const& save) {
   std::string const path = std::filesystem::temp_directory_path() /

@@ -23,12 +23,6 @@ namespace {
 using namespace rulerank;
 using namespace rulerank::fuzzing;
 
-context one_thread() {
-  context ctx;
-  ctx.threads = 1;
-  return ctx;
-}
-
 datasets::dataset documents() {
   return datasets::parse_svmlight(
       one_thread(), "0 qid:1 1:1 2:3\n1 qid:1 1:2 2:1\n2 qid:1 1:4\n0 qid:2 1:1 2:2\n",

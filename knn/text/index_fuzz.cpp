@@ -30,12 +30,6 @@ using namespace rulerank;
 using namespace rulerank::fuzzing;
 using namespace rulerank::knn;
 
-context one_thread() {
-  context ctx;
-  ctx.threads = 1;
-  return ctx;
-}
-
 std::string built(text_index_options const& options, std::string_view collection) {
   std::string const path = std::filesystem::temp_directory_path() /
                            ("rulerank-index-fuzz-" + std::to_string(::getpid()));
@@ -46,10 +40,6 @@ std::string built(text_index_options const& options, std::string_view collection
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   std::filesystem::remove(path);
   return bytes;
-}
-
-std::span<std::byte> bytes_of(std::string& text) {
-  return {reinterpret_cast<std::byte*>(text.data()), text.size()};
 }
 
 /// The parts of an index.
