@@ -105,7 +105,7 @@ TEST(joined, faults_are_told_with_their_line) {
   expect_fault(read("qid,docid,tf\nq1,007,1\n", "own.csv"),
                "own.csv:1:1: found the column \"tf\", which pool.txt has already");
   expect_fault(read("qid,docid,a\nq1,007,1\n", "own.csv"),
-               "own.csv:1:1: found no column \"b\", expected it to be joined", {"a", "b"});
+               "own.csv:1:1: found no column \"b\", expected it in the header", {"a", "b"});
   expect_fault(read("qid,docid\nq1,007\n", "own.csv"), "own.csv:1:1: found no feature");
   expect_fault(read("0 qid:q1 3:1 # docid = 007\n", "own"),
                "own:1:1: found features by number, expected them by name as in pool.txt");

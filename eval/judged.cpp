@@ -1,5 +1,5 @@
 // judged@k: the share of judged documents among the first k ranks; of a list shorter than k among
-// its own, and 1 for an empty one. It says how far the other measures can be trusted, which take
+// its own, and 0 for an empty one. It says how far the other measures can be trusted, which take
 // what nobody judged as not relevant. In a tie that k cuts, the share of the whole tie stands for
 // its part.
 #include "eval/groups.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 double value(ranked_query const& query, conventions const&, std::size_t k) {
   std::size_t const ranks = looked_at(query, k);
-  if (ranks == 0) return 1;
+  if (ranks == 0) return 0;
   double found = 0;
   for_each_group(query, ranks, [&](tie_group const& group) {
     std::size_t known = 0;
