@@ -125,7 +125,7 @@ void add_verbs(CLI::App& program, session& owner) {
                    {add_reduce, add_tune, add_fit, add_rank, add_explain, add_inspect}},
         verb_group{"Judge", {add_evaluate, add_experiment}},
         verb_group{"Search text, rank its documents",
-                   {add_search, add_vectors, add_fuse, add_pipeline}},
+                   {add_search, add_vectors, add_fuse, add_features, add_pipeline}},
         verb_group{"Mine itemsets and rules", {add_mine}},
         verb_group{"The program", {add_engines, add_devices, add_help, add_completion}},
         verb_group{"", {add_pages}}})

@@ -71,6 +71,24 @@ prefix checked_prefix(section_kind const& kind, std::span<std::byte const> file,
   return p;
 }
 
+/// The version of a format that a header is of.
+section_kind const& kind_of(nlohmann::json const& header, std::span<section_kind const> versions,
+                            std::string const& name) {
+  auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
+  std::size_t const version = count_at(header, "version");
+  std::string const format = header.at("format");
+  if (format != versions.front().format)
+    fail(fmt::format("found a {}, expected a {}", datasets::quoted(format),
+                     versions.front().format));
+  auto const at = std::ranges::find(versions, version, &section_kind::version);
+  if (at != versions.end()) return *at;
+  std::string expected;
+  for (section_kind const& kind : versions)
+    expected += fmt::format("{}{}", expected.empty() ? "" : " or ", kind.version);
+  throw error({name, 1, 1},
+              fmt::format("found an index of version {}, expected {}", version, expected));
+}
+
 }  // namespace
 
 section_layout::section_layout(std::span<std::size_t const> bytes)
@@ -129,18 +147,18 @@ void write_section_file(context const& ctx, section_kind const& kind, std::strin
 
 read_sections check_section_file(context const& ctx, section_kind const& kind,
                                  std::span<std::byte const> file, std::string const& name) {
+  return check_section_file(ctx, std::span(&kind, 1), file, name);
+}
+
+read_sections check_section_file(context const& ctx, std::span<section_kind const> versions,
+                                 std::span<std::byte const> file, std::string const& name) {
   auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
-  prefix const p = checked_prefix(kind, file, name);
+  prefix const p = checked_prefix(versions.front(), file, name);
   auto const* const text = reinterpret_cast<char const*>(file.data() + p.header_begin);
   read_sections read;
   try {
     read.header = parse_json({text, p.header_size}, name, "an index's header");
-    std::size_t const version = count_at(read.header, "version");
-    std::string const format = read.header.at("format");
-    if (format != kind.format)
-      fail(fmt::format("found a {}, expected a {}", datasets::quoted(format), kind.format));
-    if (version != kind.version)
-      fail(fmt::format("found an index of version {}, expected {}", version, kind.version));
+    section_kind const& kind = kind_of(read.header, versions, name);
     nlohmann::json const& list = read.header.at("sections");
     std::size_t at = sizeof(prefix);
     auto const zeros_up_to = [&](std::size_t end) {

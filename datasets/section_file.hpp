@@ -62,6 +62,9 @@ struct read_sections {
 /// ones that were written.
 read_sections check_section_file(context const& ctx, section_kind const& kind,
                                  std::span<std::byte const> file, std::string const& name);
+/// The same of a format with several versions, one at least: the file is of one of them.
+read_sections check_section_file(context const& ctx, std::span<section_kind const> versions,
+                                 std::span<std::byte const> file, std::string const& name);
 
 /// A member of a header that is a count. Throws `usage_error` or a JSON exception for anything
 /// else.

@@ -15,7 +15,7 @@ namespace rulerank::eval {
 
 namespace {
 
-constexpr std::array<measure_kind const*, 14> kinds{&ndcg,
+constexpr std::array<measure_kind const*, 15> kinds{&ndcg,
                                                     &mean_ndcg,
                                                     &average_precision,
                                                     &geometric_map,
@@ -28,7 +28,8 @@ constexpr std::array<measure_kind const*, 14> kinds{&ndcg,
                                                     &err,
                                                     &rbp,
                                                     &pfound,
-                                                    &kendall_tau};
+                                                    &kendall_tau,
+                                                    &judged};
 
 std::string lower(std::string_view text) {
   std::string result(text);

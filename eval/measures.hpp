@@ -19,5 +19,6 @@ extern measure_kind const err;                // err.cpp
 extern measure_kind const rbp;                // rbp.cpp
 extern measure_kind const pfound;             // pfound.cpp
 extern measure_kind const kendall_tau;        // kendall_tau.cpp
+extern measure_kind const judged;             // judged.cpp
 
 }  // namespace rulerank::eval

@@ -132,6 +132,18 @@ TEST(measures, count_what_was_not_retrieved) {
   EXPECT_DOUBLE_EQ(value("bpref", {0, 1}, {2, 1}, p, pool), 0);
 }
 
+TEST(measures, say_how_much_is_judged) {
+  profile p = make_profile("standard");
+  labels_of const labels{1, unjudged, 0, unjudged};
+  scores_of const scores{4, 3, 2, 1};
+  EXPECT_DOUBLE_EQ(value("judged@1", labels, scores, p, labels), 1);
+  EXPECT_DOUBLE_EQ(value("judged@2", labels, scores, p, labels), 0.5);
+  EXPECT_DOUBLE_EQ(value("judged@3", labels, scores, p, labels), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(value("judged@10", labels, scores, p, labels), 0.5);
+  p.ties = tie_rule::average;  // the last three tie, and one of them is judged
+  EXPECT_DOUBLE_EQ(value("judged@2", labels, {4, 1, 1, 1}, p, labels), (1 + 1.0 / 3) / 2);
+}
+
 /// Kendall's tau-b pair by pair.
 double tau_reference(labels_of const& labels, scores_of const& scores) {
   double concordance = 0;
@@ -360,7 +372,8 @@ TEST(measure, refuses_other_names) {
   } catch (usage_error const& e) {
     EXPECT_STREQ(e.what(),
                  "measure: found 'MPA', expected one of NDCG[@k], MeanNDCG, MAP[@k], gmMAP, P@k, "
-                 "Rprec, recall@k, success@k, bpref, MRR[@k], ERR[@k], RBP[@k], pFound[@k], tau");
+                 "Rprec, recall@k, success@k, bpref, MRR[@k], ERR[@k], RBP[@k], pFound[@k], tau, "
+                 "judged@k");
   }
 }
 

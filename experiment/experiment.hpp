@@ -64,6 +64,7 @@ struct file_folds_options {
   bool vali = true;                     ///< validation parts are needed
   std::vector<outside_folder> outside;  ///< folders of scores
   datasets::svmlight_options reading;   ///< its group file is not used
+  bool drop_unlabelled = false;         ///< of training and validation parts
   /// LightGBM's group sizes for parts without qid: files of train, vali and test of each fold, or
   /// none.
   std::vector<std::string> group_files;

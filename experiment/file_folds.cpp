@@ -90,6 +90,7 @@ file_folds::file_folds(std::string const& folder, file_folds_options options)
                                 name, name)));
   }
   reading_ = reading_json(options_.reading);
+  if (options_.drop_unlabelled) reading_["drop_unlabelled"] = true;
   for (std::string const& path : options_.group_files)
     reading_["groups"].push_back(sha256_of_file(path));
   std::size_t const parts = folds_.size() * parts_a_fold;
@@ -130,7 +131,11 @@ datasets::dataset file_folds::read(context const& ctx, std::size_t fold, part wh
   std::string const& path = which == part::train  ? files.train
                             : which == part::vali ? files.vali
                                                   : files.test;
-  return datasets::read_dataset(ctx, path, how, warn);
+  datasets::dataset data = datasets::read_dataset(ctx, path, how, warn);
+  if (!options_.drop_unlabelled || which == part::test) return data;
+  auto const known =
+      datasets::labelled_documents(data, which == part::train ? "learn from" : "choose by");
+  return known.size() == data.size() ? std::move(data) : datasets::subset(data, known);
 }
 
 std::vector<double> file_folds::scores(context const& ctx, std::size_t fold,

@@ -22,6 +22,12 @@ void reading_arguments::add_to(CLI::App& verb) {
       ->group(group);
 }
 
+void reading_arguments::add_drop_unjudged_to(CLI::App& verb) {
+  verb.add_flag("--drop-unjudged", drop_unjudged,
+                "Leave documents without a label out of what is learned from")
+      ->group("Reading");
+}
+
 datasets::read_options reading_arguments::options(std::size_t input, labels accepted) const {
   datasets::read_options options;
   options.fractional_labels = accepted != labels::classes;
@@ -46,6 +52,26 @@ datasets::dataset reading_arguments::read(session& owner, std::string const& pat
   owner.input(how.group_file);
   return datasets::read_dataset(owner.ctx(), owner.input(path), how,
                                 [&owner](std::string const& message) { owner.warn(message); });
+}
+
+void expect_judged(datasets::dataset const& data, std::string_view purpose) {
+  datasets::expect_labels(
+      data, fmt::format("{}, or --drop-unjudged, which leaves such documents out", purpose));
+}
+
+datasets::dataset reading_arguments::read_judged(session& owner, std::string const& path,
+                                                 std::string_view purpose,
+                                                 std::size_t input) const {
+  datasets::dataset data = read(owner, path, input);
+  if (!drop_unjudged) {
+    expect_judged(data, purpose);
+    return data;
+  }
+  auto const known = datasets::labelled_documents(data, purpose);
+  if (known.size() == data.size()) return data;
+  owner.say(fmt::format("{}: {} of {} have no label and are left out", data.name,
+                        data.size() - known.size(), counted(data.size(), "document")));
+  return datasets::subset(data, known);
 }
 
 void discretizer_arguments::add_to(CLI::App& verb, fitted_cuts cuts) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Groups of options that several verbs share: a verb keeps one of each in its own options, calls
@@ -19,6 +20,7 @@ struct reading_arguments {
   bool zero_based = false;
   bool regroup = false;
   std::optional<std::int32_t> unlabelled;
+  bool drop_unjudged = false;
   std::vector<std::string> group_files;  ///< the i-th belongs to the verb's i-th input
 
   /// What the labels of an input may be: integers, for those that rules are made of; also
@@ -26,13 +28,22 @@ struct reading_arguments {
   enum class labels { classes, numbers, any };
 
   void add_to(CLI::App& verb);
+  /// --drop-unjudged, of verbs that learn.
+  void add_drop_unjudged_to(CLI::App& verb);
   datasets::read_options options(std::size_t input = 0, labels accepted = labels::classes) const;
   /// session::inputs of the verb's files and of --group's.
   void check_inputs(session const& owner, std::vector<session::named_input> files) const;
   /// Reads the verb's `input`-th file; warnings go to the session, checksums to its manifest.
   datasets::dataset read(session& owner, std::string const& path, std::size_t input = 0,
                          labels accepted = labels::classes) const;
+  /// The same of documents that are learned from or chosen by ("learn from"): with --drop-unjudged
+  /// those that have a label. Throws `error` naming the first one without, or where none has one.
+  datasets::dataset read_judged(session& owner, std::string const& path, std::string_view purpose,
+                                std::size_t input = 0) const;
 };
+
+/// Throws `error` naming the first document without a label, and --drop-unjudged.
+void expect_judged(datasets::dataset const& data, std::string_view purpose);
 
 /// How features become items: --norm --method --bins --missing-values --unlisted and, where a verb
 /// accepts fitted cuts, --discretizer, which excludes the others.

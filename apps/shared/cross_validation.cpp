@@ -113,6 +113,7 @@ experiment::file_folds_options file_options_of(cross_validation_arguments const&
   for (std::string const& text : a.scores) options.outside.push_back(outside_from(text));
   options.reading = a.reading.options();
   options.reading.group_file.clear();
+  options.drop_unlabelled = a.reading.drop_unjudged;
   options.group_files = a.reading.group_files;
   return options;
 }
@@ -133,6 +134,8 @@ class sized_folds final : public experiment::fold_source {
   datasets::dataset read(context const& ctx, std::size_t fold, experiment::part which,
                          experiment::message_fn const& warn) const override {
     datasets::dataset data = folds_.read(ctx, fold, which, warn);
+    if (which == experiment::part::train) expect_judged(data, "learn from");
+    if (which == experiment::part::vali) expect_judged(data, "choose by");
     if (which == experiment::part::test) tests_ += data.size();
     if (which == experiment::part::train && !std::exchange(chosen_, true)) choose(data);
     return data;

@@ -116,9 +116,7 @@ void ranker_arguments::expect_agreement(l2r::model const& model, std::string con
 datasets::dataset read_training(session& owner, std::string const& train,
                                 reading_arguments const& reading) {
   auto const timer = owner.stage("read");
-  datasets::dataset data = reading.read(owner, train);
-  datasets::expect_labels(data, "learn from");
-  return data;
+  return reading.read_judged(owner, train, "learn from");
 }
 
 std::vector<l2r::recipe> recommended_recipes(

@@ -13,6 +13,7 @@ void fitting_arguments::add_to(CLI::App& verb) {
   discretizer.add_to(verb);
   settings.add_to(verb);
   reading.add_to(verb);
+  reading.add_drop_unjudged_to(verb);
 }
 
 std::vector<ranker_recipe> fitting_arguments::recipes(session& owner) const {

@@ -238,10 +238,25 @@ void expect_linear_gain(std::vector<datasets::dataset> const& tests,
   }
 }
 
+/// The measures that are asked for; where documents are not judged, which count as not relevant,
+/// also the share of judged ones among the first 10, unless one such share is asked for.
+std::vector<eval::measure> with_judged_share(std::vector<eval::measure> measures,
+                                             std::vector<datasets::dataset> const& tests) {
+  eval::measure const share = eval::parse_measure("judged@10");
+  bool const all_judged = std::ranges::all_of(tests, [](datasets::dataset const& test) {
+    return std::ranges::find(test.labels, datasets::unlabelled) == test.labels.end();
+  });
+  if (!all_judged &&
+      std::ranges::find(measures, share.kind, &eval::measure::kind) == measures.end())
+    measures.push_back(share);
+  return measures;
+}
+
 /// The systems of --scores and --feature on the test sets.
 void evaluate_scores(session& owner, evaluate_options const& o,
-                     std::vector<eval::measure> const& measures, eval::report& report) {
+                     std::vector<eval::measure> const& asked, eval::report& report) {
   std::vector<datasets::dataset> const tests = read_tests(owner, o, report.folds);
+  std::vector<eval::measure> const measures = with_judged_share(asked, tests);
   // One r_max for all folds.
   eval::profile p = report.rules;
   std::int32_t largest = 0;

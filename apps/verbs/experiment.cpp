@@ -73,6 +73,7 @@ void add_experiment(CLI::App& program, session& owner) {
       ->required();
   add_cross_validation_to(*verb, a);
   a.reading.add_to(*verb);
+  a.reading.add_drop_unjudged_to(*verb);
   a.settings.add_to(*verb);
   a.curves.add_to(*verb);
 }

@@ -68,9 +68,8 @@ void warn_of_constants(session& owner, l2r::model const& model) {
 /// The training documents, those of the pool without labels among them.
 datasets::dataset read_documents(session& owner, fit_arguments const& arguments) {
   auto const timer = owner.stage("read");
-  datasets::dataset train = arguments.reading.read(owner, arguments.train);
+  datasets::dataset train = arguments.reading.read_judged(owner, arguments.train, "learn from");
   if (arguments.pool.empty()) return train;
-  datasets::expect_labels(train, "learn from");
   return datasets::labelled_by_sample(arguments.reading.read(owner, arguments.pool, 1), train);
 }
 

@@ -1,13 +1,9 @@
 #include "apps/shared/cross_validation.hpp"
-#include "apps/shared/dense_candidates.hpp"
-#include "apps/shared/device_rule.hpp"
-#include "apps/shared/judged_ids.hpp"
-#include "apps/shared/text_arguments.hpp"
+#include "apps/shared/pair_pool.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
-#include "datasets/arrays.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/split.hpp"
@@ -15,9 +11,6 @@
 #include "datasets/trec.hpp"
 #include "eval/evaluate.hpp"
 #include "eval/report.hpp"
-#include "knn/features/pair_features.hpp"
-#include "knn/fusion.hpp"
-#include "knn/sparse/search.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -25,11 +18,8 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,22 +31,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct pipeline_arguments {
-  std::string collection, topics, qrels, out_dir;
-  std::size_t candidates = 100;
-  std::string metric = "auto";
-  std::string engine = "auto";
-  std::vector<std::int32_t> not_relevant;
+struct pipeline_arguments : pool_arguments {
+  std::string out_dir;
   std::size_t folds = 5;
-  knn::pair_features_options features;
-  text_arguments text;
-  dense_arguments dense;
-  knn::fusion_options fusion;
   cross_validation_arguments experiment;
 };
-
-/// How deep the candidates' recall is looked at.
-constexpr std::size_t recall_depth = 1000;
 
 /// What the main table holds every ranking against all judgments by.
 constexpr char const* main_profile = "trec";
@@ -74,152 +53,16 @@ std::vector<feature_baseline> baselines_of(pipeline_arguments const& a) {
   return baselines;
 }
 
-/// Judgments, those of grades that mean "not relevant" as 0. Throws `error` for a grade that the
-/// profile has no gain for.
-datasets::qrels read_judgments(session& owner, pipeline_arguments const& a) {
-  datasets::qrels judgments = datasets::read_qrels(owner.ctx(), owner.input(a.qrels));
+/// Throws `error` for a grade that the profile has no gain for.
+void expect_gains(datasets::qrels const& judgments, pipeline_arguments const& a) {
   std::int32_t const largest = eval::largest_label(eval::make_profile(a.experiment.profile));
-  for (auto& query : judgments.queries)
-    for (auto& document : query.documents) {
-      if (std::find(a.not_relevant.begin(), a.not_relevant.end(), document.label) !=
-          a.not_relevant.end())
-        document.label = 0;
+  for (auto const& query : judgments.queries)
+    for (auto const& document : query.documents)
       if (document.label > largest)
         throw error({judgments.name, document.line, 0},
                     fmt::format("found the grade {} of document '{}', whose gain is beyond "
                                 "doubles, expected at most {} or --profile trec",
                                 document.label, document.docno, largest));
-    }
-  return judgments;
-}
-
-/// Topics, whose ids become qids of LETOR lines.
-std::vector<datasets::text_document> read_topics(session& owner, pipeline_arguments const& a,
-                                                 knn::text_index_options options) {
-  options.reading.ids = datasets::id_form::qid;
-  std::vector<datasets::text_document> topics;
-  datasets::read_documents(
-      owner.ctx(), owner.input(a.topics), datasets::text_format::automatic,
-      [&](datasets::text_document&& topic) { topics.push_back(std::move(topic)); },
-      options.reading);
-  return topics;
-}
-
-/// What was found for the topics, as a run; topics without a document are none of its queries.
-datasets::run run_of(std::vector<datasets::text_document> const& topics, found_lists const& found,
-                     knn::text_index const& index, std::string tag) {
-  datasets::run run;
-  run.name = tag;
-  run.tag = std::move(tag);
-  for (std::size_t q = 0; q < topics.size(); ++q) {
-    datasets::run_query query{topics[q].id, {}};
-    for (auto const& [document, score] : found[q])
-      query.documents.push_back({std::string(index.ids()[document]), score});
-    if (!query.documents.empty()) run.queries.push_back(std::move(query));
-  }
-  return run;
-}
-
-/// What a run has for the topics, by the documents' numbers.
-found_lists lists_of_run(datasets::run const& run,
-                         std::vector<datasets::text_document> const& topics,
-                         knn::text_index const& index) {
-  std::unordered_map<std::string_view, std::uint32_t> number;
-  for (std::uint32_t d = 0; d < index.ids().size(); ++d) number[index.ids()[d]] = d;
-  std::unordered_map<std::string_view, datasets::run_query const*> query_of;
-  for (auto const& query : run.queries) query_of[query.qid] = &query;
-  found_lists lists(topics.size());
-  for (std::size_t q = 0; q < topics.size(); ++q)
-    if (auto const at = query_of.find(topics[q].id); at != query_of.end())
-      for (auto const& [docno, score] : at->second->documents)
-        lists[q].push_back({number.at(docno), score});
-  return lists;
-}
-
-void write_candidates(datasets::run const& run, std::string const& path) {
-  output_file out(path);
-  for (auto const& query : run.queries)
-    for (std::size_t i = 0; i < query.documents.size(); ++i)
-      out.write(datasets::run_line(query.qid, query.documents[i].docno, i + 1,
-                                   query.documents[i].score, run.tag));
-  out.commit();
-}
-
-/// Topics with the documents that are ranked for them, in the order of the collection: that of the
-/// search would tell a ranker more than the features.
-struct ranked_pairs {
-  std::vector<std::uint64_t> begin{0};  ///< [topics + 1] into documents
-  std::vector<std::uint32_t> documents;
-};
-
-ranked_pairs pairs_of(pipeline_arguments const& a, found_lists const& found) {
-  ranked_pairs pairs;
-  for (auto const& list : found) {
-    auto& documents = pairs.documents;
-    for (std::size_t i = 0; i < std::min(a.candidates, list.size()); ++i)
-      documents.push_back(list[i].document);
-    std::sort(documents.begin() + static_cast<std::ptrdiff_t>(pairs.begin.back()), documents.end());
-    pairs.begin.push_back(documents.size());
-  }
-  if (pairs.documents.empty())
-    throw error(
-        {a.topics, 1, 1},
-        fmt::format("found no topic that {} a document of {}, expected one at least",
-                    a.dense.by_vectors() ? "is near to" : "shares a term with", a.collection));
-  return pairs;
-}
-
-/// Rows of the pairs' features, with the similarity of their vectors as the last one where there
-/// are vectors: [pairs][features].
-std::vector<double> features_of(context const& ctx, ranked_pairs const& pairs,
-                                std::vector<datasets::text_document> const& topics,
-                                knn::text_index const& index, knn::pair_features const& features,
-                                dense_candidates const* vectors) {
-  std::size_t const n = features.size();
-  std::vector<double> values(pairs.documents.size() * n);
-  features.of(ctx, index.counts(ctx, topics), pairs.begin, pairs.documents, values);
-  if (vectors == nullptr) return values;
-  auto const similarities = vectors->similarities(ctx, pairs.begin, pairs.documents);
-  std::vector<double> wider;
-  wider.reserve(pairs.documents.size() * (n + 1));
-  for (std::size_t p = 0; p < pairs.documents.size(); ++p) {
-    auto const row = values.begin() + static_cast<std::ptrdiff_t>(p * n);
-    wider.insert(wider.end(), row, row + static_cast<std::ptrdiff_t>(n));
-    wider.push_back(similarities[p]);
-  }
-  return wider;
-}
-
-/// The pairs as documents: judged or 0, their features, their ids.
-datasets::dataset make_letor(session& owner, pipeline_arguments const& a, ranked_pairs const& pairs,
-                             std::vector<datasets::text_document> const& topics,
-                             knn::text_index const& index, datasets::qrels const& judgments,
-                             std::vector<double> const& values) {
-  std::unordered_map<std::string, datasets::judged_query const*> judged;
-  for (auto const& query : judgments.queries) judged[query.qid] = &query;
-  std::vector<std::int32_t> labels;
-  std::vector<std::string_view> qids, ids;
-  for (std::size_t q = 0; q < topics.size(); ++q) {
-    auto const of_topic = judged.find(topics[q].id);
-    for (std::size_t i = pairs.begin[q]; i < pairs.begin[q + 1]; ++i) {
-      std::string_view const id = ids.emplace_back(index.ids()[pairs.documents[i]]);
-      qids.push_back(topics[q].id);
-      std::int32_t& label = labels.emplace_back(0);
-      if (of_topic == judged.end()) continue;
-      auto const& all = of_topic->second->documents;
-      auto const at = std::ranges::lower_bound(all, id, {}, &datasets::judgment::docno);
-      if (at != all.end() && at->docno == id) label = std::max(at->label, 0);
-    }
-  }
-  datasets::document_arrays about;
-  about.labels = labels;
-  about.qids = qids;
-  about.ids = ids;
-  about.name = (fs::path(a.out_dir) / "letor.txt").string();
-  about.lines = true;
-  std::size_t const rows = pairs.documents.size(), columns = values.size() / rows;
-  return datasets::make_dataset(
-      owner.ctx(), datasets::dense_rows<double>{values.data(), rows, columns, columns}, about);
 }
 
 void write_letor(datasets::dataset const& data) {
@@ -320,9 +163,7 @@ class system_runs {
 };
 
 /// The options with what follows from others. Throws `usage_error` for wrong ones, first of all.
-pipeline_arguments resolved(pipeline_arguments a, knn::text_index_options const& options) {
-  a.features.k1 = options.weighting.k1;
-  a.features.b = options.weighting.b;
+pipeline_arguments resolved(pipeline_arguments a) {
   datasets::letor_rotation(0, a.folds);
   fs::path const out = a.out_dir;
   a.experiment.folds = (out / "folds").string();
@@ -336,13 +177,7 @@ pipeline_arguments resolved(pipeline_arguments a, knn::text_index_options const&
 
 /// Names the inputs and outputs to the session, which checks them.
 void announce_files(session& owner, pipeline_arguments const& a) {
-  std::vector<session::named_input> inputs{
-      {"--collection", a.collection}, {"--topics", a.topics}, {"--qrels", a.qrels}};
-  for (session::named_input const& input : a.dense.inputs()) inputs.push_back(input);
-  if (auto const list = a.text.stop_list()) {
-    inputs.push_back(*list);
-    owner.input(list->path);
-  }
+  auto const inputs = a.inputs(owner);
   owner.inputs(inputs);
   auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
   auto outputs = outputs_of(a.experiment);
@@ -360,76 +195,6 @@ void announce_files(session& owner, pipeline_arguments const& a) {
   expect_outside(owner, inputs, outputs);
 }
 
-/// What is searched for, and what is known of it.
-struct asked {
-  datasets::qrels judgments;
-  std::vector<datasets::text_document> topics;
-  std::optional<dense_candidates> vectors{};
-};
-
-asked read_asked(session& owner, pipeline_arguments const& a,
-                 knn::text_index_options const& options) {
-  auto const timer = owner.stage("read");
-  asked what{read_judgments(owner, a), read_topics(owner, a, options)};
-  if (std::ranges::none_of(what.topics, [&](auto const& topic) {
-        return std::ranges::find(what.judgments.queries, topic.id, &datasets::judged_query::qid) !=
-               what.judgments.queries.end();
-      }))
-    throw error({a.qrels, 1, 1},
-                fmt::format("found no judgment of a topic of {}, expected one at least", a.topics));
-  if (a.dense.given()) what.vectors.emplace(owner, a.dense, what.topics.size());
-  return what;
-}
-
-/// What was found for the topics, which is also written: the candidates, and where they are fused
-/// what each of the searches found.
-struct candidate_runs {
-  found_lists candidates;
-  std::vector<std::pair<std::string, datasets::run>> runs;  ///< their names; the candidates first
-};
-
-found_lists search_text(session& owner, pipeline_arguments const& a,
-                        knn::text_index_options const& options, asked const& what,
-                        knn::text_index const& index, std::size_t depth) {
-  knn::sparse_search_options search;
-  search.k = depth;
-  search.metric = text_arguments::metric_from(a.metric, options.metric);
-  search.engine = knn::sparse_engine_from(a.engine);
-  auto const timer = owner.stage("search");
-  return lists_of(knn::sparse_searcher(owner.ctx(), index.index(), search)
-                      .search(owner.ctx(), index.queries(owner.ctx(), what.topics)));
-}
-
-candidate_runs find_candidates(session& owner, pipeline_arguments const& a,
-                               knn::text_index_options const& options, asked const& what,
-                               knn::text_index const& index) {
-  std::size_t const depth = std::max(a.candidates, recall_depth);
-  candidate_runs found;
-  found_lists by_text, by_vectors;
-  if (a.dense.by_text()) by_text = search_text(owner, a, options, what, index, depth);
-  if (a.dense.by_vectors()) {
-    auto const timer = owner.stage("search vectors");
-    by_vectors = what.vectors->search(owner.ctx(), depth);
-  }
-  bool const both = a.dense.by_text() && a.dense.by_vectors();
-  if (both) {
-    auto const timer = owner.stage("fuse");
-    datasets::run const runs[] = {run_of(what.topics, by_text, index, "candidates-text"),
-                                  run_of(what.topics, by_vectors, index, "candidates-dense")};
-    knn::fusion_options fusion = a.fusion;
-    fusion.depth = depth;
-    found.candidates = lists_of_run(knn::fuse(owner.ctx(), runs, fusion), what.topics, index);
-    for (datasets::run const& run : runs) found.runs.emplace_back(run.tag, run);
-  } else {
-    found.candidates = std::move(a.dense.by_text() ? by_text : by_vectors);
-  }
-  found.runs.emplace(found.runs.begin(), "candidates",
-                     run_of(what.topics, found.candidates, index, "candidates"));
-  for (auto const& [name, run] : found.runs)
-    write_candidates(run, (fs::path(a.out_dir) / (name + ".run")).string());
-  return found;
-}
-
 /// The candidates and their features, which are also written.
 struct found_pairs {
   std::vector<std::pair<std::string, datasets::run>> searches;
@@ -438,32 +203,14 @@ struct found_pairs {
 };
 
 found_pairs find_pairs(session& owner, pipeline_arguments const& a,
-                       knn::text_index_options const& options, asked& what) {
-  auto const index_collection = [&] {
-    auto const timer = owner.stage("index");
-    return knn::text_index::build_with_fields(owner.ctx(), owner.input(a.collection), options);
-  };
-  knn::indexed_collection collection = index_collection();
-  knn::text_index const& index = collection.index;
-  warn_without_terms(owner, index);
-  warn_of_ids(owner, what.judgments, what.topics, a.topics, index.ids(), a.collection);
-  owner.choose_device(places_of(knn::sparse_engines(), knn::sparse_engine_from(a.engine)),
-                      search_seconds(static_cast<double>(index.ids().size()),
-                                     bytes_ahead(a.topics) / bytes_a_term));
-  if (what.vectors) what.vectors->prepare(owner, index.ids().size(), a.collection);
-  candidate_runs found = find_candidates(owner, a, options, what, index);
-  auto const timer = owner.stage("features");
-  auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
-  found_pairs pairs;
-  pairs.searches = std::move(found.runs);
-  knn::pair_features const features(owner.ctx(), std::move(collection.fields), a.features);
-  pairs.feature_names = features.names();
-  if (what.vectors) pairs.feature_names.push_back(a.dense.feature());
+                       knn::text_index_options const& options, asked_topics& what) {
+  auto const file = [&](std::string const& name) { return (fs::path(a.out_dir) / name).string(); };
+  pair_pool const pool(owner, a, options, what);
+  found_candidates found = pool.search();
+  for (auto const& [name, run] : found.runs) write_candidates(run, file(name + ".run"));
+  found_pairs pairs{std::move(found.runs), pool.feature_names(), {}};
   write_names(pairs.feature_names, file("features.tsv"));
-  ranked_pairs const ranked = pairs_of(a, found.candidates);
-  pairs.data = make_letor(owner, a, ranked, what.topics, index, what.judgments,
-                          features_of(owner.ctx(), ranked, what.topics, index, features,
-                                      what.vectors ? &*what.vectors : nullptr));
+  pairs.data = pool.pairs(found.lists, a.candidates, 0, file("letor.txt"));
   write_letor(pairs.data);
   return pairs;
 }
@@ -502,22 +249,14 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
   return report;
 }
 
-void pipeline(session& owner, pipeline_arguments const& given) {
-  if (given.collection == "-" || given.topics == "-" || given.qrels == "-")
-    throw usage_error(
-        "--collection, --topics and --qrels are files here, whose checksums "
-        "the manifest has");
-  if (given.dense.vectors == "-" || given.dense.topic_vectors == "-")
-    throw usage_error("--vectors and --topic-vectors are files here, whose names say their form");
+void pipeline(session& owner, pipeline_arguments given) {
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(given.experiment.format);
-  knn::text_index_options options = given.text.options(owner);
-  options.reading.ids = datasets::id_form::run_column;
-  text_arguments::metric_from(given.metric, options.metric);
-  knn::sparse_engine_from(given.engine);
-  pipeline_arguments const a = resolved(given, options);
+  knn::text_index_options const options = given.index_options(owner);
+  pipeline_arguments const a = resolved(given);
   announce_files(owner, a);
-  asked what = read_asked(owner, a, options);
+  asked_topics what = read_asked(owner, a, options);
+  expect_gains(*what.judgments, a);
   folder_lock const lock = owner.hold(a.out_dir);
   found_pairs const pairs = find_pairs(owner, a, options, what);
   auto const folds = [&] {
@@ -529,7 +268,7 @@ void pipeline(session& owner, pipeline_arguments const& given) {
       cross_validate(owner, a.experiment, folds,
                      [&](std::size_t fold, std::string const& system, datasets::dataset const& test,
                          std::span<double const> scores) { runs.add(fold, system, test, scores); });
-  eval::report const report = compare(owner, a, what.judgments, pairs.searches, validated, runs);
+  eval::report const report = compare(owner, a, *what.judgments, pairs.searches, validated, runs);
   auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
   write_file(file("table.md"), eval::render(report, eval::table_format::markdown));
   write_file(file("results.json"), datasets::text_of(eval::to_json(report)));
@@ -541,7 +280,6 @@ void pipeline(session& owner, pipeline_arguments const& given) {
 void add_pipeline(CLI::App& program, session& owner) {
   auto const arguments = std::make_shared<pipeline_arguments>();
   pipeline_arguments& a = *arguments;
-  a.text.weights = "bm25";
   a.experiment.discretizer.norm = "query-minmax";
   CLI::App* const verb = add_verb(
       program, owner, "pipeline",
@@ -550,9 +288,7 @@ void add_pipeline(CLI::App& program, session& owner) {
       "  --qrels cran.qrels --not-relevant 5 --out-dir cranfield",
       [&owner, &program, arguments] {
         CLI::App const& line = *program.get_subcommand("pipeline");
-        arguments->text.check_weights(line);
-        arguments->dense.check(line);
-        arguments->fusion = arguments->dense.fusion.options(line);
+        arguments->check(line);
         pipeline(owner, *arguments);
       });
   path_option(*verb, "--collection", a.collection,
@@ -566,28 +302,10 @@ void add_pipeline(CLI::App& program, session& owner) {
   path_option(*verb, "--out-dir", a.out_dir, "Folder for all that is written; made where missing")
       ->type_name("D")
       ->required();
-  number_option(*verb, "--candidates", a.candidates, "Documents of a topic that are ranked",
-                {1, std::size_t{1} << 31});
-  verb->add_option(
-          "--metric", a.metric,
-          "Of the search: cosine, ip, l2; auto: ip for bm25 and --weighting's norm n, else "
-          "cosine")
-      ->capture_default_str();
-  engine_option(*verb, "--search-engine", a.engine, knn::sparse_engines(), "Of the search");
-  number_option(*verb, "--not-relevant", a.not_relevant, "Grades of the judgments that mean 0")
-      ->delimiter(',')
-      ->type_name("GRADE,...");
+  a.add_search_to(*verb, "Documents of a topic that are ranked");
   number_option(*verb, "--fold-count", a.folds, "Folds, at least 3", {1, 1'000'000})
       ->type_name("K");
-  std::string const models = "Features";
-  number_option(*verb, "--mu", a.features.mu, "LMIR.DIR: terms the collection adds")->group(models);
-  number_option(*verb, "--lambda", a.features.lambda, "LMIR.JM: the collection's share")
-      ->group(models);
-  number_option(*verb, "--delta", a.features.delta, "LMIR.ABS: what counts are lowered by")
-      ->group(models);
-  a.dense.add_to(*verb);
-  a.text.add_reading_to(*verb);
-  a.text.add_index_to(*verb);
+  a.add_features_to(*verb);
   add_cross_validation_to(*verb, a.experiment);
   for (auto const& [option, of_main_table] :
        {std::pair{"--metrics", main_measures}, std::pair{"--profile", main_profile}}) {

@@ -1,5 +1,6 @@
 #include "knn/sparse/search.hpp"
 
+#include "apps/shared/corrections.hpp"
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/text_arguments.hpp"
@@ -29,6 +30,7 @@ struct search_text_arguments : neighbour_paths {
   std::string classes;
   std::size_t k = 30;
   bool pad = false;
+  bool correct = false;
   std::size_t group = 1;
   std::string balance = "inter";
   text_arguments text;
@@ -40,7 +42,8 @@ knn::text_index prepare(session& owner, search_text_arguments const& arguments) 
     return knn::text_index::open(owner.ctx(), arguments.index);
   }
   auto const timer = owner.stage("index");
-  knn::text_index_options const options = arguments.text.options(owner);
+  knn::text_index_options options = arguments.text.options(owner);
+  options.dictionary = arguments.correct;
   auto const note_times = [&](knn::text_index_timings const& timings) {
     owner.took("read", timings.read_s);
     owner.took("weigh", timings.weigh_s);
@@ -56,6 +59,23 @@ knn::text_index prepare(session& owner, search_text_arguments const& arguments) 
     file.commit();
   }
   return knn::text_index::open(owner.ctx(), arguments.index);
+}
+
+/// What corrects the queries, or none. Throws `error` for an index file without a dictionary.
+std::optional<knn::spelling_corrector> corrector_of(session& owner,
+                                                    search_text_arguments const& arguments,
+                                                    knn::text_index const& index) {
+  if (!arguments.correct) return std::nullopt;
+  if (!index.dictionary()) {
+    if (knn::holds_vectors(index.options()))
+      throw usage_error("--correct: the index holds vectors, and there are no words");
+    throw error({arguments.index, 1, 1},
+                fmt::format("found an index without the words that --correct needs, expected one "
+                            "made by `rulerank search text --collection DOCS --index {} --correct`",
+                            arguments.index));
+  }
+  auto const timer = owner.stage("dictionary");
+  return std::make_optional<knn::spelling_corrector>(owner.ctx(), index);
 }
 
 /// Throws `error` for a query that tf-idf gives a weight beyond what the search takes.
@@ -159,11 +179,16 @@ struct search_output {
 std::size_t search_queries(session& owner, search_text_arguments const& arguments,
                            knn::text_index const& index, knn::sparse_searcher const& searcher,
                            datasets::text_format asked, datasets::text_options const& reading,
-                           search_output& out) {
+                           search_output& out, correction_report& corrections) {
   datasets::text_format const format = format_of_queries(index, asked);
   std::vector<datasets::text_document> queries;
   std::size_t searched = 0;
+  auto const corrector = corrector_of(owner, arguments, index);
   auto const search = [&] {
+    if (corrector) {
+      auto const timer = owner.stage("correct");
+      corrections.correct(owner, *corrector, queries);
+    }
     knn::sparse_matrix const rows = index.queries(owner.ctx(), queries);
     expect_weights(rows, queries, arguments.queries);
     knn::neighbours const found = [&] {
@@ -228,9 +253,14 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
     auto const& engine = *find_engine(knn::sparse_engines(), searcher->engine());
     owner.expect_device_for(engine.name, engine.where);
     if (out->votes) out->votes->learn(index);
-    summary["queries"] =
-        search_queries(owner, arguments, index, *searcher, reading.format, reading.reading, *out);
+    correction_report corrections;
+    summary["queries"] = search_queries(owner, arguments, index, *searcher, reading.format,
+                                        reading.reading, *out, corrections);
     out->commit();
+    if (arguments.correct) {
+      corrections.finish(owner);
+      summary["corrections"] = corrections.list();
+    }
     summary["k"] = std::min(arguments.k, index.ids().size());
     summary["metric"] = knn::name_of(options.metric);
     summary["engine"] = knn::name_of(searcher->engine());
@@ -269,6 +299,8 @@ void add_text(CLI::App& search, session& owner) {
   number_option(*verb, "--k", arguments->k, "Neighbours of a query", {1, std::size_t{1} << 40});
   verb->add_flag("--pad", arguments->pad,
                  "Fill up to k with documents that share no term with the query");
+  verb->add_flag("--correct", arguments->correct,
+                 fmt::format("{}; beside --index the index keeps the words", correct_help));
   verb->add_option("--metric", arguments->metric,
                    "cosine, ip (inner product) or l2; auto: ip for bm25 and --weighting's norm n, "
                    "else cosine")

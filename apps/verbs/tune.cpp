@@ -168,9 +168,8 @@ void tune(session& owner, tune_verb_arguments const& a) {
   datasets::dataset train, vali;
   {
     auto const timer = owner.stage("read");
-    train = a.reading.read(owner, a.train, 0);
-    datasets::expect_labels(train, "learn from");
-    vali = a.reading.read(owner, a.vali, 1);
+    train = a.reading.read_judged(owner, a.train, "learn from");
+    vali = a.reading.read_judged(owner, a.vali, "choose by", 1);
   }
   datasets::warn_of_lacking_features(vali, train.names,
                                      (plan.cuts ? plan.cuts->options : plan.discretizer).unlisted,
@@ -255,6 +254,7 @@ void add_tune(CLI::App& program, session& owner) {
     read->excludes(verb->get_option(tried));
   verb->get_option("--norm")->excludes(verb->get_option("--try-norm"));
   a.reading.add_to(*verb);
+  a.reading.add_drop_unjudged_to(*verb);
 }
 
 }  // namespace rulerank::apps

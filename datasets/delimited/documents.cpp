@@ -67,6 +67,8 @@ class document_records {
         fault = check_id(now, "docid");
         id_ = text_of(now);
         break;
+      case passed_over:
+        break;
       case feature: {
         double value = std::numeric_limits<double>::quiet_NaN();
         if (!now.text.empty()) fault = read_value(now.text, layout_.titles[c], rules_, value);

@@ -131,7 +131,7 @@ char delimiter_of(std::string_view name, std::string_view first_line) {
 }
 
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,
-                             read_options const& options) {
+                             read_options const& options, std::span<std::string const> columns) {
   if (text.empty()) throw error({name, 1, 1}, no_records);
   record head;
   try {
@@ -150,6 +150,12 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   std::map<std::string, std::size_t> seen;
   for (std::size_t c = 0; c < head.cells.size(); ++c) {
     std::string const title = head.cells[c].str();
+    bool const is_id = title == qid_title || title == docid_title;
+    if (!columns.empty() && !is_id && std::ranges::find(columns, title) == columns.end()) {
+      layout.columns.push_back({column_role::kind::passed_over, 0, 0});
+      layout.titles.push_back(title);
+      continue;
+    }
     if (title.empty()) fail(name, head, c, "a column without a name, expected one in the header");
     if (has_control_characters(title))
       fail(name, head, c,
@@ -169,6 +175,10 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
     layout.columns.push_back({what, 0, 0});
     layout.titles.push_back(title);
   }
+  for (std::string const& title : columns)
+    if (!seen.contains(title))
+      throw error({name, 1, 1}, fmt::format("found no column {}, expected it in the header",
+                                            datasets::quoted(title)));
   expect_titles(name, head, layout.titles);
   if (!has_label && !options.optional_labels && !options.unlabelled)
     throw error({name, 1, 1}, "no column label found, expected one" +

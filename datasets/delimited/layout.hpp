@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ namespace rulerank::datasets {
 
 /// What a column holds.
 struct column_role {
-  enum class kind { label, qid, docid, feature };
+  enum class kind { label, qid, docid, feature, passed_over };
   kind what = kind::feature;
   std::uint32_t feature = 0;  ///< its number
   std::size_t rank = 0;       ///< among the features, by number
@@ -40,9 +41,12 @@ char delimiter_of(std::string_view name, std::string_view first_line);
 /// Reads the header of a text; `name` stands in messages. Throws `error` for a column without a
 /// title, with that of another or with control characters in it, for `Label`, `QID` or `DocID`
 /// where no column has that title in small letters, for columns between other delimiters, for
-/// features by number and by name, and for no column of labels where documents need one.
+/// features by number and by name, and for no column of labels where documents need one. `columns`:
+/// the titles of the features that are read, of which all are there, the others and the labels are
+/// passed over, whatever they hold; empty: all are read.
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,
-                             read_options const& options);
+                             read_options const& options,
+                             std::span<std::string const> columns = {});
 
 /// The column of labels of a header, if it has one.
 std::optional<std::size_t> label_column(std::string_view header, char delimiter);

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "datasets/delimited/documents.hpp"
 #include "datasets/delimited/records.hpp"
+#include "datasets/joined.hpp"
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/lines.hpp"
 #include "datasets/text_source.hpp"
@@ -16,14 +17,14 @@ namespace {
 constexpr std::size_t default_chunk_bytes = 1 << 17;
 
 dataset parse_any(context const& ctx, std::shared_ptr<text_source const> text, std::string name,
-                  read_options const& options,
-                  std::function<void(std::string const&)> const& warn) {
+                  read_options const& options, std::function<void(std::string const&)> const& warn,
+                  std::span<std::string const> columns = {}) {
   std::string_view bytes = text->bytes();
   remove_byte_order_mark(bytes);
   char const delimiter = delimiter_of(name, bytes.substr(0, bytes.find('\n')));
   if (delimiter == 0) return parse_svmlight(ctx, std::move(text), std::move(name), options, warn);
   return parse_delimited_chunks(ctx, std::move(text), std::move(name), delimiter, options, warn,
-                                default_chunk_bytes);
+                                default_chunk_bytes, columns);
 }
 
 }  // namespace
@@ -52,12 +53,12 @@ chunk_parser parser_of(delimited_layout layout, read_options const& options) {
 dataset parse_delimited_chunks(context const& ctx, std::shared_ptr<text_source const> text,
                                std::string name, char delimiter, read_options const& options,
                                std::function<void(std::string const&)> const& warn,
-                               std::size_t chunk_bytes) {
+                               std::size_t chunk_bytes, std::span<std::string const> columns) {
   check_options(options);
   std::string_view bytes = text->bytes();
   remove_byte_order_mark(bytes);
   ctx.report("read", 0, bytes.size());
-  delimited_layout const layout = read_layout(bytes, delimiter, name, options);
+  delimited_layout const layout = read_layout(bytes, delimiter, name, options, columns);
   dataset data = form_of(layout);
   data.name = std::move(name);
   data.text = std::move(text);
@@ -80,6 +81,33 @@ dataset parse_dataset(context const& ctx, std::string text, std::string name,
                       read_options const& options,
                       std::function<void(std::string const&)> const& warn) {
   return parse_any(ctx, make_text(std::move(text)), std::move(name), options, warn);
+}
+
+namespace {
+
+/// Rows in any order; labels, if any, are not looked at.
+read_options options_of_columns() {
+  read_options options;
+  options.optional_labels = true;
+  options.unlabelled = unlabelled;
+  options.regroup = true;
+  return options;
+}
+
+}  // namespace
+
+dataset read_columns(context const& ctx, std::string const& path,
+                     std::span<std::string const> chosen,
+                     std::function<void(std::string const&)> const& warn) {
+  return parse_any(ctx, open_text(ctx, path), display_name(path), options_of_columns(), warn,
+                   chosen);
+}
+
+dataset parse_columns(context const& ctx, std::string text, std::string name,
+                      std::span<std::string const> chosen,
+                      std::function<void(std::string const&)> const& warn) {
+  return parse_any(ctx, make_text(std::move(text)), std::move(name), options_of_columns(), warn,
+                   chosen);
 }
 
 }  // namespace rulerank::datasets

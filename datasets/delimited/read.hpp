@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,10 +22,10 @@ dataset form_of(delimited_layout const& layout);
 chunk_parser parser_of(delimited_layout layout, read_options const& options);
 
 /// Reads delimited text, cut into chunks of about `chunk_bytes`, at least 1; the result does not
-/// depend on them.
+/// depend on them. `columns`: as `read_layout` says.
 dataset parse_delimited_chunks(context const& ctx, std::shared_ptr<text_source const> text,
                                std::string name, char delimiter, read_options const& options,
                                std::function<void(std::string const&)> const& warn,
-                               std::size_t chunk_bytes);
+                               std::size_t chunk_bytes, std::span<std::string const> columns = {});
 
 }  // namespace rulerank::datasets

@@ -95,12 +95,13 @@ struct analyzer::state {
   std::string repaired{};
   std::string folded{};
 
+  /// Calls take(word, term); the term is empty for a stop word.
   template <class Take>
   void analyze(std::string_view text, Take const& take) {
     auto const finish = [&](std::string_view word, bool has_letter) {
       if (!rules.admits(word, has_letter)) return;
       auto const make = [this](std::string_view w, std::string& term) { rules.term_of(w, term); };
-      if (std::string_view const term = terms.term_of(word, make); !term.empty()) take(term);
+      take(word, terms.term_of(word, make));
     };
     auto const in_ascii = [&](std::string_view word, bool has_letter) {
       if (!rules.options().fold) return finish(word, has_letter);
@@ -129,6 +130,13 @@ analyzer& analyzer::operator=(analyzer other) noexcept {
 analyzer::~analyzer() = default;
 
 void analyzer::analyze(std::string_view utf8, std::function<void(std::string_view)> const& take) {
+  state_->analyze(utf8, [&](std::string_view, std::string_view term) {
+    if (!term.empty()) take(term);
+  });
+}
+
+void analyzer::analyze_words(std::string_view utf8,
+                             std::function<void(std::string_view, std::string_view)> const& take) {
   state_->analyze(utf8, take);
 }
 

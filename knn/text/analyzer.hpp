@@ -50,6 +50,10 @@ class analyzer {
   /// Calls take(term) for each term, in order; the view is valid during the call, which must not
   /// use this analyzer.
   void analyze(std::string_view utf8, std::function<void(std::string_view)> const& take);
+  /// Calls take(word, term) likewise for each word that 2. leaves: as 1. folds it, and its term,
+  /// which is empty for a stop word.
+  void analyze_words(std::string_view utf8,
+                     std::function<void(std::string_view, std::string_view)> const& take);
 
  private:
   struct state;

@@ -25,12 +25,32 @@ counted_document values_of(std::span<datasets::feature_value const> vector) {
   return counted;
 }
 
-counted_document count_terms(analyzer& words, datasets::text_document const& document) {
+/// Calls take(term) for the terms of a text; the words that they come of are added to `seen`
+/// unless it is null.
+template <class Take>
+void for_each_term(analyzer& words, std::string_view text, std::vector<std::string>* seen,
+                   Take const& take) {
+  if (seen == nullptr) return words.analyze(text, take);
+  words.analyze_words(text, [&](std::string_view word, std::string_view term) {
+    seen->emplace_back(word);
+    if (!term.empty()) take(term);
+  });
+}
+
+void keep_different(std::vector<std::string>& words) {
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+}
+
+counted_document count_terms(analyzer& words, datasets::text_document const& document,
+                             bool with_words) {
   std::vector<std::string> terms;
-  for (datasets::text_field const& field : document.fields)
-    words.analyze(field.text, [&](std::string_view term) { terms.emplace_back(term); });
-  std::sort(terms.begin(), terms.end());
   counted_document counted;
+  for (datasets::text_field const& field : document.fields)
+    for_each_term(words, field.text, with_words ? &counted.words : nullptr,
+                  [&](std::string_view term) { terms.emplace_back(term); });
+  keep_different(counted.words);
+  std::sort(terms.begin(), terms.end());
   for (std::string& term : terms)
     if (!counted.terms.empty() && counted.terms.back().first == term)
       ++counted.terms.back().second;
@@ -40,7 +60,8 @@ counted_document count_terms(analyzer& words, datasets::text_document const& doc
 }
 
 /// The same, and for each field with a name. Fields of one name are one field.
-counted_document count_terms_of_fields(analyzer& words, datasets::text_document const& document) {
+counted_document count_terms_of_fields(analyzer& words, datasets::text_document const& document,
+                                       bool with_words) {
   constexpr std::size_t without_name = std::numeric_limits<std::size_t>::max();
   counted_document counted;
   std::vector<std::pair<std::string, std::size_t>> terms;  // with their fields
@@ -52,8 +73,10 @@ counted_document count_terms_of_fields(analyzer& words, datasets::text_document 
       of = static_cast<std::size_t>(known - counted.fields.begin());
       if (of == counted.fields.size()) counted.fields.push_back({field.name, {}});
     }
-    words.analyze(field.text, [&](std::string_view term) { terms.emplace_back(term, of); });
+    for_each_term(words, field.text, with_words ? &counted.words : nullptr,
+                  [&](std::string_view term) { terms.emplace_back(term, of); });
   }
+  keep_different(counted.words);
   std::sort(terms.begin(), terms.end());
   for (auto& [term, of] : terms) {
     if (counted.terms.empty() || counted.terms.back().first != term)
@@ -96,7 +119,7 @@ void read_in_groups(context const& ctx, std::string const& path, text_index_opti
 
 document_counter::document_counter(context const& ctx, text_index_options const& options,
                                    counting what)
-    : what_(what) {
+    : what_(what), words_(options.dictionary) {
   if (!holds_vectors(options))
     of_thread_.assign(static_cast<std::size_t>(ctx.thread_count()), analyzer(options.analyzer));
 }
@@ -111,8 +134,9 @@ std::vector<counted_document> document_counter::count(
         continue;
       }
       analyzer& words = of_thread_[static_cast<std::size_t>(thread)];
-      counted[d] = what_ == counting::documents ? count_terms(words, documents[d])
-                                                : count_terms_of_fields(words, documents[d]);
+      counted[d] = what_ == counting::documents
+                       ? count_terms(words, documents[d], words_)
+                       : count_terms_of_fields(words, documents[d], words_);
     }
   });
   return counted;
@@ -147,6 +171,7 @@ void collection_counts::add(datasets::text_document const& document, counted_doc
     row_.push_back({found->second, count});
   }
   rows.append(row_);
+  for (std::string& word : counted.words) ++documents_of[std::move(word)];
   for (counted_document::field const& field : counted.fields) {
     sparse_matrix& counts = counts_of_field(field.name);
     // Empty rows for the documents since the last one that has the field.

@@ -28,7 +28,8 @@ struct counted_document {
     std::vector<term_count> counts;  ///< `term` is an index into `terms`, ascending
   };
   counted_terms terms;
-  std::vector<field> fields;  ///< in the order of the document
+  std::vector<field> fields;       ///< in the order of the document
+  std::vector<std::string> words;  ///< for a dictionary: the different ones, folded
 };
 
 enum class counting { documents, documents_and_fields };
@@ -44,6 +45,7 @@ class document_counter {
  private:
   std::vector<analyzer> of_thread_;  // none for vectors
   counting what_;
+  bool words_;
 };
 
 /// Strings one behind the other.
@@ -68,6 +70,8 @@ struct collection_counts {
   boost::unordered_flat_map<std::string, std::uint32_t, string_hash, std::equal_to<>> number_of;
   std::vector<std::uint32_t> document_frequency;  ///< [terms]
   std::vector<double> collection_frequency;       ///< [terms]
+  /// For a dictionary: how many documents have a word.
+  boost::unordered_flat_map<std::string, std::uint32_t, string_hash, std::equal_to<>> documents_of;
   string_store ids, label_names;
   std::vector<std::uint32_t> label_of;  ///< [documents] into label_names
   count_spill rows;                     ///< [documents]

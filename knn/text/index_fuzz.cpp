@@ -8,6 +8,7 @@
 #include "core/output_file.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/text/index_layout.hpp"
+#include "knn/text/spelling.hpp"
 #include "knn/text/text_index.hpp"
 
 #include <algorithm>
@@ -50,12 +51,12 @@ struct index_parts {
 
   explicit index_parts(std::string good) : layout({}) {
     read_index const read = check_index(one_thread(), bytes_of(good), "good");
-    index_layout::sizes sizes;
-    for (std::size_t s = 0; s < sizes.size(); ++s) {
+    index_layout::sizes sizes{};
+    for (std::size_t s = 0; s < read.sections.size(); ++s) {
       sizes[s] = read.sections[s].size();
       sections.append(reinterpret_cast<char const*>(read.sections[s].data()), sizes[s]);
     }
-    layout = index_layout(sizes);
+    layout = index_layout(sizes, read.has_dictionary());
     for (auto const& [key, value] : read.header.items())
       if (key != "sections") header[key] = value;
   }
@@ -90,6 +91,16 @@ index_parts const& words() {
             "{\"id\":2,\"label\":\"l\",\"text\":\"documents have terms\"}\n"));
   return parts;
 }
+index_parts const& words_with_dictionary() {
+  static index_parts const parts = [] {
+    text_index_options options;
+    options.dictionary = true;
+    return index_parts(built(options,
+                             "{\"id\":1,\"text\":\"rules rank documents\"}\n"
+                             "{\"id\":2,\"label\":\"l\",\"text\":\"documents have rules\"}\n"));
+  }();
+  return parts;
+}
 index_parts const& vectors() {
   static index_parts const parts = [] {
     text_index_options options;
@@ -105,6 +116,12 @@ void search(text_index const& in) {
   queries[0].id.assign(1, 'q');
   queries[0].fields.push_back({"", "documents of rules and terms"});
   queries[0].vector = {{3, 1}, {9, 0.5}};
+  if (in.dictionary()) {
+    queries[0].fields.push_back({"", "documnets ruls"});
+    for (spelling_change const& one :
+         spelling_corrector(one_thread(), in).correct(one_thread(), queries))
+      require(one.distance <= 2 && one.document == 0, "a word that is not near stands for another");
+  }
   sparse_matrix const rows = in.queries(one_thread(), queries);
   for (sparse_engine const engine : {sparse_engine::mt, sparse_engine::tiles})
     for (similarity const metric : {similarity::cosine, similarity::inner_product}) {
@@ -127,7 +144,9 @@ void search(text_index const& in) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t size) {
   if (size == 0) return 0;
-  index_parts const& good = (bytes[0] & 2) == 0 ? words() : vectors();
+  index_parts const& good = (bytes[0] & 4) != 0   ? words_with_dictionary()
+                            : (bytes[0] & 2) == 0 ? words()
+                                                  : vectors();
   std::string_view const given(reinterpret_cast<char const*>(bytes) + 1, size - 1);
   bool const is_header = (bytes[0] & 1) == 0;
   std::string sections = good.with_sections(is_header ? std::string_view() : given);
@@ -144,9 +163,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
 
 std::vector<std::string> rulerank::fuzzing::seeds() {
   std::vector<std::string> seeds;
-  for (index_parts const* const good : {&words(), &vectors()}) {
+  for (index_parts const* const good : {&words(), &vectors(), &words_with_dictionary()}) {
     std::string sections = good->with_sections({});
-    char const which = good == &words() ? 0 : 2;
+    char const which = good == &words() ? 0 : good == &vectors() ? 2 : 4;
     seeds.emplace_back(1, which).append(good->header_of(sections));
     seeds.emplace_back(1, static_cast<char>(which + 1)).append(good->sections);
   }

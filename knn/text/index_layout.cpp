@@ -5,12 +5,22 @@ namespace rulerank::knn {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(section::count)> names{
-    "terms",      "term_begin",         "ids",        "id_begin", "label_names", "label_begin",
-    "label_of",   "document_frequency", "row_begin",  "row_term", "row_weight",  "norms",
-    "list_begin", "list_document",      "list_weight"};
+    "terms",      "term_begin",         "ids",         "id_begin", "label_names", "label_begin",
+    "label_of",   "document_frequency", "row_begin",   "row_term", "row_weight",  "norms",
+    "list_begin", "list_document",      "list_weight", "words",    "word_begin",  "word_documents"};
 
-constexpr datasets::section_kind kind{"rulerank text index", 2, "rulerank search text --index",
-                                      names};
+constexpr datasets::section_kind kind_of_version(std::size_t version, std::size_t sections) {
+  return {"rulerank text index", version, "rulerank search text --index",
+          std::span(names).first(sections)};
+}
+/// Without a dictionary a file has the sections, and the version, that it had before there were
+/// any.
+constexpr std::array kinds{kind_of_version(2, static_cast<std::size_t>(section::words)),
+                           kind_of_version(3, names.size())};
+
+datasets::section_kind const& kind_of(index_layout const& layout) {
+  return kinds[layout.has_dictionary() ? 1 : 0];
+}
 
 }  // namespace
 
@@ -32,12 +42,17 @@ index_layout::sizes sizes_of(index_counts const& of) {
   set(section::list_begin, (of.terms + 1) * sizeof(std::uint64_t));
   set(section::list_document, of.postings * sizeof(std::uint32_t));
   set(section::list_weight, of.postings * sizeof(double));
+  if (of.words) {
+    set(section::words, of.word_bytes);
+    set(section::word_begin, (*of.words + 1) * sizeof(std::uint64_t));
+    set(section::word_documents, *of.words * sizeof(std::uint32_t));
+  }
   return bytes;
 }
 
 std::string index_header(context const& ctx, index_layout const& layout,
                          std::span<std::byte> sections, nlohmann::ordered_json const& what) {
-  return datasets::section_header(ctx, kind, layout.sections(), sections, what);
+  return datasets::section_header(ctx, kind_of(layout), layout.sections(), sections, what);
 }
 
 void finish_index(std::span<std::byte> file, index_layout const& layout, std::string_view header) {
@@ -46,7 +61,7 @@ void finish_index(std::span<std::byte> file, index_layout const& layout, std::st
 
 read_index check_index(context const& ctx, std::span<std::byte const> file,
                        std::string const& name) {
-  return {datasets::check_section_file(ctx, kind, file, name)};
+  return {datasets::check_section_file(ctx, kinds, file, name)};
 }
 
 }  // namespace rulerank::knn

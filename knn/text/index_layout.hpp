@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,9 @@ enum class section : std::size_t {
   list_begin,
   list_document,
   list_weight,
+  words,  ///< these three: of a dictionary, which an index may have
+  word_begin,
+  word_documents,
   count
 };
 
@@ -41,13 +45,18 @@ struct index_counts {
   std::size_t postings = 0;
   std::size_t labels = 0;  ///< different ones
   std::size_t term_bytes = 0, id_bytes = 0, label_bytes = 0;
+  std::optional<std::size_t> words;  ///< of a dictionary
+  std::size_t word_bytes = 0;
 };
 
 /// Where the sections lie, from their sizes in bytes.
 class index_layout {
  public:
   using sizes = std::array<std::size_t, static_cast<std::size_t>(section::count)>;
-  explicit index_layout(sizes const& bytes) : sections_(bytes) {}
+  /// `dictionary`: whether there is one.
+  explicit index_layout(sizes const& bytes, bool dictionary = false)
+      : sections_(bytes), dictionary_(dictionary) {}
+  bool has_dictionary() const noexcept { return dictionary_; }
   datasets::section_layout const& sections() const noexcept { return sections_; }
   /// Where the last section ends, rounded up: the header begins there.
   std::size_t end() const noexcept { return sections_.end(); }
@@ -62,6 +71,7 @@ class index_layout {
 
  private:
   datasets::section_layout sections_;
+  bool dictionary_;
 };
 
 /// The sizes of the sections of an index.
@@ -75,6 +85,9 @@ void finish_index(std::span<std::byte> file, index_layout const& layout, std::st
 
 /// A file that was read: its header and its sections.
 struct read_index : datasets::read_sections {
+  bool has_dictionary() const noexcept {
+    return sections.size() > static_cast<std::size_t>(section::words);
+  }
   template <class T>
   std::span<T const> of(section s) const {
     std::span<std::byte const> const bytes = sections[static_cast<std::size_t>(s)];

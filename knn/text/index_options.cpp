@@ -66,6 +66,8 @@ void check(text_index_options const& options) {
   if (holds_vectors(options) && uses_log(options.weighting))
     throw usage_error(
         "found tf 'log' of vectors, whose values are no counts, expected raw, binary");
+  if (holds_vectors(options) && options.dictionary)
+    throw usage_error("found vectors, expected documents of words for a dictionary");
   check(options.weighting);
   analyzer const valid(options.analyzer);
 }
@@ -106,7 +108,8 @@ text_index_options options_from(nlohmann::json const& json) {
   options.min_documents = datasets::count_at(json, "min_documents");
   options.max_share = json.at("max_share").get<double>();
   if (json.value("vectors", false)) options.format = datasets::text_format::svmlight;
-  // An index has the words themselves.
+  options.dictionary = json.contains("words");
+  // An index has the words of a stop list themselves.
   if (options.analyzer.stop_words.starts_with("file:"))
     throw usage_error("found a stop list in a file, expected its words");
   check(options);

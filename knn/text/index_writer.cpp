@@ -31,19 +31,25 @@ class index_writer {
                collection_counts& counted)
       : ctx_(ctx), path_(path), options_(options), counted_(counted) {
     number_terms();
+    if (options_.dictionary) list_words();
     std::uint64_t const postings = holds_vectors(options_) ? checked_postings() : postings_left();
     what_ = {{"documents", counted_.documents()},
              {"terms", statistics_.document_frequency.size()},
              {"postings", postings},
              {"mean_length", statistics_.mean_length}};
+    if (options_.dictionary) what_["words"] = words_.size();
     what_.update(to_json(options_));
-    layout_.emplace(sizes_of({.documents = counted_.documents(),
-                              .terms = statistics_.document_frequency.size(),
-                              .postings = postings,
-                              .labels = counted_.label_names.size(),
-                              .term_bytes = terms_.bytes.size(),
-                              .id_bytes = counted_.ids.bytes.size(),
-                              .label_bytes = counted_.label_names.bytes.size()}));
+    index_counts counts{.documents = counted_.documents(),
+                        .terms = statistics_.document_frequency.size(),
+                        .postings = postings,
+                        .labels = counted_.label_names.size(),
+                        .term_bytes = terms_.bytes.size(),
+                        .id_bytes = counted_.ids.bytes.size(),
+                        .label_bytes = counted_.label_names.bytes.size(),
+                        .words = std::nullopt,
+                        .word_bytes = words_.bytes.size()};
+    if (options_.dictionary) counts.words = words_.size();
+    layout_.emplace(sizes_of(counts), options_.dictionary);
     // What the header may take, whatever its checksums will be.
     header_size_ = round_up(what_.dump().size() + 4096, alignment);
   }
@@ -60,6 +66,11 @@ class index_writer {
     put(to, section::label_of, counted_.label_of);
     put(to, section::document_frequency, statistics_.document_frequency);
     write_rows(to);
+    if (options_.dictionary) {
+      put(to, section::words, words_.bytes);
+      put(to, section::word_begin, words_.begin);
+      put(to, section::word_documents, word_documents_);
+    }
     std::string header = index_header(ctx_, *layout_, to, what_);
     header.resize(header_size_, ' ');
     finish_index(to, *layout_, header);
@@ -113,6 +124,18 @@ class index_writer {
     }
     statistics_.mean_length =
         documents == 0 || holds_vectors(options_) ? 0 : words / static_cast<double>(documents);
+  }
+
+  /// Words of one document are mostly mistakes of its own.
+  void list_words() {
+    std::vector<std::string_view> kept;
+    for (auto const& [word, documents] : counted_.documents_of)
+      if (documents >= 2) kept.push_back(word);
+    std::sort(kept.begin(), kept.end());
+    for (std::string_view const word : kept) {
+      words_.push(word);
+      word_documents_.push_back(counted_.documents_of.find(word)->second);
+    }
   }
 
   /// Appends a row of counts to a matrix, with the numbers of the terms that stay. `row`: scratch.
@@ -228,7 +251,8 @@ class index_writer {
   collection_counts& counted_;
   std::vector<std::uint32_t> number_;  // [terms in the order of the collection], or `dropped`
   term_statistics statistics_;
-  string_store terms_;
+  string_store terms_, words_;
+  std::vector<std::uint32_t> word_documents_;
   nlohmann::ordered_json what_;
   std::optional<index_layout> layout_;
   std::size_t header_size_ = 0;

@@ -35,6 +35,29 @@ bool ascends(std::span<std::uint64_t const> begin, std::uint64_t end) {
          std::is_sorted(begin.begin(), begin.end());
 }
 
+/// Whether the words of a dictionary ascend, none of them twice, and their documents are as many as
+/// there may be.
+bool is_dictionary(word_list const& list, std::size_t documents) {
+  if (list.documents.size() != list.words.size()) return false;
+  for (std::size_t w = 0; w < list.words.size(); ++w)
+    if (list.documents[w] < 2 || list.documents[w] > documents || list.words[w].empty() ||
+        (w > 0 && list.words[w - 1] >= list.words[w]))
+      return false;
+  return true;
+}
+
+/// The dictionary of an index that was read, if it has one. Throws `error` for one that cannot be.
+std::optional<word_list> dictionary_of(read_index const& read, text_index_options const& options,
+                                       std::size_t documents, std::string const& name) {
+  if (!read.has_dictionary()) return std::nullopt;
+  word_list const list{{read.of<char>(section::words), read.of<std::uint64_t>(section::word_begin)},
+                       read.of<std::uint32_t>(section::word_documents)};
+  if (holds_vectors(options) || !ascends(list.words.begin, list.words.bytes.size()) ||
+      !is_dictionary(list, documents))
+    throw error({name, 1, 1}, "the words of this index do not fit together");
+  return list;
+}
+
 }  // namespace
 
 std::optional<std::size_t> string_table::find(std::string_view s) const {
@@ -125,8 +148,7 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
   index.label_names_ = {characters(section::label_names), numbers(section::label_begin)};
   index.label_of_ = read.of<std::uint32_t>(section::label_of);
   auto const frequencies = read.of<std::uint32_t>(section::document_frequency);
-  std::size_t const documents = parts.documents.size();
-  std::size_t const terms = index.terms_.size();
+  std::size_t const documents = parts.documents.size(), terms = index.terms_.size();
   try {
     index.options_ = options_from(read.header);
     index.statistics_.documents = datasets::count_at(read.header, "documents");
@@ -164,6 +186,7 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
   } catch (usage_error const& e) {
     throw error({name, 1, 1}, fmt::format("this index is not right: {}", e.what()));
   }
+  index.dictionary_ = dictionary_of(read, index.options_, documents, name);
   index.index_ = sparse_index(parts, std::move(owner));
   return index;
 }

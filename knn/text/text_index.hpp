@@ -28,6 +28,7 @@ struct text_index_options {
   similarity metric = similarity::cosine;
   std::size_t min_documents = 1;  ///< terms of fewer documents are dropped
   double max_share = 1;           ///< and terms of a larger share of the documents, as doubles
+  bool dictionary = false;        ///< keep one, for `spelling_corrector`; not of vectors
   datasets::text_format format = datasets::text_format::automatic;
   datasets::text_options reading;
 };
@@ -54,6 +55,13 @@ struct string_table {
   }
   /// The number of a string in a table in byte order; nothing where the table does not have it.
   std::optional<std::size_t> find(std::string_view s) const;
+};
+
+/// The words that two documents and more have, as the analyzer folds them before it looks at its
+/// stop list: in the order of their bytes, which is that of their code points.
+struct word_list {
+  string_table words;
+  std::span<std::uint32_t const> documents;  ///< [words] how many have it
 };
 
 /// How often each term is in a field of each document: rows are documents, columns the terms of the
@@ -98,7 +106,10 @@ class text_index {
   /// The label of a document, empty for none.
   std::string_view label(std::size_t document) const { return label_names_[label_of_[document]]; }
   term_statistics const& statistics() const noexcept { return statistics_; }
-  /// The format is svmlight where the terms are columns, else automatic.
+  /// Of an index that was made with `text_index_options::dictionary`.
+  std::optional<word_list> const& dictionary() const noexcept { return dictionary_; }
+  /// The format is svmlight where the terms are columns, else automatic; `dictionary` says whether
+  /// there is one.
   text_index_options const& options() const noexcept { return options_; }
   /// Zeros for an index that was opened.
   text_index_timings const& timings() const noexcept { return timings_; }
@@ -122,6 +133,7 @@ class text_index {
   string_table terms_, ids_, label_names_;
   std::span<std::uint32_t const> label_of_;
   term_statistics statistics_;
+  std::optional<word_list> dictionary_;
   text_index_options options_;
   text_index_timings timings_;
 };

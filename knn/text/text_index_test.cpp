@@ -303,9 +303,9 @@ std::string forged(std::string const& good,
   std::string bytes = good;
   std::span<std::byte> const all{reinterpret_cast<std::byte*>(bytes.data()), bytes.size()};
   read_index const read = check_index({}, all, "good");
-  index_layout::sizes sizes;
-  for (std::size_t s = 0; s < sizes.size(); ++s) sizes[s] = read.sections[s].size();
-  index_layout const layout(sizes);
+  index_layout::sizes sizes{};
+  for (std::size_t s = 0; s < read.sections.size(); ++s) sizes[s] = read.sections[s].size();
+  index_layout const layout(sizes, read.has_dictionary());
   nlohmann::ordered_json what = nlohmann::ordered_json::object();
   for (auto const& [key, one] : read.header.items())
     if (key != "sections") what[key] = one;
@@ -344,6 +344,7 @@ TEST(text_index, headers_that_cannot_be_are_told) {
            {"/weighting", {{"how", "bm25"}, {"k1", 1}, {"b", 2}}},
            {"/metric", "cos"},
            {"/version", 1},
+           {"/version", 3},
            {"/version", 2.5},
            {"/version", 1e300},
            {"/max_share", 7},
@@ -367,14 +368,46 @@ TEST(text_index, headers_that_cannot_be_are_told) {
   }
 }
 
+TEST(text_index, dictionaries_that_cannot_be_are_told) {
+  temporary_folder const folder;
+  written(folder, "c.jsonl", collection);
+  text_index_options options = plain();
+  options.dictionary = true;
+  std::string const path = folder / "with";
+  {
+    output_file out(path);
+    text_index::build({}, folder / "c.jsonl", options, out);
+    out.commit();
+  }
+  std::string const good = bytes_of(path);
+  ASSERT_GT(text_index::open({}, path).dictionary()->words.size(),
+            1U);  // air, and, flow, heat, the
+  auto const refused = [&](auto const& change) {
+    EXPECT_THROW(text_index::open({}, written(folder, "other", forged(good, change))), error);
+  };
+  for (std::uint32_t const documents : {0U, 1U, 5U})
+    refused([documents](index_layout const& layout, std::span<std::byte> all, auto&) {
+      layout.of<std::uint32_t>(all, section::word_documents)[0] = documents;
+    });
+  refused([](index_layout const& layout, std::span<std::byte> all, auto&) {
+    layout.of<std::uint64_t>(all, section::word_begin)[1] = 1000;
+  });
+  refused([](index_layout const& layout, std::span<std::byte> all, auto&) {
+    layout.of<char>(all, section::words)[0] = 'z';  // no longer in order
+  });
+  refused([](auto const&, auto, nlohmann::ordered_json& what) { what["vectors"] = true; });
+  written(folder, "again", forged(good, [](auto const&, auto, auto&) {}));
+  EXPECT_EQ(text_index::open({}, folder / "again").dictionary()->words[0], "air");
+}
+
 TEST(text_index, places_of_sections_that_cannot_be_are_told) {
   temporary_folder const folder;
   std::string good = bytes_of_an_index(folder);
   read_index const read =
       check_index({}, {reinterpret_cast<std::byte*>(good.data()), good.size()}, "good");
-  index_layout::sizes sizes;
-  for (std::size_t s = 0; s < sizes.size(); ++s) sizes[s] = read.sections[s].size();
-  index_layout const layout(sizes);
+  index_layout::sizes sizes{};
+  for (std::size_t s = 0; s < read.sections.size(); ++s) sizes[s] = read.sections[s].size();
+  index_layout const layout(sizes, read.has_dictionary());
   nlohmann::json const& first = read.header.at("sections").at(0);
   auto const number = [&](char const* key) { return first.at(key).get<std::uint64_t>(); };
   for (auto const& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{

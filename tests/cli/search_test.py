@@ -594,6 +594,69 @@ class Vectors(Search):
         ], files)
 
 
+class Correct(Search):
+    """--correct: words that no two documents have."""
+
+    def setUp(self):
+        super().setUp()
+        self.docs = self.file("docs.tsv", b"1\tboundary layer flow\n2\tboundary layer heat\n"
+                                          b"3\theat flow turbulence\n4\tturbulence of wings\n")
+        self.bad = self.file("bad.tsv", b"a\tboundrry layre\nb\theat\nc\tturbulenze wings1 wing\n"
+                                        b"d\tlayer wingz\n")
+        self.good = self.file("good.tsv", b"a\tboundary layer\nb\theat\nc\tturbulence wings1 wing\n"
+                                          b"d\tlayer wingz\n")
+        self.line = ["search", "text", "--collection", self.docs]
+
+    def test_words_are_replaced_and_reported(self):
+        self.file("bad.tsv", self.bad.read_bytes().replace(b"layre", b"layerr"))
+        done = self.expect(0, *self.line, "--queries", self.bad, "--correct", "--manifest", "m")
+        self.assertEqual(done.stdout, self.expect(0, *self.line, "--queries", self.good).stdout)
+        errors = done.stderr.decode()
+        for said in ("query a: 'boundrry' is searched as 'boundary'", "'layerr' is searched as 'layer'",
+                     "--correct replaced 3 words in 2 queries"):
+            self.assertIn(said, errors)
+        changes = json.loads((self.folder / "m").read_text())["corrections"]
+        self.assertEqual([(one["query"], one["word"], one["replacement"], one["distance"])
+                          for one in changes],
+                         [("a", "boundrry", "boundary", 1), ("a", "layerr", "layer", 1),
+                          ("c", "turbulenze", "turbulence", 1)])
+        off = self.expect(0, *self.line, "--queries", self.bad)
+        self.assertNotEqual(off.stdout, done.stdout)
+        self.assertNotIn("replaced", off.stderr.decode())
+
+    def test_topics_without_such_words_are_unchanged(self):
+        plain = self.expect(0, *self.line, "--queries", self.good).stdout
+        self.assertEqual(self.expect(0, *self.line, "--queries", self.good, "--correct").stdout, plain)
+
+    def test_index_files(self):
+        self.expect(0, *self.line, "--index", "with", "--correct", "--quiet")
+        self.expect(0, *self.line, "--index", "without", "--quiet")
+        ask = ["search", "text", "--queries", self.bad, "--index"]
+        direct = self.expect(0, *self.line, "--queries", self.bad, "--correct").stdout
+        for threads in (1, 3):
+            done = self.expect(0, *ask, "with", "--correct", "--threads", threads)
+            self.assertEqual(done.stdout, direct)
+        off = self.expect(0, *self.line, "--queries", self.bad).stdout
+        for name in ("with", "without"):
+            self.assertEqual(self.expect(0, *ask, name).stdout, off)
+        self.expect(3, *ask, "without", "--correct",
+                    message="without:1:1: found an index without the words that --correct needs, expected "
+                            "one made by `rulerank search text --collection DOCS --index without --correct`")
+        whole = (self.folder / "with").read_bytes()
+        at = whole.index(b"boundary", whole.index(b"turbulence") - 200)
+        self.file("damaged", whole[:at] + b"x" + whole[at + 1:])
+        self.expect(3, *ask, "damaged", "--correct", message="are damaged")
+
+    def test_vectors_have_no_words(self):
+        self.file("v.svm", b"1 1:2\n")
+        self.expect(2, "search", "text", "--collection", "v.svm", "--collection-format", "svmlight",
+                    "--queries", "v.svm", "--correct", message="found vectors, expected documents of words")
+        self.expect(0, "search", "text", "--collection", "v.svm", "--collection-format", "svmlight",
+                    "--index", "vi", "--quiet")
+        self.expect(2, "search", "text", "--index", "vi", "--queries", "v.svm", "--correct",
+                    message="--correct: the index holds vectors")
+
+
 class Outputs(Search):
     def setUp(self):
         super().setUp()

@@ -8,7 +8,7 @@ anything. A comment
 
     <!-- example: COMMAND -->
 
-is a command that the page does not show. $DATA is the folder of the real sets (RULERANK_TEST_DATA). Pages that use it are `real`, the others
+is a command that the page does not show. $COLLECTION is docs/collection; $DATA is the folder of the real sets (RULERANK_TEST_DATA). Pages that use it are `real`, the others
 `drawn`. --update writes what the commands show into the pages; outputs with ... stay as they are
 while they match.
 """
@@ -52,7 +52,8 @@ class Session:
         self.after = f"0 {self.folder.name}"  # the exit code and the folder that a command leaves
         self.environment = {
             "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": self.folder.name,
-            "LC_ALL": "C.UTF-8", "CUDA_VISIBLE_DEVICES": "", "DATA": str(data or ""), "COLUMNS": "100"}
+            "LC_ALL": "C.UTF-8", "CUDA_VISIBLE_DEVICES": "", "DATA": str(data or ""), "COLUMNS": "100",
+            "COLLECTION": str(markdown.ROOT / "docs/collection")}
 
     def run(self, command):
         code, folder = self.after.split(maxsplit=1)

@@ -16,7 +16,7 @@ DOCS = markdown.ROOT / "docs"
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 # The pages that a verb's own page names for some of its options.
 MORE = {"reduce": ["labelling.md", "whole-queries.md", "two-stages.md"], "experiment": ["verbs/tune.md"],
-        "vectors": ["verbs/search.md"],
+        "vectors": ["verbs/search.md"], "features": ["verbs/pipeline.md", "verbs/search.md"],
         "pipeline": ["verbs/experiment.md", "verbs/tune.md", "verbs/search.md", "verbs/reduce.md"]}
 
 

@@ -1,0 +1,253 @@
+#include "apps/shared/pair_pool.hpp"
+#include "apps/shared/suggestions.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/joined.hpp"
+#include "datasets/json_text.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace rulerank::apps {
+namespace {
+
+struct features_arguments : pool_arguments {
+  std::string pool, run, out, candidates_out;
+  std::int32_t unjudged = datasets::unlabelled;
+  std::vector<std::string> joins;
+  std::string columns;
+};
+
+/// Options that only matter where pairs are made of text: --pool has them already.
+void expect_none_beside_pool(CLI::App const& verb) {
+  std::vector<std::string> const beside{"--pool",     "--out",    "--join",    "--join-columns",
+                                        "--unjudged", "--device", "--threads", "--seed",
+                                        "--quiet",    "--json",   "--manifest"};
+  for (CLI::Option const* const option : verb.get_options())
+    if (option->count() > 0 && std::ranges::find(beside, option->get_name()) == beside.end())
+      throw usage_error(
+          fmt::format("{} beside --pool, whose pairs have been made", option->get_name()));
+}
+
+void check_usage(features_arguments const& a, CLI::App const& verb) {
+  if (a.pool.empty()) {
+    for (auto const& [name, path] :
+         {std::pair("--collection", &a.collection), std::pair("--topics", &a.topics)})
+      if (path->empty())
+        throw usage_error(
+            fmt::format("no {}, expected --collection and --topics, or --pool", name));
+    if (!a.run.empty())
+      for (char const* const name :
+           {"--metric", "--search-engine", "--candidates-from", "--candidates-out", "--fusion",
+            "--fusion-norm", "--rrf-k", "--run-weights"})
+        if (verb.count(name) > 0)
+          throw usage_error(fmt::format("{} beside --run, which has the candidates", name));
+  } else {
+    expect_none_beside_pool(verb);
+    if (a.joins.empty()) throw usage_error("--pool without --join: there is nothing to add");
+  }
+  if (a.qrels.empty() && verb.count("--not-relevant") > 0)
+    throw usage_error("--not-relevant without --qrels");
+  if (a.joins.empty() && !a.columns.empty()) throw usage_error("--join-columns without --join");
+}
+
+void name_files(session& owner, features_arguments const& a) {
+  std::vector<session::named_input> inputs;
+  if (a.pool.empty()) inputs = a.inputs(owner);
+  inputs.push_back({"--pool", a.pool});
+  inputs.push_back({"--run", a.run});
+  for (std::string const& path : a.joins) inputs.push_back({"--join", path});
+  owner.inputs(inputs);
+  std::vector<session::named_output> const outputs{{"--out", a.out},
+                                                   {"--candidates-out", a.candidates_out}};
+  owner.outputs(outputs);
+  expect_outside(owner, inputs, outputs);
+}
+
+/// The name of a feature as a word of a line: what a line cannot hold in one becomes `_`.
+std::string word_of(std::string_view name) {
+  std::string word(name);
+  for (char& c : word)
+    if (c == ':' || c == '#' || static_cast<unsigned char>(c) <= ' ') c = '_';
+  return word;
+}
+
+/// Calls features 1, 2, ... by their names, and numbers them in the order of these, as a data set
+/// has it.
+datasets::dataset with_names(datasets::dataset data, std::vector<std::string> const& names,
+                             std::string const& collection) {
+  std::map<std::string, std::string> name_of_word;
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    std::string const word = word_of(names[f]);
+    auto const [other, is_new] = name_of_word.emplace(word, names[f]);
+    if (!is_new)
+      throw error({collection, 1, 1},
+                  fmt::format("found the features '{}' and '{}', which both would be called {}, "
+                              "expected other names of fields",
+                              other->second, names[f], word));
+    data.names.emplace(static_cast<std::uint32_t>(f + 1), word);
+  }
+  datasets::feature_names in_order;
+  for (auto const& one : name_of_word)
+    in_order.emplace(static_cast<std::uint32_t>(in_order.size() + 1), one.first);
+  return datasets::renumbered(std::move(data), in_order);
+}
+
+/// Pairs made of text. Labels of those that are not judged are `unlabelled`.
+datasets::dataset make_pairs(session& owner, features_arguments& a) {
+  knn::text_index_options const options = a.index_options(owner);
+  asked_topics what = read_asked(owner, a, options);
+  std::optional<datasets::run> given;
+  if (!a.run.empty()) given = datasets::read_run(owner.ctx(), owner.input(a.run));
+  pair_pool const pool(owner, a, options, what);
+  if (given)
+    return with_names(pool.pairs(pool.lists_of(*given), std::numeric_limits<std::size_t>::max(),
+                                 datasets::unlabelled, a.out),
+                      pool.feature_names(), a.collection);
+  found_candidates const found = pool.search();
+  if (!a.candidates_out.empty()) write_candidates(found.runs.front().second, a.candidates_out);
+  return with_names(pool.pairs(found.lists, a.candidates, datasets::unlabelled, a.out),
+                    pool.feature_names(), a.collection);
+}
+
+/// Pairs that were made before, with a label, without, or with the number of --unjudged.
+datasets::dataset read_pairs(session& owner, features_arguments const& a) {
+  datasets::read_options how;
+  how.optional_labels = true;
+  how.unlabelled = std::min(a.unjudged, -1);
+  how.unlabelled_option = "--unjudged";
+  auto const timer = owner.stage("read");
+  datasets::dataset data =
+      datasets::read_dataset(owner.ctx(), owner.input(a.pool), how,
+                             [&owner](std::string const& message) { owner.warn(message); });
+  return data;
+}
+
+datasets::dataset joined(session& owner, features_arguments const& a, datasets::dataset data,
+                         std::string const& path) {
+  auto const timer = owner.stage("join");
+  std::vector<std::string> chosen;
+  if (!a.columns.empty()) chosen = split_list(a.columns);
+  datasets::dataset const columns =
+      datasets::read_columns(owner.ctx(), owner.input(path), chosen,
+                             [&owner](std::string const& message) { owner.warn(message); });
+  datasets::joined_features result = datasets::join_features(data, columns, chosen);
+  std::size_t const rows = columns.size();
+  if (result.matched == 0)
+    throw error(
+        datasets::place_of(columns, 0),
+        fmt::format("found none of its {} in the pool, expected pairs of it: are queries and "
+                    "documents named alike?",
+                    counted(rows, "pair")));
+  if (result.unknown > 0)
+    owner.warn(fmt::format(
+        "{}: {} of {} are not in the pool and are passed over, first '{}' "
+        "({}:{})",
+        path, result.unknown, counted(rows, "pair"), columns.docid(*result.first_unknown), path,
+        datasets::place_of(columns, *result.first_unknown).line));
+  if (result.matched < data.size())
+    owner.say(fmt::format("{}: {} of {} have no row there; its values are missing", path,
+                          data.size() - result.matched, counted(data.size(), "pair")));
+  return std::move(result.data);
+}
+
+/// The character between the cells of delimited text, or 0 for SVMlight's lines: by the file's
+/// name.
+char delimiter_of(std::string_view path) {
+  if (path.ends_with(".csv")) return ',';
+  return path.ends_with(".tsv") ? '\t' : '\0';
+}
+
+void write_pairs(features_arguments const& a, datasets::dataset data) {
+  data.delimiter = delimiter_of(a.out);
+  std::ranges::replace(data.labels, datasets::unlabelled, a.unjudged);
+  output_file out(a.out);
+  datasets::write_dataset(data, out);
+  out.commit();
+}
+
+void features(session& owner, features_arguments& a, CLI::App const& verb) {
+  check_usage(a, verb);
+  name_files(owner, a);
+  datasets::dataset data = a.pool.empty() ? make_pairs(owner, a) : read_pairs(owner, a);
+  for (std::string const& path : a.joins) data = joined(owner, a, std::move(data), path);
+  std::size_t const pairs = data.size(), queries = data.queries.size();
+  std::size_t const features = datasets::listed_features(data).size();
+  auto const judged =
+      pairs - static_cast<std::size_t>(std::ranges::count(data.labels, datasets::unlabelled));
+  nlohmann::ordered_json const summary{
+      {"queries", queries}, {"pairs", pairs}, {"judged", judged}, {"features", features}};
+  {
+    auto const timer = owner.stage("write");
+    write_pairs(a, std::move(data));
+  }
+  for (auto const& [key, value] : summary.items()) owner.note(key, value);
+  if (a.out != "-")
+    owner.say(fmt::format("{} of {} with {}, {} of them judged, in {}", counted(pairs, "pair"),
+                          counted(queries, "topic"), counted(features, "feature"), judged, a.out));
+  if (owner.prints_json()) write_file("-", datasets::text_of(summary));
+}
+
+}  // namespace
+
+void add_features(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<features_arguments>();
+  features_arguments& a = *arguments;
+  CLI::App* const verb = add_verb(
+      program, owner, "features", "A file of query-document pairs with named features, from text",
+      "rulerank features --collection docs.jsonl --topics topics.tsv --out pool.txt\n"
+      "  and then: rulerank reduce --train pool.txt --unlabelled -1 --oracle ask --out chosen.txt",
+      [&owner, &program, arguments] {
+        CLI::App const& line = *program.get_subcommand("features");
+        arguments->check(line);
+        features(owner, *arguments, line);
+      });
+  path_option(*verb, "--collection", a.collection,
+              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder")
+      ->type_name("FILE|FOLDER");
+  path_option(*verb, "--topics", a.topics, "Topics, in a form of documents")
+      ->type_name("FILE|FOLDER");
+  path_option(*verb, "--qrels", a.qrels, "TREC judgments, where there are any")->type_name("FILE");
+  CLI::Option* const run =
+      path_option(*verb, "--run", a.run,
+                  "Candidates that another search found, a TREC run, instead of the search")
+          ->type_name("FILE");
+  path_option(*verb, "--out", a.out,
+              "Where the pairs go: SVMlight's lines with named features; delimited text where the "
+              "name ends with .csv or .tsv")
+      ->type_name("FILE|-")
+      ->required();
+  number_option(*verb, "--unjudged", a.unjudged,
+                "The label of pairs that nobody judged: a negative one, or 0 for not relevant",
+                {.most = 0})
+      ->type_name("V");
+  path_option(*verb, "--candidates-out", a.candidates_out,
+              "Where the search's lists go, a TREC run")
+      ->type_name("FILE");
+  path_option(*verb, "--pool", a.pool,
+              "Pairs that were made before, which get the columns of --join")
+      ->type_name("FILE");
+  path_option(
+      *verb, "--join", a.joins,
+      "Own features of pairs: CSV, TSV or SVMlight with qid and docid; several may be given")
+      ->type_name("FILE");
+  verb->add_option("--join-columns", a.columns, "Those of its columns that are taken; default: all")
+      ->type_name("NAME,...");
+  a.add_search_to(*verb, "Documents of a topic, at most");
+  a.add_features_to(*verb);
+  run->excludes(verb->get_option("--candidates"));
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,115 @@
+#include "datasets/joined.hpp"
+
+#include "core/error.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::datasets {
+namespace {
+
+dataset read(std::string text, std::string name) {
+  read_options how;
+  how.optional_labels = true;
+  how.unlabelled = -1;
+  how.regroup = true;
+  return parse_dataset({}, std::move(text), std::move(name), how);
+}
+
+dataset pool() {
+  return read(
+      "-1 qid:q1 bm25:1.5 tf:2 # docid = 007\n"
+      "2 qid:q1 bm25:0.5 tf:0 # docid = 1e3\n"
+      "0 qid:q2 bm25:7 tf:1 # docid = 007\n",
+      "pool.txt");
+}
+
+/// The rows as `name:value ...`, a missing value as `?`.
+std::vector<std::string> rows_of(dataset const& data) {
+  std::vector<std::string> rows;
+  for (std::size_t d = 0; d < data.size(); ++d) {
+    std::string& row = rows.emplace_back();
+    for (feature_value const& one : data.document(d))
+      row += name_of(one.feature, data.names) + ":" +
+             (std::isnan(one.value) ? std::string("?") : std::to_string(one.value).substr(0, 3)) +
+             " ";
+  }
+  return rows;
+}
+
+TEST(joined, by_hand) {
+  // A byte order mark, line ends of both kinds, rows in any order and apart.
+  auto const result = join_features(pool(), parse_columns({},
+                                                          "\xef\xbb\xbf"
+                                                          "clicks,docid,\"age, of page\",qid\r\n"
+                                                          "3,007,\"0.25\",q2\r\n"
+                                                          ",1e3,4,q1\n"
+                                                          "8,007,1,q3\n"
+                                                          "9,7,1,q1\r\n",
+                                                          "own.csv"));
+  EXPECT_EQ(rows_of(result.data),
+            (std::vector<std::string>{"age, of page:? bm25:1.5 clicks:? tf:2.0 ",
+                                      "age, of page:4.0 bm25:0.5 clicks:? tf:0.0 ",
+                                      "age, of page:0.2 bm25:7.0 clicks:3.0 tf:1.0 "}));
+  EXPECT_EQ(result.data.labels, (std::vector<std::int32_t>{-1, 2, 0}));
+  EXPECT_EQ(result.data.docid(0), "007");
+  EXPECT_EQ(result.matched, 2U);
+  EXPECT_EQ(result.unknown, 2U);  // 7 is not 007
+  EXPECT_EQ(result.columns, (std::vector<std::string>{"age, of page", "clicks"}));
+}
+
+TEST(joined, columns_that_are_not_chosen_may_hold_anything) {
+  std::vector<std::string> const chosen{"b"};
+  auto const columns = parse_columns({},
+                                     "qid,label,docid,note,b,1,tf\n"
+                                     "q1,good,007,\"two\nlines, \"\"so\"\"\",5,3,x\n"
+                                     "q9,,007,,1,,\n",
+                                     "own.csv", chosen);
+  auto const result = join_features(pool(), columns, chosen);
+  EXPECT_EQ(rows_of(result.data),
+            (std::vector<std::string>{"b:5.0 bm25:1.5 tf:2.0 ", "b:? bm25:0.5 tf:0.0 ",
+                                      "b:? bm25:7.0 tf:1.0 "}));
+  EXPECT_EQ(result.data.labels[0], -1) << "labels are not joined";
+  ASSERT_TRUE(result.first_unknown);
+  EXPECT_EQ(place_of(columns, *result.first_unknown).line, 4U);
+}
+
+TEST(joined, features_by_number) {
+  auto const numbered = read("1 qid:1 1:2 5:3 # docid = A\n", "pool");
+  auto const result = join_features(numbered, read("0 qid:1 2:9 7:1 # docid = A\n", "own"));
+  EXPECT_EQ(rows_of(result.data), (std::vector<std::string>{"1:2.0 2:9.0 5:3.0 7:1.0 "}));
+}
+
+void expect_fault(dataset const& columns, std::string const& message,
+                  std::vector<std::string> const& chosen = {}) {
+  try {
+    join_features(pool(), columns, chosen);
+    ADD_FAILURE() << "no fault, expected " << message;
+  } catch (error const& e) {
+    EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
+  }
+}
+
+TEST(joined, faults_are_told_with_their_line) {
+  expect_fault(read("qid,docid,a\nq1,007,1\nq2,007,1\nq1,007,1\n", "own.csv"),
+               "own.csv:4:1: found query \"q1\" and document \"007\" again");
+  expect_fault(read("qid,docid,a\nq1,007,1\nq1,,1\n", "own.csv"),
+               "own.csv:3:1: found a row without a docid");
+  expect_fault(read("qid,a\nq1,1\n", "own.csv"), "own.csv:1:1: found no column docid");
+  expect_fault(read("docid,a\n007,1\n", "own.csv"), "own.csv:1:1: found no column qid");
+  expect_fault(read("qid,docid,tf\nq1,007,1\n", "own.csv"),
+               "own.csv:1:1: found the column \"tf\", which pool.txt has already");
+  expect_fault(read("qid,docid,a\nq1,007,1\n", "own.csv"),
+               "own.csv:1:1: found no column \"b\", expected it in the header", {"a", "b"});
+  expect_fault(read("qid,docid\nq1,007\n", "own.csv"), "own.csv:1:1: found no feature");
+  expect_fault(read("0 qid:q1 3:1 # docid = 007\n", "own"),
+               "own:1:1: found features by number, expected them by name as in pool.txt");
+}
+
+}  // namespace
+}  // namespace rulerank::datasets

@@ -1,0 +1,317 @@
+"""The verb features: a pool of pairs from text, own columns joined, and what every verb makes of pairs
+that nobody judged. The collection is the drawn one of docs/collection; Cranfield where it is."""
+
+import collections
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import harness
+from harness import Row
+
+DRAWN = pathlib.Path(__file__).resolve().parents[2] / "docs/collection"
+TEXT = ["--collection", DRAWN / "docs.jsonl", "--topics", DRAWN / "topics.tsv"]
+QRELS = DRAWN / "qrels"
+LEARN = ["--device", "cpu", "--quiet"]
+
+
+def pairs_of(text):
+    """{(qid, docid): (label, {feature: value})} in the order of the lines."""
+    pairs = {}
+    for line in text.splitlines():
+        values, _, comment = line.partition(" #")
+        label, qid, *features = values.split()
+        pair = qid.removeprefix("qid:"), comment.partition("docid = ")[2]
+        assert pair not in pairs
+        pairs[pair] = label, dict(feature.rsplit(":", 1) for feature in features)
+    return pairs
+
+
+def judgments():
+    return {(q, d): g for q, _, d, g in map(str.split, QRELS.read_text().splitlines())}
+
+
+class Features(harness.CommandLine):
+    def features(self, out, *more, code=0, message=""):
+        deep = [] if "--candidates" in more else ["--candidates", 20]
+        done = self.expect(code, "features", *TEXT, "--out", out, *deep, *more, message=message)
+        return done if code else (self.folder / out).read_text()
+
+    def read(self, name):
+        return (self.folder / name).read_text()
+
+    def test_the_drawn_collection_is_what_its_script_draws(self):
+        subprocess.run([sys.executable, DRAWN / "draw.py", self.folder / "again"], check=True)
+        for name in ("docs.jsonl", "topics.tsv", "qrels"):
+            self.assertEqual((self.folder / "again" / name).read_bytes(), (DRAWN / name).read_bytes())
+
+    def test_pairs_without_judgments(self):
+        text = self.features("pool.txt", "--candidates-out", "found.run")
+        pairs = pairs_of(text)
+        self.assertEqual({label for label, _ in pairs.values()}, {"-1"})
+        names = list(next(iter(pairs.values()))[1])
+        self.assertEqual(names, sorted(names))
+        self.assertIn("BM25_of_title", names)
+        self.assertIn("tf-idf_cosine_of_document", names)
+        self.assertTrue(all(list(features) == names for _, features in pairs.values()))
+        first = {(line.split()[0], line.split()[2]) for line in self.read("found.run").splitlines()
+                 if int(line.split()[3]) <= 20}
+        self.assertEqual(set(pairs), first)
+
+    def test_the_same_pairs_and_values_as_pipeline(self):
+        named = pairs_of(self.features("pool.txt", "--qrels", QRELS, "--threads", 2))
+        self.expect(0, "pipeline", *TEXT, "--qrels", QRELS, "--candidates", 20, "--out-dir", "p",
+                    "--reduce-size", 3, "--rank-size", 3, "--random-draws", 2, "--permutations", 100,
+                    *LEARN)
+        names = dict(line.split("\t") for line in self.read("p/features.tsv").splitlines())
+        numbered = pairs_of(self.read("p/letor.txt"))
+        self.assertEqual(list(named), list(numbered))
+        for pair, (label, features) in numbered.items():
+            self.assertEqual({names[f].replace(" ", "_"): v for f, v in features.items()},
+                             named[pair][1])
+            self.assertEqual(label, named[pair][0] if named[pair][0] != "-1" else "0")
+
+    def test_unjudged_pairs_stay_apart_from_judged_zeros(self):
+        known = judgments()
+        for unjudged in ("-1", "-7", "0"):
+            pairs = pairs_of(self.features("pool.txt", "--qrels", QRELS, "--unjudged", unjudged))
+            for pair, (label, _) in pairs.items():
+                self.assertEqual(label, known.get(pair, unjudged))
+            seen = collections.Counter(known.get(pair) for pair in pairs)
+            self.assertGreater(seen["0"], 5)
+            self.assertGreater(seen[None], 50)
+        # A judgment below 0 says that nobody judged.
+        self.file("some", b"T01 0 N000 -2\nT01 0 N012 1\n")
+        pairs = pairs_of(self.features("pool.txt", "--qrels", "some"))
+        self.assertEqual([pairs[("T01", "N000")][0], pairs[("T01", "N012")][0]], ["-1", "1"])
+
+    def test_candidates_of_a_run(self):
+        self.file("given.run", b"T02 Q0 N007 1 2 x\nT01 Q0 N100 2 1 x\nT01 Q0 N003 1 2 x\n"
+                  b"T99 Q0 N003 1 2 x\n")
+        done = self.expect(0, "features", *TEXT, "--run", "given.run", "--out", "pool.txt")
+        self.assertEqual(list(pairs_of(self.read("pool.txt"))),
+                         [("T01", "N003"), ("T01", "N100"), ("T02", "N007")])
+        self.assertIn("3 pairs of 2 topics with ", done.stderr.decode())
+        whole = pairs_of(self.features("whole.txt", "--candidates", 360))
+        for pair, (_, features) in pairs_of(self.read("pool.txt")).items():
+            if pair in whole:
+                self.assertEqual(features, whole[pair][1])
+        self.file("bad.run", b"T01 Q0 N003 1 2 x\nT01 Q0 X1 2 1 x\n")
+        self.expect(3, "features", *TEXT, "--run", "bad.run", "--out", "o",
+                    message="bad.run:1:1: found document 'X1' of query T01, which is not in")
+        self.file("bad.run", b"Z Q0 N003 1 2 x\n")
+        self.expect(3, "features", *TEXT, "--run", "bad.run", "--out", "o",
+                    message="bad.run:1:1: found no query that is a topic of")
+
+    def test_the_same_bytes_whatever_the_threads(self):
+        self.assertEqual(self.features("a", "--threads", 1), self.features("b", "--threads", 3))
+
+    def test_delimited_output(self):
+        pairs = pairs_of(self.features("pool.txt", "--qrels", QRELS))
+        rows = list(csv.DictReader(io.StringIO(self.features("pool.csv", "--qrels", QRELS))))
+        self.assertEqual([(row["qid"], row["docid"]) for row in rows], list(pairs))
+        for row, (label, features) in zip(rows, pairs.values()):
+            self.assertEqual(row["label"], "" if label == "-1" else label)
+            self.assertEqual({name: row[name] for name in features}, features)
+
+    def test_own_columns(self):
+        plain = pairs_of(self.features("pool.txt"))
+        pairs = list(plain)
+        own = "\ufeffdocid,qid,clicks\r\n" + "".join(
+            f"{d},{q},{i}\r\n" for i, (q, d) in enumerate(pairs) if i % 3) + "N000,T99,5\r\n"
+        self.file("own.csv", own.encode())
+        self.features("joined.csv", "--join", "own.csv", message="own.csv: 1 of ")
+        joined = list(csv.DictReader(io.StringIO(self.read("joined.csv"))))
+        for i, (row, pair) in enumerate(zip(joined, pairs)):
+            self.assertEqual((row["qid"], row["docid"]), pair)
+            self.assertEqual(row["clicks"], str(i) if i % 3 else "")
+        # The same of a pool that was made before, and a second file, of which one column is taken.
+        self.file("more.tsv", b'qid\tdocid\tage\tnote\nT01\t' + pairs[0][1].encode()
+                  + b'\t1e3\t"two\r\nlines\t"\n')
+        self.features("joined.txt", "--join", "own.csv")
+        self.expect(0, "features", "--pool", "pool.txt", "--join", "own.csv", "--out", "again.txt")
+        self.assertEqual(self.read("again.txt"), self.read("joined.txt"))
+        self.expect(0, "features", "--pool", "again.txt", "--join", "more.tsv", "--join-columns",
+                    "age", "--out", "third.txt")
+        third = pairs_of(self.read("third.txt"))
+        self.assertEqual([f["age"] for _, f in third.values()],
+                         ["1000"] + ["NaN"] * (len(pairs) - 1))
+        self.assertNotIn("note", third[pairs[0]][1])
+        self.assertEqual([f["clicks"] for _, f in third.values()],
+                         [str(i) if i % 3 else "NaN" for i in range(len(pairs))])
+
+    def test_wrong_columns(self):
+        self.features("pool.txt")
+        pair = next(iter(pairs_of(self.read("pool.txt"))))
+        good = "%s,%s,1\n" % pair
+        line = f"features --pool {self.folder}/pool.txt --join {{in}} --out {{out}}"
+        head = "qid,docid,clicks\n"
+        self.check_rows([
+            Row("a pair twice", (head + good + "\n" + good).encode(), line, 3, "{in}:4:1: found query"),
+            Row("no docid", (head + good + f"{pair[0]},,1\n").encode(), line, 3, "{in}:3:1: found a row"),
+            Row("no column docid", b"qid,clicks\nT01,1\n", line, 3, "{in}:1:1: found no column docid"),
+            Row("no column qid", b"qid2,docid,clicks\nT01,N1,1\n", line, 3, "{in}:1:"),
+            Row("a column that is there", ("qid,docid,BM25_of_text\n" + good).encode(), line, 3,
+                "{in}:1:1: found the column \"BM25_of_text\", which"),
+            Row("an unknown column", (head + good).encode(), line + " --join-columns click", 3,
+                "{in}:1:1: found no column \"click\", expected"),
+            Row("no pair of the pool", (head + "T01,X,1\n").encode(), line, 3,
+                "{in}:2:1: found none of its 1 pair in the pool"),
+            Row("a word for a number", (head + "T01,N1,many\n").encode(), line, 3, "{in}:2:8: "),
+            Row("a cell too few", (head + "T01,N1\n").encode(), line, 3, "{in}:2:7: 2 cells"),
+            Row("an open quote", (head + 'T01,N1,"1\n').encode(), line, 3, "{in}:2:8: "),
+            Row("an empty file", b"", line, 3, "{in}:1:1: "),
+            Row("an id of two words", (head + "T01,N 1,2\n").encode(), line, 3, "{in}:2:5: "),
+        ])
+
+    def test_wrong_usage(self):
+        for words, message in (
+                (["features", "--out", "o"], "no --collection, expected --collection and --topics"),
+                (["features", *TEXT[:2], "--out", "o"], "no --topics"),
+                (["features", "--pool", "p", "--out", "o"], "--pool without --join"),
+                (["features", "--pool", "p", "--join", "j", "--topics", "t", "--out", "o"],
+                 "--topics beside --pool"),
+                (["features", *TEXT, "--out", "o", "--join-columns", "a"], "--join-columns without"),
+                (["features", *TEXT, "--out", "o", "--unjudged", "3"], "--unjudged: found '3'"),
+                (["features", *TEXT, "--out", "o", "--not-relevant", "3"],
+                 "--not-relevant without --qrels"),
+                (["features", *TEXT, "--out", "o", "--run", "r", "--metric", "ip"],
+                 "--metric beside --run"),
+                (["features", *TEXT, "--out", "o", "--run", "r", "--candidates", "9"], "--candidates"),
+                (["features", *TEXT, "--out", "o", "--vectors", "v"], "--vectors without"),
+                (["features", *TEXT, "--out", TEXT[1]], "is an input too")):
+            with self.subTest(message):
+                self.expect(2, *words, message=message)
+
+    def test_names_that_become_one(self):
+        self.file("d.jsonl", b'{"id":"1","a b":"flow","a_b":"flow"}\n')
+        self.file("t.tsv", b"1\tflow\n")
+        self.expect(3, "features", "--collection", "d.jsonl", "--topics", "t.tsv", "--out", "o",
+                    message="d.jsonl:1:1: found the features ")
+
+    def test_misspelt_topics(self):
+        self.file("bad.tsv", (DRAWN / "topics.tsv").read_bytes().replace(b"bicycle", b"bicylce")
+                  .replace(b"careful", b"carefuul"))
+        line = ["features", TEXT[0], TEXT[1], "--topics", "bad.tsv", "--out"]
+        done = self.expect(0, *line, "fixed.txt", "--correct", "--manifest", "m.json")
+        self.assertIn("query T01: 'carefuul' is searched as 'careful'", done.stderr.decode())
+        changes = json.loads(self.read("m.json"))["corrections"]
+        self.assertIn({"query": "T01", "word": "carefuul", "replacement": "careful", "distance": 1},
+                      changes)
+        good = self.expect(0, "features", *TEXT, "--out", "-", "--correct").stdout.decode()
+        plain = self.expect(0, "features", *TEXT, "--out", "-").stdout.decode()
+        self.assertEqual(good, plain)  # nothing is misspelt there
+        wrong = {word for word in (one["word"] for one in changes)}
+        self.assertEqual(wrong, {"carefuul"})  # a swap in 7 letters is two edits
+
+    def test_from_a_pool_to_a_ranking(self):
+        """Labels are asked for, learned from, and wanted no more."""
+        self.features("pool.txt")
+        known = judgments()
+        self.file("labels.tsv", b"line\tlabel\n" + b"".join(
+            b"%d\t%d\n" % (i, int(known.get(pair, "0")))
+            for i, pair in enumerate(pairs_of(self.read("pool.txt")))))
+        line = ["reduce", "--train", "pool.txt", "--unlabelled", "-1", "--max-documents", 50,
+                "--norm", "query-minmax", "--out", "chosen.txt", *LEARN]
+        self.expect(3, *line, message="this document was chosen and is not labelled")
+        self.expect(0, *line, "--oracle", "file:labels.tsv")
+        chosen = pairs_of(self.read("chosen.txt"))
+        self.assertEqual(len(chosen), 50)
+        self.assertTrue(all(label == known.get(pair, "0") for pair, (label, _) in chosen.items()))
+        self.expect(0, "fit", "--train", "chosen.txt", "--pool", "pool.txt", "--unlabelled", "-1",
+                    "--model", "m", *LEARN)
+        self.expect(0, "rank", "--model", "m", "--test", "pool.txt", "--unlabelled", "-1", "--out",
+                    "scores", "--run", "ranked.run", *LEARN)
+        self.expect(0, "rank", "--model", "m", "--test", "-", "--out", "piped", *LEARN,
+                    input=self.read("pool.txt").replace("-1 qid", "qid").encode())
+        self.assertEqual(self.read("piped"), self.read("scores"))
+        self.file("file.run", "".join(f"{q} Q0 {d} 1 {-i} file\n" for i, (q, d) in enumerate(
+            pairs_of(self.read("pool.txt")))).encode())
+        shown = self.expect(0, "evaluate", "--qrels", QRELS, "--run", "ranked.run", "file.run",
+                            "--metrics", "NDCG@10,judged@10", "--json").stdout
+        ranked, as_it_was = (one["averages"] for one in json.loads(shown)["systems"])
+        self.assertGreater(ranked["NDCG@10"], as_it_was["NDCG@10"] + .03)
+        self.assertLess(ranked["judged@10"], 1)
+
+    def test_what_verbs_make_of_unjudged_pairs(self):
+        pool = self.features("pool.txt", "--qrels", QRELS)
+        first = next(i for i, line in enumerate(pool.splitlines()) if line.startswith("-1")) + 1
+        judged = "".join(line + "\n" for line in pool.splitlines() if not line.startswith("-1"))
+        self.file("judged.txt", judged.encode())
+        both = ["--unlabelled", "-1", *LEARN]
+        refused = "found a document without a label, expected labels to learn from, or --drop-unjudged"
+        for words in (["fit", "--train", "pool.txt", "--model", "m"],
+                      ["rank", "--train", "pool.txt", "--test", "pool.txt", "--out", "o"],
+                      ["explain", "--train", "pool.txt", "--test", "pool.txt", "--qid", "T01"],
+                      ["tune", "--train", "pool.txt", "--vali", "judged.txt"]):
+            with self.subTest(words[0]):
+                self.expect(3, *words, *both, message=f"pool.txt:{first}:1: {refused}")
+        self.expect(3, "tune", "--train", "judged.txt", "--vali", "pool.txt", *both,
+                    message="expected labels to choose by, or --drop-unjudged")
+        for train, *more in ("judged.txt",), ("pool.txt", "--drop-unjudged"):
+            self.expect(0, "fit", "--train", train, "--model", f"{train}.model", *more, *both)
+            self.expect(0, "rank", "--train", train, "--test", "pool.txt", "--out", f"{train}.scores",
+                        *more, *both)
+        self.assertEqual(self.read("judged.txt.scores"), self.read("pool.txt.scores"))
+        self.assertEqual(self.read("judged.txt.model"), self.read("pool.txt.model"))
+        self.expect(3, "fit", "--train", self.file("none", self.features("n").encode()), "--model",
+                    "x", "--drop-unjudged", *both, message="none:1:1: found a document without a label")
+
+        self.expect(0, "split", "--in", "pool.txt", "--fold-count", 3, "--unlabelled", "-1",
+                    "--out-dir", "folds", "--quiet")
+        line = ["experiment", "--folds", "folds", "--reduce-size", "3", "--rank-size", "3",
+                "--random-draws", 2, "--permutations", 100, *both]
+        self.expect(3, *line, "--out-dir", "e1", message=refused)
+        self.expect(0, *line, "--out-dir", "e2", "--drop-unjudged")
+
+        self.expect(0, "rank", "--model", "pool.txt.model", "--test", "pool.txt", "--out", "s", *both)
+        line = ["evaluate", "--scores", "s", "--metrics", "MAP,P@5,bpref", "--json"]
+        values = lambda *words: json.loads(self.expect(0, *line, *words).stdout)["systems"][0]["averages"]
+        found = values("--test", "pool.txt", "--unlabelled", "-1")
+        self.assertIn("judged@10", found)
+        self.file("zeros.txt", "".join("0" + one[2:] + "\n" if one.startswith("-1") else one + "\n"
+                                       for one in pool.splitlines()).encode())
+        zeros = values("--test", "zeros.txt")
+        self.assertNotIn("judged@10", zeros)
+        self.assertEqual((found["MAP"], found["P@5"]), (zeros["MAP"], zeros["P@5"]))
+        self.assertNotEqual(found["bpref"], zeros["bpref"])
+        scores = list(map(float, self.read("s").split()))
+        by_query = collections.defaultdict(list)
+        for (pair, (label, _)), score in zip(pairs_of(pool).items(), scores):
+            by_query[pair[0]].append((-score, len(by_query[pair[0]]), label != "-1"))
+        share = sum(sum(known for _, _, known in sorted(rows)[:10]) / min(10, len(rows))
+                    for rows in by_query.values()) / len(by_query)
+        self.assertAlmostEqual(found["judged@10"], share, 12)
+
+    def test_cranfield(self):
+        data = os.environ.get("RULERANK_TEST_DATA")
+        if not data:
+            self.skipTest("no real data sets: RULERANK_TEST_DATA is not set")
+        cranfield = pathlib.Path(data) / "text/cranfield"
+        lines = (cranfield / "QRelsCorrectedforTRECeval").read_text().split("\n")
+        self.file("qrels", "\n".join(line.strip() for line in lines).encode())
+        text = ["--collection", cranfield / "cran.all.1400", "--topics", cranfield / "cran.qry",
+                "--number-by-position"]
+        self.expect(0, "features", *text, "--qrels", "qrels", "--not-relevant", 5, "--out",
+                    "judged.txt", "--quiet")
+        self.expect(0, "features", *text, "--out", "pool.txt", "--quiet")
+        judged = pairs_of(self.read("judged.txt"))
+        self.assertEqual(len(judged), 22500)
+        self.file("labels.tsv", b"line\tlabel\n" + b"".join(
+            b"%d\t%d\n" % (i, max(int(label), 0)) for i, (label, _) in enumerate(judged.values())))
+        self.expect(0, "reduce", "--train", "pool.txt", "--unlabelled", "-1", "--oracle",
+                    "file:labels.tsv", "--max-documents", 50, "--norm", "query-minmax", "--out",
+                    "chosen.txt", *LEARN)
+        self.expect(0, "fit", "--train", "chosen.txt", "--pool", "pool.txt", "--unlabelled", "-1",
+                    "--model", "m", *LEARN)
+        self.expect(0, "rank", "--model", "m", "--test", "pool.txt", "--unlabelled", "-1", "--out",
+                    "scores", *LEARN)
+        self.assertEqual(len(self.read("scores").split()), 22500)
+
+
+if __name__ == "__main__":
+    harness.main()
