@@ -138,7 +138,7 @@ metric_index::metric_index(context const& ctx, std::shared_ptr<metric_space cons
                            metric_index_options const& options, std::size_t objects) {
   metric_index_options const chosen = checked(options, *space);
   objects = std::min(objects, space->size());
-  exclusion const rule(space->rounding());
+  exclusion const rule(space->rounding(), space->has_four_points());
   implementation_ =
       std::make_unique<implementation>(implementation{std::move(space), chosen, rule, nullptr});
   implementation& all = *implementation_;
