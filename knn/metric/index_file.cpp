@@ -18,7 +18,7 @@ namespace {
 enum place : std::size_t { of_objects, of_begins, of_numbers, of_distances, places };
 constexpr std::array<std::string_view, places> sections{"objects", "begins", "numbers",
                                                         "distances"};
-constexpr datasets::section_kind kind{"rulerank metric index", 1, "rulerank search metric --index",
+constexpr datasets::section_kind kind{"rulerank metric index", 2, "rulerank search metric --index",
                                       sections};
 using section_bytes = std::array<std::span<std::byte const>, places>;
 

@@ -184,7 +184,7 @@ TEST(metric_index_file, headers_that_cannot_be_are_told) {
                                                                    {"objects", huge},
                                                                    {"objects", -1},
                                                                    {"letters", "runes"},
-                                                                   {"version", 2},
+                                                                   {"version", 1},
                                                                    {"bucket", -1}})
     EXPECT_NE(told_by(written(
                   folder, forged(good, [&, &key = key, &value = value](

@@ -119,11 +119,11 @@ metric_index_choice choose_metric_index(metric_space const& space, std::size_t q
   constexpr std::size_t few = 1000;
   constexpr std::size_t objects_a_query = 5;
   std::size_t const n = space.size();
+  if (n < few)
+    return {brute, fmt::format("{} objects are compared sooner than an index of them is made", n)};
   if (space.block({}) != nullptr)
     return {brute,
             "many objects are compared at once, sooner than an index says which are too far"};
-  if (n < few)
-    return {brute, fmt::format("{} objects are compared sooner than an index of them is made", n)};
   if (queries < n / objects_a_query)
     return {brute, fmt::format("an index of {} objects takes longer to make than less than {} "
                                "queries gain by it",
