@@ -23,6 +23,7 @@ constexpr std::size_t default_bucket = 64;
 constexpr std::size_t parts = 4;  // of a node by one vantage point
 constexpr std::size_t points_a_node = 2;
 constexpr std::size_t most_points = 256;
+constexpr std::size_t points_a_look = 16;    // at an object, before others may come first
 constexpr std::size_t objects_a_point = 32;  // at least, so that points cost little
 
 constexpr std::size_t sampled_objects = 384;  // points are chosen among them
@@ -40,15 +41,18 @@ struct node {
   std::vector<double> to_points;      ///< [bucket][points]
 };
 
-/// What a search looks at next: a node or an object, whose distance is at least so much.
+/// What a search looks at next: a node, or an object of a leaf by its distances to the first points
+/// so far. Its distance is at least so much.
 struct waiting {
+  static constexpr std::uint32_t whole_node = ~std::uint32_t{0};
+
   double at_least;
-  std::uint32_t which;
-  bool is_object;
+  std::uint32_t node;
+  std::uint32_t place = whole_node;  ///< of the object in the leaf
+  std::uint32_t points = 0;
   bool operator<(waiting const& other) const {
     if (at_least != other.at_least) return at_least > other.at_least;
-    if (is_object != other.is_object) return other.is_object;
-    return which > other.which;
+    return node != other.node ? node > other.node : place > other.place;
   }
 };
 
@@ -75,8 +79,7 @@ class mvp_tree final : public metric_structure {
   std::uint32_t make(std::size_t bucket, std::span<std::uint32_t> objects, std::size_t level);
   std::uint32_t read(structure_reader& from, std::size_t level);
   void save(structure_arrays& to, std::uint32_t which) const;
-  double at_least(metric_query const& query, std::vector<double> const& to,
-                  double const* of_object) const;
+  void look_closer(metric_query const& query, std::vector<double> const& to, waiting& at) const;
   std::size_t first_point(std::size_t level) const { return level * points_a_node; }
   bool has_points(std::size_t level) const {
     return first_point(level) + points_a_node <= points_.size();
@@ -251,19 +254,19 @@ void mvp_tree::save(structure_arrays& to, std::uint32_t which) const {
   }
 }
 
-/// What the distance of an object is at least, by its distances to the points; once that is beyond
-/// the bound of the query, no more points are looked at.
-double mvp_tree::at_least(metric_query const& query, std::vector<double> const& to,
-                          double const* of_object) const {
+/// Takes some more points into account: few excluded objects need all.
+void mvp_tree::look_closer(metric_query const& query, std::vector<double> const& to,
+                           waiting& at) const {
   exclusion const& rule = query.rule();
-  double most = 0;
-  for (std::size_t p = 0; p < points_.size() && !query.is_beyond(most); ++p) {
-    most = std::max(most, rule.at_least(to[p], of_object[p], of_object[p]));
+  double const* const of_object = nodes_[at.node].to_points.data() + at.place * points_.size();
+  std::size_t const end = std::min(at.points + points_a_look, points_.size());
+  for (std::size_t p = at.points; p < end && !query.is_beyond(at.at_least); ++p) {
+    at.at_least = std::max(at.at_least, rule.at_least(to[p], of_object[p], of_object[p]));
     if (p > 0 && rule.has_four_points())
-      most = std::max(most, rule.at_least_by_two(to[p - 1], to[p], of_object[p - 1], of_object[p],
-                                                 between_[p - 1]));
+      at.at_least = std::max(at.at_least, rule.at_least_by_two(to[p - 1], to[p], of_object[p - 1],
+                                                               of_object[p], between_[p - 1]));
   }
-  return most;
+  at.points = static_cast<std::uint32_t>(end);
 }
 
 void mvp_tree::search(metric_query& query) const {
@@ -272,31 +275,40 @@ void mvp_tree::search(metric_query& query) const {
   query.measure(points_, to.data());
   for (std::size_t p = 0; p < points_.size(); ++p) query.offer(points_[p], to[p]);
   std::priority_queue<waiting> next;
-  if (!nodes_.empty()) next.push({0, 0, false});
+  if (!nodes_.empty()) next.push({0, 0});
   std::vector<std::uint32_t> left;
   while (!next.empty() && !query.is_beyond(next.top().at_least)) {
-    waiting const one = next.top();
+    waiting one = next.top();
     next.pop();
-    if (one.is_object) {
-      left.push_back(one.which);
+    node const& here = nodes_[one.node];
+    if (one.place != waiting::whole_node) {
+      if (one.points < points_.size()) {
+        look_closer(query, to, one);
+        if (!query.is_beyond(one.at_least)) next.push(one);
+        continue;
+      }
+      left.push_back(here.bucket[one.place]);
       if (left.size() < at_once) continue;
       query.compare(left);
       left.clear();
       continue;
     }
-    node const& here = nodes_[one.which];
-    std::size_t const first = first_point(level_[one.which]);
+    std::size_t const first = first_point(level_[one.node]);
     for (child const& below : here.children) {
       double most = one.at_least;
       for (std::size_t p = 0; p < points_a_node; ++p)
         most = std::max(most, query.rule().at_least(to[first + p], below.low[p], below.high[p]));
-      if (!query.is_beyond(most)) next.push({most, below.node, false});
+      if (!query.is_beyond(most)) next.push({most, below.node});
     }
-    for (std::size_t i = 0; i < here.bucket.size(); ++i) {
-      double const most = at_least(query, to, here.to_points.data() + i * points_.size());
-      if (query.is_beyond(most)) continue;
+    for (std::uint32_t i = 0; i < here.bucket.size(); ++i) {
+      waiting object{one.at_least, one.node, i};
+      // Of a search by radius the order of objects does not matter.
+      do look_closer(query, to, object);
+      while (!query.shrinks() && object.points < points_.size() &&
+             !query.is_beyond(object.at_least));
+      if (query.is_beyond(object.at_least)) continue;
       if (query.shrinks())
-        next.push({most, here.bucket[i], true});
+        next.push(object);
       else
         left.push_back(here.bucket[i]);
     }
