@@ -57,8 +57,8 @@ HWY_INLINE void finish(part const& of, hn::Vec<lanes_tag<T>> up, hn::Vec<lanes_t
   }
   int const beyond = limit + 1;
   HWY_ALIGN std::uint8_t bits[edit_row_bytes / 8] = {};
-  hn::StoreMaskBits(signed_tag,
-                    hn::Lt(difference, hn::Set(signed_tag, static_cast<value>(beyond))), bits);
+  hn::StoreMaskBits(signed_tag, hn::Lt(difference, hn::Set(signed_tag, static_cast<value>(beyond))),
+                    bits);
   std::uint64_t mask = 0;
   hwy::CopySameSize(&bits, &mask);
   *of.near |= mask << first;
