@@ -10,25 +10,48 @@ namespace {
 /// Compares all objects.
 class brute final : public metric_structure {
  public:
-  explicit brute(std::vector<std::uint32_t> objects) : objects_(std::move(objects)) {}
+  brute(metric_space const& space, std::vector<std::uint32_t> objects)
+      : space_(space), all_(space, std::move(objects)) {}
 
-  void search(metric_query& query) const override { query.compare(objects_); }
-  void save(structure_arrays& to) const override { to.put(objects_); }
-  void insert(std::uint32_t object) override { objects_.push_back(object); }
-  void erase(std::uint32_t object) override {
-    objects_.erase(std::find(objects_.begin(), objects_.end(), object));
+  void search(metric_query& query) const override {
+    query.compare(all_);
+    query.compare(added_);
   }
-  std::size_t size() const override { return objects_.size(); }
+  void save(structure_arrays& to) const override { to.put(objects()); }
+  void insert(std::uint32_t object) override {
+    added_.push_back(object);
+    // So often that to lay out objects again takes a few times as long as to do it once.
+    if (added_.size() > all_.objects().size() / 2) {
+      all_ = metric_bucket(space_, objects());
+      added_.clear();
+    }
+  }
+  void erase(std::uint32_t object) override {
+    auto const at = std::find(added_.begin(), added_.end(), object);
+    if (at != added_.end())
+      added_.erase(at);
+    else
+      all_.erase(object);
+  }
+  std::size_t size() const override { return all_.objects().size() + added_.size(); }
 
  private:
-  std::vector<std::uint32_t> objects_;
+  std::vector<std::uint32_t> objects() const {
+    std::vector<std::uint32_t> some = all_.objects();
+    some.insert(some.end(), added_.begin(), added_.end());
+    return some;
+  }
+
+  metric_space const& space_;
+  metric_bucket all_;
+  std::vector<std::uint32_t> added_;  // since `all_` was laid out
 };
 
 }  // namespace
 
 std::unique_ptr<metric_structure> make_brute(metric_build const& from) {
-  return std::make_unique<brute>(from.saved != nullptr ? from.saved->objects()
-                                                       : first_numbers(from.objects));
+  return std::make_unique<brute>(
+      from.space, from.saved != nullptr ? from.saved->objects() : first_numbers(from.objects));
 }
 
 }  // namespace rulerank::knn

@@ -17,8 +17,11 @@ namespace rulerank::knn {
 /// last place of 1 unless distances are integers, of which nothing is rounded here).
 class exclusion {
  public:
-  explicit exclusion(distance_rounding const& rounding)
-      : relative_(4 * rounding.relative), absolute_(4 * rounding.absolute) {}
+  /// `has_four_points`: of a metric whose distances have no absolute bound of rounding.
+  explicit exclusion(distance_rounding const& rounding, bool has_four_points = false)
+      : relative_(4 * rounding.relative),
+        absolute_(4 * rounding.absolute),
+        has_four_points_(has_four_points && rounding.absolute == 0) {}
 
   /// What the computed distance from a query to any object is at least, where the query is `a` from
   /// a pivot and the objects are within [low, high] of it.
@@ -34,12 +37,31 @@ class exclusion {
     double const sum = to_other + radius;
     return sum + slack(sum);
   }
+  /// Whether the metric has the four-point property, so that the next function holds.
+  bool has_four_points() const { return has_four_points_; }
+  /// What the computed distance from a query, `a` and `other_a` from two pivots that are `between`
+  /// apart, to an object that is `b` and `other_b` from them, is at least: that of their
+  /// projections on the line through the pivots (Connor et al. 2016, Hilbert exclusion),
+  ///
+  ///   |(a^2 - other_a^2) - (b^2 - other_b^2)| / (2 between).
+  ///
+  /// Each square is 2 g of itself off, the quotient g more, and the computed distance g of itself,
+  /// which is no more than S / (2 between) where it decides, for the sum S of the squares: 5 g S /
+  /// (2 between) with what the operations round. The slack is 8 g S / (2 between).
+  double at_least_by_two(double a, double other_a, double b, double other_b, double between) const {
+    if (!(between > 0)) return 0;
+    double const of_query = a * a - other_a * other_a;
+    double const of_object = b * b - other_b * other_b;
+    double const sum = a * a + other_a * other_a + b * b + other_b * other_b;
+    return (std::abs(of_query - of_object) - 2 * relative_ * sum) / (2 * between);
+  }
   /// The slack of distances whose sum is this.
   double slack(double sum) const { return relative_ * sum + absolute_; }
 
  private:
   double relative_;
   double absolute_;
+  bool has_four_points_;
 };
 
 }  // namespace rulerank::knn

@@ -18,7 +18,7 @@ namespace {
 enum place : std::size_t { of_objects, of_begins, of_numbers, of_distances, places };
 constexpr std::array<std::string_view, places> sections{"objects", "begins", "numbers",
                                                         "distances"};
-constexpr datasets::section_kind kind{"rulerank metric index", 1, "rulerank search metric --index",
+constexpr datasets::section_kind kind{"rulerank metric index", 2, "rulerank search metric --index",
                                       sections};
 using section_bytes = std::array<std::span<std::byte const>, places>;
 
@@ -146,7 +146,7 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
     options.bucket = datasets::count_at(read.header, "bucket");
     auto const* const entry = find_engine(metric_index_types(), options.type);
     if (entry == nullptr) throw usage_error("found index type 'auto'");
-    exclusion const rule(space->rounding());
+    exclusion const rule(space->rounding(), space->has_four_points());
     opened.index.implementation_ =
         std::make_unique<implementation>(implementation{space, options, rule, nullptr});
     implementation& all = *opened.index.implementation_;

@@ -146,7 +146,7 @@ std::string forged(std::string const& good,
                    std::function<void(parts const&, nlohmann::ordered_json&)> const& change) {
   static constexpr std::array<std::string_view, 4> names{"objects", "begins", "numbers",
                                                          "distances"};
-  static constexpr datasets::section_kind kind{"rulerank metric index", 1, "a test", names};
+  static constexpr datasets::section_kind kind{"rulerank metric index", 2, "a test", names};
   std::string bytes = good;
   std::span<std::byte> const all{reinterpret_cast<std::byte*>(bytes.data()), bytes.size()};
   auto const read = datasets::check_section_file({}, kind, all, "good");
@@ -184,7 +184,7 @@ TEST(metric_index_file, headers_that_cannot_be_are_told) {
                                                                    {"objects", huge},
                                                                    {"objects", -1},
                                                                    {"letters", "runes"},
-                                                                   {"version", 2},
+                                                                   {"version", 1},
                                                                    {"bucket", -1}})
     EXPECT_NE(told_by(written(
                   folder, forged(good, [&, &key = key, &value = value](

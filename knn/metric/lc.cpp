@@ -17,18 +17,18 @@ constexpr std::size_t default_bucket = 32;
 struct cluster {
   std::uint32_t centre = 0;
   double radius = 0;  ///< the largest distance of the cluster; later clusters are not nearer
-  std::vector<std::uint32_t> objects;
+  metric_bucket objects;
 };
 
 class list_of_clusters final : public metric_structure {
  public:
-  explicit list_of_clusters(structure_reader& from) {
+  list_of_clusters(metric_space const& space, structure_reader& from) {
     std::size_t const clusters = from.number();
     for (std::size_t c = 0; c < clusters; ++c) {
       cluster one;
       one.centre = from.object();
       one.radius = from.distance();
-      one.objects = from.objects();
+      one.objects = metric_bucket(space, from.objects());
       add(std::move(one));
     }
   }
@@ -49,14 +49,14 @@ class list_of_clusters final : public metric_structure {
     for (cluster const& one : clusters_) {
       to.put(one.centre);
       to.put_distances({&one.radius, 1});
-      to.put(one.objects);
+      to.put(one.objects.objects());
     }
   }
   std::size_t size() const override { return size_; }
 
  private:
   void add(cluster one) {
-    size_ += 1 + one.objects.size();
+    size_ += 1 + one.objects.objects().size();
     clusters_.push_back(std::move(one));
   }
 
@@ -89,8 +89,10 @@ list_of_clusters::list_of_clusters(metric_build const& from, std::size_t bucket)
     if (count > 0) {
       std::nth_element(near.begin(), end - 1, near.end(), is_nearer);
       one.radius = (end - 1)->value;
-      for (auto at = near.begin(); at != end; ++at) one.objects.push_back(at->id);
-      std::sort(one.objects.begin(), one.objects.end());
+      std::vector<std::uint32_t> objects;
+      for (auto at = near.begin(); at != end; ++at) objects.push_back(at->id);
+      std::sort(objects.begin(), objects.end());
+      one.objects = metric_bucket(from.space, std::move(objects));
     }
     left.clear();
     for (auto at = end; at != near.end(); ++at) left.push_back(at->id);
@@ -105,7 +107,7 @@ list_of_clusters::list_of_clusters(metric_build const& from, std::size_t bucket)
 }  // namespace
 
 std::unique_ptr<metric_structure> make_lc(metric_build const& from) {
-  if (from.saved != nullptr) return std::make_unique<list_of_clusters>(*from.saved);
+  if (from.saved != nullptr) return std::make_unique<list_of_clusters>(from.space, *from.saved);
   return std::make_unique<list_of_clusters>(
       from, from.options.bucket > 0 ? from.options.bucket : default_bucket);
 }

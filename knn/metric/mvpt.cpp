@@ -1,128 +1,167 @@
 // The project's own: a multi-vantage-point tree after Bozkaya and Özsoyoglu 1999, Indexing large
-// metric spaces for similarity search queries. A node has two vantage points; distances to the
-// first part its objects evenly, those to the second each part again. Vantage points are far from
-// those above them. A leaf keeps the distances of its objects to the vantage points above it, so
-// that most are excluded without one of their own.
+// metric spaces for similarity search queries, whose nodes of one level share their two vantage
+// points, as in Chen et al. 2017, Pivot-based metric indexing. All objects have their distances to
+// all points in leaves, and most are excluded by them without one of their own. Points are chosen
+// one after the other as those that raise the bounds of pairs of objects the most (Bustos, Navarro
+// and Chávez 2003, Pivot selection techniques for proximity searching in metric spaces:
+// incremental). What may be nearest is looked at first, trees and objects alike.
 
+#include "core/random.hpp"
 #include "knn/metric/structure.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
+#include <queue>
 
 namespace rulerank::knn {
 
 namespace {
 
 constexpr std::size_t default_bucket = 64;
-constexpr std::size_t parts = 4;      // of a node by one vantage point
-constexpr std::size_t most_path = 8;  // distances that a leaf keeps of an object
+constexpr std::size_t parts = 4;  // of a node by one vantage point
 constexpr std::size_t points_a_node = 2;
+constexpr std::size_t most_points = 256;
+constexpr std::size_t points_a_look = 16;    // at an object, before others may come first
+constexpr std::size_t objects_a_point = 32;  // at least, so that points cost little
 
-using path_distances = std::array<double, most_path>;
+constexpr std::size_t sampled_objects = 384;  // points are chosen among them
+constexpr std::size_t sampled_pairs = 8192;
+
 using point_distances = std::array<double, points_a_node>;
 
-/// An object with its distances to the vantage points above it, and to those of the node that is
-/// being made.
-struct placed {
-  std::uint32_t object = 0;
-  path_distances path{};
-  point_distances to{};
-};
-
 struct child {
-  point_distances low{}, high{};  ///< of the distances of its objects to the node's points
+  point_distances low{}, high{};  ///< of the distances of its objects to the level's points
   std::uint32_t node = 0;
 };
 struct node {
-  std::vector<std::uint32_t> points;  ///< two; of a leaf none
-  std::vector<child> children;
+  std::vector<child> children;        ///< of a leaf none
   std::vector<std::uint32_t> bucket;  ///< of a leaf
-  std::vector<double> path;           ///< [bucket][length]
-  std::size_t length = 0;
+  std::vector<double> to_points;      ///< [bucket][points]
+};
+
+/// What a search looks at next: a node, or an object of a leaf by its distances to the first points
+/// so far. Its distance is at least so much.
+struct waiting {
+  static constexpr std::uint32_t whole_node = ~std::uint32_t{0};
+
+  double at_least;
+  std::uint32_t node;
+  std::uint32_t place = whole_node;  ///< of the object in the leaf
+  std::uint32_t points = 0;
+  bool operator<(waiting const& other) const {
+    if (at_least != other.at_least) return at_least > other.at_least;
+    return node != other.node ? node > other.node : place > other.place;
+  }
 };
 
 class mvp_tree final : public metric_structure {
  public:
-  explicit mvp_tree(structure_reader& from) : size_(from.number()) {
-    if (size_ > 0) read(from, 0, 0);
+  explicit mvp_tree(structure_reader& from) : points_(from.objects()), size_(from.number()) {
+    between_ = from.distances(points_.empty() ? 0 : points_.size() - 1);
+    if (size_ > points_.size()) read(from, 0);
     if (from.seen() != size_) throw usage_error("the tree has another number of objects");
   }
-  mvp_tree(metric_build const& from, std::size_t bucket) : size_(from.objects) {
-    std::vector<placed> objects(size_);
-    for (std::size_t i = 0; i < size_; ++i) objects[i].object = static_cast<std::uint32_t>(i);
-    if (size_ > 0) make(from, bucket, objects, 0);
-  }
+  mvp_tree(metric_build const& from, std::size_t bucket);
 
-  void search(metric_query& query) const override {
-    path_distances path{};
-    if (size_ > 0) search(query, 0, path, 0);
-  }
+  void search(metric_query& query) const override;
   void save(structure_arrays& to) const override {
+    to.put(points_);
     to.put(size_);
-    if (size_ > 0) save(to, 0);
+    to.put_distances(between_);
+    if (!nodes_.empty()) save(to, 0);
   }
   std::size_t size() const override { return size_; }
 
  private:
-  std::uint32_t make(metric_build const& from, std::size_t bucket, std::span<placed> objects,
-                     std::size_t length);
-  std::uint32_t make_leaf(std::span<placed> objects, std::size_t length);
-  std::vector<child> part(metric_build const& from, std::size_t bucket, std::span<placed> objects,
-                          std::size_t length);
-  void measure(metric_build const& from, std::uint32_t point, std::span<placed> objects,
-               std::size_t which);
-  std::uint32_t read(structure_reader& from, std::size_t length, std::size_t depth);
+  void choose_points(metric_build const& from, std::size_t most);
+  std::uint32_t make(std::size_t bucket, std::span<std::uint32_t> objects, std::size_t level);
+  std::uint32_t read(structure_reader& from, std::size_t level);
   void save(structure_arrays& to, std::uint32_t which) const;
-  void search(metric_query& query, std::uint32_t which, path_distances& path,
-              std::size_t length) const;
+  void look_closer(metric_query const& query, std::vector<double> const& to, waiting& at) const;
+  std::size_t first_point(std::size_t level) const { return level * points_a_node; }
+  bool has_points(std::size_t level) const {
+    return first_point(level) + points_a_node <= points_.size();
+  }
 
+  std::vector<std::uint32_t> points_;
+  std::vector<double> between_;  ///< from each point to the next
   std::size_t size_;
   std::vector<node> nodes_;
+  std::vector<std::uint8_t> level_;  ///< of each node
+  std::vector<double> table_;        ///< [objects][points], while the tree is made
 };
 
-std::uint32_t mvp_tree::make_leaf(std::span<placed> objects, std::size_t length) {
-  std::sort(objects.begin(), objects.end(),
-            [](placed const& a, placed const& b) { return a.object < b.object; });
-  node leaf;
-  leaf.length = length;
-  for (placed const& one : objects) {
-    leaf.bucket.push_back(one.object);
-    leaf.path.insert(leaf.path.end(), one.path.begin(),
-                     one.path.begin() + static_cast<std::ptrdiff_t>(length));
+mvp_tree::mvp_tree(metric_build const& from, std::size_t bucket) : size_(from.objects) {
+  choose_points(from, std::min(most_points, size_ / objects_a_point));
+  std::vector<std::uint32_t> const all = first_numbers(size_);
+  std::vector<double> column(size_);
+  table_.resize(size_ * points_.size());
+  for (std::size_t p = 0; p < points_.size(); ++p) {
+    from.ctx.check_stop();
+    distances_of(from.ctx, from.space, points_[p], all, column);
+    for (std::size_t i = 0; i < size_; ++i) table_[i * points_.size() + p] = column[i];
+    if (p > 0) between_.push_back(column[points_[p - 1]]);
   }
-  nodes_.push_back(std::move(leaf));
-  return static_cast<std::uint32_t>(nodes_.size() - 1);
+  evaluations_ += table_.size();
+  std::vector<bool> is_point(size_);
+  for (std::uint32_t const point : points_) is_point[point] = true;
+  std::vector<std::uint32_t> objects;
+  for (std::uint32_t const one : all)
+    if (!is_point[one]) objects.push_back(one);
+  if (!objects.empty()) make(bucket, objects, 0);
+  table_ = {};
 }
 
-void mvp_tree::measure(metric_build const& from, std::uint32_t point, std::span<placed> objects,
-                       std::size_t which) {
-  std::vector<std::uint32_t> numbers;
-  for (placed const& one : objects) numbers.push_back(one.object);
-  std::vector<double> values(numbers.size());
-  distances_of(from.ctx, from.space, point, numbers, values);
-  for (std::size_t i = 0; i < values.size(); ++i) objects[i].to[which] = values[i];
-  evaluations_ += values.size();
+/// Greedily, of drawn objects, so that the sum of the bounds of drawn pairs of them is the largest.
+void mvp_tree::choose_points(metric_build const& from, std::size_t most) {
+  if (most == 0) return;
+  std::vector<std::uint32_t> some = first_numbers(size_);
+  random_engine chance(1);
+  shuffle(std::span(some), chance);
+  some.resize(std::min(sampled_objects, some.size()));
+  std::size_t const count = some.size();
+  std::vector<double> distance(count * count);
+  for (std::size_t c = 0; c < count; ++c)
+    distances_of(from.ctx, from.space, some[c], some,
+                 std::span(distance).subspan(c * count, count));
+  evaluations_ += distance.size();
+  std::vector<std::pair<std::size_t, std::size_t>> pairs(sampled_pairs);
+  for (auto& one : pairs) {
+    one.first = static_cast<std::size_t>(uniform_below(chance, count));
+    one.second = static_cast<std::size_t>(uniform_below(chance, count));
+  }
+  std::vector<double> bound(pairs.size());
+  std::vector<bool> is_taken(count);
+  for (std::size_t p = 0; p < std::min(most, count); ++p) {
+    from.ctx.check_stop();
+    std::size_t best = count;
+    double best_sum = -1;
+    for (std::size_t c = 0; c < count; ++c) {
+      if (is_taken[c]) continue;
+      double const* const to = distance.data() + c * count;
+      double sum = 0;
+      for (std::size_t i = 0; i < pairs.size(); ++i)
+        sum += std::max(bound[i], std::abs(to[pairs[i].first] - to[pairs[i].second]));
+      if (sum > best_sum) {
+        best = c;
+        best_sum = sum;
+      }
+    }
+    is_taken[best] = true;
+    points_.push_back(some[best]);
+    double const* const to = distance.data() + best * count;
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      bound[i] = std::max(bound[i], std::abs(to[pairs[i].first] - to[pairs[i].second]));
+  }
 }
 
-/// Takes the object out that is farthest by `far`.
-template <class Far>
-std::uint32_t take_farthest(std::span<placed>& objects, Far const& far) {
-  auto const at =
-      std::max_element(objects.begin(), objects.end(), [&](placed const& a, placed const& b) {
-        return far(a) != far(b) ? far(a) < far(b) : a.object > b.object;
-      });
-  std::uint32_t const taken = at->object;
-  std::swap(*at, objects.back());
-  objects = objects.first(objects.size() - 1);
-  return taken;
-}
-
-/// Orders objects by their distance to a point, equal ones by number, and calls each(part).
-template <class Each>
-void part_evenly(std::span<placed> objects, std::size_t point, Each const& each) {
-  std::sort(objects.begin(), objects.end(), [point](placed const& a, placed const& b) {
-    return a.to[point] != b.to[point] ? a.to[point] < b.to[point] : a.object < b.object;
+/// Orders objects by `far`, equal ones by number, and calls each(part).
+template <class Far, class Each>
+void part_evenly(std::span<std::uint32_t> objects, Far const& far, Each const& each) {
+  std::sort(objects.begin(), objects.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return far(a) != far(b) ? far(a) < far(b) : a < b;
   });
   for (std::size_t p = 0; p < parts; ++p) {
     std::size_t const begin = objects.size() * p / parts;
@@ -131,84 +170,81 @@ void part_evenly(std::span<placed> objects, std::size_t point, Each const& each)
   }
 }
 
-std::vector<child> mvp_tree::part(metric_build const& from, std::size_t bucket,
-                                  std::span<placed> objects, std::size_t length) {
+std::uint32_t mvp_tree::make(std::size_t bucket, std::span<std::uint32_t> objects,
+                             std::size_t level) {
+  auto const which = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.emplace_back();
+  level_.push_back(static_cast<std::uint8_t>(level));
+  std::size_t const row = points_.size();
+  if (objects.size() <= bucket || !has_points(level)) {
+    std::sort(objects.begin(), objects.end());
+    node& leaf = nodes_.back();
+    leaf.bucket.assign(objects.begin(), objects.end());
+    for (std::uint32_t const object : objects)
+      leaf.to_points.insert(leaf.to_points.end(),
+                            table_.begin() + static_cast<std::ptrdiff_t>(object * row),
+                            table_.begin() + static_cast<std::ptrdiff_t>((object + 1) * row));
+    return which;
+  }
+  auto const distance = [&](std::size_t point) {
+    return [this, row, at = first_point(level) + point](std::uint32_t object) {
+      return table_[object * row + at];
+    };
+  };
   std::vector<child> children;
-  part_evenly(objects, 0, [&](std::span<placed> by_first) {
-    part_evenly(by_first, 1, [&](std::span<placed> by_both) {
-      child one{by_both[0].to, by_both[0].to, 0};
-      for (placed const& object : by_both)
-        for (std::size_t p = 0; p < points_a_node; ++p) {
-          one.low[p] = std::min(one.low[p], object.to[p]);
-          one.high[p] = std::max(one.high[p], object.to[p]);
+  part_evenly(objects, distance(0), [&](std::span<std::uint32_t> by_first) {
+    part_evenly(by_first, distance(1), [&](std::span<std::uint32_t> by_both) {
+      child one;
+      for (std::size_t p = 0; p < points_a_node; ++p) {
+        one.low[p] = one.high[p] = distance(p)(by_both[0]);
+        for (std::uint32_t const object : by_both) {
+          one.low[p] = std::min(one.low[p], distance(p)(object));
+          one.high[p] = std::max(one.high[p], distance(p)(object));
         }
-      one.node = make(from, bucket, by_both, length);
+      }
+      one.node = make(bucket, by_both, level + 1);
       children.push_back(one);
     });
   });
-  return children;
-}
-
-std::uint32_t mvp_tree::make(metric_build const& from, std::size_t bucket,
-                             std::span<placed> objects, std::size_t length) {
-  if (objects.size() <= bucket + points_a_node) return make_leaf(objects, length);
-  auto const which = static_cast<std::uint32_t>(nodes_.size());
-  nodes_.emplace_back();
-  // The first point is far from the last one above, the second from the first.
-  std::vector<std::uint32_t> points;
-  points.push_back(take_farthest(
-      objects, [&](placed const& one) { return length == 0 ? 0 : one.path[length - 1]; }));
-  measure(from, points[0], objects, 0);
-  points.push_back(take_farthest(objects, [](placed const& one) { return one.to[0]; }));
-  measure(from, points[1], objects, 1);
-  std::size_t const longer = std::min(length + points_a_node, most_path);
-  for (placed& one : objects)
-    std::copy_n(one.to.begin(), longer - length,
-                one.path.begin() + static_cast<std::ptrdiff_t>(length));
-  auto children = part(from, bucket, objects, longer);
-  nodes_[which].points = std::move(points);
   nodes_[which].children = std::move(children);
   return which;
 }
 
-std::uint32_t mvp_tree::read(structure_reader& from, std::size_t length, std::size_t depth) {
-  from.expect_depth(depth);
+std::uint32_t mvp_tree::read(structure_reader& from, std::size_t level) {
   auto const which = static_cast<std::uint32_t>(nodes_.size());
   nodes_.emplace_back();
-  if (from.count(1) == 1) {
+  level_.push_back(static_cast<std::uint8_t>(level));
+  std::size_t const count = from.count(parts * parts);
+  if (count == 0) {
     node leaf;
     leaf.bucket = from.objects();
-    leaf.length = length;
-    leaf.path = from.distances(leaf.bucket.size() * length);
+    leaf.to_points = from.distances(leaf.bucket.size() * points_.size());
     nodes_[which] = std::move(leaf);
     return which;
   }
-  node here;
-  for (std::size_t p = 0; p < points_a_node; ++p) here.points.push_back(from.object());
-  std::size_t const count = from.count(parts * parts);
+  if (!has_points(level)) throw usage_error("the tree of the index has more levels than points");
+  std::vector<child> children;
   for (std::size_t c = 0; c < count; ++c) {
     child one;
     for (std::size_t p = 0; p < points_a_node; ++p) {
       one.low[p] = from.distance();
       one.high[p] = from.distance();
     }
-    one.node = read(from, std::min(length + points_a_node, most_path), depth + 1);
-    here.children.push_back(one);
+    one.node = read(from, level + 1);
+    children.push_back(one);
   }
-  nodes_[which] = std::move(here);
+  nodes_[which].children = std::move(children);
   return which;
 }
 
 void mvp_tree::save(structure_arrays& to, std::uint32_t which) const {
   node const& here = nodes_[which];
-  to.put(here.points.empty() ? 1 : 0);
-  if (here.points.empty()) {
+  to.put(here.children.size());
+  if (here.children.empty()) {
     to.put(here.bucket);
-    to.put_distances(here.path);
+    to.put_distances(here.to_points);
     return;
   }
-  for (std::uint32_t const point : here.points) to.put(point);
-  to.put(here.children.size());
   for (child const& one : here.children) {
     for (std::size_t p = 0; p < points_a_node; ++p) {
       to.put_distances({&one.low[p], 1});
@@ -218,49 +254,66 @@ void mvp_tree::save(structure_arrays& to, std::uint32_t which) const {
   }
 }
 
-void search_leaf(metric_query& query, node const& leaf, path_distances const& path) {
-  std::array<std::uint32_t, 64> left{};
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < leaf.bucket.size(); ++i) {
-    double const* const to = leaf.path.data() + i * leaf.length;
-    double at_least = 0;
-    for (std::size_t p = 0; p < leaf.length; ++p)
-      at_least = std::max(at_least, query.rule().at_least(path[p], to[p], to[p]));
-    if (!query.is_beyond(at_least)) left[count++] = leaf.bucket[i];
-    if (count == left.size() || (i + 1 == leaf.bucket.size() && count > 0)) {
-      query.compare({left.data(), count});
-      count = 0;
-    }
+/// Takes some more points into account: few excluded objects need all.
+void mvp_tree::look_closer(metric_query const& query, std::vector<double> const& to,
+                           waiting& at) const {
+  exclusion const& rule = query.rule();
+  double const* const of_object = nodes_[at.node].to_points.data() + at.place * points_.size();
+  std::size_t const end = std::min(at.points + points_a_look, points_.size());
+  for (std::size_t p = at.points; p < end && !query.is_beyond(at.at_least); ++p) {
+    at.at_least = std::max(at.at_least, rule.at_least(to[p], of_object[p], of_object[p]));
+    if (p > 0 && rule.has_four_points())
+      at.at_least = std::max(at.at_least, rule.at_least_by_two(to[p - 1], to[p], of_object[p - 1],
+                                                               of_object[p], between_[p - 1]));
   }
+  at.points = static_cast<std::uint32_t>(end);
 }
 
-void mvp_tree::search(metric_query& query, std::uint32_t which, path_distances& path,
-                      std::size_t length) const {
-  node const& here = nodes_[which];
-  if (here.points.empty()) {
-    search_leaf(query, here, path);
-    return;
+void mvp_tree::search(metric_query& query) const {
+  constexpr std::size_t at_once = 8;
+  std::vector<double> to(points_.size());
+  query.measure(points_, to.data());
+  for (std::size_t p = 0; p < points_.size(); ++p) query.offer(points_[p], to[p]);
+  std::priority_queue<waiting> next;
+  if (!nodes_.empty()) next.push({0, 0});
+  std::vector<std::uint32_t> left;
+  while (!next.empty() && !query.is_beyond(next.top().at_least)) {
+    waiting one = next.top();
+    next.pop();
+    node const& here = nodes_[one.node];
+    if (one.place != waiting::whole_node) {
+      if (one.points < points_.size()) {
+        look_closer(query, to, one);
+        if (!query.is_beyond(one.at_least)) next.push(one);
+        continue;
+      }
+      left.push_back(here.bucket[one.place]);
+      if (left.size() < at_once) continue;
+      query.compare(left);
+      left.clear();
+      continue;
+    }
+    std::size_t const first = first_point(level_[one.node]);
+    for (child const& below : here.children) {
+      double most = one.at_least;
+      for (std::size_t p = 0; p < points_a_node; ++p)
+        most = std::max(most, query.rule().at_least(to[first + p], below.low[p], below.high[p]));
+      if (!query.is_beyond(most)) next.push({most, below.node});
+    }
+    for (std::uint32_t i = 0; i < here.bucket.size(); ++i) {
+      waiting object{one.at_least, one.node, i};
+      // Of a search by radius the order of objects does not matter.
+      do look_closer(query, to, object);
+      while (!query.shrinks() && object.points < points_.size() &&
+             !query.is_beyond(object.at_least));
+      if (query.is_beyond(object.at_least)) continue;
+      if (query.shrinks())
+        next.push(object);
+      else
+        left.push_back(here.bucket[i]);
+    }
   }
-  point_distances to{};
-  query.measure(here.points, to.data());
-  for (std::size_t p = 0; p < points_a_node; ++p) {
-    query.offer(here.points[p], to[p]);
-    if (length + p < most_path) path[length + p] = to[p];
-  }
-  // The parts that may be nearest come first.
-  std::array<metric_candidate, parts * parts> next{};
-  std::size_t count = 0;
-  for (child const& one : here.children) {
-    double at_least = 0;
-    for (std::size_t p = 0; p < points_a_node; ++p)
-      at_least = std::max(at_least, query.rule().at_least(to[p], one.low[p], one.high[p]));
-    if (!query.is_beyond(at_least)) next[count++] = {at_least, one.node};
-  }
-  std::sort(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(count),
-            nearer<value_order::smaller_is_nearer>{});
-  for (std::size_t i = 0; i < count; ++i)
-    if (!query.is_beyond(next[i].value))
-      search(query, next[i].id, path, std::min(length + points_a_node, most_path));
+  query.compare(left);
 }
 
 }  // namespace

@@ -114,21 +114,20 @@ metric_index_type metric_index_type_from(std::string_view name) {
 
 metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries) {
   // A list of clusters takes some n^2 / 66 distances to make, with what else is done for them as
-  // long as n / 5 queries of brute force (measured: words, vectors of 20 dimensions).
+  // long as n / 5 queries of brute force (measured: vectors of 20 dimensions). Both grow with n, so
+  // that there is no number of objects from which on another index is made sooner and gains more.
   constexpr std::size_t few = 1000;
   constexpr std::size_t objects_a_query = 5;
-  constexpr std::size_t most = 300000;
   std::size_t const n = space.size();
   if (n < few)
     return {brute, fmt::format("{} objects are compared sooner than an index of them is made", n)};
+  if (space.block({}) != nullptr)
+    return {brute,
+            "many objects are compared at once, sooner than an index says which are too far"};
   if (queries < n / objects_a_query)
     return {brute, fmt::format("an index of {} objects takes longer to make than less than {} "
                                "queries gain by it",
                                n, n / objects_a_query)};
-  if (n > most)
-    return {egnat, fmt::format("of the indexes that are soon made for {} objects it computes the "
-                               "fewest distances",
-                               n)};
   return {lc, "its queries were the fastest where all types were measured"};
 }
 
@@ -138,7 +137,7 @@ metric_index::metric_index(context const& ctx, std::shared_ptr<metric_space cons
                            metric_index_options const& options, std::size_t objects) {
   metric_index_options const chosen = checked(options, *space);
   objects = std::min(objects, space->size());
-  exclusion const rule(space->rounding());
+  exclusion const rule(space->rounding(), space->has_four_points());
   implementation_ =
       std::make_unique<implementation>(implementation{std::move(space), chosen, rule, nullptr});
   implementation& all = *implementation_;

@@ -44,14 +44,22 @@ class distances_from {
   }
 };
 
+class metric_block;
+
 /// A database of numbered objects, and the distance of any two.
 class metric_space {
  public:
   virtual ~metric_space() = default;
   virtual std::size_t size() const noexcept = 0;
   virtual distance_rounding rounding() const noexcept = 0;
+  /// Whether any four objects can be laid out in three dimensions with their distances, as in a
+  /// Hilbert space, which excludes more than the triangle inequality does. False by default.
+  virtual bool has_four_points() const noexcept { return false; }
   /// `object` is below `size()`. The space outlives what it gives.
   virtual std::unique_ptr<distances_from> from(std::uint32_t object) const = 0;
+  /// Objects that are compared with others all at once, laid out for that; null where a space has
+  /// no such layout, which is the default.
+  virtual std::unique_ptr<metric_block> block(std::span<std::uint32_t const> objects) const;
 };
 
 /// Objects whose distances to a database are asked for.
@@ -140,6 +148,8 @@ class vector_space final : public metric_space {
 
   std::size_t size() const noexcept override;
   distance_rounding rounding() const noexcept override;
+  /// Of l2.
+  bool has_four_points() const noexcept override;
   std::unique_ptr<distances_from> from(std::uint32_t object) const override;
   /// Queries of any of these types. Throws as the constructor does, and `usage_error` for other
   /// dimensions.
@@ -169,6 +179,7 @@ class word_space final : public metric_space {
   std::size_t size() const noexcept override;
   distance_rounding rounding() const noexcept override;
   std::unique_ptr<distances_from> from(std::uint32_t object) const override;
+  std::unique_ptr<metric_block> block(std::span<std::uint32_t const> objects) const override;
   std::unique_ptr<metric_queries> queries(std::vector<std::string> const& some) const;
   letters unit() const noexcept;
   std::vector<std::string> const& words() const noexcept;

@@ -402,21 +402,27 @@ TEST(metric_search, wrong_usage_is_told) {
 }
 
 TEST(metric_search, automatic_is_a_type_with_a_reason) {
-  word_space const few(drawn_words(10, 1, 5));
-  EXPECT_EQ(choose_metric_index(few, 1000000).type, metric_index_type::brute);
-  EXPECT_NE(choose_metric_index(few, 1000000).reason.find("10 objects"), std::string::npos);
-  word_space const many(drawn_words(2000, 1, 5));
-  EXPECT_EQ(choose_metric_index(many, 399).type, metric_index_type::brute);
-  EXPECT_NE(choose_metric_index(many, 399).reason.find("less than 400"), std::string::npos);
-  EXPECT_EQ(choose_metric_index(many, 400).type, metric_index_type::lc);
-  EXPECT_FALSE(choose_metric_index(many, 400).reason.empty());
-  EXPECT_EQ(choose_metric_index(word_space(drawn_words(300001, 1, 2)), 1000000).type,
-            metric_index_type::egnat);
-  auto const space = std::make_shared<word_space>(drawn_words(2000, 1, 5));
-  EXPECT_EQ(metric_index({}, space).type(), metric_index_type::brute);
+  auto const line = [](std::size_t objects) {
+    std::vector<float> values(objects);
+    std::iota(values.begin(), values.end(), 0.F);
+    return std::make_shared<vector_space>(context{}, vectors(std::move(values), 1),
+                                          metric_distance::l1);
+  };
+  auto const few = line(10);
+  EXPECT_EQ(choose_metric_index(*few, 1000000).type, metric_index_type::brute);
+  EXPECT_NE(choose_metric_index(*few, 1000000).reason.find("10 objects"), std::string::npos);
+  auto const many = line(2000);
+  EXPECT_EQ(choose_metric_index(*many, 399).type, metric_index_type::brute);
+  EXPECT_NE(choose_metric_index(*many, 399).reason.find("less than 400"), std::string::npos);
+  EXPECT_EQ(choose_metric_index(*many, 400).type, metric_index_type::lc);
+  EXPECT_FALSE(choose_metric_index(*many, 400).reason.empty());
+  word_space const words(drawn_words(2000, 1, 5));
+  EXPECT_EQ(choose_metric_index(words, 1000000).type, metric_index_type::brute);
+  EXPECT_NE(choose_metric_index(words, 1000000).reason.find("at once"), std::string::npos);
+  EXPECT_EQ(metric_index({}, many).type(), metric_index_type::brute);
   metric_index_options options;
   options.queries = 500;
-  EXPECT_EQ(metric_index({}, space, options).type(), metric_index_type::lc);
+  EXPECT_EQ(metric_index({}, many, options).type(), metric_index_type::lc);
 }
 
 TEST(check_metric, finds_a_breach_and_none_where_there_is_none) {

@@ -21,6 +21,10 @@ constexpr std::size_t objects_a_range = 1024;
 
 }  // namespace
 
+std::unique_ptr<metric_block> metric_space::block(std::span<std::uint32_t const>) const {
+  return nullptr;
+}
+
 void metric_query::compare(std::span<std::uint32_t const> objects) {
   std::array<double, objects_at_once> values{};
   evaluations_ += objects.size();

@@ -5,6 +5,7 @@
 #include "knn/metric/exclusion.hpp"
 #include "knn/metric/search.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,6 +18,39 @@
 namespace rulerank::knn {
 
 using metric_candidate = candidate<double>;
+
+class metric_query;
+
+/// Objects of a space that are compared with others all at once.
+class metric_block {
+ public:
+  virtual ~metric_block() = default;
+  /// Offers the query those within its bound. `origin`: the query's, which the block's space gave.
+  virtual void compare(distances_from& origin, metric_query& query) const = 0;
+  /// Takes one of the objects out.
+  virtual void erase(std::uint32_t object) = 0;
+};
+
+/// Objects that an index compares together.
+class metric_bucket {
+ public:
+  metric_bucket() = default;
+  metric_bucket(metric_space const& space, std::vector<std::uint32_t> objects)
+      : objects_(std::move(objects)), block_(space.block(objects_)) {}
+
+  std::vector<std::uint32_t> const& objects() const { return objects_; }
+  /// Null where the space has none.
+  metric_block const* block() const { return block_.get(); }
+  /// Takes one of them out.
+  void erase(std::uint32_t object) {
+    objects_.erase(std::find(objects_.begin(), objects_.end(), object));
+    if (block_) block_->erase(object);
+  }
+
+ private:
+  std::vector<std::uint32_t> objects_;
+  std::unique_ptr<metric_block> block_;
+};
 
 /// One query on its way through an index: the distances that it asks for, what was found, and the
 /// distance beyond which nothing more is wanted, which of k nearest shrinks.
@@ -57,6 +91,11 @@ class metric_query {
   }
   /// Compares objects, and takes those that are within the bound.
   void compare(std::span<std::uint32_t const> objects);
+  void compare(metric_bucket const& bucket) {
+    if (bucket.block() == nullptr) return compare(bucket.objects());
+    evaluations_ += bucket.objects().size();
+    bucket.block()->compare(origin_, *this);
+  }
 
   /// Nearest first, equally near ones by rising number.
   std::vector<metric_candidate>& sorted();

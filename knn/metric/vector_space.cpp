@@ -131,6 +131,10 @@ distance_rounding vector_space::rounding() const noexcept {
   return {unit, 1.1 * std::sqrt(4 * unit) + 0x1p-48};
 }
 
+bool vector_space::has_four_points() const noexcept {
+  return implementation_->table.which == metric_distance::l2;
+}
+
 std::unique_ptr<distances_from> vector_space::from(std::uint32_t object) const {
   dense_table const& table = implementation_->table;
   return std::make_unique<distances_of_vector>(table.row(object), table);

@@ -1,11 +1,13 @@
 #include "core/error.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/text_source.hpp"
-#include "knn/metric/edit_distance.hpp"
+#include "knn/metric/edit_groups.hpp"
 #include "knn/metric/search.hpp"
+#include "knn/metric/structure.hpp"
 #include "knn/text/unicode.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace rulerank::knn {
@@ -51,24 +53,58 @@ letter_table letters_of(std::vector<std::string> const& words, letters unit) {
   return table;
 }
 
+/// The words that lie within a bound are those at this distance at most; no word is as long as the
+/// largest.
+std::size_t whole_bound(double bound) {
+  return bound >= 0x1p52 ? std::size_t{1} << 52
+                         : static_cast<std::size_t>(std::floor(std::max(bound, 0.0)));
+}
+
 /// Distances of a word, whose letters are numbered as the database's are.
 class distances_of_word final : public distances_from {
  public:
   distances_of_word(std::span<std::uint32_t const> word, letter_table const& words,
-                    std::size_t alphabet)
-      : words_(words), pattern_(word, alphabet) {}
+                    letter_classes const& classes)
+      : words_(words), query_(word, classes) {}
   void compute(std::span<std::uint32_t const> objects, double bound, double* values) override {
-    // No word is so long.
-    std::size_t const most = bound >= 0x1p52
-                                 ? std::size_t{1} << 52
-                                 : static_cast<std::size_t>(std::floor(std::max(bound, 0.0)));
+    std::size_t const most = whole_bound(bound);
     for (std::size_t i = 0; i < objects.size(); ++i)
-      values[i] = static_cast<double>(pattern_.to(words_[objects[i]], most));
+      values[i] = static_cast<double>(query_.to(words_[objects[i]], most));
   }
+  edit_query& query() { return query_; }
 
  private:
   letter_table const& words_;
-  edit_pattern pattern_;
+  edit_query query_;
+};
+
+class block_of_words final : public metric_block {
+ public:
+  explicit block_of_words(edit_groups groups) : groups_(std::move(groups)) {}
+  void compare(distances_from& origin, metric_query& query) const override {
+    class found final : public edit_sink {
+     public:
+      explicit found(metric_query& query) : query_(query) {}
+      std::size_t bound() const override { return whole_bound(query_.bound()); }
+      void take(std::uint32_t const* numbers, std::size_t length, std::int8_t const* differences,
+                std::uint64_t near) override {
+        for (; near != 0; near &= near - 1) {
+          int const lane = std::countr_zero(near);
+          query_.offer(numbers[lane],
+                       static_cast<double>(length) + static_cast<double>(differences[lane]));
+        }
+      }
+
+     private:
+      metric_query& query_;
+    };
+    found to(query);
+    groups_.compare(static_cast<distances_of_word&>(origin).query(), to);
+  }
+  void erase(std::uint32_t object) override { groups_.erase(object); }
+
+ private:
+  edit_groups groups_;
 };
 
 }  // namespace
@@ -78,6 +114,7 @@ struct word_space::implementation {
   letters unit;
   letter_table table;                   // by number
   std::vector<std::uint32_t> alphabet;  // ascending; the number of a letter is its place
+  letter_classes classes;
 
   /// Letters that no word of the database has share a number behind the others: they are equal to
   /// no letter of it.
@@ -100,6 +137,9 @@ word_space::word_space(std::vector<std::string> words, letters unit)
   std::sort(all.alphabet.begin(), all.alphabet.end());
   all.alphabet.erase(std::unique(all.alphabet.begin(), all.alphabet.end()), all.alphabet.end());
   all.number(all.table);
+  std::vector<edit_groups::word> table(all.table.size());
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = all.table[i];
+  all.classes = letter_classes(table, all.alphabet.size());
 }
 word_space::~word_space() = default;
 
@@ -111,7 +151,13 @@ distance_rounding word_space::rounding() const noexcept {
 }
 std::unique_ptr<distances_from> word_space::from(std::uint32_t object) const {
   implementation const& all = *implementation_;
-  return std::make_unique<distances_of_word>(all.table[object], all.table, all.alphabet.size() + 1);
+  return std::make_unique<distances_of_word>(all.table[object], all.table, all.classes);
+}
+std::unique_ptr<metric_block> word_space::block(std::span<std::uint32_t const> objects) const {
+  implementation const& all = *implementation_;
+  std::vector<edit_groups::word> words(objects.size());
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = all.table[objects[i]];
+  return std::make_unique<block_of_words>(edit_groups(words, objects, all.classes));
 }
 letters word_space::unit() const noexcept {
   return implementation_->unit;
@@ -127,8 +173,7 @@ std::unique_ptr<metric_queries> word_space::queries(std::vector<std::string> con
         : all_(all), words_(std::move(words)) {}
     std::size_t size() const noexcept override { return words_.size(); }
     std::unique_ptr<distances_from> from(std::size_t query) const override {
-      return std::make_unique<distances_of_word>(words_[query], all_.table,
-                                                 all_.alphabet.size() + 1);
+      return std::make_unique<distances_of_word>(words_[query], all_.table, all_.classes);
     }
 
    private:

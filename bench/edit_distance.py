@@ -1,0 +1,63 @@
+"""edit_bench beside rapidfuzz's cdist, on one core in one run, the same answers checked:
+
+    python3 bench/edit_distance.py build/bin/edit_bench Spanish.dic [--queries 1000] [--out FILE.jsonl]
+
+Queries are every n-th word of the dictionary and are taken out of it. cdist gets two lists, so that it compares several
+words at once, workers=1, and is measured in seconds of the processor, as edit_bench is, for several types of result, with and without a cut-off.
+"""
+import argparse
+import json
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy
+import rapidfuzz
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("program")
+    parser.add_argument("words")
+    parser.add_argument("--queries", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out")
+    given = parser.parse_args()
+    words = Path(given.words).read_bytes().split(b"\n")[:-1]
+    every = len(words) // given.queries
+    asked = words[::every][:given.queries]
+    database = [word for i, word in enumerate(words) if i % every != 0 or i >= every * given.queries]
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        files = {name: Path(folder) / name for name in ("database", "queries", "matrix")}
+        files["database"].write_bytes(b"".join(word + b"\n" for word in database))
+        files["queries"].write_bytes(b"".join(word + b"\n" for word in asked))
+        done = subprocess.run([given.program, f"rounds={given.rounds}"] + [f"{name}={path}" for name, path in files.items()],
+                              check=True, capture_output=True, text=True)
+        lines += [json.loads(line) for line in done.stdout.splitlines()]
+        ours = numpy.fromfile(files["matrix"], dtype=numpy.uint8).reshape(len(asked), len(database))
+    left = [word.decode("latin-1") for word in asked]
+    right = [word.decode("latin-1") for word in database]
+    for radius in (None, 1, 2, 3):
+        for kind in (numpy.uint8, numpy.uint16, numpy.int32):
+            times = []
+            for _ in range(given.rounds):
+                start = time.process_time()
+                theirs = cdist(left, right, scorer=Levenshtein.distance, workers=1, dtype=kind, score_cutoff=radius)
+                times.append(time.process_time() - start)
+            expected = ours if radius is None else numpy.minimum(ours, radius + 1)
+            if not numpy.array_equal(theirs, expected):
+                raise SystemExit("rapidfuzz has other distances")
+            lines.append({"what": f"rapidfuzz {rapidfuzz.__version__} cdist", "dtype": kind.__name__,
+                          "score_cutoff": radius, "seconds": min(times), "pairs_s": ours.size / min(times)})
+    for line in lines:
+        print(json.dumps(line))
+    if given.out:
+        Path(given.out).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
