@@ -58,6 +58,25 @@ class mvp_tree final : public metric_structure {
     path_distances path{};
     if (size_ > 0) search(query, 0, path, 0);
   }
+  /// Regions: the nodes; pivots: the vantage points above, as many as a leaf keeps.
+  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
+                   std::vector<search_part>& left) const override {
+    if (size_ == 0) return false;
+    node const& here = nodes_[part.region];
+    path_distances path{};
+    std::size_t const length = part.to_pivots ? part.to_pivots->size() : 0;
+    if (length > 0) std::copy(part.to_pivots->begin(), part.to_pivots->end(), path.begin());
+    if (here.points.empty()) {
+      search_leaf(query, here, path);
+      return false;
+    }
+    std::vector<metric_candidate> const next = visit(query, here, path, length);
+    auto const below = std::make_shared<std::vector<double>>(
+        path.begin(),
+        path.begin() + static_cast<std::ptrdiff_t>(std::min(length + points_a_node, most_path)));
+    for (metric_candidate const& one : next) left.push_back({one.id, 0, one.value, {}, below});
+    return false;
+  }
   void save(structure_arrays& to) const override {
     to.put(size_);
     if (size_ > 0) save(to, 0);
@@ -74,6 +93,9 @@ class mvp_tree final : public metric_structure {
                std::size_t which);
   std::uint32_t read(structure_reader& from, std::size_t length, std::size_t depth);
   void save(structure_arrays& to, std::uint32_t which) const;
+  static void search_leaf(metric_query& query, node const& leaf, path_distances const& path);
+  static std::vector<metric_candidate> visit(metric_query& query, node const& here,
+                                             path_distances& path, std::size_t length);
   void search(metric_query& query, std::uint32_t which, path_distances& path,
               std::size_t length) const;
 
@@ -218,7 +240,7 @@ void mvp_tree::save(structure_arrays& to, std::uint32_t which) const {
   }
 }
 
-void search_leaf(metric_query& query, node const& leaf, path_distances const& path) {
+void mvp_tree::search_leaf(metric_query& query, node const& leaf, path_distances const& path) {
   std::array<std::uint32_t, 64> left{};
   std::size_t count = 0;
   for (std::size_t i = 0; i < leaf.bucket.size(); ++i) {
@@ -234,6 +256,27 @@ void search_leaf(metric_query& query, node const& leaf, path_distances const& pa
   }
 }
 
+/// Measures the vantage points of a node, and lengthens the path by them; the children that are
+/// left, what may be nearest first.
+std::vector<metric_candidate> mvp_tree::visit(metric_query& query, node const& here,
+                                              path_distances& path, std::size_t length) {
+  point_distances to{};
+  query.measure(here.points, to.data());
+  for (std::size_t p = 0; p < points_a_node; ++p) {
+    query.offer(here.points[p], to[p]);
+    if (length + p < most_path) path[length + p] = to[p];
+  }
+  std::vector<metric_candidate> next;
+  for (child const& one : here.children) {
+    double at_least = 0;
+    for (std::size_t p = 0; p < points_a_node; ++p)
+      at_least = std::max(at_least, query.rule().at_least(to[p], one.low[p], one.high[p]));
+    if (!query.is_beyond(at_least)) next.push_back({at_least, one.node});
+  }
+  std::sort(next.begin(), next.end(), nearer<value_order::smaller_is_nearer>{});
+  return next;
+}
+
 void mvp_tree::search(metric_query& query, std::uint32_t which, path_distances& path,
                       std::size_t length) const {
   node const& here = nodes_[which];
@@ -241,26 +284,9 @@ void mvp_tree::search(metric_query& query, std::uint32_t which, path_distances& 
     search_leaf(query, here, path);
     return;
   }
-  point_distances to{};
-  query.measure(here.points, to.data());
-  for (std::size_t p = 0; p < points_a_node; ++p) {
-    query.offer(here.points[p], to[p]);
-    if (length + p < most_path) path[length + p] = to[p];
-  }
-  // The parts that may be nearest come first.
-  std::array<metric_candidate, parts * parts> next{};
-  std::size_t count = 0;
-  for (child const& one : here.children) {
-    double at_least = 0;
-    for (std::size_t p = 0; p < points_a_node; ++p)
-      at_least = std::max(at_least, query.rule().at_least(to[p], one.low[p], one.high[p]));
-    if (!query.is_beyond(at_least)) next[count++] = {at_least, one.node};
-  }
-  std::sort(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(count),
-            nearer<value_order::smaller_is_nearer>{});
-  for (std::size_t i = 0; i < count; ++i)
-    if (!query.is_beyond(next[i].value))
-      search(query, next[i].id, path, std::min(length + points_a_node, most_path));
+  for (metric_candidate const& one : visit(query, here, path, length))
+    if (!query.is_beyond(one.value))
+      search(query, one.id, path, std::min(length + points_a_node, most_path));
 }
 
 }  // namespace
