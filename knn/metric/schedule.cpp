@@ -31,6 +31,8 @@ namespace rulerank::knn {
 
 namespace {
 
+/// hybrid: while many queries wait, threads meet so many supersteps apart, to count them.
+constexpr std::uint64_t supersteps_apart = 8;
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
 /// What one thread has found of a query.
@@ -135,8 +137,7 @@ class schedule_run {
   void account(schedule_thread& self, std::uint64_t evaluations);
   void answer(schedule_thread& self, std::size_t query);
 
-  void superstep(schedule_thread& self);
-  void solve_whole(schedule_thread& self);
+  void superstep(schedule_thread& self, std::uint64_t budget);
   void take_messages(schedule_thread& self);
   void settle() noexcept;
   bool spreads() const {
@@ -166,7 +167,7 @@ class schedule_run {
   bool complete_ = true;  // all threads could be started; set before they go on
   // Changed by settle() alone, while all threads wait.
   bool done_ = false;
-  bool whole_ = false;  // hybrid: threads do their queries whole
+  bool whole_ = false;  // hybrid: parts stay with the thread that generates them
   std::uint64_t supersteps_ = 0;
   std::barrier<settle_all> taken_;
   std::barrier<> sent_;
@@ -339,18 +340,10 @@ void schedule_run::local(schedule_thread& self) {
 }
 
 /// Lines 2 to 16 of Algorithm 9: parts, of own queries where there are no others, of R evaluations.
-void schedule_run::superstep(schedule_thread& self) {
+void schedule_run::superstep(schedule_thread& self, std::uint64_t budget) {
   std::uint64_t done = 0;
-  while (done < options_.superstep && (!self.requirements.empty() || begin_next(self)))
-    done += execute(self, options_.superstep - done);
-}
-
-/// hybrid: as local, while too many wait. What is begun then is ended in supersteps.
-void schedule_run::solve_whole(schedule_thread& self) {
-  while (waiting(self, now(self)) > options_.waiting && !stops()) {
-    if (self.requirements.empty() && !begin_next(self)) return;
-    execute(self, unlimited);
-  }
+  while (done < budget && (!self.requirements.empty() || begin_next(self)))
+    done += execute(self, budget - done);
 }
 
 /// Lines 18 to 26. Each message is read by its target alone.
@@ -364,10 +357,7 @@ void schedule_run::take_messages(schedule_thread& self) {
 
 void schedule_run::bulk(schedule_thread& self) {
   while (!done_) {
-    guarded([&] {
-      if (whole_) solve_whole(self);
-      superstep(self);
-    });
+    guarded([&] { superstep(self, options_.superstep * (whole_ ? supersteps_apart : 1)); });
     if (options_.schedule != metric_schedule::bulk_local) {
       sent_.arrive_and_wait();
       guarded([&] { take_messages(self); });
@@ -404,7 +394,7 @@ void schedule_run::settle() noexcept {
 
 void schedule_run::bulk_critical(schedule_thread& self) {
   while (!stops() && answered_.load() < queries_) {
-    superstep(self);
+    superstep(self, options_.superstep);
     bool const idle = self.requirements.empty();
     {
       std::scoped_lock const region(exchange_);
