@@ -296,6 +296,7 @@ void measure(settings& chosen, task const& given) {
     std::vector<double> split_s;
     if (chosen.number("split") > 0)
       for (auto const& parts : chosen.list("threads")) {
+        if (parts == "1") continue;
         stopwatch const split_watch;
         splits.emplace_back(all, given.space, options, std::stoul(parts));
         split_s.push_back(split_watch.seconds());
