@@ -79,7 +79,7 @@ def of_range(row):
 
 
 def bars(title, groups, labels):
-    """Bars in groups of (name, values), all at most 1: the normalised figures."""
+    """Bars in groups of (name, values), all at most 1: the normalized figures."""
     step, left, top, height = 11, 44, 40, 190
     width = left + sum(step * len(values) + 16 for _, values in groups) + 20
     width = max(width, 520)
@@ -118,7 +118,7 @@ def lines_of(rows, field, panels):
 
 
 def times(rows, out, traffic, figure, text):
-    """Figures 3.3 and 3.4: time of all schedules, normalised to the largest of the data set."""
+    """Figures 3.3 and 3.4: time of all schedules, normalized to the largest of the data set."""
     most = max(rows.values("threads"))
     for data in rows.values("data"):
         some = rows.where(data=data, row="counted", traffic=traffic, threads=most, superstep=1024)
