@@ -167,7 +167,7 @@ def by_threads(rows, out, text):
     threads = some.values("threads")
     text.append("\n### Figure 3.7: speed-up, words, largest radius\n\nOne thread answers one query a unit, so the "
                 "speed-up is the throughput. Low traffic brings 5/6 of a query a thread and unit.\n\n"
-                + table(["index, schedule, traffic", *(f"{n} threads" for n in threads)], lines))
+                + table(["index, schedule, traffic", *(f"threads: {n}" for n in threads)], lines))
     (out / "figure-3.7.svg").write_text(lines_of(some, "throughput", [
         (label, [(index, {"index": index, **fields}) for index in some.values("index")]) for label, fields in
         (ways[0], ways[3])]))
@@ -177,7 +177,7 @@ def by_threads(rows, out, text):
         lines = [[f"{name}, {traffic}", *(row[field] for row in lc.where(schedule=name, traffic=traffic))]
                  for traffic in ("high", "low") for name in names]
         text.append(f"\n### Figure {figure}: {what}, `lc`, words, largest radius\n\n"
-                    + table(["schedule, traffic", *(f"{n} threads" for n in threads)], lines))
+                    + table(["schedule, traffic", *(f"threads: {n}" for n in threads)], lines))
         (out / f"figure-{figure}.svg").write_text(lines_of(lc, field, [
             (f"{what}, {traffic} traffic", [(name, {"schedule": name, "traffic": traffic}) for name in names])
             for traffic in ("high", "low")]))

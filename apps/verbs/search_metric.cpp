@@ -111,6 +111,16 @@ objects_read read_objects(session& owner, search_metric_arguments const& argumen
                        knn::read_words(owner.ctx(), arguments.collection), unit)};
 }
 
+/// The index's own way, which is that of shared with threads that are there already.
+template <class Search>
+auto without_schedule(Search const& search, knn::schedule_work& work) {
+  knn::metric_work done;
+  auto found = search(done);
+  work.evaluations.resize(1);
+  work.evaluations[0] += done.evaluations;
+  return found;
+}
+
 /// One index, or one for each part of the collection.
 class searched_index {
  public:
@@ -125,12 +135,19 @@ class searched_index {
   knn::neighbours search(context const& ctx, knn::metric_queries const& queries, std::size_t k,
                          knn::schedule_options const& options, knn::schedule_work& work) const {
     if (split_) return split_->search(ctx, queries, k, &work);
+    if (options.schedule == knn::metric_schedule::automatic)
+      return without_schedule(
+          [&](knn::metric_work& done) { return whole_->search(ctx, queries, k, &done); }, work);
     return knn::search_scheduled(ctx, *whole_, queries, k, options, &work);
   }
   knn::rows_in_range search_range(context const& ctx, knn::metric_queries const& queries,
                                   double radius, knn::schedule_options const& options,
                                   knn::schedule_work& work) const {
     if (split_) return split_->search_range(ctx, queries, radius, &work);
+    if (options.schedule == knn::metric_schedule::automatic)
+      return without_schedule(
+          [&](knn::metric_work& done) { return whole_->search_range(ctx, queries, radius, &done); },
+          work);
     return knn::search_range_scheduled(ctx, *whole_, queries, radius, options, &work);
   }
 
@@ -221,7 +238,7 @@ knn::schedule_work search_batches(session& owner, search_metric_arguments const&
 
 /// What the threads did, or the parts of a split collection, where that was asked for.
 void describe(knn::schedule_work const& work, search_metric_arguments const& arguments,
-              CLI::App const& verb, nlohmann::ordered_json& summary) {
+              nlohmann::ordered_json& summary) {
   summary["evaluations"] = work.evaluations_of_all();
   bool const is_split = arguments.split > 1;
   if (is_split) {
@@ -230,7 +247,7 @@ void describe(knn::schedule_work const& work, search_metric_arguments const& arg
     auto const schedule = knn::metric_schedule_from(arguments.schedule);
     summary["schedule"] = knn::name_of(
         schedule == knn::metric_schedule::automatic ? knn::metric_schedule::shared : schedule);
-    if (verb.count("--schedule") == 0) return;
+    if (schedule == knn::metric_schedule::automatic) return;
     summary["supersteps"] = work.supersteps;
     summary["messages"] = work.messages;
   }
@@ -261,7 +278,7 @@ void search_metric(session& owner, search_metric_arguments const& arguments, CLI
       summary["radius"] = *arguments.radius;
     else
       summary["k"] = std::min(arguments.k, index.size());
-    describe(search_batches(owner, arguments, index, *queries, *out), arguments, verb, summary);
+    describe(search_batches(owner, arguments, index, *queries, *out), arguments, summary);
     out->flush();
     out->commit();
     if (arguments.out != "-")
