@@ -9,17 +9,18 @@ queries, the median of --rounds. Needs pynear, nmslib and numpy from PyPI.
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
 import tempfile
 import time
 
+os.environ["OMP_NUM_THREADS"] = "1"  # pynear's threads, read when it is loaded
+
 import nmslib
 import numpy
 import pynear
-
-TYPES = ("brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt")
 
 
 def write_fvecs(path, rows):
@@ -78,6 +79,7 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--vectors", required=True)
     parser.add_argument("--queries", type=int, default=500)
+    parser.add_argument("--types", default="brute,lc,sss,sss-tree,egnat,m-tree,mvpt")
     parser.add_argument("--k", default="8,16,32")
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
@@ -91,7 +93,7 @@ def main():
         for k in map(int, arguments.k.split(",")):
             expected = ours(arguments.program, folder, "brute", k, len(asked))[:2]
             engines = {f"rulerank {kind}": lambda kind=kind: ours(arguments.program, folder, kind, k, len(asked))
-                       for kind in TYPES}
+                       for kind in arguments.types.split(",")}
             engines |= {f"pynear {kind}": lambda kind=kind: of_pynear(base, asked, k, kind)
                         for kind in ("VPTreeL2Index",)}
             engines |= {f"nmslib {method}": lambda method=method: of_nmslib(base, asked, k, method)
