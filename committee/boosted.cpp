@@ -76,18 +76,24 @@ class boosted final : public learner {
 
   std::size_t steps() const override { return static_cast<std::size_t>(options_.trees); }
 
-  std::vector<double> score_by_steps(context const&, documents const& test,
-                                     std::size_t count) override {
-    if (count == 0 || count > steps())
-      throw usage_error(fmt::format("found {} trees, expected 1 to {}", count, steps()));
+  std::vector<std::vector<double>> scores_by_steps(context const& ctx, documents const& test,
+                                                   std::span<std::size_t const> counts) override {
+    for (std::size_t const count : counts)
+      if (count == 0 || count > steps())
+        throw usage_error(fmt::format("found {} trees, expected 1 to {}", count, steps()));
     std::vector<std::size_t> all(test.data.size());
     for (std::size_t d = 0; d < all.size(); ++d) all[d] = d;
     matrix const rows = matrix_of(test.data, all);
-    bst_ulong length = 0;
-    float const* found = nullptr;
-    check(XGBoosterPredict(booster_.get(), rows.get(), 0, static_cast<unsigned>(count), 0, &length,
-                           &found));
-    return {found, found + length};
+    std::vector<std::vector<double>> scores;
+    for (std::size_t const count : counts) {
+      ctx.check_stop();
+      bst_ulong length = 0;
+      float const* found = nullptr;
+      check(XGBoosterPredict(booster_.get(), rows.get(), 0, static_cast<unsigned>(count), 0,
+                             &length, &found));
+      scores.emplace_back(found, found + length);
+    }
+    return scores;
   }
 
  private:

@@ -31,10 +31,17 @@ constexpr std::array<learner_info, 3> all{{
 
 }  // namespace
 
+std::vector<std::vector<double>> learner::scores_by_steps(context const& ctx, documents const& test,
+                                                          std::span<std::size_t const> counts) {
+  for (std::size_t const count : counts)
+    if (count != 1)
+      throw usage_error(fmt::format("found {} steps of a learner that has one", count));
+  return {counts.size(), score(ctx, test)};
+}
+
 std::vector<double> learner::score_by_steps(context const& ctx, documents const& test,
                                             std::size_t count) {
-  if (count != 1) throw usage_error(fmt::format("found {} steps of a learner that has one", count));
-  return score(ctx, test);
+  return std::move(scores_by_steps(ctx, test, std::span(&count, 1)).front());
 }
 
 std::string library_of(std::string_view learner) {

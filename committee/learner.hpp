@@ -49,9 +49,13 @@ class learner {
 
   /// The steps that the last `learn` took: trees of boosting; 1 where there is nothing to count.
   virtual std::size_t steps() const { return 1; }
-  /// Scores as if learning had ended after the first `count` steps, 1 to `steps()`.
-  virtual std::vector<double> score_by_steps(context const& ctx, documents const& test,
-                                             std::size_t count);
+  /// Scores as if learning had ended after so many steps, a row for each of `counts`, which are
+  /// 1 to `steps()`. All at once costs about as much as the last of them alone.
+  virtual std::vector<std::vector<double>> scores_by_steps(context const& ctx,
+                                                           documents const& test,
+                                                           std::span<std::size_t const> counts);
+  /// The same for one number of steps.
+  std::vector<double> score_by_steps(context const& ctx, documents const& test, std::size_t count);
 };
 
 /// A kind of member.

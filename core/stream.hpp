@@ -42,6 +42,8 @@ class event {
   void record(stream const& in) { check_cuda(cudaEventRecord(handle_, in.get())); }
   /// What is queued on a stream from now on waits for this event.
   void hold(stream const& in) const { check_cuda(cudaStreamWaitEvent(in.get(), handle_, 0)); }
+  /// Waits for it here; at once where it was never recorded.
+  void wait() const { check_cuda(cudaEventSynchronize(handle_)); }
   /// Seconds of device time since an earlier event; waits for this one.
   double seconds_since(event const& earlier) const {
     check_cuda(cudaEventSynchronize(handle_));

@@ -39,6 +39,15 @@ struct trial_task {
   std::size_t trial = 0;  ///< where settings are cross-fitted, 0 is the defaults
 };
 
+/// The numbers of trees that are judged, of a learner that has so many; the last is all of them.
+std::vector<std::size_t> looks_up_to(std::size_t steps) {
+  std::vector<std::size_t> looks;
+  for (std::size_t at = steps_between_looks; at < steps; at += steps_between_looks)
+    looks.push_back(at);
+  looks.push_back(steps);
+  return looks;
+}
+
 setting_choice choice_at(double budget) {
   return budget > largest_untuned_budget ? setting_choice::validated : setting_choice::cross_fitted;
 }
@@ -223,31 +232,21 @@ class curve_runner {
                      std::vector<std::size_t> const& sample) const {
     auto const learner = learnt(ctx, t, 0, sample);
     binned_parts const& parts = parts_.at(t.method);
+    eval::profile rules = options_.profile;
+    rules.max_label.reset();  // that of the test parts
+    std::vector<std::size_t> const looks = looks_up_to(learner->steps());
+    std::vector<std::vector<double>> const scores =
+        learner->scores_by_steps(ctx, {vali_, parts.vali, parts.cuts}, looks);
     best_steps best;
-    for (std::size_t steps = std::min(steps_between_looks, learner->steps());;
-         steps = std::min(steps + steps_between_looks, learner->steps())) {
+    for (std::size_t k = 0; k < looks.size(); ++k) {
       ctx.check_stop();
-      std::vector<double> const scores =
-          learner->score_by_steps(ctx, {vali_, parts.vali, parts.cuts}, steps);
-      eval::profile rules = options_.profile;
-      rules.max_label.reset();  // that of the test parts
-      best.take(eval::evaluate(ctx, vali_, scores, std::span(options_.measures).first(1), rules)
+      best.take(eval::evaluate(ctx, vali_, scores[k], std::span(options_.measures).first(1), rules)
                     .averages()
                     .front(),
-                steps);
-      if (steps == learner->steps()) break;
+                looks[k]);
     }
     return best.result(learner->steps() > 1);
   }
-
-  /// What is judged of one fold of a sample.
-  struct held_out {
-    std::unique_ptr<committee::learner> learner;
-    datasets::dataset data;
-    datasets::binned_dataset items;
-    std::vector<double> places;  // of the sampled documents, by `steps`
-    std::size_t steps = 0;
-  };
 
   /// The share of the sample's pairs that a trial orders, by the number of trees that is best.
   /// Each document is judged by its place in the list of its query, which is scored as a whole by
@@ -262,41 +261,37 @@ class curve_runner {
     bool const equal = std::equal(labels.begin() + 1, labels.end(), labels.begin());
     if (dealt.size() < 2 || equal) return best_steps{0.5, 0}.result(false);
     binned_parts const& parts = parts_.at(t.method);
-    std::vector<held_out> folds;
+    std::vector<std::unique_ptr<committee::learner>> learners;
     std::size_t most = 1;
     for (sample_fold const& f : dealt) {
       ctx.check_stop();
-      folds.push_back({learnt(ctx, t, 0, f.learnt),
-                       datasets::subset(train_, f.lists),
-                       datasets::subset(parts.train, f.lists),
-                       {},
-                       0});
-      most = std::max(most, folds.back().learner->steps());
+      learners.push_back(learnt(ctx, t, 0, f.learnt));
+      most = std::max(most, learners.back()->steps());
     }
-    for (std::size_t steps = std::min(steps_between_looks, most);;
-         steps = std::min(steps + steps_between_looks, most)) {
-      std::vector<double> places;
-      for (std::size_t k = 0; k < folds.size(); ++k) {
-        look(ctx, dealt[k], parts, steps, folds[k]);
-        places.insert(places.end(), folds[k].places.begin(), folds[k].places.end());
-      }
-      best.take(concordance(places, labels), steps);
-      if (steps == most) break;
-    }
+    std::vector<std::size_t> const looks = looks_up_to(most);
+    std::vector<std::vector<double>> places(looks.size());  // of the labels, by look
+    for (std::size_t k = 0; k < dealt.size(); ++k)
+      judge(ctx, *learners[k], dealt[k], parts, looks, places);
+    for (std::size_t k = 0; k < looks.size(); ++k)
+      best.take(concordance(places[k], labels), looks[k]);
     return best.result(most > 1);
   }
 
-  /// Scores a fold's lists by that many trees, or all that were grown.
-  void look(context const& ctx, sample_fold const& f, binned_parts const& parts, std::size_t steps,
-            held_out& one) const {
+  /// Adds the places of a fold's judged documents by each number of trees, or all that were grown.
+  void judge(context const& ctx, committee::learner& by, sample_fold const& f,
+             binned_parts const& parts, std::vector<std::size_t> const& looks,
+             std::vector<std::vector<double>>& places) const {
     ctx.check_stop();
-    steps = std::min(steps, one.learner->steps());
-    if (std::exchange(one.steps, steps) == steps) return;
-    std::vector<double> const all =
-        places_in_lists(one.data.queries,
-                        one.learner->score_by_steps(ctx, {one.data, one.items, parts.cuts}, steps));
-    one.places.clear();
-    for (std::size_t const place : f.judged) one.places.push_back(all[place]);
+    datasets::dataset const data = datasets::subset(train_, f.lists);
+    datasets::binned_dataset const items = datasets::subset(parts.train, f.lists);
+    std::vector<std::size_t> counts;
+    for (std::size_t const look : looks) counts.push_back(std::min(look, by.steps()));
+    std::vector<std::vector<double>> const scores =
+        by.scores_by_steps(ctx, {data, items, parts.cuts}, counts);
+    for (std::size_t k = 0; k < looks.size(); ++k) {
+      std::vector<double> const all = places_in_lists(data.queries, scores[k]);
+      for (std::size_t const place : f.judged) places[k].push_back(all[place]);
+    }
   }
 
   void choose_settings() {

@@ -80,7 +80,7 @@ class ilmart final : public committee::learner {
     std::size_t const left = most - single_->trees();
     if (left == 0 || options_.pairs == 0 || options_.pair_trees == 0 || single_->trees() == 0)
       return;
-    std::vector<double> const start = single_->scores(rows, single_->trees());
+    std::vector<double> const start = single_->scores(ctx, rows);
     std::vector<std::string> const pairs = strongest_pairs(ctx, rows, pool.data, known, start);
     if (pairs.empty()) return;
     pairs_.emplace(call_, constrained(options_.single, pairs), rows, pool.data, known, start);
@@ -96,17 +96,23 @@ class ilmart final : public committee::learner {
     return std::max<std::size_t>(trees, 1);
   }
 
-  std::vector<double> score_by_steps(context const&, committee::documents const& test,
-                                     std::size_t count) override {
-    if (count == 0 || count > steps())
-      throw usage_error(fmt::format("found {} trees, expected 1 to {}", count, steps()));
-    if (!single_ || single_->trees() == 0) return std::vector<double>(test.data.size());
+  std::vector<std::vector<double>> scores_by_steps(context const& ctx,
+                                                   committee::documents const& test,
+                                                   std::span<std::size_t const> counts) override {
+    expect_trees(counts, steps());
+    if (!single_ || single_->trees() == 0)
+      return {counts.size(), std::vector<double>(test.data.size())};
+    std::vector<std::size_t> of_single, of_pairs;
+    for (std::size_t const count : counts) {
+      of_single.push_back(std::min(count, single_->trees()));
+      of_pairs.push_back(count - of_single.back());
+    }
     lightgbm_matrix const rows = matrix_of(test.data, features_);
-    std::size_t const first = std::min(count, single_->trees());
-    std::vector<double> scores = single_->scores(rows, first);
-    if (count == first) return scores;
-    std::vector<double> const more = pairs_->scores(rows, count - first);
-    for (std::size_t d = 0; d < scores.size(); ++d) scores[d] += more[d];
+    std::vector<std::vector<double>> scores = single_->scores(ctx, rows, of_single);
+    if (!pairs_) return scores;
+    std::vector<std::vector<double>> const more = pairs_->scores(ctx, rows, of_pairs);
+    for (std::size_t c = 0; c < counts.size(); ++c)
+      for (std::size_t d = 0; d < scores[c].size(); ++d) scores[c][d] += more[c][d];
     return scores;
   }
 

@@ -92,12 +92,12 @@ class boosted_by_lightgbm final : public committee::learner {
     return booster_ ? std::max<std::size_t>(booster_->trees(), 1) : 1;
   }
 
-  std::vector<double> score_by_steps(context const&, committee::documents const& test,
-                                     std::size_t count) override {
-    if (count == 0 || count > steps())
-      throw usage_error(fmt::format("found {} trees, expected 1 to {}", count, steps()));
-    if (!booster_) return std::vector<double>(test.data.size());
-    return booster_->scores(matrix_of(test.data, features_), count);
+  std::vector<std::vector<double>> scores_by_steps(context const& ctx,
+                                                   committee::documents const& test,
+                                                   std::span<std::size_t const> counts) override {
+    expect_trees(counts, steps());
+    if (!booster_) return {counts.size(), std::vector<double>(test.data.size())};
+    return booster_->scores(ctx, matrix_of(test.data, features_), counts);
   }
 
  private:
@@ -182,6 +182,7 @@ lightgbm_library::lightgbm_library(std::string const& path) {
   look_up(library, path, "LGBM_BoosterCreate", of->booster_create);
   look_up(library, path, "LGBM_BoosterUpdateOneIter", of->booster_update);
   look_up(library, path, "LGBM_BoosterPredictForMat", of->booster_predict);
+  look_up(library, path, "LGBM_BoosterGetLeafValue", of->booster_leaf);
   look_up(library, path, "LGBM_BoosterSaveModelToString", of->booster_text);
   look_up(library, path, "LGBM_BoosterFree", of->booster_free);
   of->check(of->register_log([](char const*) {}));

@@ -12,7 +12,7 @@ namespace rulerank::peers {
 
 namespace {
 
-constexpr int predict_raw_score = 1;  // of c_api.h
+constexpr int predict_leaf_index = 2;  // of c_api.h
 
 std::vector<std::int32_t> group_sizes(datasets::dataset const& data,
                                       std::span<std::size_t const> documents) {
@@ -81,6 +81,12 @@ void check(lightgbm_options const& o) {
     throw usage_error("lightgbm: trees, two leaves or more and a rate above 0 are expected");
 }
 
+void expect_trees(std::span<std::size_t const> counts, std::size_t most) {
+  for (std::size_t const count : counts)
+    if (count == 0 || count > most)
+      throw usage_error(fmt::format("found {} trees, expected 1 to {}", count, most));
+}
+
 lightgbm_booster::lightgbm_booster(lightgbm_functions of, std::string const& parameters,
                                    lightgbm_matrix const& rows, datasets::dataset const& pool,
                                    committee::labelled const& known,
@@ -116,18 +122,54 @@ void lightgbm_booster::grow(context const& ctx, std::size_t trees) {
   }
 }
 
-std::vector<double> lightgbm_booster::scores(lightgbm_matrix const& rows, std::size_t trees) const {
-  std::vector<double> found(static_cast<std::size_t>(rows.rows));
+std::vector<double> lightgbm_booster::leaves(lightgbm_matrix const& rows, std::size_t trees) const {
+  std::vector<double> found(static_cast<std::size_t>(rows.rows) * trees);
   if (found.empty()) return found;
   std::int64_t length = 0;
   call_->check(call_->booster_predict(booster_.get(), rows.values.data(), lightgbm_float64,
-                                      rows.rows, rows.columns, 1, predict_raw_score, 0,
+                                      rows.rows, rows.columns, 1, predict_leaf_index, 0,
                                       static_cast<int>(trees), "num_threads=1 verbosity=-1",
                                       &length, found.data()));
   if (length != static_cast<std::int64_t>(found.size()))
-    throw error({call_->version, 0, 0},
-                fmt::format("found {} scores of {} documents", length, found.size()));
+    throw error({call_->version, 0, 0}, fmt::format("found {} leaves of {} documents and {} trees",
+                                                    length, rows.rows, trees));
   return found;
+}
+
+std::vector<std::vector<double>> lightgbm_booster::scores(
+    context const& ctx, lightgbm_matrix const& rows, std::span<std::size_t const> counts) const {
+  auto const documents = static_cast<std::size_t>(rows.rows);
+  std::size_t const most = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
+  std::vector<double> const reached = leaves(rows, most);
+  std::vector<std::vector<double>> found(counts.size());
+  std::vector<double> sums(documents);
+  auto const keep = [&](std::size_t trees) {
+    for (std::size_t c = 0; c < counts.size(); ++c)
+      if (counts[c] == trees) found[c] = sums;
+  };
+  keep(0);
+  // LightGBM adds the trees of a document in this order, in double: the same bits as its scores.
+  for (std::size_t t = 0; t < most; ++t) {
+    ctx.check_stop();
+    std::vector<double> values;
+    for (std::size_t d = 0; d < documents; ++d) {
+      auto const leaf = static_cast<std::size_t>(reached[d * most + t]);
+      while (values.size() <= leaf) {
+        double value = 0;
+        call_->check(call_->booster_leaf(booster_.get(), static_cast<int>(t),
+                                         static_cast<int>(values.size()), &value));
+        values.push_back(value);
+      }
+      sums[d] += values[leaf];
+    }
+    keep(t + 1);
+  }
+  return found;
+}
+
+std::vector<double> lightgbm_booster::scores(context const& ctx,
+                                             lightgbm_matrix const& rows) const {
+  return std::move(scores(ctx, rows, std::span(&trees_, 1)).front());
 }
 
 }  // namespace rulerank::peers

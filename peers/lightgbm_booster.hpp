@@ -33,6 +33,7 @@ struct lightgbm_library::functions {
   int (*booster_predict)(booster, void const* data, int type, std::int32_t rows,
                          std::int32_t columns, int row_major, int kind, int first, int count,
                          char const* parameters, std::int64_t* length, double* out) = nullptr;
+  int (*booster_leaf)(booster, int tree, int leaf, double* out) = nullptr;
   int (*booster_text)(booster, int first, int count, int importance, std::int64_t room,
                       std::int64_t* length, char* out) = nullptr;
   int (*booster_free)(booster) = nullptr;
@@ -89,6 +90,8 @@ lightgbm_matrix matrix_of(datasets::dataset const& data,
 std::string parameters_of(lightgbm_options const& options);
 /// Throws `usage_error` for what makes no sense.
 void check(lightgbm_options const& options);
+/// Throws `usage_error` for a number of trees that is not 1 to `most`.
+void expect_trees(std::span<std::size_t const> counts, std::size_t most);
 
 /// One boosting of labelled documents.
 class lightgbm_booster {
@@ -105,12 +108,18 @@ class lightgbm_booster {
   std::size_t trees() const noexcept { return trees_; }
   /// No further tree can grow.
   bool ended() const noexcept { return ended_; }
-  /// Scores by the first trees, without those of the start.
-  std::vector<double> scores(lightgbm_matrix const& rows, std::size_t trees) const;
+  /// Scores by the first trees, without those of the start: a row for each of `counts`. A row goes
+  /// through a tree once.
+  std::vector<std::vector<double>> scores(context const& ctx, lightgbm_matrix const& rows,
+                                          std::span<std::size_t const> counts) const;
+  /// Scores by all trees.
+  std::vector<double> scores(context const& ctx, lightgbm_matrix const& rows) const;
   std::string text() const { return text_of(*call_, booster_.get()); }
 
  private:
   void set_field(char const* name, void const* values, std::size_t count, int type) const;
+  /// The leaf that each row reaches in each of the first trees, row by row.
+  std::vector<double> leaves(lightgbm_matrix const& rows, std::size_t trees) const;
 
   lightgbm_functions call_;
   lightgbm_handle training_, booster_;  // the booster refers to the training data

@@ -198,6 +198,9 @@ TEST_P(each_system, scores_by_its_first_steps_as_one_that_took_no_more) {
   std::vector<double> const first = half->score(ctx, sets.test.view());
   EXPECT_EQ(whole->score_by_steps(ctx, sets.test.view(), 15), first);
   EXPECT_NE(first, all);
+  std::vector<std::size_t> const counts{30, 15, 15};
+  EXPECT_EQ(whole->scores_by_steps(ctx, sets.test.view(), counts),
+            (std::vector<std::vector<double>>{all, first, first}));
 }
 
 TEST_P(each_system, learns_from_few_documents_and_equal_labels) {
@@ -482,6 +485,13 @@ TEST(ilmart, scores_by_its_first_steps_as_one_that_took_no_more) {
     EXPECT_EQ(whole.learner->score_by_steps(ctx, whole.train.view(), count),
               first.learner->score(ctx, first.train.view()));
   }
+  std::vector<std::size_t> const counts{50, 10, 10, 21};
+  std::vector<std::vector<double>> const scores =
+      whole.learner->scores_by_steps(with_threads(1), whole.train.view(), counts);
+  ASSERT_EQ(scores.size(), counts.size());
+  for (std::size_t k = 0; k < counts.size(); ++k)
+    EXPECT_EQ(scores[k],
+              whole.learner->score_by_steps(with_threads(1), whole.train.view(), counts[k]));
   EXPECT_THROW(lightgbm_library(lightgbm_here()).make(ilmart_options{{.leaves = 1}, 0, 0, 0}),
                usage_error);
 }

@@ -7,6 +7,7 @@
 #include "knn/dense/engine.hpp"
 #include "knn/dense/flat_batch_cuda.cuh"
 #include "knn/dense/flat_part_cuda.cuh"
+#include "knn/dense/flat_stream_cuda.cuh"
 
 #include <algorithm>
 #include <atomic>
@@ -25,7 +26,8 @@
 // The rows of a small index are on every device, and the queries of a call are shared out; of a
 // large one each device has a share of the rows and searches it for all queries, and the lists are
 // merged. Rows that are added make a part of their own, with those of the last part where that is
-// not much larger, so that there are few parts and each row is copied a few times at most.
+// not much larger, so that there are few parts and each row is copied a few times at most. Rows for
+// which a device has no space are copied to it by each search, some while others are searched.
 namespace rulerank::knn {
 
 namespace {
@@ -34,6 +36,8 @@ namespace {
 constexpr std::size_t replicated_bytes = std::size_t{1} << 30;
 /// Fewer queries are not shared out.
 constexpr std::size_t queries_a_device = 64;
+/// Rows that every search copies to a device are copied so many at once.
+constexpr std::size_t piece_bytes = std::size_t{1} << 30;
 /// Neighbours that a thread at least merges: fewer are done before another thread has begun.
 constexpr std::size_t entries_a_thread = std::size_t{1} << 15;
 
@@ -46,7 +50,8 @@ class flat_on_gpus final : public dense_search_engine {
         limits_(limits),
         devices_(ctx.devices),
         batches_(devices_),
-        parts_(devices_.size()) {
+        held_(devices_.size()),
+        streams_(devices_.size()) {
     threads_.run([&](std::size_t i) { batches_.make(i); });
     added(ctx, 0);
   }
@@ -55,6 +60,7 @@ class flat_on_gpus final : public dense_search_engine {
     ctx.check_stop();
     std::size_t const rows = rows_.size();
     if (first == 0) {
+      for (on_device<flat_stream>& stream : streams_) stream = {};
       centre_ = metric_ == similarity::l2 ? centre_of_rows(rows_) : std::vector<float>();
       replicated_ =
           devices_.size() == 1 ||
@@ -68,19 +74,13 @@ class flat_on_gpus final : public dense_search_engine {
     std::size_t kept = cuts_.size();
     while (kept > 0 && cuts_[kept - 1].size() <= 2 * (rows - begin)) begin = cuts_[--kept].begin;
     share const made{begin, rows};
-    std::vector<on_device<flat_part>> parts(devices_.size());
-    threads_.run([&](std::size_t i) {
-      share const mine = share_of_device(made, i);
-      if (mine.size() == 0) return;
-      expect_space(i, kept, mine);
-      parts[i] = on_device<flat_part>(std::in_place, devices_[i], rows_, mine, metric_, centre_,
-                                      static_cast<float>(limits_.bound_scale));
-    });
+    std::vector<held_rows> more(devices_.size());
+    threads_.run([&](std::size_t i) { more[i] = hold(i, kept, share_of_device(made, i)); });
     cuts_.resize(kept);
     cuts_.push_back(made);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      parts_[i].resize(kept);
-      parts_[i].push_back(std::move(parts[i]));
+      held_[i].resize(kept);
+      held_[i].push_back(std::move(more[i]));
     }
   }
 
@@ -141,67 +141,111 @@ class flat_on_gpus final : public dense_search_engine {
     return i < devices ? share_of(count, devices, i) : share{};
   }
 
-  /// Throws where the current device has no memory for rows beside the parts that stay. The parts
-  /// that are replaced are still there, so that an error leaves all as it was.
-  void expect_space(std::size_t i, std::size_t kept, share const& rows) const {
-    std::size_t const needed = flat_part::bytes(rows_, rows.size(), metric_);
-    std::size_t free = memory_budget();
-    if (limits_.device_bytes > 0) {
-      std::size_t used = 0;
-      for (std::size_t p = 0; p < kept; ++p)
-        if (parts_[i][p]) used += flat_part::bytes(rows_, (*parts_[i][p]).of().size(), metric_);
-      free = std::min(free, limits_.device_bytes - std::min(limits_.device_bytes, used));
+  /// Rows of a cut that a device searches.
+  struct held_rows {
+    on_device<flat_part> part;  ///< those that stay there, or none
+    share streamed;             ///< those that each search copies to it
+  };
+
+  /// What the current device has for rows beside the cuts that stay. Those that are replaced are
+  /// still there, so that an error leaves all as it was.
+  std::size_t free_bytes(std::size_t i, std::size_t kept) const {
+    std::size_t const free = memory_budget();
+    if (limits_.device_bytes == 0) return free;
+    std::size_t used = 0;
+    auto const use = [&](std::size_t rows) { used += flat_part::bytes(rows_, rows, metric_); };
+    for (std::size_t c = 0; c < kept; ++c)
+      if (held_[i][c].part) use((*held_[i][c].part).of().size());
+    for (int slot = 0; streams_[i] && slot < 2; ++slot) use((*streams_[i]).piece());
+    return std::min(free, limits_.device_bytes - std::min(limits_.device_bytes, used));
+  }
+
+  /// Copies rows to the current device, as many as it has space for. Throws where it has none for
+  /// streaming the others.
+  held_rows hold(std::size_t i, std::size_t kept, share const& mine) {
+    held_rows held;
+    if (mine.size() == 0) return held;
+    std::size_t stay = mine.size();
+    if (flat_part::bytes(rows_, stay, metric_) > free_bytes(i, kept)) {
+      if (!streams_[i]) make_stream(i, kept, stay);
+      stay = std::min(stay, flat_part::rows_within(rows_, free_bytes(i, kept), metric_));
     }
-    if (needed > free)
+    share const staying{mine.begin, mine.begin + stay};
+    held.streamed = {staying.end, mine.end};
+    if (stay > 0)
+      held.part = on_device<flat_part>(std::in_place, devices_[i], rows_, staying, metric_, centre_,
+                                       static_cast<float>(limits_.bound_scale));
+    return held;
+  }
+
+  /// `rows`: that do not fit.
+  void make_stream(std::size_t i, std::size_t kept, std::size_t rows) {
+    std::size_t const free = free_bytes(i, kept);
+    std::size_t const piece =
+        std::min(rows, flat_part::rows_within(rows_, std::min(piece_bytes, free / 4), metric_));
+    if (piece == 0)
       throw device_error("CUDA device " + std::to_string(devices_[i]) + ": " +
-                         counted(rows.size(), "row") + " of the index and their shadow take " +
-                         std::to_string(needed) + " bytes, and there are " + std::to_string(free) +
-                         "; use more GPUs, or the CPU");
+                         counted(rows, "row") + " of the index and their shadow take " +
+                         std::to_string(flat_part::bytes(rows_, rows, metric_)) +
+                         " bytes, and there are " + std::to_string(free) +
+                         ", too few for some of them at a time; use more GPUs, or the CPU");
+    streams_[i] = on_device<flat_stream>(std::in_place, devices_[i], rows_, piece, metric_, centre_,
+                                         static_cast<float>(limits_.bound_scale));
   }
 
   void search_device(context const& ctx, call& of, std::size_t i) const {
-    share const mine = queries_of(i, of.request.count);
-    if (mine.size() == 0) return;
-    auto& lists = of.lists[i];
-    lists.resize(of.request.count);
+    if (queries_of(i, of.request.count).size() == 0) return;
+    of.lists[i].resize(of.request.count);
     of.widened[i].assign(of.request.count, 0);
-    for (on_device<flat_part> const& holder : parts_[i]) {
-      if (!holder) continue;
-      flat_part const& part = *holder;
-      std::size_t const together =
-          flat_batch::most_queries(of.plan, of.request, rows_.dimensions(), part.of().size());
-      std::vector<std::uint32_t> again;
-      std::vector<float> limits;
-      auto const first_row = static_cast<std::uint32_t>(part.of().begin);
-      flat_sink const sink{
-          [&](std::uint32_t q, double const* keys, std::uint32_t const* rows, std::size_t count) {
-            if (of.request.k == 0) count_in_range(of, count);
-            auto& list = lists[q];
-            list.reserve(list.size() + count);
-            for (std::size_t j = 0; j < count; ++j) list.push_back({keys[j], first_row + rows[j]});
-          },
-          [&](std::uint32_t q, float limit) {
-            again.push_back(q);
-            limits.push_back(limit);
-          },
-          [&](std::uint32_t q) { of.widened[i][q] = 1; }};
-      std::vector<std::uint32_t> batch;
-      for (std::size_t begin = mine.begin; begin < mine.end; begin += together) {
-        ctx.check_stop();
-        batch.resize(std::min(together, mine.end - begin));
-        std::iota(batch.begin(), batch.end(), static_cast<std::uint32_t>(begin));
-        batches_[i].search(part, of.plan, {&of.request, batch, {}}, sink, of.work[i]);
-      }
-      std::vector<std::uint32_t> const widened = std::move(again);
-      std::vector<float> const known = std::move(limits);
-      for (std::size_t begin = 0; begin < widened.size(); begin += together) {
-        ctx.check_stop();
-        std::size_t const count = std::min(together, widened.size() - begin);
-        batches_[i].search(part, of.plan,
-                           {&of.request, std::span(widened).subspan(begin, count),
-                            std::span(known).subspan(begin, count)},
-                           sink, of.work[i]);
-      }
+    std::vector<share> streamed;
+    for (held_rows const& held : held_[i]) {
+      if (held.part) search_part(ctx, of, i, *held.part);
+      if (held.streamed.size() > 0) streamed.push_back(held.streamed);
+    }
+    if (streamed.empty()) return;
+    context copying = ctx;
+    copying.threads = std::max(ctx.thread_count() / static_cast<int>(devices_.size()), 1);
+    (*streams_[i]).run(copying, rows_, streamed, [&](flat_part const& part) {
+      search_part(ctx, of, i, part);
+    });
+  }
+
+  void search_part(context const& ctx, call& of, std::size_t i, flat_part const& part) const {
+    share const mine = queries_of(i, of.request.count);
+    auto& lists = of.lists[i];
+    std::size_t const together =
+        flat_batch::most_queries(of.plan, of.request, rows_.dimensions(), part.of().size());
+    std::vector<std::uint32_t> again;
+    std::vector<float> limits;
+    auto const first_row = static_cast<std::uint32_t>(part.of().begin);
+    flat_sink const sink{
+        [&](std::uint32_t q, double const* keys, std::uint32_t const* rows, std::size_t count) {
+          if (of.request.k == 0) count_in_range(of, count);
+          auto& list = lists[q];
+          list.reserve(list.size() + count);
+          for (std::size_t j = 0; j < count; ++j) list.push_back({keys[j], first_row + rows[j]});
+        },
+        [&](std::uint32_t q, float limit) {
+          again.push_back(q);
+          limits.push_back(limit);
+        },
+        [&](std::uint32_t q) { of.widened[i][q] = 1; }};
+    std::vector<std::uint32_t> batch;
+    for (std::size_t begin = mine.begin; begin < mine.end; begin += together) {
+      ctx.check_stop();
+      batch.resize(std::min(together, mine.end - begin));
+      std::iota(batch.begin(), batch.end(), static_cast<std::uint32_t>(begin));
+      batches_[i].search(part, of.plan, {&of.request, batch, {}}, sink, of.work[i]);
+    }
+    std::vector<std::uint32_t> const widened = std::move(again);
+    std::vector<float> const known = std::move(limits);
+    for (std::size_t begin = 0; begin < widened.size(); begin += together) {
+      ctx.check_stop();
+      std::size_t const count = std::min(together, widened.size() - begin);
+      batches_[i].search(part, of.plan,
+                         {&of.request, std::span(widened).subspan(begin, count),
+                          std::span(known).subspan(begin, count)},
+                         sink, of.work[i]);
     }
   }
 
@@ -236,8 +280,9 @@ class flat_on_gpus final : public dense_search_engine {
   mutable per_device<flat_batch> batches_;
   std::vector<float> centre_;
   bool replicated_ = true;
-  std::vector<share> cuts_;                               // the rows that were made into parts
-  std::vector<std::vector<on_device<flat_part>>> parts_;  // [devices][cuts]
+  std::vector<share> cuts_;                              // the rows that came at once
+  std::vector<std::vector<held_rows>> held_;             // [devices][cuts]
+  mutable std::vector<on_device<flat_stream>> streams_;  // [devices] where rows are streamed
   mutable std::mutex devices_in_use_;
 };
 

@@ -14,14 +14,27 @@ std::size_t steps_of(std::size_t dimensions) {
 }
 }  // namespace
 
+flat_part::flat_part(dense_rows const& rows, std::size_t most, similarity metric,
+                     std::span<float const> centre, float scale)
+    : values_(most * rows.row_bytes()),
+      fragments_(slabs_of(most) * steps_of(rows.dimensions()) * 64),
+      marks_(slabs_of(most) * slab_rows),
+      norms_(metric == similarity::cosine ? most : 0),
+      centre_(centre) {
+  view_.values = values_.data();
+  view_.fragments = fragments_.data();
+  view_.marks = marks_.data();
+  view_.norms = norms_.data();
+  view_.centre = centre_.data();
+  view_.dimensions = static_cast<std::uint32_t>(rows.dimensions());
+  view_.type = rows.type();
+  view_.metric = metric;
+  view_.scale = scale;
+}
+
 flat_part::flat_part(dense_rows const& rows, share const& of, similarity metric,
                      std::span<float const> centre, float scale)
-    : of_(of),
-      values_(of.size() * rows.row_bytes()),
-      fragments_(slabs_of(of.size()) * steps_of(rows.dimensions()) * 64),
-      marks_(slabs_of(of.size()) * slab_rows),
-      norms_(metric == similarity::cosine ? of.size() : 0),
-      centre_(centre) {
+    : flat_part(rows, of.size(), metric, centre, scale) {
   stream const on;
   for (std::size_t row = of.begin; row < of.end;) {
     std::size_t const count = std::min(rows.together(row), of.end - row);
@@ -29,16 +42,19 @@ flat_part::flat_part(dense_rows const& rows, share const& of, similarity metric,
                                count * rows.row_bytes(), cudaMemcpyHostToDevice, on.get()));
     row += count;
   }
-  view_.values = values_.data();
-  view_.fragments = fragments_.data();
-  view_.marks = marks_.data();
-  view_.norms = norms_.data();
-  view_.centre = centre_.data();
+  shadow(of, on);
+}
+
+void flat_part::load(context const& ctx, dense_rows const& rows, share const& of, row_upload& by) {
+  stream const on;
+  by.copy(ctx, rows, of, values_.data(), on);
+  shadow(of, on);
+}
+
+/// The values are those of these rows now.
+void flat_part::shadow(share const& of, stream const& on) {
+  of_ = of;
   view_.rows = static_cast<std::uint32_t>(of.size());
-  view_.dimensions = static_cast<std::uint32_t>(rows.dimensions());
-  view_.type = rows.type();
-  view_.metric = metric;
-  view_.scale = scale;
   make_shadow(view_, on.get());
   on.synchronize();
 }
@@ -49,6 +65,12 @@ std::size_t flat_part::bytes(dense_rows const& rows, std::size_t count, similari
          slabs_of(count) * slab_rows * sizeof(row_mark) +
          (metric == similarity::cosine ? count * sizeof(double) : 0) +
          rows.dimensions() * sizeof(float);
+}
+
+std::size_t flat_part::rows_within(dense_rows const& rows, std::size_t bytes, similarity metric) {
+  std::size_t const none = flat_part::bytes(rows, 0, metric);
+  std::size_t const slab = flat_part::bytes(rows, slab_rows, metric) - none;
+  return bytes < none ? 0 : (bytes - none) / slab * slab_rows;
 }
 
 }  // namespace rulerank::knn

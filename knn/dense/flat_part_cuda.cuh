@@ -4,6 +4,7 @@
 #include "core/for_each_device.hpp"
 #include "core/stream.hpp"
 #include "knn/dense/flat_search_cuda.cuh"
+#include "knn/dense/row_upload_cuda.cuh"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,13 @@ class flat_part {
   /// Copies the rows and makes the shadow; complete when it returns. `centre`: or empty.
   flat_part(dense_rows const& rows, share const& of, similarity metric,
             std::span<float const> centre, float scale);
+  /// Has space for so many rows, and none of them yet.
+  flat_part(dense_rows const& rows, std::size_t most, similarity metric,
+            std::span<float const> centre, float scale);
+
+  /// Takes other rows in place of those that it has, no more than it has space for; complete when
+  /// it returns.
+  void load(context const& ctx, dense_rows const& rows, share const& of, row_upload& by);
 
   /// Of the rows of an index.
   share const& of() const noexcept { return of_; }
@@ -24,8 +32,12 @@ class flat_part {
 
   /// What so many rows take of a device.
   static std::size_t bytes(dense_rows const& rows, std::size_t count, similarity metric);
+  /// How many rows take no more than so much.
+  static std::size_t rows_within(dense_rows const& rows, std::size_t bytes, similarity metric);
 
  private:
+  void shadow(share const& of, stream const& on);
+
   share of_;
   device_buffer<std::byte> values_;
   device_buffer<uint4> fragments_;

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "core/device_memory.hpp"
+#include "core/for_each_device.hpp"
+#include "core/stream.hpp"
+#include "knn/dense/engine.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace rulerank::knn {
+
+/// Copies rows of an index to a device again and again: all threads of the context copy them to
+/// memory that the device reads at full speed, one half of it while the other half travels. Made
+/// and used with its device current, by one thread at a time.
+class row_upload {
+ public:
+  /// Copies the rows to `to`; complete when it returns.
+  void copy(context const& ctx, dense_rows const& rows, share const& of, std::byte* to,
+            stream const& on);
+
+ private:
+  struct half {
+    pinned_buffer<std::byte> rows;
+    event copied;  // from it
+  };
+  std::array<half, 2> halves_;
+};
+
+}  // namespace rulerank::knn
