@@ -3,6 +3,7 @@
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
 #include "knn/dense/search.hpp"
+#include "knn/metric/schedule.hpp"
 #include "knn/sparse/search.hpp"
 #include "l2r/options.hpp"
 #include "rules/mining/miner.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 struct engine_line {
   std::string_view verb;
+  std::string_view option;
   std::string_view name;
   std::string_view where;
   std::string what;
@@ -25,11 +27,12 @@ struct engine_line {
   bool is_default;
 };
 
-/// Adds the engines of a module, which the verb chooses from.
+/// Adds the engines of a module, which the verb chooses from by an option.
 template <class Engines>
-void add_lines(std::vector<engine_line>& lines, std::string_view verb, Engines const& engines) {
+void add_lines(std::vector<engine_line>& lines, std::string_view verb, std::string_view option,
+               Engines const& engines) {
   for (auto const& e : engines)
-    lines.push_back({verb, e.name, name_of(e.where),
+    lines.push_back({verb, option, e.name, name_of(e.where),
                      e.source.empty()
                          ? std::string(e.description)
                          : fmt::format("as published ({}): {}", e.source, e.description),
@@ -38,11 +41,12 @@ void add_lines(std::vector<engine_line>& lines, std::string_view verb, Engines c
 
 std::vector<engine_line> all_engines() {
   std::vector<engine_line> lines;
-  add_lines(lines, "reduce", al::engines());
-  add_lines(lines, "rank", l2r::engines());
-  add_lines(lines, "mine", rules::mining_engines());
-  add_lines(lines, "search text", knn::sparse_engines());
-  add_lines(lines, "search dense", knn::dense_engines());
+  add_lines(lines, "reduce", "--engine", al::engines());
+  add_lines(lines, "rank", "--engine", l2r::engines());
+  add_lines(lines, "mine", "--engine", rules::mining_engines());
+  add_lines(lines, "search text", "--engine", knn::sparse_engines());
+  add_lines(lines, "search dense", "--engine", knn::dense_engines());
+  add_lines(lines, "search metric", "--schedule", knn::metric_schedules());
   return lines;
 }
 
@@ -50,6 +54,7 @@ std::string as_json(std::vector<engine_line> const& lines) {
   auto json = nlohmann::ordered_json::array();
   for (engine_line const& e : lines)
     json.push_back({{"verb", e.verb},
+                    {"option", e.option},
                     {"engine", e.name},
                     {"default", e.is_default},
                     {"runs_on", e.where},
@@ -60,7 +65,7 @@ std::string as_json(std::vector<engine_line> const& lines) {
 
 std::string as_table(std::vector<engine_line> const& lines) {
   auto const row = [](auto... words) {
-    return fmt::format("{:<14}{:<12}{:<9}{:<11}{}\n", words...);
+    return fmt::format("{:<15}{:<15}{:<9}{:<11}{}\n", words...);
   };
   std::string text = row("verb", "engine", "default", "runs on", "what");
   for (engine_line const& e : lines)

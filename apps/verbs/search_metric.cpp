@@ -6,6 +6,7 @@
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
+#include "knn/metric/schedule.hpp"
 #include "knn/metric/search.hpp"
 
 #include <algorithm>
@@ -31,6 +32,8 @@ struct search_metric_arguments : neighbour_paths {
   std::string metric = "l2";
   std::string index_type = "auto";
   std::string letters = "code-points";
+  std::string schedule = "auto";
+  std::size_t split = 1;
   std::size_t bucket = 0;
   double alpha = knn::metric_index_options().alpha;
   std::optional<double> radius;
@@ -50,10 +53,14 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
     throw usage_error(
         "nothing to do, expected --queries, --check-metric, or --collection and --index");
   if (arguments.collection.empty())
-    refuse({"--metric", "--index-type", "--letters", "--bucket", "--alpha"},
+    refuse({"--metric", "--index-type", "--letters", "--bucket", "--alpha", "--split"},
            "beside --index without --collection: the index has been made");
+  if (!arguments.index.empty()) refuse({"--split"}, "beside --index, which keeps one index");
+  if (arguments.split > 1)
+    refuse({"--schedule"}, "beside --split, whose parts each do all queries");
   if (arguments.queries.empty())
-    refuse({"--k", "--radius", "--out", "--run", "--tag"}, "without --queries");
+    refuse({"--k", "--radius", "--out", "--run", "--tag", "--schedule", "--split"},
+           "without --queries");
   if (arguments.radius) refuse({"--k"}, "beside --radius");
   if (arguments.metric != "edit") refuse({"--letters"}, "without --metric edit");
   if (arguments.index == "-")
@@ -104,9 +111,54 @@ objects_read read_objects(session& owner, search_metric_arguments const& argumen
                        knn::read_words(owner.ctx(), arguments.collection), unit)};
 }
 
-knn::metric_index prepare(session& owner, search_metric_arguments const& arguments,
-                          objects_read& objects, std::unique_ptr<knn::metric_queries>& queries,
-                          nlohmann::ordered_json& summary) {
+/// The index's own way, which is that of shared with threads that are there already.
+template <class Search>
+auto without_schedule(Search const& search, knn::schedule_work& work) {
+  knn::metric_work done;
+  auto found = search(done);
+  work.evaluations.resize(1);
+  work.evaluations[0] += done.evaluations;
+  return found;
+}
+
+/// One index, or one for each part of the collection.
+class searched_index {
+ public:
+  explicit searched_index(knn::metric_index whole) : whole_(std::move(whole)) {}
+  explicit searched_index(knn::split_metric_index split) : split_(std::move(split)) {}
+
+  std::size_t size() const { return whole_ ? whole_->size() : split_->size(); }
+  knn::metric_index_type type() const { return whole_ ? whole_->type() : split_->type(); }
+  std::uint64_t build_evaluations() const {
+    return whole_ ? whole_->build_evaluations() : split_->build_evaluations();
+  }
+  knn::neighbours search(context const& ctx, knn::metric_queries const& queries, std::size_t k,
+                         knn::schedule_options const& options, knn::schedule_work& work) const {
+    if (split_) return split_->search(ctx, queries, k, &work);
+    if (options.schedule == knn::metric_schedule::automatic)
+      return without_schedule(
+          [&](knn::metric_work& done) { return whole_->search(ctx, queries, k, &done); }, work);
+    return knn::search_scheduled(ctx, *whole_, queries, k, options, &work);
+  }
+  knn::rows_in_range search_range(context const& ctx, knn::metric_queries const& queries,
+                                  double radius, knn::schedule_options const& options,
+                                  knn::schedule_work& work) const {
+    if (split_) return split_->search_range(ctx, queries, radius, &work);
+    if (options.schedule == knn::metric_schedule::automatic)
+      return without_schedule(
+          [&](knn::metric_work& done) { return whole_->search_range(ctx, queries, radius, &done); },
+          work);
+    return knn::search_range_scheduled(ctx, *whole_, queries, radius, options, &work);
+  }
+
+ private:
+  std::optional<knn::metric_index> whole_;
+  std::optional<knn::split_metric_index> split_;
+};
+
+searched_index prepare(session& owner, search_metric_arguments const& arguments,
+                       objects_read& objects, std::unique_ptr<knn::metric_queries>& queries,
+                       nlohmann::ordered_json& summary) {
   auto const read_queries = [&] {
     if (!arguments.queries.empty()) queries = objects.queries(owner, arguments.queries);
   };
@@ -115,7 +167,7 @@ knn::metric_index prepare(session& owner, search_metric_arguments const& argumen
     auto opened = knn::metric_index::open(owner.ctx(), arguments.index);
     objects = {opened.vectors, opened.words};
     read_queries();
-    return std::move(opened.index);
+    return searched_index(std::move(opened.index));
   }
   objects = read_objects(owner, arguments);
   read_queries();
@@ -132,9 +184,12 @@ knn::metric_index prepare(session& owner, search_metric_arguments const& argumen
     owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
   }
   auto const timer = owner.stage("index");
+  if (arguments.split > 1)
+    return searched_index(
+        knn::split_metric_index(owner.ctx(), objects.space(), options, arguments.split));
   knn::metric_index index(owner.ctx(), objects.space(), options);
   if (!arguments.index.empty()) index.save(owner.ctx(), arguments.index);
-  return index;
+  return searched_index(std::move(index));
 }
 
 /// Throws `error` naming the objects whose distances are no metric's.
@@ -147,10 +202,9 @@ void check(session& owner, objects_read const& objects, std::string const& path)
                         counted(checked_triples, "random triple")));
 }
 
-/// The distances that were computed.
-std::uint64_t search_batches(session& owner, search_metric_arguments const& arguments,
-                             knn::metric_index const& index, knn::metric_queries const& all,
-                             neighbour_files& out) {
+knn::schedule_work search_batches(session& owner, search_metric_arguments const& arguments,
+                                  searched_index const& index, knn::metric_queries const& all,
+                                  neighbour_files& out) {
   /// Some of the queries.
   class batch final : public knn::metric_queries {
    public:
@@ -166,19 +220,39 @@ std::uint64_t search_batches(session& owner, search_metric_arguments const& argu
     std::size_t first_, count_;
   };
   auto const timer = owner.stage("search");
-  knn::metric_work work;
+  knn::schedule_work work;
+  knn::schedule_options const options{knn::metric_schedule_from(arguments.schedule)};
   std::size_t const k = std::min(arguments.k, std::max<std::size_t>(index.size(), 1));
   for (std::size_t first = 0; first < all.size(); first += queries_together) {
     batch const some(all, first);
     if (arguments.radius) {
-      out.write(first, index.search_range(owner.ctx(), some, *arguments.radius, &work));
+      out.write(first, index.search_range(owner.ctx(), some, *arguments.radius, options, work));
     } else {
-      auto const found = index.search(owner.ctx(), some, k, &work);
+      auto const found = index.search(owner.ctx(), some, k, options, work);
       for (std::size_t q = 0; q < some.size(); ++q) out.write(std::to_string(first + q), q, found);
     }
     owner.ctx().report("search", first + some.size(), all.size());
   }
-  return work.evaluations;
+  return work;
+}
+
+/// What the threads did, or the parts of a split collection, where that was asked for.
+void describe(knn::schedule_work const& work, search_metric_arguments const& arguments,
+              nlohmann::ordered_json& summary) {
+  summary["evaluations"] = work.evaluations_of_all();
+  bool const is_split = arguments.split > 1;
+  if (is_split) {
+    summary["split"] = arguments.split;
+  } else {
+    auto const schedule = knn::metric_schedule_from(arguments.schedule);
+    summary["schedule"] = knn::name_of(
+        schedule == knn::metric_schedule::automatic ? knn::metric_schedule::shared : schedule);
+    if (schedule == knn::metric_schedule::automatic) return;
+    summary["supersteps"] = work.supersteps;
+    summary["messages"] = work.messages;
+  }
+  summary[is_split ? "evaluations_of_parts" : "evaluations_of_threads"] = work.evaluations;
+  summary["efficiency"] = work.efficiency();
 }
 
 void search_metric(session& owner, search_metric_arguments const& arguments, CLI::App const& verb) {
@@ -204,7 +278,7 @@ void search_metric(session& owner, search_metric_arguments const& arguments, CLI
       summary["radius"] = *arguments.radius;
     else
       summary["k"] = std::min(arguments.k, index.size());
-    summary["evaluations"] = search_batches(owner, arguments, index, *queries, *out);
+    describe(search_batches(owner, arguments, index, *queries, *out), arguments, summary);
     out->flush();
     out->commit();
     if (arguments.out != "-")
@@ -260,6 +334,15 @@ void add_search_metric(CLI::App& search, session& owner) {
                 "sss, sss-tree: pivots are at least so much of the largest distance apart");
   word_option(*verb, "--letters", arguments->letters, {"code-points", "bytes"},
               "What the letters of words are: code-points of UTF-8, or bytes");
+  std::vector<std::string> schedules{"auto"};
+  for (auto const& entry : knn::metric_schedules()) schedules.emplace_back(entry.name);
+  word_option(*verb, "--schedule", arguments->schedule, schedules,
+              fmt::format("How queries are given to threads, with the same answers: {}; auto: {}",
+                          fmt::join(schedules.begin() + 1, schedules.end(), ", "),
+                          knn::name_of(knn::metric_schedule::shared)));
+  number_option(*verb, "--split", arguments->split,
+                "So many indexes, each of a part of the collection, which all do every query",
+                {1, std::size_t{1} << 16});
   verb->add_flag("--check-metric", arguments->check_metric,
                  fmt::format("Look among {} random triples of objects for a distance that breaks "
                              "the triangle inequality",

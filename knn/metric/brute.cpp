@@ -7,6 +7,9 @@ namespace rulerank::knn {
 
 namespace {
 
+/// A part of a search has so many objects.
+constexpr std::size_t objects_a_part = 1024;
+
 /// Compares all objects.
 class brute final : public metric_structure {
  public:
@@ -16,6 +19,22 @@ class brute final : public metric_structure {
   void search(metric_query& query) const override {
     query.compare(all_);
     query.compare(added_);
+  }
+  /// Regions: 0 the database, r > 0 the objects from (r - 1) objects_a_part on, then those added.
+  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
+                   std::vector<search_part>& left) const override {
+    std::span const all(all_.objects());
+    std::size_t const begin = (part.region - std::size_t{1}) * objects_a_part;
+    if (part.region == 0) {
+      std::uint32_t region = 1;
+      for (std::size_t i = 0; i < all.size(); i += objects_a_part) left.push_back({region++});
+      if (!added_.empty()) left.push_back({region});
+    } else if (begin < all.size()) {
+      query.compare(all.subspan(begin, std::min(objects_a_part, all.size() - begin)));
+    } else {
+      query.compare(added_);
+    }
+    return false;
   }
   void save(structure_arrays& to) const override { to.put(objects()); }
   void insert(std::uint32_t object) override {

@@ -50,7 +50,13 @@ class egnat final : public metric_structure {
     fill(&from.ctx, 0, 0);
   }
 
-  void search(metric_query& query) const override { search(query, 0, 0, 0); }
+  void search(metric_query& query) const override { search(query, {}); }
+  /// Regions: the nodes; extra: the distance to the node's centre, and how far that has moved.
+  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
+                   std::vector<search_part>& left) const override {
+    visit(query, part, left);
+    return false;
+  }
   void save(structure_arrays& to) const override { save(to, 0); }
   void insert(std::uint32_t object) override;
   void erase(std::uint32_t object) override;
@@ -71,7 +77,8 @@ class egnat final : public metric_structure {
   void unlink(std::uint32_t which);
   void read(structure_reader& from, std::uint32_t which, std::size_t depth);
   void save(structure_arrays& to, std::uint32_t which) const;
-  void search(metric_query& query, std::uint32_t which, double to_centre, double moved) const;
+  void visit(metric_query& query, search_part const& part, std::vector<search_part>& next) const;
+  void search(metric_query& query, search_part const& part) const;
   void search_leaf(metric_query& query, node const& leaf, double to_centre, double moved) const;
 
   metric_space const& space_;
@@ -360,10 +367,12 @@ void egnat::search_leaf(metric_query& query, node const& leaf, double to_centre,
   query.compare(left);
 }
 
-void egnat::search(metric_query& query, std::uint32_t which, double to_centre, double moved) const {
-  node const& here = nodes_[which];
+/// Compares what a node has; the children that are left, what may be nearest first.
+void egnat::visit(metric_query& query, search_part const& part,
+                  std::vector<search_part>& next) const {
+  node const& here = nodes_[part.region];
   if (here.is_leaf) {
-    search_leaf(query, here, to_centre, moved);
+    search_leaf(query, here, part.extra[0], part.extra[1]);
     return;
   }
   std::size_t const centres = here.objects.size();
@@ -378,14 +387,20 @@ void egnat::search(metric_query& query, std::uint32_t which, double to_centre, d
                              rule_.at_least(distance[i], here.low[i * centres + j] - here.moved[i],
                                             here.high[i * centres + j] + here.moved[i]));
   }
-  std::vector<metric_candidate> next;
+  std::vector<metric_candidate> order;
   for (std::size_t i = 0; i < centres; ++i)
     if (here.child[i] != no_node && !query.is_beyond(at_least[i]))
-      next.push_back({at_least[i], static_cast<std::uint32_t>(i)});
-  std::sort(next.begin(), next.end(), nearer<value_order::smaller_is_nearer>{});
-  for (metric_candidate const& one : next)
-    if (!query.is_beyond(one.value))
-      search(query, here.child[one.id], distance[one.id], here.moved[one.id]);
+      order.push_back({at_least[i], static_cast<std::uint32_t>(i)});
+  std::sort(order.begin(), order.end(), nearer<value_order::smaller_is_nearer>{});
+  for (metric_candidate const& one : order)
+    next.push_back({here.child[one.id], 0, one.value, {distance[one.id], here.moved[one.id]}});
+}
+
+void egnat::search(metric_query& query, search_part const& part) const {
+  std::vector<search_part> next;
+  visit(query, part, next);
+  for (search_part const& one : next)
+    if (!query.is_beyond(one.at_least)) search(query, one);
 }
 
 }  // namespace

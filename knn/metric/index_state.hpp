@@ -18,4 +18,11 @@ struct metric_index::implementation {
   std::vector<bool> holds{};  ///< of each object of the space
 };
 
+/// For what searches an index in a way of its own.
+struct metric_index_access {
+  static metric_index::implementation const& of(metric_index const& index) {
+    return *index.implementation_;
+  }
+};
+
 }  // namespace rulerank::knn

@@ -36,13 +36,32 @@ class list_of_clusters final : public metric_structure {
 
   void search(metric_query& query) const override {
     for (cluster const& one : clusters_) {
-      double const distance = query.measure(one.centre);
-      query.offer(one.centre, distance);
-      exclusion const& rule = query.rule();
-      if (!query.is_beyond(rule.at_least(distance, 0, one.radius))) query.compare(one.objects);
-      // All that follow are at least as far from the centre.
-      if (query.is_beyond(one.radius - distance - rule.slack(one.radius + distance))) return;
+      bounds const at_least = visit(query, one);
+      if (!query.is_beyond(at_least.inside)) query.compare(one.objects);
+      if (query.is_beyond(at_least.behind)) return;
     }
+  }
+  /// Regions: 0 the list of centres, r > 0 the cluster r - 1. A search for k nearest stops at each
+  /// cluster, which may end it.
+  bool search_some(metric_query& query, search_part const& part, std::uint64_t budget,
+                   std::vector<search_part>& left) const override {
+    if (part.region > 0) {
+      query.compare(clusters_[part.region - 1].objects);
+      return false;
+    }
+    auto const clusters = static_cast<std::uint32_t>(clusters_.size());
+    std::uint64_t done = 0;
+    for (std::uint32_t c = part.place; c < clusters; ++c) {
+      bounds const at_least = visit(query, clusters_[c]);
+      bool const enters = !query.is_beyond(at_least.inside);
+      if (enters) left.push_back({c + 1, 0, at_least.inside});
+      if (query.is_beyond(at_least.behind) || c + 1 == clusters) return false;
+      if (++done >= budget || (enters && query.shrinks())) {
+        left.push_back({0, c + 1, at_least.behind});
+        return true;
+      }
+    }
+    return false;
   }
   void save(structure_arrays& to) const override {
     to.put(clusters_.size());
@@ -55,6 +74,18 @@ class list_of_clusters final : public metric_structure {
   std::size_t size() const override { return size_; }
 
  private:
+  /// Distances from below: to the objects of a cluster, and to those of all that follow.
+  struct bounds {
+    double inside, behind;
+  };
+  static bounds visit(metric_query& query, cluster const& one) {
+    double const distance = query.measure(one.centre);
+    query.offer(one.centre, distance);
+    exclusion const& rule = query.rule();
+    // All that follow are at least as far from the centre as the radius.
+    return {rule.at_least(distance, 0, one.radius),
+            one.radius - distance - rule.slack(one.radius + distance)};
+  }
   void add(cluster one) {
     size_ += 1 + one.objects.objects().size();
     clusters_.push_back(std::move(one));

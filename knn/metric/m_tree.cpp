@@ -56,7 +56,13 @@ class m_tree final : public metric_structure {
     }
   }
 
-  void search(metric_query& query) const override { search(query, root_, false, 0); }
+  void search(metric_query& query) const override { search(query, {}); }
+  /// Regions: 0 the root, r > 0 the node r - 1; extra: the distance to the routing object above.
+  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
+                   std::vector<search_part>& left) const override {
+    visit(query, part, left);
+    return false;
+  }
   void save(structure_arrays& to) const override { save(to, root_); }
   void insert(std::uint32_t object) override {
     ++size_;
@@ -78,7 +84,8 @@ class m_tree final : public metric_structure {
   std::vector<entry> split(std::uint32_t which);
   std::uint32_t read(structure_reader& from, std::size_t depth);
   void save(structure_arrays& to, std::uint32_t which) const;
-  void search(metric_query& query, std::uint32_t which, bool has_parent, double to_parent) const;
+  void visit(metric_query& query, search_part const& part, std::vector<search_part>& next) const;
+  void search(metric_query& query, search_part const& part) const;
 
   metric_space const& space_;
   exclusion rule_;
@@ -231,14 +238,17 @@ void m_tree::save(structure_arrays& to, std::uint32_t which) const {
   }
 }
 
-void m_tree::search(metric_query& query, std::uint32_t which, bool has_parent,
-                    double to_parent) const {
-  node const& here = nodes_[which];
+/// Compares what a node has; the children that are left, what may be nearest first.
+void m_tree::visit(metric_query& query, search_part const& part,
+                   std::vector<search_part>& next) const {
+  bool const has_parent = part.region > 0;
+  node const& here = nodes_[has_parent ? part.region - 1 : root_];
   std::vector<std::uint32_t> left;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < here.entries.size(); ++i) {
     entry const& one = here.entries[i];
-    if (has_parent && query.is_beyond(rule_.at_least_around(to_parent, one.to_parent, one.radius)))
+    if (has_parent &&
+        query.is_beyond(rule_.at_least_around(part.extra[0], one.to_parent, one.radius)))
       continue;
     left.push_back(one.object);
     places.push_back(i);
@@ -249,14 +259,21 @@ void m_tree::search(metric_query& query, std::uint32_t which, bool has_parent,
   }
   std::vector<double> to(left.size());
   query.measure(left, to.data());
-  std::vector<metric_candidate> next;
+  std::vector<metric_candidate> order;
   for (std::size_t i = 0; i < left.size(); ++i)
-    next.push_back(
+    order.push_back(
         {rule_.at_least(to[i], 0, here.entries[places[i]].radius), static_cast<std::uint32_t>(i)});
-  std::sort(next.begin(), next.end(), nearer<value_order::smaller_is_nearer>{});
-  for (metric_candidate const& one : next)
+  std::sort(order.begin(), order.end(), nearer<value_order::smaller_is_nearer>{});
+  for (metric_candidate const& one : order)
     if (!query.is_beyond(one.value))
-      search(query, here.entries[places[one.id]].child, true, to[one.id]);
+      next.push_back({here.entries[places[one.id]].child + 1, 0, one.value, {to[one.id], 0}});
+}
+
+void m_tree::search(metric_query& query, search_part const& part) const {
+  std::vector<search_part> next;
+  visit(query, part, next);
+  for (search_part const& one : next)
+    if (!query.is_beyond(one.at_least)) search(query, one);
 }
 
 }  // namespace

@@ -66,6 +66,9 @@ class mvp_tree final : public metric_structure {
   mvp_tree(metric_build const& from, std::size_t bucket);
 
   void search(metric_query& query) const override;
+  /// Regions: 0 the vantage points, r > 0 the node r - 1.
+  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
+                   std::vector<search_part>& left) const override;
   void save(structure_arrays& to) const override {
     to.put(points_);
     to.put(size_);
@@ -314,6 +317,45 @@ void mvp_tree::search(metric_query& query) const {
     }
   }
   query.compare(left);
+}
+
+bool mvp_tree::search_some(metric_query& query, search_part const& part, std::uint64_t,
+                           std::vector<search_part>& left) const {
+  constexpr std::size_t at_once = 8;
+  if (part.region == 0) {
+    auto const to = std::make_shared<std::vector<double>>(points_.size());
+    query.measure(points_, to->data());
+    for (std::size_t p = 0; p < points_.size(); ++p) query.offer(points_[p], (*to)[p]);
+    if (!nodes_.empty()) left.push_back({1, 0, 0, {}, to});
+    return false;
+  }
+  std::vector<double> const& to = *part.to_pivots;
+  node const& here = nodes_[part.region - 1];
+  std::size_t const first = first_point(level_[part.region - 1]);
+  for (child const& below : here.children) {
+    double most = part.at_least;
+    for (std::size_t p = 0; p < points_a_node; ++p)
+      most = std::max(most, query.rule().at_least(to[first + p], below.low[p], below.high[p]));
+    if (!query.is_beyond(most)) left.push_back({below.node + 1, 0, most, {}, part.to_pivots});
+  }
+  std::sort(left.begin(), left.end(), [](search_part const& a, search_part const& b) {
+    return a.at_least != b.at_least ? a.at_least < b.at_least : a.region < b.region;
+  });
+  std::vector<metric_candidate> order;
+  for (std::uint32_t i = 0; i < here.bucket.size(); ++i) {
+    waiting object{part.at_least, part.region - 1, i};
+    do look_closer(query, to, object);
+    while (object.points < points_.size() && !query.is_beyond(object.at_least));
+    if (!query.is_beyond(object.at_least)) order.push_back({object.at_least, here.bucket[i]});
+  }
+  std::sort(order.begin(), order.end(), nearer<value_order::smaller_is_nearer>{});
+  std::vector<std::uint32_t> some;
+  for (std::size_t i = 0; i < order.size() && !query.is_beyond(order[i].value);) {
+    some.clear();
+    for (; i < order.size() && some.size() < at_once; ++i) some.push_back(order[i].id);
+    query.compare(some);
+  }
+  return false;
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "core/stopwatch.hpp"
+#include "knn/metric/answers.hpp"
 #include "knn/metric/index_state.hpp"
 
 #include <algorithm>
@@ -182,50 +182,20 @@ void metric_index::erase(std::uint32_t object) {
 
 neighbours metric_index::search(context const& ctx, metric_queries const& queries, std::size_t k,
                                 metric_work* work) const {
-  if (k == 0) throw usage_error("found k of 0, expected at least 1");
-  stopwatch const watch;
-  neighbours found;
-  found.queries = queries.size();
-  found.k = k;
-  found.order = value_order::smaller_is_nearer;
-  if (queries.size() > 0 && k > found.id.max_size() / queries.size() / 2)
-    throw usage_error(fmt::format("found k of {}: memory does not hold so many neighbours", k));
-  found.id.assign(queries.size() * k, no_neighbour);
-  found.value.assign(queries.size() * k, 0);
-  metric_work const done = answer(ctx, queries, *implementation_->structure, implementation_->rule,
-                                  0, std::min(k, size() + 1),
-                                  [&](std::size_t q, std::vector<metric_candidate> const& nearest) {
-                                    for (std::size_t i = 0; i < nearest.size(); ++i) {
-                                      found.id[q * k + i] = nearest[i].id;
-                                      found.value[q * k + i] = nearest[i].value;
-                                    }
-                                  });
-  if (work != nullptr) work->evaluations += done.evaluations;
-  found.search_s = watch.seconds();
-  return found;
+  return nearest_of_all(queries.size(), k, [&](auto const& take) {
+    metric_work const done = answer(ctx, queries, *implementation_->structure,
+                                    implementation_->rule, 0, std::min(k, size() + 1), take);
+    if (work != nullptr) work->evaluations += done.evaluations;
+  });
 }
 
 rows_in_range metric_index::search_range(context const& ctx, metric_queries const& queries,
                                          double radius, metric_work* work) const {
-  if (!(radius >= 0))
-    throw usage_error(fmt::format("found radius {}, expected a number from 0 on", radius));
-  stopwatch const watch;
-  std::vector<std::vector<metric_candidate>> all(queries.size());
-  metric_work const done =
-      answer(ctx, queries, *implementation_->structure, implementation_->rule, radius, 0,
-             [&](std::size_t q, std::vector<metric_candidate>& within) { all[q].swap(within); });
-  if (work != nullptr) work->evaluations += done.evaluations;
-  rows_in_range found;
-  found.begin.push_back(0);
-  for (auto const& some : all) {
-    for (metric_candidate const& one : some) {
-      found.row.push_back(one.id);
-      found.value.push_back(one.value);
-    }
-    found.begin.push_back(found.row.size());
-  }
-  found.search_s = watch.seconds();
-  return found;
+  return within_of_all(queries.size(), radius, [&](auto const& take) {
+    metric_work const done =
+        answer(ctx, queries, *implementation_->structure, implementation_->rule, radius, 0, take);
+    if (work != nullptr) work->evaluations += done.evaluations;
+  });
 }
 
 }  // namespace rulerank::knn

@@ -281,6 +281,7 @@ class metric_index {
   static saved_metric_index open(context const& ctx, std::string const& path);
 
  private:
+  friend struct metric_index_access;
   struct implementation;
   explicit metric_index(std::unique_ptr<implementation> made);
   std::unique_ptr<implementation> implementation_;

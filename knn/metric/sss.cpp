@@ -12,6 +12,8 @@ namespace {
 
 /// A table of more would take longer to read than it saves.
 constexpr std::size_t most_pivots = 256;
+/// A part of a search has so many objects.
+constexpr std::size_t objects_a_part = 1024;
 
 class sss_index final : public metric_structure {
  public:
@@ -38,14 +40,22 @@ class sss_index final : public metric_structure {
   void search(metric_query& query) const override {
     std::vector<double> to_pivot(pivots_.size());
     query.measure(pivots_, to_pivot.data());
-    std::vector<std::uint32_t> left;
-    if (query.shrinks()) {
-      search_nearest(query, to_pivot);
-      return;
+    search_rows(query, to_pivot, 0, objects_.size());
+  }
+  /// Regions: 0 the pivots, r > 0 the objects from (r - 1) objects_a_part on.
+  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
+                   std::vector<search_part>& left) const override {
+    if (part.region > 0) {
+      std::size_t const begin = (part.region - 1) * objects_a_part;
+      search_rows(query, *part.to_pivots, begin, std::min(begin + objects_a_part, objects_.size()));
+      return false;
     }
-    for (std::size_t i = 0; i < objects_.size(); ++i)
-      if (!excludes(query, to_pivot, i)) left.push_back(objects_[i]);
-    query.compare(left);
+    auto const to_pivot = std::make_shared<std::vector<double>>(pivots_.size());
+    query.measure(pivots_, to_pivot->data());
+    std::uint32_t region = 0;
+    for (std::size_t i = 0; i < objects_.size(); i += objects_a_part)
+      left.push_back({++region, 0, 0, {}, to_pivot});
+    return false;
   }
   void save(structure_arrays& to) const override {
     to.put(objects_);
@@ -62,17 +72,30 @@ class sss_index final : public metric_structure {
       if (query.is_beyond(query.rule().at_least(to_pivot[p], row[p], row[p]))) return true;
     return false;
   }
+  /// Objects of [first, last).
+  void search_rows(metric_query& query, std::vector<double> const& to_pivot, std::size_t first,
+                   std::size_t last) const {
+    if (query.shrinks()) {
+      search_nearest(query, to_pivot, first, last);
+      return;
+    }
+    std::vector<std::uint32_t> left;
+    for (std::size_t i = first; i < last; ++i)
+      if (!excludes(query, to_pivot, i)) left.push_back(objects_[i]);
+    query.compare(left);
+  }
   /// Barrientos gives a search by radius alone. Objects whose bounds are the smallest come first,
   /// so that the radius is small when the others come.
-  void search_nearest(metric_query& query, std::vector<double> const& to_pivot) const {
+  void search_nearest(metric_query& query, std::vector<double> const& to_pivot, std::size_t first,
+                      std::size_t last) const {
     constexpr std::size_t at_once = 64;
-    std::vector<metric_candidate> bounds(objects_.size());
-    for (std::size_t i = 0; i < objects_.size(); ++i) {
+    std::vector<metric_candidate> bounds(last - first);
+    for (std::size_t i = first; i < last; ++i) {
       double const* const row = table_.data() + i * pivots_.size();
       double at_least = 0;
       for (std::size_t p = 0; p < to_pivot.size(); ++p)
         at_least = std::max(at_least, query.rule().at_least(to_pivot[p], row[p], row[p]));
-      bounds[i] = {at_least, objects_[i]};
+      bounds[i - first] = {at_least, objects_[i]};
     }
     nearer<value_order::smaller_is_nearer> const is_nearer;
     std::vector<std::uint32_t> some;

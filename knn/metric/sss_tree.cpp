@@ -40,6 +40,14 @@ class sss_tree final : public metric_structure {
   void search(metric_query& query) const override {
     if (size_ > 0) search(query, 0);
   }
+  /// Regions: the nodes.
+  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
+                   std::vector<search_part>& left) const override {
+    if (size_ > 0)
+      for (metric_candidate const& one : visit(query, part.region))
+        if (!query.is_beyond(one.value)) left.push_back({one.id, 0, one.value});
+    return false;
+  }
   void save(structure_arrays& to) const override {
     to.put(size_);
     if (size_ > 0) save(to, 0);
@@ -52,6 +60,7 @@ class sss_tree final : public metric_structure {
   std::uint32_t read(structure_reader& from, std::size_t depth);
   void save(structure_arrays& to, std::uint32_t which) const;
   void search(metric_query& query, std::uint32_t which) const;
+  std::vector<metric_candidate> visit(metric_query& query, std::uint32_t which) const;
 
   std::size_t size_;
   std::vector<node> nodes_;
@@ -127,10 +136,11 @@ void sss_tree::save(structure_arrays& to, std::uint32_t which) const {
   }
 }
 
-void sss_tree::search(metric_query& query, std::uint32_t which) const {
+/// Compares what a node has; the children that it leaves, with their distances from below: of k
+/// nearest, the clusters that may be nearest come first.
+std::vector<metric_candidate> sss_tree::visit(metric_query& query, std::uint32_t which) const {
   node const& here = nodes_[which];
   query.compare(here.bucket);
-  // Of k nearest, the clusters that may be nearest come first.
   std::vector<std::uint32_t> objects;
   for (centre const& one : here.centres) objects.push_back(one.object);
   std::vector<double> values(objects.size());
@@ -143,7 +153,11 @@ void sss_tree::search(metric_query& query, std::uint32_t which) const {
       next.push_back({query.rule().at_least(values[c], 0, one.radius), one.child});
   }
   std::sort(next.begin(), next.end(), nearer<value_order::smaller_is_nearer>{});
-  for (metric_candidate const& one : next)
+  return next;
+}
+
+void sss_tree::search(metric_query& query, std::uint32_t which) const {
+  for (metric_candidate const& one : visit(query, which))
     if (!query.is_beyond(one.value)) search(query, one.id);
 }
 

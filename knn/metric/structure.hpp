@@ -6,6 +6,7 @@
 #include "knn/metric/search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -58,13 +59,18 @@ class metric_query {
  public:
   /// All within `radius`; or with k > 0 the k nearest.
   metric_query(distances_from& origin, exclusion const& rule, double radius, std::size_t k)
-      : origin_(origin), rule_(rule), radius_(radius) {
+      : origin_(origin),
+        rule_(rule),
+        radius_(k > 0 ? std::numeric_limits<double>::infinity() : radius) {
     if (k > 0) nearest_.emplace(k);
   }
 
   double bound() const {
-    if (!nearest_) return radius_;
-    return nearest_->full() ? nearest_->last() : std::numeric_limits<double>::infinity();
+    return nearest_ && nearest_->full() ? std::min(nearest_->last(), radius_) : radius_;
+  }
+  /// Of k nearest: as many are known to be within `bound`, as another part of the search found.
+  void narrow(double bound) {
+    if (nearest_) radius_ = std::min(radius_, bound);
   }
   /// How many are wanted; 0: all within the radius.
   bool shrinks() const { return nearest_.has_value(); }
@@ -159,11 +165,29 @@ class structure_reader {
   std::size_t count_ = 0;
 };
 
-/// An index. Several threads may call `search` at once.
+/// A part of a search that any thread may do, apart from the other parts: what Barrientos 2011,
+/// section 3.2, calls a requirement (region, index, query, extra field), less the query. `{}` is
+/// the whole search.
+struct search_part {
+  std::uint32_t region = 0;          ///< of the index, as each type numbers them
+  std::uint32_t place = 0;           ///< where in the region the part goes on
+  double at_least = 0;               ///< the distance to all objects of the part, from below
+  std::array<double, 2> extra = {};  ///< what the type needs besides
+  std::shared_ptr<std::vector<double> const> to_pivots = {};  ///< distances to pivots above
+};
+
+/// An index. Several threads may call `search` and `search_some` at once: all that changes is in
+/// the query, which is one thread's.
 class metric_structure {
  public:
   virtual ~metric_structure() = default;
   virtual void search(metric_query& query) const = 0;
+  /// Does a part of a search: a node, a cluster, or of what is as long as the database so much as
+  /// takes about `budget` distances. Appends the parts that are left of it, in the order in which
+  /// `search` does them; true: the last of them is the rest of this one. Parts whose `at_least` is
+  /// beyond the query's bound need not be done.
+  virtual bool search_some(metric_query& query, search_part const& part, std::uint64_t budget,
+                           std::vector<search_part>& left) const = 0;
   virtual void save(structure_arrays& to) const = 0;
   /// Throw `usage_error` unless a type says otherwise.
   virtual void insert(std::uint32_t object);

@@ -278,7 +278,8 @@ class Engines(harness.CommandLine):
                  "rank": ["rank", "--train", train, "--test", train],
                  "mine": ["mine", "--train", train, "--min-support", "5"],
                  "search text": ["search", "text", "--collection", docs, "--queries", docs],
-                 "search dense": ["search", "dense", "--collection", dense, "--queries", dense]}
+                 "search dense": ["search", "dense", "--collection", dense, "--queries", dense],
+                 "search metric": ["search", "metric", "--collection", dense, "--queries", dense]}
         outputs = {verb: set() for verb in lines}
         manifest = self.folder / "m.json"
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
@@ -286,9 +287,9 @@ class Engines(harness.CommandLine):
                 if device not in e["runs_on"]:
                     continue
                 out = self.folder / f"{e['verb']} {e['engine']} {device}"
-                self.expect(0, *lines[e["verb"]], "--out", out, "--engine", e["engine"],
+                self.expect(0, *lines[e["verb"]], "--out", out, e["option"], e["engine"],
                             "--device", device, "--manifest", manifest)
-                self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
+                self.assertEqual(json.loads(manifest.read_text())[e["option"][2:]], e["engine"])
                 if "single precision" not in e["what"]:
                     outputs[e["verb"]].add(out.read_bytes())
         where = "cuda" if self.has_gpu() else "cpu"
@@ -296,9 +297,9 @@ class Engines(harness.CommandLine):
             if e["default"] and where in e["runs_on"]:
                 self.expect(0, *lines[e["verb"]], "--out", "auto", "--device", where, "--manifest",
                             manifest)
-                self.assertEqual(json.loads(manifest.read_text())["engine"], e["engine"])
+                self.assertEqual(json.loads(manifest.read_text())[e["option"][2:]], e["engine"])
         self.assertEqual({verb: len(texts) for verb, texts in outputs.items()},
-                         {"reduce": 1, "rank": 1, "mine": 1, "search text": 1, "search dense": 1})
+                         dict.fromkeys(lines, 1))
 
     def test_an_engine_on_a_device_it_cannot_run_on(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
@@ -310,6 +311,8 @@ class Engines(harness.CommandLine):
                  "search text": ["search", "text", "--collection", docs, "--queries", docs],
                  "search dense": ["search", "dense", "--collection", dense, "--queries", dense]}
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
+            if e["option"] != "--engine":
+                continue
             line = [*lines[e["verb"]], "--out", "out", "--engine", e["engine"]]
             if "cuda" not in e["runs_on"]:
                 self.expect(4, *line, "--device", "cuda", message=e["engine"] if self.has_gpu()

@@ -8,6 +8,7 @@ import struct
 import harness
 from harness import Row
 
+SCHEDULES = ("auto", "shared", "local", "bulk-local", "bulk-circular", "bulk-critical", "hybrid")
 TYPES = ("auto", "brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt")
 
 
@@ -105,6 +106,39 @@ class SearchMetric(harness.CommandLine):
         self.expect(3, "search", "metric", "--index", self.file("damaged", bytes(damaged)),
                     "--queries", asked, message="damaged:1:1: ")
 
+    def test_schedules_and_parts_find_the_same(self):
+        rows, queries = drawn(90, 3, 6), drawn(7, 3, 7)
+        base, asked = self.file("base.fvecs", fvecs(rows)), self.file("asked.fvecs", fvecs(queries))
+        line = ["--collection", base, "--queries", asked, "--metric", "l1", "--bucket", 4]
+        ways = [["--split", parts] for parts in (1, 3, 200)]
+        ways += [["--schedule", name] for name in SCHEDULES]
+        for kind in ("brute", "lc", "egnat"):
+            for asked_for in (["--k", 7], ["--radius", 3]):
+                start = [*line, "--index-type", kind, *asked_for]
+                expected = self.lines(*start)
+                for way in ways:
+                    self.assertEqual(expected, self.lines(*start, "--threads", 3, *way))
+
+        def summary(*words):
+            return json.loads(self.expect(0, "search", "metric", *line, "--index-type", "egnat", "--radius", 2,
+                                          "--threads", 3, "--json", "--out", "near", *words).stdout)
+        alone = summary()
+        self.assertEqual(alone["schedule"], "shared")
+        self.assertNotIn("efficiency", alone)
+        for name in SCHEDULES[1:]:
+            found = summary("--schedule", name)
+            self.assertEqual(found["schedule"], name)
+            self.assertEqual(found["evaluations"], alone["evaluations"])
+            self.assertEqual(len(found["evaluations_of_threads"]), 3)
+            self.assertEqual(sum(found["evaluations_of_threads"]), found["evaluations"])
+            self.assertAlmostEqual(found["efficiency"], found["evaluations"] / 3
+                                   / max(found["evaluations_of_threads"]))
+            if name != "hybrid":
+                self.assertEqual(found["messages"] > 0, name in ("bulk-circular", "bulk-critical"), name)
+        parts = summary("--split", 5)
+        self.assertEqual((parts["split"], len(parts["evaluations_of_parts"])), (5, 5))
+        self.assertNotIn("schedule", parts)
+
     def test_outputs(self):
         base = self.file("words.txt", b"one\ntwo\nthree\n")
         done = self.expect(0, "search", "metric", "--collection", base, "--queries", base, "--metric",
@@ -145,6 +179,12 @@ class SearchMetric(harness.CommandLine):
             ("index from a stream", start + "--index -", 2, "--index: found -"),
             ("out without queries", f"search metric --collection {base} --index {{out}} --k 3", 2,
              "--k without --queries"),
+            ("schedule", start + "--schedule bulk", 2, "found 'bulk'"),
+            ("schedule without queries", f"search metric --collection {base} --index {{out}} --schedule local", 2,
+             "--schedule without --queries"),
+            ("split into nothing", start + "--split 0", 2, "--split"),
+            ("split and kept", start + "--split 2 --index {out}.index", 2, "--split beside --index"),
+            ("split and dealt", start + "--split 2 --schedule local", 2, "--schedule beside --split"),
             ("other dimensions", f"search metric --collection {base} --queries {three} --out {{out}}", 2,
              "found vectors of 3 dimensions, expected 2"),
             ("no index", f"search metric --index {{in}} --queries {base} --out {{out}}", 3,

@@ -1,0 +1,344 @@
+// Schedules of queries over metric indexes: the experiments of Barrientos 2011, chapter 3.
+//
+//   metric_schedule_bench words=FILE [letters=bytes]     one a line, under the edit distance
+//   metric_schedule_bench vectors=FILE                   SISAP's text, under l2
+//   ... [objects=51589] [queries=400] [radii=1,2,3 | share=.01,.1,1] [types=lc,...]
+//       [threads=1,2,4,8] [schedules=local,...] [traffics=high,low] [supersteps=1024] [seconds=0]
+//       [split=1] [seed=1]
+//
+// words: the database is `objects` drawn words of the file; queries are other words, and where
+// there are not enough of them words of the database with one to three drawn edits. vectors: to the
+// file's vectors others are added, drawn as a + (b - c) / 8 of three of them, until there are
+// objects / .8; `objects` drawn ones are the database, queries are others. A radius is given, or
+// one within which share= percent of pairs lie.
+//
+// Traffic is high (queries come twice as fast as the threads can do them), low (5/6 as fast as they
+// can, that of figure 3.5's example) and figure-3.5 (the same, 2, 1 and 1 a unit in turn). Time is
+// counted (knn/metric/traffic.hpp): its unit is a query's mean number of distances. With seconds=R
+// searches of queries that all wait are timed too, R rounds, the median. Before a row is printed
+// its answers are held against those of brute force. One JSON line a row; the name says which
+// fields it has: "index", "counted", "seconds", "split".
+
+#include "core/context.hpp"
+#include "core/machine.hpp"
+#include "core/random.hpp"
+#include "core/stopwatch.hpp"
+#include "knn/metric/schedule.hpp"
+#include "knn/metric/traffic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace {
+
+using namespace rulerank;
+using knn::metric_schedule;
+using std::size_t;
+
+struct settings {
+  std::map<std::string, std::string> values{{"letters", "bytes"},
+                                            {"objects", "51589"},
+                                            {"queries", "400"},
+                                            {"radii", ""},
+                                            {"share", ".01,.1,1"},
+                                            {"types", "lc,sss,sss-tree,egnat,m-tree"},
+                                            {"threads", "1,2,4,8"},
+                                            {"schedules", "local,bulk-local,bulk-circular,hybrid"},
+                                            {"traffics", "high,low"},
+                                            {"supersteps", "1024"},
+                                            {"seconds", "0"},
+                                            {"seed", "1"},
+                                            {"split", "1"}};
+
+  std::string const& operator[](std::string const& name) { return values[name]; }
+  size_t number(std::string const& name) { return std::stoul(values[name]); }
+  std::vector<std::string> list(std::string const& name) {
+    std::vector<std::string> parts;
+    for (std::string rest = values[name]; !rest.empty();) {
+      size_t const end = std::min(rest.find(','), rest.size());
+      parts.push_back(rest.substr(0, end));
+      rest.erase(0, end + 1);
+    }
+    return parts;
+  }
+};
+
+struct task {
+  std::string data;
+  std::shared_ptr<knn::metric_space const> space;
+  std::unique_ptr<knn::metric_queries> queries;
+};
+
+std::string edited(std::string word, random_engine& chance) {
+  for (size_t edits = 1 + uniform_below(chance, 3); edits > 0; --edits) {
+    size_t const at = uniform_below(chance, word.size() + 1);
+    char const letter = static_cast<char>('a' + uniform_below(chance, 26));
+    std::uint64_t const kind = uniform_below(chance, 3);
+    if (kind == 0 || at == word.size())
+      word.insert(at, 1, letter);
+    else if (kind == 1)
+      word.erase(at, 1);
+    else
+      word[at] = letter;
+  }
+  return word;
+}
+
+task words_of(context const& ctx, settings& chosen) {
+  auto words = knn::read_words(ctx, chosen["words"]);
+  random_engine chance(chosen.number("seed"));
+  shuffle(std::span(words), chance);
+  size_t const objects = std::min(chosen.number("objects"), words.size());
+  auto const end = words.begin() + static_cast<std::ptrdiff_t>(objects);
+  std::vector<std::string> database(words.begin(), end);
+  std::vector<std::string> asked(end, words.end());
+  asked.resize(std::min(asked.size(), chosen.number("queries")));
+  while (asked.size() < chosen.number("queries"))
+    asked.push_back(edited(database[uniform_below(chance, objects)], chance));
+  auto const space = std::make_shared<knn::word_space>(
+      std::move(database),
+      chosen["letters"] == "bytes" ? knn::letters::bytes : knn::letters::code_points);
+  return {"words", space, space->queries(asked)};
+}
+
+task vectors_of(context const& ctx, settings& chosen) {
+  std::ifstream file(chosen["vectors"]);
+  size_t dimensions = 0;
+  size_t rows = 0;
+  std::string rest;
+  if (!(file >> dimensions >> rows) || !std::getline(file, rest))
+    throw std::invalid_argument("no vectors in " + chosen["vectors"]);
+  std::vector<float> values(rows * dimensions);
+  for (float& value : values) file >> value;
+  if (!file) throw std::invalid_argument("vectors cut off in " + chosen["vectors"]);
+  random_engine chance(chosen.number("seed"));
+  size_t const objects = chosen.number("objects");
+  size_t const all = std::max(objects + objects / 4, objects + chosen.number("queries"));
+  for (size_t i = rows; i < all; ++i) {
+    size_t const of[3] = {uniform_below(chance, rows), uniform_below(chance, rows),
+                          uniform_below(chance, rows)};
+    for (size_t d = 0; d < dimensions; ++d)
+      values.push_back(values[of[0] * dimensions + d] +
+                       (values[of[1] * dimensions + d] - values[of[2] * dimensions + d]) / 8);
+  }
+  std::vector<size_t> order(std::max(rows, all));
+  std::iota(order.begin(), order.end(), size_t{0});
+  shuffle(std::span(order), chance);
+  auto const part = [&](size_t begin, size_t count) {
+    std::vector<float> some;
+    for (size_t i = begin; i < begin + count; ++i)
+      some.insert(some.end(), values.begin() + static_cast<std::ptrdiff_t>(order[i] * dimensions),
+                  values.begin() + static_cast<std::ptrdiff_t>((order[i] + 1) * dimensions));
+    return datasets::vectors(std::move(some), dimensions);
+  };
+  auto const space =
+      std::make_shared<knn::vector_space>(ctx, part(0, objects), knn::metric_distance::l2);
+  return {"vectors", space, space->queries(ctx, part(objects, chosen.number("queries")))};
+}
+
+struct range_of {
+  double radius = 0;
+  std::string share;  // empty: the radius was given
+};
+
+/// The distance that so many percent of the pairs of queries and objects do not exceed.
+double radius_of(task const& given, double percent) {
+  std::vector<double> sample;
+  for (size_t q = 0; q < std::min<size_t>(given.queries->size(), 100); ++q) {
+    auto const origin = given.queries->from(q);
+    for (size_t i = q; i < given.space->size(); i += 7)
+      sample.push_back(origin->to(static_cast<std::uint32_t>(i)));
+  }
+  auto const at = sample.begin() + static_cast<std::ptrdiff_t>(
+                                       static_cast<double>(sample.size() - 1) * percent / 100);
+  std::nth_element(sample.begin(), at, sample.end());
+  return *at;
+}
+
+context of_threads(size_t threads) {
+  context ctx;
+  ctx.threads = static_cast<int>(threads);
+  return ctx;
+}
+
+/// One index and radius: prints its rows.
+class measurement {
+ public:
+  measurement(task const& given, std::string head, knn::rows_in_range const& expected)
+      : given_(given), head_(std::move(head)), expected_(expected) {}
+
+  void counted(knn::metric_index const& index, double radius, metric_schedule schedule,
+               size_t threads, size_t superstep, std::string const& traffic, double mean,
+               size_t seed) const {
+    size_t const queries = given_.queries->size();
+    double const a_unit =
+        static_cast<double>(threads) * (traffic == "high" ? 2 : 5. / 6);  // queries
+    knn::query_traffic when{{}, true, mean};
+    if (traffic == "figure-3.5") {
+      when.arrival = knn::cyclic_arrivals(queries, std::vector<size_t>{2, 1, 1});
+      for (double& time : when.arrival) time *= 4. / 3 / a_unit;
+    } else {
+      when.arrival = knn::drawn_arrivals(queries, a_unit, seed);
+    }
+    knn::traffic_work work;
+    expect(knn::search_range_in_traffic(of_threads(threads), index, *given_.queries, radius,
+                                        {schedule, superstep}, when, work));
+    print("counted",
+          fmt::format("\"schedule\": \"{}\", \"threads\": {}, \"superstep\": {}, \"traffic\": "
+                      "\"{}\", \"end\": {:.6g}, \"throughput\": {:.6g}, \"response\": {:.6g}, "
+                      "\"efficiency\": {:.6g}, \"unit_efficiency\": {:.6g}, \"evaluations\": "
+                      "{:.6g}, \"supersteps\": {}, \"messages\": {}",
+                      name_of(schedule), threads, superstep, traffic, work.end, work.throughput(),
+                      work.mean_response(), work.efficiency(), work.unit_efficiency(),
+                      static_cast<double>(work.evaluations_of_all()) / static_cast<double>(queries),
+                      work.supersteps, work.messages));
+  }
+
+  void seconds(knn::metric_index const& index, double radius, metric_schedule schedule,
+               size_t threads, size_t superstep, size_t rounds) const {
+    std::vector<double> times;
+    knn::schedule_work work;
+    for (size_t r = 0; r < rounds; ++r) {
+      work = {};
+      auto const found = knn::search_range_scheduled(of_threads(threads), index, *given_.queries,
+                                                     radius, {schedule, superstep}, &work);
+      expect(found);
+      times.push_back(found.search_s);
+    }
+    std::sort(times.begin(), times.end());
+    print("seconds",
+          fmt::format("\"schedule\": \"{}\", \"threads\": {}, \"superstep\": {}, \"seconds\": "
+                      "{:.4g}, \"efficiency\": {:.6g}, \"supersteps\": {}, \"messages\": {}, "
+                      "\"critical\": {}",
+                      name_of(schedule), threads, superstep, times[times.size() / 2],
+                      work.efficiency(), work.supersteps, work.messages, work.critical));
+  }
+
+  void split(knn::split_metric_index const& index, double radius, double mean,
+             double seconds_of_build) const {
+    knn::schedule_work work;
+    auto const found =
+        index.search_range(of_threads(index.parts()), *given_.queries, radius, &work);
+    expect(found);
+    auto const most = *std::max_element(work.evaluations.begin(), work.evaluations.end());
+    print("split",
+          fmt::format("\"parts\": {}, \"end\": {:.6g}, \"evaluations\": {:.6g}, \"seconds\": "
+                      "{:.4g}, \"build_s\": {:.4g}",
+                      index.parts(), static_cast<double>(most) / mean,
+                      static_cast<double>(work.evaluations_of_all()) /
+                          static_cast<double>(given_.queries->size()),
+                      found.search_s, seconds_of_build));
+  }
+
+  void print(std::string const& row, std::string const& fields) const {
+    fmt::print("{{{}, \"row\": \"{}\", {}}}\n", head_, row, fields);
+    std::cout.flush();
+  }
+
+ private:
+  void expect(knn::rows_in_range const& found) const {
+    if (found.begin != expected_.begin || found.row != expected_.row ||
+        found.value != expected_.value)
+      throw std::logic_error("other answers than brute force: " + head_);
+  }
+
+  task const& given_;
+  std::string head_;
+  knn::rows_in_range const& expected_;
+};
+
+void measure_range(settings& chosen, knn::metric_index const& index,
+                   std::vector<knn::split_metric_index> const& splits,
+                   std::vector<double> const& split_s, measurement const& rows, double radius,
+                   double mean) {
+  size_t const rounds = chosen.number("seconds");
+  for (auto const& count : chosen.list("threads"))
+    for (auto const& name : chosen.list("schedules"))
+      for (auto const& step : chosen.list("supersteps")) {
+        auto const schedule = knn::metric_schedule_from(name);
+        size_t const threads = std::stoul(count);
+        if (rounds > 0) rows.seconds(index, radius, schedule, threads, std::stoul(step), rounds);
+        if (schedule == metric_schedule::shared || schedule == metric_schedule::bulk_critical)
+          continue;
+        for (auto const& traffic : chosen.list("traffics"))
+          rows.counted(index, radius, schedule, threads, std::stoul(step), traffic, mean,
+                       chosen.number("seed"));
+      }
+  for (size_t i = 0; i < splits.size(); ++i) rows.split(splits[i], radius, mean, split_s[i]);
+}
+
+void measure(settings& chosen, task const& given) {
+  std::vector<range_of> ranges;
+  for (auto const& radius : chosen.list("radii")) ranges.push_back({std::stod(radius), ""});
+  if (ranges.empty())
+    for (auto const& share : chosen.list("share"))
+      ranges.push_back({radius_of(given, std::stod(share)), share});
+  auto const all = of_threads(0);
+  knn::metric_index const brute(all, given.space, {knn::metric_index_type::brute});
+  std::vector<knn::rows_in_range> expected;
+  for (range_of const& range : ranges)
+    expected.push_back(brute.search_range(all, *given.queries, range.radius));
+  for (auto const& type : chosen.list("types")) {
+    knn::metric_index_options const options{knn::metric_index_type_from(type)};
+    stopwatch const watch;
+    knn::metric_index const index(all, given.space, options);
+    double const build_s = watch.seconds();
+    std::vector<knn::split_metric_index> splits;
+    std::vector<double> split_s;
+    if (chosen.number("split") > 0)
+      for (auto const& parts : chosen.list("threads")) {
+        if (parts == "1") continue;
+        stopwatch const split_watch;
+        splits.emplace_back(all, given.space, options, std::stoul(parts));
+        split_s.push_back(split_watch.seconds());
+      }
+    for (size_t r = 0; r < ranges.size(); ++r) {
+      std::string const head = fmt::format(
+          "\"data\": \"{}\", \"objects\": {}, \"queries\": {}, \"index\": \"{}\", \"radius\": "
+          "{}, \"share\": \"{}\"",
+          given.data, given.space->size(), given.queries->size(), type, ranges[r].radius,
+          ranges[r].share);
+      measurement const rows(given, head, expected[r]);
+      knn::metric_work work;
+      auto const found = index.search_range(all, *given.queries, ranges[r].radius, &work);
+      double const mean =
+          static_cast<double>(work.evaluations) / static_cast<double>(given.queries->size());
+      rows.print(
+          "index",
+          fmt::format(
+              "\"evaluations\": {:.6g}, \"found\": {:.6g}, \"build_s\": {:.4g}", mean,
+              static_cast<double>(found.row.size()) / static_cast<double>(given.queries->size()),
+              build_s));
+      measure_range(chosen, index, splits, split_s, rows, ranges[r].radius, mean);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  settings chosen;
+  for (int i = 1; i < argc; ++i) {
+    std::string const argument = argv[i];
+    size_t const equals = argument.find('=');
+    if (equals == argument.npos) throw std::invalid_argument("expected NAME=VALUE: " + argument);
+    chosen.values[argument.substr(0, equals)] = argument.substr(equals + 1);
+  }
+  context const ctx;
+  auto const here = this_machine();
+  fmt::print(stderr, "commit {}, {}, {} cores\n", commit(), here.cpu, here.cores);
+  measure(chosen, chosen["vectors"].empty() ? words_of(ctx, chosen) : vectors_of(ctx, chosen));
+  return 0;
+} catch (std::exception const& e) {
+  fmt::print(stderr, "metric_schedule_bench: {}\n", e.what());
+  return 1;
+}

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""metric_schedules.py BENCH OUT --words FILE --vectors FILE: figures 3.2 to 3.11 of Barrientos 2011.
+
+Runs metric_schedule_bench (which checks every answer) and writes to OUT its lines, a manifest, tables.md and
+the figures. Defaults are a full run: 40,000 queries among 51,589 words and 24,000 among 96,000 vectors on 1 to
+16 threads, with seconds; it is for a machine of 16 cores and more that does nothing else. `--tables` draws
+again from what lies in OUT. Counts and counted time are the same on every machine, seconds are not.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+
+import svg_lines
+
+COLOURS = ["#1b6ca8", "#d1495b", "#3a7d44", "#edae49", "#6b4e9b", "#555555"]
+DASHES = ["", "6 3", "2 2", "8 3 2 3", "", "4 4"]
+DEALT = ("local", "bulk-local", "bulk-circular", "hybrid")
+
+
+def run(arguments, out):
+    """All lines of the bench, and of what they were made."""
+    threads = ",".join(str(n) for n in arguments.threads)
+    words = [f"words={arguments.words}", "radii=1,2,3", f"queries={arguments.word_queries}"]
+    vectors = [f"vectors={arguments.vectors}", f"objects={arguments.vector_objects}",
+               f"queries={arguments.vector_queries}"]
+    types = "types=lc,sss,sss-tree,egnat,m-tree,mvpt"
+    most = f"threads={arguments.threads[-1]}"
+    seconds = f"seconds={arguments.seconds}"
+    jobs = {"words": [*words, types, f"threads={threads}", seconds],
+            "vectors": [*vectors, types, f"threads={threads}", seconds],
+            "critical": [*words, "types=egnat,lc", most, "split=0", "traffics=high",
+                         "schedules=shared,local,bulk-circular,bulk-critical", f"seconds={max(1, arguments.seconds)}"],
+            "figure-3.5": [*words, "types=lc", most, "split=0", "traffics=figure-3.5"],
+            "supersteps": [*words, "types=lc", most, "split=0", "schedules=bulk-circular,hybrid",
+                           "supersteps=64,256,1024,4096,16384", seconds]}
+    files = {}
+    for name, line in jobs.items():
+        started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+        with open(out / f"{name}.jsonl", "wb") as lines:
+            done = subprocess.run([arguments.bench, *line], stdout=lines, stderr=subprocess.PIPE, check=True)
+        files[f"{name}.jsonl"] = {
+            "started": started, "build": done.stderr.decode().strip(), "load": os.getloadavg()[0],
+            "command": " ".join([pathlib.Path(arguments.bench).name,
+                                 *(word.replace(str(pathlib.Path(word.partition("=")[2]).parent) + "/", "")
+                                   if "/" in word else word for word in line)])}
+    (out / "manifest.json").write_text(json.dumps({"note": arguments.note, "files": files}, indent=2) + "\n")
+
+
+class Rows(list):
+    def where(self, **fields):
+        return Rows(row for row in self if all(row.get(name) == value for name, value in fields.items()))
+
+    def one(self, **fields):
+        found = self.where(**fields)
+        return found[0] if found else None
+
+    def values(self, name):
+        """In their order, each once."""
+        return list(dict.fromkeys(row[name] for row in self))
+
+
+def read(out, name):
+    path = out / f"{name}.jsonl"
+    return Rows(json.loads(line) for line in path.read_text().splitlines()) if path.exists() else Rows()
+
+
+def table(head, lines):
+    form = lambda cell: cell if isinstance(cell, str) else f"{cell:,}" if isinstance(cell, int) else f"{cell:.3f}"
+    rows = ["| " + " | ".join(head) + " |", "|---" + "|--:" * (len(head) - 1) + "|"]
+    return "\n".join(rows + ["| " + " | ".join(form(cell) for cell in line) + " |" for line in lines]) + "\n"
+
+
+def of_range(row):
+    return f"{row['share']} %" if row["share"] else f"r = {row['radius']:g}"
+
+
+def bars(title, groups, labels):
+    """Bars in groups of (name, values), all at most 1: the normalized figures."""
+    step, left, top, height = 11, 44, 40, 190
+    width = left + sum(step * len(values) + 16 for _, values in groups) + 20
+    width = max(width, 520)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {top + height + 70}" width="{width}" '
+           f'height="{top + height + 70}" font-family="sans-serif">',
+           f'<rect width="{width}" height="{top + height + 70}" fill="#fff"/>',
+           svg_lines.text(width / 2, 20, title, size=12, colour="#000")]
+    for level in (0, .25, .5, .75, 1):
+        y = top + height * (1 - level)
+        out += [f'<path d="M{left} {y:.1f}H{width - 10}" stroke="#ddd"/>',
+                svg_lines.text(left - 6, y + 4, f"{level:g}", "end", 10)]
+    x = left + 8
+    for name, values in groups:
+        for i, value in enumerate(values):
+            out.append(f'<rect x="{x + i * step}" y="{top + height * (1 - value):.1f}" width="{step - 2}" '
+                       f'height="{height * value:.1f}" fill="{COLOURS[i]}"/>')
+        out.append(svg_lines.text(x + step * len(values) / 2, top + height + 16, name, size=9))
+        x += step * len(values) + 16
+    for i, label in enumerate(labels):
+        at = left + i * (width - left) / len(labels)
+        out += [f'<rect x="{at:.0f}" y="{top + height + 40}" width="10" height="10" fill="{COLOURS[i]}"/>',
+                svg_lines.text(at + 16, top + height + 49, label, "start")]
+    return "\n".join([*out, "</svg>"]) + "\n"
+
+
+def lines_of(rows, field, panels):
+    """A panel for each (title, [(label, fields), ...]): `field` by threads."""
+    drawn = []
+    for title, series in panels:
+        lines = []
+        for i, (label, fields) in enumerate(series):
+            points = [(row["threads"], row[field]) for row in rows.where(**fields)]
+            lines.append(svg_lines.Line(label, COLOURS[i], DASHES[i], points))
+        drawn.append(svg_lines.Panel(title, "threads", lines, []))
+    return svg_lines.drawn(drawn, len(drawn))
+
+
+def times(rows, out, traffic, figure, text):
+    """Figures 3.3 and 3.4: time of all schedules, normalized to the largest of the data set."""
+    most = max(rows.values("threads"))
+    for data in rows.values("data"):
+        some = rows.where(data=data, row="counted", traffic=traffic, threads=most, superstep=1024)
+        largest = max(row["end"] for row in some)
+        head = ["index, range", *DEALT, *(f"{name}: response" for name in DEALT)]
+        lines, groups = [], []
+        for index in some.values("index"):
+            for share in some.where(index=index).values("radius"):
+                of = [some.one(index=index, radius=share, schedule=name) for name in DEALT]
+                ends = [row["end"] / largest for row in of]
+                lines.append([f"`{index}`, {of_range(of[0])}", *ends, *(row["response"] for row in of)])
+                groups.append((f"{index} {of_range(of[0])}".replace("r = ", "r"), ends))
+        text.append(f"\n### Figure {figure}, {data}: time, {most} threads, {traffic} traffic\n\n"
+                    f"Of the largest, {largest:.1f} units; beside it the mean units from a query's arrival to its "
+                    f"answer.\n\n" + table(head, lines))
+        (out / f"figure-{figure}-{data}.svg").write_text(
+            bars(f"Figure {figure}: counted time, {data}, {most} threads, {traffic} traffic", groups, DEALT))
+
+
+def indexes(rows, text):
+    most = max(rows.values("threads"))
+    lines = []
+    for data in rows.values("data"):
+        for schedule, traffic in (("local", "high"), ("bulk-circular", "low")):
+            some = rows.where(data=data, row="counted", schedule=schedule, traffic=traffic, threads=most,
+                              superstep=1024)
+            # Time is in queries of each index: in distances it can be compared.
+            work = {(row["index"], row["radius"]): row["end"] * row["evaluations"] for row in some}
+            for (index, radius), value in work.items():
+                row = some.one(index=index, radius=radius)
+                lines.append([f"{data}, {schedule}, {traffic}", f"`{index}`", of_range(row),
+                              value / max(work.values())])
+    text.append("\n### Figure 3.6: the indexes, counted time in distances, of the largest\n\n"
+                + table(["data, schedule, traffic", "index", "range", "time"], lines))
+
+
+def by_threads(rows, out, text):
+    radius = max(rows.where(data="words").values("radius"))
+    some = rows.where(data="words", row="counted", radius=radius, superstep=1024)
+    ways = [("local, high", {"schedule": "local", "traffic": "high"}),
+            ("bulk-circular, high", {"schedule": "bulk-circular", "traffic": "high"}),
+            ("local, low", {"schedule": "local", "traffic": "low"}),
+            ("bulk-circular, low", {"schedule": "bulk-circular", "traffic": "low"})]
+    lines = [[f"`{index}`, {label}", *(row["throughput"] for row in some.where(index=index, **fields))]
+             for index in some.values("index") for label, fields in ways]
+    threads = some.values("threads")
+    text.append("\n### Figure 3.7: speed-up, words, largest radius\n\nOne thread answers one query a unit, so the "
+                "speed-up is the throughput. Low traffic brings 5/6 of a query a thread and unit.\n\n"
+                + table(["index, schedule, traffic", *(f"threads: {n}" for n in threads)], lines))
+    (out / "figure-3.7.svg").write_text(lines_of(some, "throughput", [
+        (label, [(index, {"index": index, **fields}) for index in some.values("index")]) for label, fields in
+        (ways[0], ways[3])]))
+    lc = some.where(index="lc")
+    for figure, field, what, names in (("3.8", "unit_efficiency", "efficiency E of a unit of time, mean", DEALT),
+                                       ("3.9", "throughput", "queries answered a unit", DEALT)):
+        lines = [[f"{name}, {traffic}", *(row[field] for row in lc.where(schedule=name, traffic=traffic))]
+                 for traffic in ("high", "low") for name in names]
+        text.append(f"\n### Figure {figure}: {what}, `lc`, words, largest radius\n\n"
+                    + table(["schedule, traffic", *(f"threads: {n}" for n in threads)], lines))
+        (out / f"figure-{figure}.svg").write_text(lines_of(lc, field, [
+            (f"{what}, {traffic} traffic", [(name, {"schedule": name, "traffic": traffic}) for name in names])
+            for traffic in ("high", "low")]))
+
+
+def split(rows, out, text):
+    most = max(rows.values("threads"))
+    for data in rows.values("data"):
+        some = rows.where(data=data)
+        lines = []
+        for whole in some.where(row="index"):
+            local = some.one(row="counted", schedule="local", traffic="high", threads=most, index=whole["index"],
+                             radius=whole["radius"], superstep=1024)
+            part = some.one(row="split", parts=most, index=whole["index"], radius=whole["radius"])
+            if part and local:
+                # The largest share of a thread, in distances.
+                lines.append([f"`{whole['index']}`, {of_range(whole)}",
+                              whole["evaluations"] / most / local["efficiency"], part["end"] * whole["evaluations"]
+                              / whole["queries"], whole["evaluations"], part["evaluations"]])
+        if not lines:
+            continue
+        time, distances = (max(max(line[i], line[i + 1]) for line in lines) for i in (1, 3))
+        shown = [[line[0], line[1] / time, line[2] / time, line[3] / distances, line[4] / distances,
+                  line[4] / line[3]] for line in lines]
+        text.append(f"\n### Figures 3.10 and 3.11, {data}: one index, and one for each of {most} threads, local, high "
+                    f"traffic\n\nTime is the largest number of distances of a thread; all of the largest.\n\n"
+                    + table(["index, range", "time: one", "time: split", "distances: one", "distances: split",
+                             "split over one"], shown))
+        for figure, at, what in (("3.10", 1, "time"), ("3.11", 3, "distances a query")):
+            (out / f"figure-{figure}-{data}.svg").write_text(bars(
+                f"Figure {figure}: {what}, {data}, one index and one for each of {most} threads",
+                [(line[0].replace("`", "").replace(",", "").replace("r = ", "r"), line[at:at + 2]) for line in shown],
+                ["one index", "split"]))
+
+
+def critical(rows, text):
+    lines = []
+    for row in rows.where(row="seconds"):
+        largest = max(other["seconds"] for other in rows.where(row="seconds", index=row["index"]))
+        lines.append([f"`{row['index']}`, {of_range(row)}", row["schedule"], row["seconds"] / largest,
+                      row["supersteps"] / row["queries"], row["messages"] / row["queries"],
+                      row["critical"] / row["queries"]])
+    if lines:
+        text.append(f"\n### Figure 3.2: bulk-circular and bulk-critical, words, {rows[-1]['threads']} threads\n\nSeconds "
+                    "of the largest of the index; a query's supersteps, messages and critical regions.\n\n"
+                    + table(["index, range", "schedule", "seconds", "supersteps", "messages", "regions"], lines))
+
+
+def of_supersteps(rows, text):
+    lines = [[f"{row['schedule']}, {of_range(row)}, {row['traffic']}", row["superstep"], row["throughput"],
+              row["response"], row["unit_efficiency"], row["supersteps"] / row["queries"],
+              row["messages"] / row["queries"]] for row in rows.where(row="counted")]
+    if lines:
+        text.append(f"\n### The length of a superstep: `lc`, words, {rows[-1]['threads']} threads\n\n"
+                    + table(["schedule, range, traffic", "distances", "throughput", "response", "E of a unit",
+                             "supersteps a query", "messages a query"], lines))
+
+
+def example(rows, text):
+    lines = [[f"{row['schedule']}, {of_range(row)}", row["throughput"], row["response"], row["unit_efficiency"]]
+             for row in rows.where(row="counted")]
+    if lines:
+        text.append(f"\n### Figure 3.5's arrivals: `lc`, words, {rows[-1]['threads']} threads\n\nThe figure itself is a "
+                    "test (`metric_traffic.is_figure_3_5`): 12 units for local, 8.5 for parts.\n\n"
+                    + table(["schedule, range", "throughput", "response", "E of a unit"], lines))
+
+
+def work(rows, text):
+    lines = [[row["data"], f"`{row['index']}`", of_range(row), row["evaluations"], row["evaluations"] / row["objects"],
+              row["found"]] for row in rows.where(row="index")]
+    text.append("\n### Distances a query\n\n"
+                + table(["data", "index", "range", "distances", "of all objects", "found"], lines))
+
+
+def draw(out):
+    rows = Rows(read(out, "words") + read(out, "vectors"))
+    for row in rows:
+        row.setdefault("threads", 0)
+    text = ["Made by `bench/metric_schedules.py` from the lines beside it. Counted time: its unit is the mean number of "
+            "distances of a query.\n"]
+    work(rows, text)
+    critical(read(out, "critical"), text)
+    counted = Rows(row for row in rows if row["threads"] > 0)
+    times(counted, out, "high", "3.3", text)
+    times(counted, out, "low", "3.4", text)
+    example(read(out, "figure-3.5"), text)
+    indexes(counted, text)
+    by_threads(counted, out, text)
+    split(rows, out, text)
+    of_supersteps(read(out, "supersteps"), text)
+    (out / "tables.md").write_text("# Schedules of queries over metric indexes\n\n" + "".join(text))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bench")
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--words")
+    parser.add_argument("--vectors")
+    parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4, 8, 16])
+    parser.add_argument("--word-queries", type=int, default=40000)
+    parser.add_argument("--vector-queries", type=int, default=24000)
+    parser.add_argument("--vector-objects", type=int, default=96000)
+    parser.add_argument("--seconds", type=int, default=3, help="rounds of timed searches; 0: none")
+    parser.add_argument("--note", default="", help="what else the machine did")
+    parser.add_argument("--tables", action="store_true", help="draw again from the lines in OUT")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    if not arguments.tables:
+        run(arguments, arguments.out)
+    draw(arguments.out)
+
+
+if __name__ == "__main__":
+    main()
