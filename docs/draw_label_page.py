@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """draw_label_page.py RULERANK: draws docs/verbs/label.png, the page of `rulerank label` in a browser.
 
-A pool with texts of a few sentences is made up here. Needs chromium and chromedriver, as the page's tests do.
+A pool with texts of a few sentences is made up here. Needs chromium and chromedriver, as the page's tests do, and
+Pillow, which makes the file small.
 """
 
 import json
@@ -12,9 +13,12 @@ import subprocess
 import sys
 import tempfile
 
+from PIL import Image
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "docs" / "verbs" / "label.png"
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
-from label_test import Browser  # noqa: E402
+from label_page_test import Browser  # noqa: E402
 
 QUERIES = ["which wings bear flutter at high speed", "how hot does the nose of a blunt body get"]
 SUBJECTS = ["A thin wing", "A swept wing", "A flat plate", "A blunt body", "A cone at incidence"]
@@ -58,7 +62,8 @@ def main():
             browser.press("e")
             while browser.run("return busy"):
                 pass
-            browser.screenshot(ROOT / "docs" / "verbs" / "label.png")
+            browser.screenshot(PICTURE)
+            Image.open(PICTURE).convert("RGB").quantize(32, dither=0).save(PICTURE, optimize=True)
         finally:
             if browser:
                 browser.close()

@@ -244,7 +244,7 @@ class Labels(harness.CommandLine):
         shown = self.ask([*words[:2], "t\n", *words[2:]], 0, *self.texts())
         self.assertEqual((self.read("out"), self.read("ids")), self.want)
         first = self.order()[0]
-        self.assertIn(f"  query: +wings, {first // 10}\n  =Title {first}\n  ... hay", shown)
+        self.assertIn(f"  query: +wings, {first // 10}\n  =Title {first}\n  ... [31mhay", shown)
         self.assertIn("the *winged* thing", shown)
         self.assertRegex(shown, r"itemsets? of at most 3 features (is|are) new here and will each make a rule:\n    feature")
         self.assertRegex(shown, r"label \d: docid D\d+, query \d, \d+ of 14 features alike .*\n(      query: .*\n)?      =Title")
