@@ -174,6 +174,11 @@ std::vector<std::string> hosts_of(listen_address const& address) {
   std::vector<std::string> hosts{fmt::format(
       "{}:{}", is_v6(address.host) ? "[" + address.host + "]" : address.host, address.port)};
   if (is_loopback(address)) hosts.push_back(fmt::format("localhost:{}", address.port));
+  // Browsers leave the port of http away.
+  constexpr std::uint16_t http_port = 80;
+  if (address.port == http_port)
+    for (std::size_t i = 0, n = hosts.size(); i < n; ++i)
+      hosts.push_back(hosts[i].substr(0, hosts[i].rfind(':')));
   return hosts;
 }
 

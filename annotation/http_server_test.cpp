@@ -128,6 +128,8 @@ TEST(listen_addresses, are_read) {
   EXPECT_TRUE(is_loopback({"127.0.0.1", 1}));
   EXPECT_FALSE(is_loopback({"0.0.0.0", 1}));
   EXPECT_EQ(hosts_of({"::1", 5}), (std::vector<std::string>{"[::1]:5", "localhost:5"}));
+  EXPECT_EQ(hosts_of({"::1", 80}),
+            (std::vector<std::string>{"[::1]:80", "localhost:80", "[::1]", "localhost"}));
   EXPECT_EQ(hosts_of({"10.0.0.1", 5}), (std::vector<std::string>{"10.0.0.1:5"}));
 }
 

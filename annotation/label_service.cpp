@@ -94,10 +94,12 @@ std::string labeller_of(json const& body) {
     throw refusal(400, "found no labeller, expected a name");
   auto name = found->get<std::string>();
   if (name.empty() || name.size() > longest || printable(name) != name || name.front() == ' ' ||
-      name.back() == ' ' || name.find('"') != name.npos)
-    throw refusal(400, fmt::format("found another labeller, expected a name of 1 to {} bytes "
-                                   "without control characters and quotes",
-                                   longest));
+      name.back() == ' ' || name.find('"') != name.npos ||
+      std::string_view("=+-@'").find(name.front()) != std::string_view::npos)
+    throw refusal(400,
+                  fmt::format("found another labeller, expected a name of 1 to {} bytes "
+                              "without control characters and quotes, in front a letter or digit",
+                              longest));
   return name;
 }
 
@@ -202,7 +204,8 @@ http_response label_service::post(http_request const& request) {
     auto const found = request.fields.find(name);
     return found == request.fields.end() ? std::string() : found->second;
   };
-  if (field("origin") != "http://" + field("host"))
+  // A proxy in front may speak TLS; on this port itself nothing else can.
+  if (field("origin") != "http://" + field("host") && field("origin") != "https://" + field("host"))
     return refuse(403, "found another origin, expected this server's page");
   std::string const type = field("content-type");
   if (type != "application/json" && type != "application/json; charset=utf-8")

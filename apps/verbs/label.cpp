@@ -128,9 +128,10 @@ void add_label(CLI::App& program, session& owner) {
                    "Address and port of the page; port 0: any that is free")
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();
-  verb->add_option("--host", arguments->hosts,
-                   "NAME:PORT under which browsers reach it too, such as behind a proxy")
-      ->type_name("NAME:PORT");
+  verb->add_option(
+          "--host", arguments->hosts,
+          "Another name in browsers' addresses, with the port that they show; behind a proxy")
+      ->type_name("NAME[:PORT]");
   number_option(*verb, "--answers", arguments->answers,
                 "Labellers that answer each document before its label counts", {1, 100});
   arguments->view.add_to(*verb);
