@@ -5,6 +5,8 @@
 #include "core/sha256.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -84,12 +86,22 @@ class labelling::state final : public label_source {
     selection_->advance(*this);
   }
 
-  bool undo() {
-    if (answers_.empty()) return false;
-    answer_of_.erase(answers_.back().document);
-    answers_.pop_back();
+  bool undo() { return !answers_.empty() && take_back(answers_.back().document); }
+
+  bool take_back(std::size_t document) {
+    if (answer_of_.erase(document) == 0) return false;
+    std::erase_if(answers_, [&](datasets::answer const& a) { return a.document == document; });
     restart();
     return true;
+  }
+
+  /// Documents that could be asked about: those without a label or an answer, within the budget.
+  std::size_t most_questions() const {
+    auto open = static_cast<std::size_t>(std::ranges::count(data().labels, datasets::unlabelled)) -
+                answers_.size();
+    if (std::size_t const budget = setup().options.max_documents; budget != 0)
+      open = std::min(open, budget - selection().take().documents.size());
+    return open;
   }
 
   std::int32_t guess(std::size_t document) const;
@@ -149,6 +161,10 @@ void labelling::answer(std::size_t document, std::optional<std::int32_t> label) 
 
 bool labelling::undo() {
   return state_->undo();
+}
+
+bool labelling::take_back(std::size_t document) {
+  return state_->take_back(document);
 }
 
 std::span<std::size_t const> labelling::features(std::size_t partition) const {
@@ -217,6 +233,89 @@ std::vector<question> labelling::batch(std::size_t count) const {
   return found;
 }
 
+namespace {
+
+/// Calls take(itemset) for every way to choose `size` of the numbers below `count`, in order.
+template <class Take>
+void for_each_choice(std::size_t count, std::size_t size, Take&& take) {
+  if (size > count) return;
+  std::vector<std::size_t> chosen(size);
+  std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+  for (;;) {
+    take(chosen);
+    std::size_t at = size;
+    while (at > 0 && chosen[at - 1] == count - size + at - 1) --at;
+    if (at == 0) return;
+    ++chosen[at - 1];
+    for (; at < size; ++at) chosen[at] = chosen[at - 1] + 1;
+  }
+}
+
+/// Itemsets beyond which only shorter ones are looked at.
+constexpr std::uint64_t most_itemsets = 50'000;
+
+/// The items of an itemset at most, so that there are not too many of them.
+std::size_t items_to_look_at(std::size_t columns, std::size_t most) {
+  std::uint64_t all = 0, of_size = 1;
+  std::size_t items = 0;
+  for (; items < std::min(most, columns); ++items) {
+    of_size = of_size * (columns - items) / (items + 1);
+    all += of_size;
+    if (all > most_itemsets) break;
+  }
+  return items;
+}
+
+}  // namespace
+
+brought_rules labelling::brings(question const& asked, std::size_t most) const {
+  datasets::binned_dataset const& data = state_->data();
+  std::vector<std::size_t> columns;  // with an item of the document
+  for (std::size_t const c : features(asked.partition))
+    if (data.code(c, asked.document) != datasets::no_item) columns.push_back(c);
+  std::ranges::sort(columns);
+  // For each of them, the documents of the sample that have the same item.
+  std::vector<std::vector<bool>> shared(columns.size());
+  for (choice const& c : state_->selection().take().choices) {
+    if (c.partition != asked.partition) continue;
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      shared[i].push_back(data.code(columns[i], c.document) ==
+                          data.code(columns[i], asked.document));
+  }
+  std::size_t const sampled = shared.empty() ? 0 : shared.front().size();
+  brought_rules found;
+  found.items = items_to_look_at(columns.size(), state_->setup().max_items());
+  std::vector<std::vector<std::size_t>> shortest;
+  for (std::size_t size = 1; size <= found.items; ++size)
+    for_each_choice(columns.size(), size, [&](std::vector<std::size_t> const& itemset) {
+      ++found.itemsets;
+      for (std::size_t d = 0; d < sampled; ++d)
+        if (std::ranges::all_of(itemset, [&](std::size_t i) { return shared[i][d]; })) return;
+      ++found.unseen;
+      if (shortest.size() < most &&
+          std::ranges::none_of(shortest, [&](std::vector<std::size_t> const& inside) {
+            return std::ranges::includes(itemset, inside);
+          }))
+        shortest.push_back(itemset);
+    });
+  for (auto const& itemset : shortest) {
+    found.shortest.emplace_back();
+    for (std::size_t const i : itemset) found.shortest.back().push_back(columns[i]);
+  }
+  return found;
+}
+
+namespace {
+
+/// Answers from which on labels are guessed better.
+constexpr std::size_t few_answers = 30;
+/// The number of documents comes out within these factors of the estimate, and this many documents.
+constexpr double factor_of_few_answers = 2;
+constexpr double factor_of_more_answers = 1.5;
+constexpr double documents_beside = 10;
+
+}  // namespace
+
 outlook labelling::look_ahead(std::size_t next) const {
   state ahead(*state_);
   outlook found;
@@ -232,6 +331,16 @@ outlook labelling::look_ahead(std::size_t next) const {
     found.next_rules = more();
   }
   found.documents_rules = more();
+  if (found.documents == 0) return found;
+  double const factor =
+      answers().size() < few_answers ? factor_of_few_answers : factor_of_more_answers;
+  auto const expected = static_cast<double>(found.documents);
+  found.documents_low =
+      static_cast<std::size_t>(std::max(1.0, std::floor(expected / factor - documents_beside)));
+  found.documents_high =
+      std::min(static_cast<std::size_t>(std::ceil(expected * factor + documents_beside)),
+               state_->most_questions());
+  found.documents_low = std::min(found.documents_low, found.documents_high);
   return found;
 }
 

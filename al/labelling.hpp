@@ -41,7 +41,21 @@ struct outlook {
   std::size_t next = 0;         ///< documents asked about that `next_rules` is for
   std::int64_t next_rules = 0;  ///< rules that these would add; negative where more become invalid
   std::size_t documents = 0;    ///< documents still to be asked about, up to the end
+  /// Between these two is the number that will be asked about: for OHSUMED and MQ2008 at all but a
+  /// few of the points measured (bench/label_estimates.py).
+  std::size_t documents_low = 0;
+  std::size_t documents_high = 0;
   std::int64_t documents_rules = 0;  ///< rules that all of them would add
+};
+
+/// The rules that a document would bring, whatever its label: an itemset that no document of its
+/// partition's sample has makes a rule with it.
+struct brought_rules {
+  std::size_t items = 0;       ///< in an itemset, at most: rule_size - 1, fewer where that is much
+  std::uint64_t itemsets = 0;  ///< of the document, of so many items in the partition's features
+  std::uint64_t unseen = 0;    ///< of these, such itemsets
+  /// The shortest of them, none within another, as columns of the data set; ascending.
+  std::vector<std::vector<std::size_t>> shortest;
 };
 
 /// Selective sampling with the labels given one by one, by a person or a file: the same documents
@@ -91,6 +105,9 @@ class labelling {
   void answer(std::size_t document, std::optional<std::int32_t> label);
   /// Takes the last answer back; false when there is none. Costs a run through those before it.
   bool undo();
+  /// Takes back the answer about a document, whenever it was given; false when there is none. Costs
+  /// a run through the others.
+  bool take_back(std::size_t document);
 
   /// The answers that stand, in the order they were given. Valid until the next answer or undo.
   std::span<datasets::answer const> answers() const noexcept;
@@ -102,6 +119,10 @@ class labelling {
   /// The labelled documents with the most items in common, over all features; ties by the smaller
   /// number. At most k.
   std::vector<neighbour> nearest_labelled(std::size_t document, std::size_t k) const;
+
+  /// What a document that is asked about brings to the sample as it is, with at most `most`
+  /// examples.
+  brought_rules brings(question const& asked, std::size_t most) const;
 
   /// How the sampling would go on if each document had the label of its nearest labelled neighbour
   /// (0 while there is none): what the next `next` documents would bring (with whole queries: up to

@@ -488,5 +488,74 @@ TEST(labelling, refuses_what_makes_no_sense) {
   EXPECT_EQ(work.answers().size(), 1U);
 }
 
+/// Without the answer the sampling is where it would be had it not been given.
+TEST(labelling, answers_are_taken_back_in_any_order) {
+  context const ctx;
+  auto const data = drawn_pool(11, 60, 6);
+  auto pool = data;
+  std::ranges::fill(pool.labels, datasets::unlabelled);
+  for (std::size_t back = 0; back < 8; ++back) {
+    labelling work(ctx, pool, options_of(2));
+    std::vector<std::size_t> asked;
+    for (int i = 0; i < 8; ++i) {
+      asked.push_back(work.wanted().front().document);
+      work.answer(asked.back(), data.labels[asked.back()]);
+    }
+    EXPECT_TRUE(work.take_back(asked[back]));
+    EXPECT_FALSE(work.take_back(asked[back]));
+    labelling other(ctx, pool, options_of(2));
+    for (std::size_t const d : asked)
+      if (d != asked[back]) other.answer(d, data.labels[d]);
+    ASSERT_EQ(work.wanted().size(), other.wanted().size());
+    for (std::size_t i = 0; i < work.wanted().size(); ++i)
+      EXPECT_EQ(work.wanted()[i].document, other.wanted()[i].document);
+    work.answer(asked[back], data.labels[asked[back]]);
+    while (!work.finished())
+      work.answer(work.wanted().front().document, data.labels[work.wanted().front().document]);
+    expect_same(work.take(), reduce(ctx, data, options_of(2)));
+  }
+}
+
+/// The rules that a document has before its label is known are those of itemsets that are not new.
+TEST(labelling, a_document_brings_the_itemsets_that_its_sample_has_not) {
+  context const ctx;
+  auto const data = drawn_pool(12, 50, 5, 0);  // one label: an itemset is a rule
+  auto pool = data;
+  std::ranges::fill(pool.labels, datasets::unlabelled);
+  labelling work(ctx, pool, options_of(1));
+  std::size_t questions = 0;
+  for (; !work.finished(); ++questions) {
+    question const now = work.wanted().front();
+    brought_rules const all = work.brings(now, 1000);
+    EXPECT_EQ(all.items, 2U);
+    EXPECT_EQ(all.itemsets - all.unseen, now.rules);
+    if (questions == 0) {
+      EXPECT_EQ(all.unseen, all.itemsets);
+    }
+    for (auto const& x : all.shortest)
+      for (auto const& y : all.shortest)
+        EXPECT_TRUE(&x == &y || !std::ranges::includes(x, y)) << "one within another";
+    EXPECT_LE(work.brings(now, 2).shortest.size(), 2U);
+    work.answer(now.document, 0);
+  }
+  EXPECT_GT(questions, 3U);
+}
+
+TEST(labelling, an_outlook_has_bounds) {
+  context const ctx;
+  auto const data = drawn_pool(13, 80, 6);
+  auto pool = data;
+  std::ranges::fill(pool.labels, datasets::unlabelled);
+  labelling work(ctx, pool, options_of(2));
+  while (!work.finished()) {
+    outlook const ahead = work.look_ahead(3);
+    EXPECT_GE(ahead.documents_low, 1U);
+    EXPECT_LE(ahead.documents_low, ahead.documents);
+    EXPECT_LE(ahead.documents, ahead.documents_high);
+    work.answer(work.wanted().front().document, data.labels[work.wanted().front().document]);
+  }
+  EXPECT_EQ(work.look_ahead(3).documents_high, 0U);
+}
+
 }  // namespace
 }  // namespace rulerank::al

@@ -1,7 +1,9 @@
 #include "datasets/answers.hpp"
 
 #include "core/error.hpp"
+#include "datasets/delimited/records.hpp"
 #include "datasets/fields.hpp"
+#include "datasets/label_cells.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -23,40 +25,9 @@ namespace rulerank::datasets {
 namespace {
 
 constexpr std::string_view journal_mark = "# rulerank answers 1 ";
-constexpr std::string_view journal_header = "line\tdocid\tanswer\n";
 constexpr std::string_view undo_word = "undo";
 constexpr char const* no_journal =
     "this is no journal of answers, expected one, or a file that is not there";
-
-struct cell {
-  std::string text;
-  std::uint64_t column = 1;
-};
-
-/// The fields between tabs, without the double quotes around one; CR at the end is dropped.
-std::vector<cell> split_cells(std::string_view line) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  std::vector<cell> cells;
-  for (std::size_t begin = 0;;) {
-    std::size_t const end = std::min(line.find('\t', begin), line.size());
-    std::string_view text = line.substr(begin, end - begin);
-    std::string plain;
-    if (text.size() > 1 && text.front() == '"' && text.back() == '"') {
-      text = text.substr(1, text.size() - 2);
-      for (std::size_t i = 0; i < text.size(); ++i) {
-        plain += text[i];
-        if (text[i] == '"' && i + 1 < text.size() && text[i + 1] == '"') ++i;
-      }
-    } else {
-      while (text.starts_with(' ')) text.remove_prefix(1);
-      while (text.ends_with(' ')) text.remove_suffix(1);
-      plain = text;
-    }
-    cells.push_back({std::move(plain), begin + 1});
-    if (end == line.size()) return cells;
-    begin = end + 1;
-  }
-}
 
 template <class Number>
 std::optional<Number> whole_number(std::string_view text) {
@@ -78,29 +49,32 @@ class row_reader {
     throw error({name_, line, column}, what);
   }
 
-  std::size_t document(std::uint64_t number, cell const& c) const {
+  std::size_t document(label_cell const& c) const {
     auto const place = whole_number<std::size_t>(c.text);
     if (!place || *place >= pool_.size())
-      fail(number, c.column,
+      fail(c.line, c.column,
            fmt::format("found line '{}', expected 0 to {}, a document of {}", c.text,
                        pool_.size() - 1, pool_.name));
     return document_at_[*place];
   }
 
-  void check_docid(std::uint64_t number, cell const& c, std::size_t document) const {
-    // A docid may have quotes of its own, which split_cells takes for a spreadsheet's.
-    std::string const expected = clean(pool_.docid(document));
-    if (c.text != expected && c.text != split_cells(expected).front().text)
-      fail(number, c.column,
-           fmt::format("found docid '{}', expected '{}', which line {} of {} has", c.text, expected,
-                       places_[document], pool_.name));
+  /// A docid as it is, or as a spreadsheet or an older version of the table has it: without the
+  /// guard, without quotes of its own, on one line.
+  void check_docid(label_cell const& c, std::size_t document) const {
+    std::string const expected = without_controls(pool_.docid(document));
+    std::string const on_one_line = clean(expected);
+    for (std::string const& same : {expected, on_one_line, without_quotes(on_one_line)})
+      if (c.text == same || unguarded(c.text) == same) return;
+    fail(c.line, c.column,
+         fmt::format("found docid '{}', expected '{}', which line {} of {} has", c.text,
+                     on_one_line, places_[document], pool_.name));
   }
 
-  std::optional<std::int32_t> label(std::uint64_t number, cell const& c) const {
+  std::optional<std::int32_t> label(label_cell const& c) const {
     if (c.text == left_out_word) return {};
     auto const label = whole_number<std::int32_t>(c.text);
     if (!label)
-      fail(number, c.column,
+      fail(c.line, c.column,
            fmt::format("found '{}', expected a label, an integer of 0 or more, or {}", c.text,
                        left_out_word));
     return label;
@@ -127,76 +101,105 @@ std::string word_of(std::optional<std::int32_t> label) {
 }
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::string_view expected_header =
+    "a header with line and label, between tabs, commas or semicolons";
+
+/// The header of a table of labels: where its columns are.
+struct label_columns {
+  std::size_t count = 0;
+  std::optional<std::size_t> line, docid, label;
+};
+
+label_columns read_header(row_reader const& rows, std::vector<label_cell> const& cells) {
+  label_columns found;
+  found.count = cells.size();
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    auto* const at = cells[i].text == "line"    ? &found.line
+                     : cells[i].text == "docid" ? &found.docid
+                     : cells[i].text == "label" ? &found.label
+                                                : nullptr;
+    if (at == nullptr) continue;
+    if (*at)
+      rows.fail(cells[i].line, cells[i].column,
+                fmt::format("column '{}' is there twice, expected it once", cells[i].text));
+    *at = i;
+  }
+  if (!found.line || !found.label)
+    rows.fail(cells[0].line, 1,
+              fmt::format("found no column '{}', expected {}", found.line ? "label" : "line",
+                          expected_header));
+  return found;
+}
 
 }  // namespace
 
 std::vector<answer> read_labels(context const& ctx, std::string const& path, dataset const& pool) {
   auto const source = open_text(ctx, path);
   std::string const name = display_name(path);
-  std::string_view text = source->bytes();
-  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   row_reader const rows(name, pool);
+  label_records records(source->bytes(), name);
   std::vector<answer> answers;
   std::unordered_map<std::size_t, std::size_t> seen;  // document -> answer
-  std::optional<std::size_t> line_at, docid_at, label_at;
-  std::size_t columns = 0;
-  for_each_line(text, [&](std::string_view line, std::uint64_t number) {
-    auto const cells = split_cells(line);
-    if (cells.size() == 1 && cells[0].text.empty()) return;
-    if (columns == 0) {
-      columns = cells.size();
-      for (std::size_t i = 0; i < cells.size(); ++i) {
-        auto* const at = cells[i].text == "line"    ? &line_at
-                         : cells[i].text == "docid" ? &docid_at
-                         : cells[i].text == "label" ? &label_at
-                                                    : nullptr;
-        if (at == nullptr) continue;
-        if (*at)
-          rows.fail(number, cells[i].column,
-                    fmt::format("column '{}' is there twice, expected it once", cells[i].text));
-        *at = i;
-      }
-      if (!line_at || !label_at)
-        rows.fail(number, 1,
-                  fmt::format("found no column '{}', expected a header with line and label, "
-                              "separated by tabs",
-                              line_at ? "label" : "line"));
-      return;
+  label_columns columns;
+  while (records.next()) {
+    auto const& cells = records.cells();
+    if (std::all_of(cells.begin(), cells.end(), [](label_cell const& c) { return c.text.empty(); }))
+      continue;
+    if (columns.count == 0) {
+      columns = read_header(rows, cells);
+      continue;
     }
     // Spreadsheets leave empty fields at the end of a row out, or add some.
-    if (cells.size() <= *line_at)
-      rows.fail(number, 1,
-                fmt::format("found {}, expected {}", counted(cells.size(), "field"), columns));
-    if (std::all_of(cells.begin(), cells.end(), [](cell const& c) { return c.text.empty(); }))
-      return;
-    std::size_t const document = rows.document(number, cells[*line_at]);
-    if (docid_at && *docid_at < cells.size()) rows.check_docid(number, cells[*docid_at], document);
-    if (*label_at >= cells.size() || cells[*label_at].text.empty()) return;
-    answer const read{document, rows.label(number, cells[*label_at]), number};
+    if (cells.size() <= *columns.line)
+      rows.fail(
+          cells[0].line, 1,
+          fmt::format("found {}, expected {}", counted(cells.size(), "field"), columns.count));
+    std::size_t const document = rows.document(cells[*columns.line]);
+    if (columns.docid && *columns.docid < cells.size())
+      rows.check_docid(cells[*columns.docid], document);
+    if (*columns.label >= cells.size() || cells[*columns.label].text.empty()) continue;
+    label_cell const& said = cells[*columns.label];
+    answer const read{document, rows.label(said), said.line};
     auto const [known, added] = seen.emplace(document, answers.size());
     if (added)
       answers.push_back(read);
     else if (!(answers[known->second] == read))
-      rows.fail(number, cells[*label_at].column,
+      rows.fail(said.line, said.column,
                 fmt::format("found '{}', but line {} says '{}' of the same document, expected one "
                             "answer",
-                            cells[*label_at].text, answers[known->second].line,
+                            said.text, answers[known->second].line,
                             word_of(answers[known->second].label)));
-  });
-  if (columns == 0)
-    rows.fail(1, 1, "found nothing, expected a header with line and label, separated by tabs");
+  }
+  if (columns.count == 0)
+    rows.fail(1, 1, fmt::format("found nothing, expected {}", expected_header));
   return answers;
 }
 
-std::string labels_to_fill(dataset const& pool, std::span<std::size_t const> documents) {
-  std::string text = "line\tdocid\tqid\tlabel\tcomment\n";
+std::string labels_to_fill(dataset const& pool, std::span<std::size_t const> documents,
+                           label_form const& form) {
+  std::string text(form.delimiter == '\t' ? "" : byte_order_mark);
+  char const between = form.delimiter;
+  auto const add_row = [&](std::vector<std::string> const& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (i > 0) text += between;
+      append_cell(cells[i], between, text);
+    }
+    text += '\n';
+  };
+  std::vector<std::string> titles{"line", "docid", "qid", "label"};
+  titles.insert(titles.end(), form.titles.begin(), form.titles.end());
+  titles.emplace_back("comment");
+  add_row(titles);
   auto const places = input_places(pool);
   for (std::size_t const d : documents) {
     auto const query = std::partition_point(pool.queries.begin(), pool.queries.end(),
                                             [d](query_group const& q) { return q.end <= d; });
-    fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\t\t{}\n", places[d],
-                   row_reader::clean(pool.docid(d)), row_reader::clean(query->qid),
-                   row_reader::clean(pool.comment(d)));
+    std::vector<std::string> cells{fmt::format("{}", places[d]), guarded_id(pool.docid(d)),
+                                   guarded_id(query->qid), ""};
+    if (form.cells_of)
+      for (std::string const& more : form.cells_of(d)) cells.push_back(guarded(more));
+    cells.push_back(guarded(pool.comment(d)));
+    add_row(cells);
   }
   return text;
 }
@@ -230,8 +233,9 @@ void sync_folder(std::string const& path) {
 
 }  // namespace
 
-answer_journal::answer_journal(std::string path, std::string_view identity, dataset const& pool)
-    : path_(std::move(path)), pool_(pool), places_(input_places(pool)) {
+answer_journal::answer_journal(std::string path, std::string_view identity, dataset const& pool,
+                               labellers who)
+    : path_(std::move(path)), pool_(pool), who_(who), places_(input_places(pool)) {
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail_to_write(path_);
   try {
@@ -244,7 +248,7 @@ answer_journal::answer_journal(std::string path, std::string_view identity, data
     std::string const text = read_all(descriptor_, path_);
     // What has no line feed at its end was not answered: the process ended while it was written.
     std::size_t const whole = text.find_last_of('\n') + 1;
-    std::string const head = fmt::format("{}{}\n{}", journal_mark, identity, journal_header);
+    std::string const head = fmt::format("{}{}\n{}\n", journal_mark, identity, header());
     if (text.size() < head.size() && head.starts_with(text)) {
       if (::ftruncate(descriptor_, 0) != 0) fail_to_write(path_);
       append(head);
@@ -279,31 +283,48 @@ void answer_journal::read(std::string_view text, std::string_view identity) {
       return;
     }
     if (number == 2) {
-      if (line != journal_header.substr(0, journal_header.size() - 1))
-        rows.fail(2, 1, "found another header, expected line, docid and answer");
+      if (line != header())
+        rows.fail(2, 1,
+                  fmt::format("found another header, expected {}",
+                              who_ == labellers::one
+                                  ? "line, docid and answer: the answers of one labeller"
+                                  : "line, docid, answer and labeller: those of several"));
       return;
     }
-    auto const cells = split_cells(line);
-    if (cells.size() != 3)
-      rows.fail(
-          number, 1,
-          fmt::format("found {}, expected line, docid and answer", counted(cells.size(), "field")));
-    std::size_t const document = rows.document(number, cells[0]);
-    rows.check_docid(number, cells[1], document);
+    auto const cells = split_cells(line, number);
+    std::size_t const columns = who_ == labellers::one ? 3 : 4;
+    if (cells.size() != columns)
+      rows.fail(number, 1,
+                fmt::format("found {}, expected line, docid{}", counted(cells.size(), "field"),
+                            who_ == labellers::one ? " and answer" : ", answer and labeller"));
+    std::size_t const document = rows.document(cells[0]);
+    rows.check_docid(cells[1], document);
+    std::string const labeller = columns == 4 ? cells[3].text : std::string();
+    auto const before = std::ranges::find_if(answers_, [&](answer const& a) {
+      return a.document == document && a.labeller == labeller;
+    });
     if (cells[2].text == undo_word) {
-      if (answers_.empty() || answers_.back().document != document)
+      if (before == answers_.end() || (who_ == labellers::one && before + 1 != answers_.end()))
         rows.fail(number, cells[0].column,
                   "this undoes an answer that is not the last one, expected the last one");
-      answers_.pop_back();
+      answers_.erase(before);
       return;
     }
-    answers_.push_back({document, rows.label(number, cells[2]), number});
+    if (who_ == labellers::several && before != answers_.end()) answers_.erase(before);
+    answers_.push_back({document, rows.label(cells[2]), number, labeller});
   });
 }
 
-std::string answer_journal::row(std::size_t document, std::string_view said) const {
-  return fmt::format("{}\t{}\t{}\n", places_[document], row_reader::clean(pool_.docid(document)),
-                     said);
+std::string answer_journal::header() const {
+  return who_ == labellers::one ? "line\tdocid\tanswer" : "line\tdocid\tanswer\tlabeller";
+}
+
+std::string answer_journal::row(std::size_t document, std::string_view said,
+                                std::string_view labeller) const {
+  std::string text =
+      fmt::format("{}\t{}\t{}", places_[document], row_reader::clean(pool_.docid(document)), said);
+  if (who_ == labellers::several) text += fmt::format("\t{}", labeller);
+  return text + '\n';
 }
 
 void answer_journal::append(std::string_view text) {
@@ -326,14 +347,22 @@ void answer_journal::append(std::string_view text) {
   if (::fsync(descriptor_) != 0) fail_to_write(path_);
 }
 
-void answer_journal::add(std::size_t document, std::optional<std::int32_t> label) {
-  append(row(document, word_of(label)));
-  answers_.push_back({document, label});
+void answer_journal::add(std::size_t document, std::optional<std::int32_t> label,
+                         std::string labeller) {
+  append(row(document, word_of(label), labeller));
+  if (who_ == labellers::several)
+    std::erase_if(answers_, [&](answer const& a) {
+      return a.document == document && a.labeller == labeller;
+    });
+  answers_.push_back({document, label, 0, std::move(labeller)});
 }
 
-void answer_journal::undo() {
-  append(row(answers_.back().document, undo_word));
-  answers_.pop_back();
+void answer_journal::undo(std::string_view labeller) {
+  auto const last = std::find_if(answers_.rbegin(), answers_.rend(), [&](answer const& a) {
+    return who_ == labellers::one || a.labeller == labeller;
+  });
+  append(row(last->document, undo_word, last->labeller));
+  answers_.erase(std::next(last).base());
 }
 
 }  // namespace rulerank::datasets

@@ -69,13 +69,14 @@ TEST_F(answers, are_read) {
 
 TEST_F(answers, that_are_wrong_are_told_with_their_place) {
   EXPECT_EQ(message(""),
-            "1:1: found nothing, expected a header with line and label, separated by tabs");
-  EXPECT_EQ(
-      message("line,label\n1,2\n"),
-      "1:1: found no column 'line', expected a header with line and label, separated by tabs");
-  EXPECT_EQ(
-      message("line\tdocid\n"),
-      "1:1: found no column 'label', expected a header with line and label, separated by tabs");
+            "1:1: found nothing, expected a header with line and label, between tabs, commas or "
+            "semicolons");
+  EXPECT_EQ(message("line|label\n1|2\n"),
+            "1:1: found no column 'line', expected a header with line and label, between tabs, "
+            "commas or semicolons");
+  EXPECT_EQ(message("line\tdocid\n"),
+            "1:1: found no column 'label', expected a header with line and label, between tabs, "
+            "commas or semicolons");
   EXPECT_EQ(message("line\tlabel\tline\n"), "1:12: column 'line' is there twice, expected it once");
   EXPECT_EQ(message("line\tlabel\n4\t1\n"),
             "2:1: found line '4', expected 0 to 3, a document of pool");
@@ -94,10 +95,38 @@ TEST_F(answers, that_are_wrong_are_told_with_their_place) {
 TEST_F(answers, table_to_fill_in_is_read_again) {
   std::vector<std::size_t> const documents{3, 0, 1};
   EXPECT_EQ(labels_to_fill(pool_, documents),
-            "line\tdocid\tqid\tlabel\tcomment\n3\t\"Z\"\tb\t\tdocid = \"Z\"\n0\tX\ta\t\tdocid = X\n"
-            "1\tY\ta\t\tdocid = Y  says \"so\"\n");
+            "line\tdocid\tqid\tlabel\tcomment\n3\t\"'\"\"Z\"\"\"\tb\t\t\"docid = \"\"Z\"\"\"\n"
+            "0\tX\ta\t\tdocid = X\n1\tY\ta\t\t\"docid = Y  says\t\"\"so\"\"\"\n");
   EXPECT_TRUE(read(labels_to_fill(pool_, documents)).empty());
   EXPECT_EQ(labels_to_fill(pool_, {}), "line\tdocid\tqid\tlabel\tcomment\n");
+}
+
+TEST_F(answers, table_between_commas_has_text_and_is_read_again) {
+  label_form form;
+  form.delimiter = ',';
+  form.titles = {"query", "text"};
+  form.cells_of = [](std::size_t d) {
+    return std::vector<std::string>{"=1+1", d == 0 ? "two\nlines, \"quoted\"" : "\tcell"};
+  };
+  std::vector<std::size_t> const documents{1, 0};
+  std::string const table = labels_to_fill(pool_, documents, form);
+  EXPECT_EQ(table,
+            "\xEF\xBB\xBFline,docid,qid,label,query,text,comment\n"
+            "1,Y,a,,'=1+1,'\tcell,\"docid = Y  says\t\"\"so\"\"\"\n"
+            "0,X,a,,'=1+1,\"two\nlines, \"\"quoted\"\"\",docid = X\n");
+  EXPECT_TRUE(read(table).empty());
+}
+
+TEST_F(answers, as_spreadsheets_save_them_are_read) {
+  std::vector<answer> const expected{{1, 2, 0}, {0, 1, 0}};
+  EXPECT_EQ(read("line,docid,label,text\r\n1,Y,2,\"a\r\nb, \"\"c\"\"\"\r\n0,X,1,\r\n"), expected);
+  EXPECT_EQ(read("\xEF\xBB\xBFlabel;line;docid\n2;1;'Y\n1;0;\"'X\"\n;3;Z\n"), expected);
+  EXPECT_EQ(read("sep=,\nline,label\n1,2\n0,1\n"), expected);
+  EXPECT_EQ(read("line,text,label\n1,\"a\n\nb\",2\n0,x,1\n")[1].line, 5U);
+  EXPECT_EQ(message("line,text,label\n1,\"a\nb\",2\n0,x,y\n"),
+            "4:5: found 'y', expected a label, an integer of 0 or more, or skip");
+  EXPECT_EQ(message(std::string("\xFF\xFEl\0", 4)),
+            "1:1: found UTF-16, expected UTF-8 (`CSV UTF-8` in a spreadsheet)");
 }
 
 TEST_F(answers, journal_keeps_what_stands) {
@@ -118,6 +147,28 @@ TEST_F(answers, journal_keeps_what_stands) {
   EXPECT_EQ(std::vector<answer>(journal.answers().begin(), journal.answers().end()), expected);
   journal.undo();
   EXPECT_TRUE(bytes().ends_with("3\t\"Z\"\t0\n3\t\"Z\"\tundo\n"));
+}
+
+TEST_F(answers, journal_of_several_keeps_one_answer_of_each_about_a_document) {
+  std::vector<answer> const expected{{1, 2, 0, "Bo"}, {3, 1, 0, "=An"}, {1, {}, 0, "=An"}};
+  auto const standing = [](answer_journal const& journal) {
+    return std::vector<answer>(journal.answers().begin(), journal.answers().end());
+  };
+  {
+    answer_journal journal(path_, "me", pool_, labellers::several);
+    journal.add(1, 0, "=An");
+    journal.add(1, 2, "Bo");
+    journal.add(3, 1, "=An");
+    journal.add(1, {}, "=An");
+    journal.add(0, 2, "Bo");
+    journal.undo("Bo");
+    EXPECT_EQ(standing(journal), expected);
+    EXPECT_EQ(bytes(),
+              "# rulerank answers 1 me\nline\tdocid\tanswer\tlabeller\n1\tY\t0\t=An\n1\tY\t2\tBo\n"
+              "3\t\"Z\"\t1\t=An\n1\tY\tskip\t=An\n0\tX\t2\tBo\n0\tX\tundo\tBo\n");
+  }
+  EXPECT_EQ(standing(answer_journal(path_, "me", pool_, labellers::several)), expected);
+  EXPECT_THROW(answer_journal(path_, "me", pool_), error) << "of several, read as of one";
 }
 
 TEST_F(answers, journal_cut_anywhere_is_gone_on_with) {

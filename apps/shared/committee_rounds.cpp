@@ -143,7 +143,7 @@ class committee_rounds {
       shown.why += fmt::format(": the committee disagrees on {} of its pairs", p.disagreement);
     shown.columns = all_features_;
     shown.neighbours =
-        al::nearest(pool_.binned, p.document, how_.asking.neighbours,
+        al::nearest(pool_.binned, p.document, how_.asking.view.neighbours,
                     [&](std::size_t d) { return label_of(d) != datasets::unlabelled; });
     shown.label_of = [this](std::size_t d) { return label_of(d); };
     shown.estimate = [round = p.round, left, this] {
@@ -199,7 +199,7 @@ class committee_rounds {
     for (committee::pick const& p : missing) wanted.push_back(p.document);
     if (asking.pending.empty() && !found_.dialogue)
       refuse_unlabelled(asking, pool_.train, wanted.front(), "picked");
-    end_for_labels(owner_, asking, pool_.train, wanted, "second_stage", summary,
+    end_for_labels(owner_, asking, pool_.train, found_.shown, wanted, "second_stage", summary,
                    fmt::format("{} in round {} of {}{}", documents_want_labels(wanted.size()),
                                missing.front().round, options_.rounds,
                                asking.pending.empty() ? "" : ", see " + asking.pending));

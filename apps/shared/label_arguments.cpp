@@ -25,9 +25,11 @@ void label_arguments::add_to(CLI::App& verb) {
       ->type_name("file|ask|file:P")
       ->capture_default_str()
       ->group(group);
-  path_option(verb, "--pending", pending,
-              "Write the documents that want labels to this TSV, and end with exit code 5")
-      ->type_name("OUT.tsv")
+  path_option(
+      verb, "--pending", pending,
+      "Write the documents that want labels to this table (.csv: between commas, else tabs), and "
+      "end with exit code 5")
+      ->type_name("OUT.csv|tsv")
       ->group(group);
   number_option(verb, "--batch", batch,
                 "Documents in --pending: the next ones, partly guessed; 0: "
@@ -37,13 +39,7 @@ void label_arguments::add_to(CLI::App& verb) {
               "Keep every answer in this file, and go on where it ends; ask needs it")
       ->type_name("STATE")
       ->group(group);
-  path_option(verb, "--names", names, "Lines of a feature's number and its name, for ask")
-      ->type_name("FILE")
-      ->group(group);
-  number_option(verb, "--max-label", max_label, "Largest label that ask takes", {0, 1'000'000})
-      ->group(group);
-  number_option(verb, "--neighbours", neighbours, "Nearest labelled documents that ask shows")
-      ->group(group);
+  view.add_to(verb);
 }
 
 std::string label_arguments::labels_file() const {
@@ -68,9 +64,12 @@ void label_arguments::check(std::string const& train) const {
           "--oracle ask reads answers from standard input, expected --train in a file");
   } else if (batch != 0 && pending.empty()) {
     throw usage_error("--batch is the length of --pending, and there is none");
-  } else if (!names.empty()) {
+  } else if (!view.names.empty()) {
     throw usage_error("--names is for --oracle ask, and nobody is asked");
   }
+  view.check();
+  if (!view.show.empty() && oracle != "ask" && pending.empty())
+    throw usage_error("--show is for --oracle ask and --pending, and there is neither");
   if (oracle == "ask" && batch != 0)
     throw usage_error("--batch beside --oracle ask, expected --oracle file or file:P");
   if (oracle == "file" && !resume.empty())

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "apps/shared/view_arguments.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,15 +11,13 @@
 namespace rulerank::apps {
 
 /// Who labels the documents that `reduce` chooses: --oracle --pending --batch --resume, and how a
-/// person is asked: --names --max-label --neighbours.
+/// person is asked: see `view_arguments`.
 struct label_arguments {
   std::string oracle = "file";
   std::string pending;
   std::size_t batch = 0;
   std::string resume;
-  std::string names;
-  std::int32_t max_label = 4;
-  std::size_t neighbours = 3;
+  view_arguments view;
 
   void add_to(CLI::App& verb);
   /// The file of --oracle file:P, or empty.

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
-#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <unistd.h>
 
 namespace rulerank::apps {
 
@@ -20,13 +20,11 @@ constexpr std::string_view help =
     "  0, 1, ...   the document's label\n"
     "  s, skip     leave this document out: the next one takes its place\n"
     "  u, undo     take the last answer back\n"
+    "  t, text     show the whole text, where --show has it\n"
     "  a, all      show all features of the document\n"
     "  e, estimate what more labels would bring, as far as can be guessed\n"
     "  f, finish   end, with what has been chosen so far as the result\n"
     "  q, quit     leave; the same line goes on here later\n";
-
-/// Documents that an estimate looks ahead.
-constexpr std::size_t next_documents = 10;
 
 std::string trimmed(std::string const& text) {
   std::size_t const begin = text.find_first_not_of(" \t\r");
@@ -39,104 +37,132 @@ void show_line(fmt::format_string<Values...> form, Values&&... values) {
   write_to_standard_error(fmt::format(form, std::forward<Values>(values)...));
 }
 
-/// A listed value of a document as text; none where it is not listed.
-std::optional<std::string> value_of(datasets::dataset const& data, std::size_t document,
-                                    std::uint32_t feature) {
-  auto const entries = data.document(document);
-  auto const entry =
-      std::ranges::lower_bound(entries, feature, {}, &datasets::feature_value::feature);
-  if (entry == entries.end() || entry->feature != feature) return {};
-  return fmt::format("{:.6g}", entry->value);
+/// Columns of a line of text.
+constexpr std::size_t line_width = 96;
+
+/// Around a word that is marked, until the line is broken: a text has no control characters.
+constexpr char mark_begin = '\1';
+constexpr char mark_end = '\2';
+
+/// Lines of at most `line_width` characters, broken at blanks and where the text breaks them.
+std::vector<std::string> wrapped(std::string_view text) {
+  std::vector<std::string> lines(1);
+  std::size_t width = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t const end = std::min(text.find_first_of(" \n", begin), text.size());
+    std::string_view const word = text.substr(begin, end - begin);
+    auto const letters = static_cast<std::size_t>(std::ranges::count_if(word, [](char c) {
+      return c != mark_begin && c != mark_end && (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    }));
+    if (width > 0 && width + 1 + letters > line_width) {
+      lines.emplace_back();
+      width = 0;
+    }
+    if (width > 0) lines.back() += ' ';
+    width += letters + (width > 0 ? 1 : 0);
+    lines.back() += word;
+    if (end < text.size() && text[end] == '\n') {
+      lines.emplace_back();
+      width = 0;
+    }
+    begin = end + 1;
+  }
+  return lines;
+}
+
+/// A mark's end and begin again where a line is broken within it, and what the terminal has for
+/// them.
+std::string with_marks(std::string_view line, bool& inside, bool styled) {
+  std::string_view const on = styled ? "\033[1m" : "*", off = styled ? "\033[0m" : "*";
+  std::string shown(inside ? on : "");
+  for (char const c : line) {
+    if (c == mark_begin || c == mark_end) {
+      inside = c == mark_begin;
+      shown += inside ? on : off;
+    } else {
+      shown += c;
+    }
+  }
+  if (inside) shown += off;
+  return shown;
+}
+
+/// A name of a document, for one line.
+std::string title_of(std::string const& docid, std::string const& qid) {
+  return fmt::format("docid {}, query {}", printable(docid), printable(qid));
+}
+
+void show_features(std::vector<annotation::feature_view> const& features) {
+  for (annotation::feature_view const& f : features)
+    show_line("    {:<14} {}\n", f.value, printable(f.range));
 }
 
 }  // namespace
 
-std::string describe(al::outlook const& ahead, std::size_t answers) {
-  if (ahead.documents == 0)
-    return fmt::format("{} so far; no further document is wanted", counted(ahead.rules, "rule"));
-  if (answers < enough_answers)
-    return fmt::format("{} so far; what more documents bring can be guessed after {} answers",
-                       counted(ahead.rules, "rule"), enough_answers);
-  return fmt::format(
-      "{} so far; with guessed labels about {} more by the next {}, about {} by {} up to the end",
-      counted(ahead.rules, "rule"), ahead.next_rules, counted(ahead.next, "document"),
-      ahead.documents_rules, counted(ahead.documents, "document"));
-}
+label_dialogue::label_dialogue(annotation::question_views const& views, std::int32_t max_label,
+                               datasets::answer_journal& journal, std::istream& in)
+    : views_(views),
+      max_label_(max_label),
+      journal_(journal),
+      in_(in),
+      styled_(::isatty(STDERR_FILENO) == 1) {}
 
-label_dialogue::label_dialogue(sources what, datasets::answer_journal& journal, std::istream& in)
-    : what_(std::move(what)), journal_(journal), in_(in) {}
-
-std::string label_dialogue::title(std::size_t document) const {
-  auto const& queries = what_.train.queries;
-  auto const query =
-      std::partition_point(queries.begin(), queries.end(),
-                           [&](datasets::query_group const& q) { return q.end <= document; });
-  return fmt::format("docid {}, query {}", printable(what_.train.docid(document)),
-                     printable(query->qid));
-}
-
-void label_dialogue::show_features(std::size_t document,
-                                   std::span<std::size_t const> columns) const {
-  for (std::size_t const column : columns) {
-    std::uint32_t const feature = what_.binned.features[column];
-    std::string shown = value_of(what_.train, document, feature).value_or("not listed");
-    // An unlisted 0 may become another value, and a listed value one that is not listed: 0.
-    if (what_.norm != datasets::normalization::none)
-      shown += " -> " + value_of(what_.normalized, document, feature).value_or("0");
-    std::size_t const code = what_.binned.code(column, document);
-    datasets::item_range const none{feature};
-    datasets::item_range const& range =
-        code == datasets::no_item ? none : what_.ranges[what_.binned.item_begin[column] + code];
-    show_line("    {:<14} {}\n", shown, printable(datasets::words_of(range, what_.names)));
+/// What stands in a text is made printable, piece by piece, before anything else is put in.
+void label_dialogue::show_text(annotation::marked_text const& text) const {
+  std::string whole;
+  for (annotation::text_piece const& piece : text) {
+    std::string shown;
+    for (std::size_t begin = 0; begin <= piece.text.size();) {
+      std::size_t const end = std::min(piece.text.find_first_of("\n\t", begin), piece.text.size());
+      shown += printable(std::string_view(piece.text).substr(begin, end - begin));
+      if (end < piece.text.size()) shown += piece.text[end] == '\n' ? '\n' : ' ';
+      begin = end + 1;
+    }
+    whole += piece.marked ? mark_begin + shown + mark_end : shown;
   }
+  bool inside = false;
+  for (std::string const& line : wrapped(whole))
+    show_line("  {}\n", with_marks(line, inside, styled_));
 }
 
-void label_dialogue::show_all_features(std::size_t document) const {
-  std::vector<std::size_t> columns(what_.binned.feature_count());
-  std::iota(columns.begin(), columns.end(), std::size_t{0});
-  show_features(document, columns);
-}
-
-void label_dialogue::show(request const& now) const {
-  show_line("\nAnswer {}: {}\n", journal_.answers().size() + 1, title(now.document));
-  if (std::string const comment = printable(what_.train.comment(now.document)); !comment.empty())
+void label_dialogue::show(annotation::question_view const& view) const {
+  show_line("\nAnswer {}: {}\n", journal_.answers().size() + 1, title_of(view.docid, view.qid));
+  if (!view.query.empty()) show_text({{"query: " + view.query, false}});
+  if (!view.title.empty()) show_text(view.title);
+  if (!view.passage.empty()) show_text(view.passage);
+  if (std::string const comment = printable(view.comment); !comment.empty())
     show_line("  {}\n", comment);
-  show_line("  {}, by\n", now.why);
-  if (what_.norm != datasets::normalization::none)
-    show_line("    (value -> normalized within its query by {}, as the ranges are)\n",
-              datasets::name_of(what_.norm));
-  show_features(now.document, now.columns);
-  if (!now.neighbours.empty()) write_to_standard_error("  nearest labelled documents\n");
-  for (al::neighbour const& n : now.neighbours)
-    show_line("    label {}: {}, {} of {} alike  {}\n", now.label_of(n.document), title(n.document),
-              n.shared_items, counted(what_.binned.feature_count(), "feature"),
-              printable(what_.train.comment(n.document)));
+  show_line("  {}, by\n", view.why);
+  show_features(view.features);
+  if (!view.brings.empty())
+    show_line("  {}{}\n", view.brings[0], view.brings.size() > 1 ? ":" : "");
+  for (std::size_t i = 1; i < view.brings.size(); ++i)
+    show_line("    {}\n", printable(view.brings[i]));
+  if (!view.neighbours.empty()) write_to_standard_error("  nearest labelled documents\n");
+  for (annotation::neighbour_view const& n : view.neighbours) {
+    show_line("    label {}: {}, {} of {} alike  {}\n", n.label, title_of(n.docid, n.qid), n.shared,
+              counted(view.feature_count, "feature"), printable(n.comment));
+    if (!n.query.empty()) show_line("      query: {}\n", printable(n.query));
+    if (!n.title.empty()) show_line("      {}\n", printable(n.title));
+  }
 }
 
 al::reply label_dialogue::operator()(al::question const& now, al::labelling const& work) {
   request shown;
-  shown.document = now.document;
-  shown.why = work.whole_queries()
-                  ? fmt::format("one of {} to be labelled of query {}",
-                                counted(work.wanted().size(), "document"), now.iteration + 1)
-              : now.iteration == 0
-                  ? fmt::format("the most representative document of partition {}", now.partition)
-                  : fmt::format("the document with the fewest rules ({}) of partition {}",
-                                now.rules, now.partition);
-  auto const columns = work.features(now.partition);
-  shown.columns.assign(columns.begin(), columns.end());
-  shown.neighbours = work.nearest_labelled(now.document, what_.neighbours);
-  shown.label_of = [&](std::size_t d) { return work.label_of(d); };
-  shown.estimate = [&] { return describe(work.look_ahead(next_documents), work.answers().size()); };
+  static_cast<annotation::view_request&>(shown) = views_.request(now, work);
+  shown.estimate = [&] {
+    return annotation::describe(work.look_ahead(annotation::next_documents), work.answers().size());
+  };
   return (*this)(shown);
 }
 
 al::reply label_dialogue::operator()(request const& now, std::size_t kept) {
   using kind = al::reply::kind;
-  show(now);
+  annotation::question_view const view = views_.view(now);
+  show(view);
   for (;;) {
-    show_line("label 0 to {} (s skip, u undo, a all, e estimate, f finish, q quit, ?): ",
-              what_.max_label);
+    show_line("label 0 to {} (s skip, u undo, {}a all, e estimate, f finish, q quit, ?): ",
+              max_label_, views_.has_texts() ? "t text, " : "");
     std::string line;
     if (!std::getline(in_, line)) return {kind::quit};
     std::string const word = trimmed(line);
@@ -144,7 +170,7 @@ al::reply label_dialogue::operator()(request const& now, std::size_t kept) {
     std::int32_t label = -1;
     auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), label);
     if (status == std::errc{} && end == word.data() + word.size() && label >= 0 &&
-        label <= what_.max_label) {
+        label <= max_label_) {
       journal_.add(now.document, label);
       return {kind::label, label};
     }
@@ -159,7 +185,9 @@ al::reply label_dialogue::operator()(request const& now, std::size_t kept) {
       }
       write_to_standard_error("there is no answer to take back\n");
     } else if (word == "a" || word == "all") {
-      show_all_features(now.document);
+      show_features(views_.all_features(now.document));
+    } else if ((word == "t" || word == "text") && views_.has_texts()) {
+      show_text(view.whole);
     } else if (word == "e" || word == "estimate") {
       show_line("{}\n", now.estimate());
     } else if (word == "f" || word == "finish") {

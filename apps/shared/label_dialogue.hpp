@@ -1,17 +1,14 @@
 #pragma once
 
 #include "al/labelling.hpp"
+#include "annotation/question_view.hpp"
 #include "datasets/answers.hpp"
-#include "datasets/dataset.hpp"
-#include "datasets/discretizer.hpp"
-#include "datasets/item_words.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <istream>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace rulerank::apps {
 
@@ -19,28 +16,14 @@ namespace rulerank::apps {
 /// answer is in the journal before this returns.
 class label_dialogue {
  public:
-  struct sources {
-    datasets::dataset const& train;
-    datasets::binned_dataset const& binned;
-    std::vector<datasets::item_range> ranges;  ///< of every item, normalized as the cuts are
-    datasets::normalization norm = datasets::normalization::none;
-    datasets::dataset normalized;  ///< `train` as the ranges have it; empty without a norm
-    datasets::feature_names names;
-    std::int32_t max_label = 4;
-    std::size_t neighbours = 3;
-  };
-
-  /// A document that wants a label, and what is shown of it.
-  struct request {
-    std::size_t document = 0;
-    std::string why;                        ///< it was chosen
-    std::vector<std::size_t> columns;       ///< the features that are shown
-    std::vector<al::neighbour> neighbours;  ///< that have labels
-    std::function<std::int32_t(std::size_t)> label_of;
+  /// A document that wants a label, and what more labels would bring.
+  struct request : annotation::view_request {
     std::function<std::string()> estimate;
   };
 
-  label_dialogue(sources what, datasets::answer_journal& journal, std::istream& in);
+  /// What is referred to outlives it.
+  label_dialogue(annotation::question_views const& views, std::int32_t max_label,
+                 datasets::answer_journal& journal, std::istream& in);
 
   /// A label, a document left out, an undo, or an end; the end of the input is one too. The first
   /// `kept` answers of the journal are not to be taken back.
@@ -51,23 +34,15 @@ class label_dialogue {
   bool finished_early() const noexcept { return finish_; }
 
  private:
-  void show(request const& now) const;
-  void show_features(std::size_t document, std::span<std::size_t const> columns) const;
-  void show_all_features(std::size_t document) const;
-  std::string title(std::size_t document) const;
+  void show(annotation::question_view const& view) const;
+  void show_text(annotation::marked_text const& text) const;
 
-  sources what_;
+  annotation::question_views const& views_;
+  std::int32_t max_label_;
   datasets::answer_journal& journal_;
   std::istream& in_;
+  bool const styled_;  // standard error is a terminal: words are marked by its bold face
   bool finish_ = false;
 };
-
-/// Answers before which labels are guessed from too little to say how many documents there are to
-/// the end: on OHSUMED's first fold, where 227 are chosen, 823 are expected before the first answer
-/// and 205 more after 12.
-inline constexpr std::size_t enough_answers = 10;
-
-/// An outlook as a sentence. `answers`: that it is drawn from.
-std::string describe(al::outlook const& ahead, std::size_t answers);
 
 }  // namespace rulerank::apps

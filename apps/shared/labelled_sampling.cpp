@@ -4,7 +4,6 @@
 #include "al/labelling.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
-#include "datasets/item_words.hpp"
 #include "datasets/json_text.hpp"
 
 #include <algorithm>
@@ -19,16 +18,15 @@ namespace rulerank::apps {
 
 namespace {
 
-/// Documents that a stopping estimate looks ahead.
-constexpr std::size_t next_documents = 10;
-
-void expect_cpu(session& owner, label_arguments const& asking, al::engine which) {
-  for (auto const& e : al::engines())
-    if (e.which == which ||
-        (which == al::engine::automatic && includes(e.default_on, runs_on::cpu)))
-      owner.expect_device_for(
-          e.name, runs_on::cpu,
-          asking.asks() ? "where labels are asked for" : "where whole queries are chosen");
+/// How --pending looks.
+datasets::label_form pending_form(label_arguments const& asking, pool_views const& shown) {
+  datasets::label_form form;
+  if (asking.pending.ends_with(".csv")) form.delimiter = ',';
+  if (shown.texts != nullptr) {
+    form.titles = annotation::question_views::text_titles();
+    form.cells_of = [&shown](std::size_t d) { return shown.views->text_cells(d); };
+  }
+  return form;
 }
 
 /// Opens --resume and gives its answers again.
@@ -45,22 +43,10 @@ void open_journal(session& owner, label_arguments const& asking, datasets::datas
 }
 
 /// --oracle ask: question after question at the terminal.
-void ask_person(session& owner, label_arguments const& asking, label_pool const& pool,
-                al::labelling& work, labelled_sample& result) {
-  label_dialogue::sources sources{.train = pool.train,
-                                  .binned = pool.binned,
-                                  .ranges = datasets::item_ranges(pool.binned, pool.cuts),
-                                  .norm = pool.cuts.options.norm,
-                                  .normalized = {},
-                                  .names = pool.cuts.names,
-                                  .max_label = asking.max_label,
-                                  .neighbours = asking.neighbours};
-  if (sources.norm != datasets::normalization::none)
-    sources.normalized = datasets::normalize(owner.ctx(), pool.train, sources.norm,
-                                             pool.cuts.options.missing, pool.cuts.options.unlisted);
-  if (!asking.names.empty())
-    sources.names = datasets::read_feature_names(owner.ctx(), owner.input(asking.names));
-  result.dialogue = std::make_unique<label_dialogue>(std::move(sources), *result.journal, std::cin);
+void ask_person(session& owner, label_arguments const& asking, al::labelling& work,
+                labelled_sample& result) {
+  result.dialogue = std::make_unique<label_dialogue>(*result.shown.views, asking.view.max_label,
+                                                     *result.journal, std::cin);
   al::ask_for_labels(work, [&](al::question const& q) {
     owner.ctx().check_stop();
     return (*result.dialogue)(q, work);
@@ -97,11 +83,13 @@ nlohmann::ordered_json summary_of(al::labelling const& work, al::outlook const& 
           {"unused", unused},
           {"wanted", work.wanted().size()},
           {"rules", ahead.rules},
-          {"estimate", work.answers().size() < enough_answers && ahead.documents > 0
+          {"estimate", work.answers().size() < annotation::enough_answers && ahead.documents > 0
                            ? nlohmann::ordered_json(nullptr)
                            : nlohmann::ordered_json{{"next_documents", ahead.next},
                                                     {"next_rules", ahead.next_rules},
                                                     {"documents", ahead.documents},
+                                                    {"documents_low", ahead.documents_low},
+                                                    {"documents_high", ahead.documents_high},
                                                     {"documents_rules", ahead.documents_rules}}}};
 }
 
@@ -118,7 +106,8 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
                                    label_pool const& pool, al::sampler_options const& options,
                                    bool goes_on) {
   datasets::dataset const& train = pool.train;
-  expect_cpu(owner, asking, options.which);
+  expect_cpu(owner, options.which,
+             asking.asks() ? "where labels are asked for" : "where whole queries are chosen");
   bool const by_person = asking.oracle == "ask";
   if (by_person && std::ranges::find(train.labels, datasets::unlabelled) == train.labels.end())
     throw usage_error(
@@ -128,9 +117,10 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
   auto const timer = owner.stage("reduce");
   al::labelling work(owner.ctx(), pool.binned, options);
   labelled_sample result;
+  if (by_person || !asking.view.show.empty()) result.shown = make_views(owner, asking.view, pool);
   open_journal(owner, asking, train, work, goes_on, result);
   if (by_person)
-    ask_person(owner, asking, pool, work, result);
+    ask_person(owner, asking, work, result);
   else if (!asking.labels_file().empty())
     ask_table(owner, asking, train, work, result);
 
@@ -140,22 +130,30 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
   if (!result.ready && asking.pending.empty() && !by_person)
     refuse_unlabelled(asking, train, wanted.front(), "chosen");
   if (result.ready && !asking.pending.empty())
-    write_file(asking.pending, datasets::labels_to_fill(train, {}));
+    write_file(asking.pending,
+               datasets::labels_to_fill(train, {}, pending_form(asking, result.shown)));
   al::outlook ahead;
   if (asking.asks()) {
-    ahead = work.look_ahead(next_documents);
+    ahead = work.look_ahead(annotation::next_documents);
     result.summary = summary_of(work, ahead);
   }
   if (!result.ready) {
-    end_for_labels(owner, asking, train, wanted, "labelling", result.summary,
+    end_for_labels(owner, asking, train, result.shown, wanted, "labelling", result.summary,
                    fmt::format("{}{}; {}", documents_want_labels(wanted.size()),
                                asking.pending.empty() ? "" : ", see " + asking.pending,
-                               describe(ahead, result.answers)));
+                               annotation::describe(ahead, result.answers)));
     return result;
   }
   result.sample = work.take();
   for (std::size_t d = 0; d < train.size(); ++d) result.labels.push_back(work.label_of(d));
   return result;
+}
+
+void expect_cpu(session& owner, al::engine which, std::string_view when) {
+  for (auto const& e : al::engines())
+    if (e.which == which ||
+        (which == al::engine::automatic && includes(e.default_on, runs_on::cpu)))
+      owner.expect_device_for(e.name, runs_on::cpu, when);
 }
 
 std::string documents_want_labels(std::size_t documents) {
@@ -164,9 +162,12 @@ std::string documents_want_labels(std::size_t documents) {
 }
 
 void end_for_labels(session& owner, label_arguments const& asking, datasets::dataset const& train,
-                    std::span<std::size_t const> wanted, std::string const& key,
-                    nlohmann::ordered_json const& summary, std::string const& message) {
-  if (!asking.pending.empty()) write_file(asking.pending, datasets::labels_to_fill(train, wanted));
+                    pool_views const& shown, std::span<std::size_t const> wanted,
+                    std::string const& key, nlohmann::ordered_json const& summary,
+                    std::string const& message) {
+  if (!asking.pending.empty())
+    write_file(asking.pending,
+               datasets::labels_to_fill(train, wanted, pending_form(asking, shown)));
   owner.exit_with(labels_wanted_code);
   owner.note(key, summary);
   if (owner.prints_json()) write_file("-", datasets::text_of(summary));

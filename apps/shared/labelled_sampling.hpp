@@ -4,6 +4,7 @@
 #include "apps/shared/label_arguments.hpp"
 #include "apps/shared/label_dialogue.hpp"
 #include "apps/shared/session.hpp"
+#include "apps/shared/view_arguments.hpp"
 #include "datasets/answers.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
@@ -21,13 +22,6 @@ namespace rulerank::apps {
 /// The exit code where labels are wanted before the work can go on.
 inline constexpr int labels_wanted_code = 5;
 
-/// The documents to choose from.
-struct label_pool {
-  datasets::dataset const& train;
-  datasets::binned_dataset const& binned;
-  datasets::discretizer const& cuts;
-};
-
 struct labelled_sample {
   bool ready = false;  ///< false: labels are wanted, and the exit code is set
   al::sample sample;
@@ -35,8 +29,9 @@ struct labelled_sample {
   std::vector<datasets::answer> rows;  ///< all rows of the table of --oracle file:P
   std::size_t answers = 0;             ///< that the sampling used; the journal's first ones
   std::unique_ptr<datasets::answer_journal> journal;  ///< of --resume, or null
-  std::unique_ptr<label_dialogue> dialogue;           ///< of --oracle ask, or null
-  bool finished_early = false;  ///< the person ended it with what had been chosen
+  pool_views shown;  ///< what labellers see, where somebody is asked or --show is given
+  std::unique_ptr<label_dialogue> dialogue;  ///< of --oracle ask, or null
+  bool finished_early = false;               ///< the person ended it with what had been chosen
   nlohmann::ordered_json summary;
 };
 
@@ -48,6 +43,9 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
                                    label_pool const& pool, al::sampler_options const& options,
                                    bool goes_on);
 
+/// Throws `device_error` where --device names GPUs: labels that come one by one are for the CPU.
+void expect_cpu(session& owner, al::engine which, std::string_view when);
+
 /// "1 document wants a label", "2 documents want labels".
 std::string documents_want_labels(std::size_t documents);
 
@@ -55,8 +53,9 @@ std::string documents_want_labels(std::size_t documents);
 /// `summary` into the manifest under `key` and with --json on standard output, and prints
 /// `message`.
 void end_for_labels(session& owner, label_arguments const& asking, datasets::dataset const& train,
-                    std::span<std::size_t const> wanted, std::string const& key,
-                    nlohmann::ordered_json const& summary, std::string const& message);
+                    pool_views const& shown, std::span<std::size_t const> wanted,
+                    std::string const& key, nlohmann::ordered_json const& summary,
+                    std::string const& message);
 
 /// Throws `error` with the line of a document that was chosen and has no label. `verb`: "chosen" or
 /// "picked".

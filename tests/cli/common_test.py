@@ -122,7 +122,10 @@ class Usage(harness.CommandLine):
         train, test = ["--train", a], ["--test", a]
         lines = {
             "reduce": ({"--train": a, "--out": "o"},
-                       ["--ids", "--discretizer-out", "--discretizer", "--pending", "--resume", "--names"]),
+                       ["--ids", "--discretizer-out", "--discretizer", "--pending", "--resume", "--names", "--show",
+                        "--topics"]),
+            "label": ({"--pool": a, "--out": "o"},
+                      ["--ids", "--discretizer-out", "--discretizer", "--resume", "--names", "--show", "--topics"]),
             "fit": ({"--train": a, "--model": "o"}, ["--discretizer", "--settings"]),
             "rank": ({"--train": a, "--test": a, "--out": "o"}, ["--run", "--discretizer", "--settings"]),
             "explain": ({"--train": a, "--test": a, "--qid": "1", "--out": "o"},

@@ -1,6 +1,8 @@
 """`reduce` where labels are asked for: tables of labels with batches that want some, a person's
 dialogue, and an end at any point after which the same line goes on."""
 
+import csv
+import io
 import json
 import os
 import pty
@@ -47,7 +49,7 @@ class Labels(harness.CommandLine):
         self.assertEqual(rows[0], ["line", "docid", "qid", "label", "comment"])
         for line, docid, qid, label, comment in rows[1:]:
             self.assertEqual((docid, qid, label, comment),
-                             (f"D{line}", str(int(line) // 10), "", f"docid = D{line} about it"))
+                             (f"D{line}", f"'{int(line) // 10}", "", f"docid = D{line} about it"))
         return [int(row[0]) for row in rows[1:]]
 
     def by_file(self, code, *more, message=""):
@@ -214,20 +216,74 @@ class Labels(harness.CommandLine):
             self.assertIn(text, shown)
         self.assertEqual(self.read("state").count(b"\n"), 2 + len(words))
 
-    def test_units_of_normalized_values(self):
+    def test_features_in_their_own_units(self):
         shown = self.ask(["a\n", "quit\n"], 5, "--norm", "query-minmax")
-        self.assertIn("(value -> normalized within its query by query-minmax, as the ranges are)", shown)
-        pairs = re.findall(r"(?m)^    (\S+) -> (\S+) +feature (\d+)(?: in \[(\S+), (\S+)\)| < (\S+)| >= (\S+))\r?$",
+        self.assertNotIn("->", shown)
+        pairs = re.findall(r"(?m)^    (\S+) +feature (\d+)(?: in \[(\S+), (\S+)\)| < (\S+)| >= (\S+))\r?$",
                            shown)
         self.assertGreater(len(pairs), 14)
-        for value, normalized, feature, low, high, below, least in pairs:
-            self.assertLessEqual(float(normalized), 1)
+        for value, feature, low, high, below, least in pairs:
             if low or least:
-                self.assertGreaterEqual(float(normalized), float(low or least))
+                self.assertGreaterEqual(float(value), float(low or least))
             if high or below:
-                self.assertLess(float(normalized), float(high or below))
+                self.assertLess(float(value), float(high or below))
+        self.assertGreater(max(float(high) for *_, high, _, _ in pairs if high), 1, "the file's values, 0 to 3")
         self.assertTrue({value for value, *_ in pairs} <= {"0", "1", "2", "3"})
-        self.assertNotIn("->", self.ask(["quit\n"], 5, "--norm", "none", state="other"))
+
+    def texts(self):
+        """Documents and topics with what a terminal or a spreadsheet must not get as it is."""
+        self.file("docs.jsonl", b"".join(
+            json.dumps({"id": f"D{d}", "title": f"=Title {d}",
+                        "text": "\u001b[31mhay " * 40 + f"the winged\nthing {d} \u202e" + "hay " * 60}).encode() + b"\n"
+            for d in range(60)))
+        self.file("topics.tsv", b"".join(b"%d\t+wings, %d\n" % (q, q) for q in range(6)))
+        return ["--show", "docs.jsonl", "--topics", "topics.tsv"]
+
+    def test_the_text_in_view(self):
+        words = [f"{self.labels[x]}\n" for x in self.order()]
+        shown = self.ask([*words[:2], "t\n", *words[2:]], 0, *self.texts())
+        self.assertEqual((self.read("out"), self.read("ids")), self.want)
+        first = self.order()[0]
+        self.assertIn(f"  query: +wings, {first // 10}\n  =Title {first}\n  ... [31mhay", shown)
+        self.assertIn("the *winged* thing", shown)
+        self.assertRegex(shown, r"itemsets? of at most 3 features (is|are) new here and will each make a rule:\n    feature")
+        self.assertRegex(shown, r"label \d: docid D\d+, query \d, \d+ of 14 features alike .*\n(      query: .*\n)?      =Title")
+        self.assertNotIn("\x1b", shown)
+        self.assertNotIn("\u202e", shown)
+        self.assertLess(max(len(line) for line in shown.splitlines() if line.startswith("  ")), 110)
+        self.assertNotIn("t text", self.ask(["q\n"], 5, state="other"))
+
+    def test_a_table_with_text_comes_back_from_a_spreadsheet(self):
+        texts = self.texts()
+        answers = {}
+        self.file("labels", b"line,label\n")
+        for round_ in range(200):
+            done = self.rulerank(*self.POOL, "--out", "out", "--ids", "ids", "--oracle", "file:labels", "--pending",
+                                 "pending.csv", *texts)
+            if done.returncode == 0:
+                break
+            self.assertEqual(done.returncode, 5, done.stderr)
+            table = self.read("pending.csv")
+            self.assertTrue(table.startswith(b"\xef\xbb\xbfline,docid,qid,label,query,title,text,comment\n"))
+            rows = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"))))
+            for row in rows:
+                d = int(row["line"])
+                self.assertEqual((row["docid"], row["qid"], row["query"], row["title"]),
+                                 (f"D{d}", f"'{d // 10}", f"'+wings, {d // 10}", f"'=Title {d}"))
+                self.assertIn("the winged thing", row["text"])
+                row["label"] = answers[d] = str(self.labels[d])
+            # As some spreadsheet saves it: other order, other separators, a row missing, cells that span lines.
+            random.Random(round_).shuffle(rows)
+            kept = {**{int(row["line"]): row for row in rows[1:]}, **({} if rows[1:] else {int(rows[0]["line"]): rows[0]})}
+            everything = [{"line": d, "docid": f"D{d}", "label": label, "text": 'two\nlines "quoted"; x'}
+                          for d, label in answers.items() if d not in {int(r["line"]) for r in rows} or d in kept]
+            answers = {r["line"]: r["label"] for r in everything}
+            out = io.StringIO()
+            sheet = csv.DictWriter(out, ["text", "label", "docid", "line"], delimiter=";,\t"[round_ % 3], lineterminator="\r\n")
+            sheet.writeheader()
+            sheet.writerows(everything)
+            self.file("labels", out.getvalue().encode("utf-8-sig"))
+        self.assertEqual((self.read("out"), self.read("ids")), self.want)
 
     def test_an_estimate_waits_for_answers(self):
         words = [f"{self.labels[x]}\n" for x in self.order()]
@@ -350,7 +406,7 @@ class Labels(harness.CommandLine):
         self.check_rows([
             labels("no label", head, "is not labelled, expected a label in"),
             labels("no header", b"", "{labels}:1:1: found nothing"),
-            labels("no label column", b"line\tgrade\n", "{labels}:1:1: found no column 'label'"),
+            labels("no label column", b"line\tgrade\n", "{labels}:1:1: found no column 'label', expected a header"),
             labels("a word", head + b"3\tgood\n", "{labels}:2:3: found 'good', expected a label"),
             labels("a fraction", head + b"3\t0.5\n", "{labels}:2:3: found '0.5'"),
             labels("beyond the end", head + b"60\t1\n", "{labels}:2:1: found line '60'"),
@@ -368,6 +424,11 @@ class Labels(harness.CommandLine):
             usage("a batch of nothing", "--oracle file:x --batch 3", "--batch is the length of"),
             usage("a batch for a person", "--oracle ask --resume s --batch 3", "--batch "),
             usage("resume without answers", "--resume s", "--resume keeps answers"),
+            usage("texts without topics", "--oracle ask --resume s --show {in}", "--show without --topics"),
+            usage("topics without texts", "--oracle ask --resume s --topics {in}", "--topics without --show"),
+            usage("texts for nobody", "--show {in} --topics {in}", "--show is for --oracle ask and --pending"),
+            Row("texts of other documents", pool, line + "--oracle ask --resume {out}s --show {docs} --topics {docs}", 3,
+                "{docs}:1:1: has none of the documents of {in}", {"docs": b"x\ty\n"}),
             usage("names for nobody", "--names {in}", "--names is for --oracle ask"),
             usage("nobody to ask about", "--oracle ask --resume s", "have labels", b"0 qid:1 1:1\n"
                   b"1 qid:1 1:2\n"),

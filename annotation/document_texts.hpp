@@ -1,0 +1,67 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/documents.hpp"
+#include "knn/text/analyzer.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::annotation {
+
+/// A part of a text, and whether it is one of the query's words.
+struct text_piece {
+  std::string text;
+  bool marked = false;
+
+  friend bool operator==(text_piece const&, text_piece const&) = default;
+};
+using marked_text = std::vector<text_piece>;
+
+/// The pieces as one text.
+std::string plain(marked_text const& text);
+
+struct text_sources {
+  std::string documents;  ///< a collection, as `datasets::read_documents` has it
+  std::string topics;     ///< likewise; ids are qids
+  datasets::text_format format = datasets::text_format::automatic;  ///< of the documents
+  knn::analyzer_options words;                                      ///< what makes words equal
+};
+
+/// The texts of a pool's documents and queries, by number; of the collection only these are kept. A
+/// word is marked where it is the same as one of the query's after folding and stemming, and no
+/// stop word. The texts are well-formed UTF-8 (other bytes are read as Latin-1) without control
+/// characters but line feeds and tabs, and without marks that change a line's direction.
+///
+/// One thread at a time may use an object.
+class document_texts {
+ public:
+  /// Throws `error` for texts that cannot be read, and where none of the pool's documents, or none
+  /// of its queries, is among them.
+  document_texts(context const& ctx, datasets::dataset const& pool, text_sources const& sources);
+  ~document_texts();
+  document_texts(document_texts&&) noexcept;
+
+  std::string const& query(std::size_t document) const;
+  marked_text title(std::size_t document);
+  /// The whole text, without the title.
+  marked_text whole(std::size_t document);
+  /// At most about `characters` bytes of it, where most different words of the query are, then most
+  /// words of it; the first such place. Blanks and line ends are one blank each; `...` stands where
+  /// something is left out.
+  marked_text passage(std::size_t document, std::size_t characters);
+
+  /// Documents and queries of the pool that the sources do not have.
+  std::size_t documents_missing() const noexcept;
+  std::size_t queries_missing() const noexcept;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace rulerank::annotation

@@ -1,0 +1,91 @@
+#include "annotation/document_texts.hpp"
+
+#include "annotation/testing.hpp"
+#include "core/error.hpp"
+
+namespace rulerank::annotation {
+namespace {
+
+class texts : public pool_test {
+ protected:
+  /// The texts of a pool of one document, of this text and query.
+  document_texts of(std::string const& text, std::string const& query) const {
+    datasets::dataset one = datasets::parse_svmlight(ctx, "0 qid:a 1:1 #docid = x\n", "one", {});
+    auto const documents = write("one.tsv", "x\t" + text + "\n");
+    auto const topics = write("query.tsv", "a\t" + query + "\n");
+    return {ctx, one, {documents, topics, {}, {}}};
+  }
+};
+
+TEST_F(texts, words_of_the_query_are_marked) {
+  document_texts shown = pool_test::texts();
+  EXPECT_EQ(shown.query(12), "the winged shapes 1");
+  EXPECT_EQ(shown.title(12), (marked_text{{"Wing", true}, {" 12", false}}));
+  marked_text const expected{
+      {"flow over ", false}, {"wings", true}, {" of ", false}, {"shape", true}, {" 12", false}};
+  EXPECT_EQ(shown.whole(12), expected);
+  EXPECT_EQ(shown.passage(12, 100), expected);
+  EXPECT_EQ(plain(shown.title(39)), "") << "it has no text";
+  EXPECT_EQ(shown.documents_missing(), 1U);
+  EXPECT_EQ(shown.queries_missing(), 0U);
+}
+
+TEST_F(texts, commands_of_terminals_and_marks_of_direction_are_taken_out) {
+  document_texts shown = pool_test::texts();
+  EXPECT_EQ(plain(shown.whole(3)), "<script>alert(1)</script>  [31m  flow over wings of shape 3");
+  document_texts odd =
+      of("a\x1b]0;x\x07 \xc2\x9b\x31m \xff \xe2\x80\xae"
+         "b\xe2\x81\xa6",
+         "b");
+  EXPECT_EQ(plain(odd.whole(0)), "a ]0;x   1m \xc3\xbf  b ");
+}
+
+TEST_F(texts, other_scripts_and_accents_are_marked_too) {
+  document_texts shown =
+      of("Caf\xc3\xa9s, \xe6\x9d\xb1\xe4\xba\xac\xe3\x81\xae\xe6\x96\x87.", "cafe");
+  EXPECT_EQ(shown.whole(0)[0], (text_piece{"Caf\xc3\xa9s", true}));
+}
+
+/// A passage is a part of the text, is not much longer than asked for, and has as many different
+/// words of the query as any part of that length.
+TEST_F(texts, a_passage_is_where_the_words_are) {
+  random_engine engine(3);
+  for (int round = 0; round < 60; ++round) {
+    std::string text;
+    for (int w = 0; w < 60; ++w)
+      text += uniform_below(engine, 9) == 0
+                  ? fmt::format("goal{} ", static_cast<char>('a' + uniform_below(engine, 3)))
+                  : std::string("hay ");
+    text.pop_back();
+    document_texts shown = of(text, "goala goalb goalc");
+    std::size_t const size = 20 + uniform_below(engine, 60);
+    marked_text const passage = shown.passage(0, size);
+    std::string part = plain(passage);
+    if (part.starts_with("... ")) part = part.substr(4);
+    if (part.ends_with(" ...")) part.resize(part.size() - 4);
+    EXPECT_NE(text.find(part), text.npos) << part;
+    EXPECT_LE(part.size(), size + 8);
+    auto const different = [](std::string_view where) {
+      int count = 0;
+      for (std::string const goal : {"goala", "goalb", "goalc"})
+        count += where.find(goal) != where.npos;
+      return count;
+    };
+    int best = 0;
+    for (std::size_t at = 0; at + size <= text.size(); ++at)
+      best = std::max(best, different(std::string_view(text).substr(at, size)));
+    EXPECT_EQ(different(part), best) << part << " of " << text;
+  }
+  EXPECT_EQ(plain(of("", "x").passage(0, 50)), "");
+  EXPECT_EQ(plain(of("nothing of it but many words", "x").passage(0, 12)), "nothing of ...");
+  EXPECT_EQ(plain(of(std::string(100, 'y'), "x").passage(0, 12)).size(), 16U);
+}
+
+TEST_F(texts, of_something_else_are_refused) {
+  auto const other = write("other.tsv", "none\ttext\n");
+  EXPECT_THROW(document_texts(ctx, pool, {other, folder + "/topics.tsv", {}, {}}), error);
+  EXPECT_THROW(document_texts(ctx, pool, {folder + "/documents.jsonl", other, {}, {}}), error);
+}
+
+}  // namespace
+}  // namespace rulerank::annotation

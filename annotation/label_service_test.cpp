@@ -1,0 +1,226 @@
+#include "annotation/label_service.hpp"
+
+#include "annotation/testing.hpp"
+#include "core/error.hpp"
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+namespace rulerank::annotation {
+namespace {
+
+using nlohmann::json;
+
+class service : public pool_test {
+ protected:
+  service()
+      : texts_(texts()),
+        views_(ctx, {pool, binned, cuts, {}, &texts_, 3}),
+        work_(ctx, binned, options()),
+        journal_(folder + "/journal", work_.identity(), pool, datasets::labellers::several),
+        team_(work_, journal_, "journal", 1),
+        service_({"secret", {"127.0.0.1:8420", "localhost:8420"}, 2, pool.size(), "out.txt"}, team_,
+                 views_) {}
+
+  static http_request request(std::string const& target, std::string const& body) {
+    return {"POST",
+            target,
+            {{"host", "127.0.0.1:8420"},
+             {"origin", "http://127.0.0.1:8420"},
+             {"content-type", "application/json"},
+             {"x-rulerank-token", "secret"}},
+            body};
+  }
+  json post(std::string const& target, json body, std::string const& who = "An") {
+    body["labeller"] = who;
+    http_response const reply = service_.handle(request(target, body.dump()));
+    EXPECT_EQ(reply.status, 200) << reply.body;
+    return json::parse(reply.body);
+  }
+  int status(http_request const& what) { return service_.handle(what).status; }
+
+  document_texts texts_;
+  question_views views_;
+  al::labelling work_;
+  datasets::answer_journal journal_;
+  label_team team_;
+  label_service service_;
+};
+
+TEST_F(service, asks_until_all_labels_are_there) {
+  json state = post("/next", json::object());
+  std::size_t answers = 0;
+  for (; state["state"] == "question"; ++answers) {
+    EXPECT_EQ(state["answers"], answers);
+    std::size_t const document = state["question"]["document"];
+    state = post("/answer", {{"document", document}, {"answer", labels[document]}});
+    EXPECT_EQ(journal_.answers().size(), answers + 1) << "kept before the next page";
+  }
+  EXPECT_EQ(state["state"], "done");
+  datasets::binned_dataset labelled = binned;
+  labelled.labels = labels;
+  EXPECT_EQ(work_.take().documents, al::reduce(ctx, labelled, options()).documents);
+  EXPECT_FALSE(service_.finished());
+  EXPECT_EQ(post("/finish", json::object())["out"], "out.txt");
+  EXPECT_TRUE(service_.finished());
+  EXPECT_EQ(status(request("/next", R"({"labeller":"An"})")), 410);
+}
+
+TEST_F(service, has_a_page_without_secrets) {
+  for (std::string const path : {"/", "/page.js", "/page.css"}) {
+    http_response const reply = service_.handle({"GET", path, {{"host", "localhost:8420"}}, {}});
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_EQ(reply.body.find("secret"), std::string::npos);
+    EXPECT_EQ(reply.body.find("://"), std::string::npos) << "fetches nothing from elsewhere";
+    EXPECT_EQ(reply.body.find("innerHTML"), std::string::npos);
+  }
+  EXPECT_EQ(status({"GET", "/etc/passwd", {{"host", "localhost:8420"}}, {}}), 404);
+  EXPECT_EQ(status({"GET", "/../page.js", {{"host", "localhost:8420"}}, {}}), 404);
+  std::set<std::string> names;
+  for (auto const& [name, value] : security_fields()) names.insert(name);
+  EXPECT_TRUE(names.contains("Content-Security-Policy"));
+}
+
+TEST_F(service, refuses_what_does_not_come_from_its_page) {
+  std::string const body = R"({"labeller":"An"})";
+  EXPECT_EQ(status(request("/next", body)), 200);
+  auto const changed = [&](std::string const& field, char const* value) {
+    http_request what = request("/next", body);
+    what.fields.erase(field);
+    if (value != nullptr) what.fields[field] = value;
+    return status(what);
+  };
+  for (char const* const host :
+       {"evil.example", "evil.example:8420", "127.0.0.1", "127.0.0.1:80", ""})
+    EXPECT_EQ(changed("host", host), 421) << host;
+  EXPECT_EQ(changed("host", nullptr), 421);
+  EXPECT_EQ(status({"GET", "/", {{"host", "evil.example"}}, {}}), 421);
+  for (char const* const origin :
+       {"http://evil.example", "null", "ftp://127.0.0.1:8420", "http://localhost:8420", ""})
+    EXPECT_EQ(changed("origin", origin), 403) << origin;
+  EXPECT_EQ(changed("origin", nullptr), 403);
+  for (char const* const type : {"text/plain", "application/x-www-form-urlencoded",
+                                 "multipart/form-data", "application/jsonp", ""})
+    EXPECT_EQ(changed("content-type", type), 415) << type;
+  EXPECT_EQ(changed("content-type", nullptr), 415);
+  for (char const* const token : {"", "secre", "secret ", "Secret", "secretsecret"})
+    EXPECT_EQ(changed("x-rulerank-token", token), 401) << token;
+  EXPECT_EQ(changed("x-rulerank-token", nullptr), 401);
+  http_request other = request("/next", body);
+  other.method = "PUT";
+  EXPECT_EQ(status(other), 405);
+  EXPECT_EQ(status(request("/nothing", body)), 404);
+  EXPECT_TRUE(journal_.answers().empty());
+}
+
+TEST_F(service, refuses_malformed_bodies) {
+  std::size_t const document = work_.wanted().front().document;
+  for (std::string const body :
+       {"", "{", "[]", "3", "null", "{}", R"({"labeller":3})", R"({"labeller":""})",
+        R"({"labeller":" An"})", R"({"labeller":"=An"})", R"({"labeller":"a\tb"})",
+        R"({"labeller":"a\nb"})", R"({"labeller":"\"a"})", "{\"labeller\":\"\xff\"}",
+        R"({"labeller":"\u001b[0m"})",
+        R"({"labeller":"0123456789012345678901234567890123456789x"})",
+        R"({"a":{"b":{"c":{"d":{"e":{}}}}},"labeller":"An"})", R"({"labeller":"An"} x)"})
+    for (std::string const path : {"/next", "/answer", "/undo"})
+      EXPECT_EQ(status(request(path, body)), 400) << path << " " << body;
+  for (std::string const more :
+       {R"("answer":1)", R"("document":-1,"answer":1)", R"("document":40,"answer":1)",
+        R"("document":1.5,"answer":1)", R"("document":"1","answer":1)", R"("document":1)",
+        R"("document":1,"answer":3)", R"("document":1,"answer":-1)", R"("document":1,"answer":"1")",
+        R"("document":1,"answer":1.0)", R"("document":1,"answer":18446744073709551615)",
+        R"("document":1,"answer":true)"})
+    EXPECT_EQ(status(request("/answer", R"({"labeller":"An",)" + more + "}")), 400) << more;
+  EXPECT_EQ(status(request("/next", std::string(most_body + 1, ' '))), 413);
+  EXPECT_EQ(status(request("/next", std::string(most_body, '['))), 400);
+  EXPECT_EQ(status(request("/show", fmt::format(R"({{"labeller":"An","document":{}}})",
+                                                document == 7 ? 8 : 7))),
+            400)
+      << "nobody is asked about it";
+  EXPECT_TRUE(journal_.answers().empty());
+}
+
+TEST_F(service, two_labellers_differ_and_agree) {
+  std::size_t const document = post("/next", json::object(), "An")["question"]["document"];
+  EXPECT_NE(post("/next", json::object(), "Bo")["question"]["document"], document);
+  post("/answer", {{"document", document}, {"answer", 2}}, "An");
+  json state = post("/answer", {{"document", document}, {"answer", nullptr}}, "Bo");
+  ASSERT_EQ(state["disputes"].size(), 1U);
+  EXPECT_EQ(state["disputes"][0]["answers"],
+            json::parse(R"([{"labeller":"An","answer":2},{"labeller":"Bo","answer":null}])"));
+  EXPECT_EQ(state["disputes"][0]["label"], 2);
+  EXPECT_EQ(state["labellers"], json::parse(R"(["An","Bo"])"));
+  state = post("/show", {{"document", document}}, "Bo");
+  EXPECT_TRUE(state.contains("before") && state["before"].is_null());
+  EXPECT_EQ(state["question"]["document"], document);
+  state = post("/answer", {{"document", document}, {"answer", 2}}, "Bo");
+  EXPECT_TRUE(state["disputes"].empty());
+}
+
+TEST_F(service, undo_shows_the_document_again) {
+  std::size_t const document = post("/next", json::object())["question"]["document"];
+  post("/answer", {{"document", document}, {"answer", 0}});
+  json const state = post("/undo", json::object());
+  EXPECT_EQ(state["question"]["document"], document);
+  EXPECT_EQ(state["answers"], 0);
+  EXPECT_EQ(post("/undo", json::object())["state"], "question") << "there is none";
+}
+
+TEST_F(service, texts_of_the_collection_are_strings_of_json) {
+  std::size_t const third = 3;
+  team_.answer("An", third, 1);
+  json const state = post("/show", {{"document", third}});
+  std::string text;
+  for (json const& piece : state["question"]["whole"]) text += piece[0].get<std::string>();
+  EXPECT_EQ(text, "<script>alert(1)</script>  [31m  flow over wings of shape 3");
+  EXPECT_EQ(service_.handle(request("/show", R"({"labeller":"An","document":3})")).content_type,
+            "application/json");
+}
+
+TEST_F(service, an_estimate_waits_for_answers) {
+  EXPECT_TRUE(post("/estimate", json::object())["documents"].is_null());
+  for (int i = 0; i < 10; ++i) {
+    std::size_t const document = post("/next", json::object())["question"]["document"];
+    post("/answer", {{"document", document}, {"answer", labels[document]}});
+  }
+  json const state = post("/estimate", json::object());
+  EXPECT_LE(state["low"], state["documents"]);
+  EXPECT_LE(state["documents"], state["high"]);
+}
+
+TEST_F(service, requests_at_once_are_answered_one_after_the_other) {
+  std::vector<std::thread> threads;
+  std::atomic<int> failures = 0;
+  for (int who = 0; who < 4; ++who)
+    threads.emplace_back([&, name = fmt::format("person {}", who)] {
+      json state =
+          json::parse(service_.handle(request("/next", json{{"labeller", name}}.dump())).body);
+      for (int i = 0; i < 200 && state["state"] == "question"; ++i) {
+        std::size_t const document = state["question"]["document"];
+        http_response const reply = service_.handle(request(
+            "/answer",
+            json{{"labeller", name}, {"document", document}, {"answer", labels[document]}}.dump()));
+        failures += reply.status != 200;
+        state = json::parse(reply.body);
+      }
+      failures += state["state"] != "done" && state["state"] != "waiting";
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_TRUE(work_.finished());
+  datasets::binned_dataset labelled = binned;
+  labelled.labels = labels;
+  EXPECT_EQ(work_.take().documents, al::reduce(ctx, labelled, options()).documents);
+}
+
+TEST(tokens, differ) {
+  EXPECT_EQ(new_token().size(), 32U);
+  EXPECT_NE(new_token(), new_token());
+}
+
+}  // namespace
+}  // namespace rulerank::annotation

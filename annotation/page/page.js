@@ -1,0 +1,238 @@
+"use strict";
+// One page: it asks the program what is to be answered, shows it, and sends the answer. What comes
+// from the collection is put into text nodes alone.
+
+const $ = (id) => document.getElementById(id);
+let labeller = localStorage.getItem("rulerank labeller") || "";
+let now = null;        // the last state the program sent
+let whole = false;     // whether the whole text is shown
+let busy = false;
+let estimatedAt = -1;  // answers at the last estimate
+let waiting = 0;
+
+if (location.hash.length > 1) {
+  sessionStorage.setItem("rulerank token", location.hash.slice(1));
+  history.replaceState(null, "", "/");
+}
+const token = sessionStorage.getItem("rulerank token") || "";
+
+function element(name, text, ...classes) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  made.classList.add(...classes);
+  return made;
+}
+
+function show(id, on) {
+  $(id).hidden = !on;
+}
+
+function say(text) {
+  $("message").textContent = text;
+  show("message", text !== "");
+}
+
+async function post(path, body) {
+  let reply;
+  try {
+    reply = await fetch(path, {
+      method: "POST",
+      headers: {"content-type": "application/json", "x-rulerank-token": token},
+      body: JSON.stringify({labeller, ...body}),
+    });
+  } catch {
+    throw new Error("The program has stopped. Start it again and open the address that it prints: " +
+                    "every answer that was followed by another page is kept.");
+  }
+  const result = await reply.json();
+  if (!reply.ok) throw new Error(result.error);
+  return result;
+}
+
+// One request at a time: an answer is for the document that is on the page.
+async function ask(path, body = {}) {
+  if (busy) return;
+  busy = true;
+  clearTimeout(waiting);
+  try {
+    const state = await post(path, body);
+    say("");
+    render(state);
+  } catch (error) {
+    say(error.message);
+  } finally {
+    busy = false;
+  }
+  estimateNowAndThen();
+}
+
+function pieces(target, list) {
+  target.replaceChildren(...list.map(([text, marked]) =>
+    marked ? element("mark", text) : document.createTextNode(text)));
+}
+
+function answerName(answer) {
+  return answer === null ? "skip" : String(answer);
+}
+
+function renderAnswers() {
+  const buttons = [];
+  const add = (text, key, action, ...classes) => {
+    const button = element("button", text, ...classes);
+    button.type = "button";
+    if (key) button.append(" ", element("kbd", key));
+    button.addEventListener("click", action);
+    buttons.push(button);
+    return button;
+  };
+  for (let label = 0; label <= now.maxLabel; ++label) {
+    const button = add(String(label), "", () => answer(label), "label");
+    button.id = "label-" + label;
+    if (now.before === label) button.classList.add("given");
+  }
+  add("Skip", "s", () => answer(null)).id = "skip";
+  add("Undo", "u", undo).id = "undo";
+  add(whole ? "Passage" : "Whole text", "t", toggleText).id = "toggle";
+  $("answers").replaceChildren(...buttons);
+}
+
+function renderText() {
+  const q = now.question;
+  pieces($("text"), whole ? q.whole : q.passage);
+  renderAnswers();
+}
+
+function renderQuestion() {
+  const q = now.question;
+  for (const id of ["qid", "query", "docid", "comment", "why"]) $(id).textContent = q[id];
+  pieces($("title"), q.title);
+  $("before").textContent = "before" in now ? "You answered " + answerName(now.before) + "." : "";
+  $("brings").replaceChildren(...q.brings.map((text) => element("li", text)));
+  $("features").replaceChildren(...q.features.map((f) => {
+    const row = element("tr");
+    row.append(element("td", f.value), element("td", f.range));
+    return row;
+  }));
+  $("neighbours").replaceChildren(...q.neighbours.map((n) => {
+    const item = element("li");
+    const name = element("bdi", n.title || n.docid);
+    item.append(element("b", "label " + n.label), " ", name,
+                " (" + n.docid + ", " + n.shared + " of " + q.featureCount + " features alike" +
+                (n.qid === q.qid ? "" : "; query " + n.qid + " " + n.query) + ")");
+    return item;
+  }));
+  renderText();
+}
+
+function renderDisputes() {
+  show("disputes", now.disputes.length > 0);
+  $("disputes").querySelector("tbody").replaceChildren(...now.disputes.map((d) => {
+    const row = element("tr");
+    const open = element("button", "Look again");
+    open.type = "button";
+    open.addEventListener("click", () => ask("/show", {document: d.document}));
+    const cell = element("td");
+    cell.append(open);
+    row.append(element("td", "document " + d.docid + ", query " + d.qid),
+               element("td", d.answers.map((a) => a.labeller + ": " + answerName(a.answer)).join(", ")),
+               element("td", "counts as " + answerName(d.label)), cell);
+    return row;
+  }));
+}
+
+function render(state) {
+  if (state.state === "ended") {
+    for (const id of ["question", "end", "wait", "disputes"]) show(id, false);
+    $("progress").textContent = "Ended. The chosen documents are in " + state.out + ".";
+    $("expected").textContent = "";
+    now = null;
+    return;
+  }
+  now = state;
+  if (now.state === "question") whole = false;
+  $("progress").textContent = now.answers + (now.answers === 1 ? " document labelled" : " documents labelled") +
+    (now.mine === now.answers ? "" : ", " + now.mine + " answers of yours");
+  $("who").textContent = labeller + (now.labellers.length > 1 ? " of " + now.labellers.join(", ") : "");
+  $("most").textContent = now.maxLabel;
+  $("out").textContent = now.out;
+  show("question", now.state === "question");
+  show("end", now.state === "done");
+  show("wait", now.state === "waiting");
+  if (now.state === "question") renderQuestion();
+  if (now.state === "done") $("expected").textContent = "";
+  renderDisputes();
+  if (now.state === "waiting") waiting = setTimeout(() => ask("/next"), 2000);
+  document.title = now.answers + " labelled - rulerank";
+  scrollTo(0, 0);
+}
+
+function answer(value) {
+  if (now && now.state === "question") ask("/answer", {document: now.question.document, answer: value});
+}
+
+function undo() {
+  if (now) ask("/undo");
+}
+
+function toggleText() {
+  whole = !whole;
+  renderText();
+}
+
+async function estimate() {
+  if (busy || !now) return;
+  busy = true;
+  estimatedAt = now.answers;
+  try {
+    const e = await post("/estimate");
+    $("expected").textContent = e.documents === null ? ""
+      : "about " + e.documents + " more expected (" + e.low + " to " + e.high + ")";
+    $("expected").title = e.text;
+  } catch (error) {
+    say(error.message);
+  } finally {
+    busy = false;
+  }
+}
+
+// After every tenth answer: it costs as much as all questions.
+function estimateNowAndThen() {
+  if (now && now.state === "question" && Math.abs(now.answers - estimatedAt) >= 10 && now.answers >= 10) estimate();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || !now ||
+      event.target instanceof HTMLInputElement) return;
+  const label = /^[0-9]$/.test(event.key) ? Number(event.key) : -1;
+  if (label >= 0 && label <= now.maxLabel && now.maxLabel < 10) answer(label);
+  else if (event.key === "s") answer(null);
+  else if (event.key === "u") undo();
+  else if (event.key === "t" && now.state === "question") toggleText();
+  else if (event.key === "e") estimate();
+  else if (event.key === "Enter" && now.state === "done" && !(event.target instanceof HTMLButtonElement)) ask("/finish");
+  else return;
+  event.preventDefault();
+});
+
+$("finish").addEventListener("click", () => ask("/finish"));
+$("name").addEventListener("submit", (event) => {
+  event.preventDefault();
+  labeller = $("labeller").value.trim();
+  localStorage.setItem("rulerank labeller", labeller);
+  show("name", false);
+  ask("/next");
+});
+$("who").addEventListener("click", () => {
+  $("labeller").value = labeller;
+  show("name", true);
+  $("labeller").focus();
+});
+
+if (token === "") {
+  say("Open the address that the program printed: it ends with #, which this one lacks.");
+} else if (labeller === "") {
+  show("name", true);
+  $("labeller").focus();
+} else {
+  ask("/next");
+}

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "al/sampler.hpp"
+#include "apps/shared/arguments.hpp"
+#include "apps/shared/sampler_arguments.hpp"
+#include "apps/shared/session.hpp"
+#include "apps/shared/view_arguments.hpp"
+#include "core/output_file.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/discretizer.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+// What `reduce` and `label` share: a pool comes in, the lines that were chosen go out.
+namespace rulerank::apps {
+
+/// --out --ids --discretizer-out, the options of the sampling with --whole-queries, and how the
+/// pool is read and cut.
+struct reduction_arguments {
+  std::string train;  ///< the pool; the verb adds its option
+  std::string out;
+  std::string ids;
+  std::string model;
+  reading_arguments reading;
+  discretizer_arguments discretizer;
+  sampler_arguments sampler;
+  bool whole_queries = false;
+
+  /// The options of the sampling; `add_reading_to` adds the rest, behind those of the verb.
+  void add_sampling_to(CLI::App& verb);
+  void add_reading_to(CLI::App& verb);
+  std::vector<session::named_input> inputs(char const* pool_option) const;
+  std::vector<session::named_output> outputs() const;
+  /// With the features of `binned` in order, and the queries where whole ones are chosen.
+  al::sampler_options options(session& owner, datasets::dataset const& pool,
+                              datasets::binned_dataset const& binned) const;
+};
+
+/// A pool as it was read and cut.
+struct reduction_pool {
+  datasets::dataset train;
+  datasets::discretizer cuts;
+  datasets::binned_dataset binned;
+  label_pool view() const { return {train, binned, cuts}; }
+};
+reduction_pool read_pool(session& owner, reduction_arguments const& arguments);
+
+/// Opened before the work: an output that cannot be written fails at once.
+class reduction_outputs {
+ public:
+  explicit reduction_outputs(reduction_arguments const& arguments);
+  /// Writes the lines of the documents, with the labels [N] where some are given, the cuts and
+  /// `ids`, as far as they are asked for.
+  void write(reduction_pool const& pool, std::span<std::size_t const> documents,
+             std::vector<std::int32_t> const& labels, std::string const& ids);
+
+ private:
+  output_file chosen_;
+  std::optional<output_file> cuts_, ids_;
+};
+
+nlohmann::ordered_json summary_of(label_pool const& pool, al::sample const& sample,
+                                  bool whole_queries);
+/// Reports how many documents were chosen.
+void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
+                         datasets::dataset const& train, al::sample const& sample);
+
+}  // namespace rulerank::apps

@@ -1,0 +1,92 @@
+#include "apps/shared/view_arguments.hpp"
+
+#include "apps/shared/options.hpp"
+#include "core/error.hpp"
+#include "datasets/item_words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+constexpr char const* group = "What labellers see";
+
+constexpr std::pair<char const*, datasets::text_format> formats[] = {
+    {"auto", datasets::text_format::automatic},      {"tsv", datasets::text_format::tsv},
+    {"jsonl", datasets::text_format::jsonl},         {"folder", datasets::text_format::folder},
+    {"cranfield", datasets::text_format::cranfield}, {"trec", datasets::text_format::trec}};
+
+}  // namespace
+
+void view_arguments::add_to(CLI::App& verb) {
+  path_option(verb, "--show", show, "The documents' texts, a collection as `search text` reads it")
+      ->type_name("DOCS")
+      ->group(group);
+  path_option(verb, "--topics", topics, "The queries' texts, whose ids are the qids")
+      ->type_name("TOPICS")
+      ->group(group);
+  std::vector<std::string> words;
+  for (auto const& known : formats) words.emplace_back(known.first);
+  word_option(verb, "--show-format", format, words, "Form of --show")->group(group);
+  std::vector<std::string> stemmers = knn::stemmers();
+  stemmers.insert(stemmers.begin(), "none");
+  word_option(verb, "--stemmer", stemmer, stemmers, "Which words are marked as the query's")
+      ->type_name("NAME")
+      ->group(group);
+  path_option(verb, "--names", names, "Lines of a feature's number and its name")
+      ->type_name("FILE")
+      ->group(group);
+  number_option(verb, "--max-label", max_label, "Largest label that is taken", {0, 1'000'000})
+      ->group(group);
+  number_option(verb, "--neighbours", neighbours, "Nearest labelled documents that are shown")
+      ->group(group);
+}
+
+void view_arguments::check() const {
+  if (show.empty() != topics.empty())
+    throw usage_error(show.empty() ? "--topics without --show, expected the documents' texts too"
+                                   : "--show without --topics, expected the queries' texts too");
+}
+
+std::vector<session::named_input> view_arguments::files() const {
+  return {{"--show", show}, {"--topics", topics}, {"--names", names}};
+}
+
+pool_views make_views(session& owner, view_arguments const& arguments, label_pool const& pool) {
+  pool_views made;
+  if (!arguments.show.empty()) {
+    auto const timer = owner.stage("texts");
+    annotation::text_sources sources;
+    sources.documents = owner.input(arguments.show);
+    sources.topics = owner.input(arguments.topics);
+    sources.format = std::ranges::find(formats, arguments.format, [](auto const& f) {
+                       return std::string(f.first);
+                     })->second;
+    sources.words.stemmer = arguments.stemmer;
+    made.texts = std::make_unique<annotation::document_texts>(owner.ctx(), pool.train, sources);
+    if (std::size_t const missing = made.texts->documents_missing(); missing > 0)
+      owner.warn(fmt::format("{} of {} of {} not in {}", missing,
+                             counted(pool.train.size(), "document"),
+                             pool.train.name + (missing == 1 ? " is" : " are"), arguments.show));
+    if (std::size_t const missing = made.texts->queries_missing(); missing > 0)
+      owner.warn(fmt::format("{} of {} of {} not in {}", missing,
+                             counted(pool.train.queries.size(), "query", "queries"),
+                             pool.train.name + (missing == 1 ? " is" : " are"), arguments.topics));
+  }
+  annotation::question_views::sources what{.pool = pool.train,
+                                           .binned = pool.binned,
+                                           .cuts = pool.cuts,
+                                           .names = pool.cuts.names,
+                                           .texts = made.texts.get(),
+                                           .neighbours = arguments.neighbours};
+  if (!arguments.names.empty())
+    what.names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
+  made.views = std::make_unique<annotation::question_views>(owner.ctx(), std::move(what));
+  return made;
+}
+
+}  // namespace rulerank::apps

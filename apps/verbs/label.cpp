@@ -1,0 +1,142 @@
+#include "al/labelling.hpp"
+#include "annotation/http_server.hpp"
+#include "annotation/label_service.hpp"
+#include "annotation/label_team.hpp"
+#include "apps/shared/console.hpp"
+#include "apps/shared/labelled_sampling.hpp"
+#include "apps/shared/options.hpp"
+#include "apps/shared/reduction.hpp"
+#include "apps/shared/view_arguments.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/output_file.hpp"
+#include "datasets/answers.hpp"
+#include "datasets/json_text.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+struct label_verb_arguments : reduction_arguments {
+  view_arguments view;
+  std::string resume;
+  std::string listen = "127.0.0.1:8420";
+  std::vector<std::string> hosts;
+  std::size_t answers = 1;
+};
+
+/// Where nothing else is said, the answers and the result lie beside the pool.
+void name_files(session& owner, label_verb_arguments& arguments) {
+  if (arguments.train == "-" && (arguments.out.empty() || arguments.resume.empty()))
+    throw usage_error("--pool - without --out and --resume, expected both beside standard input");
+  if (arguments.out.empty()) arguments.out = arguments.train + ".labelled";
+  if (arguments.resume.empty()) arguments.resume = arguments.train + ".answers";
+  auto inputs = arguments.inputs("--pool");
+  for (session::named_input const& shown : arguments.view.files()) inputs.push_back(shown);
+  arguments.reading.check_inputs(owner, inputs);
+  auto outputs = arguments.outputs();
+  outputs.push_back({"--resume", arguments.resume});
+  owner.outputs(outputs);
+}
+
+/// Until somebody ends it. The address is no message that --quiet could leave out: nobody can label
+/// without it.
+void serve(session& owner, label_verb_arguments const& arguments, annotation::label_team& team,
+           annotation::question_views& views, std::size_t documents) {
+  auto const timer = owner.stage("label");
+  annotation::http_server server(annotation::listen_address_from(arguments.listen));
+  annotation::label_service::options how;
+  how.token = annotation::new_token();
+  how.hosts = annotation::hosts_of(server.address());
+  how.hosts.insert(how.hosts.end(), arguments.hosts.begin(), arguments.hosts.end());
+  how.max_label = arguments.view.max_label;
+  how.documents = documents;
+  how.out = arguments.out;
+  annotation::label_service service(how, team, views);
+  if (!annotation::is_loopback(server.address()))
+    owner.warn(
+        "other machines reach this address, and what goes over the network can be read there");
+  write_to_standard_error(
+      fmt::format("rulerank: label at http://{}/#{}\n", how.hosts.front(), how.token));
+  server.run(
+      owner.ctx(), [&](annotation::http_request const& r) { return service.handle(r); },
+      [&] { return service.finished(); });
+}
+
+void label(session& owner, label_verb_arguments& arguments) {
+  arguments.sampler.check();
+  arguments.view.check();
+  annotation::listen_address_from(arguments.listen);
+  name_files(owner, arguments);
+  reduction_outputs out(arguments);
+  reduction_pool const pool = read_pool(owner, arguments);
+  if (std::ranges::find(pool.train.labels, datasets::unlabelled) == pool.train.labels.end())
+    throw usage_error(
+        fmt::format("all documents of {} have labels, expected some with that of --unlabelled",
+                    pool.train.name));
+  al::sampler_options const options = arguments.options(owner, pool.train, pool.binned);
+  expect_cpu(owner, options.which, "where labels are asked for");
+  pool_views const shown = make_views(owner, arguments.view, pool.view());
+  al::labelling work(owner.ctx(), pool.binned, options);
+  datasets::answer_journal journal(arguments.resume, work.identity(), pool.train,
+                                   datasets::labellers::several);
+  annotation::label_team team(work, journal, arguments.resume, arguments.answers);
+  if (std::size_t const answers = journal.answers().size(); answers > 0)
+    owner.say(fmt::format("{} of {} in {}", counted(answers, "answer"),
+                          counted(team.labellers().size(), "labeller"), arguments.resume));
+  if (!work.finished()) serve(owner, arguments, team, *shown.views, pool.train.size());
+
+  al::sample const sample = work.take();
+  auto summary = summary_of(pool.view(), sample, arguments.whole_queries);
+  summary["labelling"] = {{"answers", journal.answers().size()},
+                          {"labellers", team.labellers()},
+                          {"disputes", team.disputes().size()}};
+  owner.note("sample", summary);
+  auto const timer = owner.stage("write");
+  std::vector<std::int32_t> labels;
+  for (std::size_t d = 0; d < pool.train.size(); ++d) labels.push_back(work.label_of(d));
+  out.write(pool, sample.documents, labels, al::choices_table(pool.train, sample));
+  say_what_was_chosen(owner, arguments, pool.train, sample);
+  if (owner.prints_json()) write_file("-", datasets::text_of(summary));
+}
+
+}  // namespace
+
+void add_label(CLI::App& program, session& owner) {
+  auto const arguments = std::make_shared<label_verb_arguments>();
+  arguments->reading.unlabelled = datasets::unlabelled;
+  CLI::App* const verb = add_verb(
+      program, owner, "label", "Choose documents as reduce does, labelled by people in a browser",
+      "rulerank label --pool pool.txt --show documents.jsonl --topics topics.tsv",
+      [&owner, arguments] { label(owner, *arguments); });
+  path_option(*verb, "--pool", arguments->train,
+              "Documents to choose from: SVMlight with qid (LETOR), CSV or TSV")
+      ->type_name("POOL")
+      ->required();
+  path_option(*verb, "--out", arguments->out,
+              "The chosen lines with their labels; default: the pool's name and .labelled")
+      ->type_name("FILE");
+  path_option(*verb, "--resume", arguments->resume,
+              "Keep every answer in this file, and go on where it ends; default: the pool's name "
+              "and .answers")
+      ->type_name("STATE");
+  verb->add_option("--listen", arguments->listen,
+                   "Address and port of the page; port 0: any that is free")
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  verb->add_option(
+          "--host", arguments->hosts,
+          "Another name in browsers' addresses, with the port that they show; behind a proxy")
+      ->type_name("NAME[:PORT]");
+  number_option(*verb, "--answers", arguments->answers,
+                "Labellers that answer each document before its label counts", {1, 100});
+  arguments->view.add_to(*verb);
+  arguments->add_sampling_to(*verb);
+  arguments->add_reading_to(*verb);
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,158 @@
+#include "datasets/label_cells.hpp"
+
+#include "core/error.hpp"
+#include "datasets/svmlight/lines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace rulerank::datasets {
+
+namespace {
+
+constexpr char guard = '\'';
+constexpr char quote = '"';
+/// What spreadsheets take for the begin of a formula: the full-width forms are those of = + - @.
+constexpr std::array<std::string_view, 11> formula_begins{
+    "=",           "+", "-", "@", "\t", "\r", "'", "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D",
+    "\xEF\xBC\xA0"};
+
+bool is_letter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80;
+}
+
+/// Whether no spreadsheet makes anything but text of an id: three letters and then a digit may be a
+/// month, in some language.
+bool is_plain_id(std::string_view id) {
+  if (id.empty() || !is_letter(id.front())) return false;
+  auto const letters =
+      static_cast<std::size_t>(std::find_if_not(id.begin(), id.end(), is_letter) - id.begin());
+  bool const has_digit = id.find_first_of("0123456789", letters) != id.npos;
+  if (letters > 2 && has_digit) return false;
+  std::string small(id);
+  std::ranges::transform(small, small.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return small != "true" && small != "false";
+}
+
+/// Reads one record from the front of `rest`, line ends included; within one line where
+/// `lines` is false.
+void read_record(std::string_view& rest, char delimiter, bool lines, std::uint64_t& line,
+                 std::vector<label_cell>& cells) {
+  cells.clear();
+  std::uint64_t column = 1;
+  auto const ends_cell = [&](std::size_t at) {
+    return at == rest.size() || rest[at] == delimiter || rest[at] == '\n' ||
+           (rest[at] == '\r' && (at + 1 == rest.size() || rest[at + 1] == '\n'));
+  };
+  for (;;) {
+    std::size_t end = 0;
+    std::string text;
+    std::uint64_t feeds = 0;
+    if (rest.starts_with(quote)) {
+      std::size_t at = 1;
+      while ((at = rest.find(quote, at)) != rest.npos && at + 1 < rest.size() &&
+             rest[at + 1] == quote)
+        at += 2;
+      if (at != rest.npos && ends_cell(at + 1)) {
+        text = without_quotes(rest.substr(0, at + 1));
+        feeds = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+        if (lines || feeds == 0) end = at + 1;
+      }
+    }
+    if (end == 0) {
+      feeds = 0;
+      while (!ends_cell(end)) ++end;
+      std::string_view plain = rest.substr(0, end);
+      while (plain.starts_with(' ')) plain.remove_prefix(1);
+      while (plain.ends_with(' ')) plain.remove_suffix(1);
+      text = plain;
+    }
+    cells.push_back({std::move(text), line, column});
+    line += feeds;
+    column += end + 1;
+    bool const more = end < rest.size() && rest[end] == delimiter;
+    rest.remove_prefix(more ? end + 1 : end);
+    if (more) continue;
+    if (rest.starts_with('\r')) rest.remove_prefix(1);
+    if (rest.starts_with('\n')) {
+      rest.remove_prefix(1);
+      ++line;
+    }
+    return;
+  }
+}
+
+}  // namespace
+
+std::string without_controls(std::string_view text) {
+  std::string plain(text);
+  std::ranges::replace_if(
+      plain,
+      [](char c) {
+        auto const byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
+      },
+      ' ');
+  return plain;
+}
+
+std::string without_quotes(std::string_view text) {
+  if (text.size() < 2 || text.front() != quote || text.back() != quote) return std::string(text);
+  std::string plain;
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+    plain += text[i];
+    if (text[i] == quote && i + 2 < text.size() && text[i + 1] == quote) ++i;
+  }
+  return plain;
+}
+
+std::string guarded(std::string_view text) {
+  std::string cell = without_controls(text);
+  bool const begins = std::ranges::any_of(
+      formula_begins, [&](std::string_view begin) { return cell.starts_with(begin); });
+  return begins ? guard + cell : cell;
+}
+
+std::string guarded_id(std::string_view id) {
+  return is_plain_id(id) ? without_controls(id) : guard + without_controls(id);
+}
+
+std::string_view unguarded(std::string_view cell) {
+  if (cell.starts_with(guard)) cell.remove_prefix(1);
+  return cell;
+}
+
+std::vector<label_cell> split_cells(std::string_view line, std::uint64_t number) {
+  std::vector<label_cell> cells;
+  read_record(line, '\t', false, number, cells);
+  return cells;
+}
+
+label_records::label_records(std::string_view text, std::string const& name) : rest_(text) {
+  if (rest_.starts_with("\xFF\xFE") || rest_.starts_with("\xFE\xFF"))
+    throw error({name, 1, 1}, "found UTF-16, expected UTF-8 (`CSV UTF-8` in a spreadsheet)");
+  remove_byte_order_mark(rest_);
+  std::string_view header = rest_.substr(0, rest_.find('\n'));
+  if (header.starts_with("sep=") && header.size() > 4) {
+    delimiter_ = header[4];
+    rest_.remove_prefix(std::min(header.size() + 1, rest_.size()));
+    ++line_;
+    return;
+  }
+  for (char const c : {'\t', ',', ';'})
+    if (header.find(c) != header.npos) {
+      delimiter_ = c;
+      return;
+    }
+}
+
+bool label_records::next() {
+  if (rest_.empty()) return false;
+  read_record(rest_, delimiter_, true, line_, cells_);
+  return true;
+}
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,185 @@
+"""The page of `label` in a real headless browser (chromium and chromedriver, of Debian's chromium-driver).
+Where they are missing it ends with 77: skipped.
+
+With RULERANK_SCREENSHOT=FILE.png it keeps a picture of the page."""
+
+import base64
+import http.client
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import harness
+from label_test import LabelServer
+
+
+class Browser:
+    """A headless chromium, driven over the WebDriver protocol (W3C) that chromedriver speaks."""
+
+    def __init__(self, folder):
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                       cwd=folder)
+        for line in self.driver.stdout:
+            found = re.search(rb"on port (\d+)", line)
+            if found and b"successfully" in line:
+                self.port = int(found[1])
+                break
+        self.session = ""
+        options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                            "--disable-background-networking", "--window-size=1100,820", f"--user-data-dir={folder}/chromium"]}
+        made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
+            "browserName": "chrome", "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}})
+        self.session = "/session/" + made["sessionId"]
+
+    def call(self, method, path, body=None):
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        link.request(method, self.session + path, json.dumps(body) if body is not None else None,
+                     {"Content-Type": "application/json"})
+        value = json.loads(link.getresponse().read())["value"]
+        link.close()
+        if isinstance(value, dict) and "error" in value:
+            raise RuntimeError(value["message"])
+        return value
+
+    def open(self, url):
+        self.call("POST", "/url", {"url": url})
+
+    def run(self, script, *arguments):
+        return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def find(self, css):
+        return next(iter(self.call("POST", "/element", {"using": "css selector", "value": css}).values()))
+
+    def click(self, css):
+        self.call("POST", f"/element/{self.find(css)}/click", {})
+
+    def type(self, css, text):
+        self.call("POST", f"/element/{self.find(css)}/value", {"text": text})
+
+    def press(self, key):
+        self.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": [
+            {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}]})
+
+    def screenshot(self, path):
+        with open(path, "wb") as out:
+            out.write(base64.b64decode(self.call("GET", "/screenshot")))
+
+    def log(self, kind):
+        return self.call("POST", "/se/log", {"type": kind})
+
+    def requested(self):
+        """The addresses that pages asked for."""
+        events = [json.loads(entry["message"])["message"] for entry in self.log("performance")]
+        return [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+
+    def close(self):
+        try:
+            self.call("DELETE", "")
+        except (OSError, RuntimeError, http.client.HTTPException):
+            pass
+        self.driver.terminate()
+        self.driver.communicate()
+
+
+class InABrowser(LabelServer):
+    def setUp(self):
+        super().setUp()
+        self.browser = Browser(self.folder)
+        self.addCleanup(self.browser.close)
+
+    def wait(self, script, *arguments):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            found = self.browser.run("return " + script, *arguments)
+            if found:
+                return found
+            time.sleep(0.02)
+        self.fail(f"never: {script}; the page says {self.browser.run('return document.body.innerText')}")
+
+    def begin(self, *more):
+        self.serve(*more)
+        self.browser.open(self.address)
+        self.browser.type("#labeller", "An\n")
+
+    def document(self, answers):
+        """The document on the page when so many have been answered."""
+        docid = self.wait("busy === false && now && (now.answers === arguments[0] || now.state === 'done') && "
+                          "(now.state === 'done' ? 'done' : document.getElementById('docid').textContent)", answers)
+        return docid if docid == "done" else int(docid[1:])
+
+    def test_by_click_and_by_key_to_the_end(self):
+        self.begin()
+        answers = 0
+        while (document := self.document(answers)) != "done":
+            label = self.labels[document]
+            if answers == 2:  # a wrong one, taken back by a click
+                self.browser.press(str((label + 1) % 3))
+                self.document(3)
+                self.browser.click("#undo")
+                self.assertEqual(self.document(2), document)
+            if answers == 3:
+                self.browser.press("t")
+                self.assertIn("More of the same. " * 60, self.browser.run("return document.getElementById('text').textContent"))
+                self.browser.press("t")
+                marked = self.browser.run("return [...document.querySelectorAll('#text mark')].map(m => m.textContent)")
+                self.assertIn("winged", marked)
+                self.assertEqual(self.browser.run("return document.querySelectorAll('#question img, #question script').length"), 0)
+                self.assertIn("<script>", self.browser.run("return document.getElementById('text').textContent + "
+                                                           "document.getElementById('title').textContent"))
+            if answers == 12:
+                self.wait("document.getElementById('expected').textContent.includes('more expected')")
+                if os.environ.get("RULERANK_SCREENSHOT"):
+                    self.browser.screenshot(os.environ["RULERANK_SCREENSHOT"])
+            if answers % 2:
+                self.browser.press(str(label))
+            else:
+                self.browser.click(f"#label-{label}")
+            answers += 1
+        self.assertNotIn("taken", self.browser.run("return document.title"))
+        self.browser.press("\ue007")
+        self.wait("document.getElementById('progress').textContent.startsWith('Ended')")
+        self.expect_result()
+        self.assertEqual([entry["message"] for entry in self.browser.log("browser")], [])
+        for url in self.browser.requested():
+            if url.startswith("chrome://"):  # the tab before the page
+                continue
+            self.assertTrue(url.startswith((f"http://127.0.0.1:{self.port}/", "data:")), url)
+            self.assertNotIn(self.token, url.split("#")[0])
+
+    def test_two_labellers_differ_and_the_program_is_killed(self):
+        self.begin("--answers", "2")
+        document = self.document(0)
+        self.post("/answer", "Bo", document=document, answer=(self.labels[document] + 1) % 3)
+        self.browser.press("s")
+        self.wait("!document.getElementById('disputes').hidden")
+        shown = self.browser.run("return document.getElementById('disputes').innerText")
+        self.assertRegex(shown, rf"document D{document}.*Bo: \d, An: skip")
+        self.browser.click("#disputes button")
+        self.wait("document.getElementById('before').textContent === 'You answered skip.'")
+        self.process.kill()
+        self.process.communicate()
+        self.browser.press("0")
+        self.wait("document.getElementById('message').textContent.startsWith('The program has stopped')")
+        self.serve("--answers", "2")
+        self.browser.open(self.address)
+        self.browser.type("#labeller", "An\n")  # another port is another site: it has no name yet
+        self.wait("now && !document.getElementById('disputes').hidden")
+        self.assertEqual(self.browser.run("return now.disputes.length"), 1)
+
+    def test_without_the_token_nothing_is_shown(self):
+        self.serve()
+        self.browser.open(self.address.split("#")[0])
+        self.wait("document.getElementById('message').textContent.includes('it ends with #')")
+        self.assertTrue(self.browser.run("return document.getElementById('question').hidden"))
+
+
+if __name__ == "__main__":
+    if not (shutil.which("chromedriver") and shutil.which("chromium")):
+        print("label_page_test.py: Skipped\nneeds chromium and chromedriver")
+        sys.exit(77)
+    harness.main()

@@ -1,0 +1,228 @@
+"""`label`: labelling in a browser, without one. Requests, good and hostile, over the socket, kill -9 and
+going on. label_page_test.py has the browser."""
+
+import http.client
+import json
+import random
+import re
+import resource
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import harness
+from harness import Row
+from labels_test import draw
+
+HOSTILE = ('<script>document.title="taken"</script><img src="http://elsewhere.example/x.png" '
+           'onerror="document.title=\'taken\'"> &amp; </p>')
+
+
+class LabelServer(harness.CommandLine):
+    COMMON = ["--device", "cpu", "--method", "width", "--bins", "4", "--partitions", "3"]
+    WHAT = ["label", "--pool", "pool", "--show", "docs.jsonl", "--topics", "topics.tsv", "--ids", "ids",
+            "--max-label", "2", *COMMON]
+
+    def setUp(self):
+        super().setUp()
+        self.labels, whole, pool = draw(60, 1)
+        self.file("whole", whole)
+        self.file("pool", pool)
+        self.file("docs.jsonl", b"".join(
+            json.dumps({"id": f"D{d}", "title": f"Wing {d} {HOSTILE}" if d % 2 else f"Wing {d}",
+                        "text": f"{HOSTILE} The flow over winged bodies, number {d}. " + "More of the same. " * 60}).encode() +
+            b"\n" for d in range(60)))
+        self.file("topics.tsv", b"".join(b"%d\twings of shape %d\n" % (q, q) for q in range(6)))
+        self.expect(0, "reduce", "--train", "whole", *self.COMMON, "--out", "want", "--ids", "want.tsv")
+
+    def read(self, name):
+        return (self.folder / name).read_bytes()
+
+    def serve(self, *more, **options):
+        """Starts the program and waits for its address."""
+        self.process = subprocess.Popen([harness.PROGRAM, *self.WHAT, "--listen", "127.0.0.1:0", *more], cwd=self.folder,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        self.addCleanup(self.process.communicate)
+        self.addCleanup(self.process.kill)
+        for line in self.process.stderr:
+            found = re.search(rb"http://127\.0\.0\.1:(\d+)/#([0-9a-f]{32})$", line.strip())
+            if found:
+                self.port, self.token = int(found[1]), found[2].decode()
+                self.address = found[0].decode()
+                return
+        self.fail("no address")
+
+    def request(self, path, body=b"", method="POST", **fields):
+        """Status and body of a response; fields of None are left out."""
+        sent = {"Host": f"127.0.0.1:{self.port}", "Origin": f"http://127.0.0.1:{self.port}",
+                "Content-Type": "application/json", "X-Rulerank-Token": self.token}
+        sent.update({name.replace("_", "-"): value for name, value in fields.items()})
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            link.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in sent.items():
+                if value is not None:
+                    link.putheader(name, value)
+            link.putheader("Content-Length", str(len(body)))
+            link.endheaders(body)
+            reply = link.getresponse()
+            return reply.status, reply.read()
+        finally:
+            link.close()
+
+    def post(self, path, labeller="An", **body):
+        status, reply = self.request(path, json.dumps({"labeller": labeller, **body}).encode())
+        self.assertEqual(status, 200, reply)
+        return json.loads(reply)
+
+    def answer(self, state, labeller="An"):
+        document = state["question"]["document"]
+        return self.post("/answer", labeller, document=document, answer=self.labels[document])
+
+    def expect_result(self):
+        self.assertEqual(self.process.wait(timeout=60), 0)
+        self.assertEqual((self.read("pool.labelled"), self.read("ids")), (self.read("want"), self.read("want.tsv")))
+
+
+class Label(LabelServer):
+    def test_the_same_documents_in_the_same_order_as_at_a_terminal(self):
+        self.serve()
+        order, state = [], self.post("/next")
+        while state["state"] == "question":
+            order.append(state["question"]["document"])
+            self.assertEqual(state["question"]["query"], f"wings of shape {order[-1] // 10}")
+            self.assertIn(["winged", True], state["question"]["passage"])
+            state = self.answer(state)
+        ids = [int(row.split(b"\t")[0]) for row in self.read("want.tsv").splitlines()[1:]]
+        self.assertEqual(order, list(dict.fromkeys(ids)))
+        self.assertEqual(state["state"], "done")
+        self.assertFalse((self.folder / "pool.labelled").exists())
+        self.assertEqual(self.post("/finish"), {"state": "ended", "out": "pool.labelled"})
+        self.expect_result()
+        # All answers are there: the same line has nothing to ask.
+        self.expect(0, *self.WHAT, "--out", "again")
+        self.assertEqual(self.read("again"), self.read("want"))
+
+    def test_killed_at_any_moment(self):
+        """Answers come from two labellers while the program is killed; what was confirmed stays."""
+        chance = random.Random(2)
+        confirmed = set()
+        for _ in range(8):
+            self.serve()
+            killer = threading.Timer(chance.uniform(0.005, 0.06), self.process.kill)
+            killer.start()
+            try:
+                turn = 0
+                while True:
+                    who = ("An", "Bo")[turn % 2]
+                    turn += 1
+                    state = self.post("/next", who)
+                    if state["state"] != "question":
+                        break
+                    document = state["question"]["document"]
+                    self.answer(state, who)
+                    confirmed.add((document, who))
+            except (OSError, http.client.HTTPException):
+                pass
+            killer.cancel()
+            self.process.kill()
+            self.process.communicate()
+            rows = {(int(line), who) for line, _, said, who in
+                    (row.split("\t") for row in self.read("pool.answers").decode().splitlines()[2:])}
+            self.assertLessEqual(confirmed, rows)
+        self.assertGreater(len(confirmed), 0)
+        self.serve()
+        state = self.post("/next")
+        while state["state"] == "question":
+            state = self.answer(state)
+        self.post("/finish")
+        self.expect_result()
+
+    def test_two_labellers_and_a_disagreement(self):
+        self.serve("--answers", "2")
+        first = self.post("/next", "An")["question"]["document"]
+        self.post("/answer", "An", document=first, answer=0)
+        self.assertEqual(self.post("/next", "Bo")["question"]["document"], first)
+        state = self.post("/answer", "Bo", document=first, answer=None)
+        self.assertEqual(state["disputes"][0]["answers"],
+                         [{"labeller": "An", "answer": 0}, {"labeller": "Bo", "answer": None}])
+        self.assertEqual(self.post("/undo", "Bo")["question"]["document"], first)
+        for who in ("An", "Bo"):
+            state = self.post("/answer", who, document=first, answer=self.labels[first])
+        self.assertEqual(state["disputes"], [])
+        waited = False
+        for _ in range(300):
+            states = [self.post("/next", who) for who in ("An", "Bo")]
+            waited = waited or any(state["state"] == "waiting" for state in states)
+            if states[0]["state"] == "done":
+                break
+            for who, state in zip(("An", "Bo"), states):
+                if state["state"] == "question":
+                    self.answer(state, who)
+        self.post("/finish")
+        self.expect_result()
+
+    def test_ctrl_c_ends_it_and_loses_nothing(self):
+        self.serve()
+        state = self.post("/next")
+        for _ in range(3):
+            state = self.answer(state)
+        open_link = http.client.HTTPConnection("127.0.0.1", self.port)
+        open_link.connect()
+        self.addCleanup(open_link.close)
+        self.expect_stopped(self.process, signal.SIGINT)
+        self.assertFalse((self.folder / "pool.labelled").exists())
+        self.serve()
+        self.assertEqual(self.post("/next")["question"]["document"], state["question"]["document"])
+
+    def test_refusals_over_the_socket(self):
+        self.serve()
+        body = b'{"labeller":"An"}'
+        self.assertEqual(self.request("/next", body)[0], 200)
+        for fields, status in (({"Host": "evil.example"}, 421), ({"Host": None}, 421),
+                               ({"Origin": "http://evil.example"}, 403), ({"Origin": None}, 403),
+                               ({"Content_Type": "text/plain"}, 415), ({"X_Rulerank_Token": "0" * 32}, 401)):
+            self.assertEqual(self.request("/next", body, **fields)[0], status, fields)
+        self.assertEqual(self.request("/next", b"{" * 4000)[0], 400)
+        self.assertEqual(self.request("/next", b" " * 5000)[0], 413)
+        self.assertEqual(self.request("/", method="DELETE")[0], 405)
+        status, page = self.request("/", method="GET")
+        self.assertEqual(status, 200)
+        self.assertNotIn(self.token.encode(), page)
+        self.assertEqual(self.post("/next")["answers"], 0)
+
+    def test_an_answer_that_cannot_be_kept_is_refused(self):
+        self.skip_where_files_cannot_be_limited()
+        self.serve()
+        self.answer(self.post("/next"))
+        self.process.kill()
+        self.process.communicate()
+        limit = len(self.read("pool.answers")) + 3
+        self.serve(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        document = self.post("/next")["question"]["document"]
+        status, reply = self.request("/answer", json.dumps({"labeller": "An", "document": document, "answer": 1}).encode())
+        self.assertEqual(status, 507, reply)
+        self.assertIn(b"cannot be written", reply)
+        self.assertEqual(self.post("/next")["question"]["document"], document)
+        self.assertEqual(self.post("/next")["answers"], 1)
+
+    def test_bad_input(self):
+        pool = self.read("pool")
+        line = "label --pool {in} --out {out} --resume {state} --device cpu --method width "
+        journal = {"state": b""}
+        self.check_rows([
+            Row("an address", pool, line + "--listen nowhere", 2, "--listen: found 'nowhere'", journal),
+            Row("a name", pool, line + "--listen example.com:80", 2, "expected ADDRESS:PORT", journal),
+            Row("no topics", pool, line + "--show {in}", 2, "--show without --topics", journal),
+            Row("labels", b"0 qid:1 1:1\n1 qid:1 1:2\n", line, 2, "have labels", journal),
+            Row("no journal", pool, line, 3, "{state}:1:1: this is no journal", {"state": b"precious"}),
+        ])
+        with socket.create_server(("127.0.0.1", 0)) as holder:
+            address = "127.0.0.1:%d" % holder.getsockname()[1]
+            self.expect(1, *self.WHAT, "--listen", address, message=f"cannot listen on {address}: ")
+
+
+if __name__ == "__main__":
+    harness.main()
