@@ -3,7 +3,6 @@
 #include "core/error.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <unordered_map>
 #include <utility>
 
@@ -101,10 +100,11 @@ std::vector<dispute> label_team::disputes() const {
   std::vector<std::size_t> documents;  // by their last answers
   for (datasets::answer const& a : journal_.answers())
     about[a.document].push_back({a.labeller, a.label});
-  for (auto const& a : journal_.answers() | std::views::reverse)
-    if (auto& answers = about[a.document]; answers.size() > 1) {
+  auto const all = journal_.answers();
+  for (auto a = all.rbegin(); a != all.rend(); ++a)
+    if (auto& answers = about[a->document]; answers.size() > 1) {
       if (std::ranges::any_of(answers, [&](said const& s) { return s.label != answers[0].label; }))
-        documents.push_back(a.document);
+        documents.push_back(a->document);
       else
         answers.clear();
     }
