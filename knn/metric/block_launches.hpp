@@ -41,7 +41,7 @@ void search_by_launches(context const& ctx, gpu_layout const& layout, gpu_reques
   job.k = static_cast<std::uint32_t>(request.k);
   job.radius = request.k > 0 ? radius.first : request.radius;
   job.step = radius.step;
-  job.shrinks = request.k > 0 && layout.engine == metric_gpu_engine::lc_shrinking;
+  job.shrinks = request.k > 0 && layout.engine == metric_engine::lc_shrinking;
   std::uint32_t capacity = request.k > 0 ? job.k : std::min(limits.capacity, layout.objects);
   while (!pending.empty()) {
     std::vector<std::uint32_t> again;

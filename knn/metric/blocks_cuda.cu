@@ -46,7 +46,7 @@ class blocks_on_gpus final : public metric_gpu_searcher {
   void search(context const& ctx, gpu_queries const& queries, gpu_request const& request,
               gpu_candidates& found, metric_gpu_work& work) const override {
     growing_radius radius;
-    if (request.k > 0 && devices_.layout.engine != metric_gpu_engine::lc_shrinking)
+    if (request.k > 0 && devices_.layout.engine != metric_engine::lc_shrinking)
       radius = radius_for(ctx, request.k);
     devices_.share_out(queries.count, found, work,
                        [&](std::size_t i, device_work& on, share const& mine, gpu_candidates& some,

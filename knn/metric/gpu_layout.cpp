@@ -73,7 +73,7 @@ void read_structure(metric_index const& index, gpu_layout& layout) {
   layout.pivots = static_cast<std::uint32_t>(pivots.size());
   layout.ids.insert(layout.ids.end(), pivots.begin(), pivots.end());
   layout.table = from.distances(std::size_t{layout.objects} * layout.pivots);
-  if (layout.engine == metric_gpu_engine::sss_pivots) return;
+  if (layout.engine == metric_engine::sss_pivots) return;
   std::vector<double> by_pivot(layout.table.size());
   for (std::size_t i = 0; i < layout.objects; ++i)
     for (std::size_t p = 0; p < layout.pivots; ++p)
@@ -105,7 +105,7 @@ void lay_out_words(word_space const& space, gpu_layout& layout) {
   layout.alphabet.erase(std::unique(layout.alphabet.begin(), layout.alphabet.end()),
                         layout.alphabet.end());
   for (auto& word : words) number(layout.alphabet, word);
-  if (layout.engine == metric_gpu_engine::pairs) {
+  if (layout.engine == metric_engine::pairs) {
     // Neighbouring threads have words of one length, and letters in common.
     std::vector<std::uint32_t> order(words.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -150,7 +150,7 @@ void add(gpu_queries& queries, std::vector<std::uint32_t> const& word) {
 
 }  // namespace
 
-gpu_layout lay_out(metric_index const& index, metric_gpu_engine engine) {
+gpu_layout lay_out(metric_index const& index, metric_engine engine) {
   gpu_layout layout;
   layout.engine = engine;
   layout.rule = metric_index_access::of(index).rule;

@@ -19,7 +19,7 @@ namespace rulerank::knn {
 
 /// What is searched, with its objects in places in the order that an engine reads them.
 struct gpu_layout {
-  metric_gpu_engine engine = metric_gpu_engine::automatic;
+  metric_engine engine = metric_engine::automatic;
   metric_distance which = metric_distance::l2;
   letters unit = letters::code_points;
   exclusion rule{{}};
@@ -44,7 +44,7 @@ struct gpu_layout {
 };
 
 /// Throws as the constructor of `metric_gpu_index` does. `engine` is none but `automatic`s choice.
-gpu_layout lay_out(metric_index const& index, metric_gpu_engine engine);
+gpu_layout lay_out(metric_index const& index, metric_engine engine);
 
 /// Queries as devices read them.
 struct gpu_queries {
@@ -112,12 +112,12 @@ void with_candidates(gpu_layout const& layout, placed_arrays const& at, Visit co
   sss_table const table{layout.objects, layout.pivots, at.table};
   auto const centres = static_cast<std::uint32_t>(layout.radius.size());
   switch (layout.engine) {
-    case metric_gpu_engine::lc:
-    case metric_gpu_engine::lc_shrinking:
+    case metric_engine::lc:
+    case metric_engine::lc_shrinking:
       return visit(lc_candidates{centres, layout.objects - centres, at.radius, at.cluster_of});
-    case metric_gpu_engine::sss:
+    case metric_engine::sss:
       return visit(sss_candidates{table});
-    case metric_gpu_engine::sss_pivots:
+    case metric_engine::sss_pivots:
       return visit(sss_pivot_candidates{table});
     default:
       return visit(all_candidates{layout.objects});

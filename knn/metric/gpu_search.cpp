@@ -15,9 +15,12 @@ namespace rulerank::knn {
 
 namespace {
 
-using enum metric_gpu_engine;
+using enum metric_engine;
+constexpr metric_engine_entry on_cpu{
+    index, "index", "the index's own search", "", runs_on::cpu, runs_on::cpu, nullptr};
 #if RULERANK_HAS_CUDA
-constexpr std::array<metric_gpu_entry, 6> engines{{
+constexpr std::array<metric_engine_entry, 7> engines{{
+    on_cpu,
     {pairs, "pairs",
      "compares all objects: words bit-parallel in registers, a thread a pair; vectors by dense "
      "search (l2) or a matrix of distances",
@@ -38,10 +41,10 @@ constexpr std::array<metric_gpu_entry, 6> engines{{
      "Barrientos 2011, section 4.1.3", runs_on::gpus, runs_on::nowhere, make_blocks_on_gpus},
 }};
 #else
-constexpr std::array<metric_gpu_entry, 0> engines{};
+constexpr std::array<metric_engine_entry, 1> engines{{on_cpu}};
 #endif
 
-metric_gpu_engine chosen(metric_gpu_engine asked, metric_index_type type) {
+metric_engine chosen(metric_engine asked, metric_index_type type) {
   if (asked != automatic) return asked;
   if (type == metric_index_type::lc) return lc;
   if (type == metric_index_type::sss) return sss;
@@ -50,19 +53,20 @@ metric_gpu_engine chosen(metric_gpu_engine asked, metric_index_type type) {
 
 }  // namespace
 
-std::span<metric_gpu_entry const> metric_gpu_engines() {
+std::span<metric_engine_entry const> metric_engines() {
   return engines;
 }
-std::string_view name_of(metric_gpu_engine engine) {
-  return name_of_engine(metric_gpu_engines(), engine);
+std::string_view name_of(metric_engine engine) {
+  return name_of_engine(metric_engines(), engine);
 }
-metric_gpu_engine metric_gpu_engine_from(std::string_view name) {
-  return engine_named<metric_gpu_engine>(metric_gpu_engines(), name);
+metric_engine metric_engine_from(std::string_view name) {
+  return engine_named<metric_engine>(metric_engines(), name);
 }
 
-metric_index_type index_type_of(metric_gpu_engine engine) {
+metric_index_type index_type_of(metric_engine engine) {
   switch (engine) {
     case automatic:
+    case index:
       return metric_index_type::automatic;
     case lc:
     case lc_shrinking:
@@ -149,7 +153,9 @@ rows_in_range metric_gpu_index::implementation::within(context const& ctx,
 metric_gpu_index::metric_gpu_index(context const& ctx, metric_index const& index,
                                    metric_gpu_options const& options) {
   auto const engine = chosen(options.engine, index.type());
-  auto const* const entry = find_engine(metric_gpu_engines(), engine);
+  auto const* const entry = find_engine(metric_engines(), engine);
+  if (engine == metric_engine::index)
+    throw usage_error("engine index searches on the CPU, expected one that runs on GPUs");
   if (entry == nullptr)
     throw device_error("this build has no CUDA, and metric search on GPUs needs it");
   if (ctx.devices.empty())
@@ -165,7 +171,7 @@ metric_gpu_index::metric_gpu_index(metric_gpu_index&&) noexcept = default;
 std::size_t metric_gpu_index::size() const noexcept {
   return implementation_->layout.objects;
 }
-metric_gpu_engine metric_gpu_index::engine() const noexcept {
+metric_engine metric_gpu_index::engine() const noexcept {
   return implementation_->layout.engine;
 }
 

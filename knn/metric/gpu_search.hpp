@@ -19,10 +19,11 @@
 // an object at once.
 namespace rulerank::knn {
 
-/// How GPUs search. All find the same; what they read is an index of the type of the same name,
-/// `pairs` and `brute` one of type brute.
-enum class metric_gpu_engine : std::uint8_t {
-  automatic,  ///< the published engine of an index of type lc or sss; else `pairs`
+/// How queries are done: by the index itself on the CPU, or on GPUs. All find the same; what GPUs
+/// read is an index of the type of the same name, `pairs` and `brute` one of type brute.
+enum class metric_engine : std::uint8_t {
+  automatic,  ///< on GPUs the published engine of an index of type lc or sss, else `pairs`
+  index,      ///< `metric_index::search`
   pairs,
   brute,
   lc,
@@ -32,7 +33,7 @@ enum class metric_gpu_engine : std::uint8_t {
 };
 
 struct metric_gpu_options {
-  metric_gpu_engine engine = metric_gpu_engine::automatic;
+  metric_engine engine = metric_engine::automatic;
 };
 
 /// The work of a search on GPUs. Of lc-shrinking evaluations differ from run to run.
@@ -53,15 +54,15 @@ struct metric_gpu_work {
 class metric_gpu_searcher;
 struct gpu_build;
 using metric_gpu_factory = std::unique_ptr<metric_gpu_searcher> (*)(gpu_build const& from);
-using metric_gpu_entry = registered_engine<metric_gpu_engine, metric_gpu_factory>;
-/// The engines of this build: none where it has no CUDA.
-std::span<metric_gpu_entry const> metric_gpu_engines();
+using metric_engine_entry = registered_engine<metric_engine, metric_gpu_factory>;
+/// The engines of this build; `make` is null for `index`.
+std::span<metric_engine_entry const> metric_engines();
 /// "auto" for `automatic`.
-std::string_view name_of(metric_gpu_engine engine);
+std::string_view name_of(metric_engine engine);
 /// Throws `usage_error` that lists the names.
-metric_gpu_engine metric_gpu_engine_from(std::string_view name);
-/// The type of index that an engine reads; `automatic` for `automatic`, which takes brute, lc, sss.
-metric_index_type index_type_of(metric_gpu_engine engine);
+metric_engine metric_engine_from(std::string_view name);
+/// The type of index that an engine reads; `automatic` where it is not one alone.
+metric_index_type index_type_of(metric_engine engine);
 /// Whether GPUs search objects under a metric, with an index of a type (`automatic`: of some type).
 bool is_on_gpus(metric_distance which, metric_index_type type);
 
@@ -78,7 +79,7 @@ class metric_gpu_index {
   metric_gpu_index(metric_gpu_index&&) noexcept;
 
   std::size_t size() const noexcept;
-  metric_gpu_engine engine() const noexcept;
+  metric_engine engine() const noexcept;
 
   /// The k nearest objects of each query, as `metric_index::search` gives them, with its errors;
   /// the devices are those that the index was made for. Throws `usage_error` for queries that are

@@ -23,9 +23,10 @@ namespace {
 using datasets::vectors;
 using rulerank::testing_tools::on_gpus;
 
-std::vector<metric_gpu_engine> listed_engines() {
-  std::vector<metric_gpu_engine> engines;
-  for (auto const& entry : metric_gpu_engines()) engines.push_back(entry.which);
+std::vector<metric_engine> listed_engines() {
+  std::vector<metric_engine> engines;
+  for (auto const& entry : metric_engines())
+    if (includes(entry.where, runs_on::gpus)) engines.push_back(entry.which);
   return engines;
 }
 
@@ -146,7 +147,7 @@ TEST_P(metric_gpus, batches_find_what_all_do) {
   auto const space = std::make_shared<vector_space const>(context(), rows, metric_distance::l2);
   metric_index const index({}, space, {.type = metric_index_type::lc});
   metric_gpu_index const gpu(ctx(), index);
-  EXPECT_EQ(gpu.engine(), metric_gpu_engine::lc);
+  EXPECT_EQ(gpu.engine(), metric_engine::lc);
   neighbours const all = gpu.search(ctx(), asked, 8);
   for (std::size_t first = 0; first < asked.size(); first += 30) {
     std::size_t const count = std::min<std::size_t>(30, asked.size() - first);
@@ -160,7 +161,7 @@ TEST_P(metric_gpus, several_threads_at_once) {
   auto const words = drawn_words(2000, 19, 12);
   auto const asked = drawn_words(60, 20, 12);
   auto const space = std::make_shared<word_space const>(words);
-  for (auto const engine : {metric_gpu_engine::pairs, metric_gpu_engine::lc}) {
+  for (auto const engine : {metric_engine::pairs, metric_engine::lc}) {
     metric_index const index({}, space, {.type = index_type_of(engine)});
     metric_gpu_index const gpu(ctx(), index, {engine});
     neighbours const expected = gpu.search(ctx(), asked, 5);
@@ -196,7 +197,7 @@ TEST_P(metric_gpus, matrix_of_words) {
   auto const asked = drawn_words(333, 23, 70);
   auto const space = std::make_shared<word_space const>(words);
   metric_index const index({}, space, {.type = metric_index_type::brute});
-  gpu_layout const layout = lay_out(index, metric_gpu_engine::pairs);
+  gpu_layout const layout = lay_out(index, metric_engine::pairs);
   std::vector<std::uint8_t> matrix;
   edit_matrix(ctx(), layout, queries_of(layout, asked), &matrix);
   auto const queries = space->queries(asked);
@@ -212,16 +213,17 @@ TEST(metric_gpu_index, needs_devices) {
   auto const space = std::make_shared<word_space const>(std::vector<std::string>{"a"});
   metric_index const index({}, space, {.type = metric_index_type::brute});
   EXPECT_THROW(metric_gpu_index({}, index), device_error);
+  EXPECT_THROW(metric_gpu_index({}, index, {metric_engine::index}), usage_error);
 }
 
 TEST(metric_gpu_index, has_engines_with_names) {
-  for (auto const& entry : metric_gpu_engines()) {
-    EXPECT_EQ(metric_gpu_engine_from(entry.name), entry.which);
-    EXPECT_EQ(entry.where, runs_on::gpus);
-    EXPECT_NE(index_type_of(entry.which), metric_index_type::automatic);
+  for (auto const& entry : metric_engines()) {
+    EXPECT_EQ(metric_engine_from(entry.name), entry.which);
+    EXPECT_EQ(index_type_of(entry.which) == metric_index_type::automatic,
+              entry.where == runs_on::cpu);
   }
-  EXPECT_EQ(metric_gpu_engine_from("auto"), metric_gpu_engine::automatic);
-  EXPECT_THROW(metric_gpu_engine_from("quick"), usage_error);
+  EXPECT_EQ(metric_engine_from("auto"), metric_engine::automatic);
+  EXPECT_THROW(metric_engine_from("quick"), usage_error);
   EXPECT_TRUE(is_on_gpus(metric_distance::edit, metric_index_type::automatic));
   EXPECT_FALSE(is_on_gpus(metric_distance::angular, metric_index_type::brute));
   EXPECT_FALSE(is_on_gpus(metric_distance::l2, metric_index_type::egnat));
