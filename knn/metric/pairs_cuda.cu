@@ -64,6 +64,7 @@ struct word_pairs {
   std::uint32_t groups;  // of a block
 };
 
+/// Long because masks, tiles and groups share the block's memory and its barriers.
 template <class Mask, std::uint32_t Together, class Key>
 __global__ __launch_bounds__(pair_threads) void compare_words(
     __grid_constant__ word_pairs const pairs, Key* matrix) {
