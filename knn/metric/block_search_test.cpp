@@ -8,9 +8,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <cmath>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -26,13 +27,37 @@ namespace {
 using datasets::vectors;
 using word = std::vector<std::uint32_t>;
 
+/// Threads that wait sleep: there are more of them than processors.
+class barrier {
+ public:
+  explicit barrier(std::uint32_t threads) : threads_(threads) {}
+  void wait() {
+    std::unique_lock lock(mutex_);
+    std::uint64_t const round = round_;
+    if (++waiting_ == threads_) {
+      waiting_ = 0;
+      ++round_;
+      all_came_.notify_all();
+      return;
+    }
+    all_came_.wait(lock, [&] { return round_ != round; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_came_;
+  std::uint32_t threads_;
+  std::uint32_t waiting_ = 0;
+  std::uint64_t round_ = 0;
+};
+
 class host_block {
  public:
-  host_block(std::uint32_t thread, std::uint32_t threads, std::barrier<>& all)
+  host_block(std::uint32_t thread, std::uint32_t threads, barrier& all)
       : thread_(thread), threads_(threads), all_(all) {}
   std::uint32_t thread() const { return thread_; }
   std::uint32_t threads() const { return threads_; }
-  void sync() const { all_.arrive_and_wait(); }
+  void sync() const { all_.wait(); }
   template <class T>
   T add(T* to, T more) const {
     return std::atomic_ref<T>(*to).fetch_add(more);
@@ -58,13 +83,13 @@ class host_block {
 
  private:
   std::uint32_t thread_, threads_;
-  std::barrier<>& all_;
+  barrier& all_;
 };
 
 /// work(block) in all threads of a block.
 template <class Work>
 void in_a_block(std::uint32_t threads, Work const& work) {
-  std::barrier<> all(threads);
+  barrier all(threads);
   std::vector<std::jthread> others;
   for (std::uint32_t t = 1; t < threads; ++t)
     others.emplace_back([&, t] { work(host_block(t, threads, all)); });
