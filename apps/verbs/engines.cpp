@@ -3,6 +3,7 @@
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
 #include "knn/dense/search.hpp"
+#include "knn/metric/gpu_search.hpp"
 #include "knn/metric/schedule.hpp"
 #include "knn/sparse/search.hpp"
 #include "l2r/options.hpp"
@@ -46,6 +47,7 @@ std::vector<engine_line> all_engines() {
   add_lines(lines, "mine", "--engine", rules::mining_engines());
   add_lines(lines, "search text", "--engine", knn::sparse_engines());
   add_lines(lines, "search dense", "--engine", knn::dense_engines());
+  add_lines(lines, "search metric", "--engine", knn::metric_engines());
   add_lines(lines, "search metric", "--schedule", knn::metric_schedules());
   return lines;
 }

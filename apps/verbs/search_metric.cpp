@@ -6,6 +6,7 @@
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
+#include "knn/metric/gpu_search.hpp"
 #include "knn/metric/schedule.hpp"
 #include "knn/metric/search.hpp"
 
@@ -24,6 +25,9 @@ namespace {
 constexpr std::size_t checked_triples = 100000;
 /// So many have their neighbours in memory together.
 constexpr std::size_t queries_together = 256;
+/// On GPUs so many, and neighbours of all together.
+constexpr std::size_t queries_together_on_gpus = std::size_t{1} << 16;
+constexpr std::size_t neighbours_together = std::size_t{1} << 25;
 
 struct search_metric_arguments : neighbour_paths {
   std::string collection;
@@ -34,6 +38,7 @@ struct search_metric_arguments : neighbour_paths {
   std::string letters = "code-points";
   std::string schedule = "auto";
   std::size_t split = 1;
+  std::string engine = "auto";
   std::size_t bucket = 0;
   double alpha = knn::metric_index_options().alpha;
   std::optional<double> radius;
@@ -59,7 +64,7 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
   if (arguments.split > 1)
     refuse({"--schedule"}, "beside --split, whose parts each do all queries");
   if (arguments.queries.empty())
-    refuse({"--k", "--radius", "--out", "--run", "--tag", "--schedule", "--split"},
+    refuse({"--k", "--radius", "--out", "--run", "--tag", "--schedule", "--split", "--engine"},
            "without --queries");
   if (arguments.radius) refuse({"--k"}, "beside --radius");
   if (arguments.metric != "edit") refuse({"--letters"}, "without --metric edit");
@@ -85,17 +90,24 @@ void name_files(session& owner, search_metric_arguments const& arguments) {
 struct objects_read {
   std::shared_ptr<knn::vector_space const> vectors;
   std::shared_ptr<knn::word_space const> words;
+  datasets::vectors asked_vectors{};  ///< the queries as they were read
+  std::vector<std::string> asked_words{};
 
   std::shared_ptr<knn::metric_space const> space() const {
     if (words) return words;
     return vectors;
   }
-  std::string_view metric() const {
-    return knn::name_of(words ? knn::metric_distance::edit : vectors->which());
+  std::string_view metric() const { return knn::name_of(which()); }
+  knn::metric_distance which() const {
+    return words ? knn::metric_distance::edit : vectors->which();
   }
-  std::unique_ptr<knn::metric_queries> queries(session& owner, std::string const& path) const {
-    if (words) return words->queries(knn::read_words(owner.ctx(), path));
-    return vectors->queries(owner.ctx(), read_searched_vectors(owner.ctx(), path));
+  std::unique_ptr<knn::metric_queries> queries(session& owner, std::string const& path) {
+    if (words) {
+      asked_words = knn::read_words(owner.ctx(), path);
+      return words->queries(asked_words);
+    }
+    asked_vectors = read_searched_vectors(owner.ctx(), path);
+    return vectors->queries(owner.ctx(), asked_vectors);
   }
 };
 
@@ -105,10 +117,39 @@ objects_read read_objects(session& owner, search_metric_arguments const& argumen
   if (which != knn::metric_distance::edit)
     return {std::make_shared<knn::vector_space>(
                 owner.ctx(), read_searched_vectors(owner.ctx(), arguments.collection), which),
-            nullptr};
+            nullptr,
+            {},
+            {}};
   auto const unit = arguments.letters == "bytes" ? knn::letters::bytes : knn::letters::code_points;
-  return {nullptr, std::make_shared<knn::word_space>(
-                       knn::read_words(owner.ctx(), arguments.collection), unit)};
+  return {
+      nullptr,
+      std::make_shared<knn::word_space>(knn::read_words(owner.ctx(), arguments.collection), unit),
+      {},
+      {}};
+}
+
+/// Starts the GPUs where they are asked for, and says whether they do the search. `type`: of the
+/// index, automatic where the engine may choose it.
+bool choose_gpus(session& owner, search_metric_arguments const& arguments,
+                 objects_read const& objects, knn::metric_index_type type) {
+  if (arguments.queries.empty()) return false;
+  auto const engine = knn::metric_engine_from(arguments.engine);
+  // --device auto takes the CPU unless an engine is asked for that needs GPUs.
+  if (engine != knn::metric_engine::automatic) {
+    runs_on const where = places_of(knn::metric_engines(), engine);
+    owner.choose_device(where, 0);
+    owner.expect_device_for(arguments.engine, where);
+    choose_engine(knn::metric_engines(), engine, owner.ctx());
+  }
+  if (!knn::is_on_gpus(objects.which(), type))
+    owner.expect_device_for(
+        fmt::format("index, of type {} under {},", knn::name_of(type), objects.metric()),
+        runs_on::cpu);
+  if (owner.ctx().devices.empty()) return false;
+  if (arguments.split > 1) throw usage_error("--split on GPUs, which share out queries alone");
+  if (arguments.schedule != "auto")
+    throw usage_error("--schedule on GPUs, expected --engine, which says how they search");
+  return true;
 }
 
 /// The index's own way, which is that of shared with threads that are there already.
@@ -127,6 +168,8 @@ class searched_index {
   explicit searched_index(knn::metric_index whole) : whole_(std::move(whole)) {}
   explicit searched_index(knn::split_metric_index split) : split_(std::move(split)) {}
 
+  /// Null where there is one for each part.
+  knn::metric_index const* whole() const { return whole_ ? &*whole_ : nullptr; }
   std::size_t size() const { return whole_ ? whole_->size() : split_->size(); }
   knn::metric_index_type type() const { return whole_ ? whole_->type() : split_->type(); }
   std::uint64_t build_evaluations() const {
@@ -165,8 +208,9 @@ searched_index prepare(session& owner, search_metric_arguments const& arguments,
   if (arguments.collection.empty()) {
     auto const timer = owner.stage("open");
     auto opened = knn::metric_index::open(owner.ctx(), arguments.index);
-    objects = {opened.vectors, opened.words};
+    objects = {opened.vectors, opened.words, {}, {}};
     read_queries();
+    choose_gpus(owner, arguments, objects, opened.index.type());
     return searched_index(std::move(opened.index));
   }
   objects = read_objects(owner, arguments);
@@ -177,7 +221,12 @@ searched_index prepare(session& owner, search_metric_arguments const& arguments,
   // An index that is kept is for many.
   options.queries = arguments.index.empty() && queries ? queries->size()
                                                        : std::numeric_limits<std::size_t>::max();
-  if (options.type == knn::metric_index_type::automatic) {
+  bool const on_gpus = choose_gpus(owner, arguments, objects, options.type);
+  if (options.type == knn::metric_index_type::automatic && on_gpus) {
+    options.type = knn::index_type_of(knn::metric_engine_from(arguments.engine));
+    if (options.type == knn::metric_index_type::automatic)
+      options.type = knn::metric_index_type::brute;
+  } else if (options.type == knn::metric_index_type::automatic) {
     auto const choice = knn::choose_metric_index(*objects.space(), options.queries);
     options.type = choice.type;
     summary["reason"] = choice.reason;
@@ -255,6 +304,60 @@ void describe(knn::schedule_work const& work, search_metric_arguments const& arg
   summary["efficiency"] = work.efficiency();
 }
 
+/// The same on GPUs; the queries are those that were read.
+knn::metric_gpu_work search_on_gpus(session& owner, search_metric_arguments const& arguments,
+                                    knn::metric_gpu_index const& index, objects_read const& objects,
+                                    std::size_t queries, neighbour_files& out) {
+  auto const timer = owner.stage("search");
+  knn::metric_gpu_work work;
+  std::size_t const k = std::min(arguments.k, std::max<std::size_t>(index.size(), 1));
+  std::size_t const together =
+      std::clamp<std::size_t>(neighbours_together / k, 1, queries_together_on_gpus);
+  auto const search_some = [&](std::size_t first, auto const& some) {
+    if (arguments.radius) {
+      out.write(first, index.search_range(owner.ctx(), some, *arguments.radius, &work));
+      return;
+    }
+    auto const found = index.search(owner.ctx(), some, k, &work);
+    for (std::size_t q = 0; q < found.queries; ++q) out.write(std::to_string(first + q), q, found);
+  };
+  for (std::size_t first = 0; first < queries; first += together) {
+    std::size_t const count = std::min(together, queries - first);
+    if (objects.words) {
+      auto const begin = objects.asked_words.begin() + static_cast<std::ptrdiff_t>(first);
+      search_some(first,
+                  std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(count)));
+    } else {
+      search_some(first, objects.asked_vectors.rows(first, count));
+    }
+    owner.ctx().report("search", first + count, queries);
+  }
+  return work;
+}
+
+/// Searches where the context says, and describes how.
+void search_all(session& owner, search_metric_arguments const& arguments,
+                searched_index const& index, objects_read const& objects,
+                knn::metric_queries const& queries, neighbour_files& out,
+                nlohmann::ordered_json& summary) {
+  if (owner.ctx().devices.empty()) {
+    summary["engine"] = knn::name_of(knn::metric_engine::index);
+    describe(search_batches(owner, arguments, index, queries, out), arguments, summary);
+    return;
+  }
+  std::optional<knn::metric_gpu_index> gpu;
+  {
+    auto const timer = owner.stage("copy");
+    gpu.emplace(owner.ctx(), *index.whole(),
+                knn::metric_gpu_options{knn::metric_engine_from(arguments.engine)});
+  }
+  auto const work = search_on_gpus(owner, arguments, *gpu, objects, queries.size(), out);
+  summary["engine"] = knn::name_of(gpu->engine());
+  summary["evaluations"] = work.evaluations;
+  summary["pending"] = work.pending;
+  summary["launches"] = work.launches;
+}
+
 void search_metric(session& owner, search_metric_arguments const& arguments, CLI::App const& verb) {
   check_usage(arguments, verb);
   name_files(owner, arguments);
@@ -278,7 +381,7 @@ void search_metric(session& owner, search_metric_arguments const& arguments, CLI
       summary["radius"] = *arguments.radius;
     else
       summary["k"] = std::min(arguments.k, index.size());
-    describe(search_batches(owner, arguments, index, *queries, *out), arguments, summary);
+    search_all(owner, arguments, index, objects, *queries, *out, summary);
     out->flush();
     out->commit();
     if (arguments.out != "-")
@@ -343,6 +446,8 @@ void add_search_metric(CLI::App& search, session& owner) {
   number_option(*verb, "--split", arguments->split,
                 "So many indexes, each of a part of the collection, which all do every query",
                 {1, std::size_t{1} << 16});
+  engine_option(*verb, "--engine", arguments->engine, knn::metric_engines(),
+                "How queries are done; auto: index, on GPUs what suits the index type");
   verb->add_flag("--check-metric", arguments->check_metric,
                  fmt::format("Look among {} random triples of objects for a distance that breaks "
                              "the triangle inequality",

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "core/host_device.hpp"
 #include "knn/metric/search.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace rulerank::knn {
@@ -25,8 +25,10 @@ class exclusion {
 
   /// What the computed distance from a query to any object is at least, where the query is `a` from
   /// a pivot and the objects are within [low, high] of it.
-  double at_least(double a, double low, double high) const {
-    return std::max(a - high - slack(a + high), low - a - slack(a + low));
+  RULERANK_HOST_DEVICE double at_least(double a, double low, double high) const {
+    double const below = a - high - slack(a + high);
+    double const above = low - a - slack(a + low);
+    return below < above ? above : below;
   }
   /// The same for objects within `radius` of one that is `b` from the pivot.
   double at_least_around(double a, double b, double radius) const {
@@ -56,7 +58,7 @@ class exclusion {
     return (std::abs(of_query - of_object) - 2 * relative_ * sum) / (2 * between);
   }
   /// The slack of distances whose sum is this.
-  double slack(double sum) const { return relative_ * sum + absolute_; }
+  RULERANK_HOST_DEVICE double slack(double sum) const { return relative_ * sum + absolute_; }
 
  private:
   double relative_;

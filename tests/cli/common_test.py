@@ -261,8 +261,9 @@ class Engines(harness.CommandLine):
         listed = json.loads(self.expect(0, "engines", "--json").stdout)
         self.assertEqual([re.split(" {2,}", line)[:2] for line in lines],
                          [[e["verb"], e["engine"]] for e in listed])
-        for verb in {e["verb"] for e in listed}:
-            defaults = [e["runs_on"] for e in listed if e["verb"] == verb and e["default"]]
+        for choice in {(e["verb"], e["option"]) for e in listed}:
+            defaults = [e["runs_on"] for e in listed
+                        if (e["verb"], e["option"]) == choice and e["default"]]
             self.assertEqual(sum("cpu" in runs_on for runs_on in defaults), 1)
             self.assertLessEqual(sum("cuda" in runs_on for runs_on in defaults), 1)
 
@@ -312,7 +313,8 @@ class Engines(harness.CommandLine):
                  "rank": ["rank", "--train", train, "--test", train],
                  "mine": ["mine", "--train", train, "--min-support", "1"],
                  "search text": ["search", "text", "--collection", docs, "--queries", docs],
-                 "search dense": ["search", "dense", "--collection", dense, "--queries", dense]}
+                 "search dense": ["search", "dense", "--collection", dense, "--queries", dense],
+                 "search metric": ["search", "metric", "--collection", dense, "--queries", dense]}
         for e in json.loads(self.expect(0, "engines", "--json").stdout):
             if e["option"] != "--engine":
                 continue

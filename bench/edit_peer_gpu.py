@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Edit distances of all pairs on a GPU: `pairs` beside StringZilla, in one run.
+
+    edit_peer_gpu.py METRIC_GPU_BENCH WORDS OUT_FOLDER [--rounds 5] [--queries 1000]
+
+WORDS has a word a line. metric_gpu_bench part=matrix draws database and queries from it, which it
+leaves as files; StringZilla (PyPI stringzillas-cuda) computes the distances of the first --queries
+of them to all words, with its matrix of 8-byte results to the host, by UTF-8's code points and by
+bytes. A sample of its distances by code points is held against the dynamic program here. Writes
+results.jsonl and manifest.json."""
+
+import argparse
+import datetime
+import importlib.metadata
+import json
+import pathlib
+import random
+import statistics
+import subprocess
+import time
+
+import numpy
+import stringzilla
+import stringzillas
+
+
+def distance(a, b):
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a):
+        last, row[0] = row[0], i + 1
+        for j, y in enumerate(b):
+            last, row[j + 1] = row[j + 1], min(row[j + 1] + 1, row[j] + 1, last + (x != y))
+    return row[-1]
+
+
+def time_peer(words, queries, rounds, code_points):
+    """Distances [queries][words], and the median of the seconds."""
+    scope = stringzillas.DeviceScope(gpu_device=0)
+    engine_type = (stringzillas.LevenshteinDistancesUTF8 if code_points
+                   else stringzillas.LevenshteinDistances)
+    engine = engine_type(capabilities=scope)
+    database = stringzilla.Strs(words)
+    asked = stringzilla.Strs(queries)
+    times = []
+    for _ in range(rounds + 1):  # the first one warms up
+        start = time.perf_counter()
+        found = engine(asked, database, device=scope)
+        times.append(time.perf_counter() - start)
+    return numpy.asarray(found), statistics.median(times[1:])
+
+
+def expect_right(found, words, queries):
+    draw = random.Random(1)
+    if found.shape != (len(queries), len(words)):
+        raise SystemExit(f"StringZilla gave {found.shape}, not a matrix of all pairs")
+    for _ in range(2000):
+        q, w = draw.randrange(len(queries)), draw.randrange(len(words))
+        if found[q, w] != distance(queries[q], words[w]):
+            raise SystemExit(f"StringZilla: {queries[q]} and {words[w]} are {found[q, w]} apart")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bench")
+    parser.add_argument("words")
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--queries", type=int, default=1000)
+    a = parser.parse_args()
+    a.out.mkdir(parents=True, exist_ok=True)
+    command = [a.bench, f"words={a.words}", "part=matrix", f"rounds={a.rounds}", f"write={a.out}"]
+    ours = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    words = (a.out / "words.txt").read_text().split("\n")[:-1]
+    queries = (a.out / "queries.txt").read_text().split("\n")[:-1][:a.queries]
+    lines = [{"engine": "pairs", **ours}]
+    for code_points in (True, False):
+        found, seconds = time_peer(words, queries, a.rounds, code_points)
+        if code_points:
+            expect_right(found, words, queries)
+        rate = len(words) * len(queries) / seconds
+        lines.append({"engine": "stringzilla", "letters": "code points" if code_points else "bytes",
+                      "objects": len(words), "queries": len(queries), "to_host_s": seconds,
+                      "pairs_per_s_to_host": rate,
+                      "pairs_on_device_over_it": ours["pairs_per_s"] / rate,
+                      "pairs_to_host_over_it": ours["pairs_per_s_to_host"] / rate})
+    (a.out / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    gpu = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], check=True,
+                         capture_output=True, text=True).stdout.split("\n")[0]
+    manifest = {"date": datetime.date.today().isoformat(), "gpu": gpu, "command": command,
+                "stringzillas-cuda": importlib.metadata.version("stringzillas-cuda"),
+                "stringzilla": importlib.metadata.version("stringzilla")}
+    (a.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "knn/metric/gpu_layout.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+// Which launches a search by blocks needs. Where they run is the caller's: a device, or in tests
+// the host.
+namespace rulerank::knn {
+
+/// What a launch found, list by list.
+struct launch_result {
+  std::uint32_t capacity = 0;
+  std::vector<double> value;         ///< [lists][capacity]
+  std::vector<std::uint32_t> id;     ///< [lists][capacity]
+  std::vector<std::uint32_t> count;  ///< [lists], or `is_pending`
+  std::uint64_t evaluations = 0;
+};
+
+struct launch_limits {
+  std::size_t entries = std::size_t{1} << 25;  ///< of all lists of a launch
+  std::uint32_t capacity = 256;                ///< objects within a radius that are expected
+};
+
+/// Does all queries: launch(job, numbers, capacity) for the queries of these numbers gives a
+/// `launch_result`. Lists that are too short are asked for again with the length that they need.
+template <class Launch>
+void search_by_launches(context const& ctx, gpu_layout const& layout, gpu_request const& request,
+                        growing_radius const& radius, std::size_t queries,
+                        launch_limits const& limits, Launch const& launch, gpu_candidates& found,
+                        metric_gpu_work& work) {
+  std::vector<std::uint32_t> pending(queries);
+  std::iota(pending.begin(), pending.end(), 0U);
+  block_job job;
+  job.k = static_cast<std::uint32_t>(request.k);
+  job.radius = request.k > 0 ? radius.first : request.radius;
+  job.step = radius.step;
+  job.shrinks = request.k > 0 && layout.engine == metric_engine::lc_shrinking;
+  std::uint32_t capacity = request.k > 0 ? job.k : std::min(limits.capacity, layout.objects);
+  while (!pending.empty()) {
+    std::vector<std::uint32_t> again;
+    std::uint32_t longest = capacity;
+    std::size_t const together = std::max<std::size_t>(limits.entries / capacity, 1);
+    for (std::size_t first = 0; first < pending.size(); first += together) {
+      ctx.check_stop();
+      auto const some = std::span<std::uint32_t const>(pending).subspan(
+          first, std::min(together, pending.size() - first));
+      launch_result const done = launch(job, some, capacity);
+      work.evaluations += done.evaluations;
+      ++work.launches;
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        if (done.count[i] == is_pending || done.count[i] > capacity) {
+          again.push_back(some[i]);
+          if (done.count[i] != is_pending) longest = std::max(longest, done.count[i]);
+          continue;
+        }
+        auto& list = found[some[i]];
+        list.resize(done.count[i]);
+        for (std::size_t j = 0; j < list.size(); ++j)
+          list[j] = {done.value[i * done.capacity + j], done.id[i * done.capacity + j]};
+      }
+    }
+    pending.swap(again);
+    capacity = longest;
+    if (request.k == 0) continue;
+    // The second launch tries as many radii as each query needs.
+    work.pending += pending.size();
+    job.first_round = 1;
+    job.end_round = rounds_that_grow + 1;
+  }
+}
+
+/// The radii for the k nearest. search(queries, request, radius) gives the lists that a search with
+/// these radii finds; the objects that stand for queries find themselves, and k others.
+template <class Search>
+growing_radius trained_radius(gpu_layout const& layout, std::size_t k, Search const& search) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  auto const places = training_places(layout.objects);
+  std::vector<double> of_kth;
+  for (auto const& list : search(queries_at(layout, places),
+                                 gpu_request{std::min<std::size_t>(k + 1, layout.objects), 0},
+                                 growing_radius{infinite, 0})) {
+    double farthest = 0;
+    for (auto const& one : list) farthest = std::max(farthest, one.value);
+    of_kth.push_back(farthest);
+  }
+  return radius_from(std::move(of_kth));
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,610 @@
+#pragma once
+
+#include "core/host_device.hpp"
+#include "knn/metric/edit_math.hpp"
+#include "knn/metric/exclusion.hpp"
+#include "knn/metric/vector_math.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+// The searches of Barrientos 2011, chapter 4, in which the threads of a block do one query
+// together: Algorithms 11 to 13 within a radius, 14 to 16 for the k nearest. They are written for
+// any Block, a class with
+//
+//   thread(), threads()       this thread's number, and how many there are
+//   sync()                    waits for all of them
+//   add(to, more)             adds at once for all threads, and returns what was there before
+//   lower(to, value)          makes a number the smaller of both, likewise
+//   set_bits(to, bits)        likewise
+//   load(from), store(to, v)  of a number that other threads change or set meanwhile
+//
+// so that the same code runs on a device and, in tests, in threads of the host. What is not theirs:
+// results are kept and not counted; distances are in double, after floats have said which objects
+// are too far; exclusion has the slack for rounding of knn/metric/exclusion.hpp; minC of Algorithms
+// 12 and 15 is known before the first cluster is opened, so that what is compared is the same each
+// time; heaps are in the order of distance and number, which settles all ties; they are put
+// together once a radius has k objects, and not for each radius.
+namespace rulerank::knn {
+
+// ------------------------------------------------------------------------------------- jobs
+
+/// What all queries of a launch are asked.
+struct block_job {
+  std::uint32_t k = 0;  ///< 0: all within the radius
+  double radius = 0;    ///< of the nearest: the first one
+  double step = 0;      ///< by which it grows
+  /// Of the nearest: radii to try, and whether they begin without one and shrink.
+  std::uint32_t first_round = 0;
+  std::uint32_t end_round = 1;
+  bool shrinks = false;
+};
+
+/// After so many radii all objects are within the next.
+inline constexpr std::uint32_t rounds_that_grow = 16;
+
+RULERANK_HOST_DEVICE inline double radius_of(block_job const& job, std::uint32_t round) {
+  if (job.k == 0) return job.radius;
+  if (job.shrinks || round >= rounds_that_grow) return without_bound;
+  return job.radius + round * job.step;
+}
+
+/// Stands in place of a count: the query needs a larger radius than the launch tried.
+inline constexpr std::uint32_t is_pending = ~std::uint32_t{0};
+
+/// What is found, for each query of a launch.
+struct found_lists {
+  double* value = nullptr;               ///< [queries][capacity]
+  std::uint32_t* id = nullptr;           ///< [queries][capacity]
+  std::uint32_t* count = nullptr;        ///< [queries]; more than the capacity: some are missing
+  std::uint64_t* evaluations = nullptr;  ///< [queries]
+  std::uint32_t capacity = 0;
+};
+
+// ------------------------------------------------------------------------------------- space
+
+/// What the threads of a block change together.
+struct block_state {
+  std::uint64_t evaluations;
+  std::uint64_t bound;  ///< the bits of a double
+  std::uint32_t count;
+  std::uint32_t last;  ///< the last cluster that is opened
+};
+
+/// Memory of one block.
+struct block_space {
+  block_state* state = nullptr;
+  std::byte* query = nullptr;
+  double* pivot = nullptr;             ///< distances of the pivots or centres
+  std::uint32_t* excluded = nullptr;   ///< [objects_together]
+  std::uint64_t* rows = nullptr;       ///< words in blocks: [2 * blocks][threads]
+  double* heap_value = nullptr;        ///< [k][threads]
+  std::uint32_t* heap_id = nullptr;    ///< likewise
+  std::uint32_t* heap_size = nullptr;  ///< [threads + lanes]
+  double* lane_value = nullptr;        ///< [k][lanes]
+  std::uint32_t* lane_id = nullptr;    ///< likewise
+};
+
+/// Threads that put the heaps together first.
+inline constexpr std::uint32_t heap_lanes = 32;
+/// Objects whose pivots are distributed over the threads between two barriers.
+inline constexpr std::uint32_t objects_together = 1024;
+
+/// A heap whose elements are `stride` apart, the farthest in front: the k nearest of those added.
+struct nearest_heap {
+  double* value;
+  std::uint32_t* id;
+  std::size_t stride;
+  std::uint32_t k;
+  std::uint32_t size = 0;
+
+  RULERANK_HOST_DEVICE bool is_full() const { return size == k; }
+  RULERANK_HOST_DEVICE double farthest() const { return value[0]; }
+  RULERANK_HOST_DEVICE void add(double v, std::uint32_t i) {
+    if (size < k) {
+      std::uint32_t at = size++;
+      while (at > 0) {
+        std::uint32_t const parent = (at - 1) / 2;
+        if (!is_before(value[parent * stride], id[parent * stride], v, i)) break;
+        move(parent, at);
+        at = parent;
+      }
+      put(at, v, i);
+      return;
+    }
+    if (k == 0 || !is_before(v, i, value[0], id[0])) return;
+    std::uint32_t at = 0;
+    for (std::uint32_t child = 1; child < size; child = 2 * at + 1) {
+      if (child + 1 < size && is_before(value[child * stride], id[child * stride],
+                                        value[(child + 1) * stride], id[(child + 1) * stride]))
+        ++child;
+      if (!is_before(v, i, value[child * stride], id[child * stride])) break;
+      move(child, at);
+      at = child;
+    }
+    put(at, v, i);
+  }
+
+ private:
+  RULERANK_HOST_DEVICE static bool is_before(double a, std::uint32_t i, double b, std::uint32_t j) {
+    return a < b || (a == b && i < j);
+  }
+  RULERANK_HOST_DEVICE void put(std::uint32_t at, double v, std::uint32_t i) const {
+    value[at * stride] = v;
+    id[at * stride] = i;
+  }
+  RULERANK_HOST_DEVICE void move(std::uint32_t from, std::uint32_t to) const {
+    put(to, value[from * stride], id[from * stride]);
+  }
+};
+
+// ------------------------------------------------------------------------------------- objects
+
+/// Vectors, and queries of them.
+template <metric_distance Which>
+struct vector_objects {
+  vector_columns columns;
+  float const* queries = nullptr;  // [queries][dimensions]
+
+  std::size_t query_bytes() const { return columns.dimensions * sizeof(float); }
+  std::size_t row_numbers() const { return 0; }
+
+  /// One thread's view of a query.
+  class origin {
+   public:
+    RULERANK_HOST_DEVICE origin(vector_columns const& columns, float const* query)
+        : columns_(columns), query_(query) {}
+    RULERANK_HOST_DEVICE void set_bound(double bound) {
+      if (bound == bound_) return;
+      bound_ = bound;
+      limit_ = filter_limit<Which>(bound, columns_.dimensions);
+    }
+    RULERANK_HOST_DEVICE double measure(std::uint32_t place) const {
+      return defined_distance<Which>(query_, columns_, place);
+    }
+    /// Sets `value` to the distance if that is within the bound.
+    RULERANK_HOST_DEVICE bool is_within(std::uint32_t place, double& value) const {
+      if (is_filtered<Which>(query_, columns_, place, limit_)) return false;
+      value = measure(place);
+      return value <= bound_;
+    }
+
+   private:
+    vector_columns columns_;
+    float const* query_;
+    double bound_ = -1;
+    float limit_ = 0;
+  };
+  template <class Block>
+  RULERANK_HOST_DEVICE origin load(Block const& block, std::size_t q,
+                                   block_space const& space) const {
+    auto* const query = reinterpret_cast<float*>(space.query);
+    for (std::uint32_t d = block.thread(); d < columns.dimensions; d += block.threads())
+      query[d] = queries[q * columns.dimensions + d];
+    block.sync();
+    return origin(columns, query);
+  }
+};
+
+/// Words, and queries of them.
+struct word_objects {
+  word_columns columns;
+  std::uint32_t alphabet = 0;
+  std::uint32_t const* letters = nullptr;  // of all queries; equal to no word's: `alphabet`
+  std::uint32_t const* begin = nullptr;    // [queries + 1]
+  std::uint32_t blocks = 1;                // of the longest query
+
+  std::size_t query_bytes() const { return std::size_t{blocks} * alphabet * sizeof(std::uint64_t); }
+  /// Numbers of a thread's `rows`.
+  std::size_t row_numbers() const { return blocks > 1 ? 2 * std::size_t{blocks} : 0; }
+
+  class origin {
+   public:
+    RULERANK_HOST_DEVICE origin(word_objects const& words, std::uint64_t const* where,
+                                std::uint32_t length, std::uint64_t* rows, std::size_t stride)
+        : words_(words), where_(where), length_(length), rows_(rows), stride_(stride) {}
+    RULERANK_HOST_DEVICE void set_bound(double bound) { bound_ = bound; }
+    RULERANK_HOST_DEVICE double measure(std::uint32_t place) const {
+      return edit_distance_in_blocks(where_, length_, words_.alphabet, words_.columns, place, rows_,
+                                     stride_);
+    }
+    RULERANK_HOST_DEVICE bool is_within(std::uint32_t place, double& value) const {
+      if (lengths_apart(length_, words_.columns.length[place]) > bound_) return false;
+      value = measure(place);
+      return value <= bound_;
+    }
+
+   private:
+    word_objects const& words_;
+    std::uint64_t const* where_;
+    std::uint32_t length_;
+    std::uint64_t* rows_;
+    std::size_t stride_;
+    double bound_ = -1;
+  };
+  template <class Block>
+  RULERANK_HOST_DEVICE origin load(Block const& block, std::size_t q,
+                                   block_space const& space) const {
+    auto* const where = reinterpret_cast<std::uint64_t*>(space.query);
+    std::uint32_t const length = begin[q + 1] - begin[q];
+    std::uint32_t const masks = edit_blocks(length) * alphabet;
+    for (std::uint32_t i = block.thread(); i < masks; i += block.threads()) where[i] = 0;
+    block.sync();
+    for (std::uint32_t i = block.thread(); i < length; i += block.threads()) {
+      std::uint32_t const letter = letters[begin[q] + i];
+      if (letter < alphabet)
+        block.set_bits(&where[i / rows_of_a_block * alphabet + letter],
+                       std::uint64_t{1} << (i % rows_of_a_block));
+    }
+    block.sync();
+    std::uint64_t* const rows = blocks > 1 ? space.rows + block.thread() : nullptr;
+    return origin(*this, where, length, rows, block.threads());
+  }
+};
+
+// ------------------------------------------------------------------------------------- queries
+
+/// One query in one thread of its block.
+template <class Block, class Objects>
+class block_query {
+ public:
+  RULERANK_HOST_DEVICE block_query(Block const& of_block, block_job const& job,
+                                   exclusion const& rule, std::uint32_t const* ids,
+                                   block_space const& of_space, typename Objects::origin from,
+                                   found_lists const& lists, std::size_t list)
+      : block(of_block),
+        space(of_space),
+        job_(job),
+        rule_(rule),
+        ids_(ids),
+        origin_(from),
+        lists_(lists),
+        list_(list),
+        heap_{nullptr, nullptr, of_block.threads(), job.k} {
+    if (job.k == 0) return;
+    heap_.value = space.heap_value + block.thread();
+    heap_.id = space.heap_id + block.thread();
+  }
+
+  Block const& block;
+  block_space const& space;
+
+  /// Begins with another radius; all threads call it.
+  RULERANK_HOST_DEVICE void begin(double radius) {
+    radius_ = radius;
+    heap_.size = 0;
+    found_ = 0;
+    block.sync();
+    if (block.thread() == 0) {
+      space.state->count = 0;
+      space.state->last = ~std::uint32_t{0};
+      memcpy(&space.state->bound, &radius, sizeof radius);
+    }
+    block.sync();
+  }
+  RULERANK_HOST_DEVICE double bound() const {
+    if (!job_.shrinks) return radius_;
+    std::uint64_t const bits = block.load(&space.state->bound);
+    double value = 0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+  RULERANK_HOST_DEVICE exclusion const& rule() const { return rule_; }
+  /// The distance of a pivot, whole.
+  RULERANK_HOST_DEVICE double measure(std::uint32_t place) {
+    ++evaluations_;
+    return origin_.measure(place);
+  }
+  RULERANK_HOST_DEVICE void offer(std::uint32_t place, double value) {
+    if (!(value <= bound())) return;
+    std::uint32_t const id = ids_[place];
+    if (job_.k == 0) {
+      std::uint32_t const at = block.add(&space.state->count, 1U);
+      if (at >= lists_.capacity) return;
+      lists_.value[list_ * lists_.capacity + at] = value;
+      lists_.id[list_ * lists_.capacity + at] = id;
+      return;
+    }
+    ++found_;
+    heap_.add(value, id);
+    if (!job_.shrinks || !heap_.is_full()) return;
+    // k objects are as near as this, so no farther one is among the k nearest. Distances are not
+    // below 0, and such doubles are in the order of their bits.
+    double const farthest = heap_.farthest();
+    std::uint64_t bits = 0;
+    memcpy(&bits, &farthest, sizeof bits);
+    block.lower(&space.state->bound, bits);
+  }
+  RULERANK_HOST_DEVICE void compare(std::uint32_t place) {
+    ++evaluations_;
+    double value = 0;
+    origin_.set_bound(bound());
+    if (origin_.is_within(place, value)) offer(place, value);
+  }
+
+  /// Whether what was wanted has been found; the same in all threads, which all call it.
+  RULERANK_HOST_DEVICE bool is_done() {
+    if (job_.k > 0 && found_ > 0) block.add(&space.state->count, found_);
+    block.sync();
+    bool const done = job_.k == 0 || space.state->count >= job_.k || radius_ == without_bound;
+    block.sync();
+    return done;
+  }
+  /// Puts the heaps of all threads together (Algorithm 14).
+  RULERANK_HOST_DEVICE void reduce() {
+    std::uint32_t const threads = block.threads();
+    std::uint32_t const lanes = threads < heap_lanes ? threads : heap_lanes;
+    std::uint32_t const lane = block.thread();
+    space.heap_size[lane] = heap_.size;
+    block.sync();
+    if (lane < lanes) {
+      nearest_heap merged{space.lane_value + lane, space.lane_id + lane, lanes, job_.k};
+      for (std::uint32_t t = lane; t < threads; t += lanes)
+        for (std::uint32_t i = 0; i < space.heap_size[t]; ++i) {
+          std::size_t const at = std::size_t{i} * threads + t;
+          merged.add(space.heap_value[at], space.heap_id[at]);
+        }
+      space.heap_size[threads + lane] = merged.size;
+    }
+    block.sync();
+    if (lane == 0) {
+      nearest_heap last{lists_.value + list_ * lists_.capacity, lists_.id + list_ * lists_.capacity,
+                        1, job_.k};
+      for (std::uint32_t l = 0; l < lanes; ++l)
+        for (std::uint32_t i = 0; i < space.heap_size[threads + l]; ++i) {
+          std::size_t const at = std::size_t{i} * lanes + l;
+          last.add(space.lane_value[at], space.lane_id[at]);
+        }
+      space.state->count = last.size;
+    }
+    block.sync();
+  }
+  RULERANK_HOST_DEVICE void finish(bool is_found) {
+    block.add(&space.state->evaluations, evaluations_);
+    block.sync();
+    if (block.thread() == 0) {
+      lists_.count[list_] = is_found ? space.state->count : is_pending;
+      lists_.evaluations[list_] += space.state->evaluations;
+    }
+    block.sync();
+  }
+
+ private:
+  block_job const& job_;
+  exclusion const& rule_;
+  std::uint32_t const* ids_;
+  typename Objects::origin origin_;
+  found_lists const& lists_;
+  std::size_t list_;
+  nearest_heap heap_;
+  double radius_ = 0;
+  std::uint32_t found_ = 0;
+  std::uint64_t evaluations_ = 0;
+};
+
+// ------------------------------------------------------------------------------------- candidates
+
+/// Algorithm 11: all objects.
+struct all_candidates {
+  std::uint32_t objects = 0;
+
+  std::uint32_t pivots() const { return 0; }
+  std::uint32_t flags() const { return 0; }
+  template <class Query>
+  RULERANK_HOST_DEVICE void measure(Query&) const {}
+  template <class Query>
+  RULERANK_HOST_DEVICE void visit(Query& query) const {
+    for (std::uint32_t j = query.block.thread(); j < objects; j += query.block.threads())
+      query.compare(j);
+  }
+};
+
+/// Algorithms 12 and 15: a List of Clusters. Places begin with the centres; then come the objects
+/// of the clusters, in their order.
+struct lc_candidates {
+  std::uint32_t centres = 0;
+  std::uint32_t objects = 0;                  // of clusters
+  double const* radius = nullptr;             // [centres]
+  std::uint32_t const* cluster_of = nullptr;  // [objects]
+
+  std::uint32_t pivots() const { return centres; }
+  std::uint32_t flags() const { return 0; }
+  template <class Query>
+  RULERANK_HOST_DEVICE void measure(Query& query) const {
+    for (std::uint32_t c = query.block.thread(); c < centres; c += query.block.threads())
+      query.space.pivot[c] = query.measure(c);
+    query.block.sync();
+  }
+  template <class Query>
+  RULERANK_HOST_DEVICE void visit(Query& query) const {
+    auto const& block = query.block;
+    exclusion const& rule = query.rule();
+    for (std::uint32_t c = block.thread(); c < centres; c += block.threads()) {
+      query.offer(c, query.space.pivot[c]);
+      // What is within the bound is in this cluster or one before.
+      if (radius[c] - query.space.pivot[c] - rule.slack(radius[c] + query.space.pivot[c]) >
+          query.bound())
+        block.lower(&query.space.state->last, c);
+    }
+    block.sync();
+    std::uint32_t const last = query.space.state->last;
+    for (std::uint32_t j = block.thread(); j < objects; j += block.threads()) {
+      std::uint32_t const c = cluster_of[j];
+      if (c > last) break;
+      if (!(rule.at_least(query.space.pivot[c], 0, radius[c]) > query.bound()))
+        query.compare(centres + j);
+    }
+  }
+};
+
+/// What Algorithms 13 and 16 read. Places begin with the objects; then come the pivots.
+struct sss_table {
+  std::uint32_t objects = 0;
+  std::uint32_t pivots = 0;
+  double const* distance = nullptr;
+
+  template <class Query>
+  RULERANK_HOST_DEVICE void measure(Query& query) const {
+    for (std::uint32_t p = query.block.thread(); p < pivots; p += query.block.threads())
+      query.space.pivot[p] = query.measure(objects + p);
+    query.block.sync();
+  }
+  template <class Query>
+  RULERANK_HOST_DEVICE bool excludes(Query const& query, std::uint32_t p, double of_object) const {
+    return query.rule().at_least(query.space.pivot[p], of_object, of_object) > query.bound();
+  }
+};
+
+/// Algorithms 13 and 16, objects distributed over the threads; distances are [pivots][objects].
+struct sss_candidates {
+  sss_table table;
+
+  std::uint32_t pivots() const { return table.pivots; }
+  std::uint32_t flags() const { return 0; }
+  template <class Query>
+  RULERANK_HOST_DEVICE void measure(Query& query) const {
+    table.measure(query);
+  }
+  template <class Query>
+  RULERANK_HOST_DEVICE void visit(Query& query) const {
+    for (std::uint32_t j = query.block.thread(); j < table.objects; j += query.block.threads()) {
+      bool is_out = false;
+      for (std::uint32_t p = 0; p < table.pivots && !is_out; ++p)
+        is_out = table.excludes(query, p, table.distance[std::size_t{p} * table.objects + j]);
+      if (!is_out) query.compare(j);
+    }
+  }
+};
+
+/// Section 4.1.3, pivots distributed over the threads; distances are [objects][pivots].
+struct sss_pivot_candidates {
+  sss_table table;
+
+  std::uint32_t pivots() const { return table.pivots; }
+  std::uint32_t flags() const { return objects_together; }
+  template <class Query>
+  RULERANK_HOST_DEVICE void measure(Query& query) const {
+    table.measure(query);
+  }
+  template <class Query>
+  RULERANK_HOST_DEVICE void visit(Query& query) const {
+    auto const& block = query.block;
+    std::uint32_t* const excluded = query.space.excluded;
+    for (std::uint32_t first = 0; first < table.objects; first += objects_together) {
+      std::uint32_t const left = table.objects - first;
+      std::uint32_t const some = left < objects_together ? left : objects_together;
+      for (std::uint32_t e = block.thread(); e < some; e += block.threads()) excluded[e] = 0;
+      block.sync();
+      for (std::uint32_t e = 0; e < some; ++e) {
+        double const* const row = table.distance + std::size_t{first + e} * table.pivots;
+        for (std::uint32_t p = block.thread(); p < table.pivots; p += block.threads())
+          if (table.excludes(query, p, row[p])) block.store(&excluded[e], 1U);
+      }
+      block.sync();
+      for (std::uint32_t e = block.thread(); e < some; e += block.threads())
+        if (excluded[e] == 0) query.compare(first + e);
+      block.sync();
+    }
+  }
+};
+
+/// One query, by all threads of a block; its answer goes to the `list`-th list.
+template <class Block, class Objects, class Candidates>
+RULERANK_HOST_DEVICE void search_in_block(Block const& block, Objects const& objects,
+                                          Candidates const& candidates, exclusion const& rule,
+                                          std::uint32_t const* ids, block_job const& job,
+                                          std::size_t q, std::size_t list, block_space const& space,
+                                          found_lists const& lists) {
+  block.sync();
+  if (block.thread() == 0) space.state->evaluations = 0;
+  block_query<Block, Objects> query(block, job, rule, ids, space, objects.load(block, q, space),
+                                    lists, list);
+  candidates.measure(query);
+  bool is_found = false;
+  for (std::uint32_t round = job.first_round; round < job.end_round && !is_found; ++round) {
+    query.begin(radius_of(job, round));
+    candidates.visit(query);
+    is_found = query.is_done();
+  }
+  if (is_found && job.k > 0) query.reduce();
+  query.finish(is_found);
+}
+
+// ------------------------------------------------------------------------------------- selection
+
+/// What the threads of a block change while they select.
+struct selection_state {
+  std::uint32_t histogram[256];
+  std::uint64_t prefix;
+  std::uint32_t below;  ///< keys that are smaller than the one found
+  std::uint32_t equal;  ///< keys that are equal to it
+  std::uint32_t count;
+};
+
+/// The k-th smallest of the keys of [0, n) that `counts(i)` lets in, of which there are k at least
+/// and k is 1 at least; in `state` how many are smaller and equal. Keys have `bytes` bytes, of
+/// which a digit of eight bits is decided at a time, from the highest. All threads call it.
+template <class Block, class KeyOf, class Counts>
+RULERANK_HOST_DEVICE std::uint64_t kth_smallest_key(Block const& block, selection_state& state,
+                                                    std::uint32_t n, std::uint32_t k, int bytes,
+                                                    KeyOf const& key_of, Counts const& counts) {
+  std::uint64_t prefix = 0;
+  std::uint32_t below = 0;
+  for (int digit = bytes - 1; digit >= 0; --digit) {
+    int const shift = 8 * digit;
+    for (std::uint32_t b = block.thread(); b < 256; b += block.threads()) state.histogram[b] = 0;
+    block.sync();
+    for (std::uint32_t i = block.thread(); i < n; i += block.threads()) {
+      if (!counts(i)) continue;
+      std::uint64_t const key = key_of(i);
+      // A shift by all 64 bits is not defined.
+      if (digit + 1 < bytes && (key >> (shift + 8)) != prefix) continue;
+      block.add(&state.histogram[(key >> shift) & 255U], 1U);
+    }
+    block.sync();
+    if (block.thread() == 0) {
+      std::uint32_t bin = 0;
+      std::uint32_t sum = below;
+      while (sum + state.histogram[bin] < k) sum += state.histogram[bin++];
+      state.prefix = (prefix << 8) | bin;
+      state.below = sum;
+      state.equal = state.histogram[bin];
+    }
+    block.sync();
+    prefix = state.prefix;
+    below = state.below;
+    block.sync();
+  }
+  return prefix;
+}
+
+/// The k objects whose keys are the smallest, equal ones by rising number; take(at, i) for each, at
+/// < k in any order. `ids`: their numbers. k is at most n.
+template <class Block, class KeyOf, class Take>
+RULERANK_HOST_DEVICE void take_nearest(Block const& block, selection_state& state, std::uint32_t n,
+                                       std::uint32_t k, int bytes, KeyOf const& key_of,
+                                       std::uint32_t const* ids, Take const& take) {
+  if (k == 0) return;
+  std::uint64_t const kth =
+      kth_smallest_key(block, state, n, k, bytes, key_of, [](std::uint32_t) { return true; });
+  std::uint32_t const of_equal = k - state.below;
+  std::uint64_t last_id = ~std::uint64_t{0};
+  if (of_equal < state.equal) {
+    block.sync();
+    last_id = kth_smallest_key(
+        block, state, n, of_equal, 4, [=](std::uint32_t i) { return std::uint64_t{ids[i]}; },
+        [=](std::uint32_t i) { return key_of(i) == kth; });
+  }
+  block.sync();
+  if (block.thread() == 0) state.count = 0;
+  block.sync();
+  for (std::uint32_t i = block.thread(); i < n; i += block.threads()) {
+    std::uint64_t const key = key_of(i);
+    if (key < kth || (key == kth && ids[i] <= last_id)) take(block.add(&state.count, 1U), i);
+  }
+  block.sync();
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,233 @@
+#include "knn/metric/gpu_search.hpp"
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "core/testing.hpp"
+#include "knn/metric/edit_matrix.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// Metric search on GPUs against brute force on the CPU.
+namespace rulerank::knn {
+namespace {
+
+using datasets::vectors;
+using rulerank::testing_tools::on_gpus;
+
+std::vector<metric_engine> listed_engines() {
+  std::vector<metric_engine> engines;
+  for (auto const& entry : metric_engines())
+    if (includes(entry.where, runs_on::gpus)) engines.push_back(entry.which);
+  return engines;
+}
+
+vectors drawn_vectors(std::size_t rows, std::size_t dimensions, std::uint64_t seed, int of = 0) {
+  random_engine chance(seed);
+  std::vector<float> values(rows * dimensions);
+  for (float& value : values)
+    value = of > 0 ? static_cast<float>(uniform_below(chance, static_cast<std::uint64_t>(of)))
+                   : static_cast<float>(uniform_unit(chance) - .5);
+  return vectors(std::move(values), dimensions);
+}
+std::vector<std::string> drawn_words(std::size_t count, std::uint64_t seed, std::size_t longest,
+                                     std::uint32_t alphabet = 4) {
+  random_engine chance(seed);
+  std::vector<std::string> words(count);
+  for (std::string& one : words)
+    for (std::size_t left = uniform_below(chance, longest + 1); left > 0; --left) {
+      auto const letter = static_cast<std::uint32_t>(uniform_below(chance, alphabet));
+      if (alphabet > 26) one += static_cast<char>(0xc4 + letter / 64);  // two bytes of UTF-8
+      one += static_cast<char>(alphabet > 26 ? 0x80 + letter % 64 : 'a' + letter);
+    }
+  return words;
+}
+
+class metric_gpus : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  void SetUp() override { RULERANK_NEEDS_GPUS(GetParam()); }
+  context ctx() const { return on_gpus(GetParam()); }
+
+  /// All engines on some queries: k of 1 to all, radii of nothing to all, distances that occur and
+  /// the doubles beside them.
+  template <class Space, class Queries>
+  void expect_same(std::shared_ptr<Space const> const& space, metric_queries const& queries,
+                   Queries const& asked, std::string const& what) const {
+    metric_index const judge({}, space, {.type = metric_index_type::brute});
+    std::size_t const n = judge.size();
+    std::set<double> radii{0};
+    if (n <= 5000) radii.insert(1e300);
+    neighbours const all = judge.search({}, queries, n);
+    for (std::size_t const i : {std::size_t{0}, n / 100, n / 3}) {
+      double const value = all.values_of(0)[i];
+      radii.insert({value, std::nextafter(value, 0), std::nextafter(value, 1e9)});
+    }
+    for (auto const engine : listed_engines()) {
+      metric_index const index({}, space, {.type = index_type_of(engine), .bucket = 20});
+      metric_gpu_index const gpu(ctx(), index, {engine});
+      ASSERT_EQ(gpu.engine(), engine);
+      std::string const here = what + ", " + std::string(name_of(engine));
+      for (std::size_t const k : {std::size_t{1}, std::size_t{10}, std::size_t{32}, n, n + 2}) {
+        neighbours const expected = judge.search({}, queries, k);
+        neighbours const found = gpu.search(ctx(), asked, k);
+        ASSERT_EQ(found.id, expected.id) << here << ", k " << k;
+        ASSERT_EQ(found.value, expected.value) << here << ", k " << k;
+      }
+      for (double const radius : radii) {
+        rows_in_range const expected = judge.search_range({}, queries, radius);
+        rows_in_range const found = gpu.search_range(ctx(), asked, radius);
+        ASSERT_EQ(found.begin, expected.begin) << here << ", radius " << radius;
+        ASSERT_EQ(found.row, expected.row) << here << ", radius " << radius;
+        ASSERT_EQ(found.value, expected.value) << here << ", radius " << radius;
+      }
+    }
+  }
+  void expect_same_vectors(vectors const& rows, vectors const& asked,
+                           std::string const& what) const {
+    for (auto const which : {metric_distance::l1, metric_distance::l2, metric_distance::linf}) {
+      auto const space = std::make_shared<vector_space const>(context(), rows, which);
+      expect_same(space, *space->queries({}, asked), asked, what + std::string(name_of(which)));
+    }
+  }
+  void expect_same_words(std::vector<std::string> const& words,
+                         std::vector<std::string> const& asked, std::string const& what) const {
+    auto const space = std::make_shared<word_space const>(words);
+    expect_same(space, *space->queries(asked), asked, what);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(gpus, metric_gpus, ::testing::ValuesIn(testing_tools::gpu_counts),
+                         [](auto const& i) { return std::to_string(i.param); });
+
+TEST_P(metric_gpus, vectors_of_numbers) {
+  expect_same_vectors(drawn_vectors(3000, 20, 1), drawn_vectors(50, 20, 2), "drawn ");
+}
+TEST_P(metric_gpus, vectors_with_ties) {
+  expect_same_vectors(drawn_vectors(1500, 4, 3, 3), drawn_vectors(30, 4, 4, 3), "ties ");
+}
+TEST_P(metric_gpus, few_objects) {
+  expect_same_vectors(drawn_vectors(1, 3, 5), drawn_vectors(5, 3, 6), "one ");
+  expect_same_vectors(drawn_vectors(150, 2, 7, 1), drawn_vectors(3, 2, 8, 1), "equal ");
+  expect_same_words({"a"}, {"", "a", "bc"}, "one");
+  expect_same_words({"", ""}, {"", "a"}, "empty");
+}
+TEST_P(metric_gpus, words_of_a_few_letters) {
+  expect_same_words(drawn_words(3000, 9, 14), drawn_words(77, 10, 18, 5), "words");
+}
+TEST_P(metric_gpus, words_of_many_letters) {
+  expect_same_words(drawn_words(700, 11, 70), drawn_words(40, 12, 80), "to 80 letters");
+  expect_same_words(drawn_words(300, 13, 300), drawn_words(20, 14, 400), "to 400 letters");
+}
+TEST_P(metric_gpus, large_alphabets) {
+  expect_same_words(drawn_words(500, 15, 20, 900), drawn_words(20, 16, 90, 1000), "900 letters");
+}
+
+TEST_P(metric_gpus, an_index_of_nothing) {
+  auto const space = std::make_shared<word_space const>(std::vector<std::string>());
+  for (auto const engine : listed_engines()) {
+    metric_index const index({}, space, {.type = index_type_of(engine)});
+    metric_gpu_index const gpu(ctx(), index, {engine});
+    EXPECT_EQ(gpu.search(ctx(), std::vector<std::string>{"a"}, 2).id,
+              (std::vector<std::uint32_t>{no_neighbour, no_neighbour}));
+    EXPECT_TRUE(gpu.search_range(ctx(), std::vector<std::string>{"a"}, 9).row.empty());
+    EXPECT_TRUE(gpu.search(ctx(), std::vector<std::string>(), 2).id.empty());
+  }
+}
+
+TEST_P(metric_gpus, batches_find_what_all_do) {
+  auto const rows = drawn_vectors(2000, 8, 17);
+  auto const asked = drawn_vectors(230, 8, 18);
+  auto const space = std::make_shared<vector_space const>(context(), rows, metric_distance::l2);
+  metric_index const index({}, space, {.type = metric_index_type::lc});
+  metric_gpu_index const gpu(ctx(), index);
+  EXPECT_EQ(gpu.engine(), metric_engine::lc);
+  neighbours const all = gpu.search(ctx(), asked, 8);
+  for (std::size_t first = 0; first < asked.size(); first += 30) {
+    std::size_t const count = std::min<std::size_t>(30, asked.size() - first);
+    neighbours const some = gpu.search(ctx(), asked.rows(first, count), 8);
+    EXPECT_TRUE(std::equal(some.id.begin(), some.id.end(),
+                           all.id.begin() + static_cast<std::ptrdiff_t>(first * 8)));
+  }
+}
+
+TEST_P(metric_gpus, several_threads_at_once) {
+  auto const words = drawn_words(2000, 19, 12);
+  auto const asked = drawn_words(60, 20, 12);
+  auto const space = std::make_shared<word_space const>(words);
+  for (auto const engine : {metric_engine::pairs, metric_engine::lc}) {
+    metric_index const index({}, space, {.type = index_type_of(engine)});
+    metric_gpu_index const gpu(ctx(), index, {engine});
+    neighbours const expected = gpu.search(ctx(), asked, 5);
+    std::vector<neighbours> found(4);
+    {
+      std::vector<std::jthread> threads;
+      for (neighbours& one : found)
+        threads.emplace_back([&] { one = gpu.search(ctx(), asked, 5); });
+    }
+    for (neighbours const& one : found) EXPECT_EQ(one.id, expected.id);
+  }
+}
+
+TEST_P(metric_gpus, stops) {
+  auto const space = std::make_shared<word_space const>(drawn_words(500, 21, 9));
+  std::stop_source stop;
+  stop.request_stop();
+  context stopped = ctx();
+  stopped.stop = stop.get_token();
+  std::vector<std::string> const asked{"abba"};
+  for (auto const engine : listed_engines()) {
+    metric_index const index({}, space, {.type = index_type_of(engine)});
+    metric_gpu_index const gpu(ctx(), index, {engine});
+    EXPECT_THROW(gpu.search(stopped, asked, 3), interrupted) << name_of(engine);
+    EXPECT_THROW(gpu.search_range(stopped, asked, 3), interrupted) << name_of(engine);
+    EXPECT_EQ(gpu.search(ctx(), asked, 3).count_of(0), 3U);
+  }
+}
+
+#if RULERANK_HAS_CUDA
+TEST_P(metric_gpus, matrix_of_words) {
+  auto const words = drawn_words(1000, 22, 40);
+  auto const asked = drawn_words(333, 23, 70);
+  auto const space = std::make_shared<word_space const>(words);
+  metric_index const index({}, space, {.type = metric_index_type::brute});
+  gpu_layout const layout = lay_out(index, metric_engine::pairs);
+  std::vector<std::uint8_t> matrix;
+  edit_matrix(ctx(), layout, queries_of(layout, asked), &matrix);
+  auto const queries = space->queries(asked);
+  for (std::size_t q = 0; q < asked.size(); ++q) {
+    auto const origin = queries->from(q);
+    for (std::size_t place = 0; place < words.size(); ++place)
+      ASSERT_EQ(matrix[q * words.size() + place], origin->to(layout.ids[place]));
+  }
+}
+#endif
+
+TEST(metric_gpu_index, needs_devices) {
+  auto const space = std::make_shared<word_space const>(std::vector<std::string>{"a"});
+  metric_index const index({}, space, {.type = metric_index_type::brute});
+  EXPECT_THROW(metric_gpu_index({}, index), device_error);
+  EXPECT_THROW(metric_gpu_index({}, index, {metric_engine::index}), usage_error);
+}
+
+TEST(metric_gpu_index, has_engines_with_names) {
+  for (auto const& entry : metric_engines()) {
+    EXPECT_EQ(metric_engine_from(entry.name), entry.which);
+    EXPECT_EQ(index_type_of(entry.which) == metric_index_type::automatic,
+              entry.where == runs_on::cpu);
+  }
+  EXPECT_EQ(metric_engine_from("auto"), metric_engine::automatic);
+  EXPECT_THROW(metric_engine_from("quick"), usage_error);
+  EXPECT_TRUE(is_on_gpus(metric_distance::edit, metric_index_type::automatic));
+  EXPECT_FALSE(is_on_gpus(metric_distance::angular, metric_index_type::brute));
+  EXPECT_FALSE(is_on_gpus(metric_distance::l2, metric_index_type::egnat));
+}
+
+}  // namespace
+}  // namespace rulerank::knn

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "knn/metric/blocks_cuda.cuh"
+
+#include <cstdint>
+#include <cstring>
+
+// The distances of queries to all objects as a matrix of keys: unsigned integers in the order of
+// the distances, of words the distances themselves, of vectors the bits of the double, which is not
+// below 0.
+namespace rulerank::knn {
+
+template <class Key>
+RULERANK_HOST_DEVICE Key key_of_distance(double distance) {
+  if constexpr (sizeof(Key) == sizeof(double)) {
+    Key bits = 0;
+    memcpy(&bits, &distance, sizeof bits);
+    return bits;
+  } else {
+    return static_cast<Key>(distance);
+  }
+}
+template <class Key>
+RULERANK_HOST_DEVICE double distance_of_key(Key key) {
+  if constexpr (sizeof(Key) == sizeof(double)) {
+    double distance = 0;
+    memcpy(&distance, &key, sizeof distance);
+    return distance;
+  } else {
+    return static_cast<double>(key);
+  }
+}
+
+/// Objects that a block compares with a query after it has read it.
+inline constexpr std::uint32_t objects_a_tile = 2048;
+
+/// keys[slots[s]][place], by blocks that take a query and a tile of objects at a time. `slots`
+/// null: 0, 1, ...
+template <class Objects, class Key>
+__global__ __launch_bounds__(threads_a_query) void measure_all(
+    __grid_constant__ Objects const objects, std::uint32_t count, std::uint32_t const* which,
+    std::uint32_t const* slots, std::uint32_t queries, __grid_constant__ block_plan const plan,
+    std::byte* memory, Key* keys) {
+  extern __shared__ __align__(16) std::byte own[];
+  block_space const space = plan.at(own, memory + blockIdx.x * plan.device_bytes);
+  cuda_block const block;
+  std::uint32_t const tiles = (count + objects_a_tile - 1) / objects_a_tile;
+  for (std::uint64_t work = blockIdx.x; work < std::uint64_t{tiles} * queries; work += gridDim.x) {
+    auto const s = static_cast<std::uint32_t>(work / tiles);
+    std::uint32_t const slot = slots == nullptr ? s : slots[s];
+    std::uint32_t const first = static_cast<std::uint32_t>(work % tiles) * objects_a_tile;
+    std::uint32_t const end = min(first + objects_a_tile, count);
+    __syncthreads();
+    auto const origin = objects.load(block, which[slot], space);
+    for (std::uint32_t place = first + threadIdx.x; place < end; place += blockDim.x)
+      keys[std::size_t{slot} * count + place] = key_of_distance<Key>(origin.measure(place));
+  }
+}
+
+/// Launches it on placed queries: `which` and `slots` lie on the device.
+template <class Key>
+void measure_matrix(gpu_layout const& layout, placed_arrays const& arrays,
+                    placed_queries const& queries, device_work& on, std::uint32_t const* which,
+                    std::uint32_t const* slots, std::uint32_t count, Key* keys) {
+  if (count == 0) return;
+  with_objects(layout, arrays, queries, [&](auto const& objects) {
+    auto* const kernel = measure_all<std::remove_cvref_t<decltype(objects)>, Key>;
+    block_plan const plan(objects, all_candidates{}, 0, threads_a_query, most_own_bytes);
+    std::size_t blocks = resident_blocks(kernel, threads_a_query, plan.own_bytes);
+    if (plan.device_bytes > 0)
+      blocks = std::clamp<std::size_t>(memory_budget() / 2 / plan.device_bytes, 1, blocks);
+    std::byte* const memory = on.block_memory(std::max<std::size_t>(blocks * plan.device_bytes, 1));
+    kernel<<<static_cast<std::uint32_t>(blocks), threads_a_query, plan.own_bytes, on.raw()>>>(
+        objects, layout.objects, which, slots, count, plan, memory, keys);
+    check_launch();
+  });
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,144 @@
+// Brute force as in Barrientos 2011: Algorithm 11 within a radius; the k nearest by sorting all
+// distances (section 4.2.1.1). There GPU-Quicksort sorts one query after the other; here CUB's
+// radix sort takes its place and sorts many queries at once, stable, so that objects in the order
+// of their numbers stay in it where they are equally near.
+
+#include "knn/metric/measure_cuda.cuh"
+
+#include <cub/device/device_segmented_radix_sort.cuh>
+
+namespace rulerank::knn {
+
+namespace {
+
+constexpr std::uint32_t fill_threads = 256;
+
+/// The objects' numbers of each query, and where the keys of each query begin.
+__global__ void fill_numbers(std::uint32_t const* ids, std::uint32_t objects, std::uint32_t queries,
+                             std::uint32_t* numbers, std::int64_t* begin) {
+  std::size_t const all = std::size_t{objects} * queries;
+  std::size_t const thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  for (std::size_t i = thread; i < all; i += std::size_t{gridDim.x} * blockDim.x)
+    numbers[i] = ids[i % objects];
+  for (std::size_t q = thread; q <= queries; q += std::size_t{gridDim.x} * blockDim.x)
+    begin[q] = static_cast<std::int64_t>(q * objects);
+}
+
+/// Keys and numbers of some queries, before and after.
+class sort_space {
+ public:
+  void reserve(std::size_t keys, std::size_t queries) {
+    keys_.reserve(keys);
+    sorted_.reserve(keys);
+    numbers_.reserve(keys);
+    sorted_numbers_.reserve(keys);
+    begin_.reserve(queries + 1);
+  }
+  std::uint64_t* keys() { return keys_.data(); }
+
+  void sort(placed_arrays const& arrays, std::uint32_t objects, std::uint32_t queries,
+            cudaStream_t on) {
+    fill_numbers<<<1024, fill_threads, 0, on>>>(arrays.ids, objects, queries, numbers_.data(),
+                                                begin_.data());
+    check_launch();
+    std::size_t bytes = 0;
+    call(nullptr, bytes, objects, queries, on);
+    temporary_.reserve(std::max<std::size_t>(bytes, 1));
+    call(temporary_.data(), bytes, objects, queries, on);
+  }
+  /// The first k of each query.
+  launch_result first_of_each(std::uint32_t objects, std::uint32_t queries, std::uint32_t k,
+                              cudaStream_t on) const {
+    launch_result done;
+    done.capacity = k;
+    done.count.assign(queries, k);
+    done.id.resize(std::size_t{queries} * k);
+    std::vector<std::uint64_t> keys(done.id.size());
+    copy_front(keys.data(), sorted_.data(), objects, queries, k, on);
+    copy_front(done.id.data(), sorted_numbers_.data(), objects, queries, k, on);
+    check_cuda(cudaStreamSynchronize(on));
+    for (std::uint64_t const key : keys) done.value.push_back(distance_of_key(key));
+    done.evaluations = std::uint64_t{objects} * queries;
+    return done;
+  }
+
+ private:
+  void call(void* temporary, std::size_t& bytes, std::uint32_t objects, std::uint32_t queries,
+            cudaStream_t on) {
+    check_cuda(cub::DeviceSegmentedRadixSort::SortPairs(
+        temporary, bytes, keys_.data(), sorted_.data(), numbers_.data(), sorted_numbers_.data(),
+        static_cast<std::int64_t>(objects) * queries, static_cast<std::int64_t>(queries),
+        begin_.data(), begin_.data() + 1, 0, 64, on));
+  }
+  template <class T>
+  static void copy_front(T* to, T const* from, std::uint32_t objects, std::uint32_t queries,
+                         std::uint32_t k, cudaStream_t on) {
+    check_cuda(cudaMemcpy2DAsync(to, k * sizeof(T), from, objects * sizeof(T), k * sizeof(T),
+                                 queries, cudaMemcpyDeviceToHost, on));
+  }
+
+  device_buffer<std::uint64_t> keys_, sorted_;
+  device_buffer<std::uint32_t> numbers_, sorted_numbers_;
+  device_buffer<std::int64_t> begin_;
+  device_buffer<std::byte> temporary_;
+};
+
+class sort_on_gpus final : public metric_gpu_searcher {
+ public:
+  explicit sort_on_gpus(gpu_build const& from) : devices_(from), spaces_(from.ctx.devices) {}
+
+  void search(context const& ctx, gpu_queries const& queries, gpu_request const& request,
+              gpu_candidates& found, metric_gpu_work& work) const override {
+    gpu_layout const& layout = devices_.layout;
+    // As many keys at once as take some gigabytes with what sorts them.
+    std::size_t const together = std::max<std::size_t>((std::size_t{1} << 26) / layout.objects, 1);
+    launch_limits limits;
+    if (request.k > 0) limits.entries = together * request.k;
+    devices_.share_out(queries.count, found, work,
+                       [&](std::size_t i, device_work& on, share const& mine, gpu_candidates& some,
+                           metric_gpu_work& done) {
+                         placed_queries const placed = on.place(queries);
+                         search_by_launches(
+                             ctx, layout, request, {}, mine.size(), limits,
+                             [&](block_job const& job, std::span<std::uint32_t const> which,
+                                 std::uint32_t capacity) {
+                               auto const numbers = moved(which, mine.begin);
+                               if (job.k == 0)
+                                 return launch_blocks(layout, devices_.arrays(i), placed, on, job,
+                                                      numbers, capacity, done.kernel_s);
+                               return sort(i, on, placed, numbers, job.k, done.kernel_s);
+                             },
+                             some, done);
+                       });
+  }
+
+ private:
+  launch_result sort(std::size_t i, device_work& on, placed_queries const& placed,
+                     std::vector<std::uint32_t> const& which, std::uint32_t k,
+                     double& kernel_s) const {
+    auto space = spaces_.take(i);
+    auto const count = static_cast<std::uint32_t>(which.size());
+    std::uint32_t const objects = devices_.layout.objects;
+    space->reserve(std::size_t{objects} * count, count);
+    std::uint32_t const* const numbers = on.place_numbers(which);
+    on.begin_timing();
+    measure_matrix(devices_.layout, devices_.arrays(i), placed, on, numbers, nullptr, count,
+                   space->keys());
+    space->sort(devices_.arrays(i), objects, count, on.raw());
+    on.end_timing();
+    launch_result done = space->first_of_each(objects, count, k, on.raw());
+    kernel_s += on.seconds();
+    return done;
+  }
+
+  devices_with_layout devices_;
+  mutable device_pool<sort_space> spaces_;
+};
+
+}  // namespace
+
+std::unique_ptr<metric_gpu_searcher> make_sort_on_gpus(gpu_build const& from) {
+  return std::make_unique<sort_on_gpus>(from);
+}
+
+}  // namespace rulerank::knn
