@@ -48,7 +48,7 @@ def panel(name, of, measure):
     lines = [svg_lines.Line(label, colour, dashes, sorted(
         (labels, values[measure]) for labels, values in of[system, way, "defaults"].values()))
         for system, way, label, colour, dashes in LINES]
-    levels = [svg_lines.Level(label.replace(", tuned", " (tuned)"), colour, of[system, "all", settings][1.0][1][measure])
+    levels = [svg_lines.Level(label.replace(", tuned", " (tuned)") + ", all labels", colour, of[system, "all", settings][1.0][1][measure])
               for system, settings, label, colour in LEVELS]
     return svg_lines.Panel(f"{name}: {measure} of the test part", "labelled documents", lines, levels)
 

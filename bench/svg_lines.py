@@ -85,7 +85,7 @@ def drawn(panels, columns):
     """All panels, `columns` in a row, the first one's lines and levels in the legend."""
     rows = -(-len(panels) // columns)
     marks = [(line.label, line.colour, line.dashes) for line in panels[0].lines]
-    marks += [(level.label.partition(",")[0] + ", all labels", level.colour, "1 3") for level in panels[0].levels]
+    marks += [(level.label, level.colour, "1 3") for level in panels[0].levels]
     a_row = 3 * columns // 2 if columns > 1 else 2
     width = columns * WIDTH
     height = rows * HEIGHT + LEGEND_ROW * -(-len(marks) // a_row) + 12

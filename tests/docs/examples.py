@@ -44,16 +44,20 @@ def steps(block):
 
 
 class Session:
-    """What the terminal shows, command by command, beginning in an empty folder."""
+    """What the terminal shows, command by command, beginning in a folder: an empty one of its own where none is given."""
 
-    def __init__(self, program, data):
-        self.folder = tempfile.TemporaryDirectory()
+    def __init__(self, program, data, folder=None):
+        self.own = None if folder else tempfile.TemporaryDirectory()
+        folder = folder or self.own.name
         self.state = tempfile.NamedTemporaryFile("r")
-        self.after = f"0 {self.folder.name}"  # the exit code and the folder that a command leaves
+        self.after = f"0 {folder}"  # the exit code and the folder that a command leaves
         self.environment = {
-            "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": self.folder.name,
+            "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(folder),
             "LC_ALL": "C.UTF-8", "CUDA_VISIBLE_DEVICES": "", "DATA": str(data or ""), "COLUMNS": "100",
             "COLLECTION": str(markdown.ROOT / "docs/collection")}
+
+    def code(self):
+        return int(self.after.split()[0])
 
     def run(self, command):
         code, folder = self.after.split(maxsplit=1)

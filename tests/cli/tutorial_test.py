@@ -1,0 +1,138 @@
+"""The story of docs/tutorial.md from documents to a decision, on the drawn collection and on Cranfield: pool, 50 labels,
+model, comparison with BM25, explanation, a new query; its scripts, its pictures and the demo that shows it."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import harness
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+DRAWN = DOCS / "collection"
+LABELS, CANDIDATES, BASELINE = 50, 50, "BM25_of_document"
+
+
+class Tutorial(harness.CommandLine):
+    def read(self, name):
+        return (self.folder / name).read_text()
+
+    def script(self, name, *words, code=0, **options):
+        program = pathlib.Path(harness.PROGRAM)
+        done = subprocess.run([sys.executable, DOCS / "tutorial" / name, *map(str, words)], cwd=self.folder, check=False,
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=500,
+                              env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}, **options)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr if code else done.stdout
+
+    def story(self, documents, topics, qrels):
+        """Runs the steps of the page up to the rankings: pool.txt, held.txt, answers.tsv, mine.model, mine.scores."""
+        for name, of in ("ours", topics[0::2]), ("held", topics[1::2]):
+            self.file(f"{name}.tsv", "".join(f"{qid}\t{text}\n" for qid, text in of).encode())
+        text = ["--collection", *documents, "--candidates", CANDIDATES, "--quiet"]
+        self.expect(0, "features", *text, "--topics", "ours.tsv", "--out", "pool.txt")
+        self.expect(0, "features", *text, "--topics", "held.tsv", "--qrels", qrels, "--out", "held.txt")
+        pool = self.read("pool.txt").splitlines()
+        self.assertEqual({line.split()[0] for line in pool}, {"-1"})
+        known = {(q, d): max(int(g), 0) for q, _, d, g in map(str.split, pathlib.Path(qrels).read_text().splitlines())}
+        pairs = [(line.split()[1][4:], line.rpartition("docid = ")[2]) for line in pool]
+        self.file("answers.tsv", ("line\tlabel\n" + "".join(
+            f"{i}\t{known.get(pair, 'skip')}\n" for i, pair in enumerate(pairs))).encode())
+        self.expect(0, "reduce", "--train", "pool.txt", "--unlabelled", -1, "--norm", "query-minmax", "--max-documents",
+                    LABELS, "--oracle", "file:answers.tsv", "--out", "labelled.txt", "--quiet")
+        labelled = [line.split() for line in self.read("labelled.txt").splitlines()]
+        self.assertEqual(len(labelled), LABELS)
+        self.assertTrue(all(int(words[0]) == known[words[1][4:], words[-1]] for words in labelled))
+        self.expect(0, "fit", "--train", "labelled.txt", "--pool", "pool.txt", "--unlabelled", -1, "--model", "mine.model")
+        self.expect(0, "rank", "--model", "mine.model", "--test", "held.txt", "--unlabelled", -1, "--out", "mine.scores")
+        held = self.read("held.txt").splitlines()
+        self.file("bm25.scores", "".join(re.search(rf" {BASELINE}:(\S+)", line)[1] + "\n" for line in held).encode())
+        for qid, ours in ((line.split()[1][4:], {q for q, _ in pairs}) for line in held):
+            self.assertNotIn(qid, ours)
+
+    def decision(self):
+        """NDCG@10 of each system; the comparison has p values."""
+        found = json.loads(self.expect(
+            0, "evaluate", "--test", "held.txt", "--unlabelled", -1, "--profile", "trec", "--metrics", "NDCG@10", "--scores",
+            "bm25.scores", "mine.scores", "--compare", "paired-t,fisher", "--json").stdout)
+        result = found["comparison"]["results"][0]
+        self.assertTrue(0 <= result["paired-t"]["p"] <= 1)
+        means = {one["name"]: one["averages"]["NDCG@10"] for one in found["systems"]}
+        self.assertAlmostEqual(result["difference"], means["mine"] - means["bm25"], 12)
+        return means
+
+    def new_query(self, documents, words):
+        """A query without judgments is answered with its qid and the ids of documents, the best first."""
+        self.file("new.tsv", f"new\t{words}\n".encode())
+        lines = self.expect(0, "features", "--collection", *documents, "--topics", "new.tsv", "--candidates", 20, "--out", "-",
+                            "--quiet").stdout.decode().replace("-1 qid", "qid")
+        run = self.expect(0, "rank", "--model", "mine.model", "--test", "-", "--out", "new.scores", "--run", "-",
+                          input=lines.encode()).stdout.decode().splitlines()
+        rows = [line.split() for line in run]
+        self.assertEqual({row[0] for row in rows}, {"new"})
+        self.assertEqual([int(row[3]) for row in rows], list(range(1, len(rows) + 1)))
+        self.assertEqual([float(row[4]) for row in rows], sorted((float(row[4]) for row in rows), reverse=True))
+        self.assertEqual({row[2] for row in rows}, set(re.findall(r"docid = (\S+)", lines)))
+        return rows
+
+    def explanation(self):
+        """The terms that the picture shows, and the score, are of one sum."""
+        qid = self.read("held.txt").split()[1][4:]
+        said = self.expect(0, "explain", "--model", "mine.model", "--test", "held.txt", "--unlabelled", -1, "--qid", qid,
+                           "--json").stdout.decode()
+        found = json.loads(said)
+        score = sum((sum(term["adds"] for term in one["document"]["terms"]) - one["mean"]) / one["deviation"]
+                    for one in found["members"]) / len(found["members"])
+        self.assertAlmostEqual(score, found["document"]["score"], 8)
+        self.script("bars.py", "explanation", "explanation.svg", input=said)
+        texts = [one.text for one in xml.etree.ElementTree.parse(self.folder / "explanation.svg").iter() if one.text]
+        adds = {}
+        for one in found["members"]:
+            for term in one["document"]["terms"]:
+                adds[term["name"]] = adds.get(term["name"], 0) + term["adds"] / one["deviation"] / len(found["members"])
+        most = max(adds, key=lambda name: abs(adds[name]))
+        self.assertIn(most.replace("_", " "), texts)
+        self.assertIn(f"{adds[most]:+.3f}", texts)
+
+    def test_the_drawn_collection(self):
+        topics = [line.split("\t") for line in (DRAWN / "topics.tsv").read_text().splitlines()]
+        self.story([DRAWN / "docs.jsonl"], topics, DRAWN / "qrels")
+        means = self.decision()
+        # On these notes nothing is gained over BM25, and little is lost.
+        self.assertLess(abs(means["mine"] - means["bm25"]), .03)
+        self.assertEqual(self.new_query([DRAWN / "docs.jsonl"], "bread yeast for a beginner")[0][2][0], "N")
+        self.explanation()
+        curve = ["curve.py", "--pool", "pool.txt", "--answers", "answers.tsv", "--held", "held.txt", "--feature", BASELINE]
+        shown = self.script(*curve, "--labels", f"20,{LABELS}", "--draws", 1, "--out", "curve.svg")
+        rows = dict(re.findall(r"^(\S.*?)  +(\d\.\d{4})  #+$", shown, re.M))
+        self.assertEqual(float(rows[BASELINE]), round(means["bm25"], 4))
+        self.assertEqual(float(rows[f"{LABELS} labels, chosen"]), round(means["mine"], 4))
+        self.assertEqual(set(rows), {BASELINE, "all 486 labels", *(
+            f"{n} labels, {way}" for n in (20, LABELS) for way in ("chosen", "random", "ridge, chosen"))})
+        self.assertIn("Where what fit recommends on chosen documents is behind: ", shown)
+        svg = xml.etree.ElementTree.parse(self.folder / "curve.svg")
+        self.assertIn("fit, random documents", [one.text for one in svg.iter()])
+        self.file("answers.tsv", b"line\tlabel\n0\tskip\n")
+        self.assertIn("rulerank: error: ", self.script(*curve, "--labels", LABELS, code=1))
+
+    def test_cranfield(self):
+        data = os.environ.get("RULERANK_TEST_DATA")
+        if not data:
+            self.skipTest("no real data sets: RULERANK_TEST_DATA is not set")
+        cranfield = pathlib.Path(data) / "text/cranfield"
+        texts = re.split(r"^\.I .*$", (cranfield / "cran.qry").read_text(), flags=re.M)[1:]
+        topics = [(i, " ".join(text.replace(".W", "").split())) for i, text in enumerate(texts, 1)]
+        rows = [line.split() for line in (cranfield / "QRelsCorrectedforTRECeval").read_text().splitlines() if line.strip()]
+        self.file("qrels", "".join(f"{q} 0 {d} {0 if g == '5' else g}\n" for q, _, d, g in rows).encode())
+        self.story([cranfield / "cran.all.1400"], topics, self.folder / "qrels")
+        means = self.decision()
+        self.assertGreater(means["mine"], .2)
+        self.new_query([cranfield / "cran.all.1400"], "flutter of thin wings")
+        self.explanation()
+
+
+if __name__ == "__main__":
+    harness.main()
