@@ -39,6 +39,8 @@ def explanation(lines):
     said = json.load(lines)
     adds = collections.Counter()
     members = said.get("members") or [said]
+    if not all("terms" in member["document"] for member in members):
+        sys.exit("bars.py: error: found a member of rules, expected members with terms (scorecard, linear)")
     for member in members:
         unit = member.get("deviation", 1) * len(members)
         for term in member["document"]["terms"]:
