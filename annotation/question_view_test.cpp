@@ -2,6 +2,8 @@
 
 #include "annotation/testing.hpp"
 
+#include <regex>
+
 namespace rulerank::annotation {
 namespace {
 
@@ -32,6 +34,8 @@ TEST_F(views, have_what_a_labeller_looks_at) {
 
 /// The value of every feature lies in the range beside it, in the units of the file.
 TEST_F(views, show_features_in_their_own_units) {
+  std::regex const between(R"(feature \d+ in \[(\S+), (\S+)\))");
+  std::regex const from(R"(feature \d+ >= (\S+))"), below(R"(feature \d+ < (\S+))");
   for (auto const norm :
        {datasets::normalization::query_minmax, datasets::normalization::query_zscore}) {
     datasets::discretizer_options how;
@@ -45,16 +49,17 @@ TEST_F(views, show_features_in_their_own_units) {
     for (std::size_t d = 0; d < pool.size(); ++d)
       for (feature_view const& f : shown.all_features(d)) {
         double const value = f.value == "not listed" ? 0 : std::stod(f.value);
-        double low = 0, high = 0;
-        if (std::sscanf(f.range.c_str(), "feature %*d in [%lf, %lf)", &low, &high) == 2) {
+        std::smatch found;
+        if (std::regex_match(f.range, found, between)) {
+          double const low = std::stod(found[1]), high = std::stod(found[2]);
           EXPECT_LE(low, value + 1e-4) << f.range;
           EXPECT_GT(high, value - 1e-4) << f.range;
           EXPECT_GT(high - low, 1.0) << "normalized, not its own: " << f.range;
           ++bounds;
-        } else if (std::sscanf(f.range.c_str(), "feature %*d >= %lf", &low) == 1) {
-          EXPECT_LE(low, value + 1e-4) << f.range;
-        } else if (std::sscanf(f.range.c_str(), "feature %*d < %lf", &high) == 1) {
-          EXPECT_GT(high, value - 1e-4) << f.range;
+        } else if (std::regex_match(f.range, found, from)) {
+          EXPECT_LE(std::stod(found[1]), value + 1e-4) << f.range;
+        } else if (std::regex_match(f.range, found, below)) {
+          EXPECT_GT(std::stod(found[1]), value - 1e-4) << f.range;
         } else {
           ADD_FAILURE() << f.range;
         }
