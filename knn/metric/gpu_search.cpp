@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "core/stopwatch.hpp"
+#include "knn/metric/answers.hpp"
 #include "knn/metric/gpu_layout.hpp"
 
 #include <algorithm>
@@ -111,43 +111,19 @@ struct metric_gpu_index::implementation {
 
 neighbours metric_gpu_index::implementation::nearest(context const& ctx, gpu_queries const& queries,
                                                      std::size_t k, metric_gpu_work* work) const {
-  if (k == 0) throw usage_error("found k of 0, expected at least 1");
-  stopwatch const watch;
-  neighbours found;
-  found.queries = queries.count;
-  found.k = k;
-  found.order = value_order::smaller_is_nearer;
-  if (queries.count > 0 && k > found.id.max_size() / queries.count / 2)
-    throw usage_error(fmt::format("found k of {}: memory does not hold so many neighbours", k));
-  found.id.assign(queries.count * k, no_neighbour);
-  found.value.assign(queries.count * k, 0);
-  auto const lists = search(ctx, queries, {std::min<std::size_t>(k, layout.objects), 0}, work);
-  for (std::size_t q = 0; q < lists.size(); ++q)
-    for (std::size_t i = 0; i < lists[q].size(); ++i) {
-      found.id[q * k + i] = lists[q][i].id;
-      found.value[q * k + i] = lists[q][i].value;
-    }
-  found.search_s = watch.seconds();
-  return found;
+  return nearest_of_all(queries.count, k, [&](auto const& take) {
+    auto lists = search(ctx, queries, {std::min<std::size_t>(k, layout.objects), 0}, work);
+    for (std::size_t q = 0; q < lists.size(); ++q) take(q, lists[q]);
+  });
 }
 
 rows_in_range metric_gpu_index::implementation::within(context const& ctx,
                                                        gpu_queries const& queries, double radius,
                                                        metric_gpu_work* work) const {
-  if (!(radius >= 0))
-    throw usage_error(fmt::format("found radius {}, expected a number from 0 on", radius));
-  stopwatch const watch;
-  rows_in_range found;
-  found.begin.push_back(0);
-  for (auto const& some : search(ctx, queries, {0, radius}, work)) {
-    for (auto const& one : some) {
-      found.row.push_back(one.id);
-      found.value.push_back(one.value);
-    }
-    found.begin.push_back(found.row.size());
-  }
-  found.search_s = watch.seconds();
-  return found;
+  return within_of_all(queries.count, radius, [&](auto const& take) {
+    auto lists = search(ctx, queries, {0, radius}, work);
+    for (std::size_t q = 0; q < lists.size(); ++q) take(q, lists[q]);
+  });
 }
 
 metric_gpu_index::metric_gpu_index(context const& ctx, metric_index const& index,
