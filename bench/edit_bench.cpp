@@ -9,6 +9,7 @@
 // pairs, the whole matrix too. One JSON line a kind of search, the best of the
 // rounds, in seconds of the processor.
 
+#include "bench/settings.hpp"
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "knn/metric/edit_distance.hpp"
@@ -21,7 +22,6 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
-#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -115,7 +115,7 @@ double single(table const& words, table const& queries, size_t bound,
 }
 
 // Long because it is the benchmark from the first line to the last.
-void measure(std::map<std::string, std::string>& chosen) {
+void measure(bench::settings const& chosen) {
   context ctx;
   ctx.threads = 1;
   auto const here = this_machine();
@@ -126,11 +126,7 @@ void measure(std::map<std::string, std::string>& chosen) {
   size_t const rounds = std::stoul(chosen["rounds"]);
   auto const numbers_in = [&](std::string const& name) {
     std::vector<size_t> some;
-    std::string rest = chosen[name];
-    for (size_t end = 0; !rest.empty(); rest.erase(0, end + 1)) {
-      end = std::min(rest.find(','), rest.size());
-      some.push_back(std::stoul(rest.substr(0, end)));
-    }
+    for (auto const& number : chosen.list(name)) some.push_back(std::stoul(number));
     return some;
   };
 
@@ -211,14 +207,13 @@ void measure(std::map<std::string, std::string>& chosen) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  std::map<std::string, std::string> chosen{
-      {"radius", "1,2,3"}, {"k", "8,16,32"}, {"rounds", "3"}, {"matrix", ""}};
-  for (int i = 1; i < argc; ++i) {
-    std::string const argument = argv[i];
-    size_t const equals = argument.find('=');
-    if (equals == argument.npos) throw std::invalid_argument("expected NAME=VALUE: " + argument);
-    chosen[argument.substr(0, equals)] = argument.substr(equals + 1);
-  }
+  bench::settings chosen({{"database", ""},
+                          {"queries", ""},
+                          {"radius", "1,2,3"},
+                          {"k", "8,16,32"},
+                          {"rounds", "3"},
+                          {"matrix", ""}});
+  chosen.read(argc, argv);
   measure(chosen);
   return 0;
 } catch (std::exception const& e) {

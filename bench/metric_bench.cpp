@@ -11,17 +11,17 @@
 // index and kind of search: distance evaluations and the median time a query, that of brute force
 // beside it, and what the index took to make.
 
+#include "bench/metric_objects.hpp"
+#include "bench/settings.hpp"
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "core/random.hpp"
+#include "core/stopwatch.hpp"
 #include "knn/metric/search.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <fstream>
 #include <iostream>
-#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -33,24 +33,6 @@ namespace {
 
 using namespace rulerank;
 using std::size_t;
-
-struct settings {
-  std::map<std::string, std::string> values{
-      {"letters", "code-points"}, {"metric", "l2"}, {"queries", "200"}, {"share", ".01,.1,1"},
-      {"k", "1,10,30"},           {"threads", "1"}, {"rounds", "3"}};
-
-  std::string const& operator[](std::string const& name) { return values[name]; }
-  std::vector<std::string> list(std::string const& name) {
-    std::vector<std::string> parts;
-    std::string rest = values[name];
-    while (!rest.empty()) {
-      size_t const end = std::min(rest.find(','), rest.size());
-      parts.push_back(rest.substr(0, end));
-      rest.erase(0, end + 1);
-    }
-    return parts;
-  }
-};
 
 struct task {
   std::string data, metric;
@@ -69,7 +51,7 @@ std::vector<bool> drawn(size_t objects, size_t queries) {
   return is_query;
 }
 
-task words_of(context const& ctx, settings& chosen) {
+task words_of(context const& ctx, bench::settings const& chosen) {
   auto const words = knn::read_words(ctx, chosen["words"]);
   auto const is_query = drawn(words.size(), std::stoul(chosen["queries"]));
   std::vector<std::string> database;
@@ -81,47 +63,22 @@ task words_of(context const& ctx, settings& chosen) {
   return {chosen["words"], "edit", space, space->queries(asked)};
 }
 
-task vectors_of(context const& ctx, settings& chosen) {
-  std::ifstream file(chosen["vectors"]);
-  size_t dimensions = 0;
-  size_t rows = 0;
-  std::string rest;
-  if (!(file >> dimensions >> rows) || !std::getline(file, rest))
-    throw std::invalid_argument("no vectors in " + chosen["vectors"]);
-  std::vector<float> values(rows * dimensions);
-  for (float& value : values) file >> value;
-  if (!file) throw std::invalid_argument("vectors cut off in " + chosen["vectors"]);
-  auto const is_query = drawn(rows, std::stoul(chosen["queries"]));
+task vectors_of(context const& ctx, bench::settings const& chosen) {
+  auto const rows = bench::read_sisap(chosen["vectors"]);
+  auto const is_query = drawn(rows.size(), std::stoul(chosen["queries"]));
   std::vector<float> database;
   std::vector<float> asked;
-  for (size_t i = 0; i < rows; ++i) {
+  for (size_t i = 0; i < rows.size(); ++i) {
     auto& to = is_query[i] ? asked : database;
-    auto const at = values.begin() + static_cast<std::ptrdiff_t>(i * dimensions);
-    to.insert(to.end(), at, at + static_cast<std::ptrdiff_t>(dimensions));
+    auto const row = rows.row<float>(i);
+    to.insert(to.end(), row.begin(), row.end());
   }
+  size_t const dimensions = rows.dimensions();
   auto const space =
       std::make_shared<knn::vector_space>(ctx, datasets::vectors(std::move(database), dimensions),
                                           knn::metric_distance_from(chosen["metric"]));
   return {chosen["vectors"], chosen["metric"], space,
           space->queries(ctx, datasets::vectors(std::move(asked), dimensions))};
-}
-
-/// The distance that `percent` of the pairs of queries and objects do not exceed.
-double radius_of(task const& given, double percent) {
-  std::vector<double> sample;
-  for (size_t q = 0; q < std::min<size_t>(given.queries->size(), 50); ++q) {
-    auto const origin = given.queries->from(q);
-    for (size_t i = q; i < given.space->size(); i += 7)
-      sample.push_back(origin->to(static_cast<std::uint32_t>(i)));
-  }
-  auto const at = sample.begin() + static_cast<std::ptrdiff_t>(
-                                       static_cast<double>(sample.size() - 1) * percent / 100);
-  std::nth_element(sample.begin(), at, sample.end());
-  return *at;
-}
-
-double seconds(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// One kind of search: k nearest, or all within a radius.
@@ -151,19 +108,20 @@ double median_ms(context const& ctx, knn::metric_index const& index, task const&
                  kind const& what, size_t rounds) {
   std::vector<double> times;
   for (size_t r = 0; r < rounds; ++r) {
-    auto const start = std::chrono::steady_clock::now();
+    stopwatch const watch;
     ask(ctx, index, *given.queries, what);
-    times.push_back(seconds(start) * 1e3 / static_cast<double>(given.queries->size()));
+    times.push_back(watch.seconds() * 1e3 / static_cast<double>(given.queries->size()));
   }
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
 }
 
-void measure(context const& ctx, settings& chosen, task const& given) {
+void measure(context const& ctx, bench::settings const& chosen, task const& given) {
   std::vector<kind> kinds;
   for (auto const& k : chosen.list("k")) kinds.push_back({std::stoul(k), 0, 0});
   for (auto const& percent : chosen.list("share"))
-    kinds.push_back({0, radius_of(given, std::stod(percent)), std::stod(percent)});
+    kinds.push_back({0, bench::radius_of(*given.space, *given.queries, std::stod(percent)),
+                     std::stod(percent)});
   size_t const rounds = std::stoul(chosen["rounds"]);
   knn::metric_index const brute(ctx, given.space, {knn::metric_index_type::brute});
   std::vector<answer> expected;
@@ -176,9 +134,9 @@ void measure(context const& ctx, settings& chosen, task const& given) {
   if (types.empty())
     for (auto const& entry : knn::metric_index_types()) types.emplace_back(entry.name);
   for (auto const& type : types) {
-    auto const start = std::chrono::steady_clock::now();
+    stopwatch const watch;
     knn::metric_index const index(ctx, given.space, {knn::metric_index_type_from(type)});
-    double const build_s = seconds(start);
+    double const build_s = watch.seconds();
     for (size_t i = 0; i < kinds.size(); ++i) {
       kind const& what = kinds[i];
       auto const found = ask(ctx, index, *given.queries, what);
@@ -204,13 +162,17 @@ void measure(context const& ctx, settings& chosen, task const& given) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  settings chosen;
-  for (int i = 1; i < argc; ++i) {
-    std::string const argument = argv[i];
-    size_t const equals = argument.find('=');
-    if (equals == argument.npos) throw std::invalid_argument("expected NAME=VALUE: " + argument);
-    chosen.values[argument.substr(0, equals)] = argument.substr(equals + 1);
-  }
+  bench::settings chosen({{"words", ""},
+                          {"vectors", ""},
+                          {"types", ""},
+                          {"letters", "code-points"},
+                          {"metric", "l2"},
+                          {"queries", "200"},
+                          {"share", ".01,.1,1"},
+                          {"k", "1,10,30"},
+                          {"threads", "1"},
+                          {"rounds", "3"}});
+  chosen.read(argc, argv);
   context ctx;
   ctx.threads = std::stoi(chosen["threads"]);
   auto const here = this_machine();

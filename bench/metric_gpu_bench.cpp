@@ -1,37 +1,36 @@
 // Metric search on GPUs: the experiments of Barrientos 2011, chapter 4, in shape.
 //
 //   metric_gpu_bench words=FILE [objects=51589] [queries=40000]       one a line
-//   metric_gpu_bench vectors=FILE [objects=96000] [queries=24000]     .fvecs, .npy, ...; rows in
-//   order
+//   metric_gpu_bench vectors=FILE [objects=96000] [queries=24000]     SISAP's text
 //   ... [metric=l2] [radii=1,2,3] [share=.01,.1,1] [k=8,16,32] [engines=brute,lc,...] [bucket=0]
-//       [alpha=.4,.5,.66] [batches=5,30,100,200,0] [gpus=1] [threads=0] [rounds=5]
-//       [part=search|matrix|both] [write=FOLDER]
+//       [alpha=.4,.5,.66] [batches=5,30,100,200,0] [batch_rounds=40] [cpu=8000] [serial=1000]
+//       [gpus=1] [threads=0] [rounds=5] [part=search|matrix|both] [write=FOLDER]
 //
-// Drawn objects of the file are queries and the others the database, `objects` of them at most; of
-// words radii are given, of vectors the share of the database in percent that an average query
-// finds. Every answer is held against brute force on the CPU before it is timed, ids and distances.
-// One JSON line an engine, index and kind of search (figures 4.1 to 4.9: evaluations, kernel and
-// whole time, beside the index of the same type on one thread of the CPU and on `threads`), and one
-// for each size of batch (figure 4.10; 0: all queries). part=matrix: the edit distances of all
-// pairs, on the device and with the matrix to the host, with a sample held against the CPU;
-// write= keeps words and queries as files for the peer (bench/edit_peer_gpu.py).
+// Objects and queries are drawn (bench/metric_objects.hpp). Of words radii are given, of vectors
+// the share of the database in percent that an average query finds. Every answer is held against
+// brute force on the CPU before it is timed, ids and distances. One JSON line an engine, index and
+// kind of search (figures 4.1 to 4.9: evaluations, kernel and whole time, beside the index of the
+// same type on one thread of the CPU, which has the first `serial` queries, and on `threads`, which
+// have the first `cpu`), and one for each size of batch (figure 4.10; 0: all queries; of others the
+// first `batch_rounds`). part=matrix: the edit distances of all pairs, on the device and with the
+// matrix to the host, with a sample held against the CPU; write= keeps words and queries as files
+// for the peer (bench/edit_peer_gpu.py).
 
+#include "bench/metric_objects.hpp"
+#include "bench/settings.hpp"
 #include "core/context.hpp"
 #include "core/devices.hpp"
 #include "core/machine.hpp"
-#include "core/random.hpp"
+#include "core/stopwatch.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/metric/edit_matrix.hpp"
 #include "knn/metric/gpu_search.hpp"
 #include "knn/metric/search.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <map>
-#include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -43,53 +42,16 @@ namespace {
 using namespace rulerank;
 using std::size_t;
 
-struct settings {
-  std::map<std::string, std::string> values{
-      {"metric", "l2"}, {"radii", "1,2,3"},     {"share", ".01,.1,1"},
-      {"k", "8,16,32"}, {"alpha", ".4,.5,.66"}, {"batches", "5,30,100,200,0"},
-      {"gpus", "1"},    {"threads", "0"},       {"rounds", "5"},
-      {"part", "both"}, {"bucket", "0"}};
-
-  std::string const& operator[](std::string const& name) { return values[name]; }
-  size_t number(std::string const& name, size_t otherwise = 0) {
-    return values[name].empty() ? otherwise : std::stoul(values[name]);
-  }
-  std::vector<std::string> list(std::string const& name) {
-    std::vector<std::string> parts;
-    std::string rest = values[name];
-    while (!rest.empty()) {
-      size_t const end = std::min(rest.find(','), rest.size());
-      parts.push_back(rest.substr(0, end));
-      rest.erase(0, end + 1);
-    }
-    return parts;
-  }
-};
-
 struct task {
   std::string data, metric;
-  std::shared_ptr<knn::metric_space const> space;
-  std::unique_ptr<knn::metric_queries> queries;
-  std::vector<std::string> words;
-  datasets::vectors vectors;
+  std::shared_ptr<knn::metric_space const> space = nullptr;
+  std::unique_ptr<knn::metric_queries> queries = nullptr;
+  std::unique_ptr<knn::metric_queries> of_threads = nullptr;  // the first ones
+  std::unique_ptr<knn::metric_queries> of_one_thread = nullptr;
+  std::vector<std::string> words = {};
+  datasets::vectors vectors = {};
   size_t size() const { return queries->size(); }
 };
-
-/// The numbers of the queries, and of the objects.
-std::pair<std::vector<size_t>, std::vector<size_t>> drawn(size_t all, size_t objects,
-                                                          size_t queries) {
-  std::vector<size_t> order(all);
-  std::iota(order.begin(), order.end(), size_t{0});
-  random_engine chance(1);
-  shuffle(std::span(order), chance);
-  queries = std::min(queries, all / 2);
-  objects = std::min(objects, all - queries);
-  auto const end = order.begin() + static_cast<std::ptrdiff_t>(queries);
-  std::vector<size_t> asked(order.begin(), end);
-  std::vector<size_t> database(end, end + static_cast<std::ptrdiff_t>(objects));
-  std::sort(database.begin(), database.end());
-  return {asked, database};
-}
 
 void write_lines(std::string const& path, std::vector<std::string> const& lines) {
   std::ofstream out(path);
@@ -97,57 +59,43 @@ void write_lines(std::string const& path, std::vector<std::string> const& lines)
   if (!out.flush()) throw std::runtime_error("cannot write " + path);
 }
 
-task words_of(context const& ctx, settings& chosen) {
-  auto const words = knn::read_words(ctx, chosen["words"]);
-  auto const [asked, database] =
-      drawn(words.size(), chosen.number("objects", 51589), chosen.number("queries", 40000));
-  task given{chosen["words"], "edit", nullptr, nullptr, {}, {}};
-  std::vector<std::string> objects;
-  for (size_t const i : database) objects.push_back(words[i]);
-  for (size_t const i : asked) given.words.push_back(words[i]);
+task words_of(context const& ctx, bench::settings const& chosen) {
+  auto drawn =
+      bench::draw_words(knn::read_words(ctx, chosen["words"]), chosen.number("objects", 51589),
+                        chosen.number("queries", 40000), 1);
+  task given{.data = chosen["words"], .metric = "edit", .words = drawn.queries};
   if (!chosen["write"].empty()) {
-    write_lines(chosen["write"] + "/words.txt", objects);
+    write_lines(chosen["write"] + "/words.txt", drawn.database);
     write_lines(chosen["write"] + "/queries.txt", given.words);
   }
-  auto const space = std::make_shared<knn::word_space const>(std::move(objects));
+  auto const space = std::make_shared<knn::word_space const>(std::move(drawn.database));
   given.queries = space->queries(given.words);
-  given.space = space;
-  return given;
-}
-
-task vectors_of(context const& ctx, settings& chosen) {
-  auto const all = datasets::converted(ctx, datasets::read_vectors(ctx, chosen["vectors"]),
-                                       datasets::element::float32);
-  auto const [asked, database] =
-      drawn(all.size(), chosen.number("objects", 96000), chosen.number("queries", 24000));
-  auto const rows_at = [&](std::vector<size_t> const& numbers) {
-    std::vector<float> values;
-    for (size_t const i : numbers) {
-      auto const row = all.row<float>(i);
-      values.insert(values.end(), row.begin(), row.end());
-    }
-    return datasets::vectors(std::move(values), all.dimensions());
+  auto const first = [&](std::string const& setting) {
+    auto const count = std::min(chosen.number(setting), given.words.size());
+    return space->queries(
+        {given.words.begin(), given.words.begin() + static_cast<std::ptrdiff_t>(count)});
   };
-  task given{chosen["vectors"], chosen["metric"], nullptr, nullptr, {}, rows_at(asked)};
-  auto const space = std::make_shared<knn::vector_space const>(
-      ctx, rows_at(database), knn::metric_distance_from(chosen["metric"]));
-  given.queries = space->queries(ctx, given.vectors);
+  given.of_threads = first("cpu");
+  given.of_one_thread = first("serial");
   given.space = space;
   return given;
 }
 
-/// Within which an average query finds so many percent of the database.
-double radius_of(task const& given, double percent) {
-  std::vector<double> sample;
-  for (size_t q = 0; q < std::min<size_t>(given.size(), 200); ++q) {
-    auto const origin = given.queries->from(q);
-    for (size_t i = q % 7; i < given.space->size(); i += 7)
-      sample.push_back(origin->to(static_cast<std::uint32_t>(i)));
-  }
-  auto const at = sample.begin() + static_cast<std::ptrdiff_t>(
-                                       static_cast<double>(sample.size() - 1) * percent / 100);
-  std::nth_element(sample.begin(), at, sample.end());
-  return *at;
+task vectors_of(context const& ctx, bench::settings const& chosen) {
+  auto drawn = bench::draw_vectors(chosen["vectors"], chosen.number("objects", 96000),
+                                   chosen.number("queries", 24000), 1);
+  task given{.data = chosen["vectors"], .metric = chosen["metric"], .vectors = drawn.queries};
+  auto const space = std::make_shared<knn::vector_space const>(
+      ctx, std::move(drawn.database), knn::metric_distance_from(chosen["metric"]));
+  given.queries = space->queries(ctx, given.vectors);
+  auto const first = [&](std::string const& setting) {
+    return space->queries(
+        ctx, given.vectors.rows(0, std::min(chosen.number(setting), given.vectors.size())));
+  };
+  given.of_threads = first("cpu");
+  given.of_one_thread = first("serial");
+  given.space = space;
+  return given;
 }
 
 struct kind {
@@ -166,20 +114,19 @@ struct answer {
   bool operator==(answer const&) const = default;
 };
 
-answer ask(context const& ctx, knn::metric_index const& index, task const& given, kind const& what,
-           knn::metric_work& work) {
+answer ask(context const& ctx, knn::metric_index const& index, knn::metric_queries const& queries,
+           kind const& what, knn::metric_work& work) {
   if (what.k > 0) {
-    auto found = index.search(ctx, *given.queries, what.k, &work);
+    auto found = index.search(ctx, queries, what.k, &work);
     return {std::move(found.id), std::move(found.value)};
   }
-  auto found = index.search_range(ctx, *given.queries, what.radius, &work);
+  auto found = index.search_range(ctx, queries, what.radius, &work);
   return {std::move(found.row), std::move(found.value)};
 }
-/// The queries in batches of so many; 0: all at once.
+/// The first `queries` queries in batches of so many.
 answer ask(context const& ctx, knn::metric_gpu_index const& index, task const& given,
-           kind const& what, size_t batch, knn::metric_gpu_work& work) {
+           kind const& what, size_t queries, size_t batch, knn::metric_gpu_work& work) {
   answer all;
-  batch = batch == 0 ? given.size() : batch;
   auto const take = [&](auto const& some) {
     if (what.k > 0) {
       auto const found = index.search(ctx, some, what.k, &work);
@@ -191,8 +138,8 @@ answer ask(context const& ctx, knn::metric_gpu_index const& index, task const& g
       all.values.insert(all.values.end(), found.value.begin(), found.value.end());
     }
   };
-  for (size_t first = 0; first < given.size(); first += batch) {
-    size_t const count = std::min(batch, given.size() - first);
+  for (size_t first = 0; first < queries; first += batch) {
+    size_t const count = std::min(batch, queries - first);
     if (given.words.empty()) {
       take(given.vectors.rows(first, count));
     } else {
@@ -203,115 +150,149 @@ answer ask(context const& ctx, knn::metric_gpu_index const& index, task const& g
   return all;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 template <class Run>
 double median_seconds(size_t rounds, Run const& run) {
   std::vector<double> times;
   for (size_t r = 0; r < rounds; ++r) {
-    auto const start = std::chrono::steady_clock::now();
+    stopwatch const watch;
     run();
-    times.push_back(seconds_since(start));
+    times.push_back(watch.seconds());
   }
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
 }
 
-/// What the CPU takes for the same index, with one thread and with all.
+/// Whether answers of some queries are those of the first of all.
+bool are_first(answer const& some, answer const& all) {
+  return some.ids.size() <= all.ids.size() &&
+         std::equal(some.ids.begin(), some.ids.end(), all.ids.begin()) &&
+         std::equal(some.values.begin(), some.values.end(), all.values.begin());
+}
+
+/// What the CPU takes for an index and a kind of search.
 struct cpu_times {
-  double serial_s = 0;
-  double threads_s = 0;
+  double serial_queries_per_s = 0;
+  double threads_queries_per_s = 0;
   double evaluations = 0;
 };
 cpu_times time_cpu(context const& ctx, knn::metric_index const& index, task const& given,
                    kind const& what, answer const& expected) {
   cpu_times times;
-  context serial = ctx;
-  serial.threads = 1;
   knn::metric_work work;
-  times.threads_s = median_seconds(1, [&] {
-    if (!(ask(ctx, index, given, what, work) == expected))
+  auto const rate = [&](context const& on, knn::metric_queries const& queries) {
+    stopwatch const watch;
+    auto const found = ask(on, index, queries, what, work);
+    double const seconds = watch.seconds();
+    if (!are_first(found, expected))
       throw std::logic_error("an index found other objects than brute force");
-  });
-  knn::metric_work again;
-  times.serial_s = median_seconds(1, [&] { ask(serial, index, given, what, again); });
-  times.evaluations = static_cast<double>(work.evaluations) / static_cast<double>(given.size());
+    return static_cast<double>(queries.size()) / seconds;
+  };
+  times.threads_queries_per_s = rate(ctx, *given.of_threads);
+  times.evaluations =
+      static_cast<double>(work.evaluations) / static_cast<double>(given.of_threads->size());
+  context one = ctx;
+  one.threads = 1;
+  times.serial_queries_per_s = rate(one, *given.of_one_thread);
   return times;
 }
 
+/// An index, and the engines that search it.
 struct index_choice {
-  knn::metric_engine engine;
+  knn::metric_index_type type;
   double alpha;
+  std::vector<knn::metric_engine> engines;
 };
-std::vector<index_choice> choices_of(settings& chosen) {
+std::vector<index_choice> choices_of(bench::settings const& chosen) {
   std::vector<std::string> names = chosen.list("engines");
   if (names.empty())
     for (auto const& entry : knn::metric_engines())
       if (includes(entry.where, runs_on::gpus)) names.emplace_back(entry.name);
-  std::vector<index_choice> choices;
+  std::map<knn::metric_index_type, std::vector<knn::metric_engine>> of_type;
   for (auto const& name : names) {
     auto const engine = knn::metric_engine_from(name);
-    bool const has_pivots = knn::index_type_of(engine) == knn::metric_index_type::sss;
+    of_type[knn::index_type_of(engine)].push_back(engine);
+  }
+  std::vector<index_choice> choices;
+  for (auto const& [type, engines] : of_type) {
+    bool const has_pivots = type == knn::metric_index_type::sss;
     for (auto const& alpha : has_pivots ? chosen.list("alpha") : std::vector<std::string>{".4"})
-      choices.push_back({engine, std::stod(alpha)});
+      choices.push_back({type, std::stod(alpha), engines});
   }
   return choices;
 }
 
-void measure_searches(context const& ctx, settings& chosen, task const& given) {
+struct measured_kind {
+  kind what;
+  answer expected;
+};
+
+/// A row for each size of batch.
+void measure_engine(context const& ctx, bench::settings const& chosen, task const& given,
+                    knn::metric_gpu_index const& gpu, std::string const& head,
+                    measured_kind const& of, cpu_times const& cpu) {
+  for (auto const& batch : chosen.list("batches")) {
+    size_t const size = std::stoul(batch) == 0 ? given.size() : std::stoul(batch);
+    size_t const queries =
+        size == given.size() ? size : std::min(given.size(), size * chosen.number("batch_rounds"));
+    knn::metric_gpu_work work;
+    auto const found = ask(ctx, gpu, given, of.what, queries, size, work);
+    if (!are_first(found, of.expected) ||
+        (queries == given.size() && found.ids.size() != of.expected.ids.size()))
+      throw std::logic_error(head + ": found other objects than brute force");
+    // Once more: the radii have been learnt, and memory has been taken.
+    work = {};
+    ask(ctx, gpu, given, of.what, queries, size, work);
+    knn::metric_gpu_work ignored;
+    double const whole_s = median_seconds(
+        chosen.number("rounds"), [&] { ask(ctx, gpu, given, of.what, queries, size, ignored); });
+    auto const asked = static_cast<double>(queries);
+    fmt::print(
+        "{{{}, {}, \"queries\": {}, \"batch\": {}, \"found\": {:.4g}, \"evaluations\": {:.6g}, "
+        "\"pending\": {}, \"kernel_s\": {:.6g}, \"whole_s\": {:.6g}, \"queries_per_s\": {:.6g}, "
+        "\"cpu_evaluations\": {:.6g}, \"cpu_serial_queries_per_s\": {:.6g}, \"cpu_threads\": {}, "
+        "\"cpu_threads_queries_per_s\": {:.6g}}}\n",
+        head, of.what.name(), queries, size, static_cast<double>(found.ids.size()) / asked,
+        static_cast<double>(work.evaluations) / asked, work.pending, work.kernel_s, whole_s,
+        asked / whole_s, cpu.evaluations, cpu.serial_queries_per_s, ctx.thread_count(),
+        cpu.threads_queries_per_s);
+    std::cout.flush();
+  }
+}
+
+void measure_searches(context const& ctx, bench::settings const& chosen, task const& given) {
   std::vector<kind> kinds;
   for (auto const& k : chosen.list("k")) kinds.push_back({std::stoul(k), 0, 0});
   for (auto const& one : chosen.list(given.words.empty() ? "share" : "radii"))
-    kinds.push_back(given.words.empty() ? kind{0, radius_of(given, std::stod(one)), std::stod(one)}
-                                        : kind{0, std::stod(one), 0});
+    kinds.push_back(given.words.empty()
+                        ? kind{0, bench::radius_of(*given.space, *given.queries, std::stod(one)),
+                               std::stod(one)}
+                        : kind{0, std::stod(one), 0});
   knn::metric_index const brute(ctx, given.space, {knn::metric_index_type::brute});
-  std::vector<answer> expected;
+  std::vector<measured_kind> all;
   knn::metric_work of_brute;
-  for (kind const& what : kinds) expected.push_back(ask(ctx, brute, given, what, of_brute));
+  for (kind const& what : kinds)
+    all.push_back({what, ask(ctx, brute, *given.queries, what, of_brute)});
   for (index_choice const& choice : choices_of(chosen)) {
-    knn::metric_index const index(ctx, given.space,
-                                  {.type = knn::index_type_of(choice.engine),
-                                   .bucket = chosen.number("bucket"),
-                                   .alpha = choice.alpha});
-    auto const start = std::chrono::steady_clock::now();
-    knn::metric_gpu_index const gpu(ctx, index, {choice.engine});
-    double const copy_s = seconds_since(start);
-    for (size_t i = 0; i < kinds.size(); ++i) {
-      cpu_times const cpu = time_cpu(ctx, index, given, kinds[i], expected[i]);
-      for (auto const& batch : chosen.list("batches")) {
-        size_t const together = std::stoul(batch);
-        knn::metric_gpu_work work;
-        if (!(ask(ctx, gpu, given, kinds[i], together, work) == expected[i]))
-          throw std::logic_error(std::string(name_of(choice.engine)) +
-                                 " found other objects than brute force");
-        // Once more: the radii have been learnt, and memory has been taken.
-        work = {};
-        ask(ctx, gpu, given, kinds[i], together, work);
-        knn::metric_gpu_work ignored;
-        double const whole_s = median_seconds(
-            chosen.number("rounds"), [&] { ask(ctx, gpu, given, kinds[i], together, ignored); });
-        auto const queries = static_cast<double>(given.size());
-        fmt::print(
-            "{{\"data\": \"{}\", \"metric\": \"{}\", \"objects\": {}, \"queries\": {}, \"gpus\": "
-            "{}, "
-            "\"engine\": \"{}\", \"alpha\": {}, {}, \"batch\": {}, \"found\": {:.4g}, "
-            "\"evaluations\": {:.6g}, \"pending\": {}, \"kernel_s\": {:.6g}, \"whole_s\": {:.6g}, "
-            "\"queries_per_s\": {:.6g}, \"copy_s\": {:.4g}, \"cpu_evaluations\": {:.6g}, "
-            "\"cpu_serial_s\": {:.5g}, \"cpu_threads\": {}, \"cpu_threads_s\": {:.5g}}}\n",
-            given.data.substr(given.data.rfind('/') + 1), given.metric, given.space->size(),
-            given.size(), ctx.devices.size(), name_of(choice.engine), choice.alpha, kinds[i].name(),
-            together, static_cast<double>(expected[i].ids.size()) / queries,
-            static_cast<double>(work.evaluations) / queries, work.pending, work.kernel_s, whole_s,
-            queries / whole_s, copy_s, cpu.evaluations, cpu.serial_s, ctx.thread_count(),
-            cpu.threads_s);
-        std::cout.flush();
-      }
+    knn::metric_index const index(
+        ctx, given.space,
+        {.type = choice.type, .bucket = chosen.number("bucket"), .alpha = choice.alpha});
+    std::vector<cpu_times> cpu;
+    for (auto const& of : all) cpu.push_back(time_cpu(ctx, index, given, of.what, of.expected));
+    for (auto const engine : choice.engines) {
+      stopwatch const copying;
+      knn::metric_gpu_index const gpu(ctx, index, {engine});
+      auto const head = fmt::format(
+          "\"data\": \"{}\", \"metric\": \"{}\", \"objects\": {}, \"gpus\": {}, \"engine\": "
+          "\"{}\", \"alpha\": {}, \"copy_s\": {:.4g}",
+          given.data.substr(given.data.rfind('/') + 1), given.metric, given.space->size(),
+          ctx.devices.size(), name_of(engine), choice.alpha, copying.seconds());
+      for (size_t i = 0; i < all.size(); ++i)
+        measure_engine(ctx, chosen, given, gpu, head, all[i], cpu[i]);
     }
   }
 }
 
-void measure_matrix(context const& ctx, settings& chosen, task const& given) {
+void measure_matrix(context const& ctx, bench::settings const& chosen, task const& given) {
   knn::metric_index const index(ctx, given.space, {knn::metric_index_type::brute});
   auto const layout = knn::lay_out(index, knn::metric_engine::pairs);
   auto const queries = knn::queries_of(layout, given.words);
@@ -352,13 +333,15 @@ void measure_matrix(context const& ctx, settings& chosen, task const& given) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  settings chosen;
-  for (int i = 1; i < argc; ++i) {
-    std::string const argument = argv[i];
-    size_t const equals = argument.find('=');
-    if (equals == argument.npos) throw std::invalid_argument("expected NAME=VALUE: " + argument);
-    chosen.values[argument.substr(0, equals)] = argument.substr(equals + 1);
-  }
+  bench::settings chosen(
+      {{"words", ""},          {"vectors", ""},        {"objects", ""},
+       {"queries", ""},        {"engines", ""},        {"write", ""},
+       {"metric", "l2"},       {"radii", "1,2,3"},     {"share", ".01,.1,1"},
+       {"k", "8,16,32"},       {"alpha", ".4,.5,.66"}, {"batches", "5,30,100,200,0"},
+       {"batch_rounds", "40"}, {"cpu", "8000"},        {"serial", "1000"},
+       {"gpus", "1"},          {"threads", "0"},       {"rounds", "5"},
+       {"part", "both"},       {"bucket", "0"}});
+  chosen.read(argc, argv);
   context ctx;
   ctx.threads = std::stoi(chosen["threads"]);
   auto const list = list_devices();

@@ -6,11 +6,8 @@
 //       [threads=1,2,4,8] [schedules=local,...] [traffics=high,low] [supersteps=1024] [seconds=0]
 //       [split=1] [seed=1]
 //
-// words: the database is `objects` drawn words of the file; queries are other words, and where
-// there are not enough of them words of the database with one to three drawn edits. vectors: to the
-// file's vectors others are added, drawn as a + (b - c) / 8 of three of them, until there are
-// objects / .8; `objects` drawn ones are the database, queries are others. A radius is given, or
-// one within which share= percent of pairs lie.
+// Objects and queries are drawn (bench/metric_objects.hpp). A radius is given, or one within which
+// share= percent of pairs lie.
 //
 // Traffic is high (queries come twice as fast as the threads can do them), low (5/6 as fast as they
 // can, that of figure 3.5's example) and figure-3.5 (the same, 2, 1 and 1 a unit in turn). Time is
@@ -19,19 +16,17 @@
 // its answers are held against those of brute force. One JSON line a row; the name says which
 // fields it has: "index", "counted", "seconds", "split".
 
+#include "bench/metric_objects.hpp"
+#include "bench/settings.hpp"
 #include "core/context.hpp"
 #include "core/machine.hpp"
-#include "core/random.hpp"
 #include "core/stopwatch.hpp"
 #include "knn/metric/schedule.hpp"
 #include "knn/metric/traffic.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iostream>
-#include <map>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -44,125 +39,33 @@ using namespace rulerank;
 using knn::metric_schedule;
 using std::size_t;
 
-struct settings {
-  std::map<std::string, std::string> values{{"letters", "bytes"},
-                                            {"objects", "51589"},
-                                            {"queries", "400"},
-                                            {"radii", ""},
-                                            {"share", ".01,.1,1"},
-                                            {"types", "lc,sss,sss-tree,egnat,m-tree"},
-                                            {"threads", "1,2,4,8"},
-                                            {"schedules", "local,bulk-local,bulk-circular,hybrid"},
-                                            {"traffics", "high,low"},
-                                            {"supersteps", "1024"},
-                                            {"seconds", "0"},
-                                            {"seed", "1"},
-                                            {"split", "1"}};
-
-  std::string const& operator[](std::string const& name) { return values[name]; }
-  size_t number(std::string const& name) { return std::stoul(values[name]); }
-  std::vector<std::string> list(std::string const& name) {
-    std::vector<std::string> parts;
-    for (std::string rest = values[name]; !rest.empty();) {
-      size_t const end = std::min(rest.find(','), rest.size());
-      parts.push_back(rest.substr(0, end));
-      rest.erase(0, end + 1);
-    }
-    return parts;
-  }
-};
-
 struct task {
   std::string data;
   std::shared_ptr<knn::metric_space const> space;
   std::unique_ptr<knn::metric_queries> queries;
 };
 
-std::string edited(std::string word, random_engine& chance) {
-  for (size_t edits = 1 + uniform_below(chance, 3); edits > 0; --edits) {
-    size_t const at = uniform_below(chance, word.size() + 1);
-    char const letter = static_cast<char>('a' + uniform_below(chance, 26));
-    std::uint64_t const kind = uniform_below(chance, 3);
-    if (kind == 0 || at == word.size())
-      word.insert(at, 1, letter);
-    else if (kind == 1)
-      word.erase(at, 1);
-    else
-      word[at] = letter;
-  }
-  return word;
-}
-
-task words_of(context const& ctx, settings& chosen) {
-  auto words = knn::read_words(ctx, chosen["words"]);
-  random_engine chance(chosen.number("seed"));
-  shuffle(std::span(words), chance);
-  size_t const objects = std::min(chosen.number("objects"), words.size());
-  auto const end = words.begin() + static_cast<std::ptrdiff_t>(objects);
-  std::vector<std::string> database(words.begin(), end);
-  std::vector<std::string> asked(end, words.end());
-  asked.resize(std::min(asked.size(), chosen.number("queries")));
-  while (asked.size() < chosen.number("queries"))
-    asked.push_back(edited(database[uniform_below(chance, objects)], chance));
+task words_of(context const& ctx, bench::settings const& chosen) {
+  auto drawn = bench::draw_words(knn::read_words(ctx, chosen["words"]), chosen.number("objects"),
+                                 chosen.number("queries"), chosen.number("seed"));
   auto const space = std::make_shared<knn::word_space>(
-      std::move(database),
+      std::move(drawn.database),
       chosen["letters"] == "bytes" ? knn::letters::bytes : knn::letters::code_points);
-  return {"words", space, space->queries(asked)};
+  return {"words", space, space->queries(drawn.queries)};
 }
 
-task vectors_of(context const& ctx, settings& chosen) {
-  std::ifstream file(chosen["vectors"]);
-  size_t dimensions = 0;
-  size_t rows = 0;
-  std::string rest;
-  if (!(file >> dimensions >> rows) || !std::getline(file, rest))
-    throw std::invalid_argument("no vectors in " + chosen["vectors"]);
-  std::vector<float> values(rows * dimensions);
-  for (float& value : values) file >> value;
-  if (!file) throw std::invalid_argument("vectors cut off in " + chosen["vectors"]);
-  random_engine chance(chosen.number("seed"));
-  size_t const objects = chosen.number("objects");
-  size_t const all = std::max(objects + objects / 4, objects + chosen.number("queries"));
-  for (size_t i = rows; i < all; ++i) {
-    size_t const of[3] = {uniform_below(chance, rows), uniform_below(chance, rows),
-                          uniform_below(chance, rows)};
-    for (size_t d = 0; d < dimensions; ++d)
-      values.push_back(values[of[0] * dimensions + d] +
-                       (values[of[1] * dimensions + d] - values[of[2] * dimensions + d]) / 8);
-  }
-  std::vector<size_t> order(std::max(rows, all));
-  std::iota(order.begin(), order.end(), size_t{0});
-  shuffle(std::span(order), chance);
-  auto const part = [&](size_t begin, size_t count) {
-    std::vector<float> some;
-    for (size_t i = begin; i < begin + count; ++i)
-      some.insert(some.end(), values.begin() + static_cast<std::ptrdiff_t>(order[i] * dimensions),
-                  values.begin() + static_cast<std::ptrdiff_t>((order[i] + 1) * dimensions));
-    return datasets::vectors(std::move(some), dimensions);
-  };
+task vectors_of(context const& ctx, bench::settings const& chosen) {
+  auto drawn = bench::draw_vectors(chosen["vectors"], chosen.number("objects"),
+                                   chosen.number("queries"), chosen.number("seed"));
   auto const space =
-      std::make_shared<knn::vector_space>(ctx, part(0, objects), knn::metric_distance::l2);
-  return {"vectors", space, space->queries(ctx, part(objects, chosen.number("queries")))};
+      std::make_shared<knn::vector_space>(ctx, std::move(drawn.database), knn::metric_distance::l2);
+  return {"vectors", space, space->queries(ctx, drawn.queries)};
 }
 
 struct range_of {
   double radius = 0;
   std::string share;  // empty: the radius was given
 };
-
-/// The distance that so many percent of the pairs of queries and objects do not exceed.
-double radius_of(task const& given, double percent) {
-  std::vector<double> sample;
-  for (size_t q = 0; q < std::min<size_t>(given.queries->size(), 100); ++q) {
-    auto const origin = given.queries->from(q);
-    for (size_t i = q; i < given.space->size(); i += 7)
-      sample.push_back(origin->to(static_cast<std::uint32_t>(i)));
-  }
-  auto const at = sample.begin() + static_cast<std::ptrdiff_t>(
-                                       static_cast<double>(sample.size() - 1) * percent / 100);
-  std::nth_element(sample.begin(), at, sample.end());
-  return *at;
-}
 
 context of_threads(size_t threads) {
   context ctx;
@@ -256,7 +159,7 @@ class measurement {
   knn::rows_in_range const& expected_;
 };
 
-void measure_range(settings& chosen, knn::metric_index const& index,
+void measure_range(bench::settings const& chosen, knn::metric_index const& index,
                    std::vector<knn::split_metric_index> const& splits,
                    std::vector<double> const& split_s, measurement const& rows, double radius,
                    double mean) {
@@ -276,12 +179,12 @@ void measure_range(settings& chosen, knn::metric_index const& index,
   for (size_t i = 0; i < splits.size(); ++i) rows.split(splits[i], radius, mean, split_s[i]);
 }
 
-void measure(settings& chosen, task const& given) {
+void measure(bench::settings const& chosen, task const& given) {
   std::vector<range_of> ranges;
   for (auto const& radius : chosen.list("radii")) ranges.push_back({std::stod(radius), ""});
   if (ranges.empty())
     for (auto const& share : chosen.list("share"))
-      ranges.push_back({radius_of(given, std::stod(share)), share});
+      ranges.push_back({bench::radius_of(*given.space, *given.queries, std::stod(share)), share});
   auto const all = of_threads(0);
   knn::metric_index const brute(all, given.space, {knn::metric_index_type::brute});
   std::vector<knn::rows_in_range> expected;
@@ -326,13 +229,22 @@ void measure(settings& chosen, task const& given) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  settings chosen;
-  for (int i = 1; i < argc; ++i) {
-    std::string const argument = argv[i];
-    size_t const equals = argument.find('=');
-    if (equals == argument.npos) throw std::invalid_argument("expected NAME=VALUE: " + argument);
-    chosen.values[argument.substr(0, equals)] = argument.substr(equals + 1);
-  }
+  bench::settings chosen({{"words", ""},
+                          {"vectors", ""},
+                          {"letters", "bytes"},
+                          {"objects", "51589"},
+                          {"queries", "400"},
+                          {"radii", ""},
+                          {"share", ".01,.1,1"},
+                          {"types", "lc,sss,sss-tree,egnat,m-tree"},
+                          {"threads", "1,2,4,8"},
+                          {"schedules", "local,bulk-local,bulk-circular,hybrid"},
+                          {"traffics", "high,low"},
+                          {"supersteps", "1024"},
+                          {"seconds", "0"},
+                          {"seed", "1"},
+                          {"split", "1"}});
+  chosen.read(argc, argv);
   context const ctx;
   auto const here = this_machine();
   fmt::print(stderr, "commit {}, {}, {} cores\n", commit(), here.cpu, here.cores);

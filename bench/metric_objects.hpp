@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/vectors.hpp"
+#include "knn/metric/search.hpp"
+
+#include <string>
+#include <vector>
+
+namespace rulerank::bench {
+
+/// SISAP's text: "dimensions rows ...", then the rows.
+/// @throws std::invalid_argument for other text.
+datasets::vectors read_sisap(std::string const& path);
+
+struct drawn_words {
+  std::vector<std::string> database, queries;
+};
+/// `objects` drawn words, and others as queries; where there are not enough, words of the database
+/// with one to three drawn edits.
+drawn_words draw_words(std::vector<std::string> words, std::size_t objects, std::size_t queries,
+                       std::size_t seed);
+
+struct drawn_vectors {
+  datasets::vectors database, queries;
+};
+/// `objects` and `queries` rows drawn from those of a file of SISAP's, to which others are added
+/// first, a + (b - c) / 8 of three drawn ones, until there are enough, and objects / .8 at least.
+drawn_vectors draw_vectors(std::string const& path, std::size_t objects, std::size_t queries,
+                           std::size_t seed);
+
+/// The distance that so many percent of the pairs of queries and objects do not exceed, by the
+/// pairs of the first 200 queries with every seventh object.
+double radius_of(knn::metric_space const& space, knn::metric_queries const& queries,
+                 double percent);
+
+}  // namespace rulerank::bench
