@@ -9,13 +9,15 @@
 // timed, the answers of some queries, in batches of each size, are held to the bit against the
 // definition, or on GPUs (devices=N: the first N) against `flat` on the CPU. bytes_per_second: of
 // the rows, once a batch; items_per_second: pairs of row and query; recomputed: pairs a query that
-// were computed by the definition; widened: see dense_search_work. On GPUs also device_ms, from the
-// first copy to the last; read_ms, the time to read the rows once at `rate` bytes a second (of each
-// GPU, 4.28e12 unless it is given); and of_read, the one over the other.
+// were computed by the definition; widened: see dense_search_work; p50_ms, p95_ms, p99_ms: of whole
+// calls. On GPUs also device_ms, from the first copy to the last; read_ms, the time to read the
+// rows once at `rate` bytes a second (of each GPU, 4.28e12 unless it is given); and of_read, the
+// one over the other.
 
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "core/parallel.hpp"
+#include "core/stopwatch.hpp"
 #include "knn/dense/dense_reference.hpp"
 #include "knn/dense/search.hpp"
 
@@ -29,6 +31,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -151,7 +154,16 @@ settings read_settings(int& argc, char** argv) {
 void time_searches(benchmark::State& state, settings const& chosen, knn::dense_index const& index,
                    vectors const& queries, std::size_t k) {
   knn::dense_search_work work;
-  for (auto _ : state) benchmark::DoNotOptimize(index.search(chosen.ctx, queries, k, {}, &work));
+  std::vector<double> calls;
+  for (auto _ : state) {
+    stopwatch const watch;
+    benchmark::DoNotOptimize(index.search(chosen.ctx, queries, k, {}, &work));
+    calls.push_back(1e3 * watch.seconds());
+  }
+  std::sort(calls.begin(), calls.end());
+  for (auto const& [name, share] : {std::pair{"p50_ms", .5}, {"p95_ms", .95}, {"p99_ms", .99}})
+    state.counters[name] =
+        calls[static_cast<std::size_t>(share * static_cast<double>(calls.size() - 1))];
   auto const rounds = static_cast<std::int64_t>(state.iterations());
   auto const pairs = static_cast<std::int64_t>(index.size() * queries.size());
   auto const bytes = static_cast<std::int64_t>(index.size() * index.dimensions() *

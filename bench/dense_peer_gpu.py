@@ -157,6 +157,7 @@ def main():
         for (k, batch), one in times.items():
             rows[k, batch] = {"shape": f"{cell[0]:,} x {cell[1]} {cell[2]}", "k": k,
                               "queries": batch, "call_ms": one["real_time"],
+                              "p50_ms": one["p50_ms"], "p95_ms": one["p95_ms"], "p99_ms": one["p99_ms"],
                               "device_ms": one["device_ms"], "read_ms": one["read_ms"],
                               "of_read": one["of_read"], "recomputed": one["recomputed"],
                               "widened": one["widened"]}

@@ -39,6 +39,16 @@ launch_result launch_blocks(gpu_layout const& layout, placed_arrays const& array
 
 namespace {
 
+struct launch_published {
+  devices_with_layout const& devices;
+  launch_result operator()(std::size_t i, device_work& on, placed_queries const& placed,
+                           block_job const& job, std::vector<std::uint32_t> const& which,
+                           std::uint32_t capacity, double& kernel_s) const {
+    return launch_blocks(devices.layout, devices.arrays(i), placed, on, job, which, capacity,
+                         kernel_s);
+  }
+};
+
 class blocks_on_gpus final : public metric_gpu_searcher {
  public:
   explicit blocks_on_gpus(gpu_build const& from) : devices_(from) {}
@@ -48,43 +58,23 @@ class blocks_on_gpus final : public metric_gpu_searcher {
     growing_radius radius;
     if (request.k > 0 && devices_.layout.engine != metric_engine::lc_shrinking)
       radius = radius_for(ctx, request.k);
-    devices_.share_out(queries.count, found, work,
-                       [&](std::size_t i, device_work& on, share const& mine, gpu_candidates& some,
-                           metric_gpu_work& done) {
-                         run(ctx, i, on, queries, mine, request, radius, some, done);
-                       });
+    devices_.search({ctx, queries, request, radius}, found, work, launch_published{devices_});
   }
 
  private:
-  void run(context const& ctx, std::size_t i, device_work& on, gpu_queries const& queries,
-           share const& mine, gpu_request const& request, growing_radius const& radius,
-           gpu_candidates& found, metric_gpu_work& work) const {
-    placed_queries const placed = on.place(queries);
-    search_by_launches(
-        ctx, devices_.layout, request, radius, mine.size(), {},
-        [&](block_job const& job, std::span<std::uint32_t const> some, std::uint32_t capacity) {
-          return launch_blocks(devices_.layout, devices_.arrays(i), placed, on, job,
-                               moved(some, mine.begin), capacity, work.kernel_s);
-        },
-        found, work);
-  }
   /// Is found once for each k.
   growing_radius radius_for(context const& ctx, std::size_t k) const {
     std::lock_guard const lock(mutex_);
     auto const [at, is_new] = radii_.try_emplace(k);
     if (!is_new) return at->second;
     try {
-      at->second = trained_radius(
-          devices_.layout, k,
-          [&](gpu_queries const& training, gpu_request const& request,
-              growing_radius const& radius) {
-            gpu_candidates found(training.count);
-            devices_.on_first([&](std::size_t i, device_work& on) {
-              metric_gpu_work of_training;
-              run(ctx, i, on, training, {0, training.count}, request, radius, found, of_training);
-            });
-            return found;
-          });
+      at->second =
+          trained_radius(devices_.layout, k,
+                         [&](gpu_queries const& training, gpu_request const& request,
+                             growing_radius const& radius) {
+                           return devices_.search_on_first({ctx, training, request, radius},
+                                                           launch_published{devices_});
+                         });
     } catch (...) {
       radii_.erase(at);
       throw;

@@ -12,6 +12,15 @@
 
 namespace rulerank::knn {
 
+/// What is searched for, and in how large launches.
+struct search_task {
+  context const& ctx;
+  gpu_queries const& queries;
+  gpu_request const& request;
+  growing_radius radius = {};
+  launch_limits limits = {};
+};
+
 /// A layout on devices, and the searches that share its queries out among them.
 class devices_with_layout {
  public:
@@ -22,18 +31,17 @@ class devices_with_layout {
 
   gpu_layout const& layout;
 
-  /// run(i, work on the device, its share of the queries, what they find, what it took) on each
-  /// device.
-  template <class Run>
-  void share_out(std::size_t queries, gpu_candidates& found, metric_gpu_work& work,
-                 Run const& run) const {
+  /// launch(i, work on the device, placed queries, job, numbers of queries, capacity, seconds of
+  /// kernels to add to) gives a `launch_result`, on each device for its share of the queries.
+  template <class Launch>
+  void search(search_task const& task, gpu_candidates& found, metric_gpu_work& work,
+              Launch const& launch) const {
     std::vector<metric_gpu_work> of_device(devices_.size());
     for_each_device(devices_, [&](std::size_t i) {
-      share const mine = share_of(queries, devices_.size(), i);
+      share const mine = share_of(task.queries.count, devices_.size(), i);
       if (mine.size() == 0) return;
       auto taken = pool_.take(i);
-      gpu_candidates some(mine.size());
-      run(i, *taken, mine, some, of_device[i]);
+      gpu_candidates some = search_share(task, i, *taken, mine, of_device[i], launch);
       std::move(some.begin(), some.end(), found.begin() + static_cast<std::ptrdiff_t>(mine.begin));
     });
     double slowest = 0;
@@ -43,7 +51,17 @@ class devices_with_layout {
     }
     work.kernel_s += slowest;
   }
-  /// The same on the first device alone, for what is done once.
+  /// The same on the first device alone.
+  template <class Launch>
+  gpu_candidates search_on_first(search_task const& task, Launch const& launch) const {
+    gpu_candidates found;
+    on_first([&](std::size_t i, device_work& on) {
+      metric_gpu_work ignored;
+      found = search_share(task, i, on, {0, task.queries.count}, ignored, launch);
+    });
+    return found;
+  }
+  /// run(0, work on the device) on the first device.
   template <class Run>
   void on_first(Run const& run) const {
     for_each_device(std::span(devices_).first(1), [&](std::size_t i) {
@@ -54,17 +72,27 @@ class devices_with_layout {
   placed_arrays arrays(std::size_t i) const { return copies_[i].arrays(); }
 
  private:
+  template <class Launch>
+  gpu_candidates search_share(search_task const& task, std::size_t i, device_work& on,
+                              share const& mine, metric_gpu_work& work,
+                              Launch const& launch) const {
+    placed_queries const placed = on.place(task.queries);
+    gpu_candidates found(mine.size());
+    search_by_launches(
+        task.ctx, layout, task.request, task.radius, mine.size(), task.limits,
+        [&](block_job const& job, std::span<std::uint32_t const> some, std::uint32_t capacity) {
+          std::vector<std::uint32_t> numbers(some.begin(), some.end());
+          for (std::uint32_t& one : numbers) one += static_cast<std::uint32_t>(mine.begin);
+          return launch(i, on, placed, job, numbers, capacity, work.kernel_s);
+        },
+        found, work);
+    return found;
+  }
+
   std::vector<int> devices_;
   per_device<device_layout> copies_;
   mutable device_pool<device_work> pool_;
 };
-
-/// The numbers of a share of the queries.
-inline std::vector<std::uint32_t> moved(std::span<std::uint32_t const> numbers, std::size_t by) {
-  std::vector<std::uint32_t> all(numbers.begin(), numbers.end());
-  for (std::uint32_t& one : all) one += static_cast<std::uint32_t>(by);
-  return all;
-}
 
 /// Shared memory of a block at most: so that several blocks stay on a multiprocessor.
 inline constexpr std::size_t most_own_bytes = std::size_t{32} << 10;

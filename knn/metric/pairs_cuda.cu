@@ -286,20 +286,12 @@ class matrix_on_gpus final : public metric_gpu_searcher {
     launch_limits limits;
     limits.entries =
         together * (request.k > 0 ? request.k : std::min(limits.capacity, layout.objects));
-    devices_.share_out(queries.count, found, work,
-                       [&](std::size_t i, device_work& on, share const& mine, gpu_candidates& some,
-                           metric_gpu_work& done) {
-                         placed_queries const placed = on.place(queries);
-                         search_by_launches(
-                             ctx, layout, request, {}, mine.size(), limits,
-                             [&](block_job const& job, std::span<std::uint32_t const> which,
-                                 std::uint32_t capacity) {
-                               return launch<Key>(i, on, queries, placed, job,
-                                                  moved(which, mine.begin), capacity,
-                                                  done.kernel_s);
-                             },
-                             some, done);
-                       });
+    devices_.search(
+        {ctx, queries, request, {}, limits}, found, work,
+        [&](std::size_t i, device_work& on, placed_queries const& placed, block_job const& job,
+            std::vector<std::uint32_t> const& which, std::uint32_t capacity, double& kernel_s) {
+          return launch<Key>(i, on, queries, placed, job, which, capacity, kernel_s);
+        });
   }
   template <class Key>
   launch_result launch(std::size_t i, device_work& on, gpu_queries const& queries,

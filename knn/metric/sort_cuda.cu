@@ -94,22 +94,15 @@ class sort_on_gpus final : public metric_gpu_searcher {
     std::size_t const together = std::max<std::size_t>((std::size_t{1} << 26) / layout.objects, 1);
     launch_limits limits;
     if (request.k > 0) limits.entries = together * request.k;
-    devices_.share_out(queries.count, found, work,
-                       [&](std::size_t i, device_work& on, share const& mine, gpu_candidates& some,
-                           metric_gpu_work& done) {
-                         placed_queries const placed = on.place(queries);
-                         search_by_launches(
-                             ctx, layout, request, {}, mine.size(), limits,
-                             [&](block_job const& job, std::span<std::uint32_t const> which,
-                                 std::uint32_t capacity) {
-                               auto const numbers = moved(which, mine.begin);
-                               if (job.k == 0)
-                                 return launch_blocks(layout, devices_.arrays(i), placed, on, job,
-                                                      numbers, capacity, done.kernel_s);
-                               return sort(i, on, placed, numbers, job.k, done.kernel_s);
-                             },
-                             some, done);
-                       });
+    devices_.search(
+        {ctx, queries, request, {}, limits}, found, work,
+        [&](std::size_t i, device_work& on, placed_queries const& placed, block_job const& job,
+            std::vector<std::uint32_t> const& which, std::uint32_t capacity, double& kernel_s) {
+          if (job.k == 0)
+            return launch_blocks(layout, devices_.arrays(i), placed, on, job, which, capacity,
+                                 kernel_s);
+          return sort(i, on, placed, which, job.k, kernel_s);
+        });
   }
 
  private:
