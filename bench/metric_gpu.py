@@ -37,8 +37,11 @@ def jobs_of(a):
 
 
 def run(a):
-    files = {}
+    manifest = a.out / "manifest.json"
+    files = json.loads(manifest.read_text())["files"] if manifest.exists() else {}
     for name, line in jobs_of(a).items():
+        if a.only and name not in a.only:
+            continue
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         cut_off = False
         with open(a.out / f"{name}.jsonl", "wb") as lines, open(a.out / "messages", "w+b") as messages:
@@ -58,7 +61,7 @@ def run(a):
             "command": " ".join([pathlib.Path(a.bench).name,
                                  *(word.split("=")[0] + "=" + pathlib.Path(word).name if "/" in word else word
                                    for word in line)])}
-    (a.out / "manifest.json").write_text(json.dumps({"note": a.note, "files": files}, indent=2) + "\n")
+        manifest.write_text(json.dumps({"note": a.note, "files": files}, indent=2) + "\n")
 
 
 def kind_of(row):
@@ -107,20 +110,20 @@ def speed_ups(title, rows, text):
 
 
 def best_alpha(rows):
-    """Of `sss` the rows of the alpha that took least in all."""
+    """Of `sss` the alpha that took least in all; of a run that was cut off one that has most searches."""
     times = {}
     for row in rows.where(engine="sss"):
-        times[row["alpha"]] = times.get(row["alpha"], 0) + row["whole_s"]
-    return min(times, key=times.get) if times else 0
+        times.setdefault(row["alpha"], []).append(us(row, "whole_s"))
+    return min(times, key=lambda alpha: (-len(times[alpha]), sum(times[alpha]))) if times else 0
 
 
 def batches(out, name, rows, text):
     of = [row for row in rows.where(engine="lc") if is_range(row)]
     if not of:
         return
-    kinds = list(dict.fromkeys(map(kind_of, of)))
     sizes = sorted({row["batch"] for row in of})
     cell = {(kind_of(row), row["batch"]): row for row in of}
+    kinds = [kind for kind in dict.fromkeys(map(kind_of, of)) if all((kind, size) in cell for size in sizes)]
     text.append(f"\n### Figure 4.10, {name}: `lc`, queries a second by the size of a batch, and over all threads of the "
                 "CPU\n\n" + table(["search", *(f"{size:,}" for size in sizes), *(f"{size:,}: over CPU" for size in sizes)],
                                   [[kind, *(cell[kind, size]["queries_per_s"] for size in sizes),
@@ -168,6 +171,7 @@ def main():
     parser.add_argument("--vectors")
     parser.add_argument("--gpus", type=int, default=1)
     parser.add_argument("--limit", type=float, default=600, help="seconds a job")
+    parser.add_argument("--only", nargs="*", help="jobs, such as words-lc; the others' lines stay")
     parser.add_argument("--note", default="", help="what else the machine did")
     parser.add_argument("--tables", action="store_true", help="draw again from the lines in OUT")
     arguments = parser.parse_args()
