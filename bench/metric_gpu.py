@@ -3,7 +3,7 @@
 
 Runs metric_gpu_bench (which checks every answer) and writes to OUT its lines, a manifest, tables.md and the
 figures. WORDS is in UTF-8. A job that takes more than --limit seconds is cut off; its lines until then stay, and
-the manifest says so. `--tables` draws again from what lies in OUT. Time normalised to the largest is the whole
+the manifest says so. `--tables` draws again from what lies in OUT. Time normalized to the largest is the whole
 call's, queries and answers copied; figures 4.1, 4.2, 4.4, 4.5 and 4.8 also count memory transactions and
 divergence by hardware counters, which are not read here.
 """
@@ -82,7 +82,7 @@ def us(row, field):
     return 1e6 * row[field] / row["queries"]
 
 
-def normalised(out, figure, title, rows, text):
+def normalized(out, figure, title, rows, text):
     """Evaluations and time a query of the largest of all; a bar each."""
     if not rows:
         return
@@ -146,17 +146,17 @@ def draw(out):
         shown = Rows(row for row in rows if row["engine"] in PUBLISHED and
                      (row["engine"] != "sss" or row["alpha"] == alpha))
         for figure, wanted, kinds in (("4.1", is_range, "ranges"), ("4.4", lambda row: not is_range(row), "kNN")):
-            normalised(out, f"{figure}-{name}", f"Figure {figure}, {name}: `sss` by alpha, {kinds}",
+            normalized(out, f"{figure}-{name}", f"Figure {figure}, {name}: `sss` by alpha, {kinds}",
                        [row for row in rows.where(engine="sss") if wanted(row)], text)
-        normalised(out, f"4.2-{name}", f"Figure 4.2, {name}: `sss-pivots` beside `sss`, ranges",
+        normalized(out, f"4.2-{name}", f"Figure 4.2, {name}: `sss-pivots` beside `sss`, ranges",
                    [row for row in rows if row["engine"].startswith("sss") and row["alpha"] == .66 and is_range(row)],
                    text)
-        normalised(out, f"4.3-{name}", f"Figure 4.3, {name}: `lc` by a growing and a shrinking radius, kNN",
+        normalized(out, f"4.3-{name}", f"Figure 4.3, {name}: `lc` by a growing and a shrinking radius, kNN",
                    [row for row in rows if row["engine"].startswith("lc") and not is_range(row)], text)
         for figures, wanted, kinds in ((("4.5", "4.6 and 4.7"), is_range, "ranges"),
                                        (("4.8", "4.9"), lambda row: not is_range(row), "kNN")):
             some = [row for row in shown if wanted(row)]
-            normalised(out, f"{figures[0]}-{name}", f"Figure {figures[0]}, {name}: published engines, {kinds}", some, text)
+            normalized(out, f"{figures[0]}-{name}", f"Figure {figures[0]}, {name}: published engines, {kinds}", some, text)
             speed_ups(f"Figures {figures[1]}, {name}: queries a second over the same index on the CPU, {kinds}",
                       [*some, *(row for row in rows.where(engine="pairs") if wanted(row))], text)
         batches(out, name, every, text)
