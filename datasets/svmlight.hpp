@@ -66,9 +66,11 @@ dataset parse_svmlight(context const& ctx, std::string text, std::string name,
                        svmlight_options const& options = {});
 
 /// Reads a stream in either form (its first line decides) query by query: `take_query` gets each
-/// query's documents as a data set of one group as soon as its last line has come: with the next
-/// query's first line, or at the end; with a group file, at once. Throws as `read_svmlight` does,
-/// after the queries before the fault; `usage_error` for `regroup`, which a stream cannot have.
+/// query's documents as a data set of one group as soon as its last line has come: with the blank
+/// line behind it, the next query's first line, or at the end; with a group file, at once. Throws
+/// as `read_svmlight` does, after the queries before the fault, and `error` for a query that goes
+/// on behind the blank line that ended it; `usage_error` for `regroup`, which a stream cannot have.
+/// Without qids blank lines end nothing.
 void stream_dataset(context const& ctx, int descriptor, std::string name,
                     read_options const& options,
                     std::function<void(dataset const&)> const& take_query,

@@ -177,7 +177,7 @@ std::vector<odd_file> odd_files() {
       {"too few cells", "label,qid,a\n1,1,2\n1,1\n", "f:3:4: 2 cells, expected 3 as in the header"},
       {"too many cells", "label,qid,a\n1,1,2,3\n", "f:2:7: 4 cells, expected 3 as in the header"},
       {"a delimiter at the end", "label,qid,a\n1,1,2,\n", "f:2:7: 4 cells, expected 3"},
-      {"a word for a value", "label,qid,a\n1,1,2\n\n0,1,x\n",
+      {"a word for a value", "label,qid,a\n1,1,2\n\n0,2,x\n",
        "f:4:5: value \"x\" of feature a is not"},
       {"a fault behind a quoted line end", "label,qid,docid,a\n1,1,\"d\",2\n0,1,\"d\n\",x\n",
        "f:3:6: docid \"d\\x0a\", expected one word"},

@@ -23,7 +23,7 @@ class document_records {
   /// Throws `line_fault`, its offset counted from the record's begin.
   void take(record const& r) {
     if (r.cells.size() == 1 && r.cells[0].text.empty() && r.cells[0].offset == r.text.size())
-      return;  // a blank line
+      return out_.note_blank();
     entries_.resize(layout_.features);
     label_ = {unlabelled, unlabelled};
     qid_.reset();
@@ -41,7 +41,7 @@ class document_records {
 
  private:
   void note_run(record const& r, std::size_t offset) {
-    if (!out_.runs.empty() && out_.runs.back().qid == qid_) return;
+    if (!out_.begins_run(qid_)) return;
     line_place place = place_in(r.text, offset);
     place.line += out_.line_count;
     out_.note_run(qid_, place);
