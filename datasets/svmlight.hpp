@@ -37,8 +37,9 @@ using read_options = svmlight_options;
 /// digits. A record is a document; an empty cell, `NULL` or `nan` is a missing value; an empty
 /// label, or no such column, is one that is not known, where the options allow these (`unlabelled`,
 /// `optional_labels`). Cells may be in quotes, with quotes doubled and line ends within; blanks
-/// around others are not theirs. Ids are text without blanks and are kept as they are. Everything
-/// else is as in `read_svmlight`.
+/// around others are not theirs. Ids are text without blanks and are kept as they are, but that an
+/// apostrophe in front of = + - @ or another apostrophe, there and in titles, is not theirs: it
+/// keeps spreadsheets from taking them for formulas. Everything else is as in `read_svmlight`.
 dataset read_dataset(context const& ctx, std::string const& path, read_options const& options = {},
                      std::function<void(std::string const&)> const& warn = {});
 
@@ -88,7 +89,7 @@ void write_svmlight(dataset const& data, output_file& out);
 
 /// Writes documents likewise in the form that they were read in. In delimited text a column is each
 /// feature that some document lists; what a document does not list is 0, a missing value an empty
-/// cell.
+/// cell; ids and titles that a spreadsheet would calculate have an apostrophe in front.
 void write_dataset(dataset const& data, output_file& out);
 
 /// Writes the lines of `chosen` documents verbatim in the order of the file, each ended with a line

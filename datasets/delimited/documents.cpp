@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "datasets/delimited/records.hpp"
+#include "datasets/label_cells.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
@@ -94,7 +95,8 @@ class document_records {
 
   /// The cell's text as a view that lasts.
   std::string_view text_of(cell const& now) {
-    return now.has_quotes ? std::string_view(out_.made.emplace_back(now.str())) : now.text;
+    return unguarded_formula(now.has_quotes ? std::string_view(out_.made.emplace_back(now.str()))
+                                            : now.text);
   }
 
   delimited_layout const& layout_;
