@@ -115,8 +115,7 @@ std::string without_quotes(std::string_view text) {
 }
 
 std::string guarded(std::string_view text) {
-  std::string cell = without_controls(text);
-  return begins_formula(cell) ? guard + cell : cell;
+  return guarded_formula(without_controls(text));
 }
 
 std::string guarded_id(std::string_view id) {
@@ -126,6 +125,11 @@ std::string guarded_id(std::string_view id) {
 std::string_view unguarded(std::string_view cell) {
   if (cell.starts_with(guard)) cell.remove_prefix(1);
   return cell;
+}
+
+std::string guarded_formula(std::string_view text) {
+  std::string cell(text);
+  return begins_formula(cell) ? guard + cell : cell;
 }
 
 std::string_view unguarded_formula(std::string_view cell) {

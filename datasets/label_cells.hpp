@@ -19,8 +19,10 @@ std::string guarded(std::string_view text);
 std::string guarded_id(std::string_view id);
 /// The text of a cell: without the apostrophe in front.
 std::string_view unguarded(std::string_view cell);
-/// The text of a cell of `guarded` among cells of other programs: without the apostrophe in front
-/// where what follows is guarded, so that `'=x` is `=x` and `'tis` stays.
+/// `guarded` with every other byte as it is.
+std::string guarded_formula(std::string_view text);
+/// What `guarded_formula` was given, and what other programs wrote as it is, but for an apostrophe
+/// in front of what it guards: `'=x` is `=x`, and `'tis` stays.
 std::string_view unguarded_formula(std::string_view cell);
 /// With blanks in the place of control characters but tab, LF and CR.
 std::string without_controls(std::string_view text);

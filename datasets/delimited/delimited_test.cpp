@@ -454,9 +454,10 @@ TEST(write_dataset, guards_ids_and_titles_and_reads_them_back) {
 
 TEST(write_dataset, reads_any_id_back) {
   testing_tools::temporary_folder const folder;
-  constexpr std::string_view alphabet = "=+-@'\",;a1\xEF\xBC\x9D";
+  constexpr std::string_view of_qids = "=+-@'\",;a1\xEF\xBC\x9D";
+  constexpr std::string_view of_ids = "=+-@'\",;a1\xEF\xBC\x9D\x01\x7f";
   random_engine engine(8);
-  auto const word = [&] {
+  auto const word = [&](std::string_view alphabet) {
     std::string text;
     for (std::uint64_t n = 1 + uniform_below(engine, 5); n > 0; --n)
       text += alphabet[uniform_below(engine, alphabet.size())];
@@ -465,9 +466,9 @@ TEST(write_dataset, reads_any_id_back) {
   for (int round = 0; round < 200; ++round) {
     std::string lines;
     for (int query = 0; query < 3; ++query) {
-      std::string const qid = word() + std::to_string(query);
+      std::string const qid = word(of_qids) + std::to_string(query);
       for (int d = 0; d < 3; ++d)
-        lines += fmt::format("1 qid:{} a:-{} #docid = {}\n", qid, d + 1, word());
+        lines += fmt::format("1 qid:{} a:-{} #docid = {}\n", qid, d + 1, word(of_ids));
     }
     dataset data = parse_dataset({}, lines, "f");
     for (char const delimiter : {',', '\t'}) {
