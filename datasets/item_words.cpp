@@ -71,9 +71,7 @@ std::vector<item_range> item_ranges(binned_dataset const& data, discretizer cons
 }
 
 std::string words_of(item_range const& range, feature_names const& names) {
-  auto const found = names.find(range.feature);
-  std::string const name =
-      found == names.end() ? fmt::format("feature {}", range.feature) : found->second;
+  std::string const name = feature_text(range.feature, names);
   if (range.missing) return name + " missing";
   bool const below = std::isfinite(range.high);
   bool const above = std::isfinite(range.low);
@@ -87,6 +85,19 @@ std::string words_of(item_range const& range, feature_names const& names) {
   if (!above) return fmt::format("{} < {}", name, high);
   if (!below) return fmt::format("{} >= {}", name, low);
   return fmt::format("{} in [{}, {})", name, low, high);
+}
+
+std::string feature_text(std::uint32_t feature, feature_names const& names) {
+  auto const name = names.find(feature);
+  return name != names.end() ? name->second : fmt::format("feature {}", feature);
+}
+
+std::string words_of_rule(std::span<std::uint32_t const> antecedent, std::int32_t label,
+                          std::span<item_range const> ranges, feature_names const& names) {
+  std::string text;
+  for (std::uint32_t const x : antecedent)
+    text += fmt::format("{}{}", text.empty() ? "" : " and ", words_of(ranges[x], names));
+  return fmt::format("{} -> {}", text, label);
 }
 
 }  // namespace rulerank::datasets

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,5 +36,11 @@ std::vector<item_range> item_ranges(binned_dataset const& data, discretizer cons
 /// name being `feature 12`. Bounds have six significant digits, or where two of them would look
 /// alike as many as tell them apart.
 std::string words_of(item_range const& range, feature_names const& names);
+
+/// What a feature is called, or `feature 12`.
+std::string feature_text(std::uint32_t feature, feature_names const& names);
+/// A rule: `X and Y -> 2`; `antecedent` numbers the items of `ranges` [items].
+std::string words_of_rule(std::span<std::uint32_t const> antecedent, std::int32_t label,
+                          std::span<item_range const> ranges, feature_names const& names);
 
 }  // namespace rulerank::datasets

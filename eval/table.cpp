@@ -21,17 +21,6 @@ constexpr std::array<std::pair<std::string_view, table_format>, 5> formats{
      {"markdown", table_format::markdown},
      {"latex", table_format::latex}}};
 
-/// A cell as people read it.
-std::string shown(cell const& c, column const& in) {
-  if (auto const* text = std::get_if<std::string>(&c)) return *text;
-  if (auto const* whole = std::get_if<std::int64_t>(&c)) return fmt::format("{}", *whole);
-  double const value = std::get<double>(c);
-  if (in.shown != column::style::fixed) return fmt::format("{:.3g}", value);
-  std::string text = fmt::format("{:.{}f}", value, in.digits);
-  if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);
-  return text;
-}
-
 /// A cell as programs read it.
 std::string exact(cell const& c) {
   return std::visit([](auto const& value) { return fmt::format("{}", value); }, c);
@@ -196,6 +185,16 @@ table_format table_format_from(std::string_view word) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
   }
   throw usage_error(fmt::format("format: found '{}', expected one of {}", word, known));
+}
+
+std::string shown(cell const& c, column const& in) {
+  if (auto const* text = std::get_if<std::string>(&c)) return *text;
+  if (auto const* whole = std::get_if<std::int64_t>(&c)) return fmt::format("{}", *whole);
+  double const value = std::get<double>(c);
+  if (in.shown != column::style::fixed) return fmt::format("{:.3g}", value);
+  std::string text = fmt::format("{:.{}f}", value, in.digits);
+  if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);
+  return text;
 }
 
 std::string render(table const& t, table_format format) {

@@ -43,6 +43,9 @@ struct table {
 /// no package; `json`: an array of objects, numbers round-trip exact.
 std::string render(table const& t, table_format format);
 
+/// A cell as people read it: text as it is, numbers as the column says.
+std::string shown(cell const& c, column const& in);
+
 /// The rows as an array of objects by column name; what is not finite becomes null.
 nlohmann::ordered_json to_json(table const& t);
 

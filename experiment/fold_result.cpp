@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/sha256.hpp"
 #include "datasets/json_text.hpp"
+#include "datasets/text_source.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -113,6 +114,10 @@ fold_result fold_result_from(std::string_view text, std::string const& name) try
   throw error({name, 0, 0}, fmt::format("not the results of a fold: {}", e.what()));
 } catch (usage_error const& e) {
   throw error({name, 0, 0}, fmt::format("not the results of a fold: {}", e.what()));
+}
+
+fold_result read_fold_result(std::string const& path) {
+  return fold_result_from(datasets::read_file(path, "the results of a fold"), path);
 }
 
 }  // namespace rulerank::experiment

@@ -56,6 +56,10 @@ struct fold_result {
   std::map<std::string, std::string> files;  ///< SHA-256 of what else was written for the fold
 };
 
+/// Reads the results of a fold as `run` wrote them (folds/FOLD.json). Throws `error` naming the
+/// file for one that cannot be read or was changed: it has a checksum.
+fold_result read_fold_result(std::string const& path);
+
 /// A system over all folds.
 struct system_summary {
   system what;

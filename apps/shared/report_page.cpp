@@ -32,20 +32,6 @@ void page::add(std::string const& text) {
   text_ += text;
 }
 
-std::string feature_text(std::uint32_t feature, datasets::feature_names const& names) {
-  auto const name = names.find(feature);
-  return name != names.end() ? name->second : fmt::format("feature {}", feature);
-}
-
-std::string words_of_rule(std::span<rules::item const> antecedent, std::int32_t label,
-                          std::span<datasets::item_range const> ranges,
-                          datasets::feature_names const& names) {
-  std::string text;
-  for (rules::item const x : antecedent)
-    text += fmt::format("{}{}", text.empty() ? "" : " and ", words_of(ranges[x], names));
-  return fmt::format("{} -> {}", text, label);
-}
-
 ordered_json feature_json(std::uint32_t feature, datasets::feature_names const& names) {
   ordered_json json{{"feature", feature}};
   if (auto const name = names.find(feature); name != names.end()) json["name"] = name->second;

@@ -3,10 +3,8 @@
 #include "datasets/dataset.hpp"
 #include "datasets/item_words.hpp"
 #include "eval/table.hpp"
-#include "rules/itemset.hpp"
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -34,12 +32,8 @@ class page {
   std::string text_;
 };
 
-/// What a feature is called, or `feature 12`.
-std::string feature_text(std::uint32_t feature, datasets::feature_names const& names);
-/// `X and Y -> 2`; `ranges` [items].
-std::string words_of_rule(std::span<rules::item const> antecedent, std::int32_t label,
-                          std::span<datasets::item_range const> ranges,
-                          datasets::feature_names const& names);
+using datasets::feature_text;
+using datasets::words_of_rule;
 
 /// A feature for programs: `feature`, and `name` where it has one.
 nlohmann::ordered_json feature_json(std::uint32_t feature, datasets::feature_names const& names);
