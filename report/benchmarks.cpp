@@ -1,0 +1,155 @@
+#include "core/error.hpp"
+#include "datasets/json_text.hpp"
+#include "datasets/text_source.hpp"
+#include "report/sections.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+// Lines of benchmarks: `engine` (or `system`, `name`) and `seconds` make a bar; what else is known
+// of the work tells charts apart. With `bytes` and `ops` of the whole work they are points of a
+// roofline (S. Williams, A. Waterman and D. Patterson, Roofline, Communications of the ACM 52(4),
+// 2009), whose roofs are `peak_bytes_per_s` and `peak_ops_per_s` where lines have them.
+namespace rulerank::report {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> who{"engine", "system", "name"};
+constexpr std::array<std::string_view, 15> work{
+    "input",    "set",          "shape",    "collection", "documents",
+    "training", "transactions", "features", "rule_size",  "partitions",
+    "k",        "queries",      "percent",  "dimensions", "support"};
+constexpr std::array<std::string_view, 4> resources{"threads", "devices", "device",
+                                                    "instruction_set"};
+
+std::string plain(json const& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+template <std::size_t N>
+std::string words(json const& line, std::array<std::string_view, N> const& keys) {
+  std::string text;
+  for (std::string_view const key : keys)
+    if (auto const at = line.find(key); at != line.end() && at->is_primitive())
+      text += fmt::format("{}{}{}", text.empty() ? "" : ", ",
+                          at->is_string() ? std::string() : std::string(key) + " ", plain(*at));
+  return text;
+}
+
+double number_of(json const& line, char const* key) {
+  auto const at = line.find(key);
+  return at != line.end() && at->is_number() ? at->get<double>() : 0;
+}
+
+struct measured {
+  std::string name;
+  json line;
+};
+
+std::string name_of(json const& line) {
+  for (std::string_view const key : who)
+    if (auto const at = line.find(key); at != line.end() && at->is_string()) {
+      std::string const more = words(line, resources);
+      return at->get<std::string>() + (more.empty() ? "" : ", " + more);
+    }
+  return {};
+}
+
+chart roofline(std::string const& title, std::vector<measured> const& lines) {
+  chart made{.title = fmt::format("Roofline: {}", title),
+             .kind = chart_kind::xy,
+             .x = {"operations a byte", true},
+             .y = {"operations a second", true},
+             .series = {}};
+  double bandwidth = 0, peak = 0, low = INFINITY, high = 0;
+  for (measured const& one : lines) {
+    double const bytes = number_of(one.line, "bytes"), ops = number_of(one.line, "ops");
+    double const seconds = number_of(one.line, "seconds");
+    bandwidth = std::max(bandwidth, number_of(one.line, "peak_bytes_per_s"));
+    peak = std::max(peak, number_of(one.line, "peak_ops_per_s"));
+    if (bytes <= 0 || ops <= 0) continue;
+    low = std::min(low, ops / bytes);
+    high = std::max(high, ops / bytes);
+    made.series.push_back({one.name, {{ops / bytes, ops / seconds}}, false, true});
+  }
+  if (made.series.empty()) return made;
+  if (bandwidth > 0) {
+    // From a third of the least intensity to the ridge, or three times the largest.
+    double const from = low / 3;
+    double const to = peak > 0 ? std::max(peak / bandwidth, from) : 3 * high;
+    chart_series roof{peak > 0 ? "roof" : "memory roof",
+                      {{from, std::min(from * bandwidth, peak > 0 ? peak : INFINITY)},
+                       {to, peak > 0 ? peak : to * bandwidth}},
+                      true,
+                      false};
+    if (peak > 0) roof.points.push_back({std::max(to, high) * 3, peak});
+    made.series.push_back(std::move(roof));
+  }
+  return made;
+}
+
+void add_work(std::string const& title, std::vector<measured> const& lines, blocks& to) {
+  using style = eval::column::style;
+  chart bars{.title = fmt::format("Seconds: {}", title),
+             .kind = chart_kind::bars,
+             .x = {},
+             .y = {"seconds"},
+             .series = {{"seconds", {}}}};
+  eval::table t{
+      .title = {},
+      .columns = {{"engine"}, {"seconds", style::general}, {"of the first", style::general}},
+      .rows = {}};
+  double const first = number_of(lines.front().line, "seconds");
+  for (measured const& one : lines) {
+    double const seconds = number_of(one.line, "seconds");
+    bars.series[0].points.push_back({0, seconds, one.name});
+    t.rows.push_back({one.name, seconds, seconds / first});
+  }
+  to.push_back({std::move(bars)});
+  to.push_back({details{"The values of these bars", {{std::move(t)}}}});
+  if (chart roof = roofline(title, lines); !roof.series.empty()) to.push_back({std::move(roof)});
+}
+
+}  // namespace
+
+void add_benchmarks(std::string const& path, report_options const& options, blocks& to) {
+  if (options.opened) options.opened(path);
+  std::string const text = datasets::read_file(path, "results of benchmarks");
+  std::vector<std::pair<std::string, std::vector<measured>>> works;
+  std::size_t others = 0;
+  std::uint64_t number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t const end = std::min(text.find('\n', begin), text.size());
+    std::string_view const line = std::string_view(text).substr(begin, end - begin);
+    begin = end + 1;
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    json const parsed = datasets::parse_ordered_json(line, path, "a result of a benchmark", number);
+    if (!parsed.is_object())
+      throw error({path, number, 1}, "found no JSON object, expected one a line");
+    std::string const name = name_of(parsed);
+    if (name.empty() || !(number_of(parsed, "seconds") > 0)) {
+      ++others;
+      continue;
+    }
+    std::string const title = words(parsed, work);
+    auto at =
+        std::ranges::find(works, title, &std::pair<std::string, std::vector<measured>>::first);
+    if (at == works.end()) at = works.insert(works.end(), {title, {}});
+    at->second.push_back({name, parsed});
+  }
+  if (works.empty() && others == 0) throw error({path, 0, 0}, "found no lines");
+  for (auto const& [title, lines] : works) add_work(title.empty() ? "all lines" : title, lines, to);
+  if (others > 0)
+    to.push_back({paragraph{fmt::format("{} of the file no engine and seconds and {} not shown.",
+                                        counted(others, "line has", "lines have"),
+                                        others == 1 ? "is" : "are")}});
+}
+
+}  // namespace rulerank::report

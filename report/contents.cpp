@@ -1,0 +1,92 @@
+#include "report/contents.hpp"
+
+#include "report/sections.hpp"
+
+#include <fmt/format.h>
+
+namespace rulerank::report {
+
+namespace {
+
+std::string plain(json const& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string command_of(json const& words) {
+  std::string line;
+  for (json const& word : words) line += fmt::format("{}{}", line.empty() ? "" : " ", plain(word));
+  return line;
+}
+
+}  // namespace
+
+void add_manifest(std::string const& name, json const& manifest, blocks& to) {
+  to.push_back({heading{3, name}});
+  if (!manifest.is_object()) {
+    to.push_back({paragraph{"The folder has no manifest."}});
+    return;
+  }
+  eval::table fields{.title = {}, .columns = {{"what"}, {"value"}}, .rows = {}};
+  eval::table inputs{.title = {}, .columns = {{"input"}, {"SHA-256"}}, .rows = {}};
+  chart stages{.title = fmt::format("{}: seconds by stage", name),
+               .kind = chart_kind::bars,
+               .x = {},
+               .y = {"seconds"},
+               .series = {{"seconds", {}}}};
+  for (auto const& [key, value] : manifest.items()) {
+    if (key == "command" && value.is_array())
+      fields.rows.push_back({key, command_of(value)});
+    else if (key == "inputs" && value.is_array())
+      for (json const& input : value) {
+        if (input.is_object())
+          inputs.rows.push_back(
+              {plain(input.value("path", json())), plain(input.value("sha256", json()))});
+      }
+    else if (key == "seconds" && value.is_object())
+      for (auto const& [stage, seconds] : value.items()) {
+        if (seconds.is_number())
+          stages.series[0].points.push_back({0, seconds.get<double>(), stage});
+      }
+    else if (value.is_object())
+      for (auto const& [part, of] : value.items())
+        fields.rows.push_back({fmt::format("{}: {}", key, part), plain(of)});
+    else
+      fields.rows.push_back({key, plain(value)});
+  }
+  to.push_back({std::move(fields)});
+  to.push_back({std::move(stages)});
+  if (!inputs.rows.empty())
+    to.push_back({details{counted(inputs.rows.size(), "input"), {{std::move(inputs)}}}});
+}
+
+document make_report(context const& ctx, report_options const& options) {
+  found_results const found = read_results(ctx, options);
+  std::vector<validation_group> const groups = groups_of(ctx, found, options);
+  document made{options.title, {}};
+  for (validation_group const& group : groups) {
+    made.blocks.push_back({heading{2, fmt::format("Results: {}", group.title())}});
+    add_summary(ctx, group, made.blocks);
+    made.blocks.push_back({heading{2, fmt::format("Wins and losses: {}", group.title())}});
+    add_queries(ctx, group, options, made.blocks);
+  }
+  for (learning_curves const& one : found.curves) {
+    made.blocks.push_back({heading{2, fmt::format("Learning curves: {}", one.name)}});
+    add_curves(one, options, made.blocks);
+  }
+  for (std::string const& path : options.models) {
+    made.blocks.push_back({heading{2, fmt::format("Model: {}", path)}});
+    add_model(ctx, path, options, made.blocks);
+  }
+  for (std::string const& path : options.bench) {
+    made.blocks.push_back({heading{2, fmt::format("Speed: {}", path)}});
+    add_benchmarks(path, options, made.blocks);
+  }
+  if (!options.folders.empty()) made.blocks.push_back({heading{2, "What was run"}});
+  for (cross_validation const& one : found.validations)
+    add_manifest(one.name, one.manifest, made.blocks);
+  for (learning_curves const& one : found.curves) add_manifest(one.name, one.manifest, made.blocks);
+  return made;
+}
+
+}  // namespace rulerank::report

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+// Texts of reports in the forms that hold them.
+namespace rulerank::report {
+
+/// Valid UTF-8 without control characters but line feeds and tabs; each other byte or character of
+/// these is U+FFFD.
+std::string clean(std::string_view text);
+/// For text and quoted attributes of HTML and SVG; clean.
+std::string escape_html(std::string_view text);
+std::string base64(std::string_view bytes);
+
+}  // namespace rulerank::report

@@ -1,0 +1,166 @@
+#include "core/sha256.hpp"
+#include "report/document.hpp"
+#include "report/escape.hpp"
+#include "report/page.hpp"
+#include "report/svg.hpp"
+
+#include <cstddef>
+#include <string_view>
+
+#include <fmt/format.h>
+
+// Documents as one page. Its content policy allows its own style and scripts, by their checksums,
+// and nothing else: whatever a text holds, nothing is requested and nothing else runs.
+namespace rulerank::report {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// A source of a content policy: what has these bytes.
+std::string policy_hash(std::string_view text) {
+  std::string const hex = sha256_hex(text);
+  std::string bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  return "'sha256-" + base64(bytes) + "'";
+}
+
+/// JSON that a script element can hold: no `<`, which could end it.
+std::string script_data(json const& data) {
+  std::string result;
+  for (char const c : data.dump(-1, ' ', false, json::error_handler_t::replace))
+    result += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return result;
+}
+
+/// What the script draws a chart anew from.
+json data_of(chart const& of) {
+  auto const axis_data = [](axis const& a) {
+    return json{{"label", clean(a.label)}, {"log", a.logarithmic}};
+  };
+  json data{{"title", clean(of.title)},
+            {"x", axis_data(of.x)},
+            {"y", axis_data(of.y)},
+            {"series", json::array()}};
+  for (chart_series const& one : of.series) {
+    json series{{"name", clean(one.name)},
+                {"line", one.line},
+                {"marks", one.marks},
+                {"points", json::array()}};
+    for (chart_point const& p : one.points) {
+      // Six digits are more than a screen shows.
+      json point{json::parse(fmt::format("{:.6g}", p.x)), json::parse(fmt::format("{:.6g}", p.y))};
+      if (!p.name.empty()) point.push_back(clean(p.name));
+      series["points"].push_back(std::move(point));
+    }
+    data["series"].push_back(std::move(series));
+  }
+  return data;
+}
+
+class html_writer {
+ public:
+  explicit html_writer(bool with_script) : with_script_(with_script) {}
+
+  void write(std::vector<block> const& blocks) {
+    for (block const& one : blocks) std::visit([this](auto const& of) { add(of); }, one.of);
+  }
+
+  std::string body, contents;
+  json charts = json::array(), parts = json::array();
+
+ private:
+  void add(heading const& of) {
+    ++headings_;
+    body +=
+        fmt::format("<h{0} id=\"h{1}\">{2}</h{0}>\n", of.level, headings_, escape_html(of.text));
+    if (of.level == 2)
+      contents +=
+          fmt::format("<li><a href=\"#h{}\">{}</a></li>\n", headings_, escape_html(of.text));
+  }
+  void add(paragraph const& of) { body += fmt::format("<p>{}</p>\n", escape_html(of.text)); }
+
+  void add(eval::table const& of) {
+    body += fmt::format(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n",
+        escape_html(of.title.empty() ? "table" : of.title));
+    if (!of.title.empty()) body += fmt::format("<caption>{}</caption>\n", escape_html(of.title));
+    body += "<thead><tr>";
+    for (eval::column const& c : of.columns)
+      body += fmt::format("<th scope=\"col\"{}>{}</th>", side(c), escape_html(c.name));
+    body += "</tr></thead>\n<tbody>\n";
+    for (auto const& row : of.rows) {
+      body += "<tr>";
+      for (std::size_t i = 0; i < row.size(); ++i)
+        body += fmt::format("<td{}>{}</td>", side(of.columns[i]),
+                            escape_html(eval::shown(row[i], of.columns[i])));
+      body += "</tr>\n";
+    }
+    body += "</tbody></table></div>\n";
+  }
+  static std::string_view side(eval::column const& c) {
+    return c.shown == eval::column::style::text ? "" : " class=\"n\"";
+  }
+
+  void add(chart const& of) {
+    if (!has_points(of)) return;
+    body += "<figure";
+    if (with_script_ && of.kind == chart_kind::xy) {
+      body += fmt::format(" data-chart=\"{}\"", charts.size());
+      charts.push_back(data_of(of));
+    }
+    body += fmt::format("><figcaption>{}</figcaption>{}</figure>\n", escape_html(of.title),
+                        drawn(of, false));
+  }
+
+  void add(interactive const& of) {
+    if (!with_script_) return;
+    body +=
+        fmt::format("<section class=\"part\" data-part=\"{}\" hidden></section>\n", parts.size());
+    parts.push_back(of.data);
+  }
+
+  void add(details const& of) {
+    body += fmt::format("<details><summary>{}</summary>\n", escape_html(of.summary));
+    write(of.inside);
+    body += "</details>\n";
+  }
+
+  bool with_script_;
+  std::size_t headings_ = 0;
+};
+
+}  // namespace
+
+bool has_interactive_pages() {
+  return !d3_js.empty();
+}
+
+std::string to_html(document const& of) {
+  html_writer writer(has_interactive_pages());
+  writer.write(of.blocks);
+  bool const scripted = !writer.charts.empty() || !writer.parts.empty();
+  std::string const scripts =
+      scripted ? "script-src " + policy_hash(d3_js) + " " + policy_hash(page_js) + "; "
+               : std::string();
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {}style-src {}; "
+      "base-uri 'none'; form-action 'none'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{}</style>\n"
+      "</head><body>\n<a class=\"skip\" href=\"#main\">To the results</a>\n<h1>{}</h1>\n"
+      "<nav aria-label=\"Contents\"><ul>\n{}</ul></nav>\n<main id=\"main\">\n",
+      scripts, policy_hash(page_css), escape_html(of.title), page_css, escape_html(of.title),
+      writer.contents);
+  html += writer.body + "</main>\n";
+  if (scripted) {
+    html += fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n",
+                        script_data({{"charts", writer.charts}, {"parts", writer.parts}}));
+    html += fmt::format("<script>{}</script>\n<script>{}</script>\n", d3_js, page_js);
+  }
+  return html + "</body></html>\n";
+}
+
+}  // namespace rulerank::report

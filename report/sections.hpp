@@ -1,0 +1,28 @@
+#pragma once
+
+#include "report/results.hpp"
+
+#include <string>
+#include <vector>
+
+// The parts of a report. Each adds its blocks, under headings of its own.
+namespace rulerank::report {
+
+using blocks = std::vector<block>;
+
+/// Means with significance marks, comparisons, NDCG by rank.
+void add_summary(context const& ctx, validation_group const& group, blocks& to);
+/// Queries won and lost against the baseline, their documents, and the rules that moved them.
+void add_queries(context const& ctx, validation_group const& group, report_options const& options,
+                 blocks& to);
+/// Labels against effectiveness.
+void add_curves(learning_curves const& curves, report_options const& options, blocks& to);
+/// The strongest features and rules of a model file.
+void add_model(context const& ctx, std::string const& path, report_options const& options,
+               blocks& to);
+/// Speed by engine; a roofline where lines have bytes and operations.
+void add_benchmarks(std::string const& path, report_options const& options, blocks& to);
+/// What was run, on what, for how long.
+void add_manifest(std::string const& name, json const& manifest, blocks& to);
+
+}  // namespace rulerank::report

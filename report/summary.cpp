@@ -1,0 +1,142 @@
+#include "eval/report.hpp"
+#include "report/sections.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace rulerank::report {
+
+namespace {
+
+constexpr std::size_t last_rank = 10;  // of the curves of NDCG@k
+
+/// Better or worse than the baseline beyond chance, after Holm's correction.
+std::string_view mark_of(eval::comparison const& c) {
+  double const p = c.paired_t ? c.paired_t->p_holm : 1;
+  if (p >= 0.05) return "";
+  return c.difference > 0 ? (p < 0.01 ? "↑↑ " : "↑ ") : (p < 0.01 ? "↓↓ " : "↓ ");
+}
+
+eval::table means_table(validation_group const& group) {
+  using style = eval::column::style;
+  std::size_t queries = 0;
+  for (eval::query_values const& fold : group.systems.front().folds) queries += fold.size();
+  eval::profile named = group.validations.front()->profile;
+  named.max_label.reset();  // the data's, not a choice
+  std::string const& baseline = group.systems[group.baseline].name;
+  eval::table t{
+      .title = fmt::format("Means of fold means, {} and {}, profile {}. Beside {}: ↑ better, ↓ "
+                           "worse with p < 0.05 (↑↑ ↓↓: p < 0.01) in Student's paired t-test over "
+                           "the queries, Holm's correction over the systems.",
+                           counted(group.folds.size(), "fold"),
+                           counted(queries, "query", "queries"), eval::describe(named), baseline),
+      .columns = {{"system"}, {"training documents", style::fixed, 1}},
+      .rows = {}};
+  for (eval::measure const& m : group.measures) t.columns.push_back({m.name(), style::fixed, 4});
+  for (std::size_t s = 0; s < group.systems.size(); ++s) {
+    std::vector<eval::cell> row{group.systems[s].name, std::string()};
+    if (s == group.baseline) row[0] = group.systems[s].name + " (baseline)";
+    if (group.documents[s]) row[1] = *group.documents[s];
+    std::vector<double> const means = eval::mean_of_folds(group.systems[s].folds);
+    auto const& compared = group.compared[group.baseline];
+    for (std::size_t m = 0; m < means.size(); ++m)
+      row.emplace_back(fmt::format(
+          "{}{:.4f}",
+          s == group.baseline || compared.empty() ? std::string_view() : mark_of(compared[s][m]),
+          means[m]));
+    t.rows.push_back(std::move(row));
+  }
+  return t;
+}
+
+/// In the order of the measures, then the systems.
+eval::table comparison_table(validation_group const& group) {
+  eval::report of;
+  of.rules = group.validations.front()->profile;
+  of.folds = group.folds;
+  of.systems = group.systems;
+  of.compared = {.paired_t = true, .fisher = false};
+  for (std::size_t m = 0; m < group.measures.size(); ++m)
+    for (std::size_t s = 0; s < group.systems.size(); ++s)
+      if (s != group.baseline) of.comparisons.push_back(group.compared[group.baseline][s][m]);
+  return eval::comparisons_table(of);
+}
+
+/// NDCG@1 to NDCG@10 of a system's rankings, means of fold means; nothing where some are not there.
+std::vector<chart_point> ranked_points(context const& ctx, system_source const& source) {
+  std::vector<eval::measure> const measures =
+      eval::parse_measures(fmt::format("NDCG@1-{}", last_rank));
+  std::vector<eval::query_values> folds;
+  for (std::optional<fold_data> const& data : source.from->data) {
+    if (!data || !data->scores.contains(source.name)) return {};
+    folds.push_back(eval::evaluate(ctx, data->test, data->scores.at(source.name), measures,
+                                   source.from->profile));
+  }
+  std::vector<double> const means = eval::mean_of_folds(folds);
+  std::vector<chart_point> points;
+  for (std::size_t k = 0; k < means.size(); ++k)
+    points.push_back({static_cast<double>(k + 1), means[k]});
+  return points;
+}
+
+/// The NDCG@k among the measures.
+std::vector<chart_point> measured_points(validation_group const& group, std::size_t system) {
+  std::vector<double> const means = eval::mean_of_folds(group.systems[system].folds);
+  std::vector<chart_point> points;
+  for (std::size_t m = 0; m < means.size(); ++m) {
+    std::string const name = group.measures[m].name();
+    if (std::size_t const k = group.measures[m].k; name == fmt::format("NDCG@{}", k))
+      points.push_back({static_cast<double>(k), means[m]});
+  }
+  std::ranges::sort(points, {}, &chart_point::x);
+  return points;
+}
+
+void add_ranks(context const& ctx, validation_group const& group, blocks& to) {
+  chart curve{.title = fmt::format("NDCG@k by k: {}", group.title()),
+              .kind = chart_kind::xy,
+              .x = {"k"},
+              .y = {"NDCG@k"},
+              .series = {}};
+  std::string partial;
+  for (std::size_t s = 0; s < group.systems.size(); ++s) {
+    ctx.check_stop();
+    chart_series one{group.systems[s].name, ranked_points(ctx, group.sources[s])};
+    if (one.points.empty()) {
+      one.points = measured_points(group, s);
+      partial += fmt::format("{}{}", partial.empty() ? "" : ", ", one.name);
+    }
+    if (!one.points.empty()) curve.series.push_back(std::move(one));
+  }
+  if (curve.series.empty()) return;
+  to.push_back({curve});
+  if (!partial.empty())
+    to.push_back({paragraph{fmt::format(
+        "Of {} the rankings or the labels of the test part are not there: only the NDCG@k among "
+        "the measures is shown.",
+        partial)}});
+  eval::table t{.title = {}, .columns = {{"system"}}, .rows = {}};
+  for (std::size_t k = 1; k <= last_rank; ++k)
+    t.columns.push_back({fmt::format("@{}", k), eval::column::style::fixed, 4});
+  for (chart_series const& one : curve.series) {
+    std::vector<eval::cell> row(last_rank + 1, std::string());
+    row[0] = one.name;
+    for (chart_point const& p : one.points)
+      if (p.x <= static_cast<double>(last_rank)) row[static_cast<std::size_t>(p.x)] = p.y;
+    t.rows.push_back(std::move(row));
+  }
+  to.push_back({details{"The values of these curves", {{std::move(t)}}}});
+}
+
+}  // namespace
+
+void add_summary(context const& ctx, validation_group const& group, blocks& to) {
+  to.push_back({means_table(group)});
+  if (group.systems.size() > 1)
+    to.push_back({details{fmt::format("Comparisons with {}", group.systems[group.baseline].name),
+                          {{comparison_table(group)}}}});
+  add_ranks(ctx, group, to);
+}
+
+}  // namespace rulerank::report

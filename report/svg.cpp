@@ -1,0 +1,285 @@
+#include "report/svg.hpp"
+
+#include "report/escape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+// Charts as SVG. What belongs to series k has the class `s` and k modulo 8: each has a colour of
+// its own, of Okabe and Ito's palette where it can be read on white (M. Okabe and K. Ito, Color
+// universal design, 2008), and by 4 a mark and dashes of its own.
+namespace rulerank::report {
+
+namespace {
+
+constexpr double width = 640, plot_height = 300, left = 62, right = 16, top = 12, below = 46;
+constexpr double legend_line = 18, letter = 6.4;  // of the legend's size, about
+constexpr std::size_t colours = 8;
+constexpr std::array<std::string_view, 4> dashes{
+    "", " stroke-dasharray=\"7 3\"", " stroke-dasharray=\"2 3\"", " stroke-dasharray=\"9 3 2 3\""};
+
+/// The classes of the page's style sheet, for a picture that stands alone.
+constexpr std::string_view own_style =
+    "<style>text{font:11px sans-serif;fill:#222}.grid{stroke:#ddd}.axis{stroke:#555;fill:none}"
+    ".line{fill:none;stroke-width:1.8}"
+    ".s0{stroke:#0072b2;fill:#0072b2}.s1{stroke:#d55e00;fill:#d55e00}"
+    ".s2{stroke:#00795a;fill:#00795a}.s3{stroke:#b0508a;fill:#b0508a}"
+    ".s4{stroke:#8f6500;fill:#8f6500}.s5{stroke:#3f7fb5;fill:#3f7fb5}"
+    ".s6{stroke:#555;fill:#555}.s7{stroke:#7a4fd0;fill:#7a4fd0}"
+    ".line{fill:none}.bar{stroke:none}</style>";
+
+struct range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void take(double x) {
+    low = std::min(low, x);
+    high = std::max(high, x);
+  }
+};
+
+bool can_show(double x, axis const& on) {
+  return std::isfinite(x) && (!on.logarithmic || x > 0);
+}
+
+bool can_show(chart_point const& p, chart const& of) {
+  return (of.kind != chart_kind::xy || can_show(p.x, of.x)) && can_show(p.y, of.y);
+}
+
+std::string cut(std::string const& text, std::size_t most) {
+  std::string shown = clean(text);
+  std::size_t letters = 0, at = 0;
+  for (; at < shown.size(); ++at)
+    if ((static_cast<unsigned char>(shown[at]) & 0xC0U) != 0x80U && ++letters > most) break;
+  return at < shown.size() ? shown.substr(0, at) + "…" : shown;
+}
+
+std::string text_at(double x, double y, std::string_view words, std::string_view anchor) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
+                     escape_html(words));
+}
+
+/// 1, 2 or 5 times a power of ten, at least `least`.
+double round_step(double least) {
+  double const decade = std::pow(10, std::floor(std::log10(least)));
+  for (int const n : {1, 2, 5})
+    if (n * decade >= least * (1 - 1e-12)) return n * decade;
+  return 10 * decade;
+}
+
+/// Where values lie on a side of the plot.
+class scale {
+ public:
+  scale(range of, axis const& on, double from, double to)
+      : logarithmic_(on.logarithmic), from_(from), to_(to) {
+    double const room = logarithmic_ ? 0 : 0.05 * (of.high - of.low);
+    low_ = logarithmic_ ? std::log10(of.low) : of.low - room;
+    high_ = logarithmic_ ? std::log10(of.high) : of.high + room;
+    if (high_ - low_ < 1e-9 * std::max(1.0, std::abs(high_))) {
+      double const half = logarithmic_ ? 0.5 : std::max(0.5 * std::abs(high_), 1e-3);
+      low_ -= half;
+      high_ += half;
+    }
+  }
+
+  double at(double x) const {
+    double const value = logarithmic_ ? std::log10(x) : x;
+    return from_ + (to_ - from_) * (value - low_) / (high_ - low_);
+  }
+
+  std::vector<double> ticks() const {
+    std::vector<double> found;
+    if (logarithmic_) {
+      bool const few = high_ - low_ > 2.5;
+      for (int decade = static_cast<int>(std::floor(low_)); decade <= high_; ++decade)
+        for (int const n : {1, 2, 5})
+          if (double const x = std::log10(n) + decade;
+              (n == 1 || !few) && x >= low_ - 1e-9 && x <= high_ + 1e-9)
+            found.push_back(n * std::pow(10, decade));
+      if (found.size() > 1) return found;
+      found.clear();  // less than a factor of 2 or so: as if it were not logarithmic
+    }
+    double const low = logarithmic_ ? std::pow(10, low_) : low_;
+    double const high = logarithmic_ ? std::pow(10, high_) : high_;
+    double const step = round_step((high - low) / 5);
+    auto const last = static_cast<long long>(std::floor(high / step));
+    for (auto i = static_cast<long long>(std::ceil(low / step)); i <= last; ++i)
+      found.push_back(static_cast<double>(i) * step);
+    return found;
+  }
+
+ private:
+  bool logarithmic_;
+  double low_, high_, from_, to_;
+};
+
+std::string number(double x) {
+  if (x != 0 && (std::abs(x) >= 1e6 || std::abs(x) < 1e-4)) return fmt::format("{:.0e}", x);
+  return fmt::format("{:.6g}", x);
+}
+
+std::string mark(std::size_t series, double x, double y, std::string_view title) {
+  constexpr std::array<std::string_view, 4> shapes{
+      "M{:.1f} {:.1f}m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0", "M{:.1f} {:.1f}m-3-3h6v6h-6z",
+      "M{:.1f} {:.1f}m-3.5 3h7l-3.5-6.5z", "M{:.1f} {:.1f}m-4 0l4-4l4 4l-4 4z"};
+  return fmt::format("<path class=\"s{}\" d=\"{}\"><title>{}</title></path>", series % colours,
+                     fmt::format(fmt::runtime(shapes[series % shapes.size()]), x, y),
+                     escape_html(title));
+}
+
+std::string axes(chart const& of, scale const& x, scale const& y, double bottom) {
+  std::string svg;
+  for (double const v : y.ticks()) {
+    svg += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", left, y.at(v),
+                       width - right);
+    svg += text_at(left - 6, y.at(v) + 4, number(v), "end");
+  }
+  if (of.kind == chart_kind::xy)
+    for (double const v : x.ticks()) {
+      svg += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}v4\"/>", x.at(v), bottom);
+      svg += text_at(x.at(v), bottom + 17, number(v), "middle");
+    }
+  svg += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>", left, top, bottom,
+                     width - right);
+  svg += text_at((left + width - right) / 2, bottom + 36, of.x.label, "middle");
+  return svg + fmt::format(
+                   "<text transform=\"translate(12 {:.1f}) rotate(-90)\" "
+                   "text-anchor=\"middle\">{}</text>",
+                   (top + bottom) / 2, escape_html(of.y.label));
+}
+
+std::string series_path(chart const& of, std::size_t s, scale const& x, scale const& y) {
+  chart_series const& one = of.series[s];
+  std::string path, marks;
+  for (chart_point const& p : one.points) {
+    if (!can_show(p, of)) continue;
+    path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x.at(p.x), y.at(p.y));
+    if (one.marks)
+      marks +=
+          mark(s, x.at(p.x), y.at(p.y),
+               fmt::format("{}: {}, {:.6g}", p.name.empty() ? one.name : p.name, number(p.x), p.y));
+  }
+  if (!one.line) path.clear();
+  return (path.empty() ? std::string()
+                       : fmt::format("<path class=\"line s{}\"{} d=\"{}\"/>", s % colours,
+                                     dashes[s % dashes.size()], path)) +
+         marks;
+}
+
+/// What the lines mean, in as many lines as it takes, from `begin` down; and how high that is.
+std::pair<std::string, double> legend(chart const& of, double begin) {
+  std::string svg;
+  double x = left, y = begin;
+  for (std::size_t s = 0; s < of.series.size(); ++s) {
+    std::string const name = cut(of.series[s].name, 60);
+    double const room = 44 + letter * static_cast<double>(name.size());
+    if (x > left && x + room > width) {
+      x = left;
+      y += legend_line;
+    }
+    if (of.series[s].line)
+      svg += fmt::format("<path class=\"line s{}\"{} d=\"M{:.1f} {:.1f}h26\"/>", s % colours,
+                         dashes[s % dashes.size()], x, y);
+    if (of.series[s].marks) svg += mark(s, x + 13, y, of.series[s].name);
+    svg += text_at(x + 31, y + 4, name, "start");
+    x += room;
+  }
+  return {svg, y - begin + legend_line};
+}
+
+/// Columns without gaps, those above 0 and those below as one path each; of more than there is room
+/// for, each column is the mean of several.
+std::string columns(chart const& of, scale const& y) {
+  std::vector<double> values;
+  for (chart_point const& p : of.series.front().points)
+    if (can_show(p, of)) values.push_back(p.y);
+  std::size_t const most = 640, each = (values.size() + most - 1) / most;
+  std::size_t const count = (values.size() + each - 1) / each;
+  double const step = (width - left - right) / static_cast<double>(count);
+  std::array<std::string, 2> paths;
+  for (std::size_t c = 0; c < count; ++c) {
+    std::size_t const end = std::min(values.size(), (c + 1) * each);
+    double mean = 0;
+    for (std::size_t i = c * each; i < end; ++i) mean += values[i];
+    mean /= static_cast<double>(end - c * each);
+    if (mean == 0) continue;
+    paths[mean < 0 ? 1 : 0] +=
+        fmt::format("M{:.2f} {:.1f}V{:.1f}h{:.2f}V{:.1f}z", left + step * static_cast<double>(c),
+                    y.at(0), y.at(mean), step, y.at(0));
+  }
+  return fmt::format("<path class=\"bar s0\" d=\"{}\"/><path class=\"bar s1\" d=\"{}\"/>", paths[0],
+                     paths[1]);
+}
+
+std::string opened(chart const& of, double height, bool with_style) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\"{2} role=\"img\">"
+      "<title>{3}</title>{4}",
+      width, height,
+      with_style ? fmt::format(" width=\"{:.0f}\" height=\"{:.0f}\"", width, height)
+                 : std::string(),
+      escape_html(of.title), with_style ? own_style : "");
+}
+
+std::string bars(chart const& of, bool with_style) {
+  constexpr double line = 20, names = 260, value_room = 70;
+  auto const& points = of.series.front().points;
+  double most = 0;
+  for (chart_point const& p : points)
+    if (std::isfinite(p.y)) most = std::max(most, std::abs(p.y));
+  std::string svg = opened(of, line * static_cast<double>(points.size()) + 24, with_style);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    double const y = line * static_cast<double>(i) + 4;
+    double const value = std::isfinite(points[i].y) ? points[i].y : 0;
+    double const size =
+        most > 0 ? std::abs(value) / most * (width - names - value_room - right) : 0;
+    svg += text_at(names - 6, y + 12, cut(points[i].name, 34), "end");
+    svg += fmt::format(
+        "<path class=\"bar s{}\" d=\"M{:.1f} {:.1f}h{:.1f}v14h-{:.1f}z\"><title>{}</title></path>",
+        value < 0 ? 1 : 0, names, y, size, size, escape_html(points[i].name));
+    svg += text_at(names + size + 5, y + 12, fmt::format("{:.4g}", value), "start");
+  }
+  return svg + text_at(names, line * static_cast<double>(points.size()) + 16, of.y.label, "start") +
+         "</svg>";
+}
+
+}  // namespace
+
+bool has_points(chart const& of) {
+  return std::ranges::any_of(of.series, [&](chart_series const& one) {
+    return std::ranges::any_of(one.points, [&](chart_point const& p) { return can_show(p, of); });
+  });
+}
+
+std::string drawn(chart const& of, bool with_style) {
+  if (of.kind == chart_kind::bars) return bars(of, with_style);
+  range over_x, over_y;
+  for (chart_series const& one : of.series)
+    for (chart_point const& p : one.points)
+      if (can_show(p, of)) {
+        over_x.take(p.x);
+        over_y.take(p.y);
+      }
+  if (of.kind == chart_kind::differences) over_y.take(0);
+  double const bottom = top + plot_height;
+  scale const x(over_x, of.kind == chart_kind::xy ? of.x : axis{}, left, width - right);
+  scale const y(over_y, of.y, bottom, top);
+  bool const has_legend = of.kind == chart_kind::xy && of.series.size() > 1;
+  auto const meanings =
+      has_legend ? legend(of, bottom + below + 8) : std::pair<std::string, double>();
+  std::string svg = opened(of, bottom + below + meanings.second + 4, with_style);
+  svg += axes(of, x, y, bottom);
+  if (of.kind == chart_kind::differences)
+    svg += columns(of, y);
+  else
+    for (std::size_t s = 0; s < of.series.size(); ++s) svg += series_path(of, s, x, y);
+  return svg + meanings.first + "</svg>";
+}
+
+}  // namespace rulerank::report

@@ -1,0 +1,151 @@
+#include "report/document.hpp"
+#include "report/escape.hpp"
+#include "report/svg.hpp"
+
+#include <cstddef>
+#include <string_view>
+
+#include <fmt/format.h>
+
+// Documents as Markdown and LaTeX. Tables are those of eval::render.
+namespace rulerank::report {
+
+namespace {
+
+using eval::table_format;
+
+/// A text as eval::render escapes it: the cell of a table of one.
+std::string escaped(std::string const& text, table_format format) {
+  if (format == table_format::markdown) {
+    std::string const shown =
+        eval::render({.title = clean(text), .columns = {}, .rows = {}}, format);
+    return shown.substr(0, shown.find('\n'));
+  }
+  std::string const shown =
+      eval::render({.title = {}, .columns = {{clean(text)}}, .rows = {}}, format);
+  constexpr std::string_view before = "\\hline\n", after = " \\\\\n";
+  std::size_t const begin = shown.find(before) + before.size();
+  return shown.substr(begin, shown.find(after, begin) - begin);
+}
+
+eval::table cleaned(eval::table t) {
+  t.title = clean(t.title);
+  for (eval::column& c : t.columns) c.name = clean(c.name);
+  for (auto& row : t.rows)
+    for (eval::cell& c : row)
+      if (auto* const text = std::get_if<std::string>(&c)) *text = clean(*text);
+  return t;
+}
+
+/// Writes blocks one after the other; what the two forms differ in is virtual.
+class writer {
+ public:
+  explicit writer(std::string folder) : folder_(std::move(folder)) {}
+  virtual ~writer() = default;
+
+  void write(std::vector<block> const& blocks) {
+    for (block const& one : blocks) std::visit([this](auto const& of) { add(of); }, one.of);
+  }
+  text_with_figures made;
+
+ protected:
+  virtual void add(heading const& of) = 0;
+  virtual void add(paragraph const& of) = 0;
+  virtual void add(eval::table const& of) = 0;
+  virtual void add_figure(std::string const& path, chart const& of) = 0;
+
+ private:
+  void add(chart const& of) {
+    if (!has_points(of)) return;
+    std::string const name = fmt::format("figure-{}.svg", made.figures.size() + 1);
+    made.figures.push_back({name, drawn(of, true) + "\n"});
+    add_figure(folder_ + "/" + name, of);
+  }
+  static void add(interactive const& /*of*/) {}
+  void add(details const& of) {
+    add(heading{4, of.summary});
+    write(of.inside);
+  }
+
+  std::string folder_;
+};
+
+class markdown_writer final : public writer {
+ public:
+  using writer::writer;
+
+ private:
+  static std::string shown(std::string const& text) {
+    return escaped(text, table_format::markdown);
+  }
+  void add(heading const& of) override {
+    made.text += fmt::format("{} {}\n\n", std::string(static_cast<std::size_t>(of.level), '#'),
+                             shown(of.text));
+  }
+  void add(paragraph const& of) override { made.text += shown(of.text) + "\n\n"; }
+  void add(eval::table const& of) override {
+    made.text += eval::render(cleaned(of), table_format::markdown) + "\n";
+  }
+  void add_figure(std::string const& path, chart const& of) override {
+    std::string title = shown(of.title);
+    for (char& c : title)
+      if (c == '[' || c == ']') c = ' ';
+    made.text += fmt::format("![{}](<{}>)\n\n", title, path);
+  }
+};
+
+class latex_writer final : public writer {
+ public:
+  using writer::writer;
+
+ private:
+  static std::string shown(std::string const& text) { return escaped(text, table_format::latex); }
+  void add(heading const& of) override {
+    std::string_view const kind = of.level <= 2   ? "section"
+                                  : of.level == 3 ? "subsection"
+                                                  : "subsubsection";
+    made.text += fmt::format("\\{}*{{{}}}\n\n", kind, shown(of.text));
+  }
+  void add(paragraph const& of) override { made.text += shown(of.text) + "\n\n"; }
+  /// A tabular of eval::render, which may go on over pages.
+  void add(eval::table const& of) override {
+    eval::table t = cleaned(of);
+    std::string const title = t.title;
+    t.title.clear();
+    std::string text = eval::render(t, table_format::latex);
+    for (std::string_view const call : {"begin", "end"}) {
+      std::string const before = fmt::format("\\{}{{tabular}}", call);
+      text.replace(text.find(before), before.size(), fmt::format("\\{}{{longtable}}", call));
+    }
+    if (!title.empty()) made.text += fmt::format("\\noindent {}\n\n", shown(title));
+    made.text += "{\\footnotesize\n" + text + "}\n\n";
+  }
+  void add_figure(std::string const& path, chart const& of) override {
+    made.text += fmt::format(
+        "\\begin{{figure}}[htbp]\n\\centering\n\\includesvg[width=0.9\\linewidth]{{{}}}\n"
+        "\\caption{{{}}}\n\\end{{figure}}\n\n",
+        path, shown(of.title));
+  }
+};
+
+}  // namespace
+
+text_with_figures to_markdown(document const& of, std::string const& folder) {
+  markdown_writer writer(folder);
+  writer.made.text = "# " + escaped(of.title, table_format::markdown) + "\n\n";
+  writer.write(of.blocks);
+  return std::move(writer.made);
+}
+
+text_with_figures to_latex(document const& of, std::string const& folder) {
+  latex_writer writer(folder);
+  writer.made.text =
+      "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage{longtable}\n"
+      "\\usepackage{svg}\n\\title{" +
+      escaped(of.title, table_format::latex) + "}\n\\date{}\n\\begin{document}\n\\maketitle\n\n";
+  writer.write(of.blocks);
+  writer.made.text += "\\end{document}\n";
+  return std::move(writer.made);
+}
+
+}  // namespace rulerank::report
