@@ -123,7 +123,7 @@ void add_verbs(CLI::App& program, session& owner) {
        {verb_group{"Prepare data sets", {add_sample, add_split, add_discretize}},
         verb_group{"Choose training documents, learn, rank",
                    {add_reduce, add_label, add_tune, add_fit, add_rank, add_explain, add_inspect}},
-        verb_group{"Judge", {add_evaluate, add_experiment}},
+        verb_group{"Judge", {add_evaluate, add_experiment, add_report}},
         verb_group{"Search text, rank its documents",
                    {add_search, add_vectors, add_fuse, add_features, add_pipeline}},
         verb_group{"Mine itemsets and rules", {add_mine}},

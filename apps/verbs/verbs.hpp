@@ -25,6 +25,7 @@ void add_fit(CLI::App& program, session& owner);
 void add_fuse(CLI::App& program, session& owner);
 void add_mine(CLI::App& program, session& owner);
 void add_rank(CLI::App& program, session& owner);
+void add_report(CLI::App& program, session& owner);
 void add_sample(CLI::App& program, session& owner);
 void add_search(CLI::App& program, session& owner);
 void add_search_dense(CLI::App& search, session& owner);   // below search

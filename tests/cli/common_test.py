@@ -141,6 +141,7 @@ class Usage(harness.CommandLine):
                          ["--qrels", "--run", "--pool", "--join", "--candidates-out", "--vectors",
                           "--topic-vectors"]),
             "fuse": ({"--run": a, "--out": "o"}, []),
+            "report": ({"--model": a, "--out": "o"}, ["--folds", "--bench"]),
             "vectors": ({"--collection": a, "--out": "o.npy"},
                         ["--ids-out", "--topics", "--topics-out", "--topic-ids-out", "--fold-in",
                          "--fold-in-out", "--fold-in-ids-out"]),

@@ -1,0 +1,134 @@
+"""The page of `report` in a real headless browser (chromium and chromedriver, of Debian's chromium-driver).
+Where they are missing it ends with 77: skipped.
+
+With RULERANK_SCREENSHOT=FOLDER it keeps pictures of the page."""
+
+import os
+import shutil
+import sys
+
+import harness
+from label_page_test import Browser
+from report_test import EVIL, drawn_experiment
+
+ENTER, LEFT, RIGHT, HOME, END = "\ue007", "\ue012", "\ue014", "\ue011", "\ue010"
+
+
+class InABrowser(harness.CommandLine):
+    def setUp(self):
+        super().setUp()
+        drawn_experiment(self, qid=lambda qid: f"{qid}{EVIL}", docid=lambda docid: f"{docid}{EVIL}")
+        self.expect(0, "report", "result", "--out", "page.html")
+        self.address = f"file://{self.folder}/page.html"
+        self.browser = Browser(self.folder)
+        self.addCleanup(self.browser.close)
+        self.browser.open("about:blank")
+        self.browser.requested()  # of the tab that chromium opens by itself
+
+    def open(self):
+        self.browser.open(self.address)
+        if self.browser.run("return document.documentElement.dataset.ready") != "yes":
+            self.skipTest("built without d3: the page has no script")
+
+    def text(self, css):
+        return self.browser.run("return document.querySelector(arguments[0]).textContent", css)
+
+    def expect_quiet(self):
+        """Nothing was asked for but the page, and the console has nothing."""
+        self.assertEqual(set(self.browser.requested()), {self.address})
+        self.assertEqual(self.browser.log("browser"), [])
+        self.assertNotEqual(self.browser.run("return document.title"), "taken")
+
+    def picture(self, name):
+        if folder := os.environ.get("RULERANK_SCREENSHOT"):
+            self.browser.screenshot(f"{folder}/{name}.png")
+
+    def test_clicks_and_keys(self):
+        self.open()
+        self.assertLess(self.browser.run("return performance.timing.domComplete - performance.timing.navigationStart"),
+                        5000)
+        summary = self.text(".summary")
+        self.assertRegex(summary, r"^NDCG@10: [+−-]\d\.\d{4} on average over the queries; \d+ won, ")
+        # A click on a line's name takes the line away, another brings it back.
+        lines = "return document.querySelectorAll('figure[data-chart] > svg .line').length"
+        before = self.browser.run(lines)
+        self.assertGreater(before, 3)
+        self.browser.click("figure[data-chart] .legend button")
+        self.assertEqual(self.browser.run(lines), before - 1)
+        self.browser.click("figure[data-chart] .legend button")
+        self.assertEqual(self.browser.run(lines), before)
+        # A query that was won: its documents.
+        self.browser.click(".part .columns button")
+        self.assertIn(EVIL, self.text(".query h4"))
+        self.assertIn(EVIL, self.text(".query td:last-child"))
+        self.picture("query")
+        # Keys: the first and the last query of the picture.
+        self.browser.run("document.querySelector('.part figure svg').focus()")
+        self.browser.press(HOME)
+        first = self.text(".part .says")
+        self.browser.press(RIGHT)
+        self.assertNotEqual(self.text(".part .says"), first)
+        self.browser.press(LEFT)
+        self.assertEqual(self.text(".part .says"), first)
+        self.browser.press(END)
+        self.browser.press(ENTER)
+        last = self.text(".part .says").split(":")[0]
+        self.assertTrue(self.text(".query h4").startswith(last.split(" (")[0][:12]))
+        # Another measure, another pair.
+        for label, value in (("measure", "0"), ("system", "3"), ("against", "2")):
+            self.browser.run("const s = document.querySelector(`[data-choice='${arguments[0]}']`); s.value = arguments[1];"
+                             "s.dispatchEvent(new Event('change'))", label, value)
+        self.assertNotEqual(self.text(".summary"), summary)
+        self.assertTrue(self.text(".summary").startswith("MAP: "))
+        self.expect_quiet()
+
+    def test_numbers_of_the_script_are_those_of_the_text(self):
+        self.open()
+        said = self.text(".summary")
+        static = self.browser.run("return [...document.querySelectorAll('main > p')].map(p => p.textContent)"
+                                  ".find(text => text.includes(' won, '))")
+        self.assertEqual(said.split("queries; ")[1].replace(" after Holm's correction", ""),
+                         static.split("average; ")[1].replace(" after Holm's correction.", ""))
+
+    def test_nothing_overlaps_or_is_wider_than_a_phone(self):
+        for width in (1100, 390):
+            self.browser.call("POST", "/window/rect", {"width": width, "height": 820})
+            self.open()
+            self.picture(f"page-{width}")
+            shown = self.browser.run("return [document.documentElement.scrollWidth, window.innerWidth]")
+            self.assertLessEqual(shown[0], shown[1])
+            empty = self.browser.run(
+                "return [...document.querySelectorAll('figure > svg')].filter(svg => svg.getBoundingClientRect().height < 60 "
+                "|| !svg.querySelector('.line, .bar, .mark, path[class^=s]')).length")
+            self.assertEqual(empty, 0)
+            overlapping = self.browser.run("""
+                const hits = [];
+                for (const svg of document.querySelectorAll('figure > svg')) {
+                  const texts = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
+                  for (const [i, [a, p]] of texts.entries())
+                    for (const [b, q] of texts.slice(i + 1))
+                      if (p.width && q.width && p.left < q.right - 1 && q.left < p.right - 1 &&
+                          p.top < q.bottom - 2 && q.top < p.bottom - 2) hits.push(a + ' | ' + b);
+                }
+                return hits;""")
+            self.assertEqual(overlapping, [])
+            self.expect_quiet()
+
+    def test_without_javascript(self):
+        """The page's policy without scripts: tables and drawn charts are there."""
+        page = (self.folder / "page.html").read_text()
+        bare = page[:page.index("<script")] + "</body></html>\n"
+        (self.folder / "page.html").write_text(bare)
+        self.browser.open(self.address)
+        self.assertGreater(self.browser.run("return document.querySelectorAll('figure > svg path').length"), 20)
+        self.assertIn("full-rank-3 (baseline)", self.text("table"))
+        self.assertIn("rules that moved", self.text("main"))
+        self.picture("without-script")
+        self.expect_quiet()
+
+
+if __name__ == "__main__":
+    if not (shutil.which("chromedriver") and shutil.which("chromium")):
+        print("report_page_test.py: Skipped\nneeds chromium and chromedriver")
+        sys.exit(77)
+    harness.main()

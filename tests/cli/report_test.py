@@ -1,0 +1,213 @@
+"""`report`: one page of what experiments wrote, whatever ids, features and folders are called; Markdown and LaTeX."""
+
+import html.parser
+import json
+import re
+import shutil
+
+import harness
+
+QUICK = ["--rank-size", "3", "--random-draws", "3", "--permutations", "1000", "--metrics", "MAP,NDCG@1,NDCG@10"]
+EVIL = "</script><script>document.title='taken'</script><img/src=//evil.example/x>\"'&"
+
+
+class Elements(html.parser.HTMLParser):
+    """What a browser finds in a page: elements, their attributes, text outside of scripts and styles."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.words, self.scripts, self.inside, self.attributes = [], [], [], None, []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        self.inside = tag if tag in ("script", "style") else None
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+    def handle_data(self, data):
+        if self.inside == "script":
+            self.scripts[-1] += data
+        elif self.inside is None:
+            self.words.append(data)
+
+
+def drawn_experiment(test, folder="result", data="data", qid=lambda qid: qid, docid=lambda docid: docid):
+    """Runs a cross-validation of drawn data whose ids are changed."""
+    test.expect(0, "sample", "--documents", "600", "--features", "9", "--queries", "30", "--fold-count", "3",
+                "--out-dir", data)
+    for path in (test.folder / data).glob("Fold*/*.txt"):
+        lines = [re.sub(r"qid:(\S+)", lambda found: "qid:" + qid(found[1]),
+                        re.sub(r"docid = (\S+)", lambda found: "docid = " + docid(found[1]), line))
+                 for line in path.read_text().splitlines()]
+        path.write_text("\n".join(lines) + "\n")
+    test.expect(0, "experiment", "--folds", data, "--out-dir", folder, *QUICK)
+
+
+class Report(harness.CommandLine):
+    def page(self, *arguments):
+        self.expect(0, "report", *arguments, "--out", "page.html")
+        return (self.folder / "page.html").read_text()
+
+    def expect_own(self, page):
+        """Nothing is requested, and scripts are those of the report."""
+        found = Elements(page)
+        self.assertLessEqual(set(found.found), {
+            "html", "head", "meta", "title", "style", "body", "a", "h1", "h2", "h3", "nav", "ul", "li", "main", "p",
+            "div", "table", "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "svg", "path",
+            "text", "details", "summary", "section", "script"})
+        for tag, name, value in found.attributes:
+            self.assertNotIn(name, ("src", "srcset", "action", "style"), tag)
+            self.assertFalse(name.startswith("on"), name)
+            if name == "href":
+                self.assertTrue(value.startswith("#"), value)
+        self.assertEqual(page.count("<script"), page.count("</script>"))
+        self.assertIn(len(found.scripts), (0, 3))
+        self.assertIn("default-src 'none'", page)
+        return found
+
+    def test_says_what_the_results_say(self):
+        drawn_experiment(self)
+        page = self.page("result")
+        words = " ".join(self.expect_own(page).words)
+        results = json.loads((self.folder / "result/results.json").read_text())
+        for system in results["systems"]:
+            self.assertIn(system["name"], words)
+            for value in system["means"].values():
+                self.assertIn(f"{value:.4f}", words)
+        # The test of each system with `full` is that of the results.
+        for one in results["comparisons"][0]["results"]:
+            if one["measure"] == "NDCG@10":
+                self.assertIn(f"{one['wins']} won, {one['ties']} tied, {one['losses']} lost; p = "
+                              f"{one['paired-t']['p']:.3g}, {one['paired-t']['p_holm']:.3g} after Holm", words)
+        self.assertIn("NDCG@k by k", words)
+        self.assertIn("rules that moved the score of document", words)
+        self.assertIn("of feature the folder keeps no training set or model", words)
+        self.assertIn(results["folds"][0]["inputs"]["Fold1/train.txt"], words)
+        self.assertEqual(page, self.page("result"))
+        self.assertEqual(page, self.page("result", "--threads", "1"))
+        self.assertLess(len(page), 600_000)
+
+    def test_curve_by_rank_is_evaluates(self):
+        drawn_experiment(self)
+        judged = json.loads(self.expect(
+            0, "evaluate", "--folds", "data", "--json", "--metrics", "NDCG@1-10", "--scores",
+            "full=result/scores/full-rank-3").stdout)
+        row = "".join(f'<td class="n">{value:.4f}</td>' for value in judged["systems"][0]["averages"].values())
+        self.assertIn("<tr><td>full-rank-3</td>" + row, self.page("result"))
+
+    def test_names_cannot_leave_their_place(self):
+        drawn_experiment(self, qid=lambda qid: f"{qid}{EVIL}", docid=lambda docid: f"{docid}{EVIL}",
+                         folder="re<b>sult", data="da<i>ta&'")
+        page = self.page("re<b>sult", "--title", f"T {EVIL} \x01")
+        found = self.expect_own(page)
+        self.assertIn(f"T {EVIL} \ufffd", found.words)
+        self.assertTrue(any(EVIL in text and text.startswith("Query ") for text in found.words))
+        if found.scripts:
+            data = json.loads(found.scripts[0])
+            self.assertTrue(all(qid.endswith(EVIL) for qid in data["parts"][0]["qids"]))
+        for form in ("markdown", "latex"):
+            self.expect(0, "report", "re<b>sult", "--format", form, "--out", f"r.{form}")
+            self.assertNotIn("<script", (self.folder / f"r.{form}").read_text().replace("\\textless{}", ""))
+
+    def test_several_experiments_stand_side_by_side(self):
+        drawn_experiment(self, "one")
+        self.expect(0, "experiment", "--folds", "data", "--out-dir", "two", *QUICK, "--method", "frequency")
+        page = self.page("one", "two", "--baseline", "feature", "--metric", "MAP")
+        words = self.expect_own(page).words
+        self.assertIn("Results: one, two", words)
+        for text in ("full-rank-3", "full-rank-3 (two)", "feature (baseline)", "full-rank-3 (two) against feature"):
+            self.assertIn(text, words)
+        self.expect(2, "report", "one", "--baseline", "nobody", "--out", "x", message="'nobody', expected one of feature, ")
+        self.expect(2, "report", "one", "--metric", "NDCG@3", "--out", "x", message="'NDCG@3', expected one of MAP, ")
+
+    def test_data_that_is_not_there(self):
+        drawn_experiment(self)
+        shutil.move(self.folder / "data", self.folder / "moved")
+        words = " ".join(Elements(self.page("result")).words)
+        self.assertIn("The test part of Fold2 of result is not where the manifest says", words)
+        self.assertNotIn("either ranking", words)
+        self.assertIn("either ranking", " ".join(Elements(self.page("result", "--folds", "moved")).words))
+        test = self.folder / "moved/Fold2/test.txt"
+        test.write_text(test.read_text() + "# another\n")
+        self.expect(3, "report", "result", "--folds", "moved", "--out", "x",
+                    message="moved/Fold2/test.txt: found another file than the test part that result is of")
+
+    def test_learning_curves(self):
+        self.expect(0, "sample", "--documents", "600", "--features", "9", "--queries", "30", "--fold-count", "3",
+                    "--out-dir", "data")
+        self.expect(0, "experiment", "--folds", "data", "--out-dir", "curves", "--systems", "rules,scorecard",
+                    "--budgets", "5%,20%,100%", "--ways", "chosen,random", "--random-draws", "2")
+        page = self.page("curves")
+        words = self.expect_own(page).words
+        self.assertIn("defaults, chosen: NDCG@10 by labels", words)
+        # A mean by hand.
+        rows = [line.split("\t") for line in (self.folder / "curves/curves.tsv").read_text().splitlines()[1:]]
+        head, rows = rows[0], rows[1:]
+        folds = {}
+        for row in rows:
+            row = dict(zip(head, row))
+            if (row["way"], row["share"], row["settings"], row["system"]) == ("random", "0.2", "defaults", "rules"):
+                folds.setdefault(row["fold"], []).append(float(row["NDCG@10"]))
+        self.assertEqual([len(draws) for draws in folds.values()], [2, 2, 2])
+        mean = sum(sum(draws) / 2 for draws in folds.values()) / 3
+        self.assertRegex(page, rf"<td>random</td><td>rules</td><td class=\"n\">20</td>.*{mean:.4f}")
+
+    def test_model_and_benchmarks(self):
+        drawn_experiment(self)
+        self.expect(0, "fit", "--train", "data/Fold1/train.txt", "--model", "m", "--members", "rules,scorecard,linear")
+        lines = [{"engine": "a<b", "input": "web", "seconds": 2.0, "bytes": 1e9, "ops": 4e9, "threads": 2,
+                  "peak_bytes_per_s": 1e9, "peak_ops_per_s": 1e10},
+                 {"engine": "b", "input": "web", "seconds": 0.5, "bytes": 2e9, "ops": 1e9}, {"commit": "0"}]
+        self.file("b.jsonl", "".join(json.dumps(line) + "\n" for line in lines).encode())
+        words = self.expect_own(self.page("--model", "m", "--bench", "b.jsonl", "--top", "3")).words
+        for text in ("Member 1, kind rules", "The rules that move scores furthest", "Member 2, kind scorecard",
+                     "Seconds: web", "Roofline: web", "a<b, threads 2", "0.25",
+                     "1 line has of the file no engine and seconds and is not shown."):
+            self.assertIn(text, words)
+
+    def test_texts_with_figures(self):
+        drawn_experiment(self)
+        self.expect(0, "report", "result", "--format", "markdown", "--out", "r.md")
+        text = (self.folder / "r.md").read_text()
+        figures = re.findall(r"!\[[^]]*\]\(<(\S+)>\)", text)
+        self.assertGreater(len(figures), 4)
+        for name in figures:
+            picture = (self.folder / name).read_text()
+            self.assertTrue(picture.startswith("<svg xmlns=") and picture.endswith("</svg>\n"))
+            Elements(picture)
+        self.expect(0, "report", "result", "--format", "latex", "--out", "r.tex")
+        text = (self.folder / "r.tex").read_text()
+        self.assertEqual(text.count("\\includesvg"), len(figures))
+        self.assertEqual(text.count("\\begin{longtable}"), text.count("\\end{longtable}"))
+        self.expect(2, "report", "result", "--format", "latex", message="--format latex needs --out")
+
+    def test_bad_input(self):
+        (self.folder / "empty").mkdir()
+        self.expect(3, "report", "empty", "--out", "x", message="empty: found neither results.json nor curves.tsv")
+        self.expect(2, "report", "--out", "x", message="expected folders that experiment or pipeline wrote")
+        drawn_experiment(self)
+        fold = self.folder / "result/folds/Fold2.json"
+        good = fold.read_text()
+        fold.write_text(good.replace('"Fold2"', '"Fold3"', 1))
+        self.expect(3, "report", "result", "--out", "x", message="Fold2.json: damaged")
+        fold.write_text(good)
+        results = self.folder / "result/results.json"
+        results.write_text(results.read_text().replace('"letor"', '"leto"', 1))
+        self.expect(3, "report", "result", "--out", "x", message="results.json: not the results of an experiment")
+        results.write_text("{")
+        self.expect(3, "report", "result", "--out", "x", message="results.json:1:2")
+        (self.folder / "curves").mkdir()
+        self.file("curves/curves.tsv", b"a\tb\n")
+        self.expect(3, "report", "curves", "--out", "x", message="curves.tsv:1:1: found another header")
+        self.file("b.jsonl", b'{"engine": "a", "seconds": 1}\n[]\n')
+        self.expect(3, "report", "--bench", "b.jsonl", "--out", "x", message="b.jsonl:2:1: found no JSON object")
+        self.assertFalse((self.folder / "x").exists())
+
+
+if __name__ == "__main__":
+    harness.main()
