@@ -91,8 +91,7 @@ class sss_index final : public metric_structure {
     }
     std::vector<std::uint32_t> left;
     for (auto const& one : codes_.within(query.rule(), to_pivot, query.bound(), first, last))
-      if (one.is_sure || !excludes(query, to_pivot, one.place))
-        left.push_back(objects_[one.place]);
+      if (one.is_sure || !excludes(query, to_pivot, one.place)) left.push_back(objects_[one.place]);
     query.compare(left);
   }
   /// Barrientos gives a search by radius alone. Objects whose bounds are the smallest come first,

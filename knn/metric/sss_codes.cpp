@@ -41,8 +41,7 @@ pivot_codes::pivot_codes(std::span<double const> table, std::size_t pivots) : pi
   codes_.resize(blocks * pivots * codes_a_block * (is_whole_ ? 1 : 2));
   for (std::size_t i = 0; i < objects; ++i)
     for (std::size_t p = 0; p < pivots; ++p) {
-      std::size_t const at =
-          (i / codes_a_block * pivots + p) * codes_a_block + i % codes_a_block;
+      std::size_t const at = (i / codes_a_block * pivots + p) * codes_a_block + i % codes_a_block;
       int const code = code_of(table[i * pivots + p]);
       if (is_whole_)
         put<std::uint8_t>(codes_.data(), at, code);

@@ -7,9 +7,62 @@
 #include <limits>
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 namespace rulerank::knn {
 namespace {
+
+class CodeKernels : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
+  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+};
+INSTANTIATE_TEST_SUITE_P(targets, CodeKernels,
+                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
+                         [](auto const& one) { return std::string(hwy::TargetName(one.param)); });
+
+template <class T>
+void expect_plain_loops() {
+  random_engine chance(3);
+  for (std::size_t const pivots : {0, 1, 7, 8, 9, 40}) {
+    std::vector<T> codes(pivots * codes_a_block);
+    for (T& code : codes) code = static_cast<T>(uniform_below(chance, 65536));
+    code_block const block{reinterpret_cast<std::byte const*>(codes.data()), sizeof(T), pivots};
+    constexpr unsigned most = std::numeric_limits<T>::max();
+    for (unsigned const width : {0U, most / 9, most / 2, most}) {
+      std::vector<code_range> ranges(pivots);
+      std::vector<std::uint16_t> from(pivots);
+      for (std::size_t p = 0; p < pivots; ++p) {
+        from[p] = static_cast<T>(uniform_below(chance, 65536));
+        // The first object is in all ranges.
+        unsigned const code = codes[p * codes_a_block];
+        unsigned const low = code - std::min(code, width / 2);
+        ranges[p] = {static_cast<std::uint16_t>(low),
+                     static_cast<std::uint16_t>(std::min(width, most - low))};
+      }
+      std::uint64_t inside = 0;
+      std::vector<std::uint16_t> apart(codes_a_block), expected(codes_a_block);
+      for (std::size_t i = 0; i < codes_a_block; ++i) {
+        bool is_inside = true;
+        for (std::size_t p = 0; p < pivots; ++p) {
+          unsigned const code = codes[p * codes_a_block + i];
+          is_inside = is_inside && code >= ranges[p].low &&
+                      code <= unsigned{ranges[p].low} + ranges[p].width;
+          unsigned const to_code = code > from[p] ? code - from[p] : from[p] - code;
+          expected[i] = std::max(expected[i], static_cast<std::uint16_t>(to_code));
+        }
+        inside |= std::uint64_t{is_inside} << i;
+      }
+      EXPECT_EQ(codes_in_ranges(block, ranges.data()), inside) << pivots << ' ' << width;
+      codes_apart(block, from.data(), apart.data());
+      EXPECT_EQ(apart, expected);
+    }
+  }
+}
+TEST_P(CodeKernels, DoWhatPlainLoopsDo) {
+  expect_plain_loops<std::uint8_t>();
+  expect_plain_loops<std::uint16_t>();
+}
 
 struct table_case {
   std::size_t objects, pivots;
