@@ -24,6 +24,7 @@ constexpr std::size_t parts = 4;  // of a node by one vantage point
 constexpr std::size_t points_a_node = 2;
 constexpr std::size_t most_points = 256;
 constexpr std::size_t points_a_look = 16;    // at an object, before others may come first
+constexpr std::size_t at_once = 8;           // compared before the k-th distance is looked at
 constexpr std::size_t objects_a_point = 32;  // at least, so that points cost little
 
 constexpr std::size_t sampled_objects = 384;  // points are chosen among them
@@ -82,7 +83,12 @@ class mvp_tree final : public metric_structure {
   std::uint32_t make(std::size_t bucket, std::span<std::uint32_t> objects, std::size_t level);
   std::uint32_t read(structure_reader& from, std::size_t level);
   void save(structure_arrays& to, std::uint32_t which) const;
+  std::vector<double> measure_points(metric_query& query) const;
+  template <class Each>
+  void for_each_child(metric_query const& query, std::vector<double> const& to, std::uint32_t which,
+                      double at_least, Each const& each) const;
   void look_closer(metric_query const& query, std::vector<double> const& to, waiting& at) const;
+  void look_through(metric_query const& query, std::vector<double> const& to, waiting& at) const;
   std::size_t first_point(std::size_t level) const { return level * points_a_node; }
   bool has_points(std::size_t level) const {
     return first_point(level) + points_a_node <= points_.size();
@@ -257,6 +263,28 @@ void mvp_tree::save(structure_arrays& to, std::uint32_t which) const {
   }
 }
 
+/// The distances of the points, which are objects too.
+std::vector<double> mvp_tree::measure_points(metric_query& query) const {
+  std::vector<double> to(points_.size());
+  query.measure(points_, to.data());
+  for (std::size_t p = 0; p < points_.size(); ++p) query.offer(points_[p], to[p]);
+  return to;
+}
+
+/// Calls each(node, how far its objects are at least) for the children of a node that are not all
+/// beyond the bound.
+template <class Each>
+void mvp_tree::for_each_child(metric_query const& query, std::vector<double> const& to,
+                              std::uint32_t which, double at_least, Each const& each) const {
+  std::size_t const first = first_point(level_[which]);
+  for (child const& below : nodes_[which].children) {
+    double most = at_least;
+    for (std::size_t p = 0; p < points_a_node; ++p)
+      most = std::max(most, query.rule().at_least(to[first + p], below.low[p], below.high[p]));
+    if (!query.is_beyond(most)) each(below.node, most);
+  }
+}
+
 /// Takes some more points into account: few excluded objects need all.
 void mvp_tree::look_closer(metric_query const& query, std::vector<double> const& to,
                            waiting& at) const {
@@ -272,11 +300,15 @@ void mvp_tree::look_closer(metric_query const& query, std::vector<double> const&
   at.points = static_cast<std::uint32_t>(end);
 }
 
+/// Takes all points into account, or as many as exclude the object.
+void mvp_tree::look_through(metric_query const& query, std::vector<double> const& to,
+                            waiting& at) const {
+  do look_closer(query, to, at);
+  while (at.points < points_.size() && !query.is_beyond(at.at_least));
+}
+
 void mvp_tree::search(metric_query& query) const {
-  constexpr std::size_t at_once = 8;
-  std::vector<double> to(points_.size());
-  query.measure(points_, to.data());
-  for (std::size_t p = 0; p < points_.size(); ++p) query.offer(points_[p], to[p]);
+  std::vector<double> const to = measure_points(query);
   std::priority_queue<waiting> next;
   if (!nodes_.empty()) next.push({0, 0});
   std::vector<std::uint32_t> left;
@@ -296,19 +328,17 @@ void mvp_tree::search(metric_query& query) const {
       left.clear();
       continue;
     }
-    std::size_t const first = first_point(level_[one.node]);
-    for (child const& below : here.children) {
-      double most = one.at_least;
-      for (std::size_t p = 0; p < points_a_node; ++p)
-        most = std::max(most, query.rule().at_least(to[first + p], below.low[p], below.high[p]));
-      if (!query.is_beyond(most)) next.push({most, below.node});
-    }
+    for_each_child(query, to, one.node, one.at_least,
+                   [&](std::uint32_t child_node, double at_least) {
+                     next.push({at_least, child_node});
+                   });
     for (std::uint32_t i = 0; i < here.bucket.size(); ++i) {
       waiting object{one.at_least, one.node, i};
       // Of a search by radius the order of objects does not matter.
-      do look_closer(query, to, object);
-      while (!query.shrinks() && object.points < points_.size() &&
-             !query.is_beyond(object.at_least));
+      if (query.shrinks())
+        look_closer(query, to, object);
+      else
+        look_through(query, to, object);
       if (query.is_beyond(object.at_least)) continue;
       if (query.shrinks())
         next.push(object);
@@ -321,31 +351,24 @@ void mvp_tree::search(metric_query& query) const {
 
 bool mvp_tree::search_some(metric_query& query, search_part const& part, std::uint64_t,
                            std::vector<search_part>& left) const {
-  constexpr std::size_t at_once = 8;
   if (part.region == 0) {
-    auto const to = std::make_shared<std::vector<double>>(points_.size());
-    query.measure(points_, to->data());
-    for (std::size_t p = 0; p < points_.size(); ++p) query.offer(points_[p], (*to)[p]);
+    auto const to = std::make_shared<std::vector<double> const>(measure_points(query));
     if (!nodes_.empty()) left.push_back({1, 0, 0, {}, to});
     return false;
   }
   std::vector<double> const& to = *part.to_pivots;
   node const& here = nodes_[part.region - 1];
-  std::size_t const first = first_point(level_[part.region - 1]);
-  for (child const& below : here.children) {
-    double most = part.at_least;
-    for (std::size_t p = 0; p < points_a_node; ++p)
-      most = std::max(most, query.rule().at_least(to[first + p], below.low[p], below.high[p]));
-    if (!query.is_beyond(most)) left.push_back({below.node + 1, 0, most, {}, part.to_pivots});
-  }
+  for_each_child(query, to, part.region - 1, part.at_least,
+                 [&](std::uint32_t child_node, double at_least) {
+                   left.push_back({child_node + 1, 0, at_least, {}, part.to_pivots});
+                 });
   std::sort(left.begin(), left.end(), [](search_part const& a, search_part const& b) {
     return a.at_least != b.at_least ? a.at_least < b.at_least : a.region < b.region;
   });
   std::vector<metric_candidate> order;
   for (std::uint32_t i = 0; i < here.bucket.size(); ++i) {
     waiting object{part.at_least, part.region - 1, i};
-    do look_closer(query, to, object);
-    while (object.points < points_.size() && !query.is_beyond(object.at_least));
+    look_through(query, to, object);
     if (!query.is_beyond(object.at_least)) order.push_back({object.at_least, here.bucket[i]});
   }
   std::sort(order.begin(), order.end(), nearer<value_order::smaller_is_nearer>{});
