@@ -390,6 +390,21 @@ TEST(metric_search, automatic_is_a_type_with_a_reason) {
   EXPECT_EQ(metric_index({}, many, options).type(), metric_index_type::lc);
 }
 
+/// Of 256 points a small radius needs few; a large one never costs more than all of them.
+TEST(metric_search, mvpt_measures_the_points_that_pay) {
+  auto const space = std::make_shared<word_space>(drawn_words(10000, 1, 12));
+  auto const queries = space->queries(drawn_words(20, 2, 12));
+  metric_index const index({}, space, {metric_index_type::mvpt});
+  auto const evaluations = [&](double radius) {
+    metric_work work;
+    index.search_range({}, *queries, radius, &work);
+    return work.evaluations;
+  };
+  EXPECT_LT(evaluations(0), 20u * 128);
+  EXPECT_LT(evaluations(0), evaluations(2));
+  EXPECT_EQ(evaluations(12), 20u * 10000);
+}
+
 TEST(check_metric, finds_a_breach_and_none_where_there_is_none) {
   std::vector<double> places;
   for (int i = 0; i < 50; ++i) places.push_back(i * .37);
