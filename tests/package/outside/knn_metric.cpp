@@ -12,8 +12,8 @@ using namespace rulerank;
 
 int main() {
   context const ctx;
-  auto const words = std::make_shared<knn::word_space>(
-      std::vector<std::string>{"casa", "perro", "caso", "gato"});
+  auto const words =
+      std::make_shared<knn::word_space>(std::vector<std::string>{"casa", "perro", "caso", "gato"});
   knn::metric_index(ctx, words, {.type = knn::metric_index_type::lc}).save(ctx, "words.index");
   auto const kept = knn::metric_index::open(ctx, "words.index");
   auto const near = kept.index.search_range(ctx, *kept.words->queries({"casas"}), 1);
