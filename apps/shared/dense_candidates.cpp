@@ -1,5 +1,6 @@
 #include "apps/shared/dense_candidates.hpp"
 
+#include "apps/shared/device_rule.hpp"
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
@@ -100,6 +101,12 @@ dense_candidates::dense_candidates(session& owner, dense_arguments const& argume
     throw error({topics_.name(), 1, 0}, fmt::format("found {}, expected {} as in {}",
                                                     counted(topics_.dimensions(), "dimension"),
                                                     documents_.dimensions(), documents_.name()));
+}
+
+double dense_candidates::search_seconds() const {
+  return dense_search_seconds(static_cast<double>(documents_.size()),
+                              static_cast<double>(documents_.dimensions()),
+                              static_cast<double>(topics_.size()));
 }
 
 void dense_candidates::prepare(session& owner, std::size_t documents,

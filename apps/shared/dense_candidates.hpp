@@ -53,6 +53,8 @@ class dense_candidates {
   /// Reads them. Throws `error` for vectors that are not one a topic or not of the same dimensions.
   dense_candidates(session& owner, dense_arguments const& arguments, std::size_t topics);
 
+  /// What one CPU thread takes for a search of all topics (device_rule.hpp).
+  double search_seconds() const;
   /// Makes them ready to be searched. Throws `error` for vectors that are not one a document.
   void prepare(session& owner, std::size_t documents, std::string const& collection);
   /// The k nearest documents of each topic, none of a topic whose vector is 0 but under l2.

@@ -155,9 +155,12 @@ pair_pool::pair_pool(session& owner, pool_arguments const& a,
   if (what.judgments)
     warn_of_ids(owner, *what.judgments, what.topics, a.topics, index_.ids(), a.collection);
   if (a.correct) correct_topics(owner, index_, what.topics);
-  owner.choose_device(places_of(knn::sparse_engines(), knn::sparse_engine_from(a.engine)),
-                      search_seconds(static_cast<double>(index_.ids().size()),
-                                     bytes_ahead(a.topics) / bytes_a_term));
+  double seconds = 0;
+  if (a.dense.by_text())
+    seconds += search_seconds(static_cast<double>(index_.ids().size()),
+                              bytes_ahead(a.topics) / bytes_a_term);
+  if (what.vectors) seconds += what.vectors->search_seconds();
+  owner.choose_device(places_of(knn::sparse_engines(), knn::sparse_engine_from(a.engine)), seconds);
   if (what.vectors) what.vectors->prepare(owner, index_.ids().size(), a.collection);
 }
 
