@@ -3,8 +3,11 @@
 #include "python/src/data.hpp"
 #include "python/src/discretizer.hpp"
 #include "python/src/evaluation.hpp"
+#include "python/src/mining.hpp"
+#include "python/src/neighbours.hpp"
 #include "python/src/ranker.hpp"
 #include "python/src/run.hpp"
+#include "python/src/sampler.hpp"
 
 #include <string>
 #include <vector>
@@ -21,6 +24,9 @@ NB_MODULE(_core, m) {
   python::add_discretizer(m);
   python::add_evaluation(m);
   python::add_ranker(m);
+  python::add_sampler(m);
+  python::add_mining(m);
+  python::add_neighbours(m);
   m.def("commit", [] { return std::string(rulerank::commit()); });
   m.def("devices", [] {
     std::vector<std::string> names;

@@ -2,15 +2,19 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rulerank import Discretizer, RuleRanker
+from rulerank import DenseNeighbors, Discretizer, MetricNeighbors, RuleRanker, SelectiveSampler
 
 # What is expected to fail, and why.
 ONE_ROW = {"check_fit2d_1sample": "the error is the program's: one row has no feature with two bins"}
+NAN = {"check_estimators_nan_inf": "the error is the program's: found nan in row 1, not NaN"}
 EXPECTED = {
     "RuleRanker": ONE_ROW | {
         "check_methods_subset_invariance": "the linear member that is recommended scores a row against the "
                                            "other rows of its query, and without qid all rows are one"},
     "RuleRanker('rules')": ONE_ROW,
+    "SelectiveSampler": ONE_ROW,
+    "DenseNeighbors": NAN,
+    "MetricNeighbors": NAN,
 }
 
 
@@ -20,7 +24,8 @@ def expected(estimator):
                         != "recommended" else name, {})
 
 
-@parametrize_with_checks([RuleRanker(), RuleRanker("rules"), Discretizer()],
+@parametrize_with_checks([RuleRanker(), RuleRanker("rules"), Discretizer(), SelectiveSampler(), DenseNeighbors(),
+                          MetricNeighbors()],
                          expected_failed_checks=expected)
 def test_estimators(estimator, check):
     check(estimator)
