@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -225,11 +226,11 @@ TEST(text_index, documents_in_memory_are_those_of_a_file) {
   datasets::read_documents({}, path, datasets::text_format::jsonl,
                            [&](datasets::text_document&& one) { documents.push_back(one); });
   for (int copy = 0; copy < 1200; ++copy)  // more than are counted together
-    documents.push_back({"e" + std::to_string(copy), "", {{"", "heat"}}});
+    documents.push_back({fmt::format("e{}", copy), "", {{"", "heat"}}});
   std::ofstream(path, std::ios::app) << [] {
     std::string lines;
     for (int copy = 0; copy < 1200; ++copy)
-      lines += "{\"id\": \"e" + std::to_string(copy) + "\", \"text\": \"heat\"}\n";
+      lines += fmt::format("{{\"id\": \"e{}\", \"text\": \"heat\"}}\n", copy);
     return lines;
   }();
   std::vector<std::string> files;

@@ -43,9 +43,7 @@ std::vector<std::tuple<std::uint32_t, std::vector<double>>> cuts_of(fitted_cuts 
   return all;
 }
 
-}  // namespace
-
-void add_discretizer(nb::module_& to) {
+void add_classes(nb::module_& to) {
   nb::class_<datasets::discretizer_options>(to, "DiscretizerOptions", "How features become items.")
       .def(
           "__init__",
@@ -93,7 +91,12 @@ void add_discretizer(nb::module_& to) {
           "The numbers of the features that have items, ascending.")
       .def_prop_ro("item_count", [](item_table const& of) { return of.items.items(); })
       .def("codes", &codes_of, "The bins, 255 for none; a view.");
+}
 
+}  // namespace
+
+void add_discretizer(nb::module_& to) {
+  add_classes(to);
   to.def(
       "fit_cuts",
       [](run_settings const& how, documents const& train,

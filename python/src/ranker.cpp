@@ -357,10 +357,7 @@ void add_recipes(nb::module_& to) {
       "The name, members and reason of a recommendation, and its recipes.");
 }
 
-}  // namespace
-
-void add_ranker(nb::module_& to) {
-  add_recipes(to);
+void add_model(nb::module_& to) {
   nb::class_<fitted_model>(to, "Model", "What fit makes and ranking needs: members, as one file.")
       .def_static(
           "from_bytes",
@@ -402,6 +399,13 @@ void add_ranker(nb::module_& to) {
         for (auto const& [feature, name] : names_of(of.model)) names.push_back(name);
         return names;
       });
+}
+
+}  // namespace
+
+void add_ranker(nb::module_& to) {
+  add_recipes(to);
+  add_model(to);
   to.def(
       "fit",
       [](run_settings const& how, documents const& train,
