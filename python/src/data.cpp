@@ -23,7 +23,7 @@ namespace rulerank::python {
 
 namespace {
 
-using nb::literals::operator""_a;
+using namespace nb::literals;
 
 template <class T>
 using input_matrix = nb::ndarray<T const, nb::ndim<2>, nb::device::cpu>;

@@ -17,7 +17,7 @@ namespace rulerank::python {
 
 namespace {
 
-using nb::literals::operator""_a;
+using namespace nb::literals;
 
 datasets::discretizer_options options_of(std::string const& method, int bins,
                                          std::string const& norm, std::string const& missing_values,

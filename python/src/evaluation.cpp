@@ -22,13 +22,14 @@ namespace rulerank::python {
 
 namespace {
 
-using nb::literals::operator""_a;
+using namespace nb::literals;
 
 /// A profile with the parts that are given; nothing else changes.
 eval::profile profile_of(std::string const& name, nb::dict const& parts) {
   eval::profile p = eval::make_profile(name);
-  for (auto const& [key, value] : parts) {
-    std::string const part = nb::cast<std::string>(key);
+  for (auto const& entry : parts) {
+    std::string const part = nb::cast<std::string>(entry.first);
+    nb::handle const value = entry.second;
     auto const word = [&] { return nb::cast<std::string>(value); };
     if (part == "gain")
       p.gain = eval::gain_from(word());

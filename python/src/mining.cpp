@@ -25,7 +25,7 @@ namespace rulerank::python {
 
 namespace {
 
-using nb::literals::operator""_a;
+using namespace nb::literals;
 
 /// Transactions as rows of item numbers.
 struct transaction_rows {

@@ -33,7 +33,7 @@ namespace rulerank::python {
 
 namespace {
 
-using nb::literals::operator""_a;
+using namespace nb::literals;
 
 using row_array = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 

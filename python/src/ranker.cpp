@@ -32,7 +32,7 @@ namespace rulerank::python {
 
 namespace {
 
-using nb::literals::operator""_a;
+using namespace nb::literals;
 using shared_cuts = std::shared_ptr<datasets::discretizer const>;
 
 /// A model that Python holds.
@@ -306,7 +306,7 @@ l2r::scorecard_options card_options(std::string const& loss, std::optional<doubl
 }
 
 void add_recipes(nb::module_& to) {
-  nb::class_<member_recipe>(to, "Recipe", "How to fit a member of a model.");
+  nb::class_<member_recipe> const recipe(to, "Recipe", "How to fit a member of a model.");
   to.def(
       "rules_recipe",
       [](datasets::discretizer_options const& discretizer, fitted_cuts const* cuts,

@@ -25,7 +25,7 @@ namespace rulerank::python {
 
 namespace {
 
-using nb::literals::operator""_a;
+using namespace nb::literals;
 
 /// How documents are chosen; the order of the features follows from the items.
 struct sampling {
