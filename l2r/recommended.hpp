@@ -66,7 +66,7 @@ struct recommendation {
   std::vector<recipe> recipes;
   std::string members;  ///< these, in words
   /// Of the system of linear equations that fitting solves, at most: the items of the scorecard of
-  /// the loss point; 0 without one. Solving takes 8 bytes times their square.
+  /// the loss point; 0 without one. Solving takes 16 bytes times their square.
   std::size_t unknowns = 0;
   std::string reason;  ///< the labels, and why these members are for them
 };

@@ -133,7 +133,7 @@ std::vector<l2r::recipe> recommended_recipes(
         "fitting the scorecard, of up to {}, may take {} and {:.1f} GB; fewer bins take less: "
         "--members scorecard,linear --loss point --method frequency --bins 5",
         counted(found.unknowns, "item"), length_of_time(seconds),
-        8e-9 * static_cast<double>(found.unknowns) * static_cast<double>(found.unknowns)));
+        16e-9 * static_cast<double>(found.unknowns) * static_cast<double>(found.unknowns)));
   owner.note("recommended", l2r::to_json(found, labels));
   return std::move(found.recipes);
 }
