@@ -180,6 +180,32 @@ TEST(dense_index_file, headers_and_values_that_cannot_be_are_told) {
   }
 }
 
+TEST(dense_index_file, types_and_sizes_that_no_search_takes_are_bad_input) {
+  temporary_folder const folder;
+  // The sections have the bytes that the header says, whatever their type is.
+  dense_index({}, vectors(small_integers(6 * 4), 4), {}).save({}, folder / "index");
+  std::string const good = bytes_of(folder / "index");
+  for (auto const& [type, dimensions] :
+       std::vector<std::pair<std::string, std::size_t>>{{"f64", 2}, {"i32", 4}}) {
+    std::string const told = told_by(written(
+        folder, "other", forged(good, [&, &type = type, &dimensions = dimensions](
+                                          auto, nlohmann::ordered_json& what) {
+          what["type"] = type;
+          what["dimensions"] = dimensions;
+        })));
+    EXPECT_NE(told.find("other:1:1: found rows of type " + type + ", expected f32, f16"),
+              std::string::npos)
+        << told;
+  }
+  std::string const told = told_by(
+      written(folder, "other", forged(good, [](auto, nlohmann::ordered_json& what) {
+                what["rows"] = std::uint64_t{0xffffffff};
+              })));
+  EXPECT_NE(told.find("other:1:1: found 4294967295 rows, expected fewer than 4294967295"),
+            std::string::npos)
+      << told;
+}
+
 TEST(dense_index_file, what_is_no_index_or_cannot_be_written_is_told) {
   temporary_folder const folder;
   EXPECT_NE(told_by(folder / "absent"), "");
