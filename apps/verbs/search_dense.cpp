@@ -3,6 +3,7 @@
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/memory_gate.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
 #include "datasets/fields.hpp"
@@ -13,6 +14,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -110,6 +113,16 @@ void name_files(session& owner, search_dense_arguments const& arguments) {
   if (arguments.collection.empty()) owner.input(arguments.index);
 }
 
+/// Throws `usage_error` where rows have numbers that the values of --out, int32, do not hold.
+void expect_numbers_fit(search_dense_arguments const& arguments, std::size_t rows) {
+  constexpr std::size_t most = std::size_t{1} << 31;
+  if (is_vectors_name(arguments.out) && rows > most)
+    throw usage_error(
+        fmt::format("--out {}: found {}, expected no more than {}, whose numbers are int32; a name "
+                    "that says no vectors has lines",
+                    arguments.out, counted(rows, "row"), most));
+}
+
 /// The rows whose numbers a file lists, one a line.
 std::vector<std::uint64_t> read_filter(session& owner, std::string const& path, std::size_t rows) {
   if (path.empty()) return {};
@@ -197,7 +210,7 @@ class dense_output {
       votes_.emplace(arguments.votes, arguments.classes);
       votes_->learn(labels);
     }
-    if (is_vectors_name(arguments.out)) rows_.reserve(queries.size() * arguments.k);
+    if (is_vectors_name(arguments.out)) take_matrices(queries.size());
   }
 
   /// The neighbours of queries from `first` on.
@@ -205,10 +218,13 @@ class dense_output {
     for (std::size_t q = 0; q < found.queries; ++q) write(first, q, found);
     if (votes_) votes_->add(first, query_labels_, found);
     if (!is_vectors_name(arguments_.out)) return;
-    for (std::uint32_t const row : found.id)
-      rows_.push_back(row == knn::no_neighbour ? -1 : static_cast<std::int32_t>(row));
-    if (!arguments_.values.empty())
-      for (double const value : found.value) values_.push_back(static_cast<float>(value));
+    for (std::size_t q = 0; q < found.queries; ++q) {
+      std::size_t const at = (first + q) * arguments_.k;
+      for (std::size_t i = 0; i < found.count_of(q); ++i) {
+        rows_[at + i] = static_cast<std::int32_t>(found.ids_of(q)[i]);
+        if (!values_.empty()) values_[at + i] = static_cast<float>(found.values_of(q)[i]);
+      }
+    }
   }
   void add_range(std::size_t first, knn::rows_in_range const& found) {
     for (std::size_t q = 0; q + 1 < found.begin.size(); ++q) {
@@ -238,6 +254,21 @@ class dense_output {
   std::optional<class_votes> const& votes() const { return votes_; }
 
  private:
+  /// Memory for all of --out and --values, k entries a query: -1 and 0 until neighbours come.
+  void take_matrices(std::size_t queries) {
+    bool const with_values = !arguments_.values.empty();
+    std::size_t const k = arguments_.k;
+    std::size_t const entry = sizeof(std::int32_t) + (with_values ? sizeof(float) : 0);
+    constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+    memory_gate().take({k <= most / entry / queries ? queries * k * entry : most,
+                        fmt::format("--out {}: {} entries of each of {}", arguments_.out, k,
+                                    counted(queries, "query", "queries")),
+                        "use a smaller --k, fewer queries at a time, or a name that says lines"},
+                       [&] {
+                         rows_.assign(queries * k, -1);
+                         if (with_values) values_.assign(queries * k, 0);
+                       });
+  }
   /// The lines of the q-th query of `found`, whose first query is the `first`.
   void write(std::size_t first, std::size_t q, knn::neighbours const& found) {
     std::string const query = query_ids_.of(first + q);
@@ -261,24 +292,25 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
                     knn::dense_filter const& filter, dense_output& out,
                     knn::dense_search_work& work) {
   auto const timer = owner.stage("search");
+  // There are no more neighbours than rows.
+  std::size_t const k = std::clamp<std::size_t>(index.size(), 1, arguments.k);
   // As many queries as have neighbours for some 400 MB.
   std::size_t const together =
-      arguments.radius ? 256
-                       : std::clamp<std::size_t>((std::size_t{1} << 25) / arguments.k, 1, 4096);
+      arguments.radius ? 256 : std::clamp<std::size_t>((std::size_t{1} << 25) / k, 1, 4096);
   for (std::size_t first = 0; first < queries.size(); first += together) {
     auto const some = queries.rows(first, std::min(together, queries.size() - first));
     if (arguments.radius)
       out.add_range(first, index.search_range(owner.ctx(), some, *arguments.radius, filter, &work));
     else
-      out.add(first, index.search(owner.ctx(), some, arguments.k, filter, &work));
+      out.add(first, index.search(owner.ctx(), some, k, filter, &work));
     owner.ctx().report("search", first + some.size(), queries.size());
   }
 }
 
 /// Searches for the neighbours of all queries and writes them.
-void search(session& owner, search_dense_arguments& arguments, knn::dense_index const& index,
+void search(session& owner, search_dense_arguments const& arguments, knn::dense_index const& index,
             datasets::vectors const& queries, nlohmann::ordered_json& summary) {
-  arguments.k = std::min(arguments.k, index.size());
+  expect_numbers_fit(arguments, index.size());
   auto const filter = read_filter(owner, arguments.filter, index.size());
   auto const labels = read_labels(owner, arguments.labels, index.size(), "rows");
   auto const query_labels = read_labels(owner, arguments.query_labels, queries.size(), "queries");
@@ -314,6 +346,7 @@ knn::dense_index prepare(session& owner, search_dense_arguments const& arguments
   if (!arguments.collection.empty()) {
     auto const timer = owner.stage("read");
     rows = read_searched_vectors(owner.ctx(), arguments.collection);
+    expect_numbers_fit(arguments, rows.size());
   }
   // Of an index its size says about how many numbers there are.
   double const numbers =
@@ -334,10 +367,9 @@ knn::dense_index prepare(session& owner, search_dense_arguments const& arguments
   return made;
 }
 
-void search_dense(session& owner, search_dense_arguments const& given, CLI::App const& verb) {
-  check_usage(given, verb);
-  name_files(owner, given);
-  search_dense_arguments arguments = given;
+void search_dense(session& owner, search_dense_arguments const& arguments, CLI::App const& verb) {
+  check_usage(arguments, verb);
+  name_files(owner, arguments);
   datasets::vectors queries;
   if (!arguments.queries.empty()) {
     auto const timer = owner.stage("read");

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import random
 import resource
 import struct
@@ -157,6 +158,46 @@ class SearchDense(harness.CommandLine):
         run = (self.folder / "near.run").read_text().splitlines()
         self.assertEqual(len(run), 10)
         self.assertEqual(run[0].split()[:4], ["0", "Q0", str(found[0][0]), "1"])
+
+    def test_files_of_rows_are_padded(self):
+        rows, queries = drawn(5, 3, 8), drawn(4, 3, 9)
+        base, asked = self.inputs(rows, queries)
+        line = ["search", "dense", "--collection", base, "--queries", asked]
+        expected = nearest(rows, queries, "l2")
+        for k in (5, 6, 9):
+            self.expect(0, *line, "--k", k, "--out", "near.ivecs", "--values", "near.fvecs")
+            found = read_vecs((self.folder / "near.ivecs").read_bytes(), "i")
+            values = read_vecs((self.folder / "near.fvecs").read_bytes(), "f")
+            self.assertEqual(found, [[row for _, row in all] + [-1] * (k - 5) for all in expected])
+            self.assertEqual([len(row) for row in values], [k] * 4)
+            self.assertEqual([row[5:] for row in values], [[0.0] * (k - 5)] * 4)
+            self.expect(0, *line, "--k", k, "--out", "near.npy")
+            npy = (self.folder / "near.npy").read_bytes()
+            self.assertIn(f"'shape': (4, {k})".encode(), npy[:128])
+            self.assertEqual(npy[-4 * 4 * k:], b"".join(struct.pack(f"<{k}i", *row) for row in found))
+        # Lines have no padding, so k may be any number.
+        self.assertEqual({q: all for q, all in enumerate(expected)},
+                         self.lines("--collection", base, "--queries", asked, "--k", 1 << 40))
+
+    def test_more_rows_in_a_file_than_memory_holds(self):
+        base, asked = self.inputs([[0.0]] * 20, [[0.0]] * 1000)
+        limit = 800 << 20
+        line = ["search", "dense", "--collection", base, "--queries", asked, "--threads", 1]
+        for k, entry in ((300_000, 300_000), (1 << 40, 1 << 40)):
+            self.expect(2, *line, "--k", k, "--out", "near.ivecs", message=f"--out near.ivecs: {entry} entries of each of 1000 "
+                        "queries need", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.expect(2, *line, "--k", 300_000, "--out", "near.ivecs", message="use a smaller --k, fewer queries at a time",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assertFalse((self.folder / "near.ivecs").exists())
+
+    def test_numbers_of_rows_that_a_file_does_not_hold(self):
+        many = self.folder / "many.u8bin"
+        many.write_bytes(struct.pack("<2I", (1 << 31) + 1, 1))
+        os.truncate(many, 8 + (1 << 31) + 1)  # zeros that take no space
+        asked = self.file("asked.u8bin", struct.pack("<2I", 1, 1) + b"\0")
+        for name in ("near.ivecs", "near.ibin", "near.npy"):
+            self.expect(2, "search", "dense", "--collection", many, "--queries", asked, "--k", 1, "--out", name,
+                        message=f"--out {name}: found 2147483649 rows, expected no more than 2147483648")
 
     def test_ids(self):
         base, asked = self.inputs([[0, 0], [3, 0], [9, 9]], [[1, 0], [9, 8]])
