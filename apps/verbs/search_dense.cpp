@@ -44,6 +44,7 @@ struct search_dense_arguments : neighbour_paths {
   std::string classes;
   std::optional<double> radius;
   std::size_t k = 30;
+  bool verify = false;
 };
 
 /// Whether a file is of vectors by its name.
@@ -57,8 +58,10 @@ void check_sources(search_dense_arguments const& arguments, CLI::App const& verb
     throw usage_error("no rows, expected --collection or --index");
   if (arguments.queries.empty() && arguments.index.empty())
     throw usage_error("nothing to do, expected --queries, or --index to write the index to");
-  if (arguments.queries.empty() && arguments.collection.empty())
-    throw usage_error("nothing to do, expected --queries, or --collection to index");
+  if (arguments.verify && (arguments.index.empty() || !arguments.collection.empty()))
+    throw usage_error("--verify: expected --index without --collection, an index that was made");
+  if (arguments.queries.empty() && arguments.collection.empty() && !arguments.verify)
+    throw usage_error("nothing to do, expected --queries, or --collection to index, or --verify");
   if (arguments.collection.empty() && verb.count("--metric") > 0)
     throw usage_error(
         "--metric beside --index without --collection: the index has been made, and has its own");
@@ -381,6 +384,11 @@ void search_dense(session& owner, search_dense_arguments const& arguments, CLI::
   if (!arguments.collection.empty() && !arguments.index.empty())
     owner.say(fmt::format("{} of {} in {}", counted(index.size(), "row"),
                           counted(index.dimensions(), "value"), arguments.index));
+  if (arguments.verify) {
+    owner.say(fmt::format("{}: header, checksums and all {} of {} are right", arguments.index,
+                          counted(index.size(), "row"), counted(index.dimensions(), "value")));
+    summary["verified"] = true;
+  }
   if (!arguments.queries.empty()) {
     owner.expect_device_for(engine.name, engine.where);
     search(owner, arguments, index, queries, summary);
@@ -409,6 +417,9 @@ void add_search_dense(CLI::App& search, session& owner) {
   path_option(*verb, "--index", arguments->index,
               "Where --collection goes as an index; without --collection, an index to open")
       ->type_name("FILE");
+  verb->add_flag("--verify", arguments->verify,
+                 "Say that an index has the bytes that were written, or where it has not; every "
+                 "opening checks that. Goes without --queries too");
   path_option(*verb, "--queries", arguments->queries, "Queries, in a form of the rows")
       ->type_name("FILE");
   number_option(*verb, "--k", arguments->k, "Neighbours of a query", {1, std::size_t{1} << 40});

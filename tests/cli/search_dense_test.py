@@ -199,6 +199,22 @@ class SearchDense(harness.CommandLine):
             self.expect(2, "search", "dense", "--collection", many, "--queries", asked, "--k", 1, "--out", name,
                         message=f"--out {name}: found 2147483649 rows, expected no more than 2147483648")
 
+    def test_verify(self):
+        base, asked = self.inputs(drawn(40, 3, 1), drawn(4, 3, 2))
+        self.expect(0, "search", "dense", "--collection", base, "--index", "kept", "--quiet")
+        said = "kept: header, checksums and all 40 rows of 3 values are right"
+        self.expect(0, "search", "dense", "--index", "kept", "--verify", message=said)
+        done = self.expect(0, "search", "dense", "--index", "kept", "--verify", "--queries", asked, "--json", "--out", "o",
+                           message=said)
+        self.assertIs(json.loads(done.stdout)["verified"], True)
+        kept = (self.folder / "kept").read_bytes()
+        for at in (3, 20, 70, 64 + 40 * 12 - 1, len(kept) - 2):
+            changed = self.file("changed", kept[:at] + bytes([kept[at] ^ 1]) + kept[at + 1:])
+            self.expect(3, "search", "dense", "--index", changed, "--verify", message="changed:1:1: ")
+        for wrong in (["--collection", base], ["--collection", base, "--index", "new"]):
+            self.expect(2, "search", "dense", *wrong, "--queries", asked, "--verify",
+                        message="--verify: expected --index without --collection")
+
     def test_ids(self):
         base, asked = self.inputs([[0, 0], [3, 0], [9, 9]], [[1, 0], [9, 8]])
         ids, asked_ids = self.file("ids", b"a b\nc\nd"), self.file("asked", b"p\r\nq\r\n")
