@@ -13,13 +13,16 @@
 #include "knn/dense/search.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,8 +33,10 @@ namespace {
 
 struct search_dense_arguments : neighbour_paths {
   std::string collection;
+  std::string collection_format = "auto";
   std::string index;
   std::string queries;
+  std::string queries_format = "auto";
   std::string filter;
   std::string ids;
   std::string query_ids;
@@ -47,9 +52,26 @@ struct search_dense_arguments : neighbour_paths {
   bool verify = false;
 };
 
-/// Whether a file is of vectors by its name.
-bool is_vectors_name(std::string_view name) {
-  return name.ends_with(".ivecs") || name.ends_with(".ibin") || name.ends_with(".npy");
+/// Whether a name ends with one of these, in letters of either case.
+bool ends_with_any(std::string name, std::initializer_list<std::string_view> ends) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](std::string_view end) { return name.ends_with(end); });
+}
+/// Whether --out has numbers of rows, in a format that holds them, and not lines.
+bool is_matrix_name(std::string const& name) {
+  return ends_with_any(name, {".ivecs", ".ibin", ".npy"});
+}
+/// Whether a name says a format of vectors, compressed or not.
+bool is_vectors_name(std::string name) {
+  for (std::string_view const end : {".gz", ".zst"})
+    if (ends_with_any(name, {end})) name.resize(name.size() - end.size());
+  for (datasets::named_vectors_format const& one : datasets::vectors_formats())
+    if (one.which != datasets::vectors_format::automatic &&
+        ends_with_any(name, {fmt::format(".{}", one.name)}))
+      return true;
+  return false;
 }
 
 /// What is there to do: rows, or an index that was made; queries, or an index to make.
@@ -73,9 +95,39 @@ void check_sources(search_dense_arguments const& arguments, CLI::App const& verb
     if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --queries", name));
 }
 
+/// What the names of inputs and outputs say, or do not.
+void check_names(search_dense_arguments const& arguments, CLI::App const& verb) {
+  for (auto const& [name, path, format] :
+       {std::tuple{"--collection", &arguments.collection, &arguments.collection_format},
+        std::tuple{"--queries", &arguments.queries, &arguments.queries_format}}) {
+    if (path->empty() && *format != "auto")
+      throw usage_error(fmt::format("{}-format without {}", name, name));
+    if (*path == "-" && *format == "auto")
+      throw usage_error(fmt::format(
+          "{} -: standard input has no name that says its format, expected {}-format", name, name));
+  }
+  if (is_vectors_name(arguments.out) && !is_matrix_name(arguments.out))
+    throw usage_error(
+        fmt::format("--out {}: found a name of vectors, expected one in .ivecs, .ibin or .npy, "
+                    "which hold numbers of rows and are written as they are, or another for lines",
+                    arguments.out));
+  if (!arguments.values.empty() && !ends_with_any(arguments.values, {".fvecs", ".fbin", ".npy"}))
+    throw usage_error(
+        fmt::format("--values {}: expected a name in .fvecs, .fbin or .npy", arguments.values));
+  if (verb.count("--tag") > 0 && arguments.run.empty())
+    throw usage_error("--tag without --run, whose last column it is");
+  if (!is_matrix_name(arguments.out) || !arguments.run.empty()) return;
+  for (char const* const name : {"--ids", "--query-ids"})
+    if (verb.count(name) > 0)
+      throw usage_error(fmt::format(
+          "{} beside --out {}, which has numbers of rows; expected lines, or --run beside it", name,
+          arguments.out));
+}
+
 void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) {
   check_sources(arguments, verb);
-  bool const in_rows = is_vectors_name(arguments.out);
+  check_names(arguments, verb);
+  bool const in_rows = is_matrix_name(arguments.out);
   if (arguments.radius)
     for (char const* const name : {"--k", "--values", "--votes"})
       if (verb.count(name) > 0) throw usage_error(fmt::format("{} beside --radius", name));
@@ -116,10 +168,17 @@ void name_files(session& owner, search_dense_arguments const& arguments) {
   if (arguments.collection.empty()) owner.input(arguments.index);
 }
 
+/// One of the words that `vectors_formats` lists.
+datasets::vectors_format format_named(std::string_view name) {
+  auto const known = datasets::vectors_formats();
+  return std::find_if(known.begin(), known.end(), [&](auto const& one) { return one.name == name; })
+      ->which;
+}
+
 /// Throws `usage_error` where rows have numbers that the values of --out, int32, do not hold.
 void expect_numbers_fit(search_dense_arguments const& arguments, std::size_t rows) {
   constexpr std::size_t most = std::size_t{1} << 31;
-  if (is_vectors_name(arguments.out) && rows > most)
+  if (is_matrix_name(arguments.out) && rows > most)
     throw usage_error(
         fmt::format("--out {}: found {}, expected no more than {}, whose numbers are int32; a name "
                     "that says no vectors has lines",
@@ -207,20 +266,20 @@ class dense_output {
         query_labels_(query_labels),
         ids_(std::move(ids)),
         query_ids_(std::move(query_ids)),
-        lines_(is_vectors_name(arguments.out) ? std::string() : arguments.out, arguments.run,
+        lines_(is_matrix_name(arguments.out) ? std::string() : arguments.out, arguments.run,
                arguments.tag) {
     if (!arguments.votes.empty()) {
       votes_.emplace(arguments.votes, arguments.classes);
       votes_->learn(labels);
     }
-    if (is_vectors_name(arguments.out)) take_matrices(queries.size());
+    if (is_matrix_name(arguments.out)) take_matrices(queries.size());
   }
 
   /// The neighbours of queries from `first` on.
   void add(std::size_t first, knn::neighbours const& found) {
     for (std::size_t q = 0; q < found.queries; ++q) write(first, q, found);
     if (votes_) votes_->add(first, query_labels_, found);
-    if (!is_vectors_name(arguments_.out)) return;
+    if (!is_matrix_name(arguments_.out)) return;
     for (std::size_t q = 0; q < found.queries; ++q) {
       std::size_t const at = (first + q) * arguments_.k;
       for (std::size_t i = 0; i < found.count_of(q); ++i) {
@@ -246,7 +305,7 @@ class dense_output {
     lines_.flush();
     if (votes_) votes_->flush();
     std::size_t const k = arguments_.k;
-    if (is_vectors_name(arguments_.out))
+    if (is_matrix_name(arguments_.out))
       datasets::write_vectors(owner.ctx(), arguments_.out, datasets::vectors(std::move(rows_), k));
     if (!arguments_.values.empty())
       datasets::write_vectors(owner.ctx(), arguments_.values,
@@ -348,7 +407,8 @@ knn::dense_index prepare(session& owner, search_dense_arguments const& arguments
   datasets::vectors rows;
   if (!arguments.collection.empty()) {
     auto const timer = owner.stage("read");
-    rows = read_searched_vectors(owner.ctx(), arguments.collection);
+    rows = read_searched_vectors(owner.ctx(), arguments.collection,
+                                 format_named(arguments.collection_format));
     expect_numbers_fit(arguments, rows.size());
   }
   // Of an index its size says about how many numbers there are.
@@ -376,7 +436,8 @@ void search_dense(session& owner, search_dense_arguments const& arguments, CLI::
   datasets::vectors queries;
   if (!arguments.queries.empty()) {
     auto const timer = owner.stage("read");
-    queries = read_searched_vectors(owner.ctx(), arguments.queries);
+    queries = read_searched_vectors(owner.ctx(), arguments.queries,
+                                    format_named(arguments.queries_format));
   }
   knn::dense_index const index = prepare(owner, arguments, queries);
   auto const& engine = *find_engine(knn::dense_engines(), index.engine());
@@ -414,6 +475,11 @@ void add_search_dense(CLI::App& search, session& owner) {
   path_option(*verb, "--collection", arguments->collection,
               "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx")
       ->type_name("FILE");
+  std::vector<std::string> formats;
+  for (datasets::named_vectors_format const& one : datasets::vectors_formats())
+    formats.emplace_back(one.name);
+  word_option(*verb, "--collection-format", arguments->collection_format, formats,
+              "The rows' format; auto: by the name");
   path_option(*verb, "--index", arguments->index,
               "Where --collection goes as an index; without --collection, an index to open")
       ->type_name("FILE");
@@ -422,6 +488,8 @@ void add_search_dense(CLI::App& search, session& owner) {
                  "opening checks that. Goes without --queries too");
   path_option(*verb, "--queries", arguments->queries, "Queries, in a form of the rows")
       ->type_name("FILE");
+  word_option(*verb, "--queries-format", arguments->queries_format, formats,
+              "The queries' format, likewise");
   number_option(*verb, "--k", arguments->k, "Neighbours of a query", {1, std::size_t{1} << 40});
   verb->add_option("--metric", arguments->metric, "l2, ip (inner product) or cosine")
       ->capture_default_str();

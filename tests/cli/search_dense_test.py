@@ -199,6 +199,44 @@ class SearchDense(harness.CommandLine):
             self.expect(2, "search", "dense", "--collection", many, "--queries", asked, "--k", 1, "--out", name,
                         message=f"--out {name}: found 2147483649 rows, expected no more than 2147483648")
 
+    def test_names_of_outputs(self):
+        base, asked = self.inputs(drawn(20, 3, 8), drawn(5, 3, 9))
+        ids = self.file("ids", b"".join(b"r%d\n" % row for row in range(20)))
+        line = ["search", "dense", "--collection", base, "--queries", asked]
+        for name in ("near.fvecs", "near.fbin", "near.bvecs", "near.u8bin", "near.i8bin", "near.idx",
+                     "near.ivecs.gz", "near.npy.zst", "near.FBIN"):
+            self.expect(2, *line, "--out", name, message=f"--out {name}: found a name of vectors, expected one in .ivecs")
+            self.assertFalse((self.folder / name).exists())
+        for name in ("v.ivecs", "v.fvecs.gz", "v"):
+            self.expect(2, *line, "--out", "near.ivecs", "--values", name,
+                        message=f"--values {name}: expected a name in .fvecs, .fbin or .npy")
+        self.expect(2, *line, "--tag", "mine", message="--tag without --run")
+        for option in ("--ids", "--query-ids"):
+            self.expect(2, *line, "--out", "near.npy", option, ids, message=f"{option} beside --out near.npy")
+        self.expect(0, *line, "--out", "near.IVECS", "--ids", ids, "--run", "near.run", "--k", 2)
+        self.assertEqual(len(read_vecs((self.folder / "near.IVECS").read_bytes(), "i")), 5)
+        self.assertEqual((self.folder / "near.run").read_text().split()[2][0], "r")
+
+    def test_standard_input(self):
+        rows, queries = drawn(20, 3, 8), drawn(5, 3, 9)
+        base, asked = self.inputs(rows, queries)
+        line = ["search", "dense", "--k", 4]
+        expected = self.expect(0, *line, "--collection", base, "--queries", asked).stdout
+        self.assertEqual(self.expect(0, *line, "--collection", "-", "--collection-format", "fvecs", "--queries", asked,
+                                     input=fvecs(rows)).stdout, expected)
+        self.assertEqual(self.expect(0, *line, "--collection", base, "--queries", "-", "--queries-format", "fvecs",
+                                     input=fvecs(queries)).stdout, expected)
+        named = self.file("base", fvecs(rows))
+        self.assertEqual(self.expect(0, *line, "--collection", named, "--collection-format", "fvecs", "--queries", asked).stdout,
+                         expected)
+        self.expect(2, *line, "--collection", "-", "--queries", asked, input=fvecs(rows),
+                    message="--collection -: standard input has no name that says its format, expected --collection-format")
+        self.expect(2, *line, "--collection", base, "--queries", "-", message="expected --queries-format")
+        self.expect(2, *line, "--collection", named, "--queries", asked, message="base: the name says no format of vectors")
+        self.expect(2, *line, "--collection", base, "--queries", asked, "--queries-format", "fvec", message="fvec")
+        self.expect(2, "search", "dense", "--collection", base, "--index", "i", "--queries-format", "npy",
+                    message="--queries-format without --queries")
+
     def test_verify(self):
         base, asked = self.inputs(drawn(40, 3, 1), drawn(4, 3, 2))
         self.expect(0, "search", "dense", "--collection", base, "--index", "kept", "--quiet")
