@@ -16,10 +16,13 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -90,8 +93,10 @@ void check_sources(search_dense_arguments const& arguments, CLI::App const& verb
   if (arguments.index == "-")
     throw usage_error("--index: found -, expected a file, which is mapped and not read");
   if (!arguments.queries.empty()) return;
-  for (char const* const name : {"--out", "--values", "--run", "--tag", "--ids", "--query-ids",
-                                 "--votes", "--k", "--radius", "--filter", "--engine"})
+  if (arguments.collection.empty() && !arguments.ids.empty())
+    throw usage_error("--ids without --queries");
+  for (char const* const name : {"--out", "--values", "--run", "--tag", "--query-ids", "--votes",
+                                 "--k", "--radius", "--filter", "--engine"})
     if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --queries", name));
 }
 
@@ -117,11 +122,12 @@ void check_names(search_dense_arguments const& arguments, CLI::App const& verb) 
   if (verb.count("--tag") > 0 && arguments.run.empty())
     throw usage_error("--tag without --run, whose last column it is");
   if (!is_matrix_name(arguments.out) || !arguments.run.empty()) return;
-  for (char const* const name : {"--ids", "--query-ids"})
-    if (verb.count(name) > 0)
-      throw usage_error(fmt::format(
-          "{} beside --out {}, which has numbers of rows; expected lines, or --run beside it", name,
-          arguments.out));
+  // The rows' ids are also for --filter, and kept with an index.
+  bool const uses_ids = !arguments.filter.empty() || !arguments.index.empty();
+  if (!arguments.query_ids.empty() || (!arguments.ids.empty() && !uses_ids))
+    throw usage_error(
+        fmt::format("{} beside --out {}, which has numbers; expected lines, or --run beside it",
+                    arguments.query_ids.empty() ? "--ids" : "--query-ids", arguments.out));
 }
 
 void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) {
@@ -185,44 +191,34 @@ void expect_numbers_fit(search_dense_arguments const& arguments, std::size_t row
                     arguments.out, counted(rows, "row"), most));
 }
 
-/// The rows whose numbers a file lists, one a line.
-std::vector<std::uint64_t> read_filter(session& owner, std::string const& path, std::size_t rows) {
-  if (path.empty()) return {};
-  std::vector<std::uint64_t> words((rows + 63) / 64);
-  auto const text = datasets::open_text(owner.ctx(), path);
-  std::string const name = datasets::display_name(path);
-  std::vector<datasets::field> fields;
-  datasets::for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t number) {
-    datasets::split_fields(line, fields);
-    if (fields.empty()) return;
-    std::string_view const found = fields[0].text;
-    std::size_t row = 0;
-    auto const end = found.data() + found.size();
-    auto const [at, wrong] = std::from_chars(found.data(), end, row);
-    if (wrong != std::errc() || at != end || row >= rows)
-      throw error({name, number, fields[0].column},
-                  fmt::format("found {}, expected the number of a row below {}",
-                              datasets::quoted(found), rows));
-    if (fields.size() > 1)
-      throw error(
-          {name, number, fields[1].column},
-          fmt::format("found {}, expected one number a line", datasets::quoted(fields[1].text)));
-    words[row / 64] |= std::uint64_t{1} << (row % 64);
-  });
-  datasets::expect_unchanged(*text, name);
-  return words;
-}
-
 /// Ids of rows, a line each.
 struct id_list {
   std::string bytes;
   std::vector<std::uint64_t> begin{0};
 
+  bool empty() const { return bytes.empty(); }
   knn::string_table table() const { return {bytes, begin}; }
   /// Of the row, its number where there are no ids.
   std::string of(std::size_t row) const {
-    return bytes.empty() ? std::to_string(row) : std::string(table()[row]);
+    return empty() ? std::to_string(row) : std::string(table()[row]);
   }
+};
+
+/// What rows are called: by --ids, else by the index's own ids, else by their numbers.
+class row_names {
+ public:
+  row_names(id_list given, knn::dense_index const& index)
+      : given_(std::move(given)), index_(&index) {}
+
+  std::size_t size() const { return index_->size(); }
+  bool are_numbers() const { return given_.empty() && !index_->has_ids(); }
+  std::string of(std::uint32_t row) const {
+    return given_.empty() ? std::to_string(index_->id_of(row)) : given_.of(row);
+  }
+
+ private:
+  id_list given_;
+  knn::dense_index const* index_;
 };
 
 id_list read_ids(session& owner, std::string const& path, std::size_t expected,
@@ -246,6 +242,78 @@ id_list read_ids(session& owner, std::string const& path, std::size_t expected,
   return ids;
 }
 
+/// Ids as an index keeps them.
+std::vector<std::int64_t> numbers_of(id_list const& ids, std::string const& path) {
+  std::size_t const count = ids.begin.size() - 1;
+  std::vector<std::int64_t> numbers(count);
+  for (std::size_t row = 0; row < count; ++row) {
+    std::string_view const id = ids.table()[row];
+    auto const [at, wrong] = std::from_chars(id.data(), id.data() + id.size(), numbers[row]);
+    if (wrong != std::errc() || at != id.data() + id.size() || std::to_string(numbers[row]) != id)
+      throw error({datasets::display_name(path), row + 1, 1},
+                  fmt::format("found the id {}, expected a whole number of 64 bits, as an index "
+                              "keeps it; an index of rows with other ids is made without --ids "
+                              "and searched with them",
+                              datasets::quoted(id)));
+  }
+  return numbers;
+}
+
+/// The row of a number, alone in its line.
+std::size_t row_of(std::string_view line, source_position at, std::size_t rows) {
+  std::vector<datasets::field> fields;
+  datasets::split_fields(line, fields);
+  std::string_view const found = fields.at(0).text;
+  std::size_t row = 0;
+  auto const end = found.data() + found.size();
+  auto const [last, wrong] = std::from_chars(found.data(), end, row);
+  at.column = fields[0].column;
+  if (wrong != std::errc() || last != end || row >= rows)
+    throw error(at, fmt::format("found {}, expected the number of a row below {}",
+                                datasets::quoted(found), rows));
+  at.column = fields.size() > 1 ? fields[1].column : 0;
+  if (fields.size() > 1)
+    throw error(
+        at, fmt::format("found {}, expected one number a line", datasets::quoted(fields[1].text)));
+  return row;
+}
+
+/// The rows that a file lists by what they are called, one a line; an id that several have is all
+/// of them.
+std::vector<std::uint64_t> read_filter(session& owner, std::string const& path,
+                                       row_names const& names) {
+  if (path.empty()) return {};
+  std::vector<std::uint64_t> words((names.size() + 63) / 64);
+  auto const may = [&](std::size_t row) { words[row / 64] |= std::uint64_t{1} << (row % 64); };
+  auto const text = datasets::open_text(owner.ctx(), path);
+  std::string const name = datasets::display_name(path);
+  std::map<std::string, std::uint64_t, std::less<>> line_of;  // of an id that is still to be found
+  std::set<std::string, std::less<>> found;
+  datasets::for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t number) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") == line.npos) return;
+    if (names.are_numbers())
+      may(row_of(line, {name, number, 0}, names.size()));
+    else
+      line_of.emplace(line, number);
+  });
+  datasets::expect_unchanged(*text, name);
+  if (names.are_numbers()) return words;
+  for (std::size_t row = 0; row < names.size(); ++row) {
+    std::string const id = names.of(static_cast<std::uint32_t>(row));
+    auto const at = line_of.find(id);
+    if (at == line_of.end() && !found.contains(id)) continue;
+    may(row);
+    if (at != line_of.end()) found.insert(line_of.extract(at).key());
+  }
+  if (line_of.empty()) return words;
+  auto const first = std::min_element(
+      line_of.begin(), line_of.end(),
+      [](auto const& one, auto const& other) { return one.second < other.second; });
+  throw error({name, first->second, 1},
+              fmt::format("found {}, expected the id of a row", datasets::quoted(first->first)));
+}
+
 std::vector<std::int32_t> read_labels(session& owner, std::string const& path, std::size_t expected,
                                       std::string_view what) {
   if (path.empty()) return {};
@@ -260,11 +328,11 @@ std::vector<std::int32_t> read_labels(session& owner, std::string const& path, s
 class dense_output {
  public:
   dense_output(search_dense_arguments const& arguments, datasets::vectors const& queries,
-               id_list ids, id_list query_ids, std::vector<std::int32_t> const& labels,
+               row_names names, id_list query_ids, std::vector<std::int32_t> const& labels,
                std::vector<std::int32_t> const& query_labels)
       : arguments_(arguments),
         query_labels_(query_labels),
-        ids_(std::move(ids)),
+        names_(std::move(names)),
         query_ids_(std::move(query_ids)),
         lines_(is_matrix_name(arguments.out) ? std::string() : arguments.out, arguments.run,
                arguments.tag) {
@@ -333,16 +401,14 @@ class dense_output {
   }
   /// The lines of the q-th query of `found`, whose first query is the `first`.
   void write(std::size_t first, std::size_t q, knn::neighbours const& found) {
-    std::string const query = query_ids_.of(first + q);
-    if (ids_.bytes.empty())
-      lines_.write(query, q, found);
-    else
-      lines_.write(query, q, found, ids_.table());
+    lines_.write(query_ids_.of(first + q), q, found,
+                 [&](std::uint32_t row) { return names_.of(row); });
   }
 
   search_dense_arguments const& arguments_;
   std::vector<std::int32_t> const& query_labels_;
-  id_list ids_, query_ids_;
+  row_names names_;
+  id_list query_ids_;
   neighbour_files lines_;
   std::optional<class_votes> votes_;
   std::vector<std::int32_t> rows_;
@@ -373,10 +439,14 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
 void search(session& owner, search_dense_arguments const& arguments, knn::dense_index const& index,
             datasets::vectors const& queries, nlohmann::ordered_json& summary) {
   expect_numbers_fit(arguments, index.size());
-  auto const filter = read_filter(owner, arguments.filter, index.size());
+  // Ids that were kept with the index are its own.
+  bool const kept = !arguments.collection.empty() && !arguments.index.empty();
+  row_names const names(kept ? id_list() : read_ids(owner, arguments.ids, index.size(), "rows"),
+                        index);
+  auto const filter = read_filter(owner, arguments.filter, names);
   auto const labels = read_labels(owner, arguments.labels, index.size(), "rows");
   auto const query_labels = read_labels(owner, arguments.query_labels, queries.size(), "queries");
-  dense_output out(arguments, queries, read_ids(owner, arguments.ids, index.size(), "rows"),
+  dense_output out(arguments, queries, names,
                    read_ids(owner, arguments.query_ids, queries.size(), "queries"), labels,
                    query_labels);
   knn::dense_search_work work;
@@ -405,11 +475,14 @@ knn::dense_index prepare(session& owner, search_dense_arguments const& arguments
   auto const engine = knn::dense_engine_from(arguments.engine);
   knn::dense_index_options const options{knn::dense_similarity_from(arguments.metric), engine};
   datasets::vectors rows;
+  std::vector<std::int64_t> ids;
   if (!arguments.collection.empty()) {
     auto const timer = owner.stage("read");
     rows = read_searched_vectors(owner.ctx(), arguments.collection,
                                  format_named(arguments.collection_format));
     expect_numbers_fit(arguments, rows.size());
+    if (!arguments.index.empty())
+      ids = numbers_of(read_ids(owner, arguments.ids, rows.size(), "rows"), arguments.ids);
   }
   // Of an index its size says about how many numbers there are.
   double const numbers =
@@ -425,7 +498,7 @@ knn::dense_index prepare(session& owner, search_dense_arguments const& arguments
   auto const timer = owner.stage(arguments.collection.empty() ? "open" : "prepare");
   if (arguments.collection.empty())
     return knn::dense_index::open(owner.ctx(), arguments.index, engine);
-  knn::dense_index made(owner.ctx(), std::move(rows), options);
+  knn::dense_index made(owner.ctx(), std::move(rows), options, std::move(ids));
   if (!arguments.index.empty()) made.save(owner.ctx(), arguments.index);
   return made;
 }
@@ -495,18 +568,21 @@ void add_search_dense(CLI::App& search, session& owner) {
       ->capture_default_str();
   number_option(*verb, "--radius", arguments->radius,
                 "Instead of k: all rows within a distance, or of at least a similarity");
-  path_option(*verb, "--filter", arguments->filter,
-              "Numbers of the rows that may be found, from 0, one a line")
+  path_option(
+      *verb, "--filter", arguments->filter,
+      "The rows that may be found, by their ids or, without ids, numbers from 0, one a line")
       ->type_name("FILE");
   engine_option(*verb, "--engine", arguments->engine, knn::dense_engines());
   arguments->add_outputs_to(
       *verb,
       "Lines of query, rank, row, similarity or distance; with .ivecs, .ibin or .npy the "
-      "rows alone, -1 where there are none");
+      "numbers of rows alone, k a query, -1 where there are none");
   path_option(*verb, "--values", arguments->values,
               "Beside --out F.ivecs: the similarities or distances, in .fvecs, .fbin or .npy")
       ->type_name("FILE");
-  path_option(*verb, "--ids", arguments->ids, "The rows' ids, one a line; default: numbers from 0")
+  path_option(*verb, "--ids", arguments->ids,
+              "The rows' ids, one a line; default: those of --index, or numbers from 0. An index "
+              "that is made keeps them, where they are whole numbers")
       ->type_name("FILE");
   path_option(*verb, "--query-ids", arguments->query_ids, "The queries' ids, likewise")
       ->type_name("FILE");

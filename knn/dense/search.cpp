@@ -226,6 +226,9 @@ similarity dense_index::metric() const noexcept {
 dense_engine dense_index::engine() const noexcept {
   return implementation_->which;
 }
+bool dense_index::has_ids() const noexcept {
+  return !implementation_->ids.empty();
+}
 std::int64_t dense_index::id_of(std::uint32_t row) const {
   return implementation_->ids.empty() ? std::int64_t{row} : implementation_->ids[row];
 }

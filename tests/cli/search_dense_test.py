@@ -237,6 +237,61 @@ class SearchDense(harness.CommandLine):
         self.expect(2, "search", "dense", "--collection", base, "--index", "i", "--queries-format", "npy",
                     message="--queries-format without --queries")
 
+    def test_an_index_keeps_ids(self):
+        rows, queries = drawn(30, 3, 8), drawn(4, 3, 9)
+        base, asked = self.inputs(rows, queries)
+        numbers = [7 * row - 9 if row else -(1 << 63) for row in range(29)] + [(1 << 63) - 1]
+        ids = self.file("ids", "".join(f"{number}\n" for number in numbers).encode())
+        line = ["search", "dense", "--queries", asked, "--k", 6]
+        expected = self.expect(0, *line, "--collection", base, "--ids", ids).stdout
+        self.assertEqual({line.split(b"\t")[2] for line in self.expect(
+            0, *line[:-1], 30, "--collection", base, "--ids", ids).stdout.splitlines()}, {b"%d" % number for number in numbers})
+        self.assertEqual(self.expect(0, *line, "--collection", base, "--ids", ids, "--index", "kept").stdout, expected)
+        self.assertEqual(self.expect(0, *line, "--index", "kept").stdout, expected)
+        self.expect(0, "search", "dense", "--collection", base, "--ids", ids, "--index", "alone", "--quiet")
+        self.assertEqual((self.folder / "alone").read_bytes(), (self.folder / "kept").read_bytes())
+        # Ids of the line go before those of the index; --radius and --run have ids too.
+        others = self.file("others", b"".join(b"r%d\n" % row for row in range(30)))
+        self.assertEqual(self.expect(0, *line, "--index", "kept", "--ids", others).stdout,
+                         self.expect(0, *line, "--collection", base, "--ids", others).stdout)
+        for wanted in (["--radius", "1.5"], ["--k", "3", "--run", "run"]):
+            self.assertEqual(self.expect(0, *line[:4], *wanted, "--index", "kept").stdout,
+                             self.expect(0, *line[:4], *wanted, "--collection", base, "--ids", ids).stdout)
+        self.assertEqual(len({line.split()[2] for line in (self.folder / "run").read_text().splitlines()} &
+                             {str(number) for number in numbers}),
+                         len({line.split()[2] for line in (self.folder / "run").read_text().splitlines()}))
+        for wrong in (b"+1", b"01", b"1.0", b"a", b"9223372036854775808", b" 1"):
+            bad = self.file("bad", b"".join(b"%d\n" % row for row in range(29)) + wrong)
+            self.expect(3, "search", "dense", "--collection", base, "--ids", bad, "--index", "new",
+                        message="bad:30:1: found the id")
+            self.assertFalse((self.folder / "new").exists())
+        self.expect(2, "search", "dense", "--index", "kept", "--verify", "--ids", ids, message="--ids without --queries")
+
+    def test_a_filter_of_ids(self):
+        rows, queries = drawn(30, 3, 8), drawn(4, 3, 9)
+        base, asked = self.inputs(rows, queries)
+        names = [f"d {row % 25}" for row in range(30)]  # five of two rows each
+        ids = self.file("ids", "\n".join(names).encode())
+        may = self.file("may", b"d 3\n\nd 9\r\nd 3\nd 17")
+        found = [[row for _, row in all] for all in nearest(rows, queries, "l2", lambda row: row % 25 in (3, 9, 17))]
+        line = ["search", "dense", "--queries", asked, "--k", 30, "--filter", may]
+        lines = self.expect(0, *line, "--collection", base, "--ids", ids).stdout.decode().splitlines()
+        self.assertEqual([line.split("\t")[2] for line in lines], [names[row] for all in found for row in all])
+        self.expect(0, *line, "--collection", base, "--ids", ids, "--out", "near.ivecs")
+        self.assertEqual(read_vecs((self.folder / "near.ivecs").read_bytes(), "i"),
+                         [all + [-1] * (30 - len(all)) for all in found])
+        absent = self.file("absent", b"d 3\nd 25\nd 26\n")
+        self.expect(3, *line[:-1], absent, "--collection", base, "--ids", ids,
+                    message='absent:2:1: found "d 25", expected the id of a row')
+        numbers = self.file("numbers", b"".join(b"%d\n" % (1000 + row) for row in range(30)))
+        self.expect(0, "search", "dense", "--collection", base, "--ids", numbers, "--index", "kept", "--quiet")
+        some = self.file("some", b"1004\n1029\n")
+        lines = self.expect(0, *line[:-1], some, "--index", "kept").stdout.decode().splitlines()
+        self.assertEqual([line.split("\t")[2] for line in lines],
+                         [str(1000 + row) for all in nearest(rows, queries, "l2", lambda row: row in (4, 29)) for _, row in all])
+        self.expect(3, *line[:-1], self.file("rows", b"4\n"), "--index", "kept",
+                    message='rows:1:1: found "4", expected the id of a row')
+
     def test_verify(self):
         base, asked = self.inputs(drawn(40, 3, 1), drawn(4, 3, 2))
         self.expect(0, "search", "dense", "--collection", base, "--index", "kept", "--quiet")
