@@ -47,14 +47,15 @@ class labelling::state final : public label_source {
       : shared_(std::move(shared)), engine_(&which) {
     restart();
   }
-  /// Where the answers of another lead, with the default engine.
-  explicit state(state const& other)
+  /// Where these answers lead from the start of another, with the default engine.
+  state(state const& other, std::vector<datasets::answer> answers)
       : shared_(other.shared_),
         engine_(&cpu_engine(engine::automatic)),
-        answers_(other.answers_),
-        answer_of_(other.answer_of_) {
+        answers_(std::move(answers)) {
+    for (datasets::answer const& a : answers_) answer_of_[a.document] = a.label;
     restart();
   }
+  explicit state(state const& other) : state(other, other.answers_) {}
   state& operator=(state const&) = delete;
 
   bool knows_all() const override { return false; }
@@ -317,7 +318,13 @@ constexpr double documents_beside = 10;
 }  // namespace
 
 outlook labelling::look_ahead(std::size_t next) const {
-  state ahead(*state_);
+  return look_ahead(next, state_->answers());
+}
+
+outlook labelling::look_ahead(std::size_t next, std::vector<datasets::answer> answers) const {
+  std::size_t const answered = answers.size();
+  state ahead(*state_, std::move(answers));
+  std::size_t const most = ahead.most_questions();
   outlook found;
   found.rules = ahead.selection().rules_in_sample();
   auto const more = [&] {
@@ -332,14 +339,12 @@ outlook labelling::look_ahead(std::size_t next) const {
   }
   found.documents_rules = more();
   if (found.documents == 0) return found;
-  double const factor =
-      answers().size() < few_answers ? factor_of_few_answers : factor_of_more_answers;
+  double const factor = answered < few_answers ? factor_of_few_answers : factor_of_more_answers;
   auto const expected = static_cast<double>(found.documents);
   found.documents_low =
       static_cast<std::size_t>(std::max(1.0, std::floor(expected / factor - documents_beside)));
   found.documents_high =
-      std::min(static_cast<std::size_t>(std::ceil(expected * factor + documents_beside)),
-               state_->most_questions());
+      std::min(static_cast<std::size_t>(std::ceil(expected * factor + documents_beside)), most);
   found.documents_low = std::min(found.documents_low, found.documents_high);
   return found;
 }

@@ -128,6 +128,9 @@ class labelling {
   /// (0 while there is none): what the next `next` documents would bring (with whole queries: up to
   /// the end of one), and all up to the end. Costs a sampling with `delta`.
   outlook look_ahead(std::size_t next) const;
+  /// The same from these answers, such as a copy of `answers()`, in the place of those that stand.
+  /// May be called while another thread calls any member, those that change the object too.
+  outlook look_ahead(std::size_t next, std::vector<datasets::answer> answers) const;
 
   /// The sample as it is; complete once `finished()`.
   sample take() const;

@@ -419,6 +419,36 @@ TEST(labelling, batches_of_any_size_lead_to_the_same_sample) {
   }
 }
 
+TEST(labelling, looks_ahead_from_given_answers_while_others_come) {
+  context const ctx;
+  auto const data = drawn_pool(70, 80, 8);
+  auto const pool = without_labels(data);
+  labelling work(ctx, pool, options_of(3));
+  auto const answer = [&] {
+    std::size_t const next = work.wanted().front().document;
+    work.answer(next, data.labels[next]);
+  };
+  for (int n = 0; n < 4; ++n) answer();
+  std::vector<datasets::answer> const answers(work.answers().begin(), work.answers().end());
+  outlook const now = work.look_ahead(5);
+  ASSERT_GT(now.documents, 0U);
+  std::jthread const reader([&] {
+    for (int i = 0; i < 5; ++i) {
+      outlook const then = work.look_ahead(5, answers);
+      EXPECT_EQ(then.rules, now.rules);
+      EXPECT_EQ(then.next_rules, now.next_rules);
+      EXPECT_EQ(then.documents, now.documents);
+      EXPECT_EQ(then.documents_low, now.documents_low);
+      EXPECT_EQ(then.documents_high, now.documents_high);
+    }
+  });
+  while (!work.finished()) {
+    answer();
+    work.undo();
+    answer();
+  }
+}
+
 TEST(labelling, is_read_by_several_threads_at_once) {
   context const ctx;
   auto const data = drawn_pool(70, 80, 8);

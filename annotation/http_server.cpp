@@ -11,10 +11,11 @@
 #include <optional>
 #include <utility>
 
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
@@ -33,12 +34,14 @@ constexpr std::chrono::seconds most_silence{30};
 constexpr std::chrono::milliseconds stop_interval{50};
 constexpr std::uint32_t most_head = 8192;
 constexpr std::size_t most_connections = 64;
+constexpr std::size_t workers = 2;
 
-/// What the connections of one run share.
+/// What the connections of one run share. All but `handle` is for the thread of `io` alone.
 struct serving {
   std::function<http_response(http_request const&)> handle;
   std::function<bool()> done;
   asio::io_context& io;
+  asio::thread_pool& pool;
   std::size_t connections = 0;
   std::exception_ptr failure{};
 };
@@ -92,12 +95,23 @@ class connection : public std::enable_shared_from_this<connection> {
       return write({400, "text/plain", "this is no HTTP request\n"}, false);
     if (error) return;
     bool const keep = parser_->get().keep_alive();
-    try {
-      write(shared_->handle(request_of(parser_->get())), keep);
-    } catch (...) {
-      shared_->failure = std::current_exception();
-      shared_->io.stop();
-    }
+    asio::post(shared_->pool, [self = shared_from_this(), keep,
+                               request = request_of(parser_->get())]() mutable {
+      serving& shared = *self->shared_;
+      http_response reply;
+      std::exception_ptr failure;
+      try {
+        reply = shared.handle(request);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      // The connection goes back to the thread that it belongs to, and ends there.
+      asio::post(shared.io, [self = std::move(self), keep, reply = std::move(reply), failure] {
+        if (!failure) return self->write(reply, keep);
+        self->shared_->failure = failure;
+        self->shared_->io.stop();
+      });
+    });
   }
 
   void write(http_response const& reply, bool keep) {
@@ -232,10 +246,13 @@ listen_address const& http_server::address() const noexcept {
 void http_server::run(context const& ctx,
                       std::function<http_response(http_request const&)> const& handle,
                       std::function<bool()> const& done) {
-  auto const shared = std::make_shared<serving>(serving{handle, done, state_->io});
+  asio::thread_pool pool(workers);
+  auto const shared = std::make_shared<serving>(serving{handle, done, state_->io, pool});
   state_->accept(shared);
   state_->watch(ctx, shared);
   state_->io.run();
+  pool.stop();  // what waits for a thread is not begun
+  pool.join();
   // Handlers that did not come to run, and their connections, end with the run.
   error_code ignored;
   state_->acceptor.close(ignored);

@@ -28,7 +28,12 @@ class server : public testing::Test {
       try {
         http.run(
             ctx,
-            [](http_request const& r) {
+            [this](http_request const& r) {
+              if (r.target == "/throw") throw interrupted();
+              if (r.target == "/wait") {
+                begun.set_value();
+                released.wait_for(std::chrono::seconds(60));
+              }
               return http_response{200, "text/plain", r.method + " " + r.target + " " + r.body};
             },
             [this] { return ended.load(); });
@@ -55,9 +60,9 @@ class server : public testing::Test {
     asio::read(socket, asio::dynamic_buffer(reply), error);
     return reply;
   }
-  static std::string post(std::string const& body) {
+  static std::string post(std::string const& body, std::string const& target = "/x") {
     return fmt::format(
-        "POST /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+        "POST {} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}", target,
         body.size(), body);
   }
 
@@ -66,6 +71,8 @@ class server : public testing::Test {
   context ctx;
   std::atomic<bool> ended = false;
   std::promise<std::string> result;
+  std::promise<void> begun, release;
+  std::future<void> released = release.get_future();
   std::thread thread;
 };
 
@@ -106,6 +113,20 @@ TEST_F(server, stops_at_once_whoever_is_connected) {
   stop.request_stop();
   EXPECT_EQ(result.get_future().get(), "interrupted");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
+}
+
+TEST_F(server, a_slow_answer_does_not_hold_the_others) {
+  auto slow = std::async(std::launch::async, [&] { return send(post("slow", "/wait")); });
+  begun.get_future().wait();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(send(post("fast")).ends_with("fast"));
+  EXPECT_EQ(slow.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  release.set_value();
+  EXPECT_TRUE(slow.get().ends_with("slow"));
+}
+
+TEST_F(server, throws_what_a_request_throws) {
+  EXPECT_EQ(send(post("", "/throw")), "");
+  EXPECT_EQ(result.get_future().get(), "interrupted");
 }
 
 TEST_F(server, ends_behind_the_response_that_ends_it) {

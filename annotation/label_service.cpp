@@ -156,8 +156,14 @@ std::string new_token() {
   return token;
 }
 
-label_service::label_service(options how, label_team& team, question_views& views)
-    : how_(std::move(how)), team_(team), views_(views) {}
+label_service::label_service(options how, label_team& team, question_views& views,
+                             estimator look_ahead)
+    : how_(std::move(how)),
+      team_(team),
+      views_(views),
+      look_ahead_(std::move(look_ahead)),
+      last_estimate_(
+          text_of({{"text", ""}, {"documents", nullptr}, {"low", nullptr}, {"high", nullptr}})) {}
 
 bool label_service::finished() const {
   std::lock_guard const lock(mutex_);
@@ -214,6 +220,7 @@ http_response label_service::post(http_request const& request) {
     return refuse(401, "found another token, expected that of the address the program printed");
   json const body = body_of(request.body);
   std::string const labeller = labeller_of(body);
+  if (request.target == "/estimate" && !finished()) return {200, "application/json", estimate()};
   std::lock_guard const lock(mutex_);
   if (finished_) return refuse(410, "the labelling has ended");
   std::string reply;
@@ -227,8 +234,6 @@ http_response label_service::post(http_request const& request) {
     reply = document ? shown(labeller, *document) : next(labeller);
   } else if (request.target == "/show") {
     reply = shown(labeller, document_of(body, how_.documents));
-  } else if (request.target == "/estimate") {
-    reply = estimate();
   } else if (request.target == "/finish") {
     finished_ = true;
     reply = text_of({{"state", "ended"}, {"out", how_.out}});
@@ -301,14 +306,24 @@ std::string label_service::shown(std::string const& labeller, std::size_t docume
   return text_of(state);
 }
 
+/// From the answers that stand now, with `mutex_` free while it is computed.
 std::string label_service::estimate() {
-  al::labelling const& work = team_.work();
-  al::outlook const ahead = work.look_ahead(next_documents);
-  bool const enough = work.answers().size() >= enough_answers || ahead.documents == 0;
-  return text_of({{"text", describe(ahead, work.answers().size())},
-                  {"documents", enough ? json(ahead.documents) : json(nullptr)},
-                  {"low", enough ? json(ahead.documents_low) : json(nullptr)},
-                  {"high", enough ? json(ahead.documents_high) : json(nullptr)}});
+  std::unique_lock const estimating(estimating_, std::try_to_lock);
+  std::unique_lock lock(mutex_);
+  if (!estimating) return last_estimate_;
+  auto const given = team_.work().answers();
+  std::vector<datasets::answer> answers(given.begin(), given.end());
+  lock.unlock();
+  std::size_t const answered = answers.size();
+  al::outlook const ahead = look_ahead_(std::move(answers));
+  bool const enough = answered >= enough_answers || ahead.documents == 0;
+  std::string text = text_of({{"text", describe(ahead, answered)},
+                              {"documents", enough ? json(ahead.documents) : json(nullptr)},
+                              {"low", enough ? json(ahead.documents_low) : json(nullptr)},
+                              {"high", enough ? json(ahead.documents_high) : json(nullptr)}});
+  lock.lock();
+  last_estimate_ = text;
+  return text;
 }
 
 }  // namespace rulerank::annotation

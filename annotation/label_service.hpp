@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -49,7 +50,8 @@ std::string new_token();
 ///
 /// Bodies are JSON. A POST must come from this page: its Host is one of `hosts`, its Origin that
 /// host's, its type application/json, and `x-rulerank-token` has the run's token. Any number of
-/// threads may hand in requests; they are answered one at a time.
+/// threads may hand in requests; they are answered one at a time, but for estimates: these are
+/// computed while others are answered. One is computed at a time; who asks meanwhile gets the last.
 class label_service {
  public:
   struct options {
@@ -59,8 +61,11 @@ class label_service {
     std::size_t documents = 0;  ///< of the pool
     std::string out;            ///< the file that the result goes to, shown at the end
   };
+  /// What more labels would bring behind these answers, as `al::labelling::look_ahead` says; called
+  /// while other threads change the team's work.
+  using estimator = std::function<al::outlook(std::vector<datasets::answer> answers)>;
   /// What is referred to outlives it.
-  label_service(options how, label_team& team, question_views& views);
+  label_service(options how, label_team& team, question_views& views, estimator look_ahead);
 
   /// Never throws but `interrupted` and `std::bad_alloc`.
   http_response handle(http_request const& request);
@@ -80,8 +85,11 @@ class label_service {
   options how_;
   label_team& team_;
   question_views& views_;
+  estimator look_ahead_;
   bool finished_ = false;
-  mutable std::mutex mutex_;
+  std::string last_estimate_;
+  mutable std::mutex mutex_;  // of all but `look_ahead_`
+  std::mutex estimating_;     // taken before `mutex_`
 };
 
 }  // namespace rulerank::annotation

@@ -4,6 +4,9 @@
 #include "core/error.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
 #include <set>
 #include <thread>
 
@@ -24,7 +27,10 @@ class service : public pool_test {
         journal_(folder + "/journal", work_.identity(), pool, datasets::labellers::several),
         team_(work_, journal_, "journal", 1),
         service_({"secret", {"127.0.0.1:8420", "localhost:8420"}, 2, pool.size(), "out.txt"}, team_,
-                 views_) {}
+                 views_, [this](std::vector<datasets::answer> answers) {
+                   before_estimate_();
+                   return work_.look_ahead(next_documents, std::move(answers));
+                 }) {}
 
   static http_request request(std::string const& target, std::string const& body) {
     return {"POST",
@@ -48,6 +54,7 @@ class service : public pool_test {
   al::labelling work_;
   datasets::answer_journal journal_;
   label_team team_;
+  std::function<void()> before_estimate_ = [] {};
   label_service service_;
 };
 
@@ -190,6 +197,58 @@ TEST_F(service, an_estimate_waits_for_answers) {
   json const state = post("/estimate", json::object());
   EXPECT_LE(state["low"], state["documents"]);
   EXPECT_LE(state["documents"], state["high"]);
+}
+
+TEST_F(service, answers_while_an_estimate_is_computed) {
+  json state = post("/next", json::object());
+  auto const answer = [&] {
+    std::size_t const document = state["question"]["document"];
+    state = post("/answer", {{"document", document}, {"answer", labels[document]}});
+  };
+  for (std::size_t i = 0; i < enough_answers; ++i) answer();
+  std::size_t const expected = work_.look_ahead(next_documents).documents;
+  std::promise<void> begun, answered;
+  auto answered_too = answered.get_future();
+  before_estimate_ = [&] {
+    begun.set_value();
+    EXPECT_EQ(answered_too.wait_for(std::chrono::seconds(60)), std::future_status::ready)
+        << "the others were held";
+  };
+  auto estimate =
+      std::async(std::launch::async, [&] { return post("/estimate", json::object(), "Bo"); });
+  begun.get_future().wait();
+  answer();
+  EXPECT_EQ(state["answers"], enough_answers + 1);
+  EXPECT_EQ(post("/undo", json::object())["answers"], enough_answers);
+  EXPECT_TRUE(post("/estimate", json::object())["documents"].is_null()) << "there is no last one";
+  answer();
+  answered.set_value();
+  EXPECT_EQ(estimate.get()["documents"], expected) << "from the answers when it was asked for";
+  before_estimate_ = [] {};
+  EXPECT_EQ(post("/estimate", json::object())["documents"],
+            work_.look_ahead(next_documents).documents);
+}
+
+TEST_F(service, estimates_and_answers_at_once) {
+  std::atomic<bool> labelling = true;
+  std::atomic<int> failures = 0;
+  std::vector<std::thread> threads;
+  for (int who = 0; who < 2; ++who)
+    threads.emplace_back([&] {
+      while (labelling) failures += status(request("/estimate", R"({"labeller":"Bo"})")) != 200;
+    });
+  json state = post("/next", json::object());
+  while (state["state"] == "question") {
+    std::size_t const document = state["question"]["document"];
+    state = post("/answer", {{"document", document}, {"answer", labels[document]}});
+    if (document % 5 == 0) state = post("/undo", json::object());
+    if (document % 5 == 0)
+      state = post("/answer", {{"document", document}, {"answer", labels[document]}});
+  }
+  labelling = false;
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_TRUE(work_.finished());
 }
 
 TEST_F(service, requests_at_once_are_answered_one_after_the_other) {

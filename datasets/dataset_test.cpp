@@ -3,15 +3,22 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
+#include "datasets/delimited/layout.hpp"
+#include "datasets/delimited/read.hpp"
 #include "datasets/svmlight.hpp"
+#include "datasets/svmlight/documents.hpp"
+#include "datasets/svmlight/read.hpp"
 #include "datasets/testing.hpp"
 #include "datasets/text_source.hpp"
 
 #include <cmath>
 #include <condition_variable>
 #include <fstream>
+#include <functional>
 #include <limits>
+#include <map>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -306,6 +313,161 @@ TEST(stream, answers_a_query_with_the_first_line_of_the_next) {
   EXPECT_EQ(answers[2].line_numbers, (std::vector<std::uint64_t>{5}));
 }
 
+TEST(stream, answers_a_query_at_the_blank_line_behind_it) {
+  streamed stream;
+  stream.write("\n1 qid:a 1:1\n0 qid:a 1:2\n\n");
+  ASSERT_TRUE(stream.answered(1));
+  stream.write("\n# c\n\n0 qid:b 1:1\n \t\r\n");
+  ASSERT_TRUE(stream.answered(2));
+  stream.write("2 qid:c 1:1\n# no blank line\n1 qid:c 1:3\n  ");
+  auto const& answers = stream.finish();
+  EXPECT_EQ(stream.said(), "OK");
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_EQ(answers[0].line_numbers, (std::vector<std::uint64_t>{2, 3}));
+  EXPECT_EQ(answers[1].line_numbers, (std::vector<std::uint64_t>{8}));
+  EXPECT_EQ(answers[2].line_numbers, (std::vector<std::uint64_t>{10, 12}));
+}
+
+TEST(stream, blank_lines_end_nothing_without_qids) {
+  testing_tools::temporary_folder const folder;
+  svmlight_options groups;
+  groups.group_file = folder / "g";
+  write_file(groups.group_file, "2\n");
+  for (svmlight_options const& options : {svmlight_options(), groups}) {
+    streamed stream(options);
+    stream.write("1 1:1\n\n0 1:2\n\n");
+    auto const& answers = stream.finish();
+    EXPECT_EQ(stream.said(), "OK");
+    ASSERT_EQ(answers.size(), 1U);
+    EXPECT_EQ(answers[0].size(), 2U);
+  }
+}
+
+/// What became of a stream: each query as `qid: lines`, and the error.
+struct outcome {
+  std::vector<std::string> queries;
+  std::string said = "OK";
+};
+
+/// By the rules of `stream_dataset`, a line after the other: of each line its qid, or "" for a
+/// blank one, "#" for a comment and "x" for one at fault.
+outcome expected_of(std::vector<std::string> const& lines, std::size_t first_line) {
+  outcome expected;
+  std::vector<std::size_t> query;
+  std::string now;
+  std::set<std::string> seen;
+  std::size_t blank = 0;
+  auto const end_query = [&] {
+    if (!query.empty())
+      expected.queries.push_back(fmt::format("{}: {}", now, fmt::join(query, " ")));
+    query.clear();
+  };
+  for (std::size_t line = first_line; std::string const& kind : lines) {
+    if (kind == "x") {
+      expected.said = fmt::format("s:{}:1: label", line);
+      return expected;
+    }
+    if (kind.empty()) {
+      end_query();
+      if (blank == 0) blank = line;
+    } else if (kind != "#") {
+      if (kind != now) end_query();
+      if (kind == now ? blank != 0 : seen.contains(kind)) {
+        expected.said =
+            fmt::format("s:{}:3: query \"{}\" {}", line, kind,
+                        kind == now ? fmt::format("goes on, expected its lines together "
+                                                  "(the blank line {} ended it)",
+                                                  blank)
+                                    : "occurs again");
+        return expected;
+      }
+      now = kind;
+      seen.insert(kind);
+      blank = 0;
+      query.push_back(line);
+    }
+    if (kind.empty() && now.empty()) blank = 0;
+    ++line;
+  }
+  if (seen.empty()) expected.said = "s:1:1: no documents found";
+  end_query();
+  return expected;
+}
+
+/// Whole lines through the collector in chunks of `cut()` lines.
+outcome collected(std::vector<std::string> const& lines, bool delimited,
+                  std::function<std::size_t()> const& cut) {
+  outcome result;
+  std::function<void(dataset const&)> const take = [&](dataset const& query) {
+    result.queries.push_back(
+        fmt::format("{}: {}", query.queries[0].qid, fmt::join(query.line_numbers, " ")));
+  };
+  result.said = complaint([&] {
+    query_collector queries({}, "s", {}, take);
+    if (delimited) {
+      auto const layout = read_layout("label,qid\n", ',', "s", {});
+      queries.begin(parser_of(layout, {}).parse, form_of(layout), layout.feeds);
+    } else {
+      queries.begin([](std::string_view text,
+                       parsed_documents& out) { parse_documents(text, rules_of({}), out); },
+                    {}, 0);
+    }
+    for (std::size_t at = 0; at < lines.size();) {
+      std::string chunk;
+      for (std::size_t end = std::min(lines.size(), at + cut()); at < end; ++at) chunk += lines[at];
+      queries.take(chunk);
+    }
+    queries.finish({});
+  });
+  return result;
+}
+
+TEST(stream, blank_lines_mean_the_same_however_the_text_is_cut) {
+  random_engine engine(5);
+  auto const below = [&](std::uint64_t n) { return uniform_below(engine, n); };
+  std::map<std::string, int> ends;
+  for (int round = 0; round < 2000; ++round) {
+    bool const delimited = round % 2 == 1;
+    std::vector<std::string> kinds, lines;
+    std::uint64_t qid = 1;
+    for (std::uint64_t n = below(20); n > 0; --n) {
+      auto const what = below(40);
+      if (what == 0) {
+        kinds.emplace_back("x");
+      } else if (what < 10) {
+        kinds.emplace_back();
+        if (below(4) != 0) ++qid;
+      } else if (what < 14 && !delimited) {
+        kinds.emplace_back("#");
+      } else {
+        if (what < 20) ++qid;
+        kinds.push_back(std::to_string(what == 39 ? 1 + below(qid) : qid));
+      }
+    }
+    // Long lines are read by another reader than short ones and the text's last.
+    std::string const tail(below(2) * 100, ' ');
+    for (std::string const& kind : kinds) {
+      bool const is_document = kind != "x" && kind != "#" && !kind.empty();
+      std::string const form = delimited ? "{},{}" : "{} qid:{} 1:5";
+      lines.push_back(kind == "#"   ? "# c"
+                      : kind == "x" ? fmt::format(fmt::runtime(form), "x", 1)
+                      : is_document ? fmt::format(fmt::runtime(form), 1, kind)
+                                    : "");
+      lines.back() += tail + (below(3) == 0 ? "\r\n" : "\n");
+    }
+    outcome const expected = expected_of(kinds, delimited ? 2 : 1);
+    for (std::size_t const size : {1, 2, 3, 20}) {
+      outcome got = collected(lines, delimited, [&] { return 1 + below(size); });
+      EXPECT_EQ(got.said.substr(0, expected.said.size()), expected.said);
+      EXPECT_EQ(got.queries, expected.queries);
+    }
+    std::string const& said = expected.said;
+    ++ends[said.find("goes on") != said.npos ? "goes on" : said.substr(0, 2)];
+  }
+  EXPECT_GT(ends["goes on"], 100);
+  EXPECT_GT(ends["OK"], 100);
+}
+
 TEST(stream, says_what_is_wrong_after_the_queries_before_it) {
   struct {
     char const* text;
@@ -317,6 +479,13 @@ TEST(stream, says_what_is_wrong_after_the_queries_before_it) {
       {"1 qid:1 1:1\n0 qid:2 1:1 1:2\n", 1, "s:2:13: feature 1 is listed twice"},
       {"1 qid:1\n1 qid:2\n1 qid:3\n1 qid:2\n", 3,
        "s:4:3: query \"2\" occurs again, expected its lines together (they ended on line 2)"},
+      {"1 qid:1\n\n1 qid:1\n", 1,
+       "s:3:3: query \"1\" goes on, expected its lines together (the blank line 2 ended it)"},
+      {"1 qid:1\n\n\n# c\n\n1 qid:1\n", 1,
+       "s:6:3: query \"1\" goes on, expected its lines together (the blank line 2 ended it)"},
+      {"1 qid:1\n\n1 qid:2\n\n1 qid:1\n", 2,
+       "s:5:3: query \"1\" occurs again, expected its lines together (they ended on line 1)"},
+      {"1 qid:1\n\nx qid:1\n", 1, "s:3:1: label \"x\""},
       {"1 qid:1 1:1\n0 1:1\n", 0, "s:2:3: no qid found"},
       {"1 1:1\n0 qid:1 1:1\n", 0, "s:2:3: qid \"1\" found, expected none"},
       {"1 qid:1\n-1 qid:1", 0, "s:2:1: label \"-1\" is negative"},

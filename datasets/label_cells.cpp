@@ -18,6 +18,11 @@ constexpr std::array<std::string_view, 11> formula_begins{
     "=",           "+", "-", "@", "\t", "\r", "'", "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D",
     "\xEF\xBC\xA0"};
 
+bool begins_formula(std::string_view text) {
+  return std::ranges::any_of(formula_begins,
+                             [&](std::string_view begin) { return text.starts_with(begin); });
+}
+
 bool is_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80;
 }
@@ -110,10 +115,7 @@ std::string without_quotes(std::string_view text) {
 }
 
 std::string guarded(std::string_view text) {
-  std::string cell = without_controls(text);
-  bool const begins = std::ranges::any_of(
-      formula_begins, [&](std::string_view begin) { return cell.starts_with(begin); });
-  return begins ? guard + cell : cell;
+  return guarded_formula(without_controls(text));
 }
 
 std::string guarded_id(std::string_view id) {
@@ -123,6 +125,15 @@ std::string guarded_id(std::string_view id) {
 std::string_view unguarded(std::string_view cell) {
   if (cell.starts_with(guard)) cell.remove_prefix(1);
   return cell;
+}
+
+std::string guarded_formula(std::string_view text) {
+  std::string cell(text);
+  return begins_formula(cell) ? guard + cell : cell;
+}
+
+std::string_view unguarded_formula(std::string_view cell) {
+  return cell.starts_with(guard) && begins_formula(cell.substr(1)) ? cell.substr(1) : cell;
 }
 
 std::vector<label_cell> split_cells(std::string_view line, std::uint64_t number) {

@@ -19,6 +19,11 @@ std::string guarded(std::string_view text);
 std::string guarded_id(std::string_view id);
 /// The text of a cell: without the apostrophe in front.
 std::string_view unguarded(std::string_view cell);
+/// `guarded` with every other byte as it is.
+std::string guarded_formula(std::string_view text);
+/// What `guarded_formula` was given, and what other programs wrote as it is, but for an apostrophe
+/// in front of what it guards: `'=x` is `=x`, and `'tis` stays.
+std::string_view unguarded_formula(std::string_view cell);
 /// With blanks in the place of control characters but tab, LF and CR.
 std::string without_controls(std::string_view text);
 /// Without the double quotes around it, and with single ones for doubled ones inside.

@@ -24,6 +24,15 @@ TEST(label_cells, ids_stay_text) {
     EXPECT_EQ(guarded_id(id), id);
 }
 
+TEST(label_cells, of_other_programs_lose_no_apostrophe_of_their_own) {
+  for (std::string const text : {"=a", "+\x01", "-0.5", "@x", "'", "'tis", "''", "\xEF\xBC\x9D"}) {
+    EXPECT_EQ(unguarded_formula(guarded_formula(text)), text);
+    EXPECT_EQ(unguarded_formula("'" + text), text);
+  }
+  for (std::string const text : {"", "'", "'tis", "'007", "=a", "-5", "a'=b"})
+    EXPECT_EQ(unguarded_formula(text), text);
+}
+
 /// What is written is read back, whatever it is, and whichever way the table is delimited.
 TEST(label_cells, are_read_back_equal) {
   constexpr std::string_view alphabet = "=+-@\t\r\n'\",; ax1";

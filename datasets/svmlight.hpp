@@ -37,8 +37,9 @@ using read_options = svmlight_options;
 /// digits. A record is a document; an empty cell, `NULL` or `nan` is a missing value; an empty
 /// label, or no such column, is one that is not known, where the options allow these (`unlabelled`,
 /// `optional_labels`). Cells may be in quotes, with quotes doubled and line ends within; blanks
-/// around others are not theirs. Ids are text without blanks and are kept as they are. Everything
-/// else is as in `read_svmlight`.
+/// around others are not theirs. Ids are text without blanks and are kept as they are, but that an
+/// apostrophe in front of = + - @ or another apostrophe, there and in titles, is not theirs: it
+/// keeps spreadsheets from taking them for formulas. Everything else is as in `read_svmlight`.
 dataset read_dataset(context const& ctx, std::string const& path, read_options const& options = {},
                      std::function<void(std::string const&)> const& warn = {});
 
@@ -66,9 +67,11 @@ dataset parse_svmlight(context const& ctx, std::string text, std::string name,
                        svmlight_options const& options = {});
 
 /// Reads a stream in either form (its first line decides) query by query: `take_query` gets each
-/// query's documents as a data set of one group as soon as its last line has come: with the next
-/// query's first line, or at the end; with a group file, at once. Throws as `read_svmlight` does,
-/// after the queries before the fault; `usage_error` for `regroup`, which a stream cannot have.
+/// query's documents as a data set of one group as soon as its last line has come: with the blank
+/// line behind it, the next query's first line, or at the end; with a group file, at once. Throws
+/// as `read_svmlight` does, after the queries before the fault, and `error` for a query that goes
+/// on behind the blank line that ended it; `usage_error` for `regroup`, which a stream cannot have.
+/// Without qids blank lines end nothing.
 void stream_dataset(context const& ctx, int descriptor, std::string name,
                     read_options const& options,
                     std::function<void(dataset const&)> const& take_query,
@@ -86,7 +89,7 @@ void write_svmlight(dataset const& data, output_file& out);
 
 /// Writes documents likewise in the form that they were read in. In delimited text a column is each
 /// feature that some document lists; what a document does not list is 0, a missing value an empty
-/// cell.
+/// cell; ids and titles that a spreadsheet would calculate have an apostrophe in front.
 void write_dataset(dataset const& data, output_file& out);
 
 /// Writes the lines of `chosen` documents verbatim in the order of the file, each ended with a line

@@ -105,9 +105,8 @@ std::vector<recommended_case> table() {
            most_unknowns,
            20,
            {smooth, strong},
-           "with few labels what is held back most was best of 175 ways: a smooth scorecard and a "
-           "linear member "
-           "of great strength"},
+           "with few labels, of 175 ways those that follow the labels least closely were best: a "
+           "smooth scorecard and a linear member of great strength"},
           {"many-features",
            0,
            0,

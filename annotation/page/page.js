@@ -7,6 +7,7 @@ let labeller = localStorage.getItem("rulerank labeller") || "";
 let now = null;        // the last state the program sent
 let whole = false;     // whether the whole text is shown
 let busy = false;
+let estimating = false;
 let estimatedAt = -1;  // answers at the last estimate
 let waiting = 0;
 
@@ -179,19 +180,21 @@ function toggleText() {
   renderText();
 }
 
+// Beside the other requests: labelling goes on while it is computed.
 async function estimate() {
-  if (busy || !now) return;
-  busy = true;
+  if (estimating || !now) return;
+  estimating = true;
   estimatedAt = now.answers;
   try {
     const e = await post("/estimate");
+    if (!now || now.state !== "question") return;
     $("expected").textContent = e.documents === null ? ""
       : "about " + e.documents + " more expected (" + e.low + " to " + e.high + ")";
     $("expected").title = e.text;
   } catch (error) {
     say(error.message);
   } finally {
-    busy = false;
+    estimating = false;
   }
 }
 

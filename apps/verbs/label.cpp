@@ -56,7 +56,10 @@ void serve(session& owner, label_verb_arguments const& arguments, annotation::la
   how.max_label = arguments.view.max_label;
   how.documents = documents;
   how.out = arguments.out;
-  annotation::label_service service(how, team, views);
+  annotation::label_service service(
+      how, team, views, [&work = team.work()](std::vector<datasets::answer> answers) {
+        return work.look_ahead(annotation::next_documents, std::move(answers));
+      });
   if (!annotation::is_loopback(server.address()))
     owner.warn(
         "other machines reach this address, and what goes over the network can be read there");

@@ -219,7 +219,8 @@ void add_rank(CLI::App& program, session& owner) {
                [arguments, &owner] { rank(owner, *arguments); });
   arguments->scorer.add_inputs_to(*verb);
   path_option(*verb, "--test", arguments->tests,
-              "Documents to rank; -: standard input, each query ranked when it is complete")
+              "Documents to rank; -: standard input, each query ranked at the blank line behind it "
+              "or when the next one begins")
       ->type_name("FILE|-")
       ->required();
   path_option(*verb, "--out", arguments->outs,

@@ -5,6 +5,7 @@
 #include "datasets/delimited/read.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/label_cells.hpp"
 #include "datasets/split.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/testing.hpp"
@@ -177,7 +178,7 @@ std::vector<odd_file> odd_files() {
       {"too few cells", "label,qid,a\n1,1,2\n1,1\n", "f:3:4: 2 cells, expected 3 as in the header"},
       {"too many cells", "label,qid,a\n1,1,2,3\n", "f:2:7: 4 cells, expected 3 as in the header"},
       {"a delimiter at the end", "label,qid,a\n1,1,2,\n", "f:2:7: 4 cells, expected 3"},
-      {"a word for a value", "label,qid,a\n1,1,2\n\n0,1,x\n",
+      {"a word for a value", "label,qid,a\n1,1,2\n\n0,2,x\n",
        "f:4:5: value \"x\" of feature a is not"},
       {"a fault behind a quoted line end", "label,qid,docid,a\n1,1,\"d\",2\n0,1,\"d\n\",x\n",
        "f:3:6: docid \"d\\x0a\", expected one word"},
@@ -422,6 +423,74 @@ TEST(write_dataset, is_read_back_as_it_was) {
       "f:2:1: feature name \"page rank\", expected one that a line in SVMlight's form can hold");
   EXPECT_EQ(complaint([&] { write_svmlight(parse("label,qid,a\n1,#1,2\n"), refused); }),
             "f:2:1: qid \"#1\", expected one that a line in SVMlight's form can hold");
+}
+
+/// What a spreadsheet would calculate has an apostrophe in front, values of features never.
+TEST(write_dataset, guards_ids_and_titles_and_reads_them_back) {
+  testing_tools::temporary_folder const folder;
+  std::string const text =
+      "label,qid,docid,=1+1,'@b,c\n"
+      "1,-q,=SUM(A1),-0.5,+2,-1e-3\n"
+      "0,-q,'x,\"-1\",0,1\n"
+      "0,q,\"=\"\"\",0,0,-7\n"
+      "0,q,''=y,0,0,-7\n";
+  dataset const data = parse(text);
+  EXPECT_EQ(data.names, (feature_names{{1, "=1+1"}, {2, "@b"}, {3, "c"}}));
+  EXPECT_EQ(data.ids, (std::vector<std::string_view>{"=SUM(A1)", "'x", "=\"", "'=y"}));
+  auto const write = [&](std::string const& name) {
+    output_file out(folder / name);
+    write_dataset(data, out);
+    out.commit();
+    return content_of(folder / name);
+  };
+  EXPECT_EQ(write("w.csv"),
+            "label,qid,docid,'=1+1,'@b,c\n"
+            "1,'-q,'=SUM(A1),-0.5,2,-0.001\n"
+            "0,'-q,''x,-1,0,1\n"
+            "0,q,\"'=\"\"\",0,0,-7\n"
+            "0,q,''=y,0,0,-7\n");
+  expect_same_documents(read_dataset({}, folder / "w.csv"), data, text);
+}
+
+TEST(write_dataset, reads_any_id_back) {
+  testing_tools::temporary_folder const folder;
+  constexpr std::string_view of_qids = "=+-@'\",;a1\xEF\xBC\x9D";
+  constexpr std::string_view of_ids = "=+-@'\",;a1\xEF\xBC\x9D\x01\x7f";
+  random_engine engine(8);
+  auto const word = [&](std::string_view alphabet) {
+    std::string text;
+    for (std::uint64_t n = 1 + uniform_below(engine, 5); n > 0; --n)
+      text += alphabet[uniform_below(engine, alphabet.size())];
+    return text;
+  };
+  for (int round = 0; round < 200; ++round) {
+    std::string lines;
+    for (int query = 0; query < 3; ++query) {
+      std::string const qid = word(of_qids) + std::to_string(query);
+      for (int d = 0; d < 3; ++d)
+        lines += fmt::format("1 qid:{} a:-{} #docid = {}\n", qid, d + 1, word(of_ids));
+    }
+    dataset data = parse_dataset({}, lines, "f");
+    for (char const delimiter : {',', '\t'}) {
+      data.delimiter = delimiter;
+      std::string const path = folder / (delimiter == ',' ? "w.csv" : "w.tsv");
+      output_file out(path);
+      write_dataset(data, out);
+      out.commit();
+      dataset const again = read_dataset({}, path);
+      EXPECT_EQ(again.ids, data.ids) << lines;
+      EXPECT_EQ(again.queries.front().qid, data.queries.front().qid) << lines;
+      EXPECT_EQ(again.document(8)[0].value, -3);
+      std::string const table = content_of(path);
+      label_records records(table, path);
+      ASSERT_TRUE(records.next());
+      while (records.next())
+        for (std::size_t const c : {1, 2})
+          EXPECT_EQ(std::string_view("=+-@").find(records.cells()[c].text[0]),
+                    std::string_view::npos)
+              << table;
+    }
+  }
 }
 
 TEST(write_lines, are_records_behind_their_header) {

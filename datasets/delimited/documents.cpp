@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "datasets/delimited/records.hpp"
+#include "datasets/label_cells.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
@@ -23,7 +24,7 @@ class document_records {
   /// Throws `line_fault`, its offset counted from the record's begin.
   void take(record const& r) {
     if (r.cells.size() == 1 && r.cells[0].text.empty() && r.cells[0].offset == r.text.size())
-      return;  // a blank line
+      return out_.note_blank();
     entries_.resize(layout_.features);
     label_ = {unlabelled, unlabelled};
     qid_.reset();
@@ -41,7 +42,7 @@ class document_records {
 
  private:
   void note_run(record const& r, std::size_t offset) {
-    if (!out_.runs.empty() && out_.runs.back().qid == qid_) return;
+    if (!out_.begins_run(qid_)) return;
     line_place place = place_in(r.text, offset);
     place.line += out_.line_count;
     out_.note_run(qid_, place);
@@ -94,7 +95,8 @@ class document_records {
 
   /// The cell's text as a view that lasts.
   std::string_view text_of(cell const& now) {
-    return now.has_quotes ? std::string_view(out_.made.emplace_back(now.str())) : now.text;
+    return unguarded_formula(now.has_quotes ? std::string_view(out_.made.emplace_back(now.str()))
+                                            : now.text);
   }
 
   delimited_layout const& layout_;

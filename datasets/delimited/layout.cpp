@@ -4,6 +4,7 @@
 #include "datasets/delimited/documents.hpp"
 #include "datasets/delimited/read.hpp"
 #include "datasets/delimited/records.hpp"
+#include "datasets/label_cells.hpp"
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/values.hpp"
 #include "datasets/text_source.hpp"
@@ -149,7 +150,8 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   bool has_label = false;
   std::map<std::string, std::size_t> seen;
   for (std::size_t c = 0; c < head.cells.size(); ++c) {
-    std::string const title = head.cells[c].str();
+    std::string const cell = head.cells[c].str();
+    std::string const title(unguarded_formula(cell));
     bool const is_id = title == qid_title || title == docid_title;
     if (!columns.empty() && !is_id && std::ranges::find(columns, title) == columns.end()) {
       layout.columns.push_back({column_role::kind::passed_over, 0, 0});

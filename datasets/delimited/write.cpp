@@ -2,6 +2,7 @@
 
 #include "datasets/delimited/layout.hpp"
 #include "datasets/delimited/records.hpp"
+#include "datasets/label_cells.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,14 +30,15 @@ class record_writer {
     if (with_labels_) append("label");
     append("qid");
     if (with_ids_) append("docid");
-    for (std::uint32_t const feature : features_) append(name_of(feature, data_.names));
+    for (std::uint32_t const feature : features_)
+      append(guarded_formula(name_of(feature, data_.names)));
     end_record();
   }
 
   void write(std::string_view qid, std::size_t d) {
     if (with_labels_) append(label_of(d));
-    append(qid);
-    if (with_ids_) append(data_.ids[d]);
+    append(guarded_formula(qid));
+    if (with_ids_) append(guarded_formula(data_.ids[d]));
     auto const listed = data_.document(d);
     auto entry = listed.begin();
     for (std::uint32_t const feature : features_) {

@@ -17,6 +17,7 @@ void parsed_documents::clear() {
   ids.clear();
   line_numbers.clear();
   runs.clear();
+  blanks.clear();
   made.clear();
   names.clear();
   first_feature = {};
@@ -38,8 +39,18 @@ void parsed_documents::add(document_label const& label, std::size_t entry_end,
   line_numbers.push_back(line_count);
 }
 
+bool parsed_documents::begins_run(std::optional<std::string_view> qid) const {
+  bool const behind_blank = !blanks.empty() && blanks.back().documents == labels.size();
+  return runs.empty() || runs.back().qid != qid || behind_blank;
+}
+
 void parsed_documents::note_run(std::optional<std::string_view> qid, line_place place) {
-  if (runs.empty() || runs.back().qid != qid) runs.push_back({qid, labels.size(), place});
+  if (begins_run(qid)) runs.push_back({qid, labels.size(), place});
+}
+
+void parsed_documents::note_blank() {
+  if (blanks.empty() || blanks.back().documents != labels.size())
+    blanks.push_back({labels.size(), line_count});
 }
 
 void parsed_documents::expect_form(feature_form before) {
@@ -62,6 +73,7 @@ void parsed_documents::expect_form(feature_form before) {
   ids.resize(std::min(documents, ids.size()));
   line_numbers.resize(documents);
   std::erase_if(runs, [&](qid_run const& run) { return !comes_first(run.place, first_feature); });
+  std::erase_if(blanks, [&](blank_line b) { return b.line > first_feature.line; });
 }
 
 void drop_integral_labels(dataset& data) {
@@ -69,6 +81,14 @@ void drop_integral_labels(dataset& data) {
                  data.fractional_labels.end()))
     data.fractional_labels.clear();
 }
+
+namespace {
+
+bool is_blank_line(std::string_view line) {
+  return line.find_first_not_of(" \t\r\n") == line.npos;
+}
+
+}  // namespace
 
 // Long because a regular line and a line of any other form write through the same position, which a
 // function of its own would have to take and give back for each.
@@ -103,6 +123,8 @@ void parse_documents(std::string_view text, line_rules const& rules, parsed_docu
         std::string_view const comment = trimmed_comment(line.substr(regular.comment_offset));
         out.add({regular.label, static_cast<double>(regular.label)}, entry_end(), line, comment,
                 docid_of(comment), rules);
+      } else if (is_blank_line({at, next})) {
+        out.note_blank();
       }
       at = next;
       continue;
@@ -116,7 +138,10 @@ void parse_documents(std::string_view text, line_rules const& rules, parsed_docu
       if (before != form) out.first_feature = {out.line_count, careful.features_offset + 1};
     };
     try {
-      if (!read_line(line, named, careful)) continue;
+      if (!read_line(line, named, careful)) {
+        if (is_blank_line(line)) out.note_blank();
+        continue;
+      }
       note_form();
       out.note_run(careful.qid, {out.line_count, careful.qid_offset + 1});
       entry = std::copy(careful.entries.begin(), careful.entries.end(), entry);

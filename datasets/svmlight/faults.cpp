@@ -27,6 +27,11 @@ std::string query_again(std::string_view qid, std::uint64_t last_line) {
                      quoted(qid), last_line);
 }
 
+std::string query_goes_on(std::string_view qid, std::uint64_t blank_line) {
+  return fmt::format("query {} goes on, expected its lines together (the blank line {} ended it)",
+                     quoted(qid), blank_line);
+}
+
 std::string other_form(feature_form found) {
   return found == feature_form::names
              ? "a feature by name, expected a number as the features before have"

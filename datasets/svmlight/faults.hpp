@@ -33,6 +33,8 @@ std::string wrong_group_sum(std::string_view more_than, std::size_t sum, std::st
 /// Of a feature in the form `found` behind others in the other.
 std::string other_form(feature_form found);
 std::string query_again(std::string_view qid, std::uint64_t last_line);
+/// Of a query behind the blank line that ended it.
+std::string query_goes_on(std::string_view qid, std::uint64_t blank_line);
 /// A warning, not a fault.
 std::string all_one_query(std::string const& name, std::size_t documents);
 

@@ -23,7 +23,12 @@ std::size_t query_former::begin_run(qid_run const& run, std::uint64_t last_line,
     throw text_fault{run.place, qid_not_on_all(run.qid)};
   bool const first = !with_qid_;
   with_qid_ = run.qid.has_value();
-  if (!run.qid || (!first && *run.qid == qids_[current_])) return current_;
+  if (!run.qid) return current_;
+  if (!first && *run.qid == qids_[current_]) {
+    if (ended_by_ != 0) throw text_fault{run.place, query_goes_on(*run.qid, ended_by_)};
+    return current_;
+  }
+  ended_by_ = 0;
   if (!first) {
     last_lines_[current_] = last_line;
     if (ended) ended();
@@ -37,6 +42,12 @@ std::size_t query_former::begin_run(qid_run const& run, std::uint64_t last_line,
     throw text_fault{run.place, query_again(*run.qid, last_lines_[current_])};
   }
   return current_;
+}
+
+bool query_former::end_query(std::uint64_t line) {
+  if (!with_qid_.value_or(false)) return false;
+  if (ended_by_ == 0) ended_by_ = line;
+  return true;
 }
 
 std::size_t query_former::next_of_group() {

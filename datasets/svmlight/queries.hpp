@@ -35,6 +35,9 @@ class query_former {
   /// document's query has ended, `ended` (may be empty) is called first. Throws `text_fault`.
   std::size_t begin_run(qid_run const& run, std::uint64_t last_line,
                         std::function<void()> const& ended = {});
+  /// Takes a blank line that ends the query before it, `line` from 1: a run of the same query after
+  /// it is at fault. False where no query has a qid: nothing ends.
+  bool end_query(std::uint64_t line);
   /// Whether a group file gives the queries. If so, `next_of_group` is to be called for each
   /// document.
   bool grouped() const noexcept { return grouped_; }
@@ -59,6 +62,7 @@ class query_former {
   std::size_t taken_ = 0;  // documents in groups
   std::optional<bool> with_qid_;
   std::size_t current_ = 0;
+  std::uint64_t ended_by_ = 0;  // the blank line that ended the query; 0: none did
   std::vector<std::string> qids_;
   std::vector<std::uint64_t> last_lines_;  // of the queries that ended
   std::unordered_map<std::string, std::size_t> numbers_;

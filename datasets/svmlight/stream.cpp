@@ -34,14 +34,22 @@ void query_collector::take(std::string_view text) {
   part_.expect_form(features_);
   if (features_ == feature_form::unknown) features_ = part_.names.form;
   if (features_ == feature_form::names) part_.numbers = names_.take(part_.names);
+  auto blank = part_.blanks.begin();
+  auto const end_at_blank = [&](std::size_t documents) {
+    if (blank == part_.blanks.end() || blank->documents != documents) return;
+    if (queries_.end_query(line_count_ + blank->line + 1)) give();
+    ++blank;
+  };
   try {
     for (std::size_t r = 0; r < part_.runs.size(); ++r) {
       qid_run const& run = part_.runs[r];
+      end_at_blank(run.begin);
       std::size_t const end =
           r + 1 < part_.runs.size() ? part_.runs[r + 1].begin : part_.labels.size();
       query_number_ = queries_.begin_run(run, last_line_, [this] { give(); });
       for (std::size_t d = run.begin; d < end; ++d) add(d);
     }
+    end_at_blank(part_.labels.size());
     if (part_.fault) throw text_fault(*part_.fault);
   } catch (text_fault const& fault) {
     throw error({name_, line_count_ + fault.place.line + 1, fault.place.column},

@@ -116,17 +116,19 @@ def verdicts(feature, counts, names, means, against):
     """Sentences on who wins and who loses, by the figures alone."""
     def sign(difference, p):
         kind = "above" if difference > 0 else "below"
-        return f"{abs(difference):.4f} {kind} it (p {p:.2g}{', too little to tell' if p > .05 else ''})"
+        return f"{abs(difference):.4f} {kind} {feature} (p {p:.2g}{', too little to tell' if p > .05 else ''})"
 
-    said = [f"{line} documents, {labels} labels, against {feature}: {sign(*against[names[line][labels][0]])}"
-            if line == CHOSEN else
-            f"ridge regression on them, {labels} labels: {sign(*against[names[line][labels][0]])}"
+    said = [f"{labels} labels, {line}: {sign(*against[names[line][labels][0]])}"
             for labels in counts for line in (CHOSEN, RIDGE)]
-    lost = [f"to {feature} alone with {labels} labels" for labels in counts if means[names[CHOSEN][labels][0]] < means["feature"]]
-    for other, called in ((RIDGE, "ridge regression on the same documents"), (RANDOM, "random documents")):
-        lost += [f"to {called} with {labels}" for labels in counts if other in names
-                 and means[names[CHOSEN][labels][0]] < mean(names[other][labels], means)]
-    return said + ["Where what fit recommends on chosen documents is behind: " + ("; ".join(lost) or "nowhere here") + "."]
+    others = {feature: {labels: ["feature"] for labels in counts}, "ridge regression on the same documents": names[RIDGE],
+              "random documents": names.get(RANDOM, {})}
+    lost = []
+    for called, rankings in others.items():
+        where = [str(labels) for labels in rankings
+                 if means[names[CHOSEN][labels][0]] < mean(rankings[labels], means)]
+        if where:
+            lost.append(f"to {called} with {', '.join(where)} labels")
+    return said + ["Where the method, fit on chosen documents, loses: " + ("; ".join(lost) or "nowhere here") + "."]
 
 
 def mean(rankings, means):

@@ -7,9 +7,6 @@ namespace rulerank::knn {
 
 namespace {
 
-/// A part of a search has so many objects.
-constexpr std::size_t objects_a_part = 1024;
-
 /// Compares all objects.
 class brute final : public metric_structure {
  public:
@@ -20,19 +17,16 @@ class brute final : public metric_structure {
     query.compare(all_);
     query.compare(added_);
   }
-  /// Regions: 0 the database, r > 0 the objects from (r - 1) objects_a_part on, then those added.
+  /// Regions: 0 the database, 1 the objects that were added, r > 1 part r - 2 of the others.
   bool search_some(metric_query& query, search_part const& part, std::uint64_t,
                    std::vector<search_part>& left) const override {
-    std::span const all(all_.objects());
-    std::size_t const begin = (part.region - std::size_t{1}) * objects_a_part;
     if (part.region == 0) {
-      std::uint32_t region = 1;
-      for (std::size_t i = 0; i < all.size(); i += objects_a_part) left.push_back({region++});
-      if (!added_.empty()) left.push_back({region});
-    } else if (begin < all.size()) {
-      query.compare(all.subspan(begin, std::min(objects_a_part, all.size() - begin)));
-    } else {
+      for (std::uint32_t const one : query.parts_of(all_)) left.push_back({one + 2});
+      if (!added_.empty()) left.push_back({1});
+    } else if (part.region == 1) {
       query.compare(added_);
+    } else {
+      query.compare(all_, part.region - 2);
     }
     return false;
   }

@@ -37,6 +37,21 @@ void metric_query::compare(std::span<std::uint32_t const> objects) {
   }
 }
 
+std::vector<std::uint32_t> metric_query::parts_of(metric_bucket const& bucket) const {
+  if (bucket.block() != nullptr) return bucket.block()->parts(origin_);
+  return first_numbers((bucket.objects().size() + objects_a_range - 1) / objects_a_range);
+}
+
+void metric_query::compare(metric_bucket const& bucket, std::uint32_t part) {
+  if (bucket.block() != nullptr) {
+    evaluations_ += bucket.block()->compare_part(part, origin_, *this);
+    return;
+  }
+  std::span const all(bucket.objects());
+  std::size_t const begin = part * objects_a_range;
+  compare(all.subspan(begin, std::min(objects_a_range, all.size() - begin)));
+}
+
 std::vector<metric_candidate>& metric_query::sorted() {
   if (nearest_) return nearest_->sorted();
   std::sort(within_.begin(), within_.end(), nearer<value_order::smaller_is_nearer>{});

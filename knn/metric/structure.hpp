@@ -28,6 +28,12 @@ class metric_block {
   virtual ~metric_block() = default;
   /// Offers the query those within its bound. `origin`: the query's, which the block's space gave.
   virtual void compare(distances_from& origin, metric_query& query) const = 0;
+  /// The numbers of its parts, in the order in which `compare` looks at them. Each has some
+  /// thousand objects at most.
+  virtual std::vector<std::uint32_t> parts(distances_from& origin) const = 0;
+  /// Compares a part alone, and says how many objects it has.
+  virtual std::size_t compare_part(std::uint32_t part, distances_from& origin,
+                                   metric_query& query) const = 0;
   /// Takes one of the objects out.
   virtual void erase(std::uint32_t object) = 0;
 };
@@ -102,6 +108,10 @@ class metric_query {
     evaluations_ += bucket.objects().size();
     bucket.block()->compare(origin_, *this);
   }
+
+  /// The same in parts, in the order of their numbers here.
+  std::vector<std::uint32_t> parts_of(metric_bucket const& bucket) const;
+  void compare(metric_bucket const& bucket, std::uint32_t part);
 
   /// Nearest first, equally near ones by rising number.
   std::vector<metric_candidate>& sorted();

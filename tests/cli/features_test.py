@@ -118,6 +118,35 @@ class Features(harness.CommandLine):
             self.assertEqual(row["label"], "" if label == "-1" else label)
             self.assertEqual({name: row[name] for name in features}, features)
 
+    def test_cells_that_a_spreadsheet_would_calculate(self):
+        """Ids, topics and own titles of that kind have an apostrophe in the file; numbers have none, and every verb
+        reads what was there."""
+        ids = ["=cmd|'/C'!A0", "+1", "-2", "@x", "'tis", "plain"]
+        self.file("d.jsonl", b"".join(json.dumps({"id": d, "text": "rye " * (n + 1) + "bread"}).encode() + b"\n"
+                                      for n, d in enumerate(ids)))
+        self.file("t.tsv", b"=q\trye bread\n")
+        self.file("own.csv", b"qid,docid,'-profit\n'=q,'+1,-0.5\n=q,@x,-3\n")
+        line = ["features", "--collection", "d.jsonl", "--topics", "t.tsv", "--join", "own.csv", "--out"]
+        for out in "pool.csv", "pool.tsv":
+            self.expect(0, *line, out)
+            rows = list(csv.DictReader(io.StringIO(self.read(out)), delimiter="\t" if "tsv" in out else ","))
+            self.assertEqual([row["docid"] for row in rows],
+                             [d if d == "plain" else "'" + d for d in ids])
+            self.assertEqual({row["qid"] for row in rows}, {"'=q"})
+            self.assertEqual([row["'-profit"] for row in rows], ["", "-0.5", "", "-3", "", ""])
+            for row in rows:
+                for name, value in row.items():
+                    if name not in ("qid", "docid") and value:
+                        float(value)
+            self.file("labels.tsv", b"line\tlabel\n" + b"".join(b"%d\t%d\n" % (i, i % 2) for i in range(6)))
+            chosen = "chosen" + out[-4:]
+            self.expect(0, "reduce", "--train", out, "--unlabelled", "-1", "--out", chosen, "--oracle",
+                        "file:labels.tsv", *LEARN)
+            self.expect(0, "rank", "--train", chosen, "--test", out, "--unlabelled", "-1", "--out",
+                        "scores", "--run", "run", *LEARN)
+            self.assertEqual({tuple(row.split()[:3:2]) for row in self.read("run").splitlines()},
+                             {("=q", d) for d in ids})
+
     def test_own_columns(self):
         plain = pairs_of(self.features("pool.txt"))
         pairs = list(plain)

@@ -156,6 +156,42 @@ class Rank(harness.CommandLine):
         self.assertEqual(process.stdout.read(), b"".join(expected[12:]))
         self.assertEqual(process.wait(), 0)
 
+    def test_a_query_is_answered_at_the_blank_line_behind_it(self):
+        self.fit()
+        expected = self.scores("--model", self.model, "--test", self.test).splitlines(True)
+        lines = TEST.splitlines(True)
+        table = [b"%d,%b\n" % (d // 4, b",".join(pair.split(b":")[1] for pair in line.split()[2:5]))
+                 for d, line in enumerate(lines)]
+        for header, rows in ((b"", lines), (b"", [line.partition(b" ")[2] for line in lines]),
+                             (b"qid,1,2,9\n", table)):
+            process = subprocess.Popen([harness.PROGRAM, "rank", "--model", str(self.model), "--test",
+                                        "-", "--quiet"], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE)
+            self.addCleanup(process.stdout.close)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            process.stdin.write(header)
+            for query in range(4):
+                process.stdin.write(b"".join(rows[4 * query:4 * query + 4]) + b"\n")
+                process.stdin.flush()
+                for d in range(4 * query, 4 * query + 4):
+                    self.assertEqual(process.stdout.readline(), expected[d])
+            process.stdin.close()
+            self.assertEqual(process.stdout.read(), b"")
+            self.assertEqual(process.wait(), 0)
+
+    def test_a_query_does_not_go_on_behind_its_blank_line(self):
+        self.fit()
+        lines = TEST.splitlines(True)
+        parted = b"".join([*lines[:2], b"\n", *lines[2:]])
+        done = self.expect(3, "rank", "--model", self.model, "--test", "-", input=parted,
+                           message='standard input:4:3: query "0" goes on, expected its lines '
+                           "together (the blank line 3 ended it)")
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        # A file is no stream: there blank lines mean nothing.
+        self.assertEqual(self.scores("--model", self.model, "--test", self.file("parted", parted)),
+                         self.scores("--model", self.model, "--test", self.test))
+
     def test_manifest(self):
         self.scores("--train", self.train, "--test", self.test, "--manifest", "m", "--engine",
                     "lrar", "--min-support", 2)
@@ -326,7 +362,7 @@ class Rank(harness.CommandLine):
             done = self.expect(0, "fit", "--train", self.train, "--model", self.model,
                                "--manifest", manifest, *words)
             self.assertIn(b"recommended (few-labels): scorecard", done.stderr)
-            self.assertIn(b"with few labels what is held back most was best", done.stderr)
+            self.assertIn(b"with few labels, of 175 ways those that follow", done.stderr)
             manifests.append(json.loads(manifest.read_text())["recommended"])
             models.append(self.model.read_bytes())
         self.assertEqual(models, [models[0]] * 3)

@@ -1,17 +1,23 @@
 """The story of docs/tutorial.md from documents to a decision, on the drawn collection and on Cranfield: pool, 50 labels,
 model, comparison with BM25, explanation, a new query; its scripts, its pictures and the demo that shows it."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import unittest.mock
 import xml.etree.ElementTree
 
 import harness
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+sys.path.insert(0, str(DOCS / "tutorial"))
+import demo  # noqa: E402
+
 DRAWN = DOCS / "collection"
 LABELS, CANDIDATES, BASELINE = 50, 50, "BM25_of_document"
 
@@ -112,11 +118,30 @@ class Tutorial(harness.CommandLine):
         self.assertEqual(float(rows[f"{LABELS} labels, chosen"]), round(means["mine"], 4))
         self.assertEqual(set(rows), {BASELINE, "all 486 labels", *(
             f"{n} labels, {way}" for n in (20, LABELS) for way in ("chosen", "random", "ridge, chosen"))})
-        self.assertIn("Where what fit recommends on chosen documents is behind: ", shown)
+        self.assertIn("Where the method, fit on chosen documents, loses: ", shown)
         svg = xml.etree.ElementTree.parse(self.folder / "curve.svg")
         self.assertIn("fit, random documents", [one.text for one in svg.iter()])
         self.file("answers.tsv", b"line\tlabel\n0\tskip\n")
         self.assertIn("rulerank: error: ", self.script(*curve, "--labels", LABELS, code=1))
+
+    def demo(self, page):
+        self.file("page.md", page.encode())
+        with contextlib.redirect_stdout(io.StringIO()) as shown, \
+                unittest.mock.patch.object(demo, "PAGE", self.folder / "page.md"), \
+                unittest.mock.patch.object(sys, "argv", ["demo.py", harness.PROGRAM, str(self.folder / "demo")]):
+            demo.main()
+        return shown.getvalue()
+
+    def test_the_demo_shows_prose_and_commands_and_the_curve_last(self):
+        shown = self.demo('# A page\n<!-- example: ln -s "$COLLECTION/.." docs -->\n\n```console\n$ echo one\nold\n```\n\n'
+                          f"See [this\npage](x.md).\n\n## Curve\n\n```console\n$ {demo.CURVE} --help | head -1\n```\n\n"
+                          "![A line](x.svg)\n\n## End\n\n**Two** <!-- not shown -->\n\n```console\n$ touch \\\n>   p.svg\n```\n")
+        self.assertRegex(shown, r"\A.*comes last\.\n\n# A page\n\n\$ echo one\none\n\nSee this page\.\n\n## End\n\nTwo\n\n"
+                         r"\$ touch \\\n>   p\.svg\n\n## Curve\n\n\$ python3 .*--help \| head -1\nusage: curve\.py.*\n\n"
+                         r"\(A picture on the page: A line\.\)\n\nThe pictures are .*/demo/p\.svg\.\n\Z")
+        with self.assertRaisesRegex(SystemExit, "this command ended with 3"):
+            self.demo("```console\n$ (exit 3)\n```\n")
+        self.assertIn(demo.CURVE, demo.sections(demo.PAGE.read_text())[-1])
 
     def test_cranfield(self):
         data = os.environ.get("RULERANK_TEST_DATA")
