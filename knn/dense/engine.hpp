@@ -9,10 +9,19 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace rulerank::knn {
+
+/// The types that rows may have.
+inline bool is_searchable(datasets::element type) {
+  using enum datasets::element;
+  return type == float32 || type == float16 || type == bfloat16 || type == int8 || type == uint8;
+}
+/// Their names, for messages.
+inline constexpr std::string_view searchable_types = "f32, f16, bf16, i8 or u8";
 
 /// A row and what orders it, the smaller the nearer whatever the metric: the sum of squares under
 /// l2, else the value with its sign turned.
