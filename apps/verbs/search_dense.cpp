@@ -534,6 +534,13 @@ void search_dense(session& owner, search_dense_arguments const& arguments, CLI::
   }
 }
 
+std::vector<std::string> names_of_formats() {
+  std::vector<std::string> names;
+  for (datasets::named_vectors_format const& one : datasets::vectors_formats())
+    names.emplace_back(one.name);
+  return names;
+}
+
 }  // namespace
 
 void add_search_dense(CLI::App& search, session& owner) {
@@ -548,9 +555,7 @@ void add_search_dense(CLI::App& search, session& owner) {
   path_option(*verb, "--collection", arguments->collection,
               "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx")
       ->type_name("FILE");
-  std::vector<std::string> formats;
-  for (datasets::named_vectors_format const& one : datasets::vectors_formats())
-    formats.emplace_back(one.name);
+  auto const formats = names_of_formats();
   word_option(*verb, "--collection-format", arguments->collection_format, formats,
               "The rows' format; auto: by the name");
   path_option(*verb, "--index", arguments->index,
