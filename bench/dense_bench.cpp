@@ -167,8 +167,9 @@ settings read_settings(int& argc, char** argv) {
 /// `flat` on GPUs that are as small as is asked for.
 search_function search_of_small_gpus(settings const& chosen, vectors const& rows) {
   auto const own = std::make_shared<knn::dense_rows>(rows);
-  std::shared_ptr<knn::dense_search_engine> const engine = knn::make_flat_on_gpus(
-      chosen.ctx, *own, {chosen.metric, knn::dense_engine::flat}, {.device_bytes = chosen.device_bytes});
+  std::shared_ptr<knn::dense_search_engine> const engine =
+      knn::make_flat_on_gpus(chosen.ctx, *own, {chosen.metric, knn::dense_engine::flat},
+                             {.device_bytes = chosen.device_bytes});
   return [=, metric = chosen.metric, ctx = chosen.ctx](vectors const& queries, std::size_t k,
                                                        knn::dense_search_work& work) {
     vectors const floats = datasets::converted(ctx, queries, element::float32);
