@@ -174,7 +174,13 @@ void name_files(session& owner, search_dense_arguments const& arguments) {
   if (arguments.collection.empty()) owner.input(arguments.index);
 }
 
-/// One of the words that `vectors_formats` lists.
+std::vector<std::string> names_of_formats() {
+  std::vector<std::string> names;
+  for (datasets::named_vectors_format const& one : datasets::vectors_formats())
+    names.emplace_back(one.name);
+  return names;
+}
+/// The format of one of these names.
 datasets::vectors_format format_named(std::string_view name) {
   auto const known = datasets::vectors_formats();
   return std::find_if(known.begin(), known.end(), [&](auto const& one) { return one.name == name; })
@@ -534,13 +540,6 @@ void search_dense(session& owner, search_dense_arguments const& arguments, CLI::
   }
 }
 
-std::vector<std::string> names_of_formats() {
-  std::vector<std::string> names;
-  for (datasets::named_vectors_format const& one : datasets::vectors_formats())
-    names.emplace_back(one.name);
-  return names;
-}
-
 }  // namespace
 
 void add_search_dense(CLI::App& search, session& owner) {
@@ -555,7 +554,7 @@ void add_search_dense(CLI::App& search, session& owner) {
   path_option(*verb, "--collection", arguments->collection,
               "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx")
       ->type_name("FILE");
-  auto const formats = names_of_formats();
+  std::vector<std::string> const formats = names_of_formats();
   word_option(*verb, "--collection-format", arguments->collection_format, formats,
               "The rows' format; auto: by the name");
   path_option(*verb, "--index", arguments->index,
