@@ -57,6 +57,9 @@ def steps_of(a, gpus):
                    [dense, f"devices={count}", "shape=100000000x128xbf16", "k=32", "batches=1,32", "--benchmark_min_time=0.5"], 1800)
             yield (f"dense-queries-on-{count}", 2,
                    [dense, f"devices={count}", "shape=700000x128", "k=32", "batches=8192", "--benchmark_min_time=0.5"], 600)
+            # 2 GB of rows: four GPUs are two groups.
+            yield (f"dense-both-on-{count}", 4,
+                   [dense, f"devices={count}", "shape=4000000x128", "k=32", "batches=32,8192", "--benchmark_min_time=0.5"], 600)
 
 
 def main():

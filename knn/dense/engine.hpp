@@ -107,7 +107,7 @@ std::unique_ptr<dense_search_engine> make_gs(context const& ctx, dense_rows cons
 /// What tests of `flat` on GPUs set; 0: as the engine chooses.
 struct flat_gpu_limits {
   std::size_t device_bytes = 0;      ///< of each GPU, at most
-  std::size_t replicated_bytes = 0;  ///< rows of no more bytes are on every device
+  std::size_t replicated_bytes = 0;  ///< rows of no more bytes are not split over more devices
   std::size_t capacity = 0;          ///< rows that a query may hand on
   double bound_scale = 1;            ///< of the bounds: below 1 they hold no more
 };
