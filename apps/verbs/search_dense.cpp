@@ -180,6 +180,7 @@ std::vector<std::string> names_of_formats() {
     names.emplace_back(one.name);
   return names;
 }
+
 /// The format of one of these names.
 datasets::vectors_format format_named(std::string_view name) {
   auto const known = datasets::vectors_formats();
