@@ -4,9 +4,13 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 
 import pytest
+
+# A shell starts what runs in its background without Ctrl-C; the tests of it, and what they start, have it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
