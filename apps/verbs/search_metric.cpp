@@ -291,6 +291,10 @@ knn::schedule_work search_batches(session& owner, search_metric_arguments const&
     std::unique_ptr<knn::distances_from> from(std::size_t query) const override {
       return all_.from(first_ + query);
     }
+    std::optional<datasets::vectors> as_vectors(std::size_t first,
+                                                std::size_t count) const override {
+      return all_.as_vectors(first_ + first, count);
+    }
 
    private:
     knn::metric_queries const& all_;

@@ -62,6 +62,7 @@ template <class Take>
 metric_work answer(context const& ctx, metric_queries const& queries,
                    metric_structure const& structure, exclusion const& rule, double radius,
                    std::size_t k, Take const& take) {
+  if (auto const done = structure.search_all(ctx, queries, radius, k, take)) return *done;
   std::vector<std::uint64_t> evaluations(static_cast<std::size_t>(ctx.thread_count()));
   parallel_for(ctx, queries.size(), 1, [&](std::size_t begin, std::size_t end, int thread) {
     for (std::size_t q = begin; q < end; ++q) {

@@ -69,6 +69,8 @@ class metric_queries {
   virtual std::size_t size() const noexcept = 0;
   /// `query` is below `size()`. The queries and their space outlive what they give.
   virtual std::unique_ptr<distances_from> from(std::size_t query) const = 0;
+  /// Queries [first, first + count) as rows of float32, where they are vectors; none by default.
+  virtual std::optional<datasets::vectors> as_vectors(std::size_t first, std::size_t count) const;
 };
 
 /// Objects of any type under a functor `double distance(Object const&, Object const&)`, or a
