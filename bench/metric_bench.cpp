@@ -3,14 +3,13 @@
 //   metric_bench words=FILE [letters=bytes]      one a line, under the edit distance
 //   metric_bench vectors=FILE                    SISAP's text: "dimensions rows ...", then the rows
 //   ... [metric=l1|l2|linf|angular] [dimensions=all] [queries=200] [share=.1,1] [k=1,10,30]
-//   [threads=1] [rounds=3]
-//       [types=brute,lc,...]                       dimensions: the first of each vector
+//       [threads=1] [rounds=3] [types=brute,lc,...]
 //
-// Queries are drawn objects of the file, which are taken out of the database. A radius is one
-// within which an object of the database lies of so many percent of all pairs of a sample (share=).
-// Before it is timed, each answer is held against brute force, ids and distances. One JSON line an
-// index and kind of search: distance evaluations and the median time a query, that of brute force
-// beside it, and what the index took to make.
+// Of vectors the first `dimensions` are taken. Queries are drawn objects of the file, which are
+// taken out of the database. A radius is one within which an object of the database lies of so many
+// percent of all pairs of a sample (share=). Before it is timed, each answer is held against brute
+// force, ids and distances. One JSON line an index and kind of search: distance evaluations and the
+// median time a query, that of brute force beside it, and what the index took to make.
 
 #include "bench/metric_objects.hpp"
 #include "bench/settings.hpp"

@@ -14,9 +14,7 @@ class brute final : public metric_structure {
  public:
   brute(context const& ctx, metric_space const& space, std::vector<std::uint32_t> objects)
       : space_(space), all_(space, std::move(objects)) {
-    auto const* const vectors = dynamic_cast<vector_space const*>(&space);
-    if (vectors != nullptr && vectors->which() == metric_distance::l2)
-      dense_.emplace(ctx, *vectors, all_.objects());
+    if (dense_brute::suits(space)) dense_.emplace(ctx, space, all_.objects());
   }
 
   void search(metric_query& query) const override {

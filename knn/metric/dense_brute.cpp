@@ -39,9 +39,15 @@ std::vector<metric_candidate> in_order(std::span<std::uint32_t const> ids,
 
 }  // namespace
 
-dense_brute::dense_brute(context const& ctx, vector_space const& space,
+bool dense_brute::suits(metric_space const& space) {
+  auto const* const vectors = dynamic_cast<vector_space const*>(&space);
+  return vectors != nullptr && vectors->which() == metric_distance::l2;
+}
+
+dense_brute::dense_brute(context const& ctx, metric_space const& space,
                          std::span<std::uint32_t const> objects)
-    : index_(on_the_cpu(ctx), space.rows(), {.engine = dense_engine::flat}),
+    : index_(on_the_cpu(ctx), dynamic_cast<vector_space const&>(space).rows(),
+             {.engine = dense_engine::flat}),
       holds_((space.size() + 63) / 64) {
   for (std::uint32_t const object : objects) insert(object);
 }

@@ -18,9 +18,11 @@ namespace rulerank::knn {
 /// Several threads may call `search` at once; `insert` and `erase` are called alone.
 class dense_brute {
  public:
-  /// Shares the memory of the space's rows, and keeps 12 bytes and a bit of each. None of
-  /// `objects` is there twice.
-  dense_brute(context const& ctx, vector_space const& space,
+  /// Whether a space is one of vectors under l2.
+  static bool suits(metric_space const& space);
+  /// Of a space that suits. Shares the memory of its rows, and keeps 12 bytes and a bit of each.
+  /// None of `objects` is there twice.
+  dense_brute(context const& ctx, metric_space const& space,
               std::span<std::uint32_t const> objects);
 
   void insert(std::uint32_t object);

@@ -233,7 +233,10 @@ struct metric_index_choice {
   metric_index_type type;
   std::string reason;
 };
-metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries);
+/// `together`: whether an index is given many queries at once, as `metric_index` is, rather than
+/// one after the other, as by schedules and in a `split_metric_index`.
+metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries,
+                                        bool together = true);
 
 /// The work of a search, the same for any number of threads.
 struct metric_work {
