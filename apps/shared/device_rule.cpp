@@ -26,9 +26,11 @@ constexpr double dense_rate = 4e10;
 constexpr double nearest_word_rate = 1e9;
 constexpr double word_rate = 1.8e9;
 constexpr double near_word_rate = 7.5e9;
-/// Rows x dimensions x queries of vectors under a metric, in an index that excludes two thirds of
-/// the objects (lc for the 10 nearest, bench/results/2026-11-23-metric).
+/// Rows x dimensions x queries of vectors under a metric: in an index that excludes two thirds of
+/// the objects (lc for the 10 nearest, bench/results/2026-11-23-metric), and under l2 by dense
+/// search (the 10 nearest, bench/results/2026-11-23-metric-dense).
 constexpr double metric_rate = 7e9;
+constexpr double l2_rate = 2.1e10;
 
 /// The same of one H200, from queries to answers on the host (bench/results/2026-11-23-metric-gpu):
 /// the slowest there, of k nearest words for 32, of ranges within 3, of vectors that return .1 %.
@@ -68,9 +70,9 @@ search_work word_search_work(double words, double queries, double radius) {
   return {pairs / (radius < 2 ? near_word_rate : word_rate), pairs / gpu_word_rate};
 }
 
-search_work metric_search_work(double rows, double dimensions, double queries) {
+search_work metric_search_work(double rows, double dimensions, double queries, bool l2) {
   double const values = rows * dimensions * queries;
-  return {values / metric_rate, values / gpu_metric_rate};
+  return {values / (l2 ? l2_rate : metric_rate), values / gpu_metric_rate};
 }
 
 bool worth_gpus(double thread_seconds, int threads, double gpu_seconds) {

@@ -24,7 +24,7 @@ struct search_work {
 /// Of words under the edit distance; the radius of a search for the nearest is infinite.
 search_work word_search_work(double words, double queries, double radius);
 /// Of vectors under another metric.
-search_work metric_search_work(double rows, double dimensions, double queries);
+search_work metric_search_work(double rows, double dimensions, double queries, bool l2);
 
 /// Whether GPUs are worth CUDA's start, beside so many threads. `gpu_seconds`: of the work on a
 /// GPU, where it is not far less than that of the threads.

@@ -48,9 +48,13 @@ TEST(DeviceRule, ThreadsThatAreTogetherAsFastAsAGpuKeepWords) {
 }
 
 TEST(DeviceRule, VectorsTakeGpusByTheirNumbers) {
-  EXPECT_FALSE(takes_gpus(metric_search_work(96000, 20, 1000), 1));
-  EXPECT_TRUE(takes_gpus(metric_search_work(96000, 20, 24000), 1));
-  EXPECT_FALSE(takes_gpus(metric_search_work(96000, 20, 24000), 16));
+  for (bool const l2 : {false, true}) {
+    EXPECT_FALSE(takes_gpus(metric_search_work(96000, 20, 1000, l2), 1));
+    EXPECT_TRUE(takes_gpus(metric_search_work(96000, 20, 24000, l2), 1));
+    EXPECT_FALSE(takes_gpus(metric_search_work(96000, 20, 24000, l2), 16));
+  }
+  EXPECT_TRUE(takes_gpus(metric_search_work(96000, 20, 5000, false), 1));
+  EXPECT_FALSE(takes_gpus(metric_search_work(96000, 20, 5000, true), 1));
 }
 
 // More work never goes back to the CPU.
@@ -59,7 +63,7 @@ TEST(DeviceRule, TheChoiceIsMonotonic) {
     bool words = false, vectors = false;
     for (double queries = 1; queries < 1e9; queries *= 2) {
       bool const more_words = takes_gpus(word_search_work(51589, queries, 2), threads);
-      bool const more_vectors = takes_gpus(metric_search_work(96000, 20, queries), threads);
+      bool const more_vectors = takes_gpus(metric_search_work(96000, 20, queries, true), threads);
       EXPECT_TRUE(more_words || !words) << threads << " threads, " << queries << " queries";
       EXPECT_TRUE(more_vectors || !vectors) << threads << " threads, " << queries << " queries";
       words = more_words;

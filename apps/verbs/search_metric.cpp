@@ -148,8 +148,8 @@ search_work work_of(search_metric_arguments const& arguments, objects_read const
   if (objects.words)
     return word_search_work(count, asked,
                             arguments.radius.value_or(std::numeric_limits<double>::infinity()));
-  return metric_search_work(count, static_cast<double>(objects.vectors->rows().dimensions()),
-                            asked);
+  return metric_search_work(count, static_cast<double>(objects.vectors->rows().dimensions()), asked,
+                            objects.which() == knn::metric_distance::l2);
 }
 
 /// Starts the GPUs where they are asked for or worth it, and says whether they do the search.
@@ -252,10 +252,11 @@ searched_index prepare(session& owner, search_metric_arguments const& arguments,
   if (options.type == knn::metric_index_type::automatic && on_gpus)
     options.type = knn::index_type_of(knn::metric_engine_from(arguments.engine));
   if (options.type == knn::metric_index_type::automatic) {
+    bool const together = arguments.split == 1 && arguments.schedule == "auto";
     auto const choice =
         on_gpus ? knn::metric_index_choice{knn::metric_index_type::brute,
                                            "GPUs compare all objects sooner than they exclude some"}
-                : knn::choose_metric_index(*objects.space(), options.queries);
+                : knn::choose_metric_index(*objects.space(), options.queries, together);
     options.type = choice.type;
     summary["reason"] = choice.reason;
     owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
@@ -290,6 +291,10 @@ knn::schedule_work search_batches(session& owner, search_metric_arguments const&
     std::size_t size() const noexcept override { return count_; }
     std::unique_ptr<knn::distances_from> from(std::size_t query) const override {
       return all_.from(first_ + query);
+    }
+    std::optional<datasets::vectors> as_vectors(std::size_t first,
+                                                std::size_t count) const override {
+      return all_.as_vectors(first_ + first, count);
     }
 
    private:

@@ -384,6 +384,10 @@ TEST(metric_search, automatic_is_a_type_with_a_reason) {
   word_space const words(drawn_words(2000, 1, 5));
   EXPECT_EQ(choose_metric_index(words, 1000000).type, metric_index_type::brute);
   EXPECT_NE(choose_metric_index(words, 1000000).reason.find("at once"), std::string::npos);
+  vector_space const plane({}, drawn_vectors(2000, 2, 3), metric_distance::l2);
+  EXPECT_EQ(choose_metric_index(plane, 1000000).type, metric_index_type::brute);
+  EXPECT_NE(choose_metric_index(plane, 1000000).reason.find("dense search"), std::string::npos);
+  EXPECT_EQ(choose_metric_index(plane, 1000000, false).type, metric_index_type::lc);
   EXPECT_EQ(metric_index({}, many).type(), metric_index_type::brute);
   metric_index_options options;
   options.queries = 500;

@@ -25,6 +25,10 @@ std::unique_ptr<metric_block> metric_space::block(std::span<std::uint32_t const>
   return nullptr;
 }
 
+std::optional<datasets::vectors> metric_queries::as_vectors(std::size_t, std::size_t) const {
+  return {};
+}
+
 void metric_query::compare(std::span<std::uint32_t const> objects) {
   std::array<double, objects_at_once> values{};
   evaluations_ += objects.size();
@@ -110,6 +114,11 @@ void structure_reader::expect_end() const {
   if (!numbers_.empty() || !distances_.empty()) refuse("the index has more numbers than it needs");
 }
 
+std::optional<metric_work> metric_structure::search_all(context const&, metric_queries const&,
+                                                        double, std::size_t,
+                                                        take_answer const&) const {
+  return {};
+}
 void metric_structure::insert(std::uint32_t) {
   refuse("this type of index takes no objects in once it is made");
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -186,12 +187,21 @@ struct search_part {
   std::shared_ptr<std::vector<double> const> to_pivots = {};  ///< distances to pivots above
 };
 
-/// An index. Several threads may call `search` and `search_some` at once: all that changes is in
-/// the query, which is one thread's.
+/// Given each query's answer, nearest first, by any thread; the answers are those of one thread.
+using take_answer = std::function<void(std::size_t query, std::vector<metric_candidate>& found)>;
+
+/// An index. Several threads may call the const functions at once: all that changes in a search is
+/// in the query, which is one thread's.
 class metric_structure {
  public:
   virtual ~metric_structure() = default;
   virtual void search(metric_query& query) const = 0;
+  /// Answers all queries in the threads of the context, `k` and `radius` as of `metric_query`, and
+  /// says how many distances that takes; none, and no answer, where the type answers them one after
+  /// the other, which is the default.
+  virtual std::optional<metric_work> search_all(context const& ctx, metric_queries const& queries,
+                                                double radius, std::size_t k,
+                                                take_answer const& take) const;
   /// Does a part of a search: a node, a cluster, or of what is as long as the database so much as
   /// takes about `budget` distances. Appends the parts that are left of it, in the order in which
   /// `search` does them; true: the last of them is the rest of this one. Parts whose `at_least` is
