@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Whole commands on the CPU and on one GPU, for the rule of --device auto.
 
-    python3 bench/auto_rule.py build/bin/rulerank FOLDER > commands.jsonl
+    python3 bench/auto_rule.py build/bin/rulerank FOLDER [letor] [text] [metric] > commands.jsonl
 
-Draws data sets of several sizes into FOLDER, then runs reduce, rank and search text on each, with
---device cpu and --device cuda:0 in turn, three times, with 1 and with all threads. A JSON line a
-command holds the sizes that the rule knows, and the seconds of every run. The two sides must write
-the same bytes; otherwise the row says so and the exit code is 1.
+Draws data sets of several sizes into FOLDER, then runs reduce and rank (letor), search text (text)
+and search metric (metric) on each, with --device cpu and --device cuda:0 in turn, three times, with
+1 and with all threads. A JSON line a command holds the sizes that the rule knows, and the seconds of
+every run. The two sides must write the same bytes; otherwise the row says so and the exit code is 1.
 """
 import filecmp
 import itertools
@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import random
+import struct
 import subprocess
 import sys
 import time
@@ -87,6 +88,41 @@ def text():
                 documents=documents, queries=queries, words=80)
 
 
-letor()
-text()
+def metric():
+    """Words of 3 to 16 of 20 letters, short ones more often used; vectors of 20 dimensions."""
+    draw = random.Random(1)
+    letters, often = "eaosrnidlctumpbgvyqh", list(itertools.accumulate(1 / (i + 3) for i in range(20)))
+
+    def write_words(name, count):
+        lengths = draw.choices(range(3, 17), weights=[1, 3, 5, 8, 11, 13, 13, 12, 10, 8, 6, 4, 2, 1],
+                               k=count)
+        (folder / name).write_text("".join(
+            "".join(draw.choices(letters, cum_weights=often, k=length)) + "\n" for length in lengths))
+
+    def write_vectors(name, count, dimensions=20):
+        with open(folder / name, "wb") as file:  # .fvecs: dimensions, then the values, of each row
+            for _ in range(count):
+                file.write(struct.pack(f"<i{dimensions}f", dimensions,
+                                       *(draw.gauss(0, 1) for _ in range(dimensions))))
+
+    for objects, queries in ((50_000, 1_000), (50_000, 10_000), (50_000, 40_000), (500_000, 40_000)):
+        write_words("words.txt", objects)
+        write_words("asked.txt", queries)
+        for what in (["--k", 8], ["--radius", 1], ["--radius", 2]):
+            measure(["search", "metric"],
+                    ["--collection", folder / "words.txt", "--queries", folder / "asked.txt",
+                     "--metric", "edit", *what],
+                    objects=objects, queries=queries, search=" ".join(map(str, what)))
+    for objects, queries in ((20_000, 2_000), (96_000, 2_000), (96_000, 24_000)):
+        write_vectors("rows.fvecs", objects)
+        write_vectors("asked.fvecs", queries)
+        for name in ("l2", "l1"):
+            measure(["search", "metric"],
+                    ["--collection", folder / "rows.fvecs", "--queries", folder / "asked.fvecs",
+                     "--metric", name, "--k", 30],
+                    objects=objects, queries=queries, dimensions=20, metric=name)
+
+
+for name in sys.argv[3:] or ("letor", "text", "metric"):
+    {"letor": letor, "text": text, "metric": metric}[name]()
 sys.exit(1 if differ else 0)

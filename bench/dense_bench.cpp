@@ -1,7 +1,7 @@
 // Exact search in dense vectors by `flat`, on drawn data.
 //
 //   dense_bench [shape=ROWSxDIMENSIONS[xTYPE]] [metric=l2|ip|cosine] [k=32[,K...]] [threads=N]
-//               [batches=1,4,16,32,128,1024] [devices=N] [rate=BYTES]
+//               [batches=1,4,16,32,128,1024] [devices=N] [rate=BYTES] [device_bytes=N]
 //   dense_bench rows=FILE queries=FILE ...    vectors of files (datasets/vectors.hpp)
 //   dense_bench --benchmark_filter=/1$        Google Benchmark's options
 //
@@ -12,18 +12,22 @@
 // were computed by the definition; widened: see dense_search_work; p50_ms, p95_ms, p99_ms: of whole
 // calls. On GPUs also device_ms, from the first copy to the last; read_ms, the time to read the
 // rows once at `rate` bytes a second (of each GPU, 4.28e12 unless it is given); and of_read, the
-// one over the other.
+// one over the other. device_bytes: what `flat` may take of each GPU; rows for which that has no
+// space are copied to the GPU by every search, so that rate is then the bus's.
 
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
+#include "knn/dense/definition.hpp"
 #include "knn/dense/dense_reference.hpp"
+#include "knn/dense/engine.hpp"
 #include "knn/dense/search.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -84,13 +88,18 @@ task drawn_task(std::string const& shape, std::size_t queries) {
   return {shape, draw(rows, dimensions, type, 1), draw(queries, dimensions, type, 2)};
 }
 
+/// The k nearest rows of some queries.
+using search_function =
+    std::function<knn::neighbours(vectors const& queries, std::size_t k, knn::dense_search_work&)>;
+
 /// `expected`: of the first queries.
-void check(context const& ctx, knn::dense_index const& index, task const& on,
-           knn::neighbours const& expected, std::vector<std::size_t> const& batches) {
+void check(search_function const& search, task const& on, knn::neighbours const& expected,
+           std::vector<std::size_t> const& batches) {
   std::size_t const k = expected.k;
   for (std::size_t const batch : batches) {
     std::size_t const count = std::min(batch, on.queries.size());
-    knn::neighbours const found = index.search(ctx, on.queries.rows(0, count), k);
+    knn::dense_search_work ignored;
+    knn::neighbours const found = search(on.queries.rows(0, count), k, ignored);
     for (std::size_t i = 0; i < std::min(expected.queries, count) * k; ++i)
       if (found.id[i] != expected.id[i] || std::bit_cast<std::uint64_t>(found.value[i]) !=
                                                std::bit_cast<std::uint64_t>(expected.value[i]))
@@ -106,6 +115,7 @@ struct settings {
   std::vector<std::size_t> ks{32};
   std::vector<std::size_t> batches{1, 4, 16, 32, 128, 1024};
   double rate = 4.28e12;
+  std::size_t device_bytes = 0;
   context ctx;
 };
 
@@ -139,6 +149,8 @@ settings read_settings(int& argc, char** argv) {
       read.batches = numbers_of(value);
     else if (name == "rate")
       read.rate = std::stod(value);
+    else if (name == "device_bytes")
+      read.device_bytes = std::stoul(value);
     else if (name == "devices")
       for (int d = 0; d < std::stoi(value); ++d) read.ctx.devices.push_back(d);
     else if (name == "threads")
@@ -151,13 +163,57 @@ settings read_settings(int& argc, char** argv) {
   return read;
 }
 
-void time_searches(benchmark::State& state, settings const& chosen, knn::dense_index const& index,
-                   vectors const& queries, std::size_t k) {
+#if RULERANK_HAS_CUDA
+/// `flat` on GPUs that are as small as is asked for.
+search_function search_of_small_gpus(settings const& chosen, vectors const& rows) {
+  auto const own = std::make_shared<knn::dense_rows>(rows);
+  std::shared_ptr<knn::dense_search_engine> const engine =
+      knn::make_flat_on_gpus(chosen.ctx, *own, {chosen.metric, knn::dense_engine::flat},
+                             {.device_bytes = chosen.device_bytes});
+  return [=, metric = chosen.metric, ctx = chosen.ctx](vectors const& queries, std::size_t k,
+                                                       knn::dense_search_work& work) {
+    vectors const floats = datasets::converted(ctx, queries, element::float32);
+    knn::dense_request request;
+    request.queries = floats.values<float>();
+    request.count = floats.size();
+    request.k = std::min(k, own->size());
+    std::vector<std::vector<knn::dense_candidate>> lists(request.count);
+    engine->search(ctx, request, lists, work);
+    knn::neighbours found;
+    found.queries = request.count;
+    found.k = request.k;
+    for (auto const& list : lists)
+      for (knn::dense_candidate const& one : list) {
+        found.id.push_back(one.id);
+        found.value.push_back(knn::value_of_key(metric, one.value));
+      }
+    return found;
+  };
+}
+#endif
+
+search_function search_of(settings const& chosen, vectors const& rows) {
+  if (chosen.device_bytes > 0) {
+#if RULERANK_HAS_CUDA
+    if (!chosen.ctx.devices.empty()) return search_of_small_gpus(chosen, rows);
+#endif
+    throw std::invalid_argument("device_bytes: expected devices beside it");
+  }
+  auto const index = std::make_shared<knn::dense_index>(
+      chosen.ctx, rows, knn::dense_index_options{chosen.metric, knn::dense_engine::flat});
+  return [index, ctx = chosen.ctx](vectors const& queries, std::size_t k,
+                                   knn::dense_search_work& work) {
+    return index->search(ctx, queries, k, {}, &work);
+  };
+}
+
+void time_searches(benchmark::State& state, settings const& chosen, search_function const& search,
+                   vectors const& rows, vectors const& queries, std::size_t k) {
   knn::dense_search_work work;
   std::vector<double> calls;
   for (auto _ : state) {
     stopwatch const watch;
-    benchmark::DoNotOptimize(index.search(chosen.ctx, queries, k, {}, &work));
+    benchmark::DoNotOptimize(search(queries, k, work));
     calls.push_back(1e3 * watch.seconds());
   }
   std::sort(calls.begin(), calls.end());
@@ -165,9 +221,8 @@ void time_searches(benchmark::State& state, settings const& chosen, knn::dense_i
     state.counters[name] =
         calls[static_cast<std::size_t>(share * static_cast<double>(calls.size() - 1))];
   auto const rounds = static_cast<std::int64_t>(state.iterations());
-  auto const pairs = static_cast<std::int64_t>(index.size() * queries.size());
-  auto const bytes = static_cast<std::int64_t>(index.size() * index.dimensions() *
-                                               datasets::bytes_of(index.type()));
+  auto const pairs = static_cast<std::int64_t>(rows.size() * queries.size());
+  auto const bytes = static_cast<std::int64_t>(rows.bytes());
   state.SetItemsProcessed(rounds * pairs);
   state.SetBytesProcessed(rounds * bytes);
   auto const searches = static_cast<double>(rounds) * static_cast<double>(queries.size());
@@ -192,22 +247,18 @@ void add_benchmarks(settings const& chosen, task const& on) {
     for (std::size_t const k : chosen.ks)
       expected[k] = knn::search_reference(on.rows, some, chosen.metric, k);
   }
-  for (knn::dense_engine_entry const& engine : knn::dense_engines()) {
-    if (engine.which != knn::dense_engine::flat) continue;  // dense_published_bench has the others
-    auto const index = std::make_shared<knn::dense_index>(
-        chosen.ctx, on.rows, knn::dense_index_options{chosen.metric, engine.which});
-    for (std::size_t const k : chosen.ks) {
-      check(chosen.ctx, *index, on, expected[k], chosen.batches);
-      for (std::size_t const count : chosen.batches) {
-        if (count > on.queries.size()) continue;
-        benchmark::RegisterBenchmark(
-            fmt::format("{}/{}/k:{}/{}", engine.name, on.name, k, count).c_str(),
-            [=](benchmark::State& state) {
-              time_searches(state, chosen, *index, on.queries.rows(0, count), k);
-            })
-            ->UseRealTime()
-            ->Unit(benchmark::kMillisecond);
-      }
+  search_function const search = search_of(chosen, on.rows);
+  for (std::size_t const k : chosen.ks) {
+    check(search, on, expected[k], chosen.batches);
+    for (std::size_t const count : chosen.batches) {
+      if (count > on.queries.size()) continue;
+      benchmark::RegisterBenchmark(fmt::format("flat/{}/k:{}/{}", on.name, k, count).c_str(),
+                                   [=](benchmark::State& state) {
+                                     time_searches(state, chosen, search, on.rows,
+                                                   on.queries.rows(0, count), k);
+                                   })
+          ->UseRealTime()
+          ->Unit(benchmark::kMillisecond);
     }
   }
 }

@@ -9,9 +9,9 @@
               values, with the sizes of the queries beside them, made before and not timed
 
 TRAIN and TEST are of LETOR's form. One JSON line a step and side: the median of the seconds of the whole command with the
-least and the most, LightGBM's own seconds without Python's start, and the most memory that the process held. The scores
-are judged by `evaluate` before a time is told: a ranking that is no better than an arbitrary one ends the run. Needs numpy and
-lightgbm.
+least and the most, the processor's seconds, which other work on the machine changes less, LightGBM's own seconds without Python's
+start, and the most memory that the process held. The scores are judged by `evaluate` before a time is told: a ranking that is
+no better than an arbitrary one ends the run. Needs numpy and lightgbm.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def converted(path, out):
 
 
 def timed(words, folder):
-    """Seconds, the most memory in bytes, and what was printed."""
+    """Seconds, the most memory in bytes, what was printed, and the seconds of all its threads."""
     with open(folder / "printed", "w+b") as out:
         begin = time.perf_counter()
         process = subprocess.Popen(list(map(str, words)), cwd=folder, stdout=out, stderr=subprocess.PIPE)
@@ -72,7 +72,7 @@ def timed(words, folder):
         if process.returncode != 0:
             raise SystemExit(f"{words[0]}: {wrong.decode()}")
         out.seek(0)
-        return seconds, used.ru_maxrss * 1024, out.read().decode()
+        return seconds, used.ru_maxrss * 1024, out.read().decode(), used.ru_utime + used.ru_stime
 
 
 def main():
@@ -113,6 +113,7 @@ def main():
             seconds = [one[0] for one in of]
             row = {"step": step, "side": side, "seconds": round(statistics.median(seconds), 4),
                    "least": round(min(seconds), 4), "most": round(max(seconds), 4),
+                   "cpu_seconds": round(statistics.median(one[3] for one in of), 4),
                    "memory_mib": round(max(one[1] for one in of) / 2 ** 20, 1)}
             if side == "lightgbm":
                 row["own_seconds"] = round(statistics.median(float(one[2]) for one in of), 4)

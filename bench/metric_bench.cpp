@@ -2,14 +2,14 @@
 //
 //   metric_bench words=FILE [letters=bytes]      one a line, under the edit distance
 //   metric_bench vectors=FILE                    SISAP's text: "dimensions rows ...", then the rows
-//   ... [metric=l1|l2|linf|angular] [queries=200] [share=.1,1] [k=1,10,30] [threads=1] [rounds=3]
-//       [types=brute,lc,...]
+//   ... [metric=l1|l2|linf|angular] [dimensions=all] [queries=200] [share=.1,1] [k=1,10,30]
+//       [threads=1] [rounds=3] [types=brute,lc,...]
 //
-// Queries are drawn objects of the file, which are taken out of the database. A radius is one
-// within which an object of the database lies of so many percent of all pairs of a sample (share=).
-// Before it is timed, each answer is held against brute force, ids and distances. One JSON line an
-// index and kind of search: distance evaluations and the median time a query, that of brute force
-// beside it, and what the index took to make.
+// Of vectors the first `dimensions` are taken. Queries are drawn objects of the file, which are
+// taken out of the database. A radius is one within which an object of the database lies of so many
+// percent of all pairs of a sample (share=). Before it is timed, each answer is held against brute
+// force, ids and distances. One JSON line an index and kind of search: distance evaluations and the
+// median time a query, that of brute force beside it, and what the index took to make.
 
 #include "bench/metric_objects.hpp"
 #include "bench/settings.hpp"
@@ -36,6 +36,7 @@ using std::size_t;
 
 struct task {
   std::string data, metric;
+  size_t dimensions = 0;  // of vectors
   std::shared_ptr<knn::metric_space const> space;
   std::unique_ptr<knn::metric_queries> queries;
 };
@@ -60,24 +61,26 @@ task words_of(context const& ctx, bench::settings const& chosen) {
   auto const space = std::make_shared<knn::word_space>(
       std::move(database),
       chosen["letters"] == "bytes" ? knn::letters::bytes : knn::letters::code_points);
-  return {chosen["words"], "edit", space, space->queries(asked)};
+  return {chosen["words"], "edit", 0, space, space->queries(asked)};
 }
 
 task vectors_of(context const& ctx, bench::settings const& chosen) {
   auto const rows = bench::read_sisap(chosen["vectors"]);
   auto const is_query = drawn(rows.size(), std::stoul(chosen["queries"]));
+  size_t const dimensions = chosen["dimensions"] == "all"
+                                ? rows.dimensions()
+                                : std::min(std::stoul(chosen["dimensions"]), rows.dimensions());
   std::vector<float> database;
   std::vector<float> asked;
   for (size_t i = 0; i < rows.size(); ++i) {
     auto& to = is_query[i] ? asked : database;
-    auto const row = rows.row<float>(i);
+    auto const row = rows.row<float>(i).first(dimensions);
     to.insert(to.end(), row.begin(), row.end());
   }
-  size_t const dimensions = rows.dimensions();
   auto const space =
       std::make_shared<knn::vector_space>(ctx, datasets::vectors(std::move(database), dimensions),
                                           knn::metric_distance_from(chosen["metric"]));
-  return {chosen["vectors"], chosen["metric"], space,
+  return {chosen["vectors"], chosen["metric"], dimensions, space,
           space->queries(ctx, datasets::vectors(std::move(asked), dimensions))};
 }
 
@@ -144,11 +147,12 @@ void measure(context const& ctx, bench::settings const& chosen, task const& give
       auto const queries = static_cast<double>(given.queries->size());
       double const ms = median_ms(ctx, index, given, what, rounds);
       fmt::print(
-          "{{\"data\": \"{}\", \"metric\": \"{}\", \"objects\": {}, \"queries\": {}, \"threads\": "
+          "{{\"data\": \"{}\", \"metric\": \"{}\", \"dimensions\": {}, \"objects\": {}, "
+          "\"queries\": {}, \"threads\": "
           "{}, \"index\": \"{}\", {}, \"found\": {:.4g}, \"evaluations\": {:.6g}, \"query_ms\": "
           "{:.4g}, \"brute_ms\": {:.4g}, \"build_s\": {:.4g}, \"build_evaluations\": {}}}\n",
-          given.data.substr(given.data.rfind('/') + 1), given.metric, given.space->size(),
-          given.queries->size(), ctx.thread_count(), type,
+          given.data.substr(given.data.rfind('/') + 1), given.metric, given.dimensions,
+          given.space->size(), given.queries->size(), ctx.thread_count(), type,
           what.k > 0 ? fmt::format("\"k\": {}", what.k)
                      : fmt::format("\"percent\": {}, \"radius\": {}", what.percent, what.radius),
           static_cast<double>(found.ids.size()) / queries,
@@ -167,6 +171,7 @@ int main(int argc, char** argv) try {
                           {"types", ""},
                           {"letters", "code-points"},
                           {"metric", "l2"},
+                          {"dimensions", "all"},
                           {"queries", "200"},
                           {"share", ".01,.1,1"},
                           {"k", "1,10,30"},

@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 """on_gpus.py BIN OUT [--words FILE --vectors FILE]: what is still to be run on a machine with GPUs.
 
-BIN is the folder of the build's programs. Each step writes OUT/NAME.txt and is done once; a second call goes on behind
-it. Steps take as many GPUs as there are, and those that need two or four say so and are left for a machine that has
-them. compute-sanitizer, and for the peers PyTorch and FlashLib, are taken where they are found. FILEs as of
-metric_gpu.py. OUT/manifest.json has the commands, their exit codes and times.
+BIN is the folder of the build's programs. Each step writes OUT/NAME.txt, some also into the folder OUT/NAME. A second call
+passes over the steps that ended well and does the others anew: what they wrote is deleted first. Steps take as many GPUs as there are, and those that need two or four say so and are left for a machine that has
+them. compute-sanitizer, NVIDIA's profilers (nsys, ncu), and for the peers PyTorch and FlashLib, are taken where they are found.
+FILEs as of metric_gpu.py. OUT/manifest.json has the commands, their exit codes and times. Exit code 1 where a step failed or
+was cut off.
 """
 
 import argparse
 import datetime
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
 
 HERE = pathlib.Path(__file__).parent
+PCIE = 63e9  # bytes a second, one way: 16 lanes of PCI Express 5
 
 
 def steps_of(a, gpus):
@@ -33,13 +36,30 @@ def steps_of(a, gpus):
         yield "metric-two", 2, [sys.executable, str(HERE / "metric_gpu.py"), str(a.bin / "metric_gpu_bench"),
                                 str(a.out / "metric-two"), "--words", a.words, "--vectors", a.vectors, "--gpus", "2",
                                 "--only", "words-pairs", "words-lc", "vectors-pairs", "vectors-lc"], 1800
-    yield "dense-peers", 1, [sys.executable, str(HERE / "dense_peer_gpu.py"), dense, str(a.out / "dense"), "--flashlib"], 1800
+    peers = [sys.executable, str(HERE / "dense_peer_gpu.py"), dense]
+    yield "dense-left", 1, [*peers, str(a.out / "dense-left"), "--cells", "left", "--flashlib"], 1800
+    yield "dense-published", 1, [str(a.bin / "dense_published_bench")], 1800
+    yield ("dense-streamed", 1, [dense, "devices=1", "device_bytes=2000000000", f"rate={PCIE}", "shape=3000000x300", "k=32",
+                                 "batches=1,128,1024", "--benchmark_min_time=0.5"], 600)
+    for shape in ("3000000x300", "70000x784"):
+        for batch in (1, 32):
+            run = [dense, "devices=1", f"shape={shape}", "k=32", f"batches={batch}", "--benchmark_min_time=0.1"]
+            name = f"{shape}-{batch}"
+            yield (f"nsys-{name}", 1, ["nsys", "profile", "--stats=true", "--force-overwrite=true", "-o",
+                                       str(a.out / f"nsys-{name}" / "report"), *run], 300)
+            # The kernels of a few searches behind those that check the answers.
+            yield (f"ncu-{name}", 1, ["ncu", "--section", "SpeedOfLight", "--section", "LaunchStats", "--section", "Occupancy",
+                                      "--launch-skip", "50", "--launch-count", "15", *run], 300)
+    yield "dense-peers", 1, [*peers, str(a.out / "dense-peers"), "--flashlib"], 1800
     for count in (1, 2, 4):
         if count <= gpus:
             yield (f"dense-rows-on-{count}", 2,
                    [dense, f"devices={count}", "shape=100000000x128xbf16", "k=32", "batches=1,32", "--benchmark_min_time=0.5"], 1800)
             yield (f"dense-queries-on-{count}", 2,
                    [dense, f"devices={count}", "shape=700000x128", "k=32", "batches=8192", "--benchmark_min_time=0.5"], 600)
+            # 2 GB of rows: four GPUs are two groups.
+            yield (f"dense-both-on-{count}", 4,
+                   [dense, f"devices={count}", "shape=4000000x128", "k=32", "batches=32,8192", "--benchmark_min_time=0.5"], 600)
 
 
 def main():
@@ -57,24 +77,29 @@ def main():
     manifest["gpus"] = names
     failed = []
     for name, needed, command, limit in steps_of(a, len(names)):
-        if name in manifest["steps"]:
+        if manifest["steps"].get(name, {}).get("status") == 0:
             continue
         if needed > len(names):
             print(f"{name}: left out, it needs {needed} GPUs and here are {len(names)}")
             continue
+        if shutil.which(command[0]) is None:
+            print(f"{name}: left out, {command[0]} is not here")
+            continue
         print(name, "...", flush=True)
+        manifest["steps"].pop(name, None)
+        shutil.rmtree(a.out / name, ignore_errors=True)
+        (a.out / name).mkdir()
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         begin = time.monotonic()
         with open(a.out / f"{name}.txt", "wb") as output:
             try:
                 status = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, timeout=limit).returncode
-            except FileNotFoundError as missing:
-                print(f"{name}: {missing.filename} is not here")
-                continue
             except subprocess.TimeoutExpired:
                 status = f"cut off after {limit} s"
         manifest["steps"][name] = {"started": started, "command": " ".join(command), "status": status,
                                    "seconds": round(time.monotonic() - begin, 1)}
+        if not any((a.out / name).iterdir()):
+            (a.out / name).rmdir()
         path.write_text(json.dumps(manifest, indent=2) + "\n")
         if status != 0:
             failed.append(name)

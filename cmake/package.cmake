@@ -9,7 +9,9 @@ install(TARGETS ${modules} EXPORT rulerank ARCHIVE DESTINATION "${CMAKE_INSTALL_
         FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank" COMPONENT development)
 install(FILES "${PROJECT_BINARY_DIR}/generated/core/version.hpp"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank/core" COMPONENT development)
-install(TARGETS rulerank RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(RULERANK_PROGRAM)
+  install(TARGETS rulerank RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 install(EXPORT rulerank NAMESPACE rulerank:: FILE rulerank-targets.cmake

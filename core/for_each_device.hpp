@@ -2,8 +2,8 @@
 
 #include "core/context.hpp"
 #include "core/device_memory.hpp"
+#include "core/share.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -15,21 +15,6 @@
 #include <vector>
 
 namespace rulerank {
-
-/// A range of indices.
-struct share {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::size_t size() const noexcept { return end - begin; }
-};
-
-/// The i-th of `parts` even shares of [0, n).
-constexpr share share_of(std::size_t n, std::size_t parts, std::size_t i) {
-  std::size_t const each = n / parts;
-  std::size_t const more = n % parts;
-  std::size_t const begin = i * each + std::min(i, more);
-  return {begin, begin + each + (i < more ? 1 : 0)};
-}
 
 /// A host thread for each of some devices, with its device current, kept for one call of `run`
 /// after the other. The first device's work is done by the calling thread. One thread at a time may

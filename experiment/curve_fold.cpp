@@ -36,7 +36,7 @@ struct binned_parts {
 struct trial_task {
   double budget = 0;
   std::size_t system = 0;
-  std::size_t trial = 0;  ///< where settings are cross-fitted, 0 is the defaults
+  std::size_t trial = 0;  ///< 0 is the defaults
 };
 
 /// The numbers of trees that are judged, of a learner that has so many; the last is all of them.
@@ -218,13 +218,12 @@ class curve_runner {
 
   peers::trial const& trial_of(trial_task const& task) const {
     peers::system const& s = work_.systems[task.system];
-    if (choice_at(task.budget) == setting_choice::validated) return s.trials[task.trial];
     return task.trial == 0 ? s.defaults : s.trials[task.trial - 1];
   }
 
-  std::size_t trials_of(peers::system const& s, double budget) const {
-    if (s.trials.empty()) return 0;
-    return s.trials.size() + (choice_at(budget) == setting_choice::validated ? 0 : 1);
+  /// The defaults and the others; none where there are no others.
+  static std::size_t trials_of(peers::system const& s) {
+    return s.trials.empty() ? 0 : s.trials.size() + 1;
   }
 
   /// The validation part's value of a trial, by the number of trees that is best there.
@@ -298,7 +297,7 @@ class curve_runner {
     std::vector<trial_task> tasks;
     for (double const budget : options_.budgets)
       for (std::size_t s = 0; s < work_.systems.size(); ++s)
-        for (std::size_t t = 0; t < trials_of(work_.systems[s], budget); ++t)
+        for (std::size_t t = 0; t < trials_of(work_.systems[s]); ++t)
           tasks.push_back({budget, s, t});
     run_tasks<trial_task>(
         "choose settings", tasks, [](trial_task const& t) { return key_of(t); },

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using json_text = nlohmann::ordered_json;
 
 /// The version of the form of results; another one makes finished folds worthless.
-constexpr int form = 2;
+constexpr int form = 3;
 
 constexpr std::array<std::string_view, 3> setting_choice_names{"defaults", "cross-fitted",
                                                                "validated"};

@@ -391,17 +391,26 @@ TEST(run_curves, keeps_the_defaults_where_a_sample_says_nothing) {
   for (std::int32_t& label : drawn.data.labels) label = 1;
   memory_folds const source(drawn.data, drawn.folds);
   curve_options options = small_options();
-  options.systems = {"scorecard", "linear", "members"};
+  options.systems = {"rules", "scorecard", "linear", "members"};
   options.ways = {"random"};
-  options.budgets = {0.01, 0.1};
-  curve_results const all = run_curves({}, options, source);
+  options.budgets = {0.01, 0.1, 1};
+  context ctx;
+  std::set<std::uint64_t> tried;  // in a fold
+  ctx.progress = [&](std::string_view stage, std::uint64_t, std::uint64_t of) {
+    if (stage.ends_with("choose settings")) tried.insert(of);
+    return true;
+  };
+  curve_results const all = run_curves(ctx, options, source);
+  EXPECT_EQ(tried, std::set<std::uint64_t>{4 * 3 * peers::most_trials});
   for (curve_fold const& fold : all.folds) {
-    ASSERT_EQ(fold.choices.size(), 6U);
+    ASSERT_EQ(fold.choices.size(), 4U * 3);
     for (curve_choice const& c : fold.choices) {
-      EXPECT_EQ(c.value, 0.5);
+      if (c.by == setting_choice::cross_fitted) {
+        EXPECT_EQ(c.value, 0.5);
+      }
       EXPECT_EQ(c.steps, 0U);
+      EXPECT_EQ(c.trial, peers::make_system(c.system).defaults.name) << c.budget;
     }
-    EXPECT_EQ(fold.choices[0].trial, "tube, pair, penalty 0.0001, smoothness 0.1");
     for (curve_point const& p : fold.points)
       for (curve_point const& other : fold.points)
         if (p.way == other.way && p.budget == other.budget && p.draw == other.draw) {

@@ -24,6 +24,7 @@ namespace rulerank::l2r {
 /// What the labels at hand are.
 struct label_counts {
   std::size_t documents = 0;  ///< that have a label
+  std::size_t pool = 0;       ///< with and without one
   std::size_t relevant = 0;   ///< of these, with a label above 0
   std::size_t queries = 0;
   std::size_t queries_with_pairs = 0;  ///< of these, with documents of different labels
@@ -32,6 +33,8 @@ struct label_counts {
 
   /// documents_compared of documents; without documents 0.
   double share_compared() const;
+  /// Documents without a label are there: values are standardized among all of their query.
+  bool knows_pool() const { return pool > documents; }
 };
 
 /// Of the documents that have a label; features are those of all. Throws `error` naming the
@@ -48,17 +51,24 @@ struct recommended_case {
   std::size_t most_items = 0;  ///< that the row's cuts can make; 0: any number
   int bins = 10;               ///< of `frequency`
   std::vector<member_options> members;
-  std::string_view why;
+  std::string_view why;               ///< where the pool is known
+  std::string_view why_without_pool;  ///< where all documents have a label
 };
 
 /// The table. The first row whose bounds hold is taken; the last one has none.
 std::span<recommended_case const> recommended_cases();
 
+/// Seconds that one thread takes to solve a system of that many unknowns, roughly: their cube.
+double seconds_to_solve(std::size_t unknowns);
+
 struct recommendation {
   std::string name;  ///< of the row
   std::vector<recipe> recipes;
   std::string members;  ///< these, in words
-  std::string reason;   ///< the labels, and why these members are for them
+  /// Of the system of linear equations that fitting solves, at most: the items of the scorecard of
+  /// the loss point; 0 without one. Solving takes 16 bytes times their square.
+  std::size_t unknowns = 0;
+  std::string reason;  ///< the labels, and why these members are for them
 };
 
 /// `discretizer`: what missing and unlisted values are, and the norm; the row has method and bins.

@@ -105,6 +105,23 @@ TEST(recommended, what_is_recommended_is_fitted_and_scores) {
   }
 }
 
+TEST(recommended, the_reason_is_what_was_measured_with_a_pool_or_without) {
+  for (auto const& [data, with, without] :
+       {std::tuple{lists(60, 40), "more than .002 MAP", "more than .003 MAP"},
+        {lists(10, 20), "and a known pool", "not measured without"}}) {
+    datasets::dataset pool = data;
+    pool.labels[1] = datasets::unlabelled;
+    label_counts const whole = count_labels(data), part = count_labels(pool);
+    EXPECT_FALSE(whole.knows_pool());
+    EXPECT_TRUE(part.knows_pool());
+    EXPECT_EQ(part.pool, data.size());
+    EXPECT_EQ(part.documents, data.size() - 1);
+    EXPECT_NE(recommend(part).reason.find(with), std::string::npos) << recommend(part).reason;
+    EXPECT_NE(recommend(whole).reason.find(without), std::string::npos) << recommend(whole).reason;
+    EXPECT_EQ(to_json(recommend(part), part)["labels"]["pool"], data.size());
+  }
+}
+
 TEST(recommended, cuts_are_the_rows_and_values_those_asked_for) {
   datasets::discretizer_options how;
   how.missing = datasets::missing_values::zero;
@@ -125,6 +142,11 @@ TEST(recommended, cuts_are_the_rows_and_values_those_asked_for) {
   label_counts wide = count_labels(lists(60, 40));
   wide.features = 2000;
   EXPECT_EQ(recommend(wide, how).name, "many-features");
+  EXPECT_EQ(recommend(wide, how).unknowns, 0U);
+  label_counts fewer = wide;
+  fewer.features = 700;
+  EXPECT_EQ(recommend(fewer, how).unknowns, 700U * 21);
+  EXPECT_NEAR(seconds_to_solve(700 * 21), 106, 1);
   nlohmann::ordered_json const json = to_json(found, wide);
   EXPECT_EQ(json["members"][0]["kind"], "scorecard");
   EXPECT_EQ(json["members"][0]["loss"], "point");

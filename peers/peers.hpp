@@ -32,7 +32,8 @@ struct system {
   std::string name;
   std::string library;  ///< `LightGBM 4.7.0`; empty: our own
   trial defaults;       ///< without a choice: the library's own defaults, where they rank
-  /// What to choose from, at most 20 with the defaults; empty: there is nothing to choose.
+  /// What else to choose from: other settings than the defaults, with them at most 20; empty:
+  /// there is nothing to choose.
   std::vector<trial> trials;
 };
 

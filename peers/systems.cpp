@@ -15,6 +15,11 @@ namespace {
 
 constexpr std::size_t most_trees = 300;  // of a trial, which stops where the validation part says
 
+/// The end of the name of a trial that has fewer.
+std::string trees_in_words(std::size_t trees) {
+  return trees == most_trees ? std::string() : fmt::format(", {} trees", trees);
+}
+
 // Our ranker
 
 trial rules_trial(datasets::binning method, std::uint32_t size, double weight, double smoothing) {
@@ -30,6 +35,11 @@ trial rules_trial(datasets::binning method, std::uint32_t size, double weight, d
   return t;
 }
 
+/// Leaves out of the trials the one that is the defaults: they are tried anyway.
+void drop_defaults(system& s) {
+  std::erase_if(s.trials, [&](trial const& t) { return t.name == s.defaults.name; });
+}
+
 system make_rules(system_options const&) {
   system s{"rules", {}, rules_trial(datasets::binning::tube, 3, 0, 0), {}};
   for (auto const method : {datasets::binning::tube, datasets::binning::frequency})
@@ -38,8 +48,8 @@ system make_rules(system_options const&) {
         for (double const smoothing : {0.0, 5.0})
           s.trials.push_back(rules_trial(method, size, weight, smoothing));
   for (auto const method : {datasets::binning::tube, datasets::binning::frequency})
-    s.trials.push_back(rules_trial(method, 4, -0.25, 5));
-  s.trials.push_back(rules_trial(datasets::binning::tube, 4, 0, 5));
+    for (double const weight : {0.0, -0.25}) s.trials.push_back(rules_trial(method, 4, weight, 5));
+  drop_defaults(s);
   return s;
 }
 
@@ -105,18 +115,20 @@ system make_scorecard(system_options const&) {
            {std::pair{1e-4, 0.1}, {1e-4, 1.0}, {1e-3, 10.0}, {1e-3, 100.0}})
         s.trials.push_back(members_trial(method, {card_like({loss, penalty, smoothness})}));
   for (auto const& [loss, penalty] : {std::pair{l2r::card_loss::list, 1e-3},
+                                      {l2r::card_loss::list, 1e-2},
                                       {l2r::card_loss::pair, 1e-2},
                                       {l2r::card_loss::point, 1e-2}})
     s.trials.push_back(
         members_trial(datasets::binning::frequency, {card_like({loss, penalty, 10})}));
+  drop_defaults(s);
   return s;
 }
 
 system make_linear(system_options const&) {
   constexpr auto any = datasets::binning::tube;  // it has no items
   system s{"linear", {}, members_trial(any, {linear_like(l2r::linear_options{}.strength)}), {}};
-  for (double const strength : {0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0,
-                                300.0, 500.0, 1e3, 2e3, 3e3, 1e4, 3e4, 1e5})
+  for (double const strength : {0.0, 0.1, 0.3, 1.0, 3.0, 5.0, 20.0, 30.0, 50.0, 100.0, 200.0, 300.0,
+                                500.0, 1e3, 2e3, 3e3, 1e4, 3e4, 1e5})
     s.trials.push_back(members_trial(any, {linear_like(strength)}));
   return s;
 }
@@ -161,8 +173,8 @@ system make_recommended(system_options const&) {
 
 trial lightgbm_trial(lightgbm_library const& library, lightgbm_options options) {
   trial t;
-  t.name = fmt::format("{}, {} leaves of {}, rate {}", options.objective, options.leaves,
-                       options.least, options.rate);
+  t.name = fmt::format("{}, {} leaves of {}, rate {}{}", options.objective, options.leaves,
+                       options.least, options.rate, trees_in_words(options.trees));
   t.make = [library, options](std::uint64_t seed, std::size_t steps) {
     lightgbm_options o = options;
     o.seed = seed;
@@ -200,8 +212,9 @@ system make_lightgbm(system_options const& options) {
 
 trial ilmart_trial(lightgbm_library const& library, ilmart_options options) {
   trial t;
-  t.name = fmt::format("{} pairs, {} leaves of {}, rate {}", options.pairs, options.single.leaves,
-                       options.single.least, options.single.rate);
+  t.name = fmt::format("{} pairs, {} leaves of {}, rate {}{}", options.pairs, options.single.leaves,
+                       options.single.least, options.single.rate,
+                       trees_in_words(options.single.trees + options.pair_trees));
   t.make = [library, options](std::uint64_t seed, std::size_t steps) {
     ilmart_options o = options;
     o.single.seed = seed;
@@ -233,7 +246,8 @@ system make_ilmart(system_options const& options) {
 
 trial xgboost_trial(committee::boosted_options options) {
   trial t;
-  t.name = fmt::format("{}, depth {}, rate {}", options.objective, options.depth, options.eta);
+  t.name = fmt::format("{}, depth {}, rate {}{}", options.objective, options.depth, options.eta,
+                       trees_in_words(static_cast<std::size_t>(options.trees)));
   t.make = [options](std::uint64_t seed, std::size_t steps) {
     committee::boosted_options o = options;
     o.seed = seed;
@@ -276,7 +290,8 @@ system make_ranksvm(system_options const&) {
            {}};
   // Half decades from 1e-6 to 10.
   for (int i = -12; i <= 2; ++i) s.trials.push_back(ranksvm_trial(std::pow(10.0, i / 2.0)));
-  for (double const c : {2e-5, 2e-4, 2e-3, 2e-2}) s.trials.push_back(ranksvm_trial(c));
+  for (double const c : {2e-5, 2e-4, 2e-3, 2e-2, 2e-1}) s.trials.push_back(ranksvm_trial(c));
+  drop_defaults(s);
   return s;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""summary.py REPORT.xml: what a run of ctest failed and skipped, and why it skipped.
+"""summary.py REPORT.xml...: what runs of ctest and pytest failed and skipped, and why they skipped.
 
 The last line is always `N passed, N failed, N skipped`.
 """
@@ -10,9 +10,12 @@ import sys
 import xml.etree.ElementTree
 
 
-def reason(output):
-    """What GTEST_SKIP said, in the line behind `Skipped`; real data by their top folder."""
-    found = re.search(r": Skipped\n(.*)", output)
+def reason(case):
+    """What pytest says, or GTEST_SKIP said in the line behind `Skipped`; real data by their top folder."""
+    said = case.find("skipped").get("message")
+    if case.find("system-out") is None and said:
+        return said
+    found = re.search(r": Skipped\n(.*)", case.findtext("system-out") or "")
     if not found:
         return "no reason given"
     data = re.match(r"needs (\w+[\w.-]*)\S* in \$RULERANK_TEST_DATA", found[1])
@@ -20,12 +23,13 @@ def reason(output):
 
 
 def main():
-    cases = list(xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"))
-    failed = [case for case in cases if case.find("failure") is not None]
+    cases = [case for report in sys.argv[1:]
+             for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase")]
+    failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
     skipped = [case for case in cases if case.find("skipped") is not None]
     for case in failed:
         print("failed:", case.get("name"))
-    reasons = collections.Counter(reason(case.findtext("system-out") or "") for case in skipped)
+    reasons = collections.Counter(reason(case) for case in skipped)
     print("skipped:", "; ".join(f"{n} x {why}" for why, n in reasons.most_common()) or "nothing")
     passed = len(cases) - len(failed) - len(skipped)
     print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")

@@ -22,7 +22,8 @@ void trials_file::write() const {
 
 search_result trials_file::search(context const& ctx, std::size_t measure,
                                   search_options const& options,
-                                  std::vector<candidate> const& defaults) {
+                                  std::vector<candidate> const& defaults,
+                                  std::vector<candidate> const& others) {
   using clock = std::chrono::steady_clock;
   clock::time_point written = clock::now();
   search_result result;
@@ -33,6 +34,7 @@ search_result trials_file::search(context const& ctx, std::size_t measure,
       written = clock::now();
     });
     tuner_.compare(ctx, measure, defaults, result);
+    if (!others.empty()) tuner_.judge_beside(ctx, measure, others, result);
   } catch (...) {
     write();
     throw;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -71,11 +72,14 @@ eval::table trials_table(tuner const& t, search_result const& result, std::size_
                   counted(result.tried, "candidate"), result.candidates, t.measures()[by].name());
   table.columns = {{"rung", style::fixed, 0}, {"queries", style::fixed, 0}};
   for (eval::measure const& m : t.measures()) table.columns.push_back({m.name(), style::fixed, 4});
-  bool const kinds = std::ranges::any_of(
-      t.candidates(), [](candidate const& c) { return c.scorecard || c.linear; });
+  auto const has = [&](auto const& what) {  // a candidate that was searched, or a row
+    return std::ranges::any_of(std::span(t.candidates()).first(result.candidates), what) ||
+           std::ranges::any_of(
+               rows, [&](trial const* one) { return what(t.candidates()[one->candidate]); });
+  };
+  bool const kinds = has([](candidate const& c) { return c.scorecard || c.linear; });
   if (kinds) table.columns.push_back({"kind"});
-  bool const norms = std::ranges::any_of(
-      t.candidates(), [](candidate const& c) { return c.cuts.norm.has_value(); });
+  bool const norms = has([](candidate const& c) { return c.cuts.norm.has_value(); });
   table.columns.insert(table.columns.end(), {{"method"}, {"bins"}});
   if (norms) table.columns.push_back({"norm"});
   table.columns.insert(table.columns.end(), {{"rule size", style::fixed, 0},

@@ -288,8 +288,9 @@ std::size_t tuner::trial_of(context const& ctx, std::size_t c, std::size_t last,
   return place;
 }
 
-void tuner::compare(context const& ctx, std::size_t by, std::vector<candidate> const& defaults,
-                    search_result& result) {
+against_defaults tuner::difference(context const& ctx, std::size_t by,
+                                   std::vector<candidate> const& defaults,
+                                   search_result const& result) {
   if (by >= measures_.size()) throw usage_error("no such measure");
   if (defaults.empty()) throw usage_error("no defaults to compare with");
   std::vector<std::size_t> members;
@@ -306,6 +307,12 @@ void tuner::compare(context const& ctx, std::size_t by, std::vector<candidate> c
     differences.push_back(found[i] - base[i]);
   compared.gain = eval::confidence_interval(differences);
   compared.kept = !(compared.found[by] > compared.values[by]);
+  return compared;
+}
+
+void tuner::compare(context const& ctx, std::size_t by, std::vector<candidate> const& defaults,
+                    search_result& result) {
+  against_defaults compared = difference(ctx, by, defaults, result);
   if (compared.kept) {
     std::size_t last = 0;
     for (trial const& one : result.trials) last = std::max(last, one.rung);
@@ -314,6 +321,11 @@ void tuner::compare(context const& ctx, std::size_t by, std::vector<candidate> c
       result.chosen.push_back(trial_of(ctx, c, last, result));
   }
   result.compared = std::move(compared);
+}
+
+void tuner::judge_beside(context const& ctx, std::size_t by, std::vector<candidate> const& others,
+                         search_result& result) {
+  result.beside = difference(ctx, by, others, result);
 }
 
 std::vector<std::size_t> tuner::plan(context const& ctx, search_options const& options) const {

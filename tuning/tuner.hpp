@@ -92,6 +92,8 @@ struct search_result {
   std::size_t candidates = 0;  ///< those there are
   std::size_t tried = 0;       ///< those of the first rung
   std::optional<against_defaults> compared;
+  /// What is chosen in the end, beside others that the choice does not depend on.
+  std::optional<against_defaults> beside;
 };
 
 /// Tries ways to rank on the validation part: each one ranks it by the rules of the training
@@ -123,6 +125,11 @@ class tuner {
   /// Throws `usage_error` without defaults.
   void compare(context const& ctx, std::size_t measure, std::vector<candidate> const& defaults,
                search_result& result);
+
+  /// Compares what is chosen with others, one candidate or several that rank together, and changes
+  /// nothing but `beside`. Throws `usage_error` without others.
+  void judge_beside(context const& ctx, std::size_t measure, std::vector<candidate> const& others,
+                    search_result& result);
 
   /// The averages of the combination of candidates over all queries to judge by, one a measure.
   std::vector<double> judge(context const& ctx, std::span<std::size_t const> members);
@@ -169,6 +176,8 @@ class tuner {
   /// [queries x measures] of the combination of candidates, by query.
   std::vector<double> values_of(context const& ctx, std::span<std::size_t const> members);
   std::size_t place_of(candidate const& of);
+  against_defaults difference(context const& ctx, std::size_t by,
+                              std::vector<candidate> const& defaults, search_result const& result);
   /// The place of a candidate's trial on all queries, of rung `last`, added where there is none.
   std::size_t trial_of(context const& ctx, std::size_t candidate, std::size_t last,
                        search_result& result);
@@ -199,10 +208,12 @@ class trials_file {
   trials_file(tuner& t, std::string path, std::string fingerprint);
   /// How many candidates an earlier run had tried.
   std::size_t found() const noexcept { return found_; }
-  /// tuner::search, then tuner::compare, with their trials kept: what ends it early is thrown on
-  /// after they are written. The defaults are the program's for rules where no others are given.
+  /// tuner::search, then tuner::compare, then tuner::judge_beside where `others` are given, with
+  /// their trials kept: what ends it early is thrown on after they are written. The defaults are
+  /// the program's for rules where no others are given.
   search_result search(context const& ctx, std::size_t measure, search_options const& options,
-                       std::vector<candidate> const& defaults = {candidate{}});
+                       std::vector<candidate> const& defaults = {candidate{}},
+                       std::vector<candidate> const& others = {});
 
  private:
   void write() const;

@@ -449,6 +449,15 @@ TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
       EXPECT_EQ(result.chosen, before.chosen);
       EXPECT_EQ(result.trials.size(), before.trials.size());
     }
+    // Beside others nothing is chosen or tried.
+    search_result const chosen = result;
+    candidate const other = candidates_of(small_space()).front();
+    t.judge_beside(ctx_, 0, {other}, result);
+    ASSERT_TRUE(result.beside);
+    EXPECT_EQ(result.beside->values, reference(other));
+    EXPECT_EQ(result.beside->found, result.trials[result.chosen[0]].values);
+    EXPECT_EQ(result.chosen, chosen.chosen);
+    EXPECT_EQ(result.trials.size(), chosen.trials.size());
     // Defaults that were none of the candidates are not searched afterwards.
     search_result const again = t.search(ctx_, 1, {});
     EXPECT_EQ(again.candidates, 8u);
@@ -460,6 +469,7 @@ TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
   search_result result = t.search(ctx_, 0, {});
   EXPECT_THROW(t.compare(ctx_, 2, {candidate{}}, result), usage_error);
   EXPECT_THROW(t.compare(ctx_, 0, {}, result), usage_error);
+  EXPECT_THROW(t.judge_beside(ctx_, 0, {}, result), usage_error);
 }
 
 TEST_F(Tuner, SeveralAreComparedWithTheDefaultsTogether) {

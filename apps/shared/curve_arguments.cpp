@@ -45,8 +45,9 @@ void curve_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
   expect_words(verb,
                verb.add_option("--systems", systems_,
-                               "Instead of all else: learning curves of these rankers, each from "
-                               "a part of the labels"),
+                               fmt::format("Instead of all else: learning curves of these rankers, "
+                                           "each from a part of the labels: {}",
+                                           fmt::join(experiment::curve_systems(), ", "))),
                strings(experiment::curve_systems()), true)
       ->type_name("A,...")
       ->group(group);

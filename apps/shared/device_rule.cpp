@@ -20,6 +20,23 @@ constexpr double search_rate = 5e10;
 /// Rows x dimensions x queries of dense vectors, in batches of 128 queries; one query takes longer,
 /// and so does copying the rows to a GPU for it.
 constexpr double dense_rate = 4e10;
+/// Pairs of a query and a word that a search gets through, which passes most over: for some
+/// nearest, within 2 and more, and within less (bench/results/2026-11-23-metric-gpu,
+/// -edit-distance).
+constexpr double nearest_word_rate = 1e9;
+constexpr double word_rate = 1.8e9;
+constexpr double near_word_rate = 7.5e9;
+/// Rows x dimensions x queries of vectors under a metric: in an index that excludes two thirds of
+/// the objects (lc for the 10 nearest, bench/results/2026-11-23-metric), and under l2 by dense
+/// search (the 10 nearest, bench/results/2026-11-23-metric-dense).
+constexpr double metric_rate = 7e9;
+constexpr double l2_rate = 2.1e10;
+
+/// The same of one H200, from queries to answers on the host (bench/results/2026-11-23-metric-gpu):
+/// the slowest there, of k nearest words for 32, of ranges within 3, of vectors that return .1 %.
+constexpr double gpu_nearest_word_rate = 3e10;
+constexpr double gpu_word_rate = 7e9;
+constexpr double gpu_metric_rate = 4e11;
 
 /// Of gzip and zstd, about: LETOR's files give 4.5 to 4.8 bytes for one.
 constexpr double unpacked_a_byte = 4;
@@ -47,8 +64,19 @@ double dense_search_seconds(double rows, double dimensions, double queries) {
   return rows * dimensions * queries / dense_rate;
 }
 
-bool worth_gpus(double thread_seconds, int threads) {
-  return thread_seconds / threads > worth_s;
+search_work word_search_work(double words, double queries, double radius) {
+  double const pairs = words * queries;
+  if (std::isinf(radius)) return {pairs / nearest_word_rate, pairs / gpu_nearest_word_rate};
+  return {pairs / (radius < 2 ? near_word_rate : word_rate), pairs / gpu_word_rate};
+}
+
+search_work metric_search_work(double rows, double dimensions, double queries, bool l2) {
+  double const values = rows * dimensions * queries;
+  return {values / (l2 ? l2_rate : metric_rate), values / gpu_metric_rate};
+}
+
+bool worth_gpus(double thread_seconds, int threads, double gpu_seconds) {
+  return thread_seconds / threads > worth_s + gpu_seconds;
 }
 
 bool has_gpu() {

@@ -15,8 +15,20 @@ double ranking_seconds(double training, double tests, double features, std::uint
 double search_seconds(double documents, double terms);
 double dense_search_seconds(double rows, double dimensions, double queries);
 
-/// Whether GPUs are worth CUDA's start, beside so many threads.
-bool worth_gpus(double thread_seconds, int threads);
+/// What a search takes one CPU thread, by the index that `auto` takes, and a GPU, beside CUDA's
+/// start.
+struct search_work {
+  double thread_s = 0;
+  double gpu_s = 0;
+};
+/// Of words under the edit distance; the radius of a search for the nearest is infinite.
+search_work word_search_work(double words, double queries, double radius);
+/// Of vectors under another metric.
+search_work metric_search_work(double rows, double dimensions, double queries, bool l2);
+
+/// Whether GPUs are worth CUDA's start, beside so many threads. `gpu_seconds`: of the work on a
+/// GPU, where it is not far less than that of the threads.
+bool worth_gpus(double thread_seconds, int threads, double gpu_seconds = 0);
 
 /// Whether the machine has a GPU, without starting CUDA.
 bool has_gpu();

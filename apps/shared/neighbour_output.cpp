@@ -39,8 +39,9 @@ void neighbour_paths::add_outputs_to(CLI::App& verb, std::string const& lines) {
   verb.add_option("--tag", tag, "Last column of the run")->capture_default_str();
 }
 
-datasets::vectors read_searched_vectors(context const& ctx, std::string const& path) {
-  datasets::vectors some = datasets::read_vectors(ctx, path);
+datasets::vectors read_searched_vectors(context const& ctx, std::string const& path,
+                                        datasets::vectors_format format) {
+  datasets::vectors some = datasets::read_vectors(ctx, path, {.format = format});
   using enum datasets::element;
   if (some.type() == float64)
     return datasets::converted(ctx, some, float32, datasets::rounding::nearest);
@@ -67,20 +68,20 @@ void neighbour_files::write_line(std::string const& query, std::size_t rank, std
 }
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
-                            knn::string_table const& ids) {
+                            std::function<std::string(std::uint32_t)> const& id_of) {
   if (run_) one_word(query, "a query's id");
   std::size_t const count = found.count_of(q);
   for (std::size_t i = 0; i < count; ++i)
-    write_line(query, i + 1, std::string(ids[found.ids_of(q)[i]]), found.order,
-               found.values_of(q)[i]);
+    write_line(query, i + 1, id_of(found.ids_of(q)[i]), found.order, found.values_of(q)[i]);
+}
+
+void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
+                            knn::string_table const& ids) {
+  write(query, q, found, [&](std::uint32_t item) { return std::string(ids[item]); });
 }
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found) {
-  if (run_) one_word(query, "a query's id");
-  std::size_t const count = found.count_of(q);
-  for (std::size_t i = 0; i < count; ++i)
-    write_line(query, i + 1, std::to_string(found.ids_of(q)[i]), found.order,
-               found.values_of(q)[i]);
+  write(query, q, found, [](std::uint32_t item) { return std::to_string(item); });
 }
 
 void neighbour_files::write(std::size_t first, knn::rows_in_range const& found) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,7 +31,9 @@ struct neighbour_paths {
 
 /// Vectors as a search takes them: doubles become the nearest floats, as NumPy's and FAISS's users
 /// expect, 32-bit integers floats where they are the same.
-datasets::vectors read_searched_vectors(context const& ctx, std::string const& path);
+datasets::vectors read_searched_vectors(
+    context const& ctx, std::string const& path,
+    datasets::vectors_format format = datasets::vectors_format::automatic);
 
 /// Neighbours, query by query, as TSV and as a TREC run.
 class neighbour_files {
@@ -42,6 +45,8 @@ class neighbour_files {
   /// Those of the q-th query of `found`. Throws `usage_error` for an id that does not fit a column.
   void write(std::string const& query, std::size_t q, knn::neighbours const& found,
              knn::string_table const& ids);
+  void write(std::string const& query, std::size_t q, knn::neighbours const& found,
+             std::function<std::string(std::uint32_t)> const& id_of);
   /// With the numbers of items as their ids.
   void write(std::string const& query, std::size_t q, knn::neighbours const& found);
   /// Of queries from `first` on, whose numbers are their ids.

@@ -126,6 +126,14 @@ std::vector<l2r::recipe> recommended_recipes(
   l2r::recommendation found = l2r::recommend(labels, discretizer.options(), given);
   owner.say(fmt::format("recommended ({}): {}", found.name, found.members));
   owner.say(found.reason);
+  double const seconds = l2r::seconds_to_solve(found.unknowns) / owner.ctx().thread_count();
+  constexpr double long_work = 5;
+  if (seconds > long_work)
+    owner.say(fmt::format(
+        "fitting the scorecard, of up to {}, may take {} and {:.1f} GB; fewer bins take less: "
+        "--members scorecard,linear --loss point --method frequency --bins 5",
+        counted(found.unknowns, "item"), length_of_time(seconds),
+        16e-9 * static_cast<double>(found.unknowns) * static_cast<double>(found.unknowns)));
   owner.note("recommended", l2r::to_json(found, labels));
   return std::move(found.recipes);
 }

@@ -109,14 +109,14 @@ context const& session::ctx() {
   return *state_->ctx;
 }
 
-void session::choose_device(runs_on engine, double thread_seconds) {
+void session::choose_device(runs_on engine, double thread_seconds, double gpu_seconds) {
   if (run.device != "auto" || !includes(engine, runs_on::gpus)) return;
   bool const either = includes(engine, runs_on::cpu);
   if (either && !has_gpu()) return;
   ctx();
   std::vector<int>& devices = state_->ctx->devices;
   if (!devices.empty()) return;  // CUDA has been started for work before
-  if (either && !worth_gpus(thread_seconds, state_->ctx->thread_count()))
+  if (either && !worth_gpus(thread_seconds, state_->ctx->thread_count(), gpu_seconds))
     return say("--device auto took cpu: CUDA would take longer to start than this saves");
   device_list const list = list_devices();
   for (device const& d : list.devices) devices.push_back(d.ordinal);

@@ -43,10 +43,10 @@ class session {
   /// malformed --device, `device_error` for one that is not there.
   context const& ctx();
   /// With --device auto, gives the context the GPUs there are, or none: by where the engine asked
-  /// for runs, and where it runs on both by the seconds that the work takes one CPU thread
-  /// (device_rule.hpp). Says which, where there is a GPU. Before the work itself, by the thread
-  /// that runs the verb.
-  void choose_device(runs_on engine, double thread_seconds);
+  /// for runs, and where it runs on both by the seconds that the work takes one CPU thread and
+  /// a GPU (`worth_gpus` in device_rule.hpp). Says which, where there is a GPU. Before the work
+  /// itself, by the thread that runs the verb.
+  void choose_device(runs_on engine, double thread_seconds, double gpu_seconds = 0);
   /// Throws `device_error` when --device names GPUs and the engine does not run there. `when`: the
   /// case in which `where` holds, for the message.
   void expect_device_for(std::string_view engine, runs_on where, std::string_view when = {}) const;

@@ -84,11 +84,13 @@ void tune_arguments::add_kinds_to(CLI::App& verb) {
                shown(add_list("--kinds", kinds,
                               "Kinds of members to choose from: rules, scorecard, linear")),
                {"rules", "scorecard", "linear"}, true);
-  expect_words(verb,
-               add_list("--try-norm", norms,
-                        "Ways to normalize features within each query: none, query-minmax, "
-                        "query-zscore; default: --norm alone"),
-               {"none", "query-minmax", "query-zscore"}, true);
+  expect_words(
+      verb,
+      add_list("--try-norm", norms,
+               "Ways to normalize features within each query: none, query-minmax, "
+               "query-zscore; default: --norm alone, for each norm takes as long again, and "
+               "changes nothing where features are normalized already"),
+      {"none", "query-minmax", "query-zscore"}, true);
   expect_words(verb, shown(add_list("--try-loss", losses, "Of scorecards: pair, list, point")),
                {"pair", "list", "point"}, true);
   shown(add_list("--try-points-penalty", points_penalties, "Of scorecards: L"));

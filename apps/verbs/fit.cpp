@@ -4,6 +4,7 @@
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
 #include "l2r/model.hpp"
+#include "l2r/recommended.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -65,6 +66,19 @@ void warn_of_constants(session& owner, l2r::model const& model) {
   }
 }
 
+/// Most labelled documents are alone in their query: a pool would say more of them.
+void say_of_pool(session& owner, datasets::dataset const& train) {
+  constexpr double few_compared = 0.5;
+  l2r::label_counts const labels = l2r::count_labels(train);
+  if (!labels.knows_pool() && labels.share_compared() < few_compared)
+    owner.say(
+        "few of these documents are compared with others of their query; where they were chosen "
+        "from "
+        "a larger file, --pool FILE names it: values are then standardized among all documents of "
+        "a "
+        "query, which ranks better");
+}
+
 /// The training documents, those of the pool without labels among them.
 datasets::dataset read_documents(session& owner, fit_arguments const& arguments) {
   auto const timer = owner.stage("read");
@@ -83,6 +97,8 @@ void fit(session& owner, fit_arguments const& arguments) {
   datasets::dataset const train = read_documents(owner, arguments);
   std::size_t const labelled = datasets::labelled_documents(train, "learn from").size();
   l2r::model const model = make_model(owner, train, recipes);
+  if (recipes.front().kind == recommended_members && arguments.pool.empty())
+    say_of_pool(owner, train);
   {
     auto const timer = owner.stage("write");
     l2r::write_model(model, arguments.model);

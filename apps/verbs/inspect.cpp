@@ -142,9 +142,10 @@ void add_inspect(CLI::App& program, session& owner) {
       [arguments, &owner] { inspect(owner, *arguments); });
   path_option(*verb, "--model", arguments->model, "What fit wrote")->type_name("FILE")->required();
   number_option(*verb, "--top", arguments->top, "Most rules and features listed");
-  arguments->documents_option = number_option(
-      *verb, "--documents", arguments->documents,
-      "Of rules: training documents whose scores are looked at, at even distances; 0: all");
+  arguments->documents_option = number_option(*verb, "--documents", arguments->documents,
+                                              "Of rules: training documents whose scores are "
+                                              "looked at, at even distances, 1000 where there "
+                                              "are more; 0: all, which is exact");
   path_option(*verb, "--names", arguments->names, "Lines of a feature's number and its name")
       ->type_name("FILE");
   path_option(*verb, "--test", arguments->test,

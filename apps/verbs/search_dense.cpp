@@ -3,6 +3,7 @@
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/memory_gate.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
 #include "datasets/fields.hpp"
@@ -12,11 +13,19 @@
 #include "knn/dense/search.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,8 +36,10 @@ namespace {
 
 struct search_dense_arguments : neighbour_paths {
   std::string collection;
+  std::string collection_format = "auto";
   std::string index;
   std::string queries;
+  std::string queries_format = "auto";
   std::string filter;
   std::string ids;
   std::string query_ids;
@@ -41,11 +52,29 @@ struct search_dense_arguments : neighbour_paths {
   std::string classes;
   std::optional<double> radius;
   std::size_t k = 30;
+  bool verify = false;
 };
 
-/// Whether a file is of vectors by its name.
-bool is_vectors_name(std::string_view name) {
-  return name.ends_with(".ivecs") || name.ends_with(".ibin") || name.ends_with(".npy");
+/// Whether a name ends with one of these, in letters of either case.
+bool ends_with_any(std::string name, std::initializer_list<std::string_view> ends) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](std::string_view end) { return name.ends_with(end); });
+}
+/// Whether --out has numbers of rows, in a format that holds them, and not lines.
+bool is_matrix_name(std::string const& name) {
+  return ends_with_any(name, {".ivecs", ".ibin", ".npy"});
+}
+/// Whether a name says a format of vectors, compressed or not.
+bool is_vectors_name(std::string name) {
+  for (std::string_view const end : {".gz", ".zst"})
+    if (ends_with_any(name, {end})) name.resize(name.size() - end.size());
+  for (datasets::named_vectors_format const& one : datasets::vectors_formats())
+    if (one.which != datasets::vectors_format::automatic &&
+        ends_with_any(name, {fmt::format(".{}", one.name)}))
+      return true;
+  return false;
 }
 
 /// What is there to do: rows, or an index that was made; queries, or an index to make.
@@ -54,22 +83,57 @@ void check_sources(search_dense_arguments const& arguments, CLI::App const& verb
     throw usage_error("no rows, expected --collection or --index");
   if (arguments.queries.empty() && arguments.index.empty())
     throw usage_error("nothing to do, expected --queries, or --index to write the index to");
-  if (arguments.queries.empty() && arguments.collection.empty())
-    throw usage_error("nothing to do, expected --queries, or --collection to index");
+  if (arguments.verify && (arguments.index.empty() || !arguments.collection.empty()))
+    throw usage_error("--verify: expected --index without --collection, an index that was made");
+  if (arguments.queries.empty() && arguments.collection.empty() && !arguments.verify)
+    throw usage_error("nothing to do, expected --queries, or --collection to index, or --verify");
   if (arguments.collection.empty() && verb.count("--metric") > 0)
     throw usage_error(
         "--metric beside --index without --collection: the index has been made, and has its own");
   if (arguments.index == "-")
     throw usage_error("--index: found -, expected a file, which is mapped and not read");
   if (!arguments.queries.empty()) return;
-  for (char const* const name : {"--out", "--values", "--run", "--tag", "--ids", "--query-ids",
-                                 "--votes", "--k", "--radius", "--filter", "--engine"})
+  if (arguments.collection.empty() && !arguments.ids.empty())
+    throw usage_error("--ids without --queries");
+  for (char const* const name : {"--out", "--values", "--run", "--tag", "--query-ids", "--votes",
+                                 "--k", "--radius", "--filter", "--engine"})
     if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --queries", name));
+}
+
+/// What the names of inputs and outputs say, or do not.
+void check_names(search_dense_arguments const& arguments, CLI::App const& verb) {
+  for (auto const& [name, path, format] :
+       {std::tuple{"--collection", &arguments.collection, &arguments.collection_format},
+        std::tuple{"--queries", &arguments.queries, &arguments.queries_format}}) {
+    if (path->empty() && *format != "auto")
+      throw usage_error(fmt::format("{}-format without {}", name, name));
+    if (*path == "-" && *format == "auto")
+      throw usage_error(fmt::format(
+          "{} -: standard input has no name that says its format, expected {}-format", name, name));
+  }
+  if (is_vectors_name(arguments.out) && !is_matrix_name(arguments.out))
+    throw usage_error(
+        fmt::format("--out {}: found a name of vectors, expected one in .ivecs, .ibin or .npy, "
+                    "which hold numbers of rows and are written as they are, or another for lines",
+                    arguments.out));
+  if (!arguments.values.empty() && !ends_with_any(arguments.values, {".fvecs", ".fbin", ".npy"}))
+    throw usage_error(
+        fmt::format("--values {}: expected a name in .fvecs, .fbin or .npy", arguments.values));
+  if (verb.count("--tag") > 0 && arguments.run.empty())
+    throw usage_error("--tag without --run, whose last column it is");
+  if (!is_matrix_name(arguments.out) || !arguments.run.empty()) return;
+  // The rows' ids are also for --filter, and kept with an index.
+  bool const uses_ids = !arguments.filter.empty() || !arguments.index.empty();
+  if (!arguments.query_ids.empty() || (!arguments.ids.empty() && !uses_ids))
+    throw usage_error(
+        fmt::format("{} beside --out {}, which has numbers; expected lines, or --run beside it",
+                    arguments.query_ids.empty() ? "--ids" : "--query-ids", arguments.out));
 }
 
 void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) {
   check_sources(arguments, verb);
-  bool const in_rows = is_vectors_name(arguments.out);
+  check_names(arguments, verb);
+  bool const in_rows = is_matrix_name(arguments.out);
   if (arguments.radius)
     for (char const* const name : {"--k", "--values", "--votes"})
       if (verb.count(name) > 0) throw usage_error(fmt::format("{} beside --radius", name));
@@ -110,32 +174,28 @@ void name_files(session& owner, search_dense_arguments const& arguments) {
   if (arguments.collection.empty()) owner.input(arguments.index);
 }
 
-/// The rows whose numbers a file lists, one a line.
-std::vector<std::uint64_t> read_filter(session& owner, std::string const& path, std::size_t rows) {
-  if (path.empty()) return {};
-  std::vector<std::uint64_t> words((rows + 63) / 64);
-  auto const text = datasets::open_text(owner.ctx(), path);
-  std::string const name = datasets::display_name(path);
-  std::vector<datasets::field> fields;
-  datasets::for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t number) {
-    datasets::split_fields(line, fields);
-    if (fields.empty()) return;
-    std::string_view const found = fields[0].text;
-    std::size_t row = 0;
-    auto const end = found.data() + found.size();
-    auto const [at, wrong] = std::from_chars(found.data(), end, row);
-    if (wrong != std::errc() || at != end || row >= rows)
-      throw error({name, number, fields[0].column},
-                  fmt::format("found {}, expected the number of a row below {}",
-                              datasets::quoted(found), rows));
-    if (fields.size() > 1)
-      throw error(
-          {name, number, fields[1].column},
-          fmt::format("found {}, expected one number a line", datasets::quoted(fields[1].text)));
-    words[row / 64] |= std::uint64_t{1} << (row % 64);
-  });
-  datasets::expect_unchanged(*text, name);
-  return words;
+std::vector<std::string> names_of_formats() {
+  std::vector<std::string> names;
+  for (datasets::named_vectors_format const& one : datasets::vectors_formats())
+    names.emplace_back(one.name);
+  return names;
+}
+
+/// The format of one of these names.
+datasets::vectors_format format_named(std::string_view name) {
+  auto const known = datasets::vectors_formats();
+  return std::find_if(known.begin(), known.end(), [&](auto const& one) { return one.name == name; })
+      ->which;
+}
+
+/// Throws `usage_error` where rows have numbers that the values of --out, int32, do not hold.
+void expect_numbers_fit(search_dense_arguments const& arguments, std::size_t rows) {
+  constexpr std::size_t most = std::size_t{1} << 31;
+  if (is_matrix_name(arguments.out) && rows > most)
+    throw usage_error(
+        fmt::format("--out {}: found {}, expected no more than {}, whose numbers are int32; a name "
+                    "that says no vectors has lines",
+                    arguments.out, counted(rows, "row"), most));
 }
 
 /// Ids of rows, a line each.
@@ -143,11 +203,29 @@ struct id_list {
   std::string bytes;
   std::vector<std::uint64_t> begin{0};
 
+  bool empty() const { return bytes.empty(); }
   knn::string_table table() const { return {bytes, begin}; }
   /// Of the row, its number where there are no ids.
   std::string of(std::size_t row) const {
-    return bytes.empty() ? std::to_string(row) : std::string(table()[row]);
+    return empty() ? std::to_string(row) : std::string(table()[row]);
   }
+};
+
+/// What rows are called: by --ids, else by the index's own ids, else by their numbers.
+class row_names {
+ public:
+  row_names(id_list given, knn::dense_index const& index)
+      : given_(std::move(given)), index_(&index) {}
+
+  std::size_t size() const { return index_->size(); }
+  bool are_numbers() const { return given_.empty() && !index_->has_ids(); }
+  std::string of(std::uint32_t row) const {
+    return given_.empty() ? std::to_string(index_->id_of(row)) : given_.of(row);
+  }
+
+ private:
+  id_list given_;
+  knn::dense_index const* index_;
 };
 
 id_list read_ids(session& owner, std::string const& path, std::size_t expected,
@@ -171,6 +249,78 @@ id_list read_ids(session& owner, std::string const& path, std::size_t expected,
   return ids;
 }
 
+/// Ids as an index keeps them.
+std::vector<std::int64_t> numbers_of(id_list const& ids, std::string const& path) {
+  std::size_t const count = ids.begin.size() - 1;
+  std::vector<std::int64_t> numbers(count);
+  for (std::size_t row = 0; row < count; ++row) {
+    std::string_view const id = ids.table()[row];
+    auto const [at, wrong] = std::from_chars(id.data(), id.data() + id.size(), numbers[row]);
+    if (wrong != std::errc() || at != id.data() + id.size() || std::to_string(numbers[row]) != id)
+      throw error({datasets::display_name(path), row + 1, 1},
+                  fmt::format("found the id {}, expected a whole number of 64 bits, as an index "
+                              "keeps it; an index of rows with other ids is made without --ids "
+                              "and searched with them",
+                              datasets::quoted(id)));
+  }
+  return numbers;
+}
+
+/// The row of a number, alone in its line.
+std::size_t row_of(std::string_view line, source_position at, std::size_t rows) {
+  std::vector<datasets::field> fields;
+  datasets::split_fields(line, fields);
+  std::string_view const found = fields.at(0).text;
+  std::size_t row = 0;
+  auto const end = found.data() + found.size();
+  auto const [last, wrong] = std::from_chars(found.data(), end, row);
+  at.column = fields[0].column;
+  if (wrong != std::errc() || last != end || row >= rows)
+    throw error(at, fmt::format("found {}, expected the number of a row below {}",
+                                datasets::quoted(found), rows));
+  at.column = fields.size() > 1 ? fields[1].column : 0;
+  if (fields.size() > 1)
+    throw error(
+        at, fmt::format("found {}, expected one number a line", datasets::quoted(fields[1].text)));
+  return row;
+}
+
+/// The rows that a file lists by what they are called, one a line; an id that several have is all
+/// of them.
+std::vector<std::uint64_t> read_filter(session& owner, std::string const& path,
+                                       row_names const& names) {
+  if (path.empty()) return {};
+  std::vector<std::uint64_t> words((names.size() + 63) / 64);
+  auto const may = [&](std::size_t row) { words[row / 64] |= std::uint64_t{1} << (row % 64); };
+  auto const text = datasets::open_text(owner.ctx(), path);
+  std::string const name = datasets::display_name(path);
+  std::map<std::string, std::uint64_t, std::less<>> line_of;  // of an id that is still to be found
+  std::set<std::string, std::less<>> found;
+  datasets::for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t number) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") == line.npos) return;
+    if (names.are_numbers())
+      may(row_of(line, {name, number, 0}, names.size()));
+    else
+      line_of.emplace(line, number);
+  });
+  datasets::expect_unchanged(*text, name);
+  if (names.are_numbers()) return words;
+  for (std::size_t row = 0; row < names.size(); ++row) {
+    std::string const id = names.of(static_cast<std::uint32_t>(row));
+    auto const at = line_of.find(id);
+    if (at == line_of.end() && !found.contains(id)) continue;
+    may(row);
+    if (at != line_of.end()) found.insert(line_of.extract(at).key());
+  }
+  if (line_of.empty()) return words;
+  auto const first = std::min_element(
+      line_of.begin(), line_of.end(),
+      [](auto const& one, auto const& other) { return one.second < other.second; });
+  throw error({name, first->second, 1},
+              fmt::format("found {}, expected the id of a row", datasets::quoted(first->first)));
+}
+
 std::vector<std::int32_t> read_labels(session& owner, std::string const& path, std::size_t expected,
                                       std::string_view what) {
   if (path.empty()) return {};
@@ -185,30 +335,33 @@ std::vector<std::int32_t> read_labels(session& owner, std::string const& path, s
 class dense_output {
  public:
   dense_output(search_dense_arguments const& arguments, datasets::vectors const& queries,
-               id_list ids, id_list query_ids, std::vector<std::int32_t> const& labels,
+               row_names names, id_list query_ids, std::vector<std::int32_t> const& labels,
                std::vector<std::int32_t> const& query_labels)
       : arguments_(arguments),
         query_labels_(query_labels),
-        ids_(std::move(ids)),
+        names_(std::move(names)),
         query_ids_(std::move(query_ids)),
-        lines_(is_vectors_name(arguments.out) ? std::string() : arguments.out, arguments.run,
+        lines_(is_matrix_name(arguments.out) ? std::string() : arguments.out, arguments.run,
                arguments.tag) {
     if (!arguments.votes.empty()) {
       votes_.emplace(arguments.votes, arguments.classes);
       votes_->learn(labels);
     }
-    if (is_vectors_name(arguments.out)) rows_.reserve(queries.size() * arguments.k);
+    if (is_matrix_name(arguments.out)) take_matrices(queries.size());
   }
 
   /// The neighbours of queries from `first` on.
   void add(std::size_t first, knn::neighbours const& found) {
     for (std::size_t q = 0; q < found.queries; ++q) write(first, q, found);
     if (votes_) votes_->add(first, query_labels_, found);
-    if (!is_vectors_name(arguments_.out)) return;
-    for (std::uint32_t const row : found.id)
-      rows_.push_back(row == knn::no_neighbour ? -1 : static_cast<std::int32_t>(row));
-    if (!arguments_.values.empty())
-      for (double const value : found.value) values_.push_back(static_cast<float>(value));
+    if (!is_matrix_name(arguments_.out)) return;
+    for (std::size_t q = 0; q < found.queries; ++q) {
+      std::size_t const at = (first + q) * arguments_.k;
+      for (std::size_t i = 0; i < found.count_of(q); ++i) {
+        rows_[at + i] = static_cast<std::int32_t>(found.ids_of(q)[i]);
+        if (!values_.empty()) values_[at + i] = static_cast<float>(found.values_of(q)[i]);
+      }
+    }
   }
   void add_range(std::size_t first, knn::rows_in_range const& found) {
     for (std::size_t q = 0; q + 1 < found.begin.size(); ++q) {
@@ -227,7 +380,7 @@ class dense_output {
     lines_.flush();
     if (votes_) votes_->flush();
     std::size_t const k = arguments_.k;
-    if (is_vectors_name(arguments_.out))
+    if (is_matrix_name(arguments_.out))
       datasets::write_vectors(owner.ctx(), arguments_.out, datasets::vectors(std::move(rows_), k));
     if (!arguments_.values.empty())
       datasets::write_vectors(owner.ctx(), arguments_.values,
@@ -238,18 +391,31 @@ class dense_output {
   std::optional<class_votes> const& votes() const { return votes_; }
 
  private:
+  /// Memory for all of --out and --values, k entries a query: -1 and 0 until neighbours come.
+  void take_matrices(std::size_t queries) {
+    bool const with_values = !arguments_.values.empty();
+    std::size_t const k = arguments_.k;
+    std::size_t const entry = sizeof(std::int32_t) + (with_values ? sizeof(float) : 0);
+    constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+    memory_gate().take({k <= most / entry / queries ? queries * k * entry : most,
+                        fmt::format("--out {}: {} entries of each of {}", arguments_.out, k,
+                                    counted(queries, "query", "queries")),
+                        "use a smaller --k, fewer queries at a time, or a name that says lines"},
+                       [&] {
+                         rows_.assign(queries * k, -1);
+                         if (with_values) values_.assign(queries * k, 0);
+                       });
+  }
   /// The lines of the q-th query of `found`, whose first query is the `first`.
   void write(std::size_t first, std::size_t q, knn::neighbours const& found) {
-    std::string const query = query_ids_.of(first + q);
-    if (ids_.bytes.empty())
-      lines_.write(query, q, found);
-    else
-      lines_.write(query, q, found, ids_.table());
+    lines_.write(query_ids_.of(first + q), q, found,
+                 [&](std::uint32_t row) { return names_.of(row); });
   }
 
   search_dense_arguments const& arguments_;
   std::vector<std::int32_t> const& query_labels_;
-  id_list ids_, query_ids_;
+  row_names names_;
+  id_list query_ids_;
   neighbour_files lines_;
   std::optional<class_votes> votes_;
   std::vector<std::int32_t> rows_;
@@ -261,28 +427,33 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
                     knn::dense_filter const& filter, dense_output& out,
                     knn::dense_search_work& work) {
   auto const timer = owner.stage("search");
+  // There are no more neighbours than rows.
+  std::size_t const k = std::clamp<std::size_t>(index.size(), 1, arguments.k);
   // As many queries as have neighbours for some 400 MB.
   std::size_t const together =
-      arguments.radius ? 256
-                       : std::clamp<std::size_t>((std::size_t{1} << 25) / arguments.k, 1, 4096);
+      arguments.radius ? 256 : std::clamp<std::size_t>((std::size_t{1} << 25) / k, 1, 4096);
   for (std::size_t first = 0; first < queries.size(); first += together) {
     auto const some = queries.rows(first, std::min(together, queries.size() - first));
     if (arguments.radius)
       out.add_range(first, index.search_range(owner.ctx(), some, *arguments.radius, filter, &work));
     else
-      out.add(first, index.search(owner.ctx(), some, arguments.k, filter, &work));
+      out.add(first, index.search(owner.ctx(), some, k, filter, &work));
     owner.ctx().report("search", first + some.size(), queries.size());
   }
 }
 
 /// Searches for the neighbours of all queries and writes them.
-void search(session& owner, search_dense_arguments& arguments, knn::dense_index const& index,
+void search(session& owner, search_dense_arguments const& arguments, knn::dense_index const& index,
             datasets::vectors const& queries, nlohmann::ordered_json& summary) {
-  arguments.k = std::min(arguments.k, index.size());
-  auto const filter = read_filter(owner, arguments.filter, index.size());
+  expect_numbers_fit(arguments, index.size());
+  // Ids that were kept with the index are its own.
+  bool const kept = !arguments.collection.empty() && !arguments.index.empty();
+  row_names const names(kept ? id_list() : read_ids(owner, arguments.ids, index.size(), "rows"),
+                        index);
+  auto const filter = read_filter(owner, arguments.filter, names);
   auto const labels = read_labels(owner, arguments.labels, index.size(), "rows");
   auto const query_labels = read_labels(owner, arguments.query_labels, queries.size(), "queries");
-  dense_output out(arguments, queries, read_ids(owner, arguments.ids, index.size(), "rows"),
+  dense_output out(arguments, queries, names,
                    read_ids(owner, arguments.query_ids, queries.size(), "queries"), labels,
                    query_labels);
   knn::dense_search_work work;
@@ -311,9 +482,14 @@ knn::dense_index prepare(session& owner, search_dense_arguments const& arguments
   auto const engine = knn::dense_engine_from(arguments.engine);
   knn::dense_index_options const options{knn::dense_similarity_from(arguments.metric), engine};
   datasets::vectors rows;
+  std::vector<std::int64_t> ids;
   if (!arguments.collection.empty()) {
     auto const timer = owner.stage("read");
-    rows = read_searched_vectors(owner.ctx(), arguments.collection);
+    rows = read_searched_vectors(owner.ctx(), arguments.collection,
+                                 format_named(arguments.collection_format));
+    expect_numbers_fit(arguments, rows.size());
+    if (!arguments.index.empty())
+      ids = numbers_of(read_ids(owner, arguments.ids, rows.size(), "rows"), arguments.ids);
   }
   // Of an index its size says about how many numbers there are.
   double const numbers =
@@ -329,19 +505,19 @@ knn::dense_index prepare(session& owner, search_dense_arguments const& arguments
   auto const timer = owner.stage(arguments.collection.empty() ? "open" : "prepare");
   if (arguments.collection.empty())
     return knn::dense_index::open(owner.ctx(), arguments.index, engine);
-  knn::dense_index made(owner.ctx(), std::move(rows), options);
+  knn::dense_index made(owner.ctx(), std::move(rows), options, std::move(ids));
   if (!arguments.index.empty()) made.save(owner.ctx(), arguments.index);
   return made;
 }
 
-void search_dense(session& owner, search_dense_arguments const& given, CLI::App const& verb) {
-  check_usage(given, verb);
-  name_files(owner, given);
-  search_dense_arguments arguments = given;
+void search_dense(session& owner, search_dense_arguments const& arguments, CLI::App const& verb) {
+  check_usage(arguments, verb);
+  name_files(owner, arguments);
   datasets::vectors queries;
   if (!arguments.queries.empty()) {
     auto const timer = owner.stage("read");
-    queries = read_searched_vectors(owner.ctx(), arguments.queries);
+    queries = read_searched_vectors(owner.ctx(), arguments.queries,
+                                    format_named(arguments.queries_format));
   }
   knn::dense_index const index = prepare(owner, arguments, queries);
   auto const& engine = *find_engine(knn::dense_engines(), index.engine());
@@ -349,6 +525,11 @@ void search_dense(session& owner, search_dense_arguments const& given, CLI::App 
   if (!arguments.collection.empty() && !arguments.index.empty())
     owner.say(fmt::format("{} of {} in {}", counted(index.size(), "row"),
                           counted(index.dimensions(), "value"), arguments.index));
+  if (arguments.verify) {
+    owner.say(fmt::format("{}: header, checksums and all {} of {} are right", arguments.index,
+                          counted(index.size(), "row"), counted(index.dimensions(), "value")));
+    summary["verified"] = true;
+  }
   if (!arguments.queries.empty()) {
     owner.expect_device_for(engine.name, engine.where);
     search(owner, arguments, index, queries, summary);
@@ -374,28 +555,39 @@ void add_search_dense(CLI::App& search, session& owner) {
   path_option(*verb, "--collection", arguments->collection,
               "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx")
       ->type_name("FILE");
+  std::vector<std::string> const formats = names_of_formats();
+  word_option(*verb, "--collection-format", arguments->collection_format, formats,
+              "The rows' format; auto: by the name");
   path_option(*verb, "--index", arguments->index,
               "Where --collection goes as an index; without --collection, an index to open")
       ->type_name("FILE");
+  verb->add_flag("--verify", arguments->verify,
+                 "Say that an index has the bytes that were written, or where it has not; every "
+                 "opening checks that. Goes without --queries too");
   path_option(*verb, "--queries", arguments->queries, "Queries, in a form of the rows")
       ->type_name("FILE");
+  word_option(*verb, "--queries-format", arguments->queries_format, formats,
+              "The queries' format, likewise");
   number_option(*verb, "--k", arguments->k, "Neighbours of a query", {1, std::size_t{1} << 40});
   verb->add_option("--metric", arguments->metric, "l2, ip (inner product) or cosine")
       ->capture_default_str();
   number_option(*verb, "--radius", arguments->radius,
                 "Instead of k: all rows within a distance, or of at least a similarity");
-  path_option(*verb, "--filter", arguments->filter,
-              "Numbers of the rows that may be found, from 0, one a line")
+  path_option(
+      *verb, "--filter", arguments->filter,
+      "The rows that may be found, by their ids or, without ids, numbers from 0, one a line")
       ->type_name("FILE");
   engine_option(*verb, "--engine", arguments->engine, knn::dense_engines());
   arguments->add_outputs_to(
       *verb,
       "Lines of query, rank, row, similarity or distance; with .ivecs, .ibin or .npy the "
-      "rows alone, -1 where there are none");
+      "numbers of rows alone, k a query, -1 where there are none");
   path_option(*verb, "--values", arguments->values,
               "Beside --out F.ivecs: the similarities or distances, in .fvecs, .fbin or .npy")
       ->type_name("FILE");
-  path_option(*verb, "--ids", arguments->ids, "The rows' ids, one a line; default: numbers from 0")
+  path_option(*verb, "--ids", arguments->ids,
+              "The rows' ids, one a line; default: those of --index, or numbers from 0. An index "
+              "that is made keeps them, where they are whole numbers")
       ->type_name("FILE");
   path_option(*verb, "--query-ids", arguments->query_ids, "The queries' ids, likewise")
       ->type_name("FILE");

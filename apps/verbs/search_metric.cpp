@@ -1,3 +1,4 @@
+#include "apps/shared/device_rule.hpp"
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
@@ -128,18 +129,43 @@ objects_read read_objects(session& owner, search_metric_arguments const& argumen
       {}};
 }
 
-/// Starts the GPUs where they are asked for, and says whether they do the search. `type`: of the
-/// index, automatic where the engine may choose it.
+/// Whether --device auto may take GPUs: for a comparison with all objects that it would do on the
+/// CPU too, or does on GPUs in place of an index of vectors. An index that is kept is the same on
+/// every machine, and one of a type that was asked for is searched as that.
+bool may_choose_gpus(search_metric_arguments const& arguments, objects_read const& objects,
+                     knn::metric_index_type type) {
+  if (arguments.split > 1 || arguments.schedule != "auto") return false;
+  if (!knn::is_on_gpus(objects.which(), type)) return false;
+  return type == knn::metric_index_type::brute ||
+         (type == knn::metric_index_type::automatic &&
+          (objects.words != nullptr || arguments.index.empty()));
+}
+
+search_work work_of(search_metric_arguments const& arguments, objects_read const& objects,
+                    std::size_t queries) {
+  auto const count = static_cast<double>(objects.space()->size());
+  auto const asked = static_cast<double>(queries);
+  if (objects.words)
+    return word_search_work(count, asked,
+                            arguments.radius.value_or(std::numeric_limits<double>::infinity()));
+  return metric_search_work(count, static_cast<double>(objects.vectors->rows().dimensions()), asked,
+                            objects.which() == knn::metric_distance::l2);
+}
+
+/// Starts the GPUs where they are asked for or worth it, and says whether they do the search.
+/// `type`: of the index, automatic where the engine may choose it.
 bool choose_gpus(session& owner, search_metric_arguments const& arguments,
-                 objects_read const& objects, knn::metric_index_type type) {
+                 objects_read const& objects, std::size_t queries, knn::metric_index_type type) {
   if (arguments.queries.empty()) return false;
   auto const engine = knn::metric_engine_from(arguments.engine);
-  // --device auto takes the CPU unless an engine is asked for that needs GPUs.
   if (engine != knn::metric_engine::automatic) {
     runs_on const where = places_of(knn::metric_engines(), engine);
     owner.choose_device(where, 0);
     owner.expect_device_for(arguments.engine, where);
     choose_engine(knn::metric_engines(), engine, owner.ctx());
+  } else if (may_choose_gpus(arguments, objects, type)) {
+    search_work const work = work_of(arguments, objects, queries);
+    owner.choose_device(places_of(knn::metric_engines(), engine), work.thread_s, work.gpu_s);
   }
   if (!knn::is_on_gpus(objects.which(), type))
     owner.expect_device_for(
@@ -210,7 +236,7 @@ searched_index prepare(session& owner, search_metric_arguments const& arguments,
     auto opened = knn::metric_index::open(owner.ctx(), arguments.index);
     objects = {opened.vectors, opened.words, {}, {}};
     read_queries();
-    choose_gpus(owner, arguments, objects, opened.index.type());
+    choose_gpus(owner, arguments, objects, queries ? queries->size() : 0, opened.index.type());
     return searched_index(std::move(opened.index));
   }
   objects = read_objects(owner, arguments);
@@ -218,16 +244,19 @@ searched_index prepare(session& owner, search_metric_arguments const& arguments,
   knn::metric_index_options options{.type = knn::metric_index_type_from(arguments.index_type),
                                     .bucket = arguments.bucket,
                                     .alpha = arguments.alpha};
+  std::size_t const asked = queries ? queries->size() : 0;
   // An index that is kept is for many.
-  options.queries = arguments.index.empty() && queries ? queries->size()
-                                                       : std::numeric_limits<std::size_t>::max();
-  bool const on_gpus = choose_gpus(owner, arguments, objects, options.type);
-  if (options.type == knn::metric_index_type::automatic && on_gpus) {
+  options.queries =
+      arguments.index.empty() && queries ? asked : std::numeric_limits<std::size_t>::max();
+  bool const on_gpus = choose_gpus(owner, arguments, objects, asked, options.type);
+  if (options.type == knn::metric_index_type::automatic && on_gpus)
     options.type = knn::index_type_of(knn::metric_engine_from(arguments.engine));
-    if (options.type == knn::metric_index_type::automatic)
-      options.type = knn::metric_index_type::brute;
-  } else if (options.type == knn::metric_index_type::automatic) {
-    auto const choice = knn::choose_metric_index(*objects.space(), options.queries);
+  if (options.type == knn::metric_index_type::automatic) {
+    bool const together = arguments.split == 1 && arguments.schedule == "auto";
+    auto const choice =
+        on_gpus ? knn::metric_index_choice{knn::metric_index_type::brute,
+                                           "GPUs compare all objects sooner than they exclude some"}
+                : knn::choose_metric_index(*objects.space(), options.queries, together);
     options.type = choice.type;
     summary["reason"] = choice.reason;
     owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
@@ -262,6 +291,10 @@ knn::schedule_work search_batches(session& owner, search_metric_arguments const&
     std::size_t size() const noexcept override { return count_; }
     std::unique_ptr<knn::distances_from> from(std::size_t query) const override {
       return all_.from(first_ + query);
+    }
+    std::optional<datasets::vectors> as_vectors(std::size_t first,
+                                                std::size_t count) const override {
+      return all_.as_vectors(first_ + first, count);
     }
 
    private:

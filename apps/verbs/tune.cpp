@@ -13,6 +13,7 @@
 #include "datasets/json_text.hpp"
 #include "datasets/svmlight.hpp"
 #include "eval/report.hpp"
+#include "l2r/recommended.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/tuner.hpp"
 
@@ -105,21 +106,33 @@ tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
   return plan;
 }
 
-/// What tuning is to be better than: the program's defaults where all candidates are rules, else
-/// what fit gives for these training documents.
-std::vector<tuning::candidate> defaults_of(session& owner, tune_verb_arguments const& a,
-                                           tune_plan const& plan, datasets::dataset const& train) {
-  std::vector<tuning::candidate> defaults;
+/// What tuning is compared with.
+struct comparisons {
+  std::vector<tuning::candidate> defaults;  ///< are kept where it gained nothing over them
+  std::vector<tuning::candidate> fit;       ///< what fit gives, where these are not the defaults
+  std::string fit_words;
+};
+
+/// The defaults are the program's for rules where all candidates are rules, else what fit gives for
+/// these training documents.
+comparisons comparisons_of(session& owner, tune_verb_arguments const& a, tune_plan const& plan,
+                           datasets::dataset const& train) {
+  comparisons all;
   if (rules_alone(plan.space)) {
-    defaults.emplace_back();
-    if (plan.cuts) defaults[0].cuts = {plan.cuts->options.method, plan.cuts->options.bins, {}};
+    all.defaults.emplace_back();
+    if (plan.cuts) all.defaults[0].cuts = {plan.cuts->options.method, plan.cuts->options.bins, {}};
+    l2r::recommendation const found =
+        l2r::recommend(l2r::count_labels(train), plan.discretizer, plan.cuts);
+    for (l2r::recipe const& one : found.recipes) all.fit.push_back(tuning::candidate_of(one));
+    all.fit_words = found.members;
   } else {
     for (l2r::recipe const& one : recommended_recipes(owner, train, a.discretizer, plan.cuts))
-      defaults.push_back(tuning::candidate_of(one));
+      all.defaults.push_back(tuning::candidate_of(one));
   }
-  for (tuning::candidate& one : defaults)
-    if (!plan.space.norms.empty() && !one.linear) one.cuts.norm = plan.discretizer.norm;
-  return defaults;
+  for (std::vector<tuning::candidate>* const several : {&all.defaults, &all.fit})
+    for (tuning::candidate& one : *several)
+      if (!plan.space.norms.empty() && !one.linear) one.cuts.norm = plan.discretizer.norm;
+  return all;
 }
 
 tuning::prepared prepare(session& owner, tune_plan const& plan, datasets::dataset const& train,
@@ -137,23 +150,45 @@ tuning::prepared prepare(session& owner, tune_plan const& plan, datasets::datase
   return items;
 }
 
+/// What fit gives, beside what was chosen; null where it is the defaults.
+nlohmann::ordered_json fit_json(tuning::tuner const& tuner, tuning::search_result const& result,
+                                std::vector<eval::measure> const& measures) {
+  if (!result.beside) return nullptr;
+  tuning::against_defaults const& of = *result.beside;
+  nlohmann::ordered_json json{{"at_least_as_good", of.kept},
+                              {"gain", of.gain.mean},
+                              {"low", of.gain.low},
+                              {"high", of.gain.high}};
+  for (std::size_t m = 0; m < measures.size(); ++m)
+    json["validation"][measures[m].name()] = of.values[m];
+  for (std::size_t const c : of.candidates)
+    json["members"].push_back(to_json(tuner.candidates()[c]));
+  return json;
+}
+
 void write_results(tune_verb_arguments const& a, eval::table_format format,
-                   eval::table const& table, nlohmann::ordered_json const& best) {
+                   eval::table const& table, nlohmann::ordered_json const& best,
+                   nlohmann::ordered_json const& fit) {
   if (!a.trials.empty()) write_file(a.trials, eval::render(table, eval::table_format::tsv));
   if (!a.out.empty()) write_file(a.out, datasets::text_of(best));
   if (format == eval::table_format::json) {
-    nlohmann::ordered_json const all{{"best", best}, {"trials", eval::to_json(table)}};
+    nlohmann::ordered_json all{{"best", best}, {"trials", eval::to_json(table)}};
+    if (!fit.is_null()) all["fit"] = fit;
     write_file("-", datasets::text_of(all));
   } else {
     write_file("-", eval::render(table, format));
   }
 }
 
+std::string interval_text(tuning::against_defaults const& of, eval::measure const& by) {
+  return fmt::format("{:+.4f} {} [{:+.4f}, {:+.4f}]", of.gain.mean, by.name(), of.gain.low,
+                     of.gain.high);
+}
+
 /// One line: what tuning brought on the queries that it chose by.
 std::string gain_text(tuning::against_defaults const& of, eval::measure const& by,
                       std::string_view defaults) {
-  std::string const gain = fmt::format("{:+.4f} {} [{:+.4f}, {:+.4f}]", of.gain.mean, by.name(),
-                                       of.gain.low, of.gain.high);
+  std::string const gain = interval_text(of, by);
   std::string const queries = counted(of.queries, "query", "queries");
   if (of.kept)
     return fmt::format(
@@ -161,6 +196,18 @@ std::string gain_text(tuning::against_defaults const& of, eval::measure const& b
         defaults, gain, queries);
   return fmt::format("tuning gained {} over the {}, on the {} that it chose by: {}", gain, defaults,
                      queries, of.gain.low > 0 ? "significant" : "not significant");
+}
+
+/// One line: what the chosen rules have more than what fit gives without settings.
+std::string beside_fit_text(tuning::against_defaults const& of, eval::measure const& by,
+                            std::string const& members) {
+  std::string const whole = fmt::format("beside what fit recommends without --settings ({}): {}",
+                                        members, interval_text(of, by));
+  if (of.kept)
+    return whole +
+           "; that is at least as good on these queries: fit without --settings, or tune "
+           "--kinds rules,scorecard,linear";
+  return fmt::format("{}, {}", whole, of.gain.low > 0 ? "significant" : "not significant");
 }
 
 void tune(session& owner, tune_verb_arguments const& a) {
@@ -182,7 +229,7 @@ void tune(session& owner, tune_verb_arguments const& a) {
   }
   auto const by_rules = std::ranges::count_if(
       candidates, [](tuning::candidate const& one) { return !one.scorecard && !one.linear; });
-  std::vector<tuning::candidate> const defaults = defaults_of(owner, a, plan, train);
+  comparisons const compared = comparisons_of(owner, a, plan, train);
   owner.choose_device(
       places_of(l2r::engines(), plan.engine.engine),
       static_cast<double>(by_rules) *
@@ -200,15 +247,21 @@ void tune(session& owner, tune_verb_arguments const& a) {
   tuning::search_result result;
   {
     auto const timer = owner.stage("tune");
-    result = trials.search(owner.ctx(), 0, plan.search, defaults);
+    result = trials.search(owner.ctx(), 0, plan.search, compared.defaults, compared.fit);
   }
   auto const best = tuning::best_settings(
       owner.ctx(), tuner, result, 0, plan.search, plan.rules,
       plan.cuts ? std::nullopt : std::optional<datasets::discretizer_options>(plan.discretizer));
   owner.note("best", best);
   owner.say(gain_text(*result.compared, plan.measures.front(),
-                      rules_alone(plan.space) ? "defaults" : "recommended members"));
-  write_results(a, plan.format, tuning::trials_table(tuner, result, 0, plan.search.rungs), best);
+                      rules_alone(plan.space) ? "defaults for rules" : "recommended members"));
+  auto const fit = fit_json(tuner, result, plan.measures);
+  if (result.beside) {
+    owner.note("fit", fit);
+    owner.say(beside_fit_text(*result.beside, plan.measures.front(), compared.fit_words));
+  }
+  write_results(a, plan.format, tuning::trials_table(tuner, result, 0, plan.search.rungs), best,
+                fit);
 }
 
 }  // namespace

@@ -109,12 +109,12 @@ vectors_format format_of_name(std::string const& path, bool read) {
     fmt::format_to(std::back_inserter(names), "{}.{}", names.empty() ? "" : ", ", one.name);
   }
   if (is_mnist_name(name)) return vectors_format::idx;
-  throw usage_error(fmt::format(
-      "{}: the name says no format of vectors, expected one that ends with one of {}, or a format",
-      path != "-" ? path
-      : read      ? "standard input"
-                  : "standard output",
-      names));
+  throw usage_error(
+      fmt::format("{}: the name says no format of vectors, expected one that ends with one of {}",
+                  path != "-" ? path
+                  : read      ? "standard input"
+                              : "standard output",
+                  names));
 }
 
 }  // namespace rulerank::datasets

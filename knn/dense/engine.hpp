@@ -9,10 +9,19 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace rulerank::knn {
+
+/// The types that rows may have.
+inline bool is_searchable(datasets::element type) {
+  using enum datasets::element;
+  return type == float32 || type == float16 || type == bfloat16 || type == int8 || type == uint8;
+}
+/// Their names, for messages.
+inline constexpr std::string_view searchable_types = "f32, f16, bf16, i8 or u8";
 
 /// A row and what orders it, the smaller the nearer whatever the metric: the sum of squares under
 /// l2, else the value with its sign turned.
@@ -98,7 +107,7 @@ std::unique_ptr<dense_search_engine> make_gs(context const& ctx, dense_rows cons
 /// What tests of `flat` on GPUs set; 0: as the engine chooses.
 struct flat_gpu_limits {
   std::size_t device_bytes = 0;      ///< of each GPU, at most
-  std::size_t replicated_bytes = 0;  ///< rows of no more bytes are on every device
+  std::size_t replicated_bytes = 0;  ///< rows of no more bytes are not split over more devices
   std::size_t capacity = 0;          ///< rows that a query may hand on
   double bound_scale = 1;            ///< of the bounds: below 1 they hold no more
 };

@@ -4,6 +4,7 @@
 #include "core/parallel.hpp"
 #include "core/per_device.hpp"
 #include "knn/dense/centre.hpp"
+#include "knn/dense/device_groups.hpp"
 #include "knn/dense/engine.hpp"
 #include "knn/dense/flat_batch_cuda.cuh"
 #include "knn/dense/flat_part_cuda.cuh"
@@ -25,17 +26,18 @@
 //
 // The rows of a small index are on every device, and the queries of a call are shared out; of a
 // large one each device has a share of the rows and searches it for all queries, and the lists are
-// merged. Rows that are added make a part of their own, with those of the last part where that is
-// not much larger, so that there are few parts and each row is copied a few times at most. Rows for
-// which a device has no space are copied to it by each search, some while others are searched.
+// merged. In between groups of devices have all rows each, and share out the queries. Rows that are
+// added make a part of their own, with those of the last part where that is not much larger, so
+// that there are few parts and each row is copied a few times at most. Rows for which a device has
+// no space are copied to it by each search, some while others are searched.
 namespace rulerank::knn {
 
 namespace {
 
-/// An index of fewer bytes of rows is on every device.
+/// Rows of so many bytes are not split over more devices.
 constexpr std::size_t replicated_bytes = std::size_t{1} << 30;
-/// Fewer queries are not shared out.
-constexpr std::size_t queries_a_device = 64;
+/// A group of devices has no fewer queries of those that are shared out.
+constexpr std::size_t least_queries = 64;
 /// Rows that every search copies to a device are copied so many at once.
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;
 /// Neighbours that a thread at least merges: fewer are done before another thread has begun.
@@ -62,10 +64,9 @@ class flat_on_gpus final : public dense_search_engine {
     if (first == 0) {
       for (on_device<flat_stream>& stream : streams_) stream = {};
       centre_ = metric_ == similarity::l2 ? centre_of_rows(rows_) : std::vector<float>();
-      replicated_ =
-          devices_.size() == 1 ||
-          rows * rows_.row_bytes() <=
-              (limits_.replicated_bytes > 0 ? limits_.replicated_bytes : replicated_bytes);
+      groups_ =
+          groups_for(devices_.size(), rows * rows_.row_bytes(),
+                     limits_.replicated_bytes > 0 ? limits_.replicated_bytes : replicated_bytes);
     }
     if (rows == first) return;
     // What is made new: all rows, or those that were added, with the last parts that are not much
@@ -75,7 +76,7 @@ class flat_on_gpus final : public dense_search_engine {
     while (kept > 0 && cuts_[kept - 1].size() <= 2 * (rows - begin)) begin = cuts_[--kept].begin;
     share const made{begin, rows};
     std::vector<held_rows> more(devices_.size());
-    threads_.run([&](std::size_t i) { more[i] = hold(i, kept, share_of_device(made, i)); });
+    threads_.run([&](std::size_t i) { more[i] = hold(i, kept, groups_.rows_of(made, i)); });
     cuts_.resize(kept);
     cuts_.push_back(made);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -128,17 +129,9 @@ class flat_on_gpus final : public dense_search_engine {
     std::atomic<std::size_t> in_range{0};
   };
 
-  share share_of_device(share const& of, std::size_t i) const {
-    if (replicated_) return of;
-    share const mine = share_of(of.size(), devices_.size(), i);
-    return {of.begin + mine.begin, of.begin + mine.end};
-  }
   /// The queries that a device searches for.
   share queries_of(std::size_t i, std::size_t count) const {
-    if (!replicated_) return {0, count};
-    std::size_t const devices =
-        std::clamp<std::size_t>(count / queries_a_device, 1, devices_.size());
-    return i < devices ? share_of(count, devices, i) : share{};
+    return groups_.queries_of(count, i, least_queries);
   }
 
   /// Rows of a cut that a device searches.
@@ -279,7 +272,7 @@ class flat_on_gpus final : public dense_search_engine {
   mutable device_threads threads_{devices_};
   mutable per_device<flat_batch> batches_;
   std::vector<float> centre_;
-  bool replicated_ = true;
+  device_groups groups_;
   std::vector<share> cuts_;                              // the rows that came at once
   std::vector<std::vector<held_rows>> held_;             // [devices][cuts]
   mutable std::vector<on_device<flat_stream>> streams_;  // [devices] where rows are streamed

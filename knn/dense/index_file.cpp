@@ -71,6 +71,11 @@ dense_index_content read_dense_index(context const& ctx, std::string const& path
     auto const type = element_from(read.header.at("type").get<std::string>());
     std::size_t const rows = datasets::count_at(read.header, "rows");
     std::size_t const dimensions = datasets::count_at(read.header, "dimensions");
+    if (!is_searchable(type))
+      fail(fmt::format("found rows of type {}, expected {}", datasets::name_of(type),
+                       searchable_types));
+    if (rows >= no_neighbour)
+      fail(fmt::format("found {}, expected fewer than {}", counted(rows, "row"), no_neighbour));
     auto const of_rows = read.sections[section_of_rows];
     auto const of_ids = read.sections[section_of_ids];
     std::size_t const row_bytes = rows == 0 ? 0 : of_rows.size() / rows;

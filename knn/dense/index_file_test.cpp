@@ -55,6 +55,7 @@ void expect_same(dense_index const& one, dense_index const& other, vectors const
   EXPECT_EQ(one.type(), other.type());
   EXPECT_EQ(one.metric(), other.metric());
   EXPECT_EQ(one.dimensions(), other.dimensions());
+  EXPECT_EQ(one.has_ids(), other.has_ids());
   neighbours const a = one.search({}, queries, 7);
   neighbours const b = other.search({}, queries, 7);
   EXPECT_EQ(a.id, b.id);
@@ -86,6 +87,7 @@ TEST(dense_index_file, ids_and_rows_that_were_added_are_kept) {
   made.add({}, rows.rows(25, 15), all.subspan(25));
   made.save({}, folder / "index");
   dense_index opened = dense_index::open({}, folder / "index");
+  EXPECT_TRUE(opened.has_ids());
   expect_same(opened, made, vectors(small_integers(15), 5));
 
   // An index may be saved over the file that it lies in, and grow after it was opened.
@@ -178,6 +180,33 @@ TEST(dense_index_file, headers_and_values_that_cannot_be_are_told) {
         folder, "other", forged(good, [&](std::span<float> rows, auto&) { rows[7] = value; })));
     EXPECT_NE(told.find("row 3"), std::string::npos) << told;
   }
+}
+
+TEST(dense_index_file, types_and_sizes_that_no_search_takes_are_bad_input) {
+  temporary_folder const folder;
+  // The sections have the bytes that the header says, whatever their type is.
+  dense_index({}, vectors(small_integers(6 * 4), 4), {}).save({}, folder / "index");
+  std::string const good = bytes_of(folder / "index");
+  for (auto const& [type, dimensions] :
+       std::vector<std::pair<std::string, std::size_t>>{{"f64", 2}, {"i32", 4}}) {
+    std::string const told =
+        told_by(written(folder, "other",
+                        forged(good, [&, &type = type, &dimensions = dimensions](
+                                         auto, nlohmann::ordered_json& what) {
+                          what["type"] = type;
+                          what["dimensions"] = dimensions;
+                        })));
+    EXPECT_NE(told.find("other:1:1: found rows of type " + type + ", expected f32, f16"),
+              std::string::npos)
+        << told;
+  }
+  std::string const told =
+      told_by(written(folder, "other", forged(good, [](auto, nlohmann::ordered_json& what) {
+                        what["rows"] = std::uint64_t{0xffffffff};
+                      })));
+  EXPECT_NE(told.find("other:1:1: found 4294967295 rows, expected fewer than 4294967295"),
+            std::string::npos)
+      << told;
 }
 
 TEST(dense_index_file, what_is_no_index_or_cannot_be_written_is_told) {

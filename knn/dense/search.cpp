@@ -59,16 +59,11 @@ constexpr dense_engine_entry engines[] = {
 /// Queries that an engine is given at once.
 constexpr std::size_t slice_bytes = std::size_t{64} << 20;
 
-bool may_be_searched(datasets::element type) {
-  using enum datasets::element;
-  return type == float32 || type == float16 || type == bfloat16 || type == int8 || type == uint8;
-}
-
 /// Throws what the constructor and `search` promise.
 void check_vectors(context const& ctx, datasets::vectors const& some) {
-  if (!may_be_searched(some.type()))
-    throw usage_error(fmt::format("{}: found values of type {}, expected f32, f16, bf16, i8 or u8",
-                                  some.name(), datasets::name_of(some.type())));
+  if (!is_searchable(some.type()))
+    throw usage_error(fmt::format("{}: found values of type {}, expected {}", some.name(),
+                                  datasets::name_of(some.type()), searchable_types));
   datasets::expect_finite(ctx, some);
 }
 
@@ -230,6 +225,9 @@ similarity dense_index::metric() const noexcept {
 }
 dense_engine dense_index::engine() const noexcept {
   return implementation_->which;
+}
+bool dense_index::has_ids() const noexcept {
+  return !implementation_->ids.empty();
 }
 std::int64_t dense_index::id_of(std::uint32_t row) const {
   return implementation_->ids.empty() ? std::int64_t{row} : implementation_->ids[row];

@@ -118,6 +118,8 @@ class dense_index {
   datasets::element type() const noexcept;
   similarity metric() const noexcept;
   dense_engine engine() const noexcept;
+  /// Whether rows have labels of their own; else the label of a row is its number.
+  bool has_ids() const noexcept;
   /// The label of a row; `row` is below `size()`.
   std::int64_t id_of(std::uint32_t row) const;
   /// The labels of rows that were found, -1 for `no_neighbour`.

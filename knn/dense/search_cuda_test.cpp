@@ -393,7 +393,8 @@ TEST_P(dense_gpus, rows_without_space_are_streamed) {
   vectors const queries(drawn(std::size_t{200} * n, 40, 0, 20), n);
   for (similarity const metric : all_metrics)
     for (std::size_t const bytes : {40'000, 100'000, 10'000'000})
-      for (std::size_t const replicated : {std::size_t{1}, rows.bytes()})
+      // On all devices; split over two and four.
+      for (std::size_t const replicated : {rows.bytes(), rows.bytes() / 2, std::size_t{1}})
         for (std::size_t const k : {1, 30, 4000})
           expect_same(search_limited(ctx(), rows, queries, metric, k,
                                      {.device_bytes = bytes, .replicated_bytes = replicated})

@@ -14,6 +14,8 @@ constexpr std::size_t classes_of_letters = 32;
 constexpr std::size_t longest_in_lane = 64;
 constexpr std::size_t groups_a_look = 32;  // at their letters, before the bound is asked again
 constexpr std::size_t most_common = 256;
+constexpr std::size_t groups_a_part = groups_a_look;
+constexpr std::size_t long_words_a_part = 256;
 
 std::size_t apart(std::size_t a, std::size_t b) {
   return a < b ? b - a : a - b;
@@ -92,6 +94,12 @@ edit_groups::edit_groups(std::span<word const> words, std::span<std::uint32_t co
       any_.back() |= signature[order[begin]];
     }
   }
+  for (run const& whole : runs_)
+    for (std::size_t begin = whole.begin; begin < whole.end; begin += groups_a_part) {
+      parts_.push_back(whole);
+      parts_.back().begin = begin;
+      parts_.back().end = std::min(begin + groups_a_part, whole.end);
+    }
   all_.resize(groups_.size() + edit_groups_read);
   any_.resize(groups_.size() + edit_groups_read);
 }
@@ -200,18 +208,49 @@ void edit_groups::compare(edit_query& with, edit_sink& to) const {
   auto shorter = longer;
   while (longer != runs_.end() || shorter != runs_.begin()) {
     std::size_t const none = ~std::size_t{0};
-    std::size_t const up =
-        longer == runs_.end() ? none : std::max(longer->shortest, length) - length;
-    std::size_t const down = shorter == runs_.begin() ? none : length - std::prev(shorter)->longest;
+    std::size_t const up = longer == runs_.end() ? none : longer->at_least(length);
+    std::size_t const down = shorter == runs_.begin() ? none : std::prev(shorter)->at_least(length);
     if (std::min(up, down) > to.bound()) break;
     compare(with, to, up <= down ? *longer++ : *--shorter);
   }
-  for (long_word const& one : long_) {
+  compare(with, to, long_);
+}
+
+void edit_groups::compare(edit_query& with, edit_sink& to, std::span<long_word const> words) const {
+  for (long_word const& one : words) {
     std::size_t const bound = to.bound();
     std::size_t const distance = with.to(one.letters, bound);
     std::int8_t const difference = 0;
     if (distance <= bound) to.take(&one.number, distance, &difference, 1);
   }
+}
+
+std::vector<std::uint32_t> edit_groups::parts(edit_query const& with) const {
+  std::size_t const of_long = (long_.size() + long_words_a_part - 1) / long_words_a_part;
+  std::vector<std::uint32_t> order(parts_.size() + of_long);
+  std::iota(order.begin(), order.end(), 0U);
+  std::size_t const length = with.letters_.size();
+  auto const behind = order.begin() + static_cast<std::ptrdiff_t>(parts_.size());
+  std::stable_sort(order.begin(), behind, [&](std::uint32_t a, std::uint32_t b) {
+    return parts_[a].at_least(length) < parts_[b].at_least(length);
+  });
+  return order;
+}
+
+std::size_t edit_groups::compare_part(std::uint32_t part, edit_query& with, edit_sink& to) const {
+  if (part >= parts_.size()) {
+    std::size_t const begin = (part - parts_.size()) * long_words_a_part;
+    auto const words =
+        std::span(long_).subspan(begin, std::min(long_words_a_part, long_.size() - begin));
+    compare(with, to, words);
+    return words.size();
+  }
+  run const& some = parts_[part];
+  if (some.at_least(with.letters_.size()) <= to.bound()) compare(with, to, some);
+  std::size_t words = 0;
+  for (std::size_t g = some.begin; g < some.end; ++g)
+    words += static_cast<std::size_t>(std::popcount(groups_[g].there));
+  return words;
 }
 
 bool edit_groups::erase(std::uint32_t number) {

@@ -83,6 +83,11 @@ class edit_groups {
 
   /// The words within the bound of `to`, groups of the most similar lengths first.
   void compare(edit_query& with, edit_sink& to) const;
+  /// The numbers of parts that together are all words, in the order in which `compare` looks at
+  /// them. A part has some thousand words at most.
+  std::vector<std::uint32_t> parts(edit_query const& with) const;
+  /// Compares a part alone, and says how many words it has.
+  std::size_t compare_part(std::uint32_t part, edit_query& with, edit_sink& to) const;
   /// Whether it had the word with this number, which is never found from now on.
   bool erase(std::uint32_t number);
 
@@ -98,6 +103,10 @@ class edit_groups {
     std::size_t shortest, longest;
     std::size_t lane_bytes;
     std::size_t begin, end;  ///< of `groups_`
+    /// How far words of `length` letters are from its words at least.
+    std::size_t at_least(std::size_t length) const {
+      return length < shortest ? shortest - length : length > longest ? length - longest : 0;
+    }
   };
   /// A letter that has no place in the table of a group, and its row.
   struct rare_letter {
@@ -115,9 +124,11 @@ class edit_groups {
   std::size_t row_of(std::size_t which, std::uint32_t letter) const;
   void compare(edit_query& with, edit_sink& to, run const& some) const;
   void compare_waiting(edit_query& with, edit_sink& to, std::size_t lane_bytes) const;
+  void compare(edit_query& with, edit_sink& to, std::span<long_word const> words) const;
 
   std::size_t common_;  ///< letters below have a place in the table of each group
   std::vector<run> runs_;
+  std::vector<run> parts_;  ///< the runs in pieces; long words are parts behind them
   std::vector<group> groups_;
   std::vector<std::uint64_t> all_, any_;  ///< by group: what the signatures have in common, in all
   std::vector<std::uint16_t> row_of_;     ///< [groups][common]

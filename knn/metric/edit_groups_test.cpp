@@ -97,6 +97,12 @@ void expect_reference(std::vector<letters_of_word> const& words, std::size_t alp
       for (std::size_t i = 0; i < words.size(); ++i)
         if (distance[i] <= bound) expected.emplace(numbers[i], distance[i]);
       ASSERT_EQ(to.found, expected) << "a word of " << query.size() << " letters, bound " << bound;
+      taken by_parts(bound);
+      std::size_t of_parts = 0;
+      for (std::uint32_t const part : groups.parts(asked))
+        of_parts += groups.compare_part(part, asked, by_parts);
+      ASSERT_EQ(by_parts.found, expected) << "in parts, bound " << bound;
+      ASSERT_EQ(of_parts, words.size());
     }
   }
 }
@@ -148,6 +154,12 @@ TEST_P(edit_groups_on, forget_words_that_are_erased) {
   taken to(1000);
   groups.compare(asked, to);
   EXPECT_EQ(to.found, (std::map<std::uint32_t, std::size_t>{{9, 0}, {7, 2}}));
+  std::size_t of_parts = 0;
+  taken by_parts(1000);
+  for (std::uint32_t const part : groups.parts(asked))
+    of_parts += groups.compare_part(part, asked, by_parts);
+  EXPECT_EQ(by_parts.found, to.found);
+  EXPECT_EQ(of_parts, 2u);
 }
 
 }  // namespace

@@ -18,8 +18,13 @@ namespace {
 enum place : std::size_t { of_objects, of_begins, of_numbers, of_distances, places };
 constexpr std::array<std::string_view, places> sections{"objects", "begins", "numbers",
                                                         "distances"};
-constexpr datasets::section_kind kind{"rulerank metric index", 2, "rulerank search metric --index",
-                                      sections};
+constexpr datasets::section_kind kind_of(std::size_t version) {
+  return {"rulerank metric index", version, "rulerank search metric --index", sections};
+}
+constexpr datasets::section_kind kind = kind_of(3);
+/// Before it, mvpt had no distances between all of its points; other types were written alike.
+constexpr std::size_t version_before = 2;
+constexpr std::array<datasets::section_kind, 2> kinds{kind, kind_of(version_before)};
 using section_bytes = std::array<std::span<std::byte const>, places>;
 
 /// Of words, where each begins, and the end of the last.
@@ -126,7 +131,7 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
   std::string const name = datasets::display_name(path);
   std::string_view const bytes = text->bytes();
   auto const read = datasets::check_section_file(
-      ctx, kind, {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
+      ctx, kinds, {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
   auto const fail = [&](std::string_view what) -> error { return {{name, 1, 1}, what}; };
   // The checksums say that these are the bytes that were written; this, that they fit together.
   try {
@@ -146,6 +151,12 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
     options.bucket = datasets::count_at(read.header, "bucket");
     auto const* const entry = find_engine(metric_index_types(), options.type);
     if (entry == nullptr) throw usage_error("found index type 'auto'");
+    if (options.type == metric_index_type::mvpt &&
+        datasets::count_at(read.header, "version") == version_before)
+      throw usage_error(
+          fmt::format("found type mvpt of version {}, expected version {}: make it "
+                      "again from its objects",
+                      version_before, kind.version));
     exclusion const rule(space->rounding(), space->has_four_points());
     opened.index.implementation_ =
         std::make_unique<implementation>(implementation{space, options, rule, nullptr});

@@ -146,7 +146,7 @@ std::string forged(std::string const& good,
                    std::function<void(parts const&, nlohmann::ordered_json&)> const& change) {
   static constexpr std::array<std::string_view, 4> names{"objects", "begins", "numbers",
                                                          "distances"};
-  static constexpr datasets::section_kind kind{"rulerank metric index", 2, "a test", names};
+  static constexpr datasets::section_kind kind{"rulerank metric index", 3, "a test", names};
   std::string bytes = good;
   std::span<std::byte> const all{reinterpret_cast<std::byte*>(bytes.data()), bytes.size()};
   auto const read = datasets::check_section_file({}, kind, all, "good");
@@ -163,6 +163,23 @@ std::string forged(std::string const& good,
   header.resize(bytes.size() - layout.end(), ' ');
   datasets::finish_section_file(all, layout, header);
   return bytes;
+}
+
+TEST(metric_index_file, is_read_as_it_was_written_before_but_for_mvpt) {
+  temporary_folder const folder;
+  auto const words = std::make_shared<word_space>(some_words(200));
+  for (auto const& entry : metric_index_types()) {
+    metric_index({}, words, {entry.which, 4}).save({}, folder / "index");
+    std::string const now = datasets::read_file(folder / "index", "an index");
+    std::string const told = told_by(written(
+        folder,
+        forged(now, [](auto const&, nlohmann::ordered_json& what) { what["version"] = 2; })));
+    if (entry.which == metric_index_type::mvpt)
+      EXPECT_NE(told.find("found type mvpt of version 2, expected version 3"), std::string::npos)
+          << told;
+    else
+      EXPECT_EQ(told, "") << entry.name;
+  }
 }
 
 TEST(metric_index_file, headers_that_cannot_be_are_told) {

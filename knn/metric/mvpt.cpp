@@ -24,6 +24,7 @@ constexpr std::size_t parts = 4;  // of a node by one vantage point
 constexpr std::size_t points_a_node = 2;
 constexpr std::size_t most_points = 256;
 constexpr std::size_t points_a_look = 16;    // at an object, before others may come first
+constexpr std::size_t at_once = 8;           // compared before the k-th distance is looked at
 constexpr std::size_t objects_a_point = 32;  // at least, so that points cost little
 
 constexpr std::size_t sampled_objects = 384;  // points are chosen among them
@@ -45,6 +46,7 @@ struct node {
 /// so far. Its distance is at least so much.
 struct waiting {
   static constexpr std::uint32_t whole_node = ~std::uint32_t{0};
+  static constexpr std::uint32_t points_node = ~std::uint32_t{0};
 
   double at_least;
   std::uint32_t node;
@@ -59,7 +61,7 @@ struct waiting {
 class mvp_tree final : public metric_structure {
  public:
   explicit mvp_tree(structure_reader& from) : points_(from.objects()), size_(from.number()) {
-    between_ = from.distances(points_.empty() ? 0 : points_.size() - 1);
+    own_ = {{}, points_, from.distances(points_.size() * points_.size())};
     if (size_ > points_.size()) read(from, 0);
     if (from.seen() != size_) throw usage_error("the tree has another number of objects");
   }
@@ -72,7 +74,7 @@ class mvp_tree final : public metric_structure {
   void save(structure_arrays& to) const override {
     to.put(points_);
     to.put(size_);
-    to.put_distances(between_);
+    to.put_distances(own_.to_points);
     if (!nodes_.empty()) save(to, 0);
   }
   std::size_t size() const override { return size_; }
@@ -80,16 +82,30 @@ class mvp_tree final : public metric_structure {
  private:
   void choose_points(metric_build const& from, std::size_t most);
   std::uint32_t make(std::size_t bucket, std::span<std::uint32_t> objects, std::size_t level);
+  void put_row(std::uint32_t object, node& leaf) const;
   std::uint32_t read(structure_reader& from, std::size_t level);
   void save(structure_arrays& to, std::uint32_t which) const;
+  void measure_points(metric_query& query, std::size_t count, std::vector<double>& to) const;
+  void search_within(metric_query& query) const;
+  template <class Each>
+  void for_each_child(metric_query const& query, std::vector<double> const& to, std::uint32_t which,
+                      double at_least, Each const& each) const;
   void look_closer(metric_query const& query, std::vector<double> const& to, waiting& at) const;
+  void look_through(metric_query const& query, std::vector<double> const& to, waiting& at) const;
+  node const& leaf(std::uint32_t which) const {
+    return which == waiting::points_node ? own_ : nodes_[which];
+  }
+  /// From a point to the next.
+  double between(std::size_t point) const {
+    return own_.to_points[point * points_.size() + point + 1];
+  }
   std::size_t first_point(std::size_t level) const { return level * points_a_node; }
   bool has_points(std::size_t level) const {
     return first_point(level) + points_a_node <= points_.size();
   }
 
   std::vector<std::uint32_t> points_;
-  std::vector<double> between_;  ///< from each point to the next
+  node own_;  ///< the points as a leaf, which is not in the tree
   std::size_t size_;
   std::vector<node> nodes_;
   std::vector<std::uint8_t> level_;  ///< of each node
@@ -105,9 +121,10 @@ mvp_tree::mvp_tree(metric_build const& from, std::size_t bucket) : size_(from.ob
     from.ctx.check_stop();
     distances_of(from.ctx, from.space, points_[p], all, column);
     for (std::size_t i = 0; i < size_; ++i) table_[i * points_.size() + p] = column[i];
-    if (p > 0) between_.push_back(column[points_[p - 1]]);
   }
   evaluations_ += table_.size();
+  own_.bucket = points_;
+  for (std::uint32_t const point : points_) put_row(point, own_);
   std::vector<bool> is_point(size_);
   for (std::uint32_t const point : points_) is_point[point] = true;
   std::vector<std::uint32_t> objects;
@@ -173,6 +190,14 @@ void part_evenly(std::span<std::uint32_t> objects, Far const& far, Each const& e
   }
 }
 
+/// Appends the distances of an object to all points.
+void mvp_tree::put_row(std::uint32_t object, node& leaf) const {
+  std::size_t const row = points_.size();
+  leaf.to_points.insert(leaf.to_points.end(),
+                        table_.begin() + static_cast<std::ptrdiff_t>(object * row),
+                        table_.begin() + static_cast<std::ptrdiff_t>((object + 1) * row));
+}
+
 std::uint32_t mvp_tree::make(std::size_t bucket, std::span<std::uint32_t> objects,
                              std::size_t level) {
   auto const which = static_cast<std::uint32_t>(nodes_.size());
@@ -183,10 +208,7 @@ std::uint32_t mvp_tree::make(std::size_t bucket, std::span<std::uint32_t> object
     std::sort(objects.begin(), objects.end());
     node& leaf = nodes_.back();
     leaf.bucket.assign(objects.begin(), objects.end());
-    for (std::uint32_t const object : objects)
-      leaf.to_points.insert(leaf.to_points.end(),
-                            table_.begin() + static_cast<std::ptrdiff_t>(object * row),
-                            table_.begin() + static_cast<std::ptrdiff_t>((object + 1) * row));
+    for (std::uint32_t const object : objects) put_row(object, leaf);
     return which;
   }
   auto const distance = [&](std::size_t point) {
@@ -217,6 +239,7 @@ std::uint32_t mvp_tree::read(structure_reader& from, std::size_t level) {
   auto const which = static_cast<std::uint32_t>(nodes_.size());
   nodes_.emplace_back();
   level_.push_back(static_cast<std::uint8_t>(level));
+  from.expect_depth(level);
   std::size_t const count = from.count(parts * parts);
   if (count == 0) {
     node leaf;
@@ -257,26 +280,56 @@ void mvp_tree::save(structure_arrays& to, std::uint32_t which) const {
   }
 }
 
-/// Takes some more points into account: few excluded objects need all.
+/// Appends the distances of so many more points, or of those that are left; they are objects too.
+void mvp_tree::measure_points(metric_query& query, std::size_t count,
+                              std::vector<double>& to) const {
+  std::size_t const first = to.size();
+  to.resize(std::min(first + count, points_.size()));
+  auto const some = std::span(points_).subspan(first, to.size() - first);
+  query.measure(some, to.data() + first);
+  for (std::size_t p = 0; p < some.size(); ++p) query.offer(some[p], to[first + p]);
+}
+
+/// Calls each(node, how far its objects are at least) for the children of a node that are not all
+/// beyond the bound.
+template <class Each>
+void mvp_tree::for_each_child(metric_query const& query, std::vector<double> const& to,
+                              std::uint32_t which, double at_least, Each const& each) const {
+  std::size_t const first = first_point(level_[which]);
+  for (child const& below : nodes_[which].children) {
+    double most = at_least;
+    for (std::size_t p = 0; p < points_a_node; ++p)
+      most = std::max(most, query.rule().at_least(to[first + p], below.low[p], below.high[p]));
+    if (!query.is_beyond(most)) each(below.node, most);
+  }
+}
+
+/// Takes some more points into account, of those that were measured: few excluded objects need all.
 void mvp_tree::look_closer(metric_query const& query, std::vector<double> const& to,
                            waiting& at) const {
   exclusion const& rule = query.rule();
-  double const* const of_object = nodes_[at.node].to_points.data() + at.place * points_.size();
-  std::size_t const end = std::min(at.points + points_a_look, points_.size());
+  double const* const of_object = leaf(at.node).to_points.data() + at.place * points_.size();
+  std::size_t const end = std::min(at.points + points_a_look, to.size());
   for (std::size_t p = at.points; p < end && !query.is_beyond(at.at_least); ++p) {
     at.at_least = std::max(at.at_least, rule.at_least(to[p], of_object[p], of_object[p]));
     if (p > 0 && rule.has_four_points())
       at.at_least = std::max(at.at_least, rule.at_least_by_two(to[p - 1], to[p], of_object[p - 1],
-                                                               of_object[p], between_[p - 1]));
+                                                               of_object[p], between(p - 1)));
   }
   at.points = static_cast<std::uint32_t>(end);
 }
 
+/// Takes all points into account, or as many as exclude the object.
+void mvp_tree::look_through(metric_query const& query, std::vector<double> const& to,
+                            waiting& at) const {
+  do look_closer(query, to, at);
+  while (at.points < to.size() && !query.is_beyond(at.at_least));
+}
+
 void mvp_tree::search(metric_query& query) const {
-  constexpr std::size_t at_once = 8;
-  std::vector<double> to(points_.size());
-  query.measure(points_, to.data());
-  for (std::size_t p = 0; p < points_.size(); ++p) query.offer(points_[p], to[p]);
+  if (!query.shrinks()) return search_within(query);
+  std::vector<double> to;
+  measure_points(query, points_.size(), to);
   std::priority_queue<waiting> next;
   if (!nodes_.empty()) next.push({0, 0});
   std::vector<std::uint32_t> left;
@@ -296,56 +349,82 @@ void mvp_tree::search(metric_query& query) const {
       left.clear();
       continue;
     }
-    std::size_t const first = first_point(level_[one.node]);
-    for (child const& below : here.children) {
-      double most = one.at_least;
-      for (std::size_t p = 0; p < points_a_node; ++p)
-        most = std::max(most, query.rule().at_least(to[first + p], below.low[p], below.high[p]));
-      if (!query.is_beyond(most)) next.push({most, below.node});
-    }
+    for_each_child(query, to, one.node, one.at_least,
+                   [&](std::uint32_t child_node, double at_least) {
+                     next.push({at_least, child_node});
+                   });
     for (std::uint32_t i = 0; i < here.bucket.size(); ++i) {
       waiting object{one.at_least, one.node, i};
-      // Of a search by radius the order of objects does not matter.
-      do look_closer(query, to, object);
-      while (!query.shrinks() && object.points < points_.size() &&
-             !query.is_beyond(object.at_least));
-      if (query.is_beyond(object.at_least)) continue;
-      if (query.shrinks())
-        next.push(object);
-      else
-        left.push_back(here.bucket[i]);
+      look_closer(query, to, object);
+      if (!query.is_beyond(object.at_least)) next.push(object);
     }
   }
   query.compare(left);
 }
 
+/// Of a search by radius the order of objects does not matter. Points are measured as long as the
+/// last ones excluded more objects than they were.
+void mvp_tree::search_within(metric_query& query) const {
+  std::size_t const levels =
+      level_.empty() ? 0 : *std::max_element(level_.begin(), level_.end()) + std::size_t{1};
+  std::vector<double> to;
+  measure_points(query, std::max(points_a_look, levels * points_a_node), to);
+  std::vector<waiting> nodes, left;
+  if (!nodes_.empty()) nodes.push_back({0, 0});
+  auto const add = [&](waiting object) {
+    if (object.node == waiting::points_node && object.place < to.size()) return;  // measured
+    look_through(query, to, object);
+    if (!query.is_beyond(object.at_least)) left.push_back(object);
+  };
+  while (!nodes.empty()) {
+    waiting const one = nodes.back();
+    nodes.pop_back();
+    for_each_child(query, to, one.node, one.at_least,
+                   [&](std::uint32_t child_node, double at_least) {
+                     nodes.push_back({at_least, child_node});
+                   });
+    for (std::uint32_t i = 0; i < nodes_[one.node].bucket.size(); ++i)
+      add({one.at_least, one.node, i});
+  }
+  for (std::uint32_t p = 0; p < points_.size(); ++p) add({0, waiting::points_node, p});
+  for (std::size_t excluded = points_a_look; excluded >= points_a_look;) {
+    if (to.size() == points_.size() || left.size() <= points_a_look) break;
+    measure_points(query, points_a_look, to);
+    std::vector<waiting> before;
+    before.swap(left);
+    for (waiting const& object : before) add(object);
+    excluded = before.size() - left.size();
+  }
+  std::vector<std::uint32_t> objects;
+  for (waiting const& one : left) objects.push_back(leaf(one.node).bucket[one.place]);
+  query.compare(objects);
+}
+
 bool mvp_tree::search_some(metric_query& query, search_part const& part, std::uint64_t,
                            std::vector<search_part>& left) const {
-  constexpr std::size_t at_once = 8;
+  if (!query.shrinks()) {  // points are measured for all nodes
+    search_within(query);
+    return false;
+  }
   if (part.region == 0) {
-    auto const to = std::make_shared<std::vector<double>>(points_.size());
-    query.measure(points_, to->data());
-    for (std::size_t p = 0; p < points_.size(); ++p) query.offer(points_[p], (*to)[p]);
+    auto const to = std::make_shared<std::vector<double>>();
+    measure_points(query, points_.size(), *to);
     if (!nodes_.empty()) left.push_back({1, 0, 0, {}, to});
     return false;
   }
   std::vector<double> const& to = *part.to_pivots;
   node const& here = nodes_[part.region - 1];
-  std::size_t const first = first_point(level_[part.region - 1]);
-  for (child const& below : here.children) {
-    double most = part.at_least;
-    for (std::size_t p = 0; p < points_a_node; ++p)
-      most = std::max(most, query.rule().at_least(to[first + p], below.low[p], below.high[p]));
-    if (!query.is_beyond(most)) left.push_back({below.node + 1, 0, most, {}, part.to_pivots});
-  }
+  for_each_child(query, to, part.region - 1, part.at_least,
+                 [&](std::uint32_t child_node, double at_least) {
+                   left.push_back({child_node + 1, 0, at_least, {}, part.to_pivots});
+                 });
   std::sort(left.begin(), left.end(), [](search_part const& a, search_part const& b) {
     return a.at_least != b.at_least ? a.at_least < b.at_least : a.region < b.region;
   });
   std::vector<metric_candidate> order;
   for (std::uint32_t i = 0; i < here.bucket.size(); ++i) {
     waiting object{part.at_least, part.region - 1, i};
-    do look_closer(query, to, object);
-    while (object.points < points_.size() && !query.is_beyond(object.at_least));
+    look_through(query, to, object);
     if (!query.is_beyond(object.at_least)) order.push_back({object.at_least, here.bucket[i]});
   }
   std::sort(order.begin(), order.end(), nearer<value_order::smaller_is_nearer>{});

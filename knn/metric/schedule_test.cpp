@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
+#include "knn/metric/testing.hpp"
 #include "knn/metric/traffic.hpp"
 
 #include <algorithm>
@@ -20,30 +21,8 @@
 namespace rulerank::knn {
 namespace {
 
-using datasets::vectors;
+using namespace testing_tools;
 using enum metric_schedule;
-
-context of_threads(int threads) {
-  context ctx;
-  ctx.threads = threads;
-  return ctx;
-}
-
-std::vector<std::string> drawn_words(std::size_t count, std::uint64_t seed, std::size_t longest) {
-  random_engine chance(seed);
-  std::vector<std::string> words(count);
-  for (std::string& word : words) {
-    word.resize(uniform_below(chance, longest + 1));
-    for (char& letter : word) letter = static_cast<char>('a' + uniform_below(chance, 3));
-  }
-  return words;
-}
-vectors drawn_vectors(std::size_t rows, std::size_t dimensions, std::uint64_t seed) {
-  random_engine chance(seed);
-  std::vector<float> values(rows * dimensions);
-  for (float& value : values) value = static_cast<float>(uniform_below(chance, 9));
-  return vectors(std::move(values), dimensions);
-}
 
 void expect_equal(neighbours const& a, neighbours const& b) {
   EXPECT_EQ(a.id, b.id);
@@ -68,11 +47,7 @@ std::vector<metric_schedule> listed_schedules() {
   return schedules;
 }
 INSTANTIATE_TEST_SUITE_P(metric_schedule, every_schedule, testing::ValuesIn(listed_schedules()),
-                         [](auto const& schedule) {
-                           std::string name(name_of(schedule.param));
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         name_of_case);
 
 /// Holds a schedule against the search without one, for all types of index.
 void expect_same(std::shared_ptr<metric_space const> const& space, metric_queries const& queries,
@@ -109,9 +84,10 @@ TEST_P(every_schedule, finds_what_one_thread_finds_among_words) {
 
 TEST_P(every_schedule, finds_what_one_thread_finds_among_vectors) {
   // Of more rows than a part of a table has; many are equally near.
-  auto const space =
-      std::make_shared<vector_space>(of_threads(1), drawn_vectors(1500, 3, 1), metric_distance::l1);
-  expect_same(space, *space->queries(of_threads(1), drawn_vectors(9, 3, 2)), {0, 4}, options(200));
+  auto const space = std::make_shared<vector_space>(of_threads(1), drawn_vectors(1500, 3, 1, 9),
+                                                    metric_distance::l1);
+  expect_same(space, *space->queries(of_threads(1), drawn_vectors(9, 3, 2, 9)), {0, 4},
+              options(200));
 }
 
 TEST_P(every_schedule, finds_nothing_in_nothing) {

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "knn/metric/answers.hpp"
+#include "knn/metric/dense_brute.hpp"
 #include "knn/metric/index_state.hpp"
 
 #include <algorithm>
@@ -62,6 +63,7 @@ template <class Take>
 metric_work answer(context const& ctx, metric_queries const& queries,
                    metric_structure const& structure, exclusion const& rule, double radius,
                    std::size_t k, Take const& take) {
+  if (auto const done = structure.search_all(ctx, queries, radius, k, take)) return *done;
   std::vector<std::uint64_t> evaluations(static_cast<std::size_t>(ctx.thread_count()));
   parallel_for(ctx, queries.size(), 1, [&](std::size_t begin, std::size_t end, int thread) {
     for (std::size_t q = begin; q < end; ++q) {
@@ -112,7 +114,8 @@ metric_index_type metric_index_type_from(std::string_view name) {
   throw usage_error(fmt::format("found index type '{}', expected one of {}", name, names));
 }
 
-metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries) {
+metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries,
+                                        bool together) {
   // A list of clusters takes some n^2 / 66 distances to make, with what else is done for them as
   // long as n / 5 queries of brute force (measured: vectors of 20 dimensions). Both grow with n, so
   // that there is no number of objects from which on another index is made sooner and gains more.
@@ -124,6 +127,11 @@ metric_index_choice choose_metric_index(metric_space const& space, std::size_t q
   if (space.block({}) != nullptr)
     return {brute,
             "many objects are compared at once, sooner than an index says which are too far"};
+  // Measured in 2 to 20 dimensions (bench/results/2026-11-23-metric-dense): sooner than lc in most
+  // cases, and in the others by so little later that tens of thousands of queries repay no lc.
+  if (together && dense_brute::suits(space))
+    return {brute,
+            "dense search compares vectors under l2 sooner than an index says which are too far"};
   if (queries < n / objects_a_query)
     return {brute, fmt::format("an index of {} objects takes longer to make than less than {} "
                                "queries gain by it",

@@ -69,6 +69,8 @@ class metric_queries {
   virtual std::size_t size() const noexcept = 0;
   /// `query` is below `size()`. The queries and their space outlive what they give.
   virtual std::unique_ptr<distances_from> from(std::size_t query) const = 0;
+  /// Queries [first, first + count) as rows of float32, where they are vectors; none by default.
+  virtual std::optional<datasets::vectors> as_vectors(std::size_t first, std::size_t count) const;
 };
 
 /// Objects of any type under a functor `double distance(Object const&, Object const&)`, or a
@@ -231,7 +233,10 @@ struct metric_index_choice {
   metric_index_type type;
   std::string reason;
 };
-metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries);
+/// `together`: whether an index is given many queries at once, as `metric_index` is, rather than
+/// one after the other, as by schedules and in a `split_metric_index`.
+metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries,
+                                        bool together = true);
 
 /// The work of a search, the same for any number of threads.
 struct metric_work {

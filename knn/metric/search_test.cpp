@@ -4,6 +4,7 @@
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "knn/dense/search.hpp"
+#include "knn/metric/testing.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,7 @@
 namespace rulerank::knn {
 namespace {
 
+using namespace testing_tools;
 using datasets::vectors;
 
 struct pair_found {
@@ -53,13 +55,6 @@ std::vector<pair_found> found_by(rows_in_range const& found, std::size_t q) {
   return all;
 }
 
-/// Searches of a test are small, and a team of threads for each would take longer.
-context one_thread() {
-  context ctx;
-  ctx.threads = 1;
-  return ctx;
-}
-
 bool all_objects(std::uint32_t) {
   return true;
 }
@@ -82,7 +77,7 @@ void expect_exact(metric_index const& index, metric_queries const& queries,
   }
   for (std::size_t const k : {std::size_t{1}, std::size_t{2}, std::size_t{10}, n, n + 3}) {
     if (k == 0) continue;
-    neighbours const found = index.search(one_thread(), queries, k);
+    neighbours const found = index.search(of_threads(1), queries, k);
     for (std::size_t q = 0; q < queries.size(); ++q) {
       auto first = expected[q];
       first.resize(std::min(k, n));
@@ -90,7 +85,7 @@ void expect_exact(metric_index const& index, metric_queries const& queries,
     }
   }
   for (double const radius : radii) {
-    rows_in_range const found = index.search_range(one_thread(), queries, radius);
+    rows_in_range const found = index.search_range(of_threads(1), queries, radius);
     for (std::size_t q = 0; q < queries.size(); ++q) {
       std::vector<pair_found> within;
       for (pair_found const& one : expected[q])
@@ -112,35 +107,7 @@ std::vector<metric_index_type> listed_types() {
   for (auto const& entry : metric_index_types()) types.push_back(entry.which);
   return types;
 }
-INSTANTIATE_TEST_SUITE_P(metric_index, every_type, testing::ValuesIn(listed_types()),
-                         [](auto const& type) {
-                           std::string name(name_of(type.param));
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
-
-/// Clusters, and with `of` values alone many ties.
-vectors drawn_vectors(std::size_t rows, std::size_t dimensions, std::uint64_t seed, int of = 0) {
-  random_engine chance(seed);
-  std::vector<float> values(rows * dimensions);
-  for (std::size_t i = 0; i < rows; ++i) {
-    auto const centre = static_cast<double>(uniform_below(chance, 5));
-    for (std::size_t d = 0; d < dimensions; ++d)
-      values[i * dimensions + d] = static_cast<float>(
-          of > 0 ? static_cast<double>(uniform_below(chance, static_cast<std::uint64_t>(of)))
-                 : centre * std::sin(static_cast<double>(d) + centre) + uniform_unit(chance) - .5);
-  }
-  return vectors(std::move(values), dimensions);
-}
-std::vector<std::string> drawn_words(std::size_t count, std::uint64_t seed, std::size_t longest) {
-  random_engine chance(seed);
-  std::vector<std::string> words(count);
-  for (std::string& word : words) {
-    word.resize(uniform_below(chance, longest + 1));
-    for (char& letter : word) letter = static_cast<char>('a' + uniform_below(chance, 3));
-  }
-  return words;
-}
+INSTANTIATE_TEST_SUITE_P(metric_index, every_type, testing::ValuesIn(listed_types()), name_of_case);
 
 constexpr metric_distance of_vectors[] = {metric_distance::l1, metric_distance::l2,
                                           metric_distance::linf, metric_distance::angular};
@@ -244,10 +211,8 @@ TEST_P(every_type, is_the_same_on_any_number_of_threads) {
   auto const space =
       std::make_shared<vector_space>(context{}, drawn_vectors(3000, 6, 8), metric_distance::l2);
   auto const queries = space->queries({}, drawn_vectors(50, 6, 9));
-  context one;
-  one.threads = 1;
-  context several;
-  several.threads = 5;
+  context const one = of_threads(1);
+  context const several = of_threads(5);
   metric_index const a(one, space, options());
   metric_index const b(several, space, options());
   EXPECT_EQ(a.build_evaluations(), b.build_evaluations());
@@ -419,10 +384,29 @@ TEST(metric_search, automatic_is_a_type_with_a_reason) {
   word_space const words(drawn_words(2000, 1, 5));
   EXPECT_EQ(choose_metric_index(words, 1000000).type, metric_index_type::brute);
   EXPECT_NE(choose_metric_index(words, 1000000).reason.find("at once"), std::string::npos);
+  vector_space const plane({}, drawn_vectors(2000, 2, 3), metric_distance::l2);
+  EXPECT_EQ(choose_metric_index(plane, 1000000).type, metric_index_type::brute);
+  EXPECT_NE(choose_metric_index(plane, 1000000).reason.find("dense search"), std::string::npos);
+  EXPECT_EQ(choose_metric_index(plane, 1000000, false).type, metric_index_type::lc);
   EXPECT_EQ(metric_index({}, many).type(), metric_index_type::brute);
   metric_index_options options;
   options.queries = 500;
   EXPECT_EQ(metric_index({}, many, options).type(), metric_index_type::lc);
+}
+
+/// Of 256 points a small radius needs few; a large one never costs more than all of them.
+TEST(metric_search, mvpt_measures_the_points_that_pay) {
+  auto const space = std::make_shared<word_space>(drawn_words(10000, 1, 12));
+  auto const queries = space->queries(drawn_words(20, 2, 12));
+  metric_index const index({}, space, {metric_index_type::mvpt});
+  auto const evaluations = [&](double radius) {
+    metric_work work;
+    index.search_range({}, *queries, radius, &work);
+    return work.evaluations;
+  };
+  EXPECT_LT(evaluations(0), 20u * 128);
+  EXPECT_LT(evaluations(0), evaluations(2));
+  EXPECT_EQ(evaluations(12), 20u * 10000);
 }
 
 TEST(check_metric, finds_a_breach_and_none_where_there_is_none) {

@@ -105,7 +105,7 @@ split_metric_index::split_metric_index(context const& ctx,
   // All parts are of one type, as the whole would be.
   metric_index_options chosen = options;
   if (chosen.type == metric_index_type::automatic)
-    chosen.type = choose_metric_index(*space, options.queries).type;
+    chosen.type = choose_metric_index(*space, options.queries, false).type;
   parallel_for(ctx, parts, 1, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t p = begin; p < end; ++p) {
       place_in_whole const place{static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(parts)};

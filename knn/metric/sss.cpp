@@ -1,10 +1,14 @@
 // The SSS-Index: Brisaboa et al. 2006; Barrientos 2011, Algorithms 3 and 4. A table has the
-// distance of each object to each pivot.
+// distance of each object to each pivot. A search reads it rounded to one or two bytes a distance
+// (sss_codes.hpp), and the table itself of the few objects of which the codes leave it open whether
+// they are excluded: no more distances are computed than by the table.
 
+#include "knn/metric/sss_codes.hpp"
 #include "knn/metric/sss_pivots.hpp"
 #include "knn/metric/structure.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace rulerank::knn {
 
@@ -14,6 +18,9 @@ namespace {
 constexpr std::size_t most_pivots = 256;
 /// A part of a search has so many objects.
 constexpr std::size_t objects_a_part = 1024;
+static_assert(objects_a_part % codes_a_block == 0);
+/// Objects that are compared before the distance of the k-th is looked at again.
+constexpr std::size_t at_once = 16;
 
 class sss_index final : public metric_structure {
  public:
@@ -21,6 +28,7 @@ class sss_index final : public metric_structure {
     if (pivots_.size() > std::max<std::size_t>(objects_.size(), 1))
       throw usage_error("the index has more pivots than objects");
     table_ = from.distances(objects_.size() * pivots_.size());
+    codes_ = pivot_codes(table_, pivots_.size());
   }
   explicit sss_index(metric_build const& from) : objects_(first_numbers(from.objects)) {
     double const apart =
@@ -35,6 +43,7 @@ class sss_index final : public metric_structure {
       for (std::size_t i = 0; i < column.size(); ++i) table_[i * pivots + p] = column[i];
     }
     evaluations_ += table_.size();
+    codes_ = pivot_codes(table_, pivots);
   }
 
   void search(metric_query& query) const override {
@@ -65,6 +74,7 @@ class sss_index final : public metric_structure {
   std::size_t size() const override { return objects_.size(); }
 
  private:
+  /// By the table.
   bool excludes(metric_query const& query, std::vector<double> const& to_pivot,
                 std::size_t i) const {
     double const* const row = table_.data() + i * pivots_.size();
@@ -80,46 +90,55 @@ class sss_index final : public metric_structure {
       return;
     }
     std::vector<std::uint32_t> left;
-    for (std::size_t i = first; i < last; ++i)
-      if (!excludes(query, to_pivot, i)) left.push_back(objects_[i]);
+    for (auto const& one : codes_.within(query.rule(), to_pivot, query.bound(), first, last))
+      if (one.is_sure || !excludes(query, to_pivot, one.place)) left.push_back(objects_[one.place]);
     query.compare(left);
   }
   /// Barrientos gives a search by radius alone. Objects whose bounds are the smallest come first,
   /// so that the radius is small when the others come.
   void search_nearest(metric_query& query, std::vector<double> const& to_pivot, std::size_t first,
                       std::size_t last) const {
-    constexpr std::size_t at_once = 64;
-    std::vector<metric_candidate> bounds(last - first);
-    for (std::size_t i = first; i < last; ++i) {
-      double const* const row = table_.data() + i * pivots_.size();
-      double at_least = 0;
-      for (std::size_t p = 0; p < to_pivot.size(); ++p)
-        at_least = std::max(at_least, query.rule().at_least(to_pivot[p], row[p], row[p]));
-      bounds[i - first] = {at_least, objects_[i]};
-    }
-    nearer<value_order::smaller_is_nearer> const is_nearer;
+    auto const bounds = codes_.bounds_of(query.rule(), to_pivot, first, last);
+    std::array<std::size_t, 257> begin{};  // of the objects of each bucket, and the end
+    for (std::uint16_t const apart : bounds.apart) ++begin[bucket_of(apart) + 1];
+    for (std::size_t b = 0; b + 1 < begin.size(); ++b) begin[b + 1] += begin[b];
+    std::vector<std::uint32_t> order(bounds.apart.size());
+    auto next = begin;
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[next[bucket_of(bounds.apart[i])]++] = i;
+    auto const is_nearer = [&](std::uint32_t a, std::uint32_t b) {
+      return bounds.apart[a] != bounds.apart[b] ? bounds.apart[a] < bounds.apart[b] : a < b;
+    };
     std::vector<std::uint32_t> some;
-    auto at = bounds.begin();
-    for (std::size_t take = at_once; at != bounds.end(); take *= 2) {
-      auto const end = at + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
-                                take, static_cast<std::size_t>(bounds.end() - at)));
-      if (end != bounds.end()) std::nth_element(at, end, bounds.end(), is_nearer);
-      std::sort(at, end, is_nearer);
-      while (at != end) {
-        some.clear();
-        for (; at != end && some.size() < at_once; ++at) {
-          if (query.is_beyond(at->value)) break;
-          some.push_back(at->id);
-        }
+    for (std::size_t b = 0; b + 1 < begin.size(); ++b) {
+      std::span const of_bucket(order.data() + begin[b], begin[b + 1] - begin[b]);
+      if (of_bucket.empty()) continue;
+      if (query.is_beyond(bounds.at_least(smallest_of_bucket(b)))) break;
+      if (!codes_.are_whole()) std::sort(of_bucket.begin(), of_bucket.end(), is_nearer);
+      for (std::uint32_t const i : of_bucket) {
+        std::uint16_t const apart = bounds.apart[i];
+        if (query.is_beyond(bounds.at_least(apart))) break;
+        if (query.is_beyond(bounds.at_most(apart)) && excludes(query, to_pivot, first + i))
+          continue;
+        some.push_back(objects_[first + i]);
+        if (some.size() < at_once) continue;
         query.compare(some);
-        if (at != end && query.is_beyond(at->value)) return;
+        some.clear();
       }
     }
+    query.compare(some);
+  }
+  /// Codes of objects come in 256 buckets, in whose order they are looked at.
+  std::size_t bucket_of(std::uint16_t apart) const {
+    return codes_.are_whole() ? apart : apart / std::size_t{256};
+  }
+  std::uint16_t smallest_of_bucket(std::size_t bucket) const {
+    return static_cast<std::uint16_t>(codes_.are_whole() ? bucket : bucket * 256);
   }
 
   std::vector<std::uint32_t> objects_;
   std::vector<std::uint32_t> pivots_;
   std::vector<double> table_;  // [objects][pivots]
+  pivot_codes codes_;
 };
 
 }  // namespace

@@ -25,6 +25,10 @@ std::unique_ptr<metric_block> metric_space::block(std::span<std::uint32_t const>
   return nullptr;
 }
 
+std::optional<datasets::vectors> metric_queries::as_vectors(std::size_t, std::size_t) const {
+  return {};
+}
+
 void metric_query::compare(std::span<std::uint32_t const> objects) {
   std::array<double, objects_at_once> values{};
   evaluations_ += objects.size();
@@ -35,6 +39,21 @@ void metric_query::compare(std::span<std::uint32_t const> objects) {
     for (std::size_t i = 0; i < some.size(); ++i)
       if (values[i] <= limit) offer(some[i], values[i]);
   }
+}
+
+std::vector<std::uint32_t> metric_query::parts_of(metric_bucket const& bucket) const {
+  if (bucket.block() != nullptr) return bucket.block()->parts(origin_);
+  return first_numbers((bucket.objects().size() + objects_a_range - 1) / objects_a_range);
+}
+
+void metric_query::compare(metric_bucket const& bucket, std::uint32_t part) {
+  if (bucket.block() != nullptr) {
+    evaluations_ += bucket.block()->compare_part(part, origin_, *this);
+    return;
+  }
+  std::span const all(bucket.objects());
+  std::size_t const begin = part * objects_a_range;
+  compare(all.subspan(begin, std::min(objects_a_range, all.size() - begin)));
 }
 
 std::vector<metric_candidate>& metric_query::sorted() {
@@ -95,6 +114,11 @@ void structure_reader::expect_end() const {
   if (!numbers_.empty() || !distances_.empty()) refuse("the index has more numbers than it needs");
 }
 
+std::optional<metric_work> metric_structure::search_all(context const&, metric_queries const&,
+                                                        double, std::size_t,
+                                                        take_answer const&) const {
+  return {};
+}
 void metric_structure::insert(std::uint32_t) {
   refuse("this type of index takes no objects in once it is made");
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -28,6 +29,12 @@ class metric_block {
   virtual ~metric_block() = default;
   /// Offers the query those within its bound. `origin`: the query's, which the block's space gave.
   virtual void compare(distances_from& origin, metric_query& query) const = 0;
+  /// The numbers of its parts, in the order in which `compare` looks at them. Each has some
+  /// thousand objects at most.
+  virtual std::vector<std::uint32_t> parts(distances_from& origin) const = 0;
+  /// Compares a part alone, and says how many objects it has.
+  virtual std::size_t compare_part(std::uint32_t part, distances_from& origin,
+                                   metric_query& query) const = 0;
   /// Takes one of the objects out.
   virtual void erase(std::uint32_t object) = 0;
 };
@@ -103,6 +110,10 @@ class metric_query {
     bucket.block()->compare(origin_, *this);
   }
 
+  /// The same in parts, in the order of their numbers here.
+  std::vector<std::uint32_t> parts_of(metric_bucket const& bucket) const;
+  void compare(metric_bucket const& bucket, std::uint32_t part);
+
   /// Nearest first, equally near ones by rising number.
   std::vector<metric_candidate>& sorted();
   std::uint64_t evaluations() const { return evaluations_; }
@@ -176,12 +187,21 @@ struct search_part {
   std::shared_ptr<std::vector<double> const> to_pivots = {};  ///< distances to pivots above
 };
 
-/// An index. Several threads may call `search` and `search_some` at once: all that changes is in
-/// the query, which is one thread's.
+/// Given each query's answer, nearest first, by any thread; the answers are those of one thread.
+using take_answer = std::function<void(std::size_t query, std::vector<metric_candidate>& found)>;
+
+/// An index. Several threads may call the const functions at once: all that changes in a search is
+/// in the query, which is one thread's.
 class metric_structure {
  public:
   virtual ~metric_structure() = default;
   virtual void search(metric_query& query) const = 0;
+  /// Answers all queries in the threads of the context, `k` and `radius` as of `metric_query`, and
+  /// says how many distances that takes; none, and no answer, where the type answers them one after
+  /// the other, which is the default.
+  virtual std::optional<metric_work> search_all(context const& ctx, metric_queries const& queries,
+                                                double radius, std::size_t k,
+                                                take_answer const& take) const;
   /// Does a part of a search: a node, a cluster, or of what is as long as the database so much as
   /// takes about `budget` distances. Appends the parts that are left of it, in the order in which
   /// `search` does them; true: the last of them is the rest of this one. Parts whose `at_least` is

@@ -4,7 +4,6 @@
 #include "knn/metric/structure.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -51,8 +50,6 @@ struct searched_queries {
   double radius = 0;
   std::size_t k = 0;  ///< 0: all within the radius
 };
-/// Given each query's answer, nearest first, by any thread; the answers are those of one thread.
-using take_answer = std::function<void(std::size_t query, std::vector<metric_candidate>& found)>;
 
 /// Searches by a schedule. Throws `usage_error` for options out of range, for arrivals that are not
 /// one a query or not ascending, and for counted traffic of shared and bulk-critical.

@@ -150,6 +150,10 @@ std::unique_ptr<metric_queries> vector_space::queries(context const& ctx,
     std::unique_ptr<distances_from> from(std::size_t query) const override {
       return std::make_unique<distances_of_vector>(some_.row<float>(query).data(), table_);
     }
+    std::optional<datasets::vectors> as_vectors(std::size_t first,
+                                                std::size_t count) const override {
+      return some_.rows(first, count);
+    }
 
    private:
     dense_table const& table_;

@@ -82,28 +82,40 @@ class block_of_words final : public metric_block {
  public:
   explicit block_of_words(edit_groups groups) : groups_(std::move(groups)) {}
   void compare(distances_from& origin, metric_query& query) const override {
-    class found final : public edit_sink {
-     public:
-      explicit found(metric_query& query) : query_(query) {}
-      std::size_t bound() const override { return whole_bound(query_.bound()); }
-      void take(std::uint32_t const* numbers, std::size_t length, std::int8_t const* differences,
-                std::uint64_t near) override {
-        for (; near != 0; near &= near - 1) {
-          int const lane = std::countr_zero(near);
-          query_.offer(numbers[lane],
-                       static_cast<double>(length) + static_cast<double>(differences[lane]));
-        }
-      }
-
-     private:
-      metric_query& query_;
-    };
     found to(query);
-    groups_.compare(static_cast<distances_of_word&>(origin).query(), to);
+    groups_.compare(word_of(origin), to);
+  }
+  std::vector<std::uint32_t> parts(distances_from& origin) const override {
+    return groups_.parts(word_of(origin));
+  }
+  std::size_t compare_part(std::uint32_t part, distances_from& origin,
+                           metric_query& query) const override {
+    found to(query);
+    return groups_.compare_part(part, word_of(origin), to);
   }
   void erase(std::uint32_t object) override { groups_.erase(object); }
 
  private:
+  class found final : public edit_sink {
+   public:
+    explicit found(metric_query& query) : query_(query) {}
+    std::size_t bound() const override { return whole_bound(query_.bound()); }
+    void take(std::uint32_t const* numbers, std::size_t length, std::int8_t const* differences,
+              std::uint64_t near) override {
+      for (; near != 0; near &= near - 1) {
+        int const lane = std::countr_zero(near);
+        query_.offer(numbers[lane],
+                     static_cast<double>(length) + static_cast<double>(differences[lane]));
+      }
+    }
+
+   private:
+    metric_query& query_;
+  };
+  static edit_query& word_of(distances_from& origin) {
+    return static_cast<distances_of_word&>(origin).query();
+  }
+
   edit_groups groups_;
 };
 

@@ -92,9 +92,16 @@ counted_document count_terms_of_fields(analyzer& words, datasets::text_document 
 }
 
 /// Calls take(documents) for groups of a collection's documents, in order.
-void read_in_groups(context const& ctx, std::string const& path, text_index_options const& options,
+void read_in_groups(context const& ctx, collection_source const& collection,
+                    text_index_options const& options,
                     std::function<void(std::span<datasets::text_document const>)> const& take) {
   constexpr std::size_t most_documents = 1024;
+  if (collection.documents) {
+    auto rest = *collection.documents;
+    for (; !rest.empty(); rest = rest.subspan(std::min(most_documents, rest.size())))
+      take(rest.first(std::min(most_documents, rest.size())));
+    return;
+  }
   constexpr std::size_t most_bytes = std::size_t{16} << 20;
   std::vector<datasets::text_document> group;
   std::size_t bytes = 0;
@@ -104,7 +111,7 @@ void read_in_groups(context const& ctx, std::string const& path, text_index_opti
     bytes = 0;
   };
   datasets::read_documents(
-      ctx, path, options.format,
+      ctx, collection.name, options.format,
       [&](datasets::text_document&& document) {
         for (auto const& field : document.fields) bytes += field.text.size();
         bytes += document.vector.size() * sizeof(datasets::feature_value);
@@ -189,17 +196,17 @@ void collection_counts::finish() {
     field.counts.begin.resize(documents() + 1, field.counts.begin.back());
 }
 
-void count_collection(context const& ctx, std::string const& path,
+void count_collection(context const& ctx, collection_source const& collection,
                       text_index_options const& options, counting what, collection_counts& counts) {
   document_counter counter(ctx, options, what);
-  read_in_groups(ctx, path, options, [&](std::span<datasets::text_document const> documents) {
+  read_in_groups(ctx, collection, options, [&](std::span<datasets::text_document const> documents) {
     std::vector<counted_document> counted = counter.count(ctx, documents);
     for (std::size_t d = 0; d < documents.size(); ++d) counts.add(documents[d], counted[d]);
     ctx.report("read documents", counts.documents(), 0);
   });
   counts.finish();
   if (std::ranges::find(counts.fields, whole_document, &field_counts::name) != counts.fields.end())
-    throw_reserved_field(path);
+    throw_reserved_field(collection.name);
 }
 
 void throw_reserved_field(std::string const& collection) {

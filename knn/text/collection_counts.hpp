@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,13 +91,24 @@ struct collection_counts {
   std::vector<term_count> row_;
 };
 
+/// Where the documents of a collection come from.
+struct collection_source {
+  collection_source(std::string path)
+      : name(std::move(path)) {}  // NOLINT: a path stands for itself
+  collection_source(std::string message_name, std::span<datasets::text_document const> given)
+      : name(std::move(message_name)), documents(given) {}
+
+  std::string name;  ///< the path that is read, or what stands in messages
+  std::optional<std::span<datasets::text_document const>> documents{};  ///< in memory
+};
+
 /// Throws `error` for a field of the name that all fields together have.
 [[noreturn]] void throw_reserved_field(std::string const& collection);
 
 /// Reads and counts a collection into `counts`, which is empty; throws what
 /// `datasets::read_documents` throws and, where fields are counted, `error` for a field that is
 /// named as the whole document is.
-void count_collection(context const& ctx, std::string const& path,
+void count_collection(context const& ctx, collection_source const& collection,
                       text_index_options const& options, counting what, collection_counts& counts);
 
 }  // namespace rulerank::knn

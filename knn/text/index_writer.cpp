@@ -260,7 +260,7 @@ class index_writer {
 
 }  // namespace
 
-built_index build_index(context const& ctx, std::string const& path,
+built_index build_index(context const& ctx, collection_source const& collection,
                         text_index_options const& given, index_build_settings const& settings,
                         std::function<std::span<std::byte>(std::size_t)> const& memory) {
   text_index_options const options = with_stop_words(given);
@@ -273,10 +273,10 @@ built_index build_index(context const& ctx, std::string const& path,
   };
   auto const begin = clock::now();
   collection_counts counted(settings.counts_in_memory);
-  count_collection(ctx, path, options,
+  count_collection(ctx, collection, options,
                    settings.fields ? counting::documents_and_fields : counting::documents, counted);
   auto const was_read = clock::now();
-  index_writer writer(ctx, path, options, counted);
+  index_writer writer(ctx, collection.name, options, counted);
   writer.write(memory(writer.size()));
   built_index built;
   if (settings.fields) built.fields = writer.fields();

@@ -1,6 +1,7 @@
 #pragma once
 // From a collection to the bytes of its index.
 
+#include "knn/text/collection_counts.hpp"
 #include "knn/text/text_index.hpp"
 
 #include <cstddef>
@@ -23,7 +24,7 @@ struct built_index {
 };
 
 /// Reads a collection and writes its index into the bytes that `memory(size)` returns, zeros.
-built_index build_index(context const& ctx, std::string const& path,
+built_index build_index(context const& ctx, collection_source const& collection,
                         text_index_options const& options, index_build_settings const& settings,
                         std::function<std::span<std::byte>(std::size_t)> const& memory);
 

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <new>
+#include <unordered_set>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -78,12 +79,24 @@ text_index text_index::build(context const& ctx, std::string const& collection,
   return build_in_memory(ctx, collection, options, false).index;
 }
 
+text_index text_index::build(context const& ctx, std::span<datasets::text_document const> documents,
+                             text_index_options const& options) {
+  if (documents.empty()) throw usage_error("found no documents, expected one or more");
+  std::unordered_set<std::string_view> ids;
+  for (std::size_t d = 0; d < documents.size(); ++d)
+    if (documents[d].id.empty() || !ids.insert(documents[d].id).second)
+      throw usage_error(fmt::format("document {} has {}, expected an id of its own", d + 1,
+                                    documents[d].id.empty() ? "no id" : "the id of another one"));
+  return build_in_memory(ctx, {"documents", documents}, options, false).index;
+}
+
 indexed_collection text_index::build_with_fields(context const& ctx, std::string const& collection,
                                                  text_index_options const& options) {
   return build_in_memory(ctx, collection, options, true);
 }
 
-indexed_collection text_index::build_in_memory(context const& ctx, std::string const& collection,
+indexed_collection text_index::build_in_memory(context const& ctx,
+                                               collection_source const& collection,
                                                text_index_options const& options, bool fields) {
   std::shared_ptr<std::byte> owner;
   std::span<std::byte> bytes;
@@ -96,7 +109,7 @@ indexed_collection text_index::build_in_memory(context const& ctx, std::string c
         bytes = {owner.get(), size};
         return bytes;
       });
-  text_index index = of_bytes(ctx, bytes, owner, collection);
+  text_index index = of_bytes(ctx, bytes, owner, collection.name);
   index.timings_ = built.timings;
   return {std::move(index), std::move(built.fields)};
 }

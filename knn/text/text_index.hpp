@@ -75,6 +75,7 @@ struct field_counts {
 inline constexpr std::string_view whole_document = "document";
 
 struct indexed_collection;
+struct collection_source;  // private
 
 /// A collection of documents ready to be searched: its terms, numbered in byte order, the
 /// documents' ids and labels, weights of the terms, posting lists. It lies in memory or in a mapped
@@ -87,6 +88,10 @@ class text_index {
   /// index it takes memory for the terms, the ids and 16 million counts; more counts are kept in a
   /// file in $TMPDIR.
   static text_index build(context const& ctx, std::string const& collection,
+                          text_index_options const& options);
+  /// The same of documents in memory: those that a file of them gives, so `options.reading` does
+  /// not matter. Throws `usage_error` for none, and for an id that is empty or another document's.
+  static text_index build(context const& ctx, std::span<datasets::text_document const> documents,
                           text_index_options const& options);
   /// The same, and the counts of the fields of all documents, in one pass over the collection. They
   /// are those that `count_fields` finds, kept in memory. Throws `usage_error` for vectors, and
@@ -124,7 +129,7 @@ class text_index {
 
  private:
   text_index(sparse_index index) : index_(std::move(index)) {}
-  static indexed_collection build_in_memory(context const& ctx, std::string const& collection,
+  static indexed_collection build_in_memory(context const& ctx, collection_source const& collection,
                                             text_index_options const& options, bool fields);
   static text_index of_bytes(context const& ctx, std::span<std::byte const> bytes,
                              std::shared_ptr<void const> owner, std::string const& name);

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -216,6 +217,39 @@ TEST(text_index, the_same_bytes_whatever_is_kept_in_memory) {
     files.push_back(bytes_of(to));
     EXPECT_EQ(files.back(), files.front()) << in_memory;
   }
+}
+
+TEST(text_index, documents_in_memory_are_those_of_a_file) {
+  temporary_folder const folder;
+  std::string const path = written(folder, "c.jsonl", collection);
+  std::vector<datasets::text_document> documents;
+  datasets::read_documents({}, path, datasets::text_format::jsonl,
+                           [&](datasets::text_document&& one) { documents.push_back(one); });
+  for (int copy = 0; copy < 1200; ++copy)  // more than are counted together
+    documents.push_back({fmt::format("e{}", copy), "", {{"", "heat"}}});
+  std::ofstream(path, std::ios::app) << [] {
+    std::string lines;
+    for (int copy = 0; copy < 1200; ++copy)
+      lines += fmt::format("{{\"id\": \"e{}\", \"text\": \"heat\"}}\n", copy);
+    return lines;
+  }();
+  std::vector<std::string> files;
+  for (collection_source const& from :
+       {collection_source(path), collection_source(path, documents)}) {
+    std::string const to = folder / "index";
+    output_file file(to);
+    build_index({}, from, plain(), {}, [&](std::size_t size) { return file.map(size); });
+    file.commit();
+    files.push_back(bytes_of(to));
+  }
+  EXPECT_EQ(files[0], files[1]);
+  EXPECT_EQ(text_index::build({}, documents, plain()).ids().size(), documents.size());
+
+  EXPECT_THROW(text_index::build({}, std::vector<datasets::text_document>{}, plain()), usage_error);
+  documents[1].id = documents[0].id;
+  EXPECT_THROW(text_index::build({}, documents, plain()), usage_error);
+  documents[1].id.clear();
+  EXPECT_THROW(text_index::build({}, documents, plain()), usage_error);
 }
 
 TEST(text_index, vectors) {

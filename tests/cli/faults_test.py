@@ -4,6 +4,7 @@ machine can meet."""
 import fcntl
 import os
 import resource
+import struct
 
 import harness
 
@@ -34,6 +35,34 @@ class Faults(harness.CommandLine):
             with open(path, "r+b") as file:
                 file.write(b"0 1:1 2:1 3:1 4:1 5:1 6:1 7:1\n" * 500)
         self.changed_while_read(overwrite, "was changed while it was read")
+
+    def test_vectors_change_while_they_are_searched(self):
+        """Rows lie in a file's mapping; the filter, which comes from a pipe, is read when they do."""
+        rows = struct.pack("<2I", 20000, 64) + bytes(n * n % 251 for n in range(20000 * 64))
+        asked = self.file("asked.u8bin", struct.pack("<2I", 2, 64) + bytes(128))
+
+        def overwrite(path):
+            with open(path, "r+b") as file:
+                file.seek(4096)
+                file.write(b"\1" * 4096)
+        for change, message in ((lambda path: os.truncate(path, 4096), "was cut short while it was read"),
+                                (overwrite, "was changed while it was read")):
+            base = self.file("base.u8bin", rows)
+            self.expect(0, "search", "dense", "--collection", base, "--index", "kept", "--quiet")
+            for option, path in (("--collection", base), ("--index", self.folder / "kept")):
+                with self.subTest(message, option=option):
+                    pipe = self.folder / "filter"
+                    os.mkfifo(pipe)
+                    process = self.start("search", "dense", option, path, "--queries", asked, "--filter", pipe,
+                                         "--out", "near")
+                    with open(pipe, "w") as rows_of_filter:  # waits until the program opens it
+                        change(path)
+                        rows_of_filter.write("1\n19999\n")
+                    errors = process.communicate(timeout=60)[1].decode()
+                    self.assertEqual(process.returncode, 3, errors)
+                    self.assertIn(f"rulerank: error: {path}: {message}", errors)
+                    self.assertFalse((self.folder / "near").exists())
+                    pipe.unlink()
 
     def test_a_manifest_is_of_what_was_read(self):
         documents = self.file("documents.txt", DOCUMENTS)

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -31,12 +32,18 @@ class Interruption(harness.CommandLine):
             (self.out / name).write_bytes(harness.OLD)
         self.old = files(self.out)
         out = ["--train", train, "--out", self.out / "r.txt", "--device", "cpu"]
+        for name, rows in (("base", 200000), ("asked", 40000)):
+            (self.folder / f"{name}.u8bin").write_bytes(struct.pack("<2I", rows, 128) + os.urandom(rows * 128))
         rank = ["rank", *out, "--run", self.out / "r.run", "--test", train, "--rule-size", "6"]
         self.lines = {
             "reduce": ["reduce", *out, "--ids", self.out / "r.tsv", "--rule-size", "4",
                        "--engine", "ssarp"],
             "rank": [*rank, "--engine", "project"],
             "rank, lrar": [*rank[:-1], "4", "--engine", "lrar", "--cache-memory", "64MB"],
+            "search dense": ["search", "dense", "--collection", "base.u8bin", "--queries", "asked.u8bin",
+                             "--device", "cpu", "--out", self.out / "r.txt", "--run", self.out / "r.run"],
+            "search dense, radius": ["search", "dense", "--collection", "base.u8bin", "--queries", "asked.u8bin",
+                                     "--device", "cpu", "--radius", "1", "--out", self.out / "r.txt"],
             # Soon done with one system, never with the other.
             "experiment": [*self.EXPERIMENT, "--rank-size", "2,6", "--out-dir", self.out / "e"],
         }

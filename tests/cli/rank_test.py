@@ -376,6 +376,17 @@ class Rank(harness.CommandLine):
         self.fit("--discretizer", "d/discretizer.json")
         self.assertNotEqual(self.model.read_bytes(), models[0])
 
+    def test_fit_asks_for_a_pool_where_few_documents_are_compared(self):
+        pool = [f"{(d + q) % 2} qid:{q} 1:{(q * 7 + d) % 11} 2:{d}" for q in range(20) for d in range(4)]
+        (self.folder / "pool.txt").write_text("".join(f"{line}\n" for line in pool))
+        asked = b"--pool FILE names it"
+        for step, few in ((4, True), (1, False)):  # the first document of each query; all
+            (self.folder / "some.txt").write_text("".join(f"{line}\n" for line in pool[::step]))
+            line = ["fit", "--train", "some.txt", "--model", "some.model"]
+            self.assertEqual(asked in self.expect(0, *line).stderr, few)
+            for words in (["--pool", "pool.txt"], ["--members", "rules"]):
+                self.assertNotIn(asked, self.expect(0, *line, *words).stderr)
+
     def test_settings_say_the_members(self):
         settings = self.file("rules.json", json.dumps(
             {"rulerank_settings": 1, "members": [member(4)]}).encode())

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import random
 import resource
 import struct
@@ -157,6 +158,155 @@ class SearchDense(harness.CommandLine):
         run = (self.folder / "near.run").read_text().splitlines()
         self.assertEqual(len(run), 10)
         self.assertEqual(run[0].split()[:4], ["0", "Q0", str(found[0][0]), "1"])
+
+    def test_files_of_rows_are_padded(self):
+        rows, queries = drawn(5, 3, 8), drawn(4, 3, 9)
+        base, asked = self.inputs(rows, queries)
+        line = ["search", "dense", "--collection", base, "--queries", asked]
+        expected = nearest(rows, queries, "l2")
+        for k in (5, 6, 9):
+            self.expect(0, *line, "--k", k, "--out", "near.ivecs", "--values", "near.fvecs")
+            found = read_vecs((self.folder / "near.ivecs").read_bytes(), "i")
+            values = read_vecs((self.folder / "near.fvecs").read_bytes(), "f")
+            self.assertEqual(found, [[row for _, row in all] + [-1] * (k - 5) for all in expected])
+            self.assertEqual([len(row) for row in values], [k] * 4)
+            self.assertEqual([row[5:] for row in values], [[0.0] * (k - 5)] * 4)
+            self.expect(0, *line, "--k", k, "--out", "near.npy")
+            npy = (self.folder / "near.npy").read_bytes()
+            self.assertIn(f"'shape': (4, {k})".encode(), npy[:128])
+            self.assertEqual(npy[-4 * 4 * k:], b"".join(struct.pack(f"<{k}i", *row) for row in found))
+        # Lines have no padding, so k may be any number.
+        self.assertEqual({q: all for q, all in enumerate(expected)},
+                         self.lines("--collection", base, "--queries", asked, "--k", 1 << 40))
+
+    def test_more_rows_in_a_file_than_memory_holds(self):
+        base, asked = self.inputs([[0.0]] * 20, [[0.0]] * 1000)
+        limit = 800 << 20
+        line = ["search", "dense", "--collection", base, "--queries", asked, "--threads", 1]
+        for k, entry in ((300_000, 300_000), (1 << 40, 1 << 40)):
+            self.expect(2, *line, "--k", k, "--out", "near.ivecs", message=f"--out near.ivecs: {entry} entries of each of 1000 "
+                        "queries need", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.expect(2, *line, "--k", 300_000, "--out", "near.ivecs", message="use a smaller --k, fewer queries at a time",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assertFalse((self.folder / "near.ivecs").exists())
+
+    def test_numbers_of_rows_that_a_file_does_not_hold(self):
+        many = self.folder / "many.u8bin"
+        many.write_bytes(struct.pack("<2I", (1 << 31) + 1, 1))
+        os.truncate(many, 8 + (1 << 31) + 1)  # zeros that take no space
+        asked = self.file("asked.u8bin", struct.pack("<2I", 1, 1) + b"\0")
+        for name in ("near.ivecs", "near.ibin", "near.npy"):
+            self.expect(2, "search", "dense", "--collection", many, "--queries", asked, "--k", 1, "--out", name,
+                        message=f"--out {name}: found 2147483649 rows, expected no more than 2147483648")
+
+    def test_names_of_outputs(self):
+        base, asked = self.inputs(drawn(20, 3, 8), drawn(5, 3, 9))
+        ids = self.file("ids", b"".join(b"r%d\n" % row for row in range(20)))
+        line = ["search", "dense", "--collection", base, "--queries", asked]
+        for name in ("near.fvecs", "near.fbin", "near.bvecs", "near.u8bin", "near.i8bin", "near.idx",
+                     "near.ivecs.gz", "near.npy.zst", "near.FBIN"):
+            self.expect(2, *line, "--out", name, message=f"--out {name}: found a name of vectors, expected one in .ivecs")
+            self.assertFalse((self.folder / name).exists())
+        for name in ("v.ivecs", "v.fvecs.gz", "v"):
+            self.expect(2, *line, "--out", "near.ivecs", "--values", name,
+                        message=f"--values {name}: expected a name in .fvecs, .fbin or .npy")
+        self.expect(2, *line, "--tag", "mine", message="--tag without --run")
+        for option in ("--ids", "--query-ids"):
+            self.expect(2, *line, "--out", "near.npy", option, ids, message=f"{option} beside --out near.npy")
+        self.expect(0, *line, "--out", "near.IVECS", "--ids", ids, "--run", "near.run", "--k", 2)
+        self.assertEqual(len(read_vecs((self.folder / "near.IVECS").read_bytes(), "i")), 5)
+        self.assertEqual((self.folder / "near.run").read_text().split()[2][0], "r")
+
+    def test_standard_input(self):
+        rows, queries = drawn(20, 3, 8), drawn(5, 3, 9)
+        base, asked = self.inputs(rows, queries)
+        line = ["search", "dense", "--k", 4]
+        expected = self.expect(0, *line, "--collection", base, "--queries", asked).stdout
+        self.assertEqual(self.expect(0, *line, "--collection", "-", "--collection-format", "fvecs", "--queries", asked,
+                                     input=fvecs(rows)).stdout, expected)
+        self.assertEqual(self.expect(0, *line, "--collection", base, "--queries", "-", "--queries-format", "fvecs",
+                                     input=fvecs(queries)).stdout, expected)
+        named = self.file("base", fvecs(rows))
+        self.assertEqual(self.expect(0, *line, "--collection", named, "--collection-format", "fvecs", "--queries", asked).stdout,
+                         expected)
+        self.expect(2, *line, "--collection", "-", "--queries", asked, input=fvecs(rows),
+                    message="--collection -: standard input has no name that says its format, expected --collection-format")
+        self.expect(2, *line, "--collection", base, "--queries", "-", message="expected --queries-format")
+        self.expect(2, *line, "--collection", named, "--queries", asked, message="base: the name says no format of vectors")
+        self.expect(2, *line, "--collection", base, "--queries", asked, "--queries-format", "fvec", message="fvec")
+        self.expect(2, "search", "dense", "--collection", base, "--index", "i", "--queries-format", "npy",
+                    message="--queries-format without --queries")
+
+    def test_an_index_keeps_ids(self):
+        rows, queries = drawn(30, 3, 8), drawn(4, 3, 9)
+        base, asked = self.inputs(rows, queries)
+        numbers = [7 * row - 9 if row else -(1 << 63) for row in range(29)] + [(1 << 63) - 1]
+        ids = self.file("ids", "".join(f"{number}\n" for number in numbers).encode())
+        line = ["search", "dense", "--queries", asked, "--k", 6]
+        expected = self.expect(0, *line, "--collection", base, "--ids", ids).stdout
+        self.assertEqual({line.split(b"\t")[2] for line in self.expect(
+            0, *line[:-1], 30, "--collection", base, "--ids", ids).stdout.splitlines()}, {b"%d" % number for number in numbers})
+        self.assertEqual(self.expect(0, *line, "--collection", base, "--ids", ids, "--index", "kept").stdout, expected)
+        self.assertEqual(self.expect(0, *line, "--index", "kept").stdout, expected)
+        self.expect(0, "search", "dense", "--collection", base, "--ids", ids, "--index", "alone", "--quiet")
+        self.assertEqual((self.folder / "alone").read_bytes(), (self.folder / "kept").read_bytes())
+        # Ids of the line go before those of the index; --radius and --run have ids too.
+        others = self.file("others", b"".join(b"r%d\n" % row for row in range(30)))
+        self.assertEqual(self.expect(0, *line, "--index", "kept", "--ids", others).stdout,
+                         self.expect(0, *line, "--collection", base, "--ids", others).stdout)
+        for wanted in (["--radius", "1.5"], ["--k", "3", "--run", "run"]):
+            self.assertEqual(self.expect(0, *line[:4], *wanted, "--index", "kept").stdout,
+                             self.expect(0, *line[:4], *wanted, "--collection", base, "--ids", ids).stdout)
+        self.assertEqual(len({line.split()[2] for line in (self.folder / "run").read_text().splitlines()} &
+                             {str(number) for number in numbers}),
+                         len({line.split()[2] for line in (self.folder / "run").read_text().splitlines()}))
+        for wrong in (b"+1", b"01", b"1.0", b"a", b"9223372036854775808", b" 1"):
+            bad = self.file("bad", b"".join(b"%d\n" % row for row in range(29)) + wrong)
+            self.expect(3, "search", "dense", "--collection", base, "--ids", bad, "--index", "new",
+                        message="bad:30:1: found the id")
+            self.assertFalse((self.folder / "new").exists())
+        self.expect(2, "search", "dense", "--index", "kept", "--verify", "--ids", ids, message="--ids without --queries")
+
+    def test_a_filter_of_ids(self):
+        rows, queries = drawn(30, 3, 8), drawn(4, 3, 9)
+        base, asked = self.inputs(rows, queries)
+        names = [f"d {row % 25}" for row in range(30)]  # five of two rows each
+        ids = self.file("ids", "\n".join(names).encode())
+        may = self.file("may", b"d 3\n\nd 9\r\nd 3\nd 17")
+        found = [[row for _, row in all] for all in nearest(rows, queries, "l2", lambda row: row % 25 in (3, 9, 17))]
+        line = ["search", "dense", "--queries", asked, "--k", 30, "--filter", may]
+        lines = self.expect(0, *line, "--collection", base, "--ids", ids).stdout.decode().splitlines()
+        self.assertEqual([line.split("\t")[2] for line in lines], [names[row] for all in found for row in all])
+        self.expect(0, *line, "--collection", base, "--ids", ids, "--out", "near.ivecs")
+        self.assertEqual(read_vecs((self.folder / "near.ivecs").read_bytes(), "i"),
+                         [all + [-1] * (30 - len(all)) for all in found])
+        absent = self.file("absent", b"d 3\nd 25\nd 26\n")
+        self.expect(3, *line[:-1], absent, "--collection", base, "--ids", ids,
+                    message='absent:2:1: found "d 25", expected the id of a row')
+        numbers = self.file("numbers", b"".join(b"%d\n" % (1000 + row) for row in range(30)))
+        self.expect(0, "search", "dense", "--collection", base, "--ids", numbers, "--index", "kept", "--quiet")
+        some = self.file("some", b"1004\n1029\n")
+        lines = self.expect(0, *line[:-1], some, "--index", "kept").stdout.decode().splitlines()
+        self.assertEqual([line.split("\t")[2] for line in lines],
+                         [str(1000 + row) for all in nearest(rows, queries, "l2", lambda row: row in (4, 29)) for _, row in all])
+        self.expect(3, *line[:-1], self.file("rows", b"4\n"), "--index", "kept",
+                    message='rows:1:1: found "4", expected the id of a row')
+
+    def test_verify(self):
+        base, asked = self.inputs(drawn(40, 3, 1), drawn(4, 3, 2))
+        self.expect(0, "search", "dense", "--collection", base, "--index", "kept", "--quiet")
+        said = "kept: header, checksums and all 40 rows of 3 values are right"
+        self.expect(0, "search", "dense", "--index", "kept", "--verify", message=said)
+        done = self.expect(0, "search", "dense", "--index", "kept", "--verify", "--queries", asked, "--json", "--out", "o",
+                           message=said)
+        self.assertIs(json.loads(done.stdout)["verified"], True)
+        kept = (self.folder / "kept").read_bytes()
+        for at in (3, 20, 70, 64 + 40 * 12 - 1, len(kept) - 2):
+            changed = self.file("changed", kept[:at] + bytes([kept[at] ^ 1]) + kept[at + 1:])
+            self.expect(3, "search", "dense", "--index", changed, "--verify", message="changed:1:1: ")
+        for wrong in (["--collection", base], ["--collection", base, "--index", "new"]):
+            self.expect(2, "search", "dense", *wrong, "--queries", asked, "--verify",
+                        message="--verify: expected --index without --collection")
 
     def test_ids(self):
         base, asked = self.inputs([[0, 0], [3, 0], [9, 9]], [[1, 0], [9, 8]])

@@ -157,6 +157,22 @@ class SearchMetric(harness.CommandLine):
         self.assertIn(b"100000 random triples found no distance that breaks", done.stderr)
         self.expect(0, "search", "metric", "--collection", base, "--metric", "edit", "--check-metric")
 
+    def test_auto_says_which_device_where_there_is_a_gpu(self):
+        base = self.file("words.txt", b"one\ntwo\nthree\n")
+        rows = self.file("base.fvecs", fvecs(drawn(20, 3, 4)))
+        has_gpu = bool(json.loads(self.expect(0, "devices", "--json").stdout)["cuda"])
+        took = b"rulerank: --device auto took cpu: CUDA would take longer to start"
+        of_words = ["search", "metric", "--collection", base, "--queries", base, "--metric", "edit"]
+        of_rows = ["search", "metric", "--collection", rows, "--queries", rows]
+        for line in (of_words, of_rows, [*of_rows, "--metric", "l1", "--index-type", "brute"],
+                     [*of_words, "--index", "kept"]):
+            self.assertEqual(took in self.expect(0, *line).stderr, has_gpu, line)
+        # What stays on the CPU, or an index that is kept for any machine, asks for none.
+        for line in ([*of_rows, "--index-type", "lc"], [*of_rows, "--metric", "angular"],
+                     [*of_rows, "--split", 2], [*of_rows, "--schedule", "local"],
+                     [*of_rows, "--index", "kept"], [*of_words, "--engine", "index"]):
+            self.assertNotIn(b"--device", self.expect(0, *line).stderr, line)
+
     def test_bad_input(self):
         base = self.file("good.fvecs", fvecs([[1, 2], [3, 4], [5, 6]]))
         three = self.file("three.fvecs", fvecs([[1, 2, 3]]))

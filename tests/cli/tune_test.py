@@ -389,14 +389,14 @@ class Tune(harness.CommandLine):
         self.assertGreater(gain, 0)
         self.assertAlmostEqual(best["defaults"]["gain"], gain, 12)
         low, high = best["defaults"]["low"], best["defaults"]["high"]
-        self.assertIn(f"tuning gained {gain:+.4f} NDCG@10 [{low:+.4f}, {high:+.4f}] over the defaults, "
-                      "on the 10 queries that it chose by: ".encode() +
+        self.assertIn(f"tuning gained {gain:+.4f} NDCG@10 [{low:+.4f}, {high:+.4f}] over the defaults for "
+                      "rules, on the 10 queries that it chose by: ".encode() +
                       (b"significant" if low > 0 else b"not significant"), done.stderr)
         # Rules of one item alone, of few bins, are worse than the defaults.
         poor = ["--try-bins", "2", "--try-rule-size", "2", "--try-method", "width", "--try-min-support",
                 "20", "--try-min-confidence", "0.5"]
         done = self.tune("--out", "poor.json", "--trials", "poor.tsv", "--combine", "2", small=poor)
-        self.assertIn(b"tuning gained nothing over the defaults, which are kept: -", done.stderr)
+        self.assertIn(b"tuning gained nothing over the defaults for rules, which are kept: -", done.stderr)
         kept = json.loads(self.read("poor.json"))
         self.assertTrue(kept["defaults"]["kept"])
         self.assertEqual((kept["discretizer"]["method"], kept["discretizer"]["bins"],
@@ -410,6 +410,42 @@ class Tune(harness.CommandLine):
         done = self.tune("--out", "one.json", "--json", small=one)
         self.assertIn(b"which are kept: +0.0000 NDCG@10 [+0.0000, +0.0000]", done.stderr)
         self.assertEqual(len(json.loads(done.stdout)["trials"]), 1)
+
+    def test_rules_stand_beside_what_fit_recommends(self):
+        line = ["--train", "data/Fold1/train.txt"]
+
+        def judged(*options):
+            self.expect(0, "fit", *line, "--model", "m", *options)
+            self.expect(0, "rank", "--model", "m", "--test", "data/Fold1/vali.txt", "--out", "s.txt")
+            return json.loads(self.expect(
+                0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics",
+                "MAP", "--json").stdout)["systems"][0]["averages"]["MAP"]
+
+        advice = b"; that is at least as good on these queries: fit without --settings, or tune --kinds"
+        poor = ["--try-bins", "2", "--try-rule-size", "2", "--try-method", "width", "--try-min-support",
+                "1", "--try-min-confidence", "0.001"]
+        seen = set()
+        for small in (SMALL, poor):
+            done = self.tune("--metrics", "MAP", "--out", "best.json", "--json", "--trials", "t.tsv",
+                             small=small)
+            fit = json.loads(done.stdout)["fit"]
+            self.assertEqual(fit["validation"]["MAP"], judged())
+            gain = judged("--settings", "best.json") - judged()
+            self.assertAlmostEqual(fit["gain"], gain, 12)
+            self.assertEqual(fit["at_least_as_good"], gain <= 0)
+            self.assertIn(f"): {gain:+.4f} MAP [{fit['low']:+.4f}, {fit['high']:+.4f}]".encode() +
+                          (advice if gain <= 0 else b", "), done.stderr)
+            self.assertIn(b"beside what fit recommends without --settings (scorecard", done.stderr)
+            self.assertEqual([one["kind"] for one in fit["members"]], ["scorecard", "linear"])
+            seen.add(gain <= 0)
+            # The choice does not depend on it.
+            self.assertNotIn("kind", self.rows("t.tsv")[0])  # a column where there are others
+            self.assertNotIn("kind", json.loads(self.read("best.json")))
+        self.assertEqual(seen, {True, False})
+        # Other kinds have it as their defaults.
+        done = self.tune("--kinds", "linear", "--out", "best.json", "--json", small=[])
+        self.assertNotIn("fit", json.loads(done.stdout))
+        self.assertNotIn(b"beside what fit recommends", done.stderr)
 
     def test_wrong_lines(self):
         for options in (["--metric", "best"], ["--profile", "x"], ["--try-method", "best"],

@@ -18,7 +18,8 @@ A README.md of a results folder is prose about the results and counts for no fig
 names in a README or a manifest the commit that was measured, one without changes. With --history, in a
 clone that has the whole history, that commit is in it, or bench/results/README.md says why not.
 
-Blocks of code in ```console are run and compared by examples.py, so they are not looked at here.
+Blocks of code in ```console are run and compared by examples.py, those in ```pycon by
+python/tests/docs_test.py, so they are not looked at here.
 CHANGELOG.md may say times, with a link as other pages.
 """
 
@@ -133,7 +134,7 @@ class Page:
     def check(self):
         unused = {}
         for block in markdown.blocks(self.path.read_text()):
-            if block.kind == "code" and block.language == "console":
+            if block.kind == "code" and block.language in ("console", "pycon"):
                 continue
             context = block.before + "\n" + ("" if block.kind == "code" else block.text)
             linked = self.linked(block, context)

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace rulerank {
+
+/// A range of indices.
+struct share {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t size() const noexcept { return end - begin; }
+};
+
+/// The i-th of `parts` even shares of [0, n).
+constexpr share share_of(std::size_t n, std::size_t parts, std::size_t i) {
+  std::size_t const each = n / parts;
+  std::size_t const more = n % parts;
+  std::size_t const begin = i * each + std::min(i, more);
+  return {begin, begin + each + (i < more ? 1 : 0)};
+}
+
+}  // namespace rulerank

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "core/share.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace rulerank::knn {
+
+/// How rows and queries are shared out to devices: in groups of equally many. The devices of a
+/// group have a share of the rows each, and the groups a share of the queries each. One group: each
+/// device has a share of the rows, and searches them for all queries. Groups of one: each device
+/// has all rows.
+struct device_groups {
+  std::size_t devices = 1;
+  std::size_t of_group = 1;  ///< divides `devices`
+
+  std::size_t count() const noexcept { return devices / of_group; }
+
+  /// Of some rows those that a device holds; device i is below `devices`.
+  share rows_of(share const& some, std::size_t i) const {
+    share const mine = share_of(some.size(), of_group, i % of_group);
+    return {some.begin + mine.begin, some.begin + mine.end};
+  }
+
+  /// Of so many queries those that a device searches for. Groups that would have fewer than `least`
+  /// have none, but the first.
+  share queries_of(std::size_t queries, std::size_t i, std::size_t least) const {
+    std::size_t const busy = std::clamp<std::size_t>(queries / least, 1, count());
+    std::size_t const group = i / of_group;
+    return group < busy ? share_of(queries, busy, group) : share{};
+  }
+};
+
+/// The smallest groups whose devices hold at most `of_device` bytes of the rows each, one group of
+/// all devices where none do.
+inline device_groups groups_for(std::size_t devices, std::size_t bytes, std::size_t of_device) {
+  std::size_t of_group = 1;
+  while (of_group < devices &&
+         (devices % of_group != 0 || bytes / of_group + (bytes % of_group != 0) > of_device))
+    ++of_group;
+  return {devices, of_group};
+}
+
+}  // namespace rulerank::knn

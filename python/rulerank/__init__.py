@@ -1,0 +1,25 @@
+"""Learning to rank with association rules, and active learning that picks the few documents worth
+labelling."""
+
+from importlib.metadata import version as _version
+
+from . import exceptions
+from ._core import commit as _commit
+from ._core import devices
+from ._discretizer import Discretizer
+from ._evaluation import compare, evaluate, metric_scorer
+from ._explanation import Explanation, MemberExplanation
+from ._letor import LetorData, dump_letor, load_letor
+from ._mining import mine_itemsets, mine_rules
+from ._neighbours import DenseNeighbors, MetricNeighbors, TextNeighbors
+from ._ranker import RuleRanker
+from ._sampler import SelectiveSampler
+from .exceptions import DataError, DeviceError, Interrupted, OutputError, RulerankError, UsageError
+
+__version__ = _version("rulerank")
+__commit__ = _commit()
+
+__all__ = ["DataError", "DenseNeighbors", "DeviceError", "Discretizer", "Explanation", "Interrupted",
+           "LetorData", "MemberExplanation", "MetricNeighbors", "OutputError", "RuleRanker", "RulerankError",
+           "SelectiveSampler", "TextNeighbors", "UsageError", "compare", "devices", "dump_letor", "evaluate",
+           "exceptions", "load_letor", "metric_scorer", "mine_itemsets", "mine_rules"]

@@ -1,0 +1,126 @@
+"""Arrays and frames as the library's data sets: no computation but putting rows in order."""
+
+import dataclasses
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import column_or_1d
+
+from . import _core
+from .exceptions import DataError, UsageError
+
+
+def is_frame(X):
+    return hasattr(X, "columns") and hasattr(X, "iloc")
+
+
+def as_array(X):
+    """An array of another library through DLPack, without a copy; anything else as it is."""
+    if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray) and not is_frame(X):
+        return np.from_dlpack(X)
+    return X
+
+
+def split_qid(X, qid, qid_column):
+    """X without the column of the query ids, and the query ids or None."""
+    if qid_column is None:
+        return as_array(X), qid
+    if is_frame(X):
+        if qid_column not in X.columns:
+            return X, qid
+        if qid is not None:
+            raise UsageError(f"qid: found it beside the column {qid_column!r} of X, expected one of them")
+        return X.drop(columns=qid_column), X[qid_column].to_numpy()
+    X = as_array(X)
+    if isinstance(qid_column, str):
+        return X, qid
+    if qid is not None:
+        raise UsageError(f"qid: found it beside column {qid_column} of X, expected one of them")
+    if not sp.issparse(X):
+        X = np.asarray(X)
+    column = qid_column % X.shape[1]
+    rest = np.delete(np.arange(X.shape[1]), column)
+    if sp.issparse(X):
+        X = X.tocsr()
+        return X[:, rest], np.asarray(X[:, [column]].todense()).ravel()
+    return X[:, rest], X[:, column]
+
+
+@dataclasses.dataclass
+class Queries:
+    """The rows of queries. `order`: that puts each query's rows together, or None where they are."""
+
+    sizes: list
+    names: list
+    order: np.ndarray | None = None
+
+    def grouped(self, values):
+        return values if self.order is None or values is None else values[self.order]
+
+    def ungrouped(self, values):
+        if self.order is None:
+            return values
+        there = np.empty_like(values)
+        there[self.order] = values
+        return there
+
+
+def qid_array(qid, rows):
+    qid = np.asarray(qid)
+    if qid.ndim != 1 or len(qid) != rows:
+        raise UsageError(f"qid: found the shape {qid.shape}, expected one id for each of {rows} rows")
+    if qid.dtype.kind == "f":
+        whole = qid.astype(np.int64, copy=True) if np.isfinite(qid).all() else None
+        if whole is None or (whole != qid).any():
+            raise DataError("qid: found a number that is not whole, expected integers or text")
+        return whole
+    return qid
+
+
+def queries_of(qid, rows):
+    """Without query ids all rows are one query."""
+    if qid is None:
+        return Queries([rows], ["1"])
+    qid = qid_array(qid, rows)
+    if rows == 0:
+        return Queries([], [])
+    order = None
+    begin = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
+    if len(np.unique(qid[begin])) < len(begin):
+        _, first, of = np.unique(qid, return_index=True, return_inverse=True)
+        order = np.argsort(first[of], kind="stable")
+        qid = qid[order]
+        begin = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
+    sizes = np.diff(np.append(begin, rows))
+    return Queries(sizes.tolist(), [str(name) for name in qid[begin].tolist()], order)
+
+
+def whole_labels(y):
+    """Labels as the library has them; those below 0 are refused there, but -1: not labelled."""
+    y = column_or_1d(y)
+    if y.dtype.kind == "f":
+        bad = np.flatnonzero(~(np.floor(y) == y))
+        if len(bad):
+            raise DataError(f"y:{bad[0] + 1}: found the label {y[bad[0]]}, expected a whole number")
+    if len(y) and (y.min() < -1 or y.max() > np.iinfo(np.int32).max):
+        bad = np.flatnonzero((y < -1) | (y > np.iinfo(np.int32).max))[0]
+        raise DataError(f"y:{bad + 1}: found the label {y[bad]}, expected 0 or more, or -1 for a row "
+                        "without a label")
+    return np.ascontiguousarray(y, dtype=np.int32)
+
+
+def dataset_of(run, X, queries, y=None, names=None, ids=None, comments=None):
+    """X: validated, float32 or float64, or CSR; `names` of the columns, or None."""
+    X = queries.grouped(X)
+    labels = np.zeros(X.shape[0], np.int32) if y is None else queries.grouped(whole_labels(y))
+    about = {"group_sizes": queries.sizes, "qids": queries.names,
+             "names": [] if names is None else [str(name) for name in names],
+             "ids": list(ids or []), "comments": list(comments or [])}
+    if sp.issparse(X):
+        X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return _core.sparse_dataset(run, X.data.astype(np.float64, copy=False), X.indices, X.indptr,
+                                    labels, **about)
+    return _core.dense_dataset(run, np.ascontiguousarray(X), labels, **about)

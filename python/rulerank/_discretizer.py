@@ -1,0 +1,137 @@
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _core
+from ._data import dataset_of, queries_of, split_qid
+from ._run import running
+from .exceptions import UsageError
+
+# What X is: values that are not there are NaN, what is infinite is an error of the library.
+READING = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False,
+           "order": "C"}
+
+
+class Discretizer(TransformerMixin, BaseEstimator):
+    """Cuts each feature into bins, as `rulerank discretize` does.
+
+    Parameters
+    ----------
+    method : {"tube", "width", "frequency"}
+        Tree-based unsupervised bins (Schmidberger and Frank 2005), equal widths, equal frequencies.
+    bins : int or "cv"
+        Bins of a feature at most, 2 to 250, or by cross-validated likelihood.
+    norm : {"none", "query-minmax", "query-zscore"}
+        Values are normalized within their query first.
+    missing_values : {"item", "none", "zero"}
+        What NaN becomes: a bin of its own, no bin, or 0.
+    unlisted : {"zero", "missing"}
+        What a sparse row does not list.
+    n_jobs, random_state, device, verbose
+        As of `RuleRanker`.
+    qid_column : str or int or None
+        The column of X with query ids: in frames by name, in arrays by number.
+
+    Attributes
+    ----------
+    cuts_ : the fitted cuts, which `RuleRanker(cuts=...)` takes
+    feature_cuts_ : list of arrays, the cuts of each column of X, ascending
+    """
+
+    def __init__(self, method="tube", bins=10, *, norm="none", missing_values="item", unlisted="zero",
+                 qid_column="qid", n_jobs=None, random_state=1, device="cpu", verbose=False):
+        self.method = method
+        self.bins = bins
+        self.norm = norm
+        self.missing_values = missing_values
+        self.unlisted = unlisted
+        self.qid_column = qid_column
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    def _running(self):
+        return running(self.n_jobs, self.random_state, self.device, self.verbose)
+
+    def fit(self, X, y=None, qid=None):
+        """`qid` [rows]: the query of each row; it matters with `norm`. Labels are not looked at."""
+        X, qid = split_qid(X, qid, self.qid_column)
+        X = validate_data(self, X, **READING)
+        with self._running() as run:
+            train = dataset_of(run, X, queries_of(qid, X.shape[0]),
+                               names=getattr(self, "feature_names_in_", None))
+            self.cuts_ = _core.fit_cuts(run, train, discretizer_options(self))
+        return self
+
+    def transform(self, X, qid=None):
+        """The bins from 0, [rows x features that have two bins or more], as uint8: column by column in
+        memory, 255 where a value has none."""
+        check_is_fitted(self)
+        X, qid = split_qid(X, qid, self.qid_column)
+        X = validate_data(self, X, reset=False, **READING)
+        queries = queries_of(qid, X.shape[0])
+        with self._running() as run:
+            items = _core.apply_cuts(run, dataset_of(run, X, queries, names=feature_names_of(self, X)),
+                                     self.cuts_)
+        return queries.ungrouped(items.codes())
+
+    def _columns(self):
+        """The columns of X in the order of the fitted features, whose names are sorted."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return None
+        return np.argsort(np.array([str(n).encode() for n in names], dtype=object), kind="stable")
+
+    @property
+    def feature_cuts_(self):
+        check_is_fitted(self)
+        columns = self._columns()
+        cuts = [np.empty(0)] * self.n_features_in_
+        for number, values in self.cuts_.cuts:
+            cuts[number - 1 if columns is None else columns[number - 1]] = np.array(values)
+        return cuts
+
+    def get_feature_names_out(self, input_features=None):
+        """The names of the features that `transform` gives: those with two bins or more."""
+        check_is_fitted(self)
+        if input_features is None:
+            input_features = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            input_features = [f"x{i}" for i in range(self.n_features_in_)]
+        columns = self._columns()
+        kept = [number - 1 if columns is None else columns[number - 1]
+                for number, values in self.cuts_.cuts if values]
+        return np.asarray(input_features, dtype=object)[kept]
+
+    def save(self, path):
+        """Writes the cuts as JSON, which `--discretizer` of the program reads."""
+        check_is_fitted(self)
+        self.cuts_.write(str(path))
+
+    @classmethod
+    def load(cls, path, **params):
+        """Reads what `save` or `--discretizer-out` of the program wrote."""
+        made = cls(**params)
+        made.cuts_ = _core.Cuts.read(str(path))
+        made.n_features_in_ = max(number for number, _ in made.cuts_.cuts)
+        return made
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def discretizer_options(of):
+    if of.bins != "cv" and (isinstance(of.bins, str) or not 2 <= of.bins <= 250):
+        raise UsageError(f"bins: found {of.bins!r}, expected 2 to 250 or 'cv'")
+    return _core.DiscretizerOptions(of.method, 0 if of.bins == "cv" else of.bins, of.norm,
+                                    of.missing_values, of.unlisted)
+
+
+def feature_names_of(fitted, X):
+    """The names of the columns of X for a fitted estimator, or None."""
+    return getattr(fitted, "feature_names_in_", None)

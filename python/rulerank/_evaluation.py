@@ -1,0 +1,116 @@
+"""Measures of rankings, and whether two differ."""
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from . import _core
+from ._data import queries_of, split_qid, whole_labels
+from ._run import running
+from .exceptions import UsageError
+
+
+def _metrics(metrics):
+    return metrics if isinstance(metrics, str) else ",".join(metrics)
+
+
+def _labelled(y, qid):
+    """The labels in queries, and how rows are put in order."""
+    y = column_or_1d(y)
+    queries = queries_of(qid, len(y))
+    y = queries.grouped(y)
+    if y.dtype.kind == "f" and (np.floor(y) != y).any():
+        labels, fractional = np.floor(y).astype(np.int32), y.astype(np.float64)
+    else:
+        labels, fractional = whole_labels(y), np.empty(0)
+    return _core.LabelledQueries(labels, fractional, queries.sizes, queries.names), queries
+
+
+def _scores(scores, queries, rows):
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.shape != (rows,):
+        raise UsageError(f"scores: found the shape {scores.shape}, expected one score for each of {rows} rows")
+    return np.ascontiguousarray(queries.grouped(scores))
+
+
+def evaluate(y, scores, qid=None, metrics="MAP,NDCG@10", *, profile="letor", per_query=False, n_jobs=None,
+             verbose=False, **parts):
+    """Judges scores, as `rulerank evaluate` does.
+
+    Parameters
+    ----------
+    y : array [rows], labels: 0 or more, -1 for not judged
+    scores : array [rows], larger is better; of equal ones the earlier row comes first
+    qid : array [rows] or None, the query of each row; None: one query
+    metrics : str or list, such as "MAP,NDCG@1-10,ERR@20"
+    profile : {"letor", "mslr", "standard", "trec", "lightgbm", "yahoo"}
+    per_query : bool, a frame of each query's values instead of the averages
+    parts : parts of the profile: gain, discount, no_relevant, relevant_from, short_list, ties, max_docs,
+        max_label, rbp_persistence, pfound_break, prel
+
+    Returns
+    -------
+    dict of the measures' averages, or with `per_query` a DataFrame [queries x measures]
+    """
+    test, queries = _labelled(y, qid)
+    scores = _scores(scores, queries, len(y))
+    with running(n_jobs, verbose=verbose) as run:
+        names, means, values = _core.evaluate(run, test, scores, _metrics(metrics),
+                                              _core.Profile(profile, parts))
+    if not per_query:
+        return dict(zip(names, means))
+    import pandas as pd
+
+    return pd.DataFrame(values, index=pd.Index(queries.names, name="qid"), columns=names)
+
+
+def compare(y, systems, qid=None, metrics="MAP,NDCG@10", *, reference=None, tests="paired-t,fisher",
+            permutations=100_000, holm="measure", profile="letor", n_jobs=None, random_state=1, verbose=False,
+            **parts):
+    """Compares systems with one of them, paired over the queries, as `rulerank evaluate --compare` does.
+
+    Parameters
+    ----------
+    y, qid, metrics, profile, parts : as of `evaluate`
+    systems : dict of names and scores [rows]
+    reference : the system that the others are compared with; default: the first
+    tests : "paired-t" (Student's), "fisher" (Fisher's randomization test) or both
+    permutations, random_state : of the randomization test
+    holm : {"measure", "report"}, over what Holm's correction runs: all systems on each measure, or on all
+
+    Returns
+    -------
+    DataFrame, a row a measure and system: difference is the mean of system - reference over the queries;
+    wins, ties, losses count queries; p values are two-sided, p_holm corrected
+    """
+    import pandas as pd
+
+    wanted = tests.split(",") if isinstance(tests, str) else list(tests)
+    for name in wanted:
+        if name not in ("paired-t", "fisher"):
+            raise UsageError(f"tests: found {name!r}, expected paired-t or fisher")
+    if holm not in ("measure", "report"):
+        raise UsageError(f"holm: found {holm!r}, expected measure or report")
+    if reference is not None and reference not in systems:
+        raise UsageError(f"reference: found {reference!r}, expected one of {', '.join(map(str, systems))}")
+    test, queries = _labelled(y, qid)
+    scores = [(str(name), _scores(of, queries, len(y))) for name, of in systems.items()]
+    with running(n_jobs, random_state, verbose=verbose) as run:
+        rows = _core.compare(run, test, scores, 0 if reference is None else list(systems).index(reference),
+                             _metrics(metrics), _core.Profile(profile, parts), "paired-t" in wanted,
+                             "fisher" in wanted, permutations, holm == "report")
+    for row in rows:
+        for name in ("paired_t", "fisher"):
+            found = row.pop(name)
+            if found is not None:
+                row |= dict(zip((f"{name}_statistic", f"{name}_p", f"{name}_p_holm"), found))
+    return pd.DataFrame(rows)
+
+
+def metric_scorer(metric="NDCG@10", *, profile="letor", **parts):
+    """What `scoring=` of scikit-learn takes: the mean of a measure over the queries of X, whose ids are a
+    column of X that the estimator's `qid_column` names, or the argument `qid`."""
+
+    def score(estimator, X, y, qid=None):
+        return estimator.score(X, y, qid, metric=metric, profile=profile, **parts)
+
+    return score

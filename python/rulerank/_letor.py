@@ -1,0 +1,90 @@
+"""Files of documents with labels and queries."""
+
+import typing
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _core
+from ._data import as_array, dataset_of, is_frame, queries_of, split_qid
+from ._run import running
+
+
+class LetorData(typing.NamedTuple):
+    """Documents: `X` [rows x features], `y` [rows] labels, `qid` [rows] integers or text, `docid` and
+    `comments` [rows] text, `feature_names` of the columns where the file names them, else None."""
+
+    X: object
+    y: np.ndarray
+    qid: np.ndarray
+    docid: np.ndarray
+    comments: list
+    feature_names: list | None
+
+
+def load_letor(path, *, n_features=None, sparse=False, as_frame=False, zero_based=False, regroup=False,
+               unlabelled=None, group_file="", fractional_labels=False, n_jobs=None, verbose=False):
+    """Reads SVMlight with qid (LETOR, MSLR, Yahoo!), CSV or TSV; plain, gzip or zstd.
+
+    Column j of X is feature j + 1 of the file (j with `zero_based`), or the j-th name in the order of
+    their bytes. What a line does not list is 0, or no entry of a sparse X; what it lists as missing is
+    NaN.
+
+    Parameters
+    ----------
+    n_features : int, columns of X; default: up to the largest feature of the file
+    sparse : X as scipy's CSR
+    as_frame : X as a DataFrame with the column qid in front, which estimators take the queries from
+    regroup : gather a query's lines when they are apart; X, y and qid are then in that order
+    unlabelled : the negative label that says: not labelled yet
+    group_file : LightGBM's group sizes, for lines without qid
+    fractional_labels : labels may be fractional, and y is float
+
+    Returns
+    -------
+    LetorData
+    """
+    with running(n_jobs, verbose=verbose) as run:
+        data, said = _core.read_dataset(run, str(path), zero_based, regroup, unlabelled, str(group_file),
+                                        fractional_labels)
+        for message in said:
+            warnings.warn(message, stacklevel=2)
+        names = data.feature_names or None
+        first = 0 if zero_based and names is None else 1
+        columns = n_features or (len(names) if names else data.max_feature + 1 - first)
+        if sparse:
+            values, indices, indptr = data.to_csr(run, columns, first)
+            X = sp.csr_matrix((values, indices, indptr), shape=(len(data), columns))
+        else:
+            X = data.to_dense(run, columns, first)
+    y = data.fractional_labels()
+    y = y if len(y) else data.labels()
+    qid = np.asarray(data.qids())
+    if as_frame:
+        import pandas as pd
+
+        named = names or [str(f) for f in range(first, first + columns)]
+        X = pd.DataFrame.sparse.from_spmatrix(X, columns=named) if sparse else pd.DataFrame(X, columns=named)
+        X.insert(0, "qid", qid)
+    return LetorData(X, y, qid, np.asarray(data.docids()), data.comments(), names)
+
+
+def dump_letor(path, X, y, qid=None, *, docid=None, comments=None, feature_names=None, qid_column="qid",
+               n_jobs=None):
+    """Writes documents as SVMlight with qid, values round-trip exact: whole or not at all. Column j of X is
+    feature j + 1, or has the name of `feature_names` or of the frame. A query's rows are written
+    together. NaN is written as missing; of a sparse X its entries are written, of another all values."""
+    X, qid = split_qid(X, qid, qid_column)
+    if is_frame(X):
+        numbered = [str(c) for c in X.columns] == [str(j + 1) for j in range(X.shape[1])]
+        feature_names = feature_names or (None if numbered else [str(c) for c in X.columns])
+        X = X.to_numpy(dtype=np.float64)
+    X = X if sp.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+    queries = queries_of(qid, X.shape[0])
+    rows = np.arange(X.shape[0]) if queries.order is None else queries.order
+    with running(n_jobs) as run:
+        made = dataset_of(run, X, queries, y, feature_names,
+                          None if docid is None else [str(docid[i]) for i in rows],
+                          None if comments is None else [str(comments[i]) for i in rows])
+        _core.write_dataset(run, made, str(path))

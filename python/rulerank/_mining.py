@@ -1,0 +1,110 @@
+"""Frequent itemsets and association rules, as data frames with mlxtend's column names."""
+
+import numbers
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _core
+from ._data import is_frame
+from ._run import running
+from .exceptions import UsageError
+
+
+def _transactions(transactions):
+    """The library's rows of items, and the items' names."""
+    if is_frame(transactions):
+        names = list(transactions.columns)
+        if not all(isinstance(name, numbers.Number) for name in names):
+            names = [name if isinstance(name, str) else str(name) for name in names]
+        matrix = sp.csr_matrix(transactions.to_numpy(dtype=bool))
+    elif sp.issparse(transactions) or isinstance(transactions, np.ndarray):
+        matrix = sp.csr_matrix(transactions, dtype=bool)
+        names = list(range(matrix.shape[1]))
+    else:
+        rows = [set(row) for row in transactions]
+        names = list(set().union(*rows))
+        try:
+            names.sort()
+        except TypeError:
+            names.sort(key=str)
+        number = {name: i for i, name in enumerate(names)}
+        begin = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+        entries = np.fromiter((number[name] for row in rows for name in row), np.uint32, begin[-1])
+        return _core.Transactions(begin, entries, len(names)), names
+    matrix.eliminate_zeros()
+    return _core.Transactions(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32),
+                              matrix.shape[1]), names
+
+
+def _support(min_support):
+    """As the program takes it: a count or a percentage."""
+    if isinstance(min_support, str):
+        return min_support
+    if isinstance(min_support, numbers.Integral) and not isinstance(min_support, bool):
+        return str(int(min_support))
+    if not 0 <= min_support <= 1:
+        raise UsageError(f"min_support: found {min_support}, expected a share up to 1.0, or a whole number "
+                         "of transactions")
+    # The share in decimal digits, as it was written.
+    return f"{np.format_float_positional(min_support * 100, precision=9, trim='-')}%"
+
+
+def mine_itemsets(transactions, min_support=0.5, *, min_size=1, max_size=0, kind="all", engine="auto",
+                  n_jobs=None, verbose=False):
+    """Frequent itemsets, as `rulerank mine` finds them.
+
+    Parameters
+    ----------
+    transactions : lists of items; or a frame, array or sparse matrix of booleans [transactions x items],
+        whose columns are the items
+    min_support : a share of the transactions (0.1), a count (500), or text as "10%"
+    min_size, max_size : items of an itemset; max_size 0: no bound
+    kind : {"all", "closed", "maximal"}
+    engine : {"auto", "vertical", "apriori", "bruteforce"}
+
+    Returns
+    -------
+    DataFrame with the columns support (a share) and itemsets (frozensets), as of mlxtend's `fpgrowth`
+    """
+    import pandas as pd
+
+    rows, names = _transactions(transactions)
+    with running(n_jobs, verbose=verbose) as run:
+        support, sets = _core.mine_itemsets(run, rows, _support(min_support), min_size, max_size, kind, engine,
+                                            names)
+    return pd.DataFrame({"support": support, "itemsets": pd.Series(sets, dtype=object)})
+
+
+def mine_rules(transactions, min_support=0.5, min_confidence=0.8, *, max_size=0, max_consequent=0,
+               engine="auto", n_jobs=None, verbose=False):
+    """Strong association rules, as `rulerank mine --rules` finds them.
+
+    Parameters
+    ----------
+    transactions, min_support, engine : as of `mine_itemsets`
+    min_confidence : of a rule, 0 to 1
+    max_size : items of a rule, both sides together; 0: no bound
+    max_consequent : items behind the arrow; 0: no bound
+
+    Returns
+    -------
+    DataFrame with mlxtend's columns: antecedents, consequents, antecedent support, consequent support,
+    support, confidence, lift, representativity, leverage, conviction, zhangs_metric, jaccard, certainty,
+    kulczynski (certainty below 0 is over P(Y), which mlxtend's is not); and behind them chi_square, its p value and p_holm, that after Holm's correction
+    """
+    import pandas as pd
+
+    rows, names = _transactions(transactions)
+    with running(n_jobs, verbose=verbose) as run:
+        found = _core.mine_rules(run, rows, _support(min_support), min_confidence, max_size, max_consequent,
+                                 engine, names)
+    for side in ("antecedents", "consequents"):
+        found[side] = pd.Series(found[side], dtype=object)
+    found["zhangs_metric"] = found.pop("zhang")
+    # Of transactions that hold a known value: all of them.
+    found["representativity"] = np.ones(len(found["support"]))
+    first = ["antecedents", "consequents", "antecedent support", "consequent support", "support", "confidence",
+             "lift", "representativity", "leverage", "conviction", "zhangs_metric", "jaccard", "certainty",
+             "kulczynski"]
+    return pd.DataFrame(found)[first + [name for name in found if name not in first]]

@@ -1,0 +1,313 @@
+"""Exact nearest neighbours of text, dense vectors and objects of metric spaces."""
+
+import pathlib
+import tempfile
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _core
+from ._run import running
+from .exceptions import UsageError
+
+
+def rows_of(fitted, X, reset=False):
+    """Vectors as they are, without a copy where they lie row by row in memory; of DLPack too. Of other
+    types than these they are doubles."""
+    if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray):
+        try:
+            X = np.from_dlpack(X)
+        except (BufferError, RuntimeError, TypeError):
+            return X  # of a type that NumPy has not, such as bfloat16
+    return validate_data(fitted, X, reset=reset, order="C", ensure_all_finite=False, dtype=[
+        np.float64, np.float32, np.float16, np.int8, np.uint8, np.int32])
+
+
+class Neighbours(BaseEstimator):
+    """What the three searches have in common."""
+
+    def _running(self):
+        return running(self.n_jobs, device=getattr(self, "device", "cpu"), verbose=self.verbose)
+
+    def _index_of(self):
+        check_is_fitted(self, "index_")
+        return self.index_
+
+    def _k(self, n_neighbors):
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        if k < 1:
+            raise UsageError(f"n_neighbors: found {k}, expected 1 or more")
+        return min(int(k), max(1, self.index_.rows))
+
+    def _found(self, found, return_distance):
+        values, rows = found
+        return (values, rows) if return_distance else rows
+
+    def __getstate__(self):
+        """The index as the bytes of its file."""
+        state = dict(super().__getstate__())
+        if "index_" in state:
+            with tempfile.TemporaryDirectory() as folder:
+                self.save(f"{folder}/index")
+                state["index_"] = pathlib.Path(folder, "index").read_bytes()
+        return state
+
+    def __setstate__(self, state):
+        state = dict(state)
+        index = state.pop("index_", None)
+        super().__setstate__(state)
+        if index is not None:
+            with tempfile.TemporaryDirectory() as folder:
+                pathlib.Path(folder, "index").write_bytes(index)
+                self._open(f"{folder}/index")
+
+    def _in_range(self, found, return_distance):
+        begin, values, rows = found
+        rows = np.split(rows, begin[1:-1])
+        return (np.split(values, begin[1:-1]), rows) if return_distance else rows
+
+
+class DenseNeighbors(Neighbours):
+    """Exact nearest rows among dense vectors, as `rulerank search dense` finds them.
+
+    Rows of float32, float16, bfloat16, int8 and uint8 are searched as they are, and not copied; doubles
+    are rounded to float32.
+
+    Parameters
+    ----------
+    n_neighbors : int
+    metric : {"l2", "ip", "cosine"}; values of ip and cosine are similarities, larger first
+    engine : {"auto", "flat", ...}
+    device, n_jobs, verbose : as of `RuleRanker`
+    """
+
+    def __init__(self, n_neighbors=5, *, metric="l2", engine="auto", device="cpu", n_jobs=None, verbose=False):
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.engine = engine
+        self.device = device
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """X : array [rows x dimensions], or an object of DLPack."""
+        X = rows_of(self, X, reset=True)
+        with self._running() as run:
+            self.index_ = _core.DenseIndex.build(run, X, self.metric, self.engine)
+        return self
+
+    def _open(self, path):
+        with self._running() as run:
+            self.index_ = _core.DenseIndex.open(run, str(path), self.engine)
+
+    def _filter(self, rows):
+        if rows is None:
+            return np.empty(0, np.uint64)
+        rows = np.asarray(rows)
+        if rows.dtype != bool or rows.shape != (self.index_.rows,):
+            raise UsageError(f"filter: found {rows.dtype} of the shape {rows.shape}, expected a bool for each of "
+                             f"{self.index_.rows} rows")
+        words = np.zeros(-(-len(rows) // 64) * 8, np.uint8)
+        packed = np.packbits(rows, bitorder="little")
+        words[:len(packed)] = packed
+        return words.view(np.uint64)
+
+    def kneighbors(self, X, n_neighbors=None, return_distance=True, *, filter=None):
+        """(values, rows), both [queries x k], nearest first, equally near ones by rising row. Behind the
+        last neighbour -1 and NaN. `filter` [rows]: a bool, which rows may be found."""
+        index = self._index_of()
+        with self._running() as run:
+            return self._found(index.search(run, rows_of(self, X), self._k(n_neighbors), self._filter(filter)),
+                               return_distance)
+
+    def radius_neighbors(self, X, radius, return_distance=True, *, filter=None):
+        """Of each query all rows at most `radius` away, or with ip and cosine at least as similar: lists of
+        arrays, values and rows."""
+        index = self._index_of()
+        with self._running() as run:
+            return self._in_range(index.search_range(run, rows_of(self, X), radius, self._filter(filter)),
+                                  return_distance)
+
+    def save(self, path):
+        """Writes the index file, which `--index` of the program reads."""
+        with self._running() as run:
+            self._index_of().save(run, str(path))
+
+    @classmethod
+    def load(cls, path, **params):
+        """An index that `save` or the program wrote; its rows are mapped."""
+        made = cls(**params)
+        made._open(path)
+        made.metric = {"inner_product": "ip"}.get(made.index_.metric, made.index_.metric)
+        made.n_features_in_ = made.index_.dimensions
+        return made
+
+
+class MetricNeighbors(Neighbours):
+    """Exact nearest objects of a metric space, as `rulerank search metric` finds them: vectors, words, or
+    any objects under a callable.
+
+    Parameters
+    ----------
+    n_neighbors : int
+    metric : {"l1", "l2", "linf", "angular"} of vectors, "edit" of words, or a callable of two objects that
+        returns their distance, a metric
+    index : {"auto", "brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt"}
+    bucket, alpha : of the index; bucket 0: what suits its type
+    n_jobs, verbose : as of `RuleRanker`
+    """
+
+    def __init__(self, n_neighbors=5, *, metric="l2", index="auto", bucket=0, alpha=0.4, n_jobs=None,
+                 verbose=False):
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.index = index
+        self.bucket = bucket
+        self.alpha = alpha
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """X : array [rows x dimensions]; words; or objects."""
+        options = _core.MetricOptions(self.index, self.bucket, self.alpha)
+        with self._running() as run:
+            if callable(self.metric):
+                self.index_ = _core.MetricIndex.of_objects(run, list(X), self.metric, options)
+            elif self.metric == "edit":
+                self.index_ = _core.MetricIndex.of_words(run, self._words(X), options)
+            else:
+                X = rows_of(self, X, reset=True)
+                self.index_ = _core.MetricIndex.of_vectors(run, X, self.metric, options)
+        return self
+
+    @staticmethod
+    def _words(X):
+        if isinstance(X, str):
+            raise UsageError("X: found a text, expected a list of words")
+        words = list(X)
+        for i, word in enumerate(words):
+            if not isinstance(word, str):
+                raise UsageError(f"X: found {word!r} at {i}, expected a word")
+        return words
+
+    def _queries(self, X):
+        if self.index_.kind == "vectors":
+            return rows_of(self, X)
+        return self._words(X) if self.index_.kind == "words" else list(X)
+
+    def kneighbors(self, X, n_neighbors=None, return_distance=True):
+        """(distances, rows), both [queries x k], nearest first, equally near ones by rising row."""
+        index = self._index_of()
+        with self._running() as run:
+            return self._found(index.search(run, self._queries(X), self._k(n_neighbors)), return_distance)
+
+    def radius_neighbors(self, X, radius, return_distance=True):
+        """Of each query all objects at most `radius` away: lists of arrays, distances and rows."""
+        index = self._index_of()
+        with self._running() as run:
+            return self._in_range(index.search_range(run, self._queries(X), radius), return_distance)
+
+    def save(self, path):
+        """Writes the index file, which `--index` of the program reads; not of objects under a callable."""
+        with self._running() as run:
+            self._index_of().save(run, str(path))
+
+    @classmethod
+    def load(cls, path, **params):
+        """An index that `save` or the program wrote."""
+        made = cls(**params)
+        made._open(path)
+        return made
+
+    def _open(self, path):
+        with self._running() as run:
+            self.index_ = _core.MetricIndex.open(run, str(path))
+
+
+class TextNeighbors(Neighbours):
+    """Exact nearest documents of text, as `rulerank search text` finds them. It is not pickled: the program
+    writes index files, which `load` maps.
+
+    Parameters
+    ----------
+    n_neighbors : int
+    weighting : SMART's letters for documents and queries as "lnc.ltc", or "bm25"
+    stop_words : "smart", "none" or "file:PATH"
+    stemmer : "english", "porter", "german", ... or "none"
+    fold : case and accents are taken off
+    numbers : keep words without a letter
+    min_documents, max_share : drop terms of fewer documents, or of a larger share of them
+    k1, b : of bm25
+    engine : {"auto", "tiles", "mt", ...}
+    device, n_jobs, verbose : as of `RuleRanker`
+    """
+
+    def __init__(self, n_neighbors=5, *, weighting="lnc.ltc", stop_words="smart", stemmer="english", fold=True,
+                 numbers=True, min_documents=1, max_share=1.0, k1=1.2, b=0.75, engine="auto", device="cpu",
+                 n_jobs=None, verbose=False):
+        self.n_neighbors = n_neighbors
+        self.weighting = weighting
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.fold = fold
+        self.numbers = numbers
+        self.min_documents = min_documents
+        self.max_share = max_share
+        self.k1 = k1
+        self.b = b
+        self.engine = engine
+        self.device = device
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None, *, ids=None):
+        """X : texts. `ids` : of the documents; default: their numbers."""
+        options = _core.TextOptions(self.weighting, self.stop_words, self.stemmer, self.fold, self.numbers,
+                                    self.min_documents, self.max_share, self.k1, self.b)
+        texts = self._texts(X)
+        ids = [] if ids is None else [str(one) for one in ids]
+        if ids and len(ids) != len(texts):
+            raise UsageError(f"ids: found {len(ids)}, expected one for each of {len(texts)} documents")
+        with self._running() as run:
+            self.index_ = _core.TextIndex.build(run, texts, ids, options, self.engine)
+        return self
+
+    def __getstate__(self):
+        return BaseEstimator.__getstate__(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+    @staticmethod
+    def _texts(X):
+        if isinstance(X, str):
+            raise UsageError("X: found a text, expected a list of texts")
+        texts = list(X)
+        for i, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise UsageError(f"X: found {text!r} at {i}, expected a text")
+        return texts
+
+    @property
+    def ids_(self):
+        """The ids of the documents."""
+        return np.asarray(self._index_of().ids)
+
+    def kneighbors(self, X, n_neighbors=None, return_distance=True, *, pad=False):
+        """(similarities, rows), both [queries x k], nearest first: documents that share a term with the
+        query, behind the last one -1 and NaN. `pad`: filled up with others."""
+        index = self._index_of()
+        with self._running() as run:
+            return self._found(index.search(run, self._texts(X), self._k(n_neighbors), pad), return_distance)
+
+    @classmethod
+    def load(cls, path, **params):
+        """An index file that `rulerank search text --index` wrote; it is mapped."""
+        made = cls(**params)
+        with made._running() as run:
+            made.index_ = _core.TextIndex.open(run, str(path), made.engine)
+        return made

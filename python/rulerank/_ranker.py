@@ -1,0 +1,257 @@
+import inspect
+import threading
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _core
+from ._data import dataset_of, is_frame, qid_array, queries_of, split_qid
+from ._discretizer import READING, discretizer_options
+from ._evaluation import evaluate
+from ._explanation import explanation_of
+from ._run import running
+from .exceptions import UsageError
+
+KINDS = ("rules", "scorecard", "linear")
+# The kinds of members that a parameter is of.
+KINDS_OF = {"rule_size": ("rules",), "min_support": ("rules",), "min_confidence": ("rules",),
+            "support_weight": ("rules",), "smoothing": ("rules",), "feature_share": ("rules",),
+            "method": ("rules", "scorecard"), "bins": ("rules", "scorecard"),
+            "loss": ("scorecard",), "points_penalty": ("scorecard",), "smoothness": ("scorecard",),
+            "strength": ("linear",)}
+
+
+class PreparedScorers:
+    """A model made ready to score: once, whichever thread comes first. Copies and pickles begin anew."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._key = self._scorer = None
+
+    def get(self, run, model, engine, device):
+        with self._lock:
+            if self._key != (engine, device):
+                self._scorer = _core.Scorer(run, model, engine)
+                self._key = engine, device
+            return self._scorer
+
+    def __reduce__(self):
+        return PreparedScorers, ()
+
+
+class RuleRanker(BaseEstimator):
+    """Ranks documents by association rules and other members that a person can read, as `rulerank fit` and
+    `rank` do: the same numbers, bit for bit.
+
+    Parameters
+    ----------
+    members : "recommended" or kinds of members: rules, scorecard, linear, as a list or "rules,linear"
+        Their standardized scores are averaged. recommended: what is best for labels like those of `fit`;
+        `recommendation_` says what and why.
+    rule_size, min_support, min_confidence, support_weight, smoothing, feature_share
+        Of rules: items of a rule with its consequent; when a rule is valid; W of an itemset's weight n^W;
+        A of the confidence (n_r + A prior_r) / (n + A); the share of the features that rules are made of.
+    method, bins, norm, missing_values, unlisted
+        How features become items, as of `Discretizer`.
+    cuts : `Discretizer.cuts_`, instead of these
+    loss, points_penalty, smoothness
+        Of a scorecard: {"pair", "list", "point"}; numbers, or points_penalty="cross-fit" for both.
+    strength : number or "cross-fit", of the ridge of linear members
+    folds : of cross-fitting
+    engine : {"auto", "lrar", "project", ...}, what counts rules; all give the same bits
+    qid_column : str or int or None
+        The column of X with query ids: in frames by name, in arrays by number. It is no feature.
+    device : "cpu", "cuda" or "cuda:0,1"
+    n_jobs : int, CPU threads; None or -1: all that the process may use. No result depends on it
+    random_state : int, deals folds
+    verbose : True for progress bars; or a callable that gets stage, done and total, False stops the work
+
+    Attributes
+    ----------
+    model_ : the fitted model; pickles hold the bytes of its file
+    recommendation_ : dict, with members="recommended": name, members, reason
+    feature_importances_ : array [features]
+    """
+
+    def __init__(self, members="recommended", *, rule_size=3, min_support=1, min_confidence=0.001,
+                 support_weight=0.0, smoothing=0.0, feature_share=1.0, method="tube", bins=10, norm="none",
+                 missing_values="item", unlisted="zero", cuts=None, loss="pair", points_penalty=1e-4,
+                 smoothness=0.1, strength=10.0, folds=5, engine="auto", qid_column="qid", device="cpu",
+                 n_jobs=None, random_state=1, verbose=False):
+        self.members = members
+        self.rule_size = rule_size
+        self.min_support = min_support
+        self.min_confidence = min_confidence
+        self.support_weight = support_weight
+        self.smoothing = smoothing
+        self.feature_share = feature_share
+        self.method = method
+        self.bins = bins
+        self.norm = norm
+        self.missing_values = missing_values
+        self.unlisted = unlisted
+        self.cuts = cuts
+        self.loss = loss
+        self.points_penalty = points_penalty
+        self.smoothness = smoothness
+        self.strength = strength
+        self.folds = folds
+        self.engine = engine
+        self.qid_column = qid_column
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _running(self):
+        return running(self.n_jobs, self.random_state, self.device, self.verbose)
+
+    def _kinds(self):
+        kinds = self.members.split(",") if isinstance(self.members, str) else list(self.members)
+        if kinds != ["recommended"]:
+            for kind in kinds:
+                if kind not in KINDS or kinds.count(kind) > 1:
+                    raise UsageError(f"members: found {kind!r}, expected some of {', '.join(KINDS)}, each "
+                                     "once, or recommended")
+        for name, parameter in inspect.signature(type(self)).parameters.items():
+            if name in KINDS_OF and getattr(self, name) != parameter.default \
+                    and not set(KINDS_OF[name]) & set(kinds):
+                raise UsageError(f"{name}: found {getattr(self, name)!r}, and no member is of the kind "
+                                 f"{' or '.join(KINDS_OF[name])}: members is {self.members!r}")
+        return kinds
+
+    def _recipes(self, train):
+        kinds = self._kinds()
+        cutting = discretizer_options(self)
+        if kinds == ["recommended"]:
+            name, members, reason, recipes = _core.recommend(train, cutting, self.cuts)
+            self.recommendation_ = {"name": name, "members": members, "reason": reason}
+            return recipes
+
+        def number(name):
+            value = getattr(self, name)
+            return None if isinstance(value, str) and value == "cross-fit" else value
+
+        make = {
+            "rules": lambda: _core.rules_recipe(
+                cutting, self.cuts, self.rule_size, self.min_support, self.min_confidence,
+                self.support_weight, self.smoothing, self.feature_share),
+            "scorecard": lambda: _core.scorecard_recipe(
+                cutting, self.cuts, self.loss, number("points_penalty"), self.smoothness, self.folds),
+            "linear": lambda: _core.linear_recipe(cutting, number("strength"), self.folds)}
+        return [make[kind]() for kind in kinds]
+
+    def fit(self, X, y, qid=None):
+        """Fits the members.
+
+        X : array, CSR matrix or frame [rows x features]; NaN is a missing value
+        y : labels [rows], 0 or more; -1: not labelled, such a row counts where no label is read
+        qid : query ids [rows], integers or text, in any order; None: as `qid_column` says, else one query
+        """
+        X, qid = split_qid(X, qid, self.qid_column)
+        X, y = validate_data(self, X, y, y_numeric=True, **READING)
+        with self._running() as run:
+            train = dataset_of(run, X, queries_of(qid, X.shape[0]), y,
+                               getattr(self, "feature_names_in_", None))
+            self.model_ = _core.fit(run, train, self._recipes(train))
+        self._scorers = PreparedScorers()
+        return self
+
+    def _scorer(self, run):
+        return self._scorers.get(run, self.model_, self.engine, self.device)
+
+    def _documents(self, run, X, qid):
+        names = getattr(self, "feature_names_in_", None)
+        if names is None and is_frame(X) and self.model_.feature_names:
+            names, X = list(X.columns), X.to_numpy()  # of a model that was read from a file
+        X = validate_data(self, X, reset=False, **READING)
+        queries = queries_of(qid, X.shape[0])
+        return dataset_of(run, X, queries, names=names), queries
+
+    def predict(self, X, qid=None):
+        """Scores [rows], larger is better. With several members, and with linear ones, a score is relative
+        to the other rows of its query."""
+        check_is_fitted(self)
+        X, qid = split_qid(X, qid, self.qid_column)
+        with self._running() as run:
+            documents, queries = self._documents(run, X, qid)
+            return queries.ungrouped(self._scorer(run).score(run, documents))
+
+    def score(self, X, y, qid=None, *, metric="NDCG@10", profile="letor", **parts):
+        """The mean of a measure over the queries."""
+        scores = self.predict(X, qid)
+        _, qid = split_qid(X, qid, self.qid_column)
+        return next(iter(evaluate(y, scores, qid, metric, profile=profile, n_jobs=self.n_jobs,
+                                  **parts).values()))
+
+    def explain(self, X, row=None, qid=None, *, against=None, top=20):
+        """Why row `row` of X has its score: among the rows of its query. Default: the first of the ranking,
+        where X is one query. `against`: another row of the query, and what puts `row` above it. Of rules
+        those `top` that move the score most each way. Returns an Explanation."""
+        check_is_fitted(self)
+        X, qid = split_qid(X, qid, self.qid_column)
+        rows = np.arange(X.shape[0])
+        if qid is not None:
+            qid = qid_array(qid, len(rows))
+            if row is None and len(rows) and (qid != qid[0]).any():
+                raise UsageError("row: found None, expected a row: X has several queries")
+            rows = np.flatnonzero(qid == qid[0 if row is None else row])
+        place = {int(of): i for i, of in enumerate(rows)}
+        for name, value in (("row", row), ("against", against)):
+            if value is not None and value not in place:
+                raise UsageError(f"{name}: found {value}, expected a row of the query")
+        X = X.iloc[rows] if is_frame(X) else X[rows]
+        with self._running() as run:
+            query, _ = self._documents(run, X, None)
+            found = self._scorer(run).explain(run, query, None if row is None else place[row],
+                                              None if against is None else place[against], top)
+        return explanation_of(found, int(rows[found["document"]]), against)
+
+    @property
+    def feature_importances_(self):
+        """[features] How far each feature moves scores of the training rows, as a share of what all move:
+        what `rulerank inspect` prints of each member, added up to 1; the mean of the members."""
+        try:
+            check_is_fitted(self)
+        except NotFittedError as error:
+            raise AttributeError("feature_importances_: the ranker is not fitted") from error
+        with self._running() as run:
+            members = _core.importances(run, self.model_, 1000)
+        numbers = [number for member in members for number, _ in member]
+        columns = max([getattr(self, "n_features_in_", 0), *numbers])
+        moved = np.zeros((len(members), columns))
+        for k, member in enumerate(members):
+            for number, value in member:
+                moved[k, number - 1] = value
+            moved[k] /= moved[k].sum() or 1
+        mean = moved.mean(axis=0)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return mean
+        there = np.empty(columns)
+        there[np.argsort(np.array([str(n).encode() for n in names], dtype=object), kind="stable")] = mean
+        return there
+
+    def save(self, path):
+        """Writes the model file, which `--model` of the program reads."""
+        check_is_fitted(self)
+        self.model_.write(str(path))
+
+    @classmethod
+    def load(cls, path, **params):
+        """A ranker by a model file that `save` or `rulerank fit` wrote."""
+        model = _core.Model.read(str(path))
+        made = cls(",".join(dict.fromkeys(model.kinds)), **params)
+        made.model_ = model
+        made._scorers = PreparedScorers()
+        return made
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags

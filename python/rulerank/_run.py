@@ -1,0 +1,59 @@
+"""Where work runs: threads, seed, device, progress bars."""
+
+import contextlib
+import os
+
+from sklearn.utils import check_random_state
+
+from . import _core
+from .exceptions import UsageError
+
+
+class ProgressBars:
+    """A tqdm bar for the stage that runs."""
+
+    def __init__(self):
+        self._stage, self._bar = None, None
+
+    def __call__(self, stage, done, total):
+        from tqdm.auto import tqdm
+
+        if stage != self._stage:
+            self.close()
+            self._stage, self._bar = stage, tqdm(desc=stage, total=total or None)
+        self._bar.update(done - self._bar.n)
+        return True
+
+    def close(self):
+        if self._bar is not None:
+            self._bar.close()
+        self._stage, self._bar = None, None
+
+
+def threads_of(n_jobs):
+    """None and -1: all that the process may use, which the library calls 0."""
+    if n_jobs is None or n_jobs == -1:
+        return 0
+    if n_jobs == 0:
+        raise UsageError("n_jobs: found 0, expected a number of threads, None or -1")
+    return n_jobs if n_jobs > 0 else max(1, len(os.sched_getaffinity(0)) + 1 + n_jobs)
+
+
+def seed_of(random_state):
+    if random_state is None:
+        return 1
+    if isinstance(random_state, int):
+        return random_state
+    return int(check_random_state(random_state).randint(2**31))
+
+
+@contextlib.contextmanager
+def running(n_jobs=None, random_state=1, device="cpu", verbose=False):
+    """The settings of a call. `verbose`: True for progress bars, or a callable that gets stage, done and
+    total (0: not known) and returns False to stop the work."""
+    bars = ProgressBars() if verbose is True else None
+    try:
+        yield _core.RunSettings(threads_of(n_jobs), seed_of(random_state), device, bars or verbose or None)
+    finally:
+        if bars is not None:
+            bars.close()

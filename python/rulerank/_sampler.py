@@ -1,0 +1,190 @@
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _core
+from ._data import dataset_of, queries_of, split_qid, whole_labels
+from ._discretizer import READING, discretizer_options
+from ._run import running
+from .exceptions import UsageError
+
+
+class SelectiveSampler(BaseEstimator):
+    """Chooses the few rows that are worth a label, as `rulerank reduce` does: the same ones.
+
+    With all labels at hand, `fit(X, y)` samples at once. With a person in the loop, `fit(X)` begins, and
+    then ::
+
+        while not sampler.finished_:
+            rows = sampler.query(10)
+            sampler.teach([ask(row) for row in rows])
+
+    What has been labelled so far is always the sample of some budget: a ranker can be fitted to
+    `sample_indices_` after any `teach`.
+
+    Parameters
+    ----------
+    rule_size, min_support, min_confidence : the rules that a row is to bring, as of `RuleRanker`
+    partitions : int or "auto", of the features: one for every 12 that have items
+    feature_order : {"chi2", "label", "none"}, in which features are dealt into partitions
+    max_documents : int, rows to choose at most; 0: no budget
+    whole_queries : choose queries, with all their rows, instead of rows
+    method, bins, norm, missing_values, unlisted : how features become items, as of `Discretizer`
+    cuts : `Discretizer.cuts_`, instead of these
+    engine, qid_column, device, n_jobs, random_state, verbose : as of `RuleRanker`
+
+    Attributes
+    ----------
+    sample_indices_ : array, the rows chosen so far, ascending
+    choices_ : DataFrame, a row a choice: row, partition, iteration, and its rules then
+    labels_ : array [rows], the labels known so far; -1: none
+    finished_ : bool, whether no row is worth a label any more
+    cuts_ : the cuts, for `RuleRanker(cuts=...)`
+    """
+
+    def __init__(self, *, rule_size=4, min_support=1, min_confidence=0.001, partitions="auto",
+                 feature_order="chi2", max_documents=0, whole_queries=False, method="tube", bins=10,
+                 norm="none", missing_values="item", unlisted="zero", cuts=None, engine="auto",
+                 qid_column="qid", device="cpu", n_jobs=None, random_state=1, verbose=False):
+        self.rule_size = rule_size
+        self.min_support = min_support
+        self.min_confidence = min_confidence
+        self.partitions = partitions
+        self.feature_order = feature_order
+        self.max_documents = max_documents
+        self.whole_queries = whole_queries
+        self.method = method
+        self.bins = bins
+        self.norm = norm
+        self.missing_values = missing_values
+        self.unlisted = unlisted
+        self.cuts = cuts
+        self.engine = engine
+        self.qid_column = qid_column
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _running(self):
+        return running(self.n_jobs, self.random_state, self.device, self.verbose)
+
+    def _options(self, queries):
+        begin = np.concatenate(([0], np.cumsum(queries.sizes))).tolist() if self.whole_queries else []
+        if self.partitions != "auto" and (isinstance(self.partitions, str) or self.partitions < 1):
+            raise UsageError(f"partitions: found {self.partitions!r}, expected auto or a number from 1")
+        return _core.SamplerOptions(self.rule_size, self.min_support, self.min_confidence,
+                                    0 if self.partitions == "auto" else self.partitions, self.feature_order,
+                                    self.max_documents, begin, self.engine)
+
+    def fit(self, X, y=None, qid=None):
+        """Begins the sampling of the rows of X, and completes it where all of them have a label.
+
+        X : array, CSR matrix or frame [rows x features]
+        y : labels [rows]; -1: not labelled yet; None: no row is
+        qid : query ids [rows]; with `whole_queries` and `norm` they matter
+        """
+        X, qid = split_qid(X, qid, self.qid_column)
+        X = validate_data(self, X, **READING)
+        labels = np.full(X.shape[0], -1, np.int32) if y is None else whole_labels(y)
+        if len(labels) != X.shape[0]:
+            raise UsageError(f"y: found {len(labels)} labels, expected one for each of {X.shape[0]} rows")
+        self._queries = queries_of(qid, X.shape[0])
+        self.labels_ = labels.copy()
+        self._asked, self._given = np.empty(0, np.int64), []
+        self._work = None
+        with self._running() as run:
+            pool = dataset_of(run, X, self._queries, labels, getattr(self, "feature_names_in_", None))
+            self.cuts_ = self.cuts or _core.fit_cuts(run, pool, discretizer_options(self))
+            options = self._options(self._queries)
+            if len(labels) and labels.min() >= 0:
+                self._take(_core.reduce(run, pool, self.cuts_, options))
+            else:
+                self._work = _core.Labelling(run, pool, self.cuts_, options)
+                self._take(self._work.take())
+        return self
+
+    def _take(self, sample):
+        documents, choices = sample
+        self.sample_indices_ = np.sort(self._rows(documents))
+        self._choices = np.column_stack([self._rows(choices[:, 0]), choices[:, 1:]])
+
+    def _rows(self, documents):
+        order = self._queries.order
+        return documents if order is None else order[documents]
+
+    @property
+    def choices_(self):
+        import pandas as pd
+
+        return pd.DataFrame(self._choices, columns=["row", "partition", "iteration", "rules"])
+
+    @property
+    def finished_(self):
+        return self._work is None or self._work.finished
+
+    def _labelling(self):
+        check_is_fitted(self, "cuts_")
+        if self._work is None:
+            raise UsageError("the sample is complete: all rows have a label, or it was pickled")
+        return self._work
+
+    def query(self, batch=1):
+        """The next rows that want a label, at most `batch`; none where the sample is complete. Beyond the
+        first they are asked for as far as guesses of the labels before them say: a label for one that
+        turns out not to be chosen is not used."""
+        if batch < 1:
+            raise UsageError(f"batch: found {batch}, expected 1 or more")
+        check_is_fitted(self, "cuts_")
+        if self.finished_:
+            return np.empty(0, np.int64)
+        with self._running() as run:
+            self._asked = self._rows(self._labelling().batch(run, batch))
+        return self._asked.copy()
+
+    def teach(self, labels, rows=None):
+        """Gives labels of 0 or more for the rows of the last `query`, or for `rows`; None or -1 leaves a
+        row out of the sample for good."""
+        work = self._labelling()
+        rows = self._asked if rows is None else np.atleast_1d(rows)
+        labels = np.atleast_1d(np.asarray(labels, dtype=object))
+        if labels.shape != rows.shape:
+            raise UsageError(f"labels: found {labels.size}, expected one for each of {rows.size} rows asked about")
+        order = self._queries.order
+        documents = rows if order is None else np.argsort(order)[rows]
+        with self._running() as run:
+            for row, document, label in zip(rows, documents, labels):
+                left_out = label is None or label == -1
+                if not left_out and int(label) != label:
+                    raise UsageError(f"labels: found {label!r}, expected a whole number, or None")
+                work.answer(run, int(document), None if left_out else int(label))
+                self.labels_[row] = -1 if left_out else int(label)
+            self._given += rows.tolist()
+            self._asked = np.empty(0, np.int64)
+            self._take(work.take())
+        return self
+
+    def undo(self):
+        """Takes the last label back; False where there is none."""
+        with self._running() as run:
+            undone = self._labelling().undo(run)
+            self._take(self._work.take())
+        if undone:
+            self.labels_[self._given.pop()] = -1
+        return undone
+
+    def outlook(self, next=10):
+        """What more labels would bring, by guesses: a dict of `rules` over the sample as it is,
+        `next_rules` that the next `next` rows would add, `documents` still to be asked about, with bounds."""
+        with self._running() as run:
+            return self._labelling().outlook(run, next)
+
+    def __getstate__(self):
+        return dict(super().__getstate__()) | ({"_work": None} if hasattr(self, "_work") else {})
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.positive_only = True
+        return tags

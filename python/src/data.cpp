@@ -1,0 +1,272 @@
+#include "python/src/data.hpp"
+
+#include "core/output_file.hpp"
+#include "datasets/arrays.hpp"
+#include "datasets/svmlight.hpp"
+#include "python/src/run.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace rulerank::python {
+
+namespace {
+
+using namespace nb::literals;
+
+template <class T>
+using input_matrix = nb::ndarray<T const, nb::ndim<2>, nb::device::cpu>;
+
+/// What documents have beside their values, as Python gives it.
+struct about_documents {
+  input_vector<std::int32_t> labels;
+  std::vector<std::size_t> group_sizes;  ///< empty: one query
+  std::vector<std::string> qids;         ///< of the groups
+  std::vector<std::string> names;        ///< of the columns; empty: numbers from 1
+  std::vector<std::string> ids;          ///< of the documents; empty: none
+  std::vector<std::string> comments;     ///< of the documents; empty: none
+};
+
+/// The data set with the names of its groups and features; features are numbered as in a file with
+/// these names, in the order of their bytes.
+datasets::dataset named(datasets::dataset data, about_documents const& about) {
+  if (!about.qids.empty()) {
+    if (about.qids.size() != data.queries.size())
+      throw usage_error("found names of " + std::to_string(about.qids.size()) +
+                        " queries, expected one for each of " +
+                        std::to_string(data.queries.size()));
+    for (std::size_t q = 0; q < about.qids.size(); ++q) data.queries[q].qid = about.qids[q];
+  }
+  if (about.names.empty()) return data;
+  std::vector<std::string> sorted = about.names;
+  std::ranges::sort(sorted);
+  datasets::feature_names numbers;
+  for (std::size_t f = 0; f < sorted.size(); ++f) {
+    data.names[static_cast<std::uint32_t>(f + 1)] = about.names[f];
+    numbers[static_cast<std::uint32_t>(f + 1)] = sorted[f];
+  }
+  return datasets::renumbered(std::move(data), numbers);
+}
+
+template <class Rows>
+datasets::dataset made(context const& ctx, Rows const& rows, about_documents const& about) {
+  std::vector<std::string_view> const ids(about.ids.begin(), about.ids.end());
+  std::vector<std::string_view> const comments(about.comments.begin(), about.comments.end());
+  datasets::document_arrays arrays;
+  arrays.labels = span_of(about.labels);
+  arrays.group_sizes = about.group_sizes;
+  arrays.ids = ids;
+  arrays.comments = comments;
+  arrays.name = "X";
+  return named(datasets::make_dataset(ctx, rows, arrays), about);
+}
+
+template <class T>
+documents dense(run_settings const& how, input_matrix<T> const& values,
+                about_documents const& about) {
+  if (values.shape(1) > 1 && values.stride(1) != 1)
+    throw usage_error("found columns apart, expected rows that lie together");
+  datasets::dense_rows<T> const rows{
+      values.data(), values.shape(0), values.shape(1),
+      std::max<std::size_t>(static_cast<std::size_t>(values.stride(0)), values.shape(1))};
+  return {run(how, [&](context const& ctx) { return made(ctx, rows, about); })};
+}
+
+template <class Index>
+documents sparse(run_settings const& how, input_vector<double> const& values,
+                 input_vector<Index> const& columns, input_vector<Index> const& row,
+                 about_documents const& about) {
+  datasets::csr_rows<double, Index> const rows{span_of(row), span_of(columns), span_of(values)};
+  return {run(how, [&](context const& ctx) { return made(ctx, rows, about); })};
+}
+
+/// The values of all documents [documents x columns]; what a line does not list is 0.
+nb::object dense_of(run_settings const& how, datasets::dataset const& data, std::size_t columns,
+                    std::uint32_t first) {
+  return matrix_of(run(how,
+                       [&](context const&) {
+                         std::vector<double> all(data.size() * columns);
+                         for (std::size_t d = 0; d < data.size(); ++d)
+                           for (datasets::feature_value const& one : data.document(d))
+                             if (one.feature - first < columns)
+                               all[d * columns + (one.feature - first)] = one.value;
+                         return all;
+                       }),
+                   data.size(), columns);
+}
+
+/// The same as compressed sparse rows: values, columns and where rows begin.
+auto csr_of(run_settings const& how, datasets::dataset const& data, std::size_t columns,
+            std::uint32_t first) {
+  std::vector<double> values;
+  std::vector<std::int64_t> column, begin{0};
+  run(how, [&](context const&) {
+    values.reserve(data.entries.size());
+    column.reserve(data.entries.size());
+    for (std::size_t d = 0; d < data.size(); ++d) {
+      for (datasets::feature_value const& one : data.document(d)) {
+        if (one.feature - first >= columns) continue;
+        values.push_back(one.value);
+        column.push_back(one.feature - first);
+      }
+      begin.push_back(static_cast<std::int64_t>(values.size()));
+    }
+  });
+  return std::tuple(array_of(std::move(values)), array_of(std::move(column)),
+                    array_of(std::move(begin)));
+}
+
+documents read(run_settings const& how, std::string const& path, bool zero_based, bool regroup,
+               std::optional<std::int32_t> unlabelled, std::string group_file,
+               bool fractional_labels, std::vector<std::string>& warnings) {
+  datasets::read_options options;
+  options.zero_based = zero_based;
+  options.regroup = regroup;
+  options.unlabelled = unlabelled;
+  options.unlabelled_option = "unlabelled";
+  options.group_file = std::move(group_file);
+  options.fractional_labels = fractional_labels;
+  return {run(how, [&](context const& ctx) {
+    return datasets::read_dataset(ctx, path, options,
+                                  [&](std::string const& message) { warnings.push_back(message); });
+  })};
+}
+
+/// The qids of all documents: as integers where each is one, as Python writes it, else as text.
+nb::object qids_of(datasets::dataset const& data) {
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(data.size());
+  for (datasets::query_group const& query : data.queries) {
+    std::int64_t number = 0;
+    auto const [end, status] =
+        std::from_chars(query.qid.data(), query.qid.data() + query.qid.size(), number);
+    if (status != std::errc{} || end != query.qid.data() + query.qid.size() ||
+        std::to_string(number) != query.qid) {
+      nb::list texts;
+      for (datasets::query_group const& one : data.queries)
+        for (std::size_t d = one.begin; d < one.end; ++d) texts.append(one.qid);
+      return texts;
+    }
+    numbers.insert(numbers.end(), query.size(), number);
+  }
+  return nb::cast(array_of(std::move(numbers)));
+}
+
+void write(run_settings const& how, documents const& of, std::string const& path) {
+  run(how, [&](context const&) {
+    output_file out(path);
+    datasets::write_svmlight(of.data, out);
+    out.commit();
+  });
+}
+
+/// The makers of one type of values.
+template <class T>
+void add_dense(nb::module_& to) {
+  to.def(
+      "dense_dataset",
+      [](run_settings const& how, input_matrix<T> const& values,
+         input_vector<std::int32_t> const& labels, std::vector<std::size_t> group_sizes,
+         std::vector<std::string> qids, std::vector<std::string> names,
+         std::vector<std::string> ids, std::vector<std::string> comments) {
+        return dense<T>(how, values,
+                        {labels, std::move(group_sizes), std::move(qids), std::move(names),
+                         std::move(ids), std::move(comments)});
+      },
+      "run"_a, "values"_a.noconvert(), "labels"_a, "group_sizes"_a, "qids"_a, "names"_a,
+      "ids"_a = std::vector<std::string>(), "comments"_a = std::vector<std::string>(),
+      "A data set of the rows of an array.");
+}
+
+template <class Index>
+void add_sparse(nb::module_& to) {
+  to.def(
+      "sparse_dataset",
+      [](run_settings const& how, input_vector<double> const& values,
+         input_vector<Index> const& columns, input_vector<Index> const& row,
+         input_vector<std::int32_t> const& labels, std::vector<std::size_t> group_sizes,
+         std::vector<std::string> qids, std::vector<std::string> names,
+         std::vector<std::string> ids, std::vector<std::string> comments) {
+        return sparse<Index>(how, values, columns, row,
+                             {labels, std::move(group_sizes), std::move(qids), std::move(names),
+                              std::move(ids), std::move(comments)});
+      },
+      "run"_a, "values"_a, "columns"_a.noconvert(), "row"_a.noconvert(), "labels"_a,
+      "group_sizes"_a, "qids"_a, "names"_a, "ids"_a = std::vector<std::string>(),
+      "comments"_a = std::vector<std::string>(), "A data set of compressed sparse rows.");
+}
+
+}  // namespace
+
+void add_data(nb::module_& to) {
+  nb::class_<documents>(to, "Dataset", "Documents in queries, as the library has them.")
+      .def("__len__", [](documents const& of) { return of.data.size(); })
+      .def_prop_ro("max_feature",
+                   [](documents const& of) {
+                     std::uint32_t most = 0;
+                     for (datasets::feature_value const& one : of.data.entries)
+                       most = std::max(most, one.feature);
+                     return most;
+                   })
+      .def_prop_ro("feature_names",
+                   [](documents const& of) {
+                     std::vector<std::string> names;
+                     for (auto const& [feature, name] : of.data.names) names.push_back(name);
+                     return names;
+                   })
+      .def("labels", [](documents const& of) { return array_of(std::vector(of.data.labels)); })
+      .def("fractional_labels",
+           [](documents const& of) { return array_of(std::vector(of.data.fractional_labels)); })
+      .def("qids", [](documents const& of) { return qids_of(of.data); })
+      .def("docids",
+           [](documents const& of) {
+             nb::list ids;
+             for (std::size_t d = 0; d < of.data.size(); ++d) ids.append(of.data.docid(d));
+             return ids;
+           })
+      .def("comments",
+           [](documents const& of) {
+             nb::list comments;
+             for (std::size_t d = 0; d < of.data.size(); ++d) comments.append(of.data.comment(d));
+             return comments;
+           })
+      .def(
+          "to_dense",
+          [](documents const& of, run_settings const& how, std::size_t columns,
+             std::uint32_t first) { return dense_of(how, of.data, columns, first); },
+          "run"_a, "columns"_a, "first"_a)
+      .def(
+          "to_csr",
+          [](documents const& of, run_settings const& how, std::size_t columns,
+             std::uint32_t first) { return csr_of(how, of.data, columns, first); },
+          "run"_a, "columns"_a, "first"_a);
+  add_dense<double>(to);
+  add_dense<float>(to);
+  add_sparse<std::int32_t>(to);
+  add_sparse<std::int64_t>(to);
+  to.def(
+      "read_dataset",
+      [](run_settings const& how, std::string const& path, bool zero_based, bool regroup,
+         std::optional<std::int32_t> unlabelled, std::string group_file, bool fractional_labels) {
+        std::vector<std::string> warnings;
+        documents of = read(how, path, zero_based, regroup, unlabelled, std::move(group_file),
+                            fractional_labels, warnings);
+        return std::tuple(std::move(of), warnings);
+      },
+      "run"_a, "path"_a, "zero_based"_a, "regroup"_a, "unlabelled"_a.none(), "group_file"_a,
+      "fractional_labels"_a, "The documents of a file, and warnings.");
+  to.def("write_dataset", &write, "run"_a, "dataset"_a, "path"_a);
+}
+
+}  // namespace rulerank::python

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "core/error.hpp"
+#include "datasets/dataset.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+// Documents and arrays between Python and the library.
+namespace rulerank::python {
+
+namespace nb = nanobind;
+
+/// Arrays that are read: of the host, without a copy.
+template <class T>
+using input_vector = nb::ndarray<T const, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+/// Arrays that are made: NumPy's.
+template <class T>
+using output_vector = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+/// The values as an array that owns them.
+template <class T>
+output_vector<T> array_of(std::vector<T>&& values) {
+  auto kept = std::make_unique<std::vector<T>>(std::move(values));
+  T* const data = kept->data();
+  std::size_t const size = kept->size();
+  nb::capsule const owner(kept.get(),
+                          [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  static_cast<void>(kept.release());
+  return output_vector<T>(data, {size}, owner);
+}
+
+/// The same in rows of `columns` values.
+template <class T>
+nb::object matrix_of(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
+  auto const flat = array_of(std::move(values));
+  return nb::cast(
+      nb::ndarray<nb::numpy, T, nb::ndim<2>>(flat.data(), {rows, columns}, nb::cast(flat)));
+}
+
+template <class T>
+std::span<T const> span_of(input_vector<T> const& values) {
+  return {values.data(), values.size()};
+}
+
+/// A data set that Python holds.
+struct documents {
+  datasets::dataset data;
+};
+
+/// The class Dataset, and what makes, reads and writes one.
+void add_data(nb::module_& to);
+
+}  // namespace rulerank::python

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "datasets/discretizer.hpp"
+
+#include <memory>
+
+#include <nanobind/nanobind.h>
+
+// Cuts and items between Python and the library.
+namespace rulerank::python {
+
+namespace nb = nanobind;
+
+/// Fitted cuts that Python holds, shared with the models that are fitted with them.
+struct fitted_cuts {
+  std::shared_ptr<datasets::discretizer const> cuts;
+};
+
+/// Documents as items that Python holds.
+struct item_table {
+  datasets::binned_dataset items;
+};
+
+/// The classes DiscretizerOptions, Cuts and Items, and what fits and applies cuts.
+void add_discretizer(nb::module_& to);
+
+}  // namespace rulerank::python

@@ -1,0 +1,186 @@
+#include "python/src/evaluation.hpp"
+
+#include "core/error.hpp"
+#include "eval/evaluate.hpp"
+#include "eval/significance.hpp"
+#include "python/src/data.hpp"
+#include "python/src/run.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace rulerank::python {
+
+namespace {
+
+using namespace nb::literals;
+
+/// A profile with the parts that are given; nothing else changes.
+eval::profile profile_of(std::string const& name, nb::dict const& parts) {
+  eval::profile p = eval::make_profile(name);
+  for (auto const& entry : parts) {
+    std::string const part = nb::cast<std::string>(entry.first);
+    nb::handle const value = entry.second;
+    auto const word = [&] { return nb::cast<std::string>(value); };
+    if (part == "gain")
+      p.gain = eval::gain_from(word());
+    else if (part == "discount")
+      p.discount = eval::discount_from(word());
+    else if (part == "no_relevant")
+      p.no_relevant = nb::cast<double>(value);
+    else if (part == "relevant_from")
+      p.relevant_from = nb::cast<double>(value);
+    else if (part == "short_list")
+      p.short_lists = eval::short_list_from(word());
+    else if (part == "ties")
+      p.ties = eval::tie_rule_from(word());
+    else if (part == "max_docs")
+      p.max_docs = nb::cast<std::size_t>(value);
+    else if (part == "max_label")
+      p.max_label = nb::cast<std::int32_t>(value);
+    else if (part == "rbp_persistence")
+      p.rbp_persistence = nb::cast<double>(value);
+    else if (part == "pfound_break")
+      p.pfound_break = nb::cast<double>(value);
+    else if (part == "prel")
+      p.prel = nb::cast<std::vector<double>>(value);
+    else
+      throw usage_error("found a part '" + part +
+                        "' of a profile, expected gain, discount, no_relevant, relevant_from, "
+                        "short_list, ties, max_docs, max_label, rbp_persistence, pfound_break or "
+                        "prel");
+  }
+  eval::check(p);
+  return p;
+}
+
+/// Labels in queries, as Python gives them.
+struct labelled_arrays {
+  input_vector<std::int32_t> labels;
+  input_vector<double> fractional;  ///< empty: labels are whole
+  std::vector<datasets::query_group> queries;
+
+  eval::labelled_queries view() const {
+    return {span_of(labels), queries, {}, span_of(fractional)};
+  }
+};
+
+std::vector<datasets::query_group> groups_of(std::vector<std::size_t> const& sizes,
+                                             std::vector<std::string> qids) {
+  std::vector<datasets::query_group> groups;
+  std::size_t begin = 0;
+  for (std::size_t q = 0; q < sizes.size(); ++q) {
+    groups.push_back({std::move(qids.at(q)), begin, begin + sizes[q]});
+    begin += sizes[q];
+  }
+  return groups;
+}
+
+eval::query_values evaluate(run_settings const& how, labelled_arrays const& test,
+                            input_vector<double> const& scores, std::string const& metrics,
+                            eval::profile const& p) {
+  auto const measures = eval::parse_measures(metrics);
+  return run(how, [&](context const& ctx) {
+    return eval::evaluate(ctx, test.view(), span_of(scores), measures, p);
+  });
+}
+
+std::vector<std::string> names_of(std::vector<eval::measure> const& measures) {
+  std::vector<std::string> names;
+  for (eval::measure const& one : measures) names.push_back(one.name());
+  return names;
+}
+
+nb::object test_of(std::optional<eval::corrected_test> const& test) {
+  if (!test) return nb::none();
+  return nb::make_tuple(test->statistic, test->p, test->p_holm);
+}
+
+nb::list compare(run_settings const& how, labelled_arrays const& test,
+                 std::vector<std::tuple<std::string, input_vector<double>>> const& systems,
+                 std::size_t reference, std::string const& metrics, eval::profile const& p,
+                 eval::comparison_options const& options) {
+  std::vector<eval::system_values> values;
+  for (auto const& [name, scores] : systems)
+    values.push_back({name, {evaluate(how, test, scores, metrics, p)}});
+  auto const compared =
+      run(how, [&](context const& ctx) { return eval::compare(ctx, values, reference, options); });
+  nb::list rows;
+  for (eval::comparison const& one : compared) {
+    nb::dict row;
+    row["system"] = one.system;
+    row["reference"] = one.reference;
+    row["metric"] = one.on.name();
+    row["queries"] = one.queries;
+    row["difference"] = one.difference;
+    row["wins"] = one.wins;
+    row["ties"] = one.ties;
+    row["losses"] = one.losses;
+    row["paired_t"] = test_of(one.paired_t);
+    row["fisher"] = test_of(one.fisher);
+    rows.append(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void add_evaluation(nb::module_& to) {
+  nb::class_<eval::profile>(to, "Profile", "The conventions that measures follow.")
+      .def(
+          "__init__",
+          [](eval::profile* self, std::string const& name, nb::dict parts) {
+            new (self) eval::profile(profile_of(name, parts));
+          },
+          "name"_a, "parts"_a)
+      .def("__str__", [](eval::profile const& p) { return eval::describe(p); });
+  nb::class_<labelled_arrays>(to, "LabelledQueries", "Labels in queries.")
+      .def(
+          "__init__",
+          [](labelled_arrays* self, input_vector<std::int32_t> labels,
+             input_vector<double> fractional, std::vector<std::size_t> const& group_sizes,
+             std::vector<std::string> qids) {
+            new (self) labelled_arrays{std::move(labels), std::move(fractional),
+                                       groups_of(group_sizes, std::move(qids))};
+          },
+          "labels"_a, "fractional"_a, "group_sizes"_a, "qids"_a);
+  to.def(
+      "metric_names",
+      [](std::string const& metrics) { return names_of(eval::parse_measures(metrics)); },
+      "metrics"_a);
+  to.def(
+      "evaluate",
+      [](run_settings const& how, labelled_arrays const& test, input_vector<double> const& scores,
+         std::string const& metrics, eval::profile const& p) {
+        eval::query_values found = evaluate(how, test, scores, metrics, p);
+        std::vector<double> means = found.averages();
+        std::size_t const queries = found.size(), measures = found.measures.size();
+        return std::tuple(names_of(found.measures), std::move(means),
+                          matrix_of(std::move(found.values), queries, measures));
+      },
+      "run"_a, "test"_a, "scores"_a, "metrics"_a, "profile"_a,
+      "The measures' names, their averages, and their values of each query.");
+  to.def(
+      "compare",
+      [](run_settings const& how, labelled_arrays const& test,
+         std::vector<std::tuple<std::string, input_vector<double>>> const& systems,
+         std::size_t reference, std::string const& metrics, eval::profile const& p, bool paired_t,
+         bool fisher, std::uint64_t permutations, bool over_report) {
+        return compare(how, test, systems, reference, metrics, p,
+                       {paired_t, fisher, permutations,
+                        over_report ? eval::holm_family::report : eval::holm_family::measure});
+      },
+      "run"_a, "test"_a, "systems"_a, "reference"_a, "metrics"_a, "profile"_a, "paired_t"_a,
+      "fisher"_a, "permutations"_a, "over_report"_a);
+}
+
+}  // namespace rulerank::python

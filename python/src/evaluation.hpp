@@ -1,0 +1,10 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace rulerank::python {
+
+/// The classes Profile and LabelledQueries, and what judges and compares scores.
+void add_evaluation(nanobind::module_& to);
+
+}  // namespace rulerank::python

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace rulerank::python {
+
+/// What finds frequent itemsets and association rules.
+void add_mining(nanobind::module_& to);
+
+}  // namespace rulerank::python

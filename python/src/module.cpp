@@ -1,0 +1,36 @@
+#include "core/devices.hpp"
+#include "core/machine.hpp"
+#include "python/src/data.hpp"
+#include "python/src/discretizer.hpp"
+#include "python/src/evaluation.hpp"
+#include "python/src/mining.hpp"
+#include "python/src/neighbours.hpp"
+#include "python/src/ranker.hpp"
+#include "python/src/run.hpp"
+#include "python/src/sampler.hpp"
+
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+NB_MODULE(_core, m) {
+  namespace python = rulerank::python;
+  m.doc() = "The library of rulerank; the package's own modules are what is meant to be used.";
+  python::add_run(m);
+  python::add_data(m);
+  python::add_discretizer(m);
+  python::add_evaluation(m);
+  python::add_ranker(m);
+  python::add_sampler(m);
+  python::add_mining(m);
+  python::add_neighbours(m);
+  m.def("commit", [] { return std::string(rulerank::commit()); });
+  m.def("devices", [] {
+    std::vector<std::string> names;
+    for (rulerank::device const& one : rulerank::list_devices().devices) names.push_back(one.name);
+    return names;
+  });
+}

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace rulerank::python {
+
+/// The classes DenseIndex, MetricIndex and TextIndex: exact search.
+void add_neighbours(nanobind::module_& to);
+
+}  // namespace rulerank::python

@@ -1,0 +1,431 @@
+#include "python/src/ranker.hpp"
+
+#include "core/error.hpp"
+#include "datasets/item_words.hpp"
+#include "l2r/explanation.hpp"
+#include "l2r/inspection.hpp"
+#include "l2r/model.hpp"
+#include "l2r/options.hpp"
+#include "l2r/recommended.hpp"
+#include "l2r/scorer.hpp"
+#include "python/src/data.hpp"
+#include "python/src/discretizer.hpp"
+#include "python/src/run.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace rulerank::python {
+
+namespace {
+
+using namespace nb::literals;
+using shared_cuts = std::shared_ptr<datasets::discretizer const>;
+
+/// A model that Python holds.
+struct fitted_model {
+  l2r::model model;
+};
+
+/// How to fit a member, as Python holds it.
+struct member_recipe {
+  l2r::recipe how;
+};
+
+shared_cuts shared(fitted_cuts const* given) {
+  return given != nullptr ? given->cuts : nullptr;
+}
+
+datasets::discretizer const* cuts_of(l2r::model_member const& member) {
+  if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) return rules->cuts.get();
+  if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) return card->cuts.get();
+  return nullptr;
+}
+
+/// The names of a model's features: its members learned from the same documents.
+datasets::feature_names const& names_of(l2r::model const& model) {
+  l2r::model_member const& first = model.members.front();
+  auto const* const cuts = cuts_of(first);
+  return cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(first).weights.names;
+}
+
+nb::object python_int(l2r::exact_integer const& of) {
+  return nb::steal(PyLong_FromString(of.str().c_str(), nullptr, 10));
+}
+
+/// `NAME`, or the number of a feature without a name.
+std::string feature_text(std::uint32_t feature, datasets::feature_names const& names) {
+  return datasets::name_of(feature, names);
+}
+
+// --- Explanations, as dictionaries and lists: rulerank/_explanation.py shows them
+// -----------------
+
+/// What words an explanation needs.
+struct wording {
+  std::vector<datasets::item_range> ranges;
+  datasets::feature_names const& names;
+
+  nb::list items(std::span<rules::item const> of) const {
+    nb::list words;
+    for (rules::item const one : of) words.append(datasets::words_of(ranges[one], names));
+    return words;
+  }
+};
+
+/// `denominator`: what `moved` of the rules is over.
+void add_rules(nb::list& to, l2r::moving_rules const& rules, l2r::exact_integer const& denominator,
+               wording const& words) {
+  for (l2r::document_rule const& rule : rules.most) {
+    nb::dict row;
+    row["antecedent"] = words.items(rule.antecedent);
+    row["label"] = rule.label;
+    row["support"] = rule.support;
+    row["documents"] = rule.documents;
+    row["confidence"] = static_cast<double>(rule.support) / rule.documents;
+    row["moves"] = l2r::quotient(rule.moved, denominator);
+    row["share"] = python_int(rule.share);
+    row["first"] = rule.first;
+    row["second"] = rule.second;
+    to.append(row);
+  }
+}
+
+nb::list items_of(l2r::moving_items const& of, l2r::exact_integer const& denominator,
+                  wording const& words) {
+  nb::list rows;
+  for (l2r::item_part const& part : of.items) {
+    nb::dict row;
+    row["item"] = datasets::words_of(words.ranges[part.item], words.names);
+    row["feature"] = feature_text(words.ranges[part.item].feature, words.names);
+    row["rules"] = part.rules;
+    row["moves"] = l2r::quotient(part.moved, denominator * of.split);
+    rows.append(row);
+  }
+  return rows;
+}
+
+nb::dict explained(l2r::explanation const& why, wording const& words) {
+  l2r::exact_integer const over = l2r::exact_integer(why.training) * why.denominator;
+  nb::list rules;
+  for (l2r::moving_rules const* const some : {&why.up, &why.down, &why.level})
+    add_rules(rules, *some, over, words);
+  nb::dict all;
+  all["kind"] = "rules";
+  all["score"] = why.score;
+  all["numerator"] = python_int(why.numerator);
+  all["denominator"] = python_int(why.denominator);
+  all["mean_label"] = why.mean_label;
+  all["training_documents"] = why.training;
+  all["rule_count"] = why.rules;
+  all["itemsets"] = why.itemsets;
+  all["rules"] = rules;
+  all["items"] = items_of(why.items, over, words);
+  return all;
+}
+
+nb::dict explained(l2r::sum_explanation const& why, wording const& words) {
+  nb::list terms;
+  for (l2r::score_term const& term : why.terms) {
+    nb::dict row;
+    row["feature"] = feature_text(term.feature, words.names);
+    row["adds"] = term.adds;
+    if (term.item) {
+      row["item"] = datasets::words_of(words.ranges[*term.item], words.names);
+    } else {
+      row["weight"] = term.weight;
+      row["z"] = term.z;
+      row["missing"] = term.missing;
+    }
+    terms.append(row);
+  }
+  nb::dict all;
+  all["kind"] = "sum";
+  all["score"] = why.score;
+  all["terms"] = terms;
+  return all;
+}
+
+nb::dict compared(l2r::comparison const& why, wording const& words) {
+  nb::list rules;
+  for (l2r::moving_rules const* const some : {&why.up, &why.down})
+    add_rules(rules, *some, why.denominator, words);
+  nb::dict all;
+  all["kind"] = "rules";
+  all["rules"] = rules;
+  all["items"] = items_of(why.items, why.denominator, words);
+  return all;
+}
+
+nb::dict compared(l2r::sum_comparison const& why, wording const& words) {
+  nb::list terms;
+  for (std::size_t k = 0; k < why.first.terms.size(); ++k) {
+    nb::dict row;
+    row["feature"] = feature_text(why.first.terms[k].feature, words.names);
+    row["adds"] = why.first.terms[k].adds;
+    row["against"] = why.second.terms[k].adds;
+    terms.append(row);
+  }
+  nb::dict all;
+  all["kind"] = "sum";
+  all["terms"] = terms;
+  return all;
+}
+
+/// A model made ready to score.
+class python_scorer {
+ public:
+  python_scorer(run_settings const& how, fitted_model const& of, std::string const& engine)
+      : scorer_(run(how, [&](context const& ctx) {
+          return l2r::scorer(ctx, of.model, {l2r::engine_from(engine)});
+        })) {}
+
+  output_vector<double> score(run_settings const& how, documents const& list) const {
+    return array_of(
+        run(how, [&](context const& ctx) { return scorer_.score(ctx, list.data).scores; }));
+  }
+
+  std::vector<output_vector<double>> score_each(run_settings const& how,
+                                                documents const& list) const {
+    std::vector<output_vector<double>> all;
+    for (l2r::scored& one :
+         run(how, [&](context const& ctx) { return scorer_.score_each(ctx, list.data); }))
+      all.push_back(array_of(std::move(one.scores)));
+    return all;
+  }
+
+  /// Why document d has its score, or the first of the ranking; or why it stands above another.
+  nb::dict explain(run_settings const& how, documents const& list, std::optional<std::size_t> d,
+                   std::optional<std::size_t> against, std::size_t top) const {
+    datasets::feature_names const& names = names_of(scorer_.fitted());
+    l2r::explainer const why =
+        run(how, [&](context const& ctx) { return l2r::explainer(ctx, scorer_, list.data); });
+    std::size_t const first = d ? *d : why.order().front();
+    nb::dict all = against ? comparison(how, why, names, first, *against, top)
+                           : explanation(how, why, names, first, top);
+    all["document"] = first;
+    return all;
+  }
+
+  std::string engine() const { return std::string(l2r::name_of(scorer_.engine())); }
+
+ private:
+  nb::dict explanation(run_settings const& how, l2r::explainer const& why,
+                       datasets::feature_names const& names, std::size_t d, std::size_t top) const {
+    auto const found = run(how, [&](context const& ctx) { return why.explain(ctx, d, top); });
+    nb::list members;
+    for (std::size_t k = 0; k < found.members.size(); ++k) {
+      l2r::member_explanation const& one = found.members[k];
+      wording const words{why.ranges(k), names};
+      nb::dict member =
+          std::visit([&](auto const& each) { return explained(each, words); }, one.why);
+      member["member"] = std::string(l2r::kind_of(scorer_.fitted().members[k]));
+      member["rank"] = one.rank;
+      member["mean"] = one.mean;
+      member["deviation"] = one.deviation;
+      member["part"] = one.part;
+      members.append(member);
+    }
+    nb::dict all;
+    all["score"] = found.score;
+    all["rank"] = found.rank;
+    all["members"] = members;
+    return all;
+  }
+
+  nb::dict comparison(run_settings const& how, l2r::explainer const& why,
+                      datasets::feature_names const& names, std::size_t first, std::size_t second,
+                      std::size_t top) const {
+    auto const found =
+        run(how, [&](context const& ctx) { return why.compare(ctx, first, second, top); });
+    nb::list members;
+    for (std::size_t k = 0; k < found.members.size(); ++k) {
+      l2r::member_comparison const& one = found.members[k];
+      wording const words{why.ranges(k), names};
+      nb::dict member =
+          std::visit([&](auto const& each) { return compared(each, words); }, one.why);
+      member["member"] = std::string(l2r::kind_of(scorer_.fitted().members[k]));
+      member["scores"] = nb::make_tuple(one.first_score, one.second_score);
+      member["ranks"] = nb::make_tuple(one.first_rank, one.second_rank);
+      member["parts"] = nb::make_tuple(one.first_part, one.second_part);
+      members.append(member);
+    }
+    nb::dict all;
+    all["scores"] = nb::make_tuple(found.first_score, found.second_score);
+    all["ranks"] = nb::make_tuple(found.first_rank, found.second_rank);
+    all["members"] = members;
+    return all;
+  }
+
+  l2r::scorer scorer_;
+};
+
+/// What a feature moves scores by, a list of (number, moved) a member.
+auto importances(run_settings const& how, fitted_model const& of, std::size_t documents) {
+  std::vector<std::vector<std::tuple<std::uint32_t, double>>> all;
+  for (l2r::model_member const& member : of.model.members) {
+    auto const parts = run(how, [&](context const& ctx) -> std::vector<l2r::feature_part> {
+      if (auto const* const card = std::get_if<l2r::scorecard_member>(&member))
+        return l2r::inspect(*card).features;
+      if (auto const* const linear = std::get_if<l2r::linear_member>(&member))
+        return l2r::inspect(*linear);
+      auto const& rules = std::get<l2r::rules_member>(member);
+      l2r::ranker const ranker(ctx, *rules.training, {.scoring = rules.scoring});
+      return l2r::inspect(ctx, ranker, *rules.training, {.top = 0, .documents = documents})
+          .features;
+    });
+    auto& moved = all.emplace_back();
+    for (l2r::feature_part const& part : parts) moved.emplace_back(part.feature, part.moved);
+  }
+  return all;
+}
+
+l2r::scorecard_options card_options(std::string const& loss, std::optional<double> points_penalty,
+                                    double smoothness, std::size_t folds) {
+  l2r::scorecard_options options;
+  options.loss = l2r::card_loss_from(loss);
+  options.cross_fit = !points_penalty;
+  options.points_penalty = points_penalty.value_or(options.points_penalty);
+  options.smoothness = smoothness;
+  options.folds = folds;
+  l2r::check(options);
+  return options;
+}
+
+void add_recipes(nb::module_& to) {
+  nb::class_<member_recipe> const recipe(to, "Recipe", "How to fit a member of a model.");
+  to.def(
+      "rules_recipe",
+      [](datasets::discretizer_options const& discretizer, fitted_cuts const* cuts,
+         std::uint32_t rule_size, std::uint32_t min_support, double min_confidence,
+         double support_weight, double smoothing, double feature_share) {
+        l2r::scoring_options const scoring{.rule_size = rule_size,
+                                           .thresholds = {min_support, min_confidence},
+                                           .support_weight = support_weight,
+                                           .smoothing = smoothing,
+                                           .feature_share = feature_share};
+        l2r::check(scoring);
+        return member_recipe{l2r::rules_recipe{discretizer, shared(cuts), scoring}};
+      },
+      "discretizer"_a, "cuts"_a.none(), "rule_size"_a, "min_support"_a, "min_confidence"_a,
+      "support_weight"_a, "smoothing"_a, "feature_share"_a);
+  to.def(
+      "scorecard_recipe",
+      [](datasets::discretizer_options const& discretizer, fitted_cuts const* cuts,
+         std::string const& loss, std::optional<double> points_penalty, double smoothness,
+         std::size_t folds) {
+        return member_recipe{l2r::scorecard_recipe{
+            discretizer, shared(cuts), card_options(loss, points_penalty, smoothness, folds)}};
+      },
+      "discretizer"_a, "cuts"_a.none(), "loss"_a, "points_penalty"_a.none(), "smoothness"_a,
+      "folds"_a, "points_penalty None: both penalties by cross-fitting.");
+  to.def(
+      "linear_recipe",
+      [](datasets::discretizer_options const& discretizer, std::optional<double> strength,
+         std::size_t folds) {
+        l2r::linear_options const options{.strength = strength.value_or(0),
+                                          .folds = folds,
+                                          .missing = discretizer.missing,
+                                          .unlisted = discretizer.unlisted};
+        l2r::check(options);
+        return member_recipe{l2r::linear_recipe{options}};
+      },
+      "discretizer"_a, "strength"_a.none(), "folds"_a, "strength None: by cross-fitting.");
+  to.def(
+      "recommend",
+      [](documents const& train, datasets::discretizer_options const& discretizer,
+         fitted_cuts const* cuts) {
+        auto found = l2r::recommend(l2r::count_labels(train.data), discretizer, shared(cuts));
+        std::vector<member_recipe> recipes;
+        for (l2r::recipe& one : found.recipes) recipes.push_back({std::move(one)});
+        return std::tuple(found.name, found.members, found.reason, std::move(recipes));
+      },
+      "train"_a, "discretizer"_a, "cuts"_a.none(),
+      "The name, members and reason of a recommendation, and its recipes.");
+}
+
+void add_model(nb::module_& to) {
+  nb::class_<fitted_model>(to, "Model", "What fit makes and ranking needs: members, as one file.")
+      .def_static(
+          "from_bytes",
+          [](nb::bytes const& bytes, std::string const& name) {
+            return fitted_model{l2r::model_from_bytes({bytes.c_str(), bytes.size()}, name)};
+          },
+          "bytes"_a, "name"_a)
+      .def_static(
+          "read", [](std::string const& path) { return fitted_model{l2r::read_model(path)}; },
+          "path"_a)
+      .def(
+          "write",
+          [](fitted_model const& of, std::string const& path) { l2r::write_model(of.model, path); },
+          "path"_a)
+      .def("to_bytes",
+           [](fitted_model const& of) {
+             std::string const bytes = l2r::to_bytes(of.model);
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def("__getstate__",
+           [](fitted_model const& of) {
+             std::string const bytes = l2r::to_bytes(of.model);
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def("__setstate__",
+           [](fitted_model& self, nb::bytes const& bytes) {
+             new (&self) fitted_model{
+                 l2r::model_from_bytes({bytes.c_str(), bytes.size()}, "the pickled model")};
+           })
+      .def_prop_ro("kinds",
+                   [](fitted_model const& of) {
+                     std::vector<std::string> kinds;
+                     for (l2r::model_member const& one : of.model.members)
+                       kinds.emplace_back(l2r::kind_of(one));
+                     return kinds;
+                   })
+      .def_prop_ro("feature_names", [](fitted_model const& of) {
+        std::vector<std::string> names;
+        for (auto const& [feature, name] : names_of(of.model)) names.push_back(name);
+        return names;
+      });
+}
+
+}  // namespace
+
+void add_ranker(nb::module_& to) {
+  add_recipes(to);
+  add_model(to);
+  to.def(
+      "fit",
+      [](run_settings const& how, documents const& train,
+         std::vector<member_recipe> const& recipes) {
+        std::vector<l2r::recipe> all;
+        for (member_recipe const& one : recipes) all.push_back(one.how);
+        return fitted_model{
+            run(how, [&](context const& ctx) { return l2r::fit(ctx, train.data, all); })};
+      },
+      "run"_a, "train"_a, "recipes"_a);
+  to.def("importances", &importances, "run"_a, "model"_a, "documents"_a,
+         "What features move scores by: of each member (feature, moved).");
+  nb::class_<python_scorer>(to, "Scorer", "A model made ready to score.")
+      .def(nb::init<run_settings const&, fitted_model const&, std::string const&>(), "run"_a,
+           "model"_a, "engine"_a)
+      .def("score", &python_scorer::score, "run"_a, "documents"_a)
+      .def("score_each", &python_scorer::score_each, "run"_a, "documents"_a)
+      .def("explain", &python_scorer::explain, "run"_a, "query"_a, "document"_a.none(),
+           "against"_a.none(), "top"_a)
+      .def_prop_ro("engine", &python_scorer::engine);
+}
+
+}  // namespace rulerank::python

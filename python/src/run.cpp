@@ -1,0 +1,175 @@
+#include "python/src/run.hpp"
+
+#include "core/devices.hpp"
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <stop_token>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <nanobind/stl/string.h>
+
+namespace rulerank::python {
+
+namespace {
+
+/// How often signals are looked for and progress is reported.
+constexpr std::chrono::milliseconds interval{50};
+
+std::vector<int> devices_named(std::string const& device) {
+  if (device == "cpu") return {};
+  if (device != "cuda" && !device.starts_with("cuda:"))
+    throw usage_error("device: found '" + device + "', expected cpu, cuda or cuda:0,1,...");
+  device_list const list = list_devices();
+  if (list.devices.empty())
+    throw device_error("device " + device + ": no CUDA device: " + list.why_none);
+  std::vector<int> ordinals;
+  if (device == "cuda")
+    for (rulerank::device const& one : list.devices) ordinals.push_back(one.ordinal);
+  else
+    for (std::string_view rest = std::string_view(device).substr(5);;) {
+      std::string_view const word = rest.substr(0, rest.find(','));
+      int ordinal = -1;
+      auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), ordinal);
+      bool const known =
+          status == std::errc{} && end == word.data() + word.size() &&
+          std::ranges::any_of(list.devices,
+                              [&](rulerank::device const& d) { return d.ordinal == ordinal; }) &&
+          std::ranges::find(ordinals, ordinal) == ordinals.end();
+      if (!known)
+        throw usage_error("device " + device + ": found '" + std::string(word) +
+                          "', expected numbers of CUDA devices, each once");
+      ordinals.push_back(ordinal);
+      if (word.size() == rest.size()) break;
+      rest.remove_prefix(word.size() + 1);
+    }
+  return ordinals;
+}
+
+/// What the thread of the work and the one that waits for it share.
+struct shared_state {
+  std::mutex lock;
+  std::condition_variable changed;
+  bool finished = false;
+  std::exception_ptr failed;
+  std::string stage;
+  std::uint64_t done = 0, total = 0;
+  bool news = false;  // progress that was not reported yet
+};
+
+/// Looks for signals and reports progress, with the interpreter's lock; whether to go on.
+bool go_on(run_settings const& how, shared_state& shared) {
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  std::string stage;
+  std::uint64_t done = 0, total = 0;
+  {
+    std::lock_guard const hold(shared.lock);
+    if (!std::exchange(shared.news, false)) return true;
+    stage = shared.stage, done = shared.done, total = shared.total;
+  }
+  nb::object const answer = how.progress(stage, done, total);
+  return answer.is_none() || nb::cast<bool>(answer);
+}
+
+}  // namespace
+
+void run_work(run_settings const& how, std::function<void(context const&)> const& work) {
+  shared_state shared;
+  std::stop_source stop;
+  context ctx;
+  ctx.threads = how.threads;
+  ctx.seed = how.seed;
+  ctx.devices = devices_named(how.device);
+  ctx.stop = stop.get_token();
+  bool const reports = how.progress.is_valid() && !how.progress.is_none();
+  if (reports)
+    ctx.progress = [&shared](std::string_view stage, std::uint64_t done, std::uint64_t total) {
+      std::lock_guard const hold(shared.lock);
+      shared.stage = stage, shared.done = done, shared.total = total, shared.news = true;
+      return true;
+    };
+  std::exception_ptr raised;  // by a signal's handler or the progress callable
+  {
+    nb::gil_scoped_release const released;
+    std::jthread const worker([&] {
+      try {
+        work(ctx);
+      } catch (...) {
+        shared.failed = std::current_exception();
+      }
+      std::lock_guard const hold(shared.lock);
+      shared.finished = true;
+      shared.changed.notify_one();
+    });
+    auto const is_finished = [&] { return shared.finished; };
+    for (std::unique_lock hold(shared.lock);
+         !shared.changed.wait_for(hold, interval, is_finished);) {
+      hold.unlock();
+      if (!raised) {
+        nb::gil_scoped_acquire const acquired;
+        try {
+          if (!go_on(how, shared)) stop.request_stop();
+        } catch (...) {
+          raised = std::current_exception();
+          stop.request_stop();
+        }
+      }
+      hold.lock();
+    }
+  }
+  if (raised) std::rethrow_exception(raised);
+  if (shared.failed) std::rethrow_exception(shared.failed);
+  if (reports) go_on(how, shared);  // the last of it
+}
+
+namespace {
+
+/// Raises the exception of that name of rulerank.exceptions.
+template <class... Attributes>
+void raise(char const* name, char const* what, Attributes&&... attributes) {
+  nb::object const type = nb::module_::import_("rulerank.exceptions").attr(name);
+  nb::object const made = type(what);
+  (nb::setattr(made, attributes.first, nb::cast(attributes.second)), ...);
+  PyErr_SetObject(type.ptr(), made.ptr());
+}
+
+void translate(std::exception_ptr const& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (error const& e) {
+    raise("DataError", e.what(), std::pair("file", e.where().file),
+          std::pair("line", e.where().line), std::pair("column", e.where().column));
+  } catch (usage_error const& e) {
+    raise("UsageError", e.what());
+  } catch (device_error const& e) {
+    raise("DeviceError", e.what());
+  } catch (output_error const& e) {
+    raise("OutputError", e.what());
+  } catch (interrupted const& e) {
+    raise("Interrupted", e.what());
+  }
+}
+
+}  // namespace
+
+void add_run(nb::module_& to) {
+  nb::register_exception_translator(translate);
+  nb::class_<run_settings>(to, "RunSettings", "Where work runs, and who hears of its progress.")
+      .def(
+          "__init__",
+          [](run_settings* self, int threads, std::uint64_t seed, std::string device,
+             nb::object progress) {
+            new (self) run_settings{threads, seed, std::move(device), std::move(progress)};
+          },
+          nb::arg("threads") = 0, nb::arg("seed") = 1, nb::arg("device") = "cpu",
+          nb::arg("progress") = nb::none());
+}
+
+}  // namespace rulerank::python

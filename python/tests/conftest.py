@@ -1,0 +1,62 @@
+"""The program, drawn data and real data. The package is the installed one: run pytest from elsewhere."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+# A shell starts what runs in its background without Ctrl-C; the tests of it, and what they start, have it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def program():
+    """Runs the program rulerank ($RULERANK_PROGRAM) with arguments; gives its standard output."""
+    path = os.environ.get("RULERANK_PROGRAM") or shutil.which("rulerank")
+    if not path:
+        pytest.skip("needs the program: RULERANK_PROGRAM is not set")
+
+    def run(*arguments, cwd=None):
+        done = subprocess.run([path, *map(str, arguments)], cwd=cwd, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def program_json(program):
+    return lambda *arguments: json.loads(program(*arguments, "--json", "--quiet"))
+
+
+@pytest.fixture(scope="session")
+def drawn(program, tmp_path_factory):
+    """The folder Fold1 of a small drawn data set."""
+    folder = tmp_path_factory.mktemp("drawn")
+    program("sample", "--documents", 1200, "--features", 12, "--queries", 40, "--folds", 3,
+            "--out-dir", folder, "--quiet")
+    return folder / "Fold1"
+
+
+@pytest.fixture(scope="session")
+def real_data():
+    """The folder of real data sets ($RULERANK_TEST_DATA)."""
+    folder = os.environ.get("RULERANK_TEST_DATA")
+    if not folder:
+        pytest.skip("real data: RULERANK_TEST_DATA is not set")
+
+    def path(name):
+        found = pathlib.Path(folder) / name
+        if not found.exists():
+            pytest.skip(f"real data {name} not in $RULERANK_TEST_DATA")
+        return found
+
+    return path
+
+
+def scores_of(path):
+    return [float(line) for line in pathlib.Path(path).read_text().split()]

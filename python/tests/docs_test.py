@@ -1,0 +1,32 @@
+"""The examples of docs/python.md are run, and give what stands there."""
+
+import doctest
+import pathlib
+import re
+
+PAGES = pathlib.Path(__file__).parents[2]
+
+
+def test_the_page_of_the_package(program, tmp_path, monkeypatch):
+    program("sample", "--documents", 6000, "--features", 20, "--queries", 150, "--out-dir", tmp_path / "drawn",
+            "--quiet")
+    monkeypatch.chdir(tmp_path)
+    page = PAGES / "docs" / "python.md"
+    text = page.read_text()
+    # Blank out what is no example, so that lines keep their numbers.
+    shown = "".join(part if i % 2 else re.sub(r".*", "", part)
+                    for i, part in enumerate(re.split(r"(?<=```pycon\n)(.*?)(?=```)", text, flags=re.S)))
+    test = doctest.DocTestParser().get_doctest(shown, {}, page.name, str(page), 0)
+    assert len(test.examples) > 20
+    said = []
+    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=said.append)
+    assert result.failed == 0, "".join(said)
+
+
+def test_the_readmes_lines(program, tmp_path, monkeypatch, capsys):
+    program("sample", "--documents", 600, "--features", 5, "--queries", 20, "--out-dir", tmp_path / "drawn", "--quiet")
+    monkeypatch.chdir(tmp_path)
+    block, = re.findall(r"```python\n(.*?)```", (PAGES / "README.md").read_text(), flags=re.S)
+    exec(compile(block, "README.md", "exec"), {})
+    assert re.fullmatch(r"\{'MAP': 0\.\d+, 'NDCG@10': 0\.\d+\}\n", capsys.readouterr().out)
+    program("rank", "--model", "fold1.model", "--test", "drawn/Fold1/test.txt", "--out", "scores")

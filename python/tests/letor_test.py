@@ -1,0 +1,99 @@
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import rulerank
+from rulerank import dump_letor, load_letor
+
+TEXT = """2 qid:q1 1:0.5 3:1 # docid = A first
+0 qid:q1 1:nan 2:-2.5
+# a comment alone
+1 qid:q2 3:1e-300 #docid = B
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "d.txt").write_text(TEXT)
+    return tmp_path / "d.txt"
+
+
+def test_what_is_read(path, tmp_path):
+    X, y, qid, docid, comments, names = load_letor(path)
+    assert np.array_equal(X, [[.5, 0, 1], [np.nan, -2.5, 0], [0, 0, 1e-300]], equal_nan=True)
+    assert y.tolist() == [2, 0, 1] and y.dtype == np.int32
+    assert qid.tolist() == ["q1", "q1", "q2"]
+    assert docid.tolist() == ["A", "q1-2", "B"]
+    assert comments[0] == "docid = A first" and names is None
+    with gzip.open(tmp_path / "d.gz", "wt") as file:
+        file.write(TEXT)
+    assert np.array_equal(load_letor(tmp_path / "d.gz").X, X, equal_nan=True)
+
+
+def test_sparse_wider_and_narrower(path):
+    found = load_letor(path, sparse=True)
+    assert found.X.nnz == 5 and found.X.shape == (3, 3)
+    assert np.array_equal(found.X.toarray(), load_letor(path).X, equal_nan=True)
+    assert load_letor(path, n_features=5).X.shape == (3, 5)
+    assert load_letor(path, n_features=2).X.shape == (3, 2)
+    assert load_letor(path, n_features=2, sparse=True).X.nnz == 3
+
+
+def test_frames_and_tables(path, tmp_path):
+    frame = load_letor(path, as_frame=True).X
+    assert list(frame.columns) == ["qid", "1", "2", "3"]
+    (tmp_path / "d.csv").write_text("label,qid,b,a\n1,7,0.5,\n0,7,1,2\n")
+    X, y, qid, _, _, names = load_letor(tmp_path / "d.csv")
+    assert names == ["a", "b"] and qid.tolist() == [7, 7] and qid.dtype == np.int64
+    assert np.array_equal(X, [[np.nan, .5], [2, 1]], equal_nan=True)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_round_trip(path, tmp_path, sparse):
+    found = load_letor(path, sparse=sparse)
+    dump_letor(tmp_path / "again", found.X, found.y, found.qid, docid=found.docid)
+    again = load_letor(tmp_path / "again", sparse=sparse)
+    dense = [one.X.toarray() if sparse else one.X for one in (found, again)]
+    assert np.array_equal(*dense, equal_nan=True)
+    for one, other in zip(found[1:4], again[1:4]):
+        assert one.tolist() == other.tolist()
+
+
+def test_named_features_and_queries_apart(tmp_path):
+    X = pd.DataFrame({"z": [1.0, 2, 3], "a": [4.0, 5, 6]})
+    dump_letor(tmp_path / "d", X, [0, 1, 2], ["u", "v", "u"])
+    again = load_letor(tmp_path / "d")
+    assert again.feature_names == ["a", "z"] and again.qid.tolist() == ["u", "u", "v"]
+    assert again.X.tolist() == [[4, 1], [6, 3], [5, 2]] and again.y.tolist() == [0, 2, 1]
+
+
+@pytest.mark.parametrize("text, place", [
+    ("1 qid:1 1:x\n", (1, 11)), ("0 qid:1 1:1\n-1 qid:1 1:1\n", (2, 1)), ("0.5 qid:1 1:1\n", (1, 1))])
+def test_bad_files_name_line_and_column(tmp_path, text, place):
+    (tmp_path / "d").write_text(text)
+    with pytest.raises(rulerank.DataError) as caught:
+        load_letor(tmp_path / "d")
+    assert (caught.value.line, caught.value.column) == place
+    assert caught.value.file == str(tmp_path / "d")
+    assert str(caught.value).startswith(f"{tmp_path}/d:{place[0]}:{place[1]}: ")
+
+
+def test_other_options(tmp_path):
+    (tmp_path / "d").write_text("0.5 1:1\n-1 1:2\n")
+    with pytest.warns(UserWarning):
+        found = load_letor(tmp_path / "d", fractional_labels=True, unlabelled=-1)
+    assert found.y.tolist() == [0.5, -1.0]
+    (tmp_path / "zero").write_text("1 qid:1 0:3 2:4\n")
+    assert load_letor(tmp_path / "zero", zero_based=True).X.tolist() == [[3, 0, 4]]
+    (tmp_path / "apart").write_text("1 qid:1 1:1\n0 qid:2 1:2\n2 qid:1 1:3\n")
+    assert load_letor(tmp_path / "apart", regroup=True).y.tolist() == [1, 2, 0]
+
+
+def test_unwritable(tmp_path):
+    with pytest.raises(rulerank.OutputError):
+        dump_letor(tmp_path / "no" / "d", np.zeros((1, 1)), [0])
+    with pytest.raises(OSError):
+        dump_letor(tmp_path / "no" / "d", sp.csr_matrix(np.ones((1, 1))), [0])

@@ -1,0 +1,209 @@
+import pickle
+
+import numpy as np
+import pytest
+from ranker_test import OnlyDlpack
+from sklearn.neighbors import NearestNeighbors
+
+import rulerank
+from rulerank import DenseNeighbors, MetricNeighbors, TextNeighbors
+
+TEXTS = ["Cats chase mice", "Dogs chase cats", "Mice eat cheese", "The stock market fell", "Markets rise and fall",
+         "Cheese and wine"]
+QUERIES = ["a cat chasing a mouse and mice", "falling markets", "zebra"]
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    rng = np.random.default_rng(10)
+    return rng.normal(size=(200, 7)).astype(np.float32), rng.normal(size=(9, 7)).astype(np.float32)
+
+
+def lines_of(path):
+    return [line.split("\t") for line in path.read_text().splitlines() if not line.startswith("query")]
+
+
+def expect_lines(lines, values, rows):
+    """The program's lines of query, rank, id and value."""
+    found = [(q, r + 1, rows[q][r], values[q][r]) for q in range(len(rows)) for r in range(len(rows[q]))
+             if rows[q][r] >= 0]
+    assert [(int(q), int(r), int(i)) for q, r, i, _ in lines] == [(q, r, i) for q, r, i, _ in found]
+    assert [float(v) for *_, v in lines] == [v for *_, v in found]
+
+
+@pytest.mark.parametrize("metric", ["l2", "ip", "cosine"])
+def test_dense_is_the_programs(program, tmp_path, vectors, metric):
+    rows, queries = vectors
+    np.save(tmp_path / "r.npy", rows)
+    np.save(tmp_path / "q.npy", queries)
+    program("search", "dense", "--collection", tmp_path / "r.npy", "--queries", tmp_path / "q.npy", "--metric",
+            metric, "--k", 6, "--out", tmp_path / "out", "--index", tmp_path / "index")
+    search = DenseNeighbors(6, metric=metric).fit(rows)
+    expect_lines(lines_of(tmp_path / "out"), *search.kneighbors(queries))
+    loaded = DenseNeighbors.load(tmp_path / "index", n_neighbors=6)
+    assert loaded.metric == metric
+    search.save(tmp_path / "own")
+    assert (tmp_path / "own").read_bytes() == (tmp_path / "index").read_bytes()
+    assert (loaded.kneighbors(queries, return_distance=False) ==
+            search.kneighbors(queries, return_distance=False)).all()
+    radius = 2.5 if metric == "l2" else 0.4
+    program("search", "dense", "--collection", tmp_path / "r.npy", "--queries", tmp_path / "q.npy", "--metric",
+            metric, "--radius", radius, "--out", tmp_path / "out")
+    expect_lines(lines_of(tmp_path / "out"), *search.radius_neighbors(queries, radius))
+
+
+def test_dense_against_scikit_learn(vectors):
+    rows, queries = vectors
+    expected = NearestNeighbors(n_neighbors=4, algorithm="brute").fit(rows.astype(float))
+    values, found = DenseNeighbors(4).fit(rows).kneighbors(queries)
+    distances, indices = expected.kneighbors(queries.astype(float))
+    assert (found == indices).all() and np.allclose(values, distances)
+
+
+def test_types_of_values_and_filters(vectors):
+    rows, queries = vectors
+    expected = DenseNeighbors(3).fit(rows).kneighbors(queries)
+    for one in (rows.astype(float), np.asfortranarray(rows), OnlyDlpack(rows), rows.tolist()):
+        found = DenseNeighbors(3).fit(one).kneighbors(queries)
+        assert (found[0] == expected[0]).all() and (found[1] == expected[1]).all()
+    whole = (rows * 40).clip(-128, 127).astype(np.int8)
+    for type_ in (np.int8, np.int32, np.int64, np.float16):
+        found = DenseNeighbors(3).fit(whole.astype(type_)).kneighbors(whole[:5].astype(np.float32))
+        assert found[1][:, 0].tolist() == [0, 1, 2, 3, 4] and (found[0][:, 0] == 0).all()
+    even = np.arange(200) % 2 == 0
+    filtered = DenseNeighbors(3).fit(rows).kneighbors(queries, filter=even)[1]
+    assert (filtered % 2 == 0).all()
+    assert (filtered // 2 == DenseNeighbors(3).fit(rows[::2]).kneighbors(queries)[1]).all()
+    few = DenseNeighbors(3).fit(rows).kneighbors(queries, filter=np.arange(200) == 7)
+    assert (few[1] == [7, -1, -1]).all() and np.isnan(few[0][:, 1:]).all()
+
+
+def test_rows_are_not_copied():
+    rows = np.zeros((4, 2), np.float32)
+    search = DenseNeighbors(1).fit(rows)
+    rows[3] = 9
+    assert search.kneighbors([[9.0, 9.0]])[0][0, 0] == 0
+    del rows
+    assert search.kneighbors([[9.0, 9.0]])[1][0, 0] == 3
+
+
+@pytest.mark.parametrize("metric", ["l1", "l2", "linf", "angular"])
+def test_metric_is_the_programs(program, tmp_path, vectors, metric):
+    rows, queries = vectors
+    np.save(tmp_path / "r.npy", rows)
+    np.save(tmp_path / "q.npy", queries)
+    search = ["search", "metric", "--collection", tmp_path / "r.npy", "--queries", tmp_path / "q.npy", "--metric",
+              metric, "--out", tmp_path / "out"]
+    program(*search, "--k", 6)
+    values, found = MetricNeighbors(6, metric=metric).fit(rows).kneighbors(queries)
+    expect_lines(lines_of(tmp_path / "out"), values, found)
+    for index in ("brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt"):
+        other = MetricNeighbors(6, metric=metric, index=index).fit(rows).kneighbors(queries)
+        assert (other[0] == values).all() and (other[1] == found).all()
+    radius = float(np.median(values))
+    program(*search, "--radius", repr(radius))
+    expect_lines(lines_of(tmp_path / "out"), *MetricNeighbors(metric=metric).fit(rows).radius_neighbors(queries, radius))
+
+
+def levenshtein(a, b):
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        last, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
+    return row[-1]
+
+
+def test_words_and_callables(program, tmp_path):
+    rng = np.random.default_rng(11)
+    words = ["".join(rng.choice(list("abcé"), rng.integers(0, 7))) for _ in range(60)]
+    (tmp_path / "w").write_text("\n".join(words) + "\n")
+    (tmp_path / "q").write_text("abc\ncaé\n")
+    program("search", "metric", "--collection", tmp_path / "w", "--queries", tmp_path / "q", "--metric", "edit",
+            "--k", 5, "--out", tmp_path / "out", "--index", tmp_path / "index")
+    search = MetricNeighbors(5, metric="edit").fit(words)
+    values, found = search.kneighbors(["abc", "caé"])
+    expect_lines(lines_of(tmp_path / "out"), values, found)
+    own = MetricNeighbors(5, metric=levenshtein, index="mvpt").fit(words).kneighbors(["abc", "caé"])
+    assert (own[0] == values).all() and (own[1] == found).all()
+    assert (MetricNeighbors.load(tmp_path / "index").kneighbors(["abc", "caé"])[1] == found).all()
+    search.save(tmp_path / "own")
+    assert (MetricNeighbors.load(tmp_path / "own").kneighbors(["abc", "caé"])[1] == found).all()
+
+
+def test_callables_that_fail():
+    def fail(a, b):
+        raise ZeroDivisionError("of the distance")
+
+    with pytest.raises(ZeroDivisionError, match="of the distance"):
+        MetricNeighbors(1, metric=fail, index="brute").fit([1, 2, 3]).kneighbors([1])
+
+
+@pytest.mark.parametrize("how", [{}, {"weighting": "bm25"}, {"weighting": "ltc.lnc", "stemmer": "porter"},
+                                 {"stop_words": "none", "min_documents": 2}])
+def test_text_is_the_programs(program, tmp_path, how):
+    for name, texts in (("d", TEXTS), ("q", QUERIES)):
+        (tmp_path / f"{name}.tsv").write_text("".join(f"{i}\t{text}\n" for i, text in enumerate(texts)))
+    options = [word for name, value in how.items() if value != "bm25"
+               for word in (f"--{name.replace('_', '-')}", value)]
+    options += ["--weights", "bm25"] if how.get("weighting") == "bm25" else []
+    program("search", "text", "--collection", tmp_path / "d.tsv", "--queries", tmp_path / "q.tsv", "--k", 4, "--out",
+            tmp_path / "out", "--index", tmp_path / "index", *options)
+    search = TextNeighbors(4, **how).fit(TEXTS)
+    values, rows = search.kneighbors(QUERIES)
+    expect_lines(lines_of(tmp_path / "out"), values, rows)
+    assert (rows[2] == -1).all() and np.isnan(values[2]).all()
+    loaded = TextNeighbors.load(tmp_path / "index", n_neighbors=4)
+    assert np.array_equal(loaded.kneighbors(QUERIES)[0], values, equal_nan=True)
+    assert loaded.ids_.tolist() == [str(i) for i in range(6)]
+    assert (search.kneighbors(QUERIES, pad=True, return_distance=False) >= 0).all()
+
+
+def test_text_of_any_bytes():
+    """Tabs, line ends and quotes are text as any other."""
+    found = TextNeighbors(1).fit(['red\tgreen', 'blue\n"violet"', "black"], ids=["a", "b", "c"])
+    assert found.kneighbors(["green", "violet", "black"])[1].ravel().tolist() == [0, 1, 2]
+    assert found.ids_.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: DenseNeighbors(metric="l1").fit(np.zeros((2, 2))), "l1"),
+    (lambda: DenseNeighbors().fit(np.zeros(3)), "2D array"),
+    (lambda: DenseNeighbors(0).fit(np.zeros((2, 2))).kneighbors(np.zeros((1, 2))), "n_neighbors"),
+    (lambda: DenseNeighbors().fit(np.zeros((2, 2))).kneighbors(np.zeros((1, 3))), "features"),
+    (lambda: DenseNeighbors().fit(np.zeros((2, 2))).kneighbors(np.zeros((1, 2)), filter=[True]), "filter"),
+    (lambda: DenseNeighbors().fit(np.zeros((2, 2))).radius_neighbors(np.zeros((1, 2)), -1), "radius"),
+    (lambda: MetricNeighbors(metric="cosine").fit(np.zeros((2, 2))), "cosine"),
+    (lambda: MetricNeighbors(metric="edit").fit([1]), "expected a word"),
+    (lambda: MetricNeighbors(metric="edit").fit("word"), "list of words"),
+    (lambda: MetricNeighbors(index="tree").fit(np.zeros((2, 2))), "tree"),
+    (lambda: TextNeighbors().fit([]), "no documents"),
+    (lambda: TextNeighbors().fit(["a", "b"], ids=["x", "x"]), "id of another"),
+    (lambda: TextNeighbors().fit(["a"], ids=["x", "y"]), "ids"),
+    (lambda: TextNeighbors().fit("a"), "list of texts"),
+    (lambda: TextNeighbors(stemmer="klingon").fit(["a"]), "klingon"),
+    (lambda: TextNeighbors(weighting="xxx.xxx").fit(["a"]), "xxx"),
+])
+def test_mistakes(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_pickles_hold_the_bytes_of_index_files(tmp_path, vectors):
+    rows, queries = vectors
+    for search in (DenseNeighbors(3, metric="cosine").fit(rows), MetricNeighbors(3, index="mvpt").fit(rows)):
+        search.save(tmp_path / "index")
+        pickled = pickle.dumps(search)
+        assert (tmp_path / "index").read_bytes() in pickled
+        again = pickle.loads(pickled)
+        assert (again.kneighbors(queries)[0] == search.kneighbors(queries)[0]).all()
+        at = pickled.index((tmp_path / "index").read_bytes()) + (tmp_path / "index").stat().st_size // 2
+        with pytest.raises(rulerank.DataError):
+            pickle.loads(pickled[:at] + bytes([pickled[at] ^ 1]) + pickled[at + 1:])
+    with pytest.raises(rulerank.UsageError):
+        pickle.dumps(MetricNeighbors(metric=levenshtein).fit(["a", "b"]))
+
+
+def test_numbers_that_are_not_finite():
+    with pytest.raises(rulerank.DataError, match="(?i)nan|inf"):
+        DenseNeighbors().fit(np.array([[1, np.nan]]))

@@ -1,0 +1,349 @@
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from conftest import scores_of
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import rulerank
+from rulerank import RuleRanker, evaluate, load_letor
+
+MEMBERS = ["recommended", "rules", "scorecard", "linear", "rules,scorecard,linear"]
+
+
+@pytest.fixture(scope="module")
+def train(drawn):
+    return load_letor(drawn / "train.txt")
+
+
+@pytest.fixture(scope="module")
+def test(drawn):
+    return load_letor(drawn / "test.txt")
+
+
+@pytest.fixture(scope="module")
+def fitted(train):
+    return RuleRanker("rules").fit(train.X, train.y, train.qid)
+
+
+def program_scores(program, drawn, tmp_path, members):
+    program("fit", "--train", drawn / "train.txt", "--members", members, "--model", tmp_path / "m")
+    program("rank", "--model", tmp_path / "m", "--test", drawn / "test.txt", "--out", tmp_path / "s")
+    return np.array(scores_of(tmp_path / "s"))
+
+
+@pytest.mark.parametrize("members", MEMBERS)
+def test_scores_and_model_files_are_the_programs(program, drawn, tmp_path, train, test, members):
+    expected = program_scores(program, drawn, tmp_path, members)
+    ranker = RuleRanker(members).fit(train.X, train.y, train.qid)
+    assert (ranker.predict(test.X, test.qid) == expected).all()
+    assert ranker.model_.to_bytes() == (tmp_path / "m").read_bytes()
+    if members == "recommended":
+        assert set(ranker.recommendation_) == {"name", "members", "reason"}
+
+    ranker.save(tmp_path / "saved")
+    assert (tmp_path / "saved").read_bytes() == (tmp_path / "m").read_bytes()
+    assert (RuleRanker.load(tmp_path / "m").predict(test.X, test.qid) == expected).all()
+
+
+def test_options_are_the_programs(program, drawn, tmp_path, train, test):
+    program("rank", "--train", drawn / "train.txt", "--test", drawn / "test.txt", "--out", tmp_path / "s",
+            "--rule-size", 4, "--min-support", 2, "--min-confidence", 0.05, "--support-weight", -0.25,
+            "--smoothing", 5, "--feature-share", 0.7, "--method", "frequency", "--bins", 7,
+            "--norm", "query-minmax")
+    ranker = RuleRanker("rules", rule_size=4, min_support=2, min_confidence=0.05, support_weight=-0.25,
+                        smoothing=5, feature_share=0.7, method="frequency", bins=7, norm="query-minmax")
+    ranker.fit(train.X, train.y, train.qid)
+    assert (ranker.predict(test.X, test.qid) == scores_of(tmp_path / "s")).all()
+
+
+@pytest.mark.parametrize("dataset", ["MQ2008", "OHSUMED"])
+def test_real_data(program, real_data, tmp_path, dataset):
+    fold = real_data(f"letor/{dataset}/Fold1")
+    expected = program_scores(program, fold, tmp_path, "recommended")
+    train, test = load_letor(fold / "train.txt"), load_letor(fold / "test.txt")
+    ranker = RuleRanker().fit(train.X, train.y, train.qid)
+    assert (ranker.predict(test.X, test.qid) == expected).all()
+    said = program("evaluate", "--test", fold / "test.txt", "--scores", tmp_path / "s", "--metrics",
+                   "NDCG@10,MAP", "--format", "tsv", "--digits", 17)
+    values = [float(cell) for cell in said.splitlines()[-1].split("\t")[1:]]
+    assert list(evaluate(test.y, expected, test.qid, "NDCG@10,MAP").values()) == values
+    assert ranker.score(test.X, test.y, test.qid) == values[0]
+
+
+def layouts(X):
+    yield "float64", X
+    yield "Fortran", np.asfortranarray(X)
+    yield "strided", np.repeat(X, 2, axis=0)[::2]
+    yield "list", X.tolist()
+    yield "frame", pd.DataFrame(X, columns=[str(i + 1) for i in range(X.shape[1])])
+    yield "csr", sp.csr_matrix(X)
+    yield "csc", sp.csc_matrix(X)
+    yield "csr array, 64-bit indices", sp.csr_array((lambda m: (m.data, m.indices.astype(np.int64), m.indptr.astype(np.int64)))(sp.csr_matrix(X)), shape=X.shape)
+    yield "DLPack", OnlyDlpack(X)
+
+
+class OnlyDlpack:
+    """An array of a library that NumPy knows through DLPack alone."""
+
+    def __init__(self, array):
+        self._array = array
+        self.shape = array.shape
+
+    def __dlpack__(self, **how):
+        return self._array.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+def test_every_layout_gives_the_same_scores(train, test, fitted):
+    expected = fitted.predict(test.X, test.qid)
+    for (name, X), (_, Y) in zip(layouts(train.X), layouts(test.X)):
+        ranker = RuleRanker("rules").fit(X, train.y, train.qid)
+        if name != "frame":  # whose features are in the order of their names
+            assert ranker.model_.to_bytes() == fitted.model_.to_bytes(), name
+        assert (ranker.predict(Y, test.qid) == expected).all(), name
+
+
+def test_single_precision_is_read_as_it_is(train, test):
+    ranker = RuleRanker("rules").fit(train.X.astype(np.float32), train.y, train.qid)
+    wide = RuleRanker("rules").fit(train.X.astype(np.float32).astype(float), train.y, train.qid)
+    assert ranker.model_.to_bytes() == wide.model_.to_bytes()
+
+
+def test_queries_in_any_order(train, test):
+    """Rows of a query may lie apart: those of each query keep their order."""
+    ranker = RuleRanker("rules,linear").fit(train.X, train.y, train.qid)
+    expected = ranker.predict(test.X, test.qid)
+    position = np.concatenate([np.arange(n) for n in np.unique(test.qid, return_counts=True)[1]])
+    order = np.lexsort((test.qid, position))
+    assert (test.qid[order][1:] != test.qid[order][:-1]).sum() > 100
+    assert (ranker.predict(test.X[order], test.qid[order]) == expected[order]).all()
+
+
+@pytest.mark.parametrize("kind", [str, float, lambda q: f"query {q}"])
+def test_query_ids_of_any_type(train, test, kind):
+    ranker = RuleRanker("linear").fit(train.X, train.y, train.qid)
+    ids = np.array([kind(q) for q in test.qid.tolist()])
+    assert (ranker.predict(test.X, ids) == ranker.predict(test.X, test.qid)).all()
+
+
+def test_query_ids_as_a_column_of_X(train, test):
+    expected = RuleRanker("linear").fit(train.X, train.y, train.qid).predict(test.X, test.qid)
+
+    def frame(of):
+        return pd.DataFrame(of.X, columns=[f"f{i:02}" for i in range(of.X.shape[1])]).assign(qid=of.qid)
+
+    of_frame = RuleRanker("linear").fit(frame(train), train.y)
+    assert (of_frame.predict(frame(test)) == expected).all()
+    assert of_frame.n_features_in_ == train.X.shape[1]
+    by_number = RuleRanker("linear", qid_column=-1)
+    by_number.fit(np.column_stack([train.X, train.qid]), train.y)
+    assert (by_number.predict(np.column_stack([test.X, test.qid])) == expected).all()
+    sparse = RuleRanker("linear", qid_column=0).fit(sp.csr_matrix(np.column_stack([train.qid, train.X])), train.y)
+    # Sums of z-scores pass over what a sparse row does not list: they are rounded otherwise.
+    assert np.allclose(sparse.predict(sp.csr_matrix(np.column_stack([test.qid, test.X]))), expected, atol=1e-12)
+    with pytest.raises(rulerank.UsageError, match="beside the column 'qid'"):
+        of_frame.predict(frame(test), test.qid)
+
+
+def test_named_features_are_those_of_a_table(program, drawn, tmp_path, train, test):
+    """A frame gives the model of a CSV file with its header, and that model ranks frames."""
+    names = [f"n{(7 * i) % train.X.shape[1]:02}" for i in range(train.X.shape[1])]
+    for name, of in (("train", train), ("test", test)):
+        table = pd.DataFrame(of.X, columns=names)
+        table.insert(0, "qid", of.qid)
+        table.insert(0, "label", of.y)
+        table.to_csv(tmp_path / f"{name}.csv", index=False, float_format="%.17g")
+    program("fit", "--train", tmp_path / "train.csv", "--members", "rules,linear", "--model", tmp_path / "m")
+    program("rank", "--model", tmp_path / "m", "--test", tmp_path / "test.csv", "--out", tmp_path / "s")
+    ranker = RuleRanker("rules,linear").fit(pd.DataFrame(train.X, columns=names), train.y, train.qid)
+    assert ranker.model_.to_bytes() == (tmp_path / "m").read_bytes()
+    frame = pd.DataFrame(test.X, columns=names)
+    assert (ranker.predict(frame, test.qid) == scores_of(tmp_path / "s")).all()
+    loaded = RuleRanker.load(tmp_path / "m")
+    assert (loaded.predict(frame[frame.columns[::-1]], test.qid) == scores_of(tmp_path / "s")).all()
+    with pytest.raises(rulerank.DataError, match="features have numbers, expected names"):
+        loaded.predict(test.X, test.qid)
+    importances = dict(zip(names, ranker.feature_importances_))
+    plain = RuleRanker("rules,linear").fit(train.X, train.y, train.qid).feature_importances_
+    assert np.allclose(list(importances.values()), plain, atol=1e-3)
+
+
+def test_grid_search_finds_the_programs_ndcg(program, drawn, tmp_path, train):
+    """With groups of GroupKFold, query ids as a column, in a pipeline: the NDCG of each part is what the
+    program says of the same documents."""
+    X = np.column_stack([train.qid, train.X])
+    pipeline = make_pipeline(FunctionTransformer(), RuleRanker("rules", qid_column=0))
+    search = GridSearchCV(pipeline, {"ruleranker__rule_size": [2, 3]}, cv=GroupKFold(3))
+    search.fit(X, train.y, groups=train.qid)
+    for k, (fit, held_out) in enumerate(GroupKFold(3).split(X, train.y, train.qid)):
+        for name, rows in (("fit", fit), ("held_out", held_out)):
+            rulerank.dump_letor(tmp_path / name, train.X[rows], train.y[rows], train.qid[rows])
+        for size, found in zip([2, 3], search.cv_results_[f"split{k}_test_score"]):
+            program("rank", "--train", tmp_path / "fit", "--test", tmp_path / "held_out", "--out",
+                    tmp_path / "s", "--rule-size", size)
+            said = program("evaluate", "--test", tmp_path / "held_out", "--scores", tmp_path / "s",
+                           "--metrics", "NDCG@10", "--format", "tsv", "--digits", 17)
+            assert found == float(said.splitlines()[-1].split("\t")[1])
+
+
+def test_grid_search_with_qid_as_an_argument(train):
+    import sklearn
+
+    by_column = GridSearchCV(RuleRanker("linear", qid_column=0), {"strength": [3, 30]}, cv=GroupKFold(3))
+    by_column.fit(np.column_stack([train.qid, train.X]), train.y, groups=train.qid)
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = RuleRanker("linear").set_fit_request(qid=True).set_score_request(qid=True)
+        search = GridSearchCV(ranker, {"strength": [3, 30]}, cv=GroupKFold(3))
+        search.fit(train.X, train.y, groups=train.qid, qid=train.qid)
+    assert (search.cv_results_["mean_test_score"] == by_column.cv_results_["mean_test_score"]).all()
+
+
+def test_scorers_take_any_measure(train):
+    X = np.column_stack([train.qid, train.X])
+    ranker = RuleRanker("rules", qid_column=0).fit(X, train.y)
+    scorer = rulerank.metric_scorer("MAP", profile="standard", relevant_from=2)
+    expected = evaluate(train.y, ranker.predict(X), train.qid, "MAP", profile="standard", relevant_from=2)
+    assert scorer(ranker, X, train.y) == expected["MAP"]
+
+
+def test_pickles_hold_the_checked_bytes_of_the_model_file(fitted, test):
+    bytes_ = pickle.dumps(fitted)
+    assert fitted.model_.to_bytes() in bytes_
+    expected = fitted.predict(test.X, test.qid)
+    again = pickle.loads(bytes_)
+    assert (again.predict(test.X, test.qid) == expected).all()
+    assert (copy.deepcopy(fitted).predict(test.X, test.qid) == expected).all()
+    at = bytes_.index(fitted.model_.to_bytes()) + len(fitted.model_.to_bytes()) - 5
+    damaged = bytes_[:at] + bytes([bytes_[at] ^ 1]) + bytes_[at + 1:]
+    with pytest.raises(rulerank.DataError, match="the pickled model"):
+        pickle.loads(damaged)
+
+
+def test_clones_keep_cuts(train, test):
+    cuts = rulerank.Discretizer("frequency", bins=5).fit(train.X).cuts_
+    ranker = RuleRanker("rules", cuts=cuts).fit(train.X, train.y, train.qid)
+    other = RuleRanker("rules", method="frequency", bins=5).fit(train.X, train.y, train.qid)
+    copied = clone(ranker).fit(train.X, train.y, train.qid)
+    for one in (other, copied):
+        assert one.model_.to_bytes() == ranker.model_.to_bytes()
+
+
+def test_explanations_are_the_programs(program_json, drawn, tmp_path, train, test, program):
+    program("fit", "--train", drawn / "train.txt", "--members", "rules,scorecard,linear", "--model",
+            tmp_path / "m")
+    qid = test.qid[50]
+    said = program_json("explain", "--model", tmp_path / "m", "--test", drawn / "test.txt", "--qid", qid,
+                        "--rank", 2, "--top", 5)
+    ranker = RuleRanker("rules,scorecard,linear").fit(train.X, train.y, train.qid)
+    rows = np.flatnonzero(test.qid == qid)
+    scores = ranker.predict(test.X, test.qid)
+    second = rows[np.argsort(-scores[rows], kind="stable")[1]]
+    found = ranker.explain(test.X, second, test.qid, top=5)
+    assert found.score == scores[second] == said["document"]["score"]
+    assert found.rank == said["document"]["rank"] == 2
+    assert [member.kind for member in found.members] == ["rules", "scorecard", "linear"]
+    assert abs(sum(member.part for member in found.members) - found.score) < 1e-12
+    for member, expected in zip(found.members, said["members"]):
+        assert (member.part, member.mean, member.deviation) == (
+            expected["part"], expected["mean"], expected["deviation"])
+    rules = found.members[0]
+    expected = said["members"][0]
+    assert rules.details["numerator"] == int(expected["document"]["numerator"])
+    assert rules.details["denominator"] == int(expected["document"]["denominator"])
+    assert rules.details["rule_count"] == expected["document"]["rules"]
+    assert rules.items["moves"].tolist() == [one["moved"]["value"] for one in expected["split"]["items"]]
+    up = rules.rules[rules.rules["moves"] > 0]
+    assert up["share"].tolist() == [int(one["share"]["numerator"]) for one in expected["up"]["most"]]
+    assert up["moves"].tolist() == [one["moved"]["value"] for one in expected["up"]["most"]]
+    assert abs(rules.items["moves"].sum() - (rules.score - rules.details["mean_label"])) < 1e-12
+    assert rules.details["numerator"] / rules.details["denominator"] == pytest.approx(rules.score)
+    assert abs(found.members[1].terms["adds"].sum() - found.members[1].score) < 1e-12
+    assert str(second) in str(found)
+
+    first = rows[np.argmax(scores[rows])]
+    compared = ranker.explain(test.X, first, test.qid, against=second)
+    assert compared.score == (scores[first], scores[second])
+    assert compared.rank == (1, 2)
+    assert ranker.explain(test.X[rows]).row == np.argmax(scores[rows])
+    for wrong in ({}, {"row": first, "against": 0}, {"row": len(test.X)}):
+        with pytest.raises((rulerank.UsageError, IndexError)):
+            ranker.explain(test.X, qid=test.qid, **wrong)
+
+
+def test_importances_are_what_inspect_prints(program_json, drawn, tmp_path, train, program):
+    program("fit", "--train", drawn / "train.txt", "--members", "rules", "--model", tmp_path / "m")
+    said = program_json("inspect", "--model", tmp_path / "m")
+    ranker = RuleRanker("rules").fit(train.X, train.y, train.qid)
+    assert ranker.feature_importances_.sum() == pytest.approx(1)
+    moved = {int(one["feature"]): one["moved"] for one in said["members"][0]["features"]}
+    expected = np.array([moved.get(f + 1, 0) for f in range(train.X.shape[1])])
+    assert ranker.feature_importances_ == pytest.approx(expected / expected.sum())
+
+
+def test_rows_without_a_label(train):
+    y = train.y.copy()
+    y[::2] = -1
+    ranker = RuleRanker("rules").fit(train.X, y, train.qid)
+    other = RuleRanker("rules", cuts=rulerank.Discretizer().fit(train.X).cuts_)
+    other.fit(train.X[1::2], train.y[1::2], train.qid[1::2])
+    assert ranker.model_.to_bytes() == other.model_.to_bytes()
+
+
+@pytest.mark.parametrize("how, message", [
+    ({"members": "rule"}, "members: found 'rule'"),
+    ({"members": "rules,rules"}, "each once"),
+    ({"rule_size": 4}, "rule_size: found 4, and no member is of the kind rules"),
+    ({"members": "linear", "loss": "list"}, "loss: found 'list'"),
+    ({"members": "rules", "rule_size": 1}, "rule size|size"),
+    ({"members": "rules", "method": "tubes"}, "found 'tubes'"),
+    ({"members": "rules", "bins": 1}, "bins|2"),
+    ({"members": "rules", "bins": 0}, "bins"),
+    ({"members": "rules", "bins": "10"}, "bins"),
+    ({"members": "scorecard", "loss": "pairs"}, "pairs"),
+    ({"members": "rules", "device": "gpu"}, "device: found 'gpu', expected cpu"),
+    ({"members": "rules", "n_jobs": 0}, "n_jobs"),
+])
+def test_wrong_parameters(train, how, message):
+    with pytest.raises(rulerank.UsageError, match=message):
+        RuleRanker(**how).fit(train.X, train.y, train.qid)
+
+
+def test_wrong_data_names_its_place(train):
+    X, y = train.X.copy(), train.y.copy()
+    X[3, 2] = np.inf
+    with pytest.raises(rulerank.DataError, match="inf") as caught:
+        RuleRanker("rules").fit(X, y, train.qid)
+    assert (caught.value.line, caught.value.file) == (4, "X")
+    y = y.astype(float)
+    y[5] = 0.5
+    with pytest.raises(rulerank.DataError, match="y:6: found the label 0.5"):
+        RuleRanker("rules").fit(train.X, y, train.qid)
+    with pytest.raises(rulerank.DataError, match="found the label -2"):
+        RuleRanker("rules").fit(train.X, np.where(np.arange(len(y)) == 7, -2, train.y), train.qid)
+    with pytest.raises(rulerank.UsageError, match="qid: found the shape"):
+        RuleRanker("rules").fit(train.X, train.y, train.qid[1:])
+    with pytest.raises(rulerank.DataError, match="qid: found a number that is not whole"):
+        RuleRanker("rules").fit(train.X, train.y, train.qid + 0.5)
+    with pytest.raises(rulerank.DeviceError, match="no CUDA device|there is no"):
+        if rulerank.devices():
+            pytest.skip("needs a machine without a GPU")
+        RuleRanker("rules", device="cuda").fit(train.X, train.y, train.qid)
+
+
+def test_damaged_model_files(fitted, tmp_path):
+    path = tmp_path / "m"
+    fitted.save(path)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(rulerank.DataError, match=str(path)):
+        RuleRanker.load(path)
+    with pytest.raises(rulerank.OutputError):
+        fitted.save(tmp_path / "missing" / "m")

@@ -1,0 +1,31 @@
+"""scikit-learn's own checks of estimators."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rulerank import DenseNeighbors, Discretizer, MetricNeighbors, RuleRanker, SelectiveSampler
+
+# What is expected to fail, and why.
+ONE_ROW = {"check_fit2d_1sample": "the error is the program's: one row has no feature with two bins"}
+NAN = {"check_estimators_nan_inf": "the error is the program's: found nan in row 1, not NaN"}
+EXPECTED = {
+    "RuleRanker": ONE_ROW | {
+        "check_methods_subset_invariance": "the linear member that is recommended scores a row against the "
+                                           "other rows of its query, and without qid all rows are one"},
+    "RuleRanker('rules')": ONE_ROW,
+    "SelectiveSampler": ONE_ROW,
+    "DenseNeighbors": NAN,
+    "MetricNeighbors": NAN,
+}
+
+
+def expected(estimator):
+    name = type(estimator).__name__
+    return EXPECTED.get(f"{name}({estimator.members!r})" if getattr(estimator, "members", "recommended")
+                        != "recommended" else name, {})
+
+
+@parametrize_with_checks([RuleRanker(), RuleRanker("rules"), Discretizer(), SelectiveSampler(), DenseNeighbors(),
+                          MetricNeighbors()],
+                         expected_failed_checks=expected)
+def test_estimators(estimator, check):
+    check(estimator)
