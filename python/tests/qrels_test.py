@@ -59,21 +59,25 @@ def test_objects_like_ranxs():
 @pytest.mark.filterwarnings("ignore")  # numba's, about how it compiles
 def test_ranx():
     """Its objects are taken as they are, and its own numbers are ours; no ties, which it leaves open. Not among
-    what `./run python` installs: numba takes minutes to compile it."""
+    what `./run python` installs: numba takes a minute to compile it."""
     ranx = pytest.importorskip("ranx", exc_type=ImportError)
     qrels, run = drawn_judgments(ties=False)
     qrels.pop("q0"), qrels.pop("q1"), run.pop("q30"), run.pop("q31")  # it wants the same queries
     judged, retrieved = ranx.Qrels(qrels), ranx.Run(run)
     names = {"map": "MAP", "map@10": "MAP@10", "ndcg": "NDCG", "ndcg@10": "NDCG@10", "precision@5": "P@5",
-             "recall@20": "recall@20", "mrr": "MRR", "mrr@3": "MRR@3", "r-precision": "Rprec", "hit_rate@1": "success@1"}
+             "recall@20": "recall@20", "mrr": "MRR", "mrr@3": "MRR@3", "r-precision": "Rprec",
+             "hit_rate@1": "success@1"}
     theirs = ranx.evaluate(judged, retrieved, list(names))
     ours = evaluate(judged, retrieved, metrics=list(names.values()))
     assert list(ours) == list(names.values())
     assert list(ours.values()) == pytest.approx([theirs[name] for name in names], abs=1e-12)
     assert 0 < min(ours.values()) and max(ours.values()) < 1
-    assert ours == evaluate(qrels, run, metrics=list(names.values()))
+    of_ranx, of_dicts = (evaluate(*both, metrics=METRICS, per_query=True).sort_index()
+                         for both in ((judged, retrieved), (qrels, run)))
+    assert of_ranx.equals(of_dicts)
     burges = ranx.evaluate(judged, retrieved, "ndcg_burges@10")
-    assert evaluate(judged, retrieved, metrics="NDCG@10", gain="exponential")["NDCG@10"] == pytest.approx(burges, abs=1e-12)
+    exponential = evaluate(judged, retrieved, metrics="NDCG@10", gain="exponential")
+    assert exponential["NDCG@10"] == pytest.approx(burges, abs=1e-12)
 
 
 @pytest.mark.parametrize("qrels, run, message", [
