@@ -1,5 +1,7 @@
 """Measures of rankings, and whether two differ."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
@@ -32,35 +34,57 @@ def _scores(scores, queries, rows):
     return np.ascontiguousarray(queries.grouped(scores))
 
 
-def evaluate(y, scores, qid=None, metrics="MAP,NDCG@10", *, profile="letor", per_query=False, n_jobs=None,
+def _by_query(values, attribute):
+    """{qid: {docno: value}} of a dict, or of ranx's Qrels and Run by the attribute of that name; else None."""
+    if hasattr(values, attribute) and hasattr(values, "to_dict"):
+        return dict(values.to_dict())
+    return dict(values) if isinstance(values, Mapping) else None
+
+
+def evaluate(y, scores, qid=None, metrics="MAP,NDCG@10", *, profile=None, per_query=False, n_jobs=None,
              verbose=False, **parts):
-    """Judges scores, as `rulerank evaluate` does.
+    """Judges scores, or a run against qrels, as `rulerank evaluate` does.
 
     Parameters
     ----------
-    y : array [rows], labels: 0 or more, -1 for not judged
-    scores : array [rows], larger is better; of equal ones the earlier row comes first
-    qid : array [rows] or None, the query of each row; None: one query
+    y : array [rows], labels: 0 or more, -1 for not judged; or qrels: ranx's Qrels, or {qid: {docno: label}}
+    scores : array [rows], larger is better; of equal ones the earlier row comes first; or beside qrels a run:
+        ranx's Run, or {qid: {docno: score}}. Queries that both have count, in the order of the qrels
+    qid : array [rows] or None, the query of each row; None: one query. Not beside qrels
     metrics : str or list, such as "MAP,NDCG@1-10,ERR@20"
-    profile : {"letor", "mslr", "standard", "trec", "lightgbm", "yahoo"}
+    profile : {"letor", "mslr", "standard", "trec", "lightgbm", "yahoo"}; default: letor, of qrels trec
     per_query : bool, a frame of each query's values instead of the averages
     parts : parts of the profile: gain, discount, no_relevant, relevant_from, short_list, ties, max_docs,
-        max_label, rbp_persistence, pfound_break, prel
+        max_label, rbp_persistence, pfound_break, prel; beside qrels complete=True: judged queries that the
+        run lacks count, as found nothing
 
     Returns
     -------
     dict of the measures' averages, or with `per_query` a DataFrame [queries x measures]
     """
-    test, queries = _labelled(y, qid)
-    scores = _scores(scores, queries, len(y))
-    with running(n_jobs, verbose=verbose) as run:
-        names, means, values = _core.evaluate(run, test, scores, _metrics(metrics),
-                                              _core.Profile(profile, parts))
+    qrels, retrieved = _by_query(y, "qrels"), _by_query(scores, "run")
+    if (qrels is None) != (retrieved is None):
+        raise UsageError("evaluate: found qrels or a run beside an array, expected qrels and a run, or two arrays")
+    metrics = _metrics(metrics)
+    if qrels is not None:
+        if qid is not None:
+            raise UsageError("qid: found it beside qrels, which name their queries themselves")
+        rules = _core.Profile(profile or "trec", parts)
+        with running(n_jobs, verbose=verbose) as run:
+            names, means, qids, values = _core.evaluate_run(run, _core.Qrels(qrels), retrieved, metrics, rules)
+    else:
+        if "complete" in parts:
+            raise UsageError("complete: found it beside arrays, expected qrels and a run")
+        test, queries = _labelled(y, qid)
+        scores, qids = _scores(scores, queries, len(y)), queries.names
+        rules = _core.Profile(profile or "letor", parts)
+        with running(n_jobs, verbose=verbose) as run:
+            names, means, values = _core.evaluate(run, test, scores, metrics, rules)
     if not per_query:
         return dict(zip(names, means))
     import pandas as pd
 
-    return pd.DataFrame(values, index=pd.Index(queries.names, name="qid"), columns=names)
+    return pd.DataFrame(values, index=pd.Index(qids, name="qid"), columns=names)
 
 
 def compare(y, systems, qid=None, metrics="MAP,NDCG@10", *, reference=None, tests="paired-t,fisher",

@@ -1,11 +1,14 @@
 #include "python/src/evaluation.hpp"
 
 #include "core/error.hpp"
+#include "datasets/trec.hpp"
 #include "eval/evaluate.hpp"
 #include "eval/significance.hpp"
 #include "python/src/data.hpp"
 #include "python/src/run.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -43,6 +46,8 @@ eval::profile profile_of(std::string const& name, nb::dict const& parts) {
       p.short_lists = eval::short_list_from(word());
     else if (part == "ties")
       p.ties = eval::tie_rule_from(word());
+    else if (part == "complete")
+      p.complete = nb::cast<bool>(value);
     else if (part == "max_docs")
       p.max_docs = nb::cast<std::size_t>(value);
     else if (part == "max_label")
@@ -54,10 +59,11 @@ eval::profile profile_of(std::string const& name, nb::dict const& parts) {
     else if (part == "prel")
       p.prel = nb::cast<std::vector<double>>(value);
     else
-      throw usage_error("found a part '" + part +
-                        "' of a profile, expected gain, discount, no_relevant, relevant_from, "
-                        "short_list, ties, max_docs, max_label, rbp_persistence, pfound_break or "
-                        "prel");
+      throw usage_error(
+          "found a part '" + part +
+          "' of a profile, expected gain, discount, no_relevant, relevant_from, "
+          "short_list, ties, complete, max_docs, max_label, rbp_persistence, pfound_break or "
+          "prel");
   }
   eval::check(p);
   return p;
@@ -83,6 +89,77 @@ std::vector<datasets::query_group> groups_of(std::vector<std::size_t> const& siz
     begin += sizes[q];
   }
   return groups;
+}
+
+/// The text of a key of qrels or of a run.
+std::string id_of(std::string const& of, nb::handle key) {
+  std::string id;
+  if (!nb::try_cast(key, id))
+    throw error({of, 0, 0}, "found the id " + std::string(nb::repr(key).c_str()) +
+                                ", expected the text of a query or document");
+  return id;
+}
+
+/// What {qid: {docno: value}} has of each query.
+template <class F>
+void for_each_query(std::string const& of, nb::dict const& queries, F&& f) {
+  for (auto const& [qid, documents] : queries) {
+    std::string const id = id_of(of, qid);
+    nb::dict values;
+    if (!nb::try_cast(documents, values))
+      throw error({of, 0, 0}, "query " + id + ": expected a dict of documents");
+    f(id, values);
+  }
+}
+
+/// Judgments {qid: {docno: label}}.
+datasets::qrels qrels_of(nb::dict const& queries) {
+  datasets::qrels made{"qrels", {}};
+  for_each_query(made.name, queries, [&](std::string const& qid, nb::dict const& labels) {
+    datasets::judged_query query{qid, {}, 0};
+    for (auto const& [docno, value] : labels) {
+      datasets::judgment one{id_of(made.name, docno), 0, 0};
+      if (!nb::try_cast(value, one.label))
+        throw error({made.name, 0, 0}, "query " + qid + ", document " + one.docno +
+                                           ": found the label " + nb::repr(value).c_str() +
+                                           ", expected a whole number");
+      query.documents.push_back(std::move(one));
+    }
+    std::ranges::sort(query.documents, {}, &datasets::judgment::docno);
+    made.queries.push_back(std::move(query));
+  });
+  return made;
+}
+
+/// Retrieved documents {qid: {docno: score}}.
+datasets::run run_of(nb::dict const& queries) {
+  datasets::run made{"run", {}, {}};
+  for_each_query(made.name, queries, [&](std::string const& qid, nb::dict const& scores) {
+    datasets::run_query query{qid, {}, 0};
+    for (auto const& [docno, value] : scores) {
+      datasets::run_entry one{id_of(made.name, docno), 0};
+      if (!nb::try_cast(value, one.score) || !std::isfinite(one.score))
+        throw error({made.name, 0, 0}, "query " + qid + ", document " + one.docno +
+                                           ": found the score " + nb::repr(value).c_str() +
+                                           ", expected a finite number");
+      query.documents.push_back(std::move(one));
+    }
+    made.queries.push_back(std::move(query));
+  });
+  return made;
+}
+
+/// Throws for a label whose gain sums could leave the doubles.
+void expect_gains(datasets::qrels const& judgments, eval::profile const& p) {
+  std::int32_t const most = eval::largest_label(p);
+  for (auto const& query : judgments.queries)
+    for (auto const& document : query.documents)
+      if (document.label > most)
+        throw error({judgments.name, 0, 0},
+                    "query " + query.qid + ", document " + document.docno + ": the label " +
+                        std::to_string(document.label) +
+                        " has a gain beyond doubles, expected labels up to " +
+                        std::to_string(most) + " or gain linear");
 }
 
 eval::query_values evaluate(run_settings const& how, labelled_arrays const& test,
@@ -132,6 +209,34 @@ nb::list compare(run_settings const& how, labelled_arrays const& test,
   return rows;
 }
 
+/// What judges runs against qrels.
+void add_runs(nb::module_& to) {
+  nb::class_<datasets::qrels>(to, "Qrels", "Judgments of queries: {qid: {docno: label}}.")
+      .def(
+          "__init__",
+          [](datasets::qrels* self, nb::dict const& queries) {
+            new (self) datasets::qrels(qrels_of(queries));
+          },
+          "queries"_a);
+  to.def(
+      "evaluate_run",
+      [](run_settings const& how, datasets::qrels const& judgments, nb::dict const& retrieved,
+         std::string const& metrics, eval::profile const& p) {
+        auto const measures = eval::parse_measures(metrics);
+        datasets::run const found = run_of(retrieved);
+        expect_gains(judgments, p);
+        eval::query_values values = run(how, [&](context const& ctx) {
+          return eval::evaluate(ctx, judgments, found, measures, p);
+        });
+        std::size_t const queries = values.size();
+        std::vector<double> means = values.averages();
+        return std::tuple(names_of(measures), std::move(means), std::move(values.qids),
+                          matrix_of(std::move(values.values), queries, measures.size()));
+      },
+      "run"_a, "qrels"_a, "retrieved"_a, "metrics"_a, "profile"_a,
+      "As evaluate, of retrieved documents {qid: {docno: score}}, with the query ids third.");
+}
+
 }  // namespace
 
 void add_evaluation(nb::module_& to) {
@@ -169,6 +274,7 @@ void add_evaluation(nb::module_& to) {
       },
       "run"_a, "test"_a, "scores"_a, "metrics"_a, "profile"_a,
       "The measures' names, their averages, and their values of each query.");
+  add_runs(to);
   to.def(
       "compare",
       [](run_settings const& how, labelled_arrays const& test,

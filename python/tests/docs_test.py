@@ -4,10 +4,15 @@ import doctest
 import pathlib
 import re
 
+import pytest
+
 PAGES = pathlib.Path(__file__).parents[2]
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # PyTerrier's own calls of pandas
 def test_the_page_of_the_package(program, tmp_path, monkeypatch):
+    for name in ("ir_measures", "pyterrier"):
+        pytest.importorskip(name, exc_type=ImportError)
     program("sample", "--documents", 6000, "--features", 20, "--queries", 150, "--out-dir", tmp_path / "drawn",
             "--quiet")
     monkeypatch.chdir(tmp_path)

@@ -1,0 +1,66 @@
+"""Rule rankers in pipelines of PyTerrier: what re-ranks documents by the column `features`. Needs neither Java
+nor Terrier."""
+
+import numpy as np
+import pyterrier as _pt
+
+from ._ranker import RuleRanker
+from .exceptions import UsageError
+
+__all__ = ["RuleRankerTransformer"]
+
+
+class RuleRankerTransformer(_pt.Estimator):
+    """Scores the documents of each query by a `RuleRanker`: a frame with qid, docno and features (an array of
+    numbers each row) becomes the same frame with score and rank.
+
+    ranker : RuleRanker, fitted or not; None: RuleRanker()
+    """
+
+    def __init__(self, ranker=None):
+        super().__init__()
+        self.ranker = RuleRanker() if ranker is None else ranker
+
+    @staticmethod
+    def _features(results):
+        missing = [name for name in ("qid", "docno", "features") if name not in results.columns]
+        if missing:
+            raise UsageError(f"results: found the columns {', '.join(map(str, results.columns))}, expected "
+                             f"{', '.join(missing)} too")
+        lengths = results["features"].map(np.size)
+        if lengths.nunique() > 1:
+            row = int(np.flatnonzero(lengths != lengths.iloc[0])[0])
+            raise UsageError(f"results: found {lengths.iloc[row]} features in row {row + 1}, expected "
+                             f"{lengths.iloc[0]} as in the first")
+        return np.stack(results["features"].to_list()).astype(np.float64, copy=False)
+
+    def fit(self, topics_or_res_tr, qrels_tr, topics_or_res_va=None, qrels_va=None):
+        """Fits the ranker to results with features and their labels.
+
+        topics_or_res_tr : frame with qid, docno, features
+        qrels_tr : frame with qid, docno, label; a document that it lacks has the label 0, as in PyTerrier's own
+        topics_or_res_va, qrels_va : not looked at; PyTerrier hands them to every estimator
+        """
+        if len(topics_or_res_tr) == 0:
+            raise UsageError("results: found no row, expected some to learn from")
+        X = self._features(topics_or_res_tr)
+        if qrels_tr.duplicated(["qid", "docno"]).any():
+            twice = qrels_tr[qrels_tr.duplicated(["qid", "docno"])].iloc[0]
+            raise UsageError(f"qrels: query {twice['qid']}: found document {twice['docno']} twice")
+        labels = topics_or_res_tr[["qid", "docno"]].merge(
+            qrels_tr[["qid", "docno", "label"]], on=["qid", "docno"], how="left")["label"].fillna(0)
+        self.ranker.fit(X, labels.to_numpy(), topics_or_res_tr["qid"].to_numpy())
+        return self
+
+    def transform(self, inp):
+        """The frame with score and rank, rows in their order; of equal scores the earlier row ranks first."""
+        results = inp.copy()
+        if len(results):
+            results["score"] = self.ranker.predict(self._features(inp), inp["qid"].to_numpy())
+        else:
+            results["score"] = np.empty(0)
+        return _pt.model.add_ranks(results)
+
+    def transform_outputs(self, inp_cols):
+        """The columns of what `transform` gives."""
+        return [*inp_cols, *(name for name in ("score", "rank") if name not in inp_cols)]
