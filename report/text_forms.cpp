@@ -44,7 +44,7 @@ class writer {
   virtual ~writer() = default;
 
   void write(std::vector<block> const& blocks) {
-    for (block const& one : blocks) std::visit([this](auto const& of) { add(of); }, one.of);
+    for (block const& one : blocks) std::visit([this](auto const& of) { this->add(of); }, one.of);
   }
   text_with_figures made;
 
