@@ -15,11 +15,11 @@
 // one over the other. device_bytes: what `flat` may take of each GPU; rows for which that has no
 // space are copied to the GPU by every search, so that rate is then the bus's.
 
+#include "bench/dense_lists.hpp"
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
-#include "knn/dense/definition.hpp"
 #include "knn/dense/dense_reference.hpp"
 #include "knn/dense/engine.hpp"
 #include "knn/dense/search.hpp"
@@ -179,15 +179,7 @@ search_function search_of_small_gpus(settings const& chosen, vectors const& rows
     request.k = std::min(k, own->size());
     std::vector<std::vector<knn::dense_candidate>> lists(request.count);
     engine->search(ctx, request, lists, work);
-    knn::neighbours found;
-    found.queries = request.count;
-    found.k = request.k;
-    for (auto const& list : lists)
-      for (knn::dense_candidate const& one : list) {
-        found.id.push_back(one.id);
-        found.value.push_back(knn::value_of_key(metric, one.value));
-      }
-    return found;
+    return bench::neighbours_of(lists, request.k, metric);
   };
 }
 #endif

@@ -22,6 +22,7 @@
 // device_ms, from the first copy to the last, and widened, queries of a search. The rows are on the
 // device before.
 
+#include "bench/dense_lists.hpp"
 #include "core/context.hpp"
 #include "core/devices.hpp"
 #include "core/machine.hpp"
@@ -221,15 +222,7 @@ void time_selection(settings const& chosen, named_selection const& with, cell co
   };
   knn::dense_search_work ignored;
   double const first = search(ignored);
-  knn::neighbours all;
-  all.queries = request.count;
-  all.k = of.k;
-  for (auto const& one : found)
-    for (knn::dense_candidate const& c : one) {
-      all.id.push_back(c.id);
-      all.value.push_back(std::sqrt(c.value));
-    }
-  exact.check(all, "gs");
+  exact.check(bench::neighbours_of(found, of.k, knn::similarity::l2), "gs");
   time_cell(chosen, of, first, search, fmt::format(R"(, "selection": "{}")", with.name));
 }
 

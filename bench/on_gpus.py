@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""on_gpus.py BIN OUT [--words FILE --vectors FILE]: what is still to be run on a machine with GPUs.
+"""on_gpus.py BIN OUT [--words FILE --vectors FILE] [--only STEP...]: what is still to be run on a machine with GPUs.
 
 BIN is the folder of the build's programs. Each step writes OUT/NAME.txt, some also into the folder OUT/NAME. A second call
-passes over the steps that ended well and does the others anew: what they wrote is deleted first. Steps take as many GPUs as there are, and those that need two or four say so and are left for a machine that has
-them. compute-sanitizer, NVIDIA's profilers (nsys, ncu), and for the peers PyTorch and FlashLib, are taken where they are found.
-FILEs as of metric_gpu.py. OUT/manifest.json has the commands, their exit codes and times. Exit code 1 where a step failed or
+passes over the steps that ended well and does the others anew: what they wrote is deleted first. Steps that need two or
+four GPUs say so and are left for a machine that has them. compute-sanitizer, NVIDIA's profiler ncu, and for the peers PyTorch,
+FlashLib and FAISS, are taken where they are found. FILEs as of metric_gpu.py. OUT/manifest.json has the commands, their exit codes and times. Exit code 1 where a step failed or
 was cut off.
 """
 
@@ -25,11 +25,20 @@ def steps_of(a, gpus):
     """(name, GPUs that it needs, command, seconds after which it is cut off)"""
     knn, dense = str(a.bin / "knn_test"), str(a.bin / "dense_bench")
     sanitizer = ["compute-sanitizer", "--error-exitcode", "9", "--tool"]
-    yield from ((f"test-{name}", 1, [str(a.bin / name)], 600) for name in ("core_test", "al_test", "l2r_test", "knn_test"))
+    yield from ((f"test-{name}", 1, [str(a.bin / name)], 600) for name in ("core_test", "al_test"))
+    # Tests of several GPUs run on one, too: named four times, it has the shares of four.
+    yield from ((f"test-{name}", 1, ["env", "RULERANK_TEST_GPUS=4", str(a.bin / name)], 900) for name in ("l2r_test", "knn_test"))
+    yield "memcheck-metric", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*metric_gpus*/1"], 900
+    yield "racecheck-metric", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*metric_gpus.large_alphabets*/1:"
+                                  "*metric_gpus.matrix_of_words*/1"], 900
+    yield "dense-published", 1, [str(a.bin / "dense_published_bench")], 1800
+    yield ("dense-streamed", 1, [dense, "devices=1", "device_bytes=2000000000", f"rate={PCIE}", "shape=3000000x300", "k=32",
+                                 "batches=1,128,1024", "--benchmark_min_time=0.5"], 600)
+    # Cordeiro 2023, Table 5.1, on the CPU; FAISS from PyPI beside it.
+    yield "dense-cpu", 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / "dense-cpu"), "--shapes", "700000x128",
+                           "--k", "32", "--metrics", "l2", "--batches", "512,1024,2048,4096,8192"], 600
     yield "memcheck-streams", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
     yield "racecheck-dense", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*dense_gpus.few_rows*/1"], 900
-    yield "racecheck-metric", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*metric_gpus.few_objects*/1:"
-                                  "*metric_gpus.large_alphabets*/1:*metric_gpus.matrix_of_words*/1"], 1800
     if a.words and a.vectors:
         yield "metric", 1, [sys.executable, str(HERE / "metric_gpu.py"), str(a.bin / "metric_gpu_bench"), str(a.out / "metric"),
                             "--words", a.words, "--vectors", a.vectors], 3600
@@ -38,18 +47,14 @@ def steps_of(a, gpus):
                                 "--only", "words-pairs", "words-lc", "vectors-pairs", "vectors-lc"], 1800
     peers = [sys.executable, str(HERE / "dense_peer_gpu.py"), dense]
     yield "dense-left", 1, [*peers, str(a.out / "dense-left"), "--cells", "left", "--flashlib"], 1800
-    yield "dense-published", 1, [str(a.bin / "dense_published_bench")], 1800
-    yield ("dense-streamed", 1, [dense, "devices=1", "device_bytes=2000000000", f"rate={PCIE}", "shape=3000000x300", "k=32",
-                                 "batches=1,128,1024", "--benchmark_min_time=0.5"], 600)
     for shape in ("3000000x300", "70000x784"):
         for batch in (1, 32):
             run = [dense, "devices=1", f"shape={shape}", "k=32", f"batches={batch}", "--benchmark_min_time=0.1"]
             name = f"{shape}-{batch}"
-            yield (f"nsys-{name}", 1, ["nsys", "profile", "--stats=true", "--force-overwrite=true", "-o",
-                                       str(a.out / f"nsys-{name}" / "report"), *run], 300)
             # The kernels of a few searches behind those that check the answers.
-            yield (f"ncu-{name}", 1, ["ncu", "--section", "SpeedOfLight", "--section", "LaunchStats", "--section", "Occupancy",
-                                      "--launch-skip", "50", "--launch-count", "15", *run], 300)
+            yield (f"ncu-{name}", 1, ["ncu", "--clock-control", "none", "--section", "SpeedOfLight", "--section", "LaunchStats",
+                                      "--section", "Occupancy", "--section", "MemoryWorkloadAnalysis", "--launch-skip", "50",
+                                      "--launch-count", "15", *run], 300)
     yield "dense-peers", 1, [*peers, str(a.out / "dense-peers"), "--flashlib"], 1800
     for count in (1, 2, 4):
         if count <= gpus:
@@ -68,6 +73,7 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--words")
     parser.add_argument("--vectors")
+    parser.add_argument("--only", nargs="+", default=[], help="these steps")
     a = parser.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
     names = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], check=True,
@@ -77,7 +83,7 @@ def main():
     manifest["gpus"] = names
     failed = []
     for name, needed, command, limit in steps_of(a, len(names)):
-        if manifest["steps"].get(name, {}).get("status") == 0:
+        if manifest["steps"].get(name, {}).get("status") == 0 or (a.only and name not in a.only):
             continue
         if needed > len(names):
             print(f"{name}: left out, it needs {needed} GPUs and here are {len(names)}")

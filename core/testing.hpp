@@ -36,10 +36,16 @@ class temporary_folder {
   std::filesystem::path path_;
 };
 
-/// The GPUs of this machine, none in a build without CUDA.
+/// The GPUs of this machine, none in a build without CUDA. $RULERANK_TEST_GPUS asks for more than
+/// there are: they are named again and again until there are so many, so that the tests of several
+/// GPUs run on one. Not for `delta`, whose kernels wait for each other.
 inline std::vector<int> gpus() {
   std::vector<int> ordinals;
   for (device const& d : list_devices().devices) ordinals.push_back(d.ordinal);
+  char const* const asked = std::getenv("RULERANK_TEST_GPUS");
+  std::size_t const wanted = asked == nullptr ? 0 : std::strtoul(asked, nullptr, 10);
+  for (std::size_t i = 0; !ordinals.empty() && ordinals.size() < wanted; ++i)
+    ordinals.push_back(ordinals[i]);
   return ordinals;
 }
 
@@ -48,11 +54,10 @@ inline constexpr std::size_t gpu_counts[] = {1, 2, 4};
 
 /// Why a test cannot run on n GPUs of this machine; empty where it can.
 inline std::string why_not_on_gpus(std::size_t n) {
-  device_list const here = list_devices();
-  if (here.devices.size() >= n) return {};
-  if (here.devices.empty()) return here.why_none;
-  return "needs " + std::to_string(n) + " GPUs, this machine has " +
-         std::to_string(here.devices.size());
+  std::size_t const here = gpus().size();
+  if (here >= n) return {};
+  if (here == 0) return list_devices().why_none;
+  return "needs " + std::to_string(n) + " GPUs, this machine has " + std::to_string(here);
 }
 
 /// A context with the first n GPUs, of which there are so many.

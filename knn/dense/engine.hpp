@@ -67,6 +67,9 @@ class dense_rows {
   std::size_t added_ = 0;
 };
 
+/// Candidates that a thread at least copies or merges: fewer are done before another has begun.
+inline constexpr std::size_t candidates_a_thread = std::size_t{1} << 15;
+
 /// What a search is for.
 struct dense_request {
   std::span<float const> queries;  ///< [count][dimensions]; exactly the numbers that were given

@@ -40,8 +40,6 @@ constexpr std::size_t replicated_bytes = std::size_t{1} << 30;
 constexpr std::size_t least_queries = 64;
 /// Rows that every search copies to a device are copied so many at once.
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;
-/// Neighbours that a thread at least merges: fewer are done before another thread has begun.
-constexpr std::size_t entries_a_thread = std::size_t{1} << 15;
 
 class flat_on_gpus final : public dense_search_engine {
  public:
@@ -96,9 +94,9 @@ class flat_on_gpus final : public dense_search_engine {
     if (request.k == 0) of.most_in_range = free_memory() / (4 * sizeof(dense_candidate)) + 1024;
     threads_.run([&](std::size_t i) { search_device(ctx, of, i); });
     context on = ctx;
-    on.threads =
-        static_cast<int>(std::clamp<std::size_t>(request.count * (request.k + 1) / entries_a_thread,
-                                                 1, static_cast<std::size_t>(ctx.thread_count())));
+    std::size_t const entries = request.k > 0 ? request.count * request.k : of.in_range.load();
+    on.threads = static_cast<int>(std::clamp<std::size_t>(
+        entries / candidates_a_thread, 1, static_cast<std::size_t>(ctx.thread_count())));
     auto const threads = static_cast<std::size_t>(on.threads);
     parallel_for(on, request.count, (request.count + threads - 1) / threads,
                  [&](std::size_t begin, std::size_t end, int) {

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/memory_gate.hpp"
+#include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
 #include "knn/dense/definition.hpp"
 #include "knn/dense/engine.hpp"
@@ -23,6 +24,20 @@ namespace {
 
 constexpr std::array<similarity, 3> metrics{similarity::l2, similarity::inner_product,
                                             similarity::cosine};
+
+using candidate_lists = std::vector<std::vector<dense_candidate>>;
+
+/// work(i, lists[i]) for each, in as many threads as pay.
+template <class Work>
+void for_each_list(context const& ctx, candidate_lists& lists, Work const& work) {
+  std::size_t candidates = 0;
+  for (auto const& list : lists) candidates += list.size();
+  std::size_t const ranges = candidates / candidates_a_thread + 1;
+  parallel_for(ctx, lists.size(), lists.size() / ranges + 1,
+               [&](std::size_t begin, std::size_t end, int) {
+                 for (std::size_t i = begin; i < end; ++i) work(i, lists[i]);
+               });
+}
 
 std::unique_ptr<dense_search_engine> make_flat(context const& ctx, dense_rows const& rows,
                                                dense_index_options const& options) {
@@ -119,8 +134,8 @@ struct dense_index::implementation {
     check_filter(filter.of_query, words * queries.size(), "the filters of queries");
   }
 
-  /// Gives the engine some queries after the others. request: k or farthest. use(q, found): what
-  /// the engine found for query q.
+  /// Gives the engine some queries after the others. request: k or farthest. use(first, found):
+  /// what the engine found for queries from `first` on.
   template <class Use>
   dense_search_work search(context const& ctx, datasets::vectors const& queries,
                            dense_request request, Use const& use) const {
@@ -132,7 +147,7 @@ struct dense_index::implementation {
     std::size_t const together = std::max<std::size_t>(slice_bytes / of_query, 32);
     dense_search_work work;
     std::vector<float> values;
-    std::vector<std::vector<dense_candidate>> found;
+    candidate_lists found;
     for (std::size_t first = 0; first < queries.size(); first += together) {
       request.count = std::min(together, queries.size() - first);
       values.resize(request.count * dimensions);
@@ -143,7 +158,7 @@ struct dense_index::implementation {
         request.filter.of_query = filter.of_query.subspan(first * words, request.count * words);
       found.assign(request.count, {});
       engine->search(ctx, request, found, work);
-      for (std::size_t q = 0; q < request.count; ++q) use(first + q, found[q]);
+      use(first, found);
     }
     rows.first().expect_unchanged();
     queries.expect_unchanged();
@@ -265,12 +280,15 @@ neighbours dense_index::search(context const& ctx, datasets::vectors const& quer
         found.value.assign(queries.size() * k, 0);
       });
   if (request.k > 0) {
-    dense_search_work const done = own.search(
-        ctx, queries, request, [&](std::size_t q, std::vector<dense_candidate> const& some) {
-          for (std::size_t i = 0; i < some.size(); ++i) {
-            found.id[q * k + i] = some[i].id;
-            found.value[q * k + i] = value_of_key(own.metric, some[i].value);
-          }
+    dense_search_work const done =
+        own.search(ctx, queries, request, [&](std::size_t first, candidate_lists& lists) {
+          for_each_list(ctx, lists, [&](std::size_t q, std::vector<dense_candidate> const& some) {
+            std::size_t const begin = (first + q) * k;
+            for (std::size_t i = 0; i < some.size(); ++i) {
+              found.id[begin + i] = some[i].id;
+              found.value[begin + i] = value_of_key(own.metric, some[i].value);
+            }
+          });
         });
     if (work != nullptr) *work += done;
   }
@@ -298,15 +316,25 @@ rows_in_range dense_index::search_range(context const& ctx, datasets::vectors co
   dense_request request;
   request.farthest = farthest_key(own.metric, radius);
   request.filter = filter;
+  auto const is_beyond = [&](dense_candidate const& one) {
+    double const value = value_of_key(own.metric, one.value);
+    return is_distance ? value > radius : value < radius;
+  };
   dense_search_work const done =
-      own.search(ctx, queries, request, [&](std::size_t, std::vector<dense_candidate> const& some) {
-        for (dense_candidate const& one : some) {
-          double const value = value_of_key(own.metric, one.value);
-          if (is_distance ? value > radius : value < radius) continue;
-          found.row.push_back(one.id);
-          found.value.push_back(value);
-        }
-        found.begin.push_back(found.row.size());
+      own.search(ctx, queries, request, [&](std::size_t first, candidate_lists& lists) {
+        for_each_list(ctx, lists, [&](std::size_t, std::vector<dense_candidate>& some) {
+          std::erase_if(some, is_beyond);
+        });
+        for (auto const& some : lists) found.begin.push_back(found.begin.back() + some.size());
+        found.row.resize(found.begin.back());
+        found.value.resize(found.begin.back());
+        for_each_list(ctx, lists, [&](std::size_t q, std::vector<dense_candidate> const& some) {
+          std::size_t const begin = found.begin[first + q];
+          for (std::size_t i = 0; i < some.size(); ++i) {
+            found.row[begin + i] = some[i].id;
+            found.value[begin + i] = value_of_key(own.metric, some[i].value);
+          }
+        });
       });
   if (work != nullptr) *work += done;
   found.search_s = watch.seconds();

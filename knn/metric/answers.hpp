@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
 #include "knn/metric/structure.hpp"
 
@@ -38,7 +39,8 @@ neighbours nearest_of_all(std::size_t queries, std::size_t k, Run const& run) {
 
 /// The same for all objects within a radius.
 template <class Run>
-rows_in_range within_of_all(std::size_t queries, double radius, Run const& run) {
+rows_in_range within_of_all(context const& ctx, std::size_t queries, double radius,
+                            Run const& run) {
   if (!(radius >= 0))
     throw usage_error(fmt::format("found radius {}, expected a number from 0 on", radius));
   stopwatch const watch;
@@ -46,13 +48,17 @@ rows_in_range within_of_all(std::size_t queries, double radius, Run const& run) 
   run([&](std::size_t q, std::vector<metric_candidate>& within) { all[q].swap(within); });
   rows_in_range found;
   found.begin.push_back(0);
-  for (auto const& some : all) {
-    for (metric_candidate const& one : some) {
-      found.row.push_back(one.id);
-      found.value.push_back(one.value);
-    }
-    found.begin.push_back(found.row.size());
-  }
+  for (auto const& some : all) found.begin.push_back(found.begin.back() + some.size());
+  found.row.resize(found.begin.back());
+  found.value.resize(found.begin.back());
+  constexpr std::size_t queries_together = 64;
+  parallel_for(ctx, queries, queries_together, [&](std::size_t first, std::size_t last, int) {
+    for (std::size_t q = first; q < last; ++q)
+      for (std::size_t i = 0; i < all[q].size(); ++i) {
+        found.row[found.begin[q] + i] = all[q][i].id;
+        found.value[found.begin[q] + i] = all[q][i].value;
+      }
+  });
   found.search_s = watch.seconds();
   return found;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/parallel.hpp"
 #include "knn/metric/gpu_layout.hpp"
 
 #include <algorithm>
@@ -14,12 +15,12 @@
 // the host.
 namespace rulerank::knn {
 
-/// What a launch found, list by list.
+/// What a launch found; the memory is its caller's, until the next launch.
 struct launch_result {
-  std::uint32_t capacity = 0;
-  std::vector<double> value;         ///< [lists][capacity]
-  std::vector<std::uint32_t> id;     ///< [lists][capacity]
-  std::vector<std::uint32_t> count;  ///< [lists], or `is_pending`
+  std::span<std::uint32_t const> count;  ///< [lists], or `is_pending`
+  std::span<std::uint64_t const> begin;  ///< [lists] the first entry of each that is whole
+  std::span<double const> value;         ///< [entries]
+  std::span<std::uint32_t const> id;     ///< [entries]
   std::uint64_t evaluations = 0;
 };
 
@@ -55,16 +56,19 @@ void search_by_launches(context const& ctx, gpu_layout const& layout, gpu_reques
       work.evaluations += done.evaluations;
       ++work.launches;
       for (std::size_t i = 0; i < some.size(); ++i) {
-        if (done.count[i] == is_pending || done.count[i] > capacity) {
-          again.push_back(some[i]);
-          if (done.count[i] != is_pending) longest = std::max(longest, done.count[i]);
-          continue;
-        }
-        auto& list = found[some[i]];
-        list.resize(done.count[i]);
-        for (std::size_t j = 0; j < list.size(); ++j)
-          list[j] = {done.value[i * done.capacity + j], done.id[i * done.capacity + j]};
+        if (is_whole(done.count[i], capacity)) continue;
+        again.push_back(some[i]);
+        if (done.count[i] != is_pending) longest = std::max(longest, done.count[i]);
       }
+      parallel_for(ctx, some.size(), lists_together, [&](std::size_t from, std::size_t to, int) {
+        for (std::size_t i = from; i < to; ++i) {
+          if (!is_whole(done.count[i], capacity)) continue;
+          auto& list = found[some[i]];
+          list.resize(done.count[i]);
+          for (std::size_t j = 0; j < list.size(); ++j)
+            list[j] = {done.value[done.begin[i] + j], done.id[done.begin[i] + j]};
+        }
+      });
     }
     pending.swap(again);
     capacity = longest;

@@ -54,6 +54,11 @@ RULERANK_HOST_DEVICE inline double radius_of(block_job const& job, std::uint32_t
 /// Stands in place of a count: the query needs a larger radius than the launch tried.
 inline constexpr std::uint32_t is_pending = ~std::uint32_t{0};
 
+/// Whether a list of so many entries is found, and has space for all.
+RULERANK_HOST_DEVICE constexpr bool is_whole(std::uint32_t count, std::uint32_t capacity) {
+  return count != is_pending && count <= capacity;
+}
+
 /// What is found, for each query of a launch.
 struct found_lists {
   double* value = nullptr;               ///< [queries][capacity]

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <string>
 #include <thread>
@@ -134,14 +135,13 @@ class host_search {
   }
   launch_result launch(gpu_queries const& queries, block_job const& job,
                        std::span<std::uint32_t const> some, std::uint32_t capacity) const {
-    launch_result done;
-    done.capacity = capacity;
-    done.value.resize(some.size() * capacity);
-    done.id.resize(some.size() * capacity);
-    done.count.resize(some.size());
+    value_.assign(some.size() * capacity, 0);
+    id_.assign(some.size() * capacity, 0);
+    count_.assign(some.size(), 0);
+    begin_.resize(some.size());
+    for (std::size_t i = 0; i < begin_.size(); ++i) begin_[i] = i * capacity;
     std::vector<std::uint64_t> evaluations(some.size());
-    found_lists const lists{done.value.data(), done.id.data(), done.count.data(),
-                            evaluations.data(), capacity};
+    found_lists const lists{value_.data(), id_.data(), count_.data(), evaluations.data(), capacity};
     placed_queries const asked{queries.values.data(), queries.letters.data(), queries.begin.data(),
                                queries.longest()};
     auto const arrays = arrays_of(layout);
@@ -159,11 +159,15 @@ class host_search {
         });
       });
     });
-    for (std::uint64_t const one : evaluations) done.evaluations += one;
-    return done;
+    return {count_, begin_, value_, id_,
+            std::accumulate(evaluations.begin(), evaluations.end(), std::uint64_t{0})};
   }
 
   block_shape shape_;
+  // What the last launch found.
+  mutable std::vector<double> value_;
+  mutable std::vector<std::uint32_t> id_, count_;
+  mutable std::vector<std::uint64_t> begin_;
 };
 
 struct pair_found {

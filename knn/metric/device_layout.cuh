@@ -87,16 +87,9 @@ class device_work {
     check_cuda(cudaMemsetAsync(evaluations_.data(), 0, count * sizeof(std::uint64_t), raw()));
     return {value_.data(), id_.data(), count_.data(), evaluations_.data(), capacity};
   }
-  /// What stands in them; waits for the stream.
-  launch_result fetch(std::size_t count, std::uint32_t capacity) const {
-    launch_result done;
-    done.capacity = capacity;
-    done.count = count_.to_host(count, raw());
-    done.value = value_.to_host(count * capacity, raw());
-    done.id = id_.to_host(count * capacity, raw());
-    for (std::uint64_t const one : evaluations_.to_host(count, raw())) done.evaluations += one;
-    return done;
-  }
+  /// What stands in them, without what they have of space; waits for the stream. Valid until the
+  /// next call.
+  launch_result fetch(std::size_t count, std::uint32_t capacity);
   /// Between these two stand kernels; the seconds that they took.
   void begin_timing() { begin_timed_.record(stream_); }
   void end_timing() { end_timed_.record(stream_); }
@@ -111,6 +104,13 @@ class device_work {
   device_buffer<double> value_;
   device_buffer<std::uint32_t> id_, count_;
   device_buffer<std::uint64_t> evaluations_;
+  // What `fetch` gives.
+  device_buffer<std::uint64_t> first_;
+  device_buffer<double> packed_value_;
+  device_buffer<std::uint32_t> packed_id_;
+  pinned_buffer<std::uint32_t> host_count_, host_id_;
+  pinned_buffer<std::uint64_t> host_first_, host_evaluations_;
+  pinned_buffer<double> host_value_;
 };
 
 /// Blocks of a kernel that fill the current device.

@@ -211,6 +211,8 @@ struct gpu_request {
 };
 
 using gpu_candidates = std::vector<std::vector<candidate<double>>>;
+/// Lists of queries that a thread copies or sorts at a time.
+inline constexpr std::size_t lists_together = 64;
 
 /// An engine on the GPUs that it was made for. Several threads may call `search` at once.
 class metric_gpu_searcher {

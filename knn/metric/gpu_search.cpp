@@ -95,7 +95,6 @@ struct metric_gpu_index::implementation {
     gpu_candidates found(queries.count);
     metric_gpu_work done;
     if (layout.objects > 0 && queries.count > 0) engine->search(ctx, queries, request, found, done);
-    constexpr std::size_t lists_together = 64;
     parallel_for(ctx, found.size(), lists_together, [&](std::size_t begin, std::size_t end, int) {
       for (std::size_t q = begin; q < end; ++q)
         std::sort(found[q].begin(), found[q].end(), nearer<value_order::smaller_is_nearer>{});
@@ -113,14 +112,16 @@ neighbours metric_gpu_index::implementation::nearest(context const& ctx, gpu_que
                                                      std::size_t k, metric_gpu_work* work) const {
   return nearest_of_all(queries.count, k, [&](auto const& take) {
     auto lists = search(ctx, queries, {std::min<std::size_t>(k, layout.objects), 0}, work);
-    for (std::size_t q = 0; q < lists.size(); ++q) take(q, lists[q]);
+    parallel_for(ctx, lists.size(), lists_together, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t q = begin; q < end; ++q) take(q, lists[q]);
+    });
   });
 }
 
 rows_in_range metric_gpu_index::implementation::within(context const& ctx,
                                                        gpu_queries const& queries, double radius,
                                                        metric_gpu_work* work) const {
-  return within_of_all(queries.count, radius, [&](auto const& take) {
+  return within_of_all(ctx, queries.count, radius, [&](auto const& take) {
     auto lists = search(ctx, queries, {0, radius}, work);
     for (std::size_t q = 0; q < lists.size(); ++q) take(q, lists[q]);
   });

@@ -12,6 +12,7 @@
 // equal that sums are not, the k nearest are settled by a search within the last root. Under l1 and
 // linf a matrix of distances is selected from.
 
+#include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/metric/edit_matrix.hpp"
@@ -339,19 +340,23 @@ class dense_on_gpus final : public metric_gpu_searcher {
     datasets::vectors const asked(queries.values, layout_.dimensions);
     dense_search_work done;
     if (request.k == 0) {
-      add(index_.search_range(ctx, asked, request.radius, {}, &done), 0, found);
+      add(ctx, index_.search_range(ctx, asked, request.radius, {}, &done), found);
     } else {
       std::size_t const k = request.k;
       neighbours const nearest = index_.search(ctx, asked, k + 1, {}, &done);
-      for (std::size_t q = 0; q < queries.count; ++q) {
+      auto const is_settled = [&](std::size_t q) {
         auto const values = nearest.values_of(q);
-        auto const ids = nearest.ids_of(q);
-        if (ids[k] != no_neighbour && values[k] == values[k - 1]) {
-          settle(ctx, asked.rows(q, 1), values[k], k, found[q], done);
-          continue;
-        }
-        for (std::size_t i = 0; i < k; ++i) found[q].push_back({values[i], layout_.ids[ids[i]]});
-      }
+        return nearest.ids_of(q)[k] == no_neighbour || values[k] != values[k - 1];
+      };
+      parallel_for(ctx, queries.count, lists_together,
+                   [&](std::size_t begin, std::size_t end, int) {
+                     for (std::size_t q = begin; q < end; ++q)
+                       if (is_settled(q))
+                         take(nearest.values_of(q).first(k), nearest.ids_of(q).first(k), found[q]);
+                   });
+      for (std::size_t q = 0; q < queries.count; ++q)
+        if (!is_settled(q))
+          settle(ctx, asked.rows(q, 1), nearest.values_of(q)[k], k, found[q], done);
     }
     work.evaluations += std::uint64_t{layout_.objects} * queries.count;
     work.kernel_s += done.device_s;
@@ -364,16 +369,22 @@ class dense_on_gpus final : public metric_gpu_searcher {
     std::iota(places.begin(), places.end(), 0U);
     return {queries_at(layout, places).values, std::max<std::size_t>(layout.dimensions, 1)};
   }
-  void add(rows_in_range const& within, std::size_t first, gpu_candidates& found) const {
-    for (std::size_t q = 0; q + 1 < within.begin.size(); ++q)
-      for (std::size_t i = 0; i < within.rows_of(q).size(); ++i)
-        found[first + q].push_back({within.values_of(q)[i], layout_.ids[within.rows_of(q)[i]]});
+  void take(std::span<double const> values, std::span<std::uint32_t const> rows,
+            std::vector<candidate<double>>& list) const {
+    list.resize(rows.size());
+    for (std::size_t i = 0; i < list.size(); ++i) list[i] = {values[i], layout_.ids[rows[i]]};
+  }
+  void add(context const& ctx, rows_in_range const& within, gpu_candidates& found) const {
+    parallel_for(ctx, found.size(), lists_together, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t q = begin; q < end; ++q)
+        take(within.values_of(q), within.rows_of(q), found[q]);
+    });
   }
   /// The k nearest where more are as far as the last.
   void settle(context const& ctx, datasets::vectors const& query, double radius, std::size_t k,
               std::vector<candidate<double>>& list, dense_search_work& done) const {
     gpu_candidates all(1);
-    add(index_.search_range(ctx, query, radius, {}, &done), 0, all);
+    add(ctx, index_.search_range(ctx, query, radius, {}, &done), all);
     std::sort(all[0].begin(), all[0].end(), nearer<value_order::smaller_is_nearer>{});
     all[0].resize(std::min(all[0].size(), k));
     list = std::move(all[0]);

@@ -583,7 +583,7 @@ rows_in_range search_range_in_traffic(context const& ctx, metric_index const& in
                                       schedule_options const& options, query_traffic const& traffic,
                                       traffic_work& work) {
   auto const& all = metric_index_access::of(index);
-  return within_of_all(queries.size(), radius, [&](take_answer const& take) {
+  return within_of_all(ctx, queries.size(), radius, [&](take_answer const& take) {
     work =
         run_schedule(ctx, {*all.structure, all.rule, queries, radius, 0}, options, traffic, take);
   });

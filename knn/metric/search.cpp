@@ -199,7 +199,7 @@ neighbours metric_index::search(context const& ctx, metric_queries const& querie
 
 rows_in_range metric_index::search_range(context const& ctx, metric_queries const& queries,
                                          double radius, metric_work* work) const {
-  return within_of_all(queries.size(), radius, [&](auto const& take) {
+  return within_of_all(ctx, queries.size(), radius, [&](auto const& take) {
     metric_work const done =
         answer(ctx, queries, *implementation_->structure, implementation_->rule, radius, 0, take);
     if (work != nullptr) work->evaluations += done.evaluations;

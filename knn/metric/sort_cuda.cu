@@ -24,6 +24,21 @@ __global__ void fill_numbers(std::uint32_t const* ids, std::uint32_t objects, st
     begin[q] = static_cast<std::int64_t>(q * objects);
 }
 
+/// A block a query.
+__global__ void take_first(std::uint64_t const* keys, std::uint32_t const* numbers,
+                           std::uint32_t objects, found_lists const lists) {
+  std::size_t const from = std::size_t{blockIdx.x} * objects;
+  std::size_t const to = std::size_t{blockIdx.x} * lists.capacity;
+  for (std::uint32_t i = threadIdx.x; i < lists.capacity; i += blockDim.x) {
+    lists.value[to + i] = distance_of_key(keys[from + i]);
+    lists.id[to + i] = numbers[from + i];
+  }
+  if (threadIdx.x == 0) {
+    lists.count[blockIdx.x] = lists.capacity;
+    lists.evaluations[blockIdx.x] = objects;
+  }
+}
+
 /// Keys and numbers of some queries, before and after.
 class sort_space {
  public:
@@ -46,20 +61,12 @@ class sort_space {
     temporary_.reserve(std::max<std::size_t>(bytes, 1));
     call(temporary_.data(), bytes, objects, queries, on);
   }
-  /// The first k of each query.
-  launch_result first_of_each(std::uint32_t objects, std::uint32_t queries, std::uint32_t k,
-                              cudaStream_t on) const {
-    launch_result done;
-    done.capacity = k;
-    done.count.assign(queries, k);
-    done.id.resize(std::size_t{queries} * k);
-    std::vector<std::uint64_t> keys(done.id.size());
-    copy_front(keys.data(), sorted_.data(), objects, queries, k, on);
-    copy_front(done.id.data(), sorted_numbers_.data(), objects, queries, k, on);
-    check_cuda(cudaStreamSynchronize(on));
-    for (std::uint64_t const key : keys) done.value.push_back(distance_of_key(key));
-    done.evaluations = std::uint64_t{objects} * queries;
-    return done;
+  /// The first of each query, as many as lists have space for.
+  void first_of_each(std::uint32_t objects, std::uint32_t queries, found_lists const& lists,
+                     cudaStream_t on) const {
+    take_first<<<queries, fill_threads, 0, on>>>(sorted_.data(), sorted_numbers_.data(), objects,
+                                                 lists);
+    check_launch();
   }
 
  private:
@@ -70,13 +77,6 @@ class sort_space {
         static_cast<std::int64_t>(objects) * queries, static_cast<std::int64_t>(queries),
         begin_.data(), begin_.data() + 1, 0, 64, on));
   }
-  template <class T>
-  static void copy_front(T* to, T const* from, std::uint32_t objects, std::uint32_t queries,
-                         std::uint32_t k, cudaStream_t on) {
-    check_cuda(cudaMemcpy2DAsync(to, k * sizeof(T), from, objects * sizeof(T), k * sizeof(T),
-                                 queries, cudaMemcpyDeviceToHost, on));
-  }
-
   device_buffer<std::uint64_t> keys_, sorted_;
   device_buffer<std::uint32_t> numbers_, sorted_numbers_;
   device_buffer<std::int64_t> begin_;
@@ -113,13 +113,15 @@ class sort_on_gpus final : public metric_gpu_searcher {
     auto const count = static_cast<std::uint32_t>(which.size());
     std::uint32_t const objects = devices_.layout.objects;
     space->reserve(std::size_t{objects} * count, count);
+    found_lists const lists = on.lists(count, k);
     std::uint32_t const* const numbers = on.place_numbers(which);
     on.begin_timing();
     measure_matrix(devices_.layout, devices_.arrays(i), placed, on, numbers, nullptr, count,
                    space->keys());
     space->sort(devices_.arrays(i), objects, count, on.raw());
+    space->first_of_each(objects, count, lists, on.raw());
     on.end_timing();
-    launch_result done = space->first_of_each(objects, count, k, on.raw());
+    launch_result done = on.fetch(count, k);
     kernel_s += on.seconds();
     return done;
   }

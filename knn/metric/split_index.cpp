@@ -157,7 +157,7 @@ neighbours split_metric_index::search(context const& ctx, metric_queries const& 
 
 rows_in_range split_metric_index::search_range(context const& ctx, metric_queries const& queries,
                                                double radius, schedule_work* work) const {
-  return within_of_all(queries.size(), radius, [&](auto const& take) {
+  return within_of_all(ctx, queries.size(), radius, [&](auto const& take) {
     std::vector<rows_in_range> found(parts_.size());
     std::vector<metric_work> done(parts_.size());
     parallel_for(ctx, parts_.size(), 1, [&](std::size_t begin, std::size_t end, int) {

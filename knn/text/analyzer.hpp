@@ -11,7 +11,7 @@ namespace rulerank::knn {
 
 struct analyzer_options {
   bool fold = true;  ///< case folding (NFKC_Casefold), and letters without accents
-  /// none, smart, file:PATH with one word a line, or words: and the words between blanks.
+  /// `none`, `smart`, `file:PATH` with one word a line, or `words:` and the words between blanks.
   std::string stop_words = "smart";
   std::string stemmer = "english";  ///< none, or one of `stemmers()`
   std::size_t min_length = 1;       ///< words shorter than this are dropped (code points)

@@ -155,7 +155,7 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
   parts.list_begin = numbers(section::list_begin);
   parts.list_document = read.of<std::uint32_t>(section::list_document);
   parts.list_weight = read.of<double>(section::list_weight);
-  text_index index{sparse_index(parts, nullptr)};
+  text_index index{sparse_index(parts, nullptr), bytes};
   index.terms_ = {characters(section::terms), numbers(section::term_begin)};
   index.ids_ = {characters(section::ids), numbers(section::id_begin)};
   index.label_names_ = {characters(section::label_names), numbers(section::label_begin)};

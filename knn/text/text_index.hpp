@@ -7,6 +7,7 @@
 #include "knn/sparse/weighting.hpp"
 #include "knn/text/analyzer.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -116,6 +117,8 @@ class text_index {
   /// The format is svmlight where the terms are columns, else automatic; `dictionary` says whether
   /// there is one.
   text_index_options const& options() const noexcept { return options_; }
+  /// Those of its file, whether it lies in memory or is mapped; as long as the index is there.
+  std::span<std::byte const> bytes() const noexcept { return bytes_; }
   /// Zeros for an index that was opened.
   text_index_timings const& timings() const noexcept { return timings_; }
 
@@ -128,13 +131,15 @@ class text_index {
                         std::span<datasets::text_document const> documents) const;
 
  private:
-  text_index(sparse_index index) : index_(std::move(index)) {}
+  text_index(sparse_index index, std::span<std::byte const> bytes)
+      : index_(std::move(index)), bytes_(bytes) {}
   static indexed_collection build_in_memory(context const& ctx, collection_source const& collection,
                                             text_index_options const& options, bool fields);
   static text_index of_bytes(context const& ctx, std::span<std::byte const> bytes,
                              std::shared_ptr<void const> owner, std::string const& name);
 
   sparse_index index_;
+  std::span<std::byte const> bytes_;
   string_table terms_, ids_, label_names_;
   std::span<std::uint32_t const> label_of_;
   term_statistics statistics_;

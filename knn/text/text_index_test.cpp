@@ -142,6 +142,8 @@ TEST(text_index, a_file_gives_what_memory_gives) {
   }
   EXPECT_EQ(files[0], files[1]);
   text_index const opened = text_index::open({}, (folder.path() / "index1").string());
+  for (text_index const* const index : {&memory, &opened})
+    EXPECT_TRUE(std::ranges::equal(index->bytes(), std::as_bytes(std::span(files[0]))));
   EXPECT_EQ(opened.terms().size(), memory.terms().size());
   EXPECT_EQ(opened.statistics().document_frequency, memory.statistics().document_frequency);
   EXPECT_EQ(opened.options().weighting.how, weighting::bm25);
