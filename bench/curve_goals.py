@@ -8,8 +8,8 @@ over the queries of all folds, with its interval of confidence .95 (paired t). A
 ranksvm or linear (ridge), with the settings that were chosen: by the validation part above a tenth of the labels, and
 below by cross-fitting inside the sample or not at all, whichever gives the higher MAP on the test parts, which favours
 the peer. `chosen for the set` is the system of ours whose chosen settings have the highest mean MAP on the five
-validation parts; these are, of the other folds, the queries of the test parts. With --letor, what the queries are that it loses on: by their relevant documents, and by the share of
-values that are missing. Needs numpy.
+validation parts; these are, of the other folds, the queries of the test parts. With --letor, what the queries are
+that it loses on: by their relevant documents, and by the share of values that are missing. Needs numpy.
 """
 
 import argparse
@@ -59,13 +59,11 @@ class Curves:
         self.qids = [fold["qids"] for fold in folds]
         self.values = {key: numpy.concatenate(of)[:, self.columns] for key, of in parts.items()}
 
-    def best(self, keys):
-        """The key with the highest MAP."""
-        return max((key for key in keys if key in self.values), key=lambda key: self.values[key][:, 0].mean())
-
-    def best_on_any_sample(self, systems, budget):
-        return self.best([(way, budget, system, settings) for way in WAYS for system in systems
-                          for settings in ("defaults", "cross-fitted")])
+    def best_on_any_sample(self, systems, budget, measure=0):
+        """The key with the highest mean."""
+        keys = [(way, budget, system, settings) for way in WAYS for system in systems
+                for settings in ("defaults", "cross-fitted")]
+        return max((key for key in keys if key in self.values), key=lambda key: self.values[key][:, measure].mean())
 
     def chosen_system(self):
         return max(OURS, key=lambda system: numpy.mean(self.validation[system]))
@@ -131,6 +129,26 @@ def few_labels(sets):
                      "less LambdaMART with all labels"], rows)
 
 
+def few_labels_by_ndcg(sets):
+    """Another peer may be the best by NDCG@10 than by MAP."""
+    rows = []
+    for budget in FEW:
+        for name, of in sets.items():
+            ours, peer = ("chosen", budget, "recommended", "defaults"), of.best_on_any_sample(PEERS, budget, 1)
+            rows.append([f"{budget:.0%}", name, bare(float(of.values[ours][:, 1].mean())),
+                         f"{name_of(peer)} {bare(float(of.values[peer][:, 1].mean()))}", signed(*of.less(ours, peer, 1))])
+    return markdown(["labels", "set", "recommended, chosen", "the best peer on any sample", "less it"], rows)
+
+
+def own_kinds_of_few(sets):
+    rows = []
+    for budget in FEW:
+        for name, of in sets.items():
+            ours = "chosen", budget, "recommended", "defaults"
+            rows.append([f"{budget:.0%}", name] + [of.difference(("chosen", budget, system, "defaults"), ours) for system in OURS])
+    return markdown(["labels", "set", *OURS], rows)
+
+
 def of_queries(letor, of):
     """Of each query of the test parts, in the order of the values: its relevant documents, its share of NULL."""
     relevant, missing = [], []
@@ -181,7 +199,9 @@ def main():
     print(f"Test parts, {' / '.join(MEASURES)}; differences ± half an interval of .95 over the queries.\n")
     print("## All labels\n\n" + all_labels(sets))
     print("## All labels, our other kinds\n\n" + own_kinds(sets))
-    print("## Few labels\n\n" + few_labels(sets), end="")
+    print("## Few labels\n\n" + few_labels(sets))
+    print("## Few labels, the best peer by NDCG@10\n\n" + few_labels_by_ndcg(sets))
+    print("## Few labels, our other kinds as they are, chosen, less recommended\n\n" + own_kinds_of_few(sets), end="")
     if arguments.letor:
         print("\n## All labels, by kind of query\n\n" + kinds_of_queries(sets, arguments.letor), end="")
 

@@ -120,14 +120,17 @@ struct memory_fold {
 class memory_folds final : public fold_source {
  public:
   /// Refers to `data`, which outlives it. `outside`: by name a system's scores of all its
-  /// documents. Throws `usage_error` where sizes do not fit.
+  /// documents. `drop_unlabelled`: of training and validation parts. Throws `usage_error` where
+  /// sizes do not fit.
   memory_folds(datasets::dataset const& data, std::vector<memory_fold> folds,
-               std::map<std::string, std::vector<double>> outside = {});
+               std::map<std::string, std::vector<double>> outside = {},
+               bool drop_unlabelled = false);
 
   std::size_t size() const override { return folds_.size(); }
   std::uint64_t number(std::size_t fold) const override { return folds_[fold].number; }
   std::map<std::string, std::string> checksums(std::size_t fold) const override;
-  /// As of files read with svmlight_options{}.
+  /// As of files read with svmlight_options{}, and where documents are dropped with the label
+  /// `unlabelled`.
   nlohmann::ordered_json reading() const override;
   datasets::dataset read(context const& ctx, std::size_t fold, part which,
                          message_fn const& warn) const override;
@@ -138,6 +141,7 @@ class memory_folds final : public fold_source {
   datasets::dataset const& data_;
   std::vector<memory_fold> folds_;
   std::map<std::string, std::vector<double>> outside_;
+  bool drop_unlabelled_;
 };
 
 /// Where messages and times go; each may be empty. Called from the thread that calls `run`;

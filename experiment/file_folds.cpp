@@ -3,6 +3,7 @@
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "experiment/experiment.hpp"
+#include "experiment/labelled_part.hpp"
 #include "experiment/reading_json.hpp"
 
 #include <algorithm>
@@ -133,9 +134,7 @@ datasets::dataset file_folds::read(context const& ctx, std::size_t fold, part wh
                                                   : files.test;
   datasets::dataset data = datasets::read_dataset(ctx, path, how, warn);
   if (!options_.drop_unlabelled || which == part::test) return data;
-  auto const known =
-      datasets::labelled_documents(data, which == part::train ? "learn from" : "choose by");
-  return known.size() == data.size() ? std::move(data) : datasets::subset(data, known);
+  return labelled_part(std::move(data), which);
 }
 
 std::vector<double> file_folds::scores(context const& ctx, std::size_t fold,

@@ -1,6 +1,7 @@
 #include "core/error.hpp"
 #include "core/sha256.hpp"
 #include "experiment/experiment.hpp"
+#include "experiment/labelled_part.hpp"
 #include "experiment/reading_json.hpp"
 
 #include <algorithm>
@@ -39,8 +40,11 @@ std::string checksum_of(std::vector<double> const& scores,
 }  // namespace
 
 memory_folds::memory_folds(datasets::dataset const& data, std::vector<memory_fold> folds,
-                           std::map<std::string, std::vector<double>> outside)
-    : data_(data), folds_(std::move(folds)), outside_(std::move(outside)) {
+                           std::map<std::string, std::vector<double>> outside, bool drop_unlabelled)
+    : data_(data),
+      folds_(std::move(folds)),
+      outside_(std::move(outside)),
+      drop_unlabelled_(drop_unlabelled) {
   if (folds_.empty()) throw usage_error("no folds, expected one or more");
   std::uint64_t before = 0;
   for (memory_fold const& fold : folds_) {
@@ -69,15 +73,21 @@ std::map<std::string, std::string> memory_folds::checksums(std::size_t fold) con
 }
 
 nlohmann::ordered_json memory_folds::reading() const {
-  return reading_json({});
+  datasets::svmlight_options how;
+  if (drop_unlabelled_) how.unlabelled = datasets::unlabelled;
+  auto reading = reading_json(how);
+  if (drop_unlabelled_) reading["drop_unlabelled"] = true;
+  return reading;
 }
 
 datasets::dataset memory_folds::read(context const&, std::size_t fold, part which,
                                      message_fn const&) const {
   memory_fold const& f = folds_[fold];
-  return datasets::subset(data_, which == part::train  ? f.train
-                                 : which == part::vali ? f.vali
-                                                       : f.test);
+  datasets::dataset data = datasets::subset(data_, which == part::train  ? f.train
+                                                   : which == part::vali ? f.vali
+                                                                         : f.test);
+  if (!drop_unlabelled_ || which == part::test) return data;
+  return labelled_part(std::move(data), which);
 }
 
 std::vector<double> memory_folds::scores(context const&, std::size_t fold,

@@ -7,6 +7,8 @@
 #include "core/random.hpp"
 #include "eval/evaluate.hpp"
 #include "eval/significance.hpp"
+#include "l2r/explanation.hpp"
+#include "l2r/member_kind.hpp"
 #include "l2r/prepared_training.hpp"
 #include "l2r/ranking_work.hpp"
 #include "l2r/rule_walk.hpp"
@@ -16,11 +18,13 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -325,6 +329,75 @@ std::vector<partial_dependence> dependence_of(context const& ctx, ranker const& 
   return all;
 }
 
+/// Queries at even distances with about `documents` documents, where rules are to be explained.
+std::vector<std::size_t> queries_to_explain(scorer const& by, datasets::dataset const& test,
+                                            std::size_t documents) {
+  bool const rules = std::ranges::any_of(by.fitted().members, [](model_member const& member) {
+    return std::holds_alternative<rules_member>(member);
+  });
+  std::size_t const n = test.queries.size();
+  if (!rules || documents == 0 || documents >= test.size()) return spread(n, 0);
+  return spread(n, std::max<std::size_t>(1, n * documents / test.size()));
+}
+
+/// By feature, what it adds to the scores of each document of a list.
+using parts_by_feature = std::map<std::uint32_t, std::vector<double>>;
+
+/// A member's part of an explanation, by feature.
+void add_parts_of(member_explanation const& of, prepared_member const& member, std::size_t d,
+                  std::size_t size, parts_by_feature& to) {
+  auto const add = [&](std::uint32_t feature, double part) {
+    std::vector<double>& parts = to[feature];
+    parts.resize(size);
+    parts[d] += part;
+  };
+  if (auto const* const sum = std::get_if<sum_explanation>(&of.why)) {
+    for (score_term const& term : sum->terms) add(term.feature, term.adds);
+    return;
+  }
+  auto const& why = std::get<explanation>(of.why);
+  prepared_training const& training = member.rules()->prepared();
+  exact_integer const denominator = why.denominator * exact_integer(why.training) * why.items.split;
+  for (item_part const& part : why.items.items) {
+    auto const after =
+        std::upper_bound(training.item_begin.begin(), training.item_begin.end(), part.item);
+    auto const f = static_cast<std::size_t>(after - training.item_begin.begin()) - 1;
+    add(training.features[f], quotient(part.moved, denominator));
+  }
+}
+
+/// What features add to the combined scores of a query's documents, less the means over them.
+parts_by_feature parts_in_list(context const& ctx, scorer const& by, datasets::dataset const& test,
+                               std::size_t query) {
+  datasets::query_group const& group = test.queries[query];
+  std::vector<std::size_t> documents(group.size());
+  std::iota(documents.begin(), documents.end(), group.begin);
+  explainer const list(without_progress(ctx), by, datasets::subset(test, documents));
+  std::vector<model_explanation> why(documents.size());
+  context const alone = one_thread(ctx);
+  parallel_for(ctx, why.size(), 1, [&](std::size_t from, std::size_t to, int) {
+    for (std::size_t d = from; d < to; ++d) why[d] = list.explain(alone, d, 0);
+  });
+  std::size_t const members = by.fitted().members.size();
+  parts_by_feature whole;
+  for (std::size_t k = 0; k < members; ++k) {
+    parts_by_feature mine;
+    for (std::size_t d = 0; d < why.size(); ++d)
+      add_parts_of(why[d].members[k], by.prepared(k), d, why.size(), mine);
+    double const deviation = why.front().members[k].deviation;
+    double const unit = members == 1 ? 1 : deviation * static_cast<double>(members);
+    for (auto const& [feature, parts] : mine) {
+      double const mean =
+          std::accumulate(parts.begin(), parts.end(), 0.0) / static_cast<double>(parts.size());
+      std::vector<double>& sums = whole[feature];
+      sums.resize(parts.size());
+      if (unit == 0) continue;  // one score for all documents: it adds 0
+      for (std::size_t d = 0; d < parts.size(); ++d) sums[d] += (parts[d] - mean) / unit;
+    }
+  }
+  return whole;
+}
+
 /// The data set with the values of a feature in another order: document d gets those of order[d].
 datasets::dataset with_permuted(datasets::dataset const& data, std::uint32_t feature,
                                 std::vector<std::size_t> const& order) {
@@ -375,6 +448,28 @@ rules_inspection inspect(context const& ctx, ranker const& by,
   else
     survey<std::uint64_t, int128>(ctx, prepared, explained.per_score, options.top, all);
   all.dependence = dependence_of(ctx, by, looked_at);
+  return all;
+}
+
+combined_inspection inspect(context const& ctx, scorer const& by, datasets::dataset const& test,
+                            std::size_t documents) {
+  std::vector<std::size_t> const queries = queries_to_explain(by, test, documents);
+  combined_inspection all;
+  all.queries = queries.size();
+  std::map<std::uint32_t, double> moved;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    ctx.report("explain", i, queries.size());
+    std::size_t const size = test.queries[queries[i]].size();
+    all.documents += size;
+    for (auto const& [feature, parts] : parts_in_list(ctx, by, test, queries[i])) {
+      double& sum = moved[feature];
+      for (double const part : parts) sum += std::abs(part);
+    }
+  }
+  ctx.report("explain", queries.size(), queries.size());
+  for (auto const& [feature, sum] : moved)
+    all.features.push_back({feature, sum / static_cast<double>(all.documents)});
+  std::ranges::stable_sort(all.features, std::greater<>{}, &feature_part::moved);
   return all;
 }
 

@@ -97,6 +97,23 @@ card_inspection inspect(scorecard_member const& card);
 /// the furthest first, then by number. Nothing where the weights do not know them.
 std::vector<feature_part> inspect(linear_member const& linear);
 
+/// What features move in the score of all members together.
+struct combined_inspection {
+  std::size_t documents = 0;           ///< looked at
+  std::size_t queries = 0;             ///< of them
+  std::vector<feature_part> features;  ///< the furthest first, then by number
+};
+
+/// As explainer::explain() splits the score of each document of `test`: a feature's part is the sum
+/// over the members of what it adds to the member's score, less the mean of that over the query's
+/// list, over the deviation of the member's scores there and the number of members (a member alone:
+/// over 1), so that the parts of a document's features add up to its combined score (a member
+/// alone: less the list's mean). `moved` is the mean over the documents of the part's size. A model
+/// with rules has its queries looked at, at even distances, that have about `documents` of them; 0,
+/// or without rules: all.
+combined_inspection inspect(context const& ctx, scorer const& by, datasets::dataset const& test,
+                            std::size_t documents = inspection_options{}.documents);
+
 /// What a ranking loses when one feature's values are dealt anew to the documents of a file.
 struct permuted_feature {
   std::uint32_t feature = 0;

@@ -44,7 +44,8 @@ label_counts count_labels(datasets::dataset const& train);
 /// The options of a member, in the order of `recipe`.
 using member_options = std::variant<scoring_options, scorecard_options, linear_options>;
 
-/// A row of the table that recommendations come from: for these labels these members.
+/// A row of the table that recommendations come from: for these labels these members. Rows of one
+/// name have the same members, each a reason of its own.
 struct recommended_case {
   std::string_view name;
   std::size_t least_documents = 0;

@@ -171,7 +171,11 @@ lightgbm_library::lightgbm_library(std::string const& path) {
   expect_whole(where, path);
   // Never unloaded: its OpenMP threads may outlive the last call.
   void* const library = dlopen(where.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (library == nullptr) throw error({path, 0, 0}, fmt::format("cannot be loaded: {}", dlerror()));
+  if (library == nullptr) {
+    std::string_view why = dlerror();
+    if (why.starts_with(where + ": ")) why.remove_prefix(where.size() + 2);
+    throw error({path, 0, 0}, fmt::format("cannot be loaded: {}", why));
+  }
   auto const of = std::make_shared<functions>();
   of->version = "LightGBM";
   look_up(library, path, "LGBM_GetLastError", of->last_error);

@@ -190,7 +190,7 @@ lightgbm_library lightgbm_for(std::string_view name, system_options const& optio
   if (path.empty())
     throw usage_error(
         fmt::format("{}: found no lib_lightgbm.so, expected the Python package lightgbm or the "
-                    "path of its library",
+                    "path of its library (--lightgbm)",
                     name));
   return lightgbm_library(path);
 }

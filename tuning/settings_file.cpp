@@ -152,7 +152,7 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
   json["queries"] = best.queries;
   json["candidates"] = result.candidates;
   json["tried"] = result.tried;
-  json["trials"] = result.trials.size();
+  json["trials"] = result.trials.size() - result.compared_trials;
   json["cross_fit"] = t.folds();
   json["search"] = to_json(options);
   return json;

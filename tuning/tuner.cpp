@@ -283,8 +283,10 @@ std::size_t tuner::trial_of(context const& ctx, std::size_t c, std::size_t last,
     return one.rung == last && one.candidate == c;
   });
   auto const place = static_cast<std::size_t>(its - result.trials.begin());
-  if (its == result.trials.end())
+  if (its == result.trials.end()) {
     result.trials.push_back({c, last, order_.size(), judge(ctx, std::span(&c, 1))});
+    ++result.compared_trials;
+  }
   return place;
 }
 

@@ -89,8 +89,9 @@ struct search_result {
   /// The members: trials of the highest rung, the largest averages first, among equals the first
   /// candidate; fewer than asked for where it tried fewer.
   std::vector<std::size_t> chosen;
-  std::size_t candidates = 0;  ///< those there are
-  std::size_t tried = 0;       ///< those of the first rung
+  std::size_t candidates = 0;       ///< those there are
+  std::size_t tried = 0;            ///< those of the first rung
+  std::size_t compared_trials = 0;  ///< the last ones: beside the search, of defaults that are kept
   std::optional<against_defaults> compared;
   /// What is chosen in the end, beside others that the choice does not depend on.
   std::optional<against_defaults> beside;

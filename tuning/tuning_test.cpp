@@ -412,8 +412,7 @@ TEST_F(Tuner, KindsGetWhatFitAndScoreGive) {
   EXPECT_THROW(tuner(ctx_, vali_, all, measures_, rules_, preparing()), usage_error);
 }
 TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
-  // All that can be tried is worse than some candidates, and better than others.
-  std::size_t kept = 0, gained = 0;
+  std::size_t kept = 0, gained = 0;  // worse than some candidates, better than others
   for (candidate const& defaults : candidates_of(small_space())) {
     space s = small_space();
     s.methods = {datasets::binning::frequency};
@@ -438,6 +437,7 @@ TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
     ASSERT_EQ(result.chosen.size(), 1u);
     if (of.kept) {
       ++kept;
+      EXPECT_EQ(result.trials.size() - result.compared_trials, before.trials.size());
       EXPECT_EQ(to_json(t.candidates()[result.trials[result.chosen[0]].candidate]),
                 to_json(defaults));
       EXPECT_EQ(json["smoothing"], defaults.scoring.smoothing);

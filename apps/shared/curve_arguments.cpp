@@ -5,6 +5,8 @@
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -37,6 +39,14 @@ std::vector<double> budgets_from(std::string const& list) {
     shares.push_back(*percent / 100);
   }
   return shares;
+}
+
+constexpr std::array<std::string_view, 2> by_lightgbm{"lightgbm", "ilmart"};
+
+void expect_once(std::string_view option, std::vector<std::string> const& words) {
+  for (auto at = words.begin(); at != words.end(); ++at)
+    if (std::find(words.begin(), at, *at) != at)
+      throw usage_error(fmt::format("{}: found '{}' twice, expected it once", option, *at));
 }
 
 }  // namespace
@@ -84,7 +94,12 @@ experiment::curve_options curve_arguments::options(cross_validation_arguments co
   a.sampler.check();
   experiment::curve_options o;
   o.systems = split_list(systems_);
+  expect_once("--systems", o.systems);
   o.ways = split_list(ways_);
+  expect_once("--ways", o.ways);
+  if (!lightgbm_.empty() && std::ranges::find_first_of(o.systems, by_lightgbm) == o.systems.end())
+    throw usage_error(fmt::format("--lightgbm: found without {} among --systems ({})",
+                                  fmt::join(by_lightgbm, " or "), systems_));
   o.budgets = budgets_from(budgets_);
   o.draws = a.random_draws;
   o.lightgbm = lightgbm_;
@@ -98,7 +113,12 @@ experiment::curve_options curve_arguments::options(cross_validation_arguments co
   o.feature_order = a.sampler.order().order;
   o.feature_order_file = a.sampler.order().path;
   o.out_dir = a.out_dir;
-  experiment::check(o);
+  try {
+    experiment::check(o);
+  } catch (rulerank::error const& e) {  // all that it opens is the library
+    if (lightgbm_.empty()) throw;
+    throw error({"--lightgbm", 0, 0}, e.what());
+  }
   return o;
 }
 

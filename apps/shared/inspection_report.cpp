@@ -136,6 +136,22 @@ void add_dependence(page& to, inspected_member const& of, std::size_t top) {
   to.table(t);
 }
 
+/// What features move in the score of all members together.
+eval::table combined_table(inspected_file const& of, std::size_t members, std::size_t top) {
+  eval::table t{
+      .title = fmt::format(
+          "What features move the score{} by within the query, the mean over {} of {} of "
+          "{}:",
+          members > 1 ? " of all members together" : "", counted(of.combined.documents, "document"),
+          counted(of.combined.queries, "query", "queries"), of.path),
+      .columns = {{"moves", fixed, 6}, {"feature"}},
+      .rows = {}};
+  auto const& parts = of.combined.features;
+  for (l2r::feature_part const& part : std::span(parts).first(std::min(top, parts.size())))
+    t.rows.push_back({part.moved, feature_text(part.feature, of.names)});
+  return t;
+}
+
 eval::table permutation_table(inspected_file const& of, std::size_t top) {
   eval::table t{.title = fmt::format("What {} loses when a feature's values are shuffled, the mean "
                                      "of {} draws (profile {}):",
@@ -294,6 +310,19 @@ ordered_json file_json(inspected_file const& of) {
   return json;
 }
 
+ordered_json combined_json(inspected_file const& of) {
+  ordered_json json{{"file", of.path},
+                    {"documents", of.combined.documents},
+                    {"queries", of.combined.queries},
+                    {"features", ordered_json::array()}};
+  for (l2r::feature_part const& part : of.combined.features) {
+    ordered_json feature = feature_json(part.feature, of.names);
+    feature["moved"] = part.moved;
+    json["features"].push_back(std::move(feature));
+  }
+  return json;
+}
+
 void add_rules(page& to, inspected_member const& of, std::size_t top) {
   to.line(settings_text(of));
   to.line(sizes_text(of));
@@ -421,7 +450,11 @@ std::string report(inspected_model const& of, std::size_t top, eval::table_forma
     else
       add_rules(to, one, top);
   }
+  if (of.members.size() > 1 && !of.file)
+    to.line("--test FILE adds what each feature moves in the score of all members together.");
   if (of.file) {
+    to.heading("Features");
+    if (top > 0) to.table(combined_table(*of.file, of.members.size(), top));
     to.heading("Permutation");
     to.table(permutation_table(*of.file, top));
   }
@@ -441,6 +474,7 @@ ordered_json report_json(inspected_model const& of) {
     else
       json["members"].push_back(rules_json(one));
   }
+  if (of.file) json["combined"] = combined_json(*of.file);
   if (of.file) json["permutation"] = file_json(*of.file);
   return json;
 }

@@ -27,9 +27,10 @@ struct inspected_member {
   std::vector<l2r::feature_part> linear;
 };
 
-/// How the ranking of a file suffers under shuffled features.
+/// What features move in a file's scores, and how its ranking suffers under shuffled ones.
 struct inspected_file {
   std::string path;
+  l2r::combined_inspection combined;
   std::string profile;
   std::vector<eval::measure> measures;
   std::size_t draws = 0;

@@ -69,7 +69,9 @@ void tune_arguments::add_to(CLI::App& verb, searched what) {
   number_option(verb, "--keep", keep,
                 "Of halving: one candidate in N goes on, on N times the queries", {2, 1000})
       ->group(group);
-  verb.add_option("--budget", budget, "Trials at most, such as 200, or seconds, such as 60s")
+  verb.add_option("--budget", budget,
+                  "Trials at most, such as 200, or seconds, such as 60s; what "
+                  "is compared with in the end comes on top")
       ->type_name("N|Ns|none")
       ->capture_default_str()
       ->group(group);

@@ -84,7 +84,7 @@ std::vector<inspected_member> inspect_members(session& owner, inspect_arguments 
   return all;
 }
 
-inspected_file permute_file(session& owner, inspect_arguments const& arguments,
+inspected_file inspect_file(session& owner, inspect_arguments const& arguments,
                             l2r::model const& model, datasets::feature_names const& names) {
   datasets::feature_names const& own = names_of(model.members.front());
   std::vector<eval::measure> const measures = eval::parse_measures(arguments.metrics);
@@ -96,8 +96,14 @@ inspected_file permute_file(session& owner, inspect_arguments const& arguments,
     test = datasets::renumbered(
         arguments.reading.read(owner, arguments.test, 0, reading_arguments::labels::numbers), own);
   }
+  l2r::combined_inspection combined;
+  {
+    auto const timer = owner.stage("explain");
+    combined = l2r::inspect(owner.ctx(), scorer, test, arguments.documents);
+  }
   auto const timer = owner.stage("permute");
   return {arguments.test,
+          std::move(combined),
           eval::describe(profile),
           measures,
           arguments.shuffles,
@@ -123,7 +129,7 @@ void inspect(session& owner, inspect_arguments const& arguments) {
                         {}};
   expect_rules(arguments, model);
   found.members = inspect_members(owner, arguments, model, names);
-  if (!arguments.test.empty()) found.file.emplace(permute_file(owner, arguments, model, names));
+  if (!arguments.test.empty()) found.file.emplace(inspect_file(owner, arguments, model, names));
   bool const json = arguments.format == "json" || owner.run.json;
   out.write(json ? datasets::text_of(report_json(found))
                  : report(found, arguments.top,
@@ -145,11 +151,13 @@ void add_inspect(CLI::App& program, session& owner) {
   arguments->documents_option = number_option(*verb, "--documents", arguments->documents,
                                               "Of rules: training documents whose scores are "
                                               "looked at, at even distances, 1000 where there "
-                                              "are more; 0: all, which is exact");
+                                              "are more, and about as many of --test; 0: all, "
+                                              "which is exact");
   path_option(*verb, "--names", arguments->names, "Lines of a feature's number and its name")
       ->type_name("FILE");
   path_option(*verb, "--test", arguments->test,
-              "Documents with labels: what their ranking loses when a feature is shuffled")
+              "Documents with labels: what features move in their scores, and what their ranking "
+              "loses when one is shuffled")
       ->type_name("FILE");
   arguments->of_test.push_back(
       expect_measures(*verb, verb->add_option("--metrics", arguments->metrics,

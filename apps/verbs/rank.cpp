@@ -1,6 +1,7 @@
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/scorer_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
@@ -137,7 +138,7 @@ void rank_test(session& owner, rank_arguments const& arguments, std::size_t t,
   bool begun = false;
   auto const rank_list = [&](datasets::dataset const& documents) {
     if (!std::exchange(begun, true)) warn_of_lacking_features(owner, documents, scorer.fitted());
-    l2r::scored const result = scorer.score(owner.ctx(), documents);
+    l2r::scored const result = cluster::score(owner.ranks(), owner.ctx(), scorer, documents);
     owner.took("discretize", result.timings.discretize_s);
     owner.took("rank", result.timings.score_s);
     counts.add(documents, result);
@@ -165,7 +166,8 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
                           std::vector<ranker_recipe> const& recipes, std::string& engine) {
   std::deque<ranking_writer> outs;  // an output that cannot be written fails before the work
   for (std::size_t t = 0; t < arguments.tests.size(); ++t)
-    outs.emplace_back(owner, arguments.outs[t], arguments.runs.empty() ? "" : arguments.runs[t],
+    outs.emplace_back(owner, owner.destination(arguments.outs[t]),
+                      arguments.runs.empty() ? "" : owner.destination(arguments.runs[t]),
                       arguments.tag);
   l2r::model model = arguments.scorer.fit_or_read(owner, recipes);
   std::optional<datasets::dataset> first;  // read before the device is chosen by its size
@@ -179,6 +181,7 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
     rank_test(owner, arguments, t, std::exchange(first, std::nullopt), scorer, counts, outs[t]);
   auto const timer = owner.stage("write");
   for (ranking_writer& out : outs) out.flush();
+  owner.meet();
   for (ranking_writer& out : outs) out.commit();
   return counts;
 }
@@ -217,6 +220,7 @@ void add_rank(CLI::App& program, session& owner) {
                "rulerank rank --train reduced.txt --test Fold1/test.txt --rule-size 4 "
                "--method frequency --out scores.txt --run run.trec",
                [arguments, &owner] { rank(owner, *arguments); });
+  runs_over_ranks(*verb);
   arguments->scorer.add_inputs_to(*verb);
   path_option(*verb, "--test", arguments->tests,
               "Documents to rank; -: standard input, each query ranked at the blank line behind it "

@@ -366,6 +366,12 @@ class Curves(harness.CommandLine):
                 systems = [] if options[0] == "--systems" else ["--systems", "rules"]
                 self.expect(2, "experiment", "--folds", "data", "--out-dir", "none", *systems, *options)
                 self.assertFalse(os.path.exists(self.folder / "none"))
+        for options, message in (
+                (["--systems", "rules,rules"], "--systems: found 'rules' twice"),
+                (["--systems", "rules", "--ways", "random,random"], "--ways: found 'random' twice"),
+                (["--systems", "rules,linear", "--lightgbm", "/absent.so"],
+                 "--lightgbm: found without lightgbm or ilmart among --systems (rules,linear)")):
+            self.expect(2, "experiment", "--folds", "data", "--out-dir", "none", *options, message=message)
         for options in (["--budgets", "5%"], ["--ways", "random"], ["--lightgbm", "x.so"]):
             with self.subTest(options):
                 self.expect(2, "experiment", "--folds", "data", "--out-dir", "none", *options,
@@ -373,7 +379,8 @@ class Curves(harness.CommandLine):
 
     def test_lightgbm(self):
         line = ["experiment", "--folds", "data", "--out-dir", "out", "--systems", "rules,lightgbm", *self.QUICK]
-        self.expect(3, *line, "--lightgbm", "absent.so", message="absent.so: cannot be loaded: ")
+        self.expect(3, *line, "--lightgbm", "absent.so", message="--lightgbm: absent.so: cannot be loaded: cannot open ")
+        self.expect(3, *line, "--lightgbm", "/absent.so", message="--lightgbm: /absent.so: cannot be loaded: cannot open ")
         self.file("text.so", b"text")
         self.expect(3, *line, "--lightgbm", self.folder / "text.so", message="text.so: cannot be loaded: ")
         # One that was cut short is named, and ends nothing else.

@@ -130,6 +130,60 @@ class Inspect(harness.CommandLine):
         self.expect(2, "inspect", "--model", "best.model", "--documents", "5",
                     message="--documents: best.model has no member of rules")
 
+    def moved_by_hand(self, model):
+        """What features move in the combined score, by explain of each document."""
+        moved = {1: 0.0, 2: 0.0, 3: 0.0}
+        for q in range(8):
+            parts = []  # a dict a document
+            for d in range(8 * q, 8 * q + 8):
+                line = ["--model", model, "--test", self.test, "--qid", q, "--docid", f"D{d}", "--top", "0"]
+                why = json.loads(self.expect(0, "explain", *line, "--quiet", "--format", "json").stdout)
+                whole = why if "members" in why else {**why, "members": [{**why, "deviation": 1}]}
+                mine = []
+                for member in whole["members"]:
+                    own = {1: 0.0, 2: 0.0, 3: 0.0}
+                    if "split" in member:
+                        for item in member["split"]["items"]:
+                            own[item["feature"]] += item["moved"]["value"]
+                    else:
+                        for term in member["document"]["terms"]:
+                            own[term["feature"]] += term["adds"]
+                    mine.append((own, member["deviation"] * len(whole["members"])))
+                parts.append((whole["document"]["score"], mine))
+            members = range(len(parts[0][1]))
+            means = [{f: sum(mine[k][0][f] for _, mine in parts) / 8 for f in moved} for k in members]
+            level = sum(score for score, _ in parts) / 8
+            for score, mine in parts:
+                total = {f: sum((mine[k][0][f] - means[k][f]) / mine[k][1] for k in members) for f in moved}
+                self.assertAlmostEqual(sum(total.values()), score - level, places=9)  # they add up
+                for f in moved:
+                    moved[f] += abs(total[f]) / 64
+        return moved
+
+    def test_what_features_move_in_the_combined_score(self):
+        for kinds in ("scorecard,linear", "rules,scorecard,linear", "rules", "linear"):
+            with self.subTest(kinds):
+                self.expect(0, "fit", "--train", self.train, "--model", "k.model", "--members", kinds, "--quiet")
+                line = ["inspect", "--model", "k.model", "--quiet"]
+                whole = [*line, "--test", self.test, "--format", "json"]
+                found = self.expect(0, *whole, "--threads", "1").stdout
+                self.assertEqual(found, self.expect(0, *whole, "--threads", "2").stdout)
+                combined = json.loads(found)["combined"]
+                self.assertEqual((combined["documents"], combined["queries"]), (64, 8))
+                moved = self.moved_by_hand("k.model")
+                parts = combined["features"]
+                self.assertEqual([part["feature"] for part in parts], sorted(moved, key=lambda f: -moved[f]))
+                for part in parts:
+                    self.assertAlmostEqual(part["moved"], moved[part["feature"]], places=12)
+                text = self.expect(0, *line, "--test", self.test, "--format", "markdown").stdout.decode()
+                self.assertIn("by within the query, the mean over 64 documents of 8 queries", text)
+                self.assertIn(f"| {parts[0]['moved']:.6f} | feature {parts[0]['feature']} |", text)
+                self.assertEqual(b"--test FILE adds what each feature moves" in self.expect(0, *line).stdout,
+                                 "," in kinds)
+        # Rules are explained of whole queries, at even distances.
+        few = self.inspected("--test", self.test, "--documents", "16")["combined"]
+        self.assertEqual((few["documents"], few["queries"]), (16, 2))
+
     def test_the_same_bytes_on_any_threads(self):
         line = ["--format", "json", "--test", self.test, "--documents", "33"]
         self.assertEqual(self.inspect(*line, "--threads", "1"), self.inspect(*line, "--threads", "4"))

@@ -362,7 +362,7 @@ class Rank(harness.CommandLine):
             done = self.expect(0, "fit", "--train", self.train, "--model", self.model,
                                "--manifest", manifest, *words)
             self.assertIn(b"recommended (few-labels): scorecard", done.stderr)
-            self.assertIn(b"with few labels, of 175 ways those that follow", done.stderr)
+            self.assertIn(b"with 94 and with 188 labels, of 175 ways those that follow", done.stderr)
             manifests.append(json.loads(manifest.read_text())["recommended"])
             models.append(self.model.read_bytes())
         self.assertEqual(models, [models[0]] * 3)

@@ -158,6 +158,18 @@ class Tune(harness.CommandLine):
         self.assertEqual(best["candidates"], CANDIDATES)
         vali = self.read("data/Fold1/vali.txt").decode().splitlines()
         self.assertEqual(best["queries"], len({line.split()[1] for line in vali}))
+        # Members that are kept though they were not tried come beside the budget, and are named.
+        poor = ["--metrics", "MAP", "--kinds", "rules,linear", "--try-strength", "1e9", "--try-rule-size",
+                "2", "--try-min-support", "900", "--try-smoothing", "0", "--out", "poor.json"]
+        for budget, tried in ((3, 1), (6, 3), (12, 5)):
+            with self.subTest(budget=budget):
+                title = self.tune(*poor, "--budget", budget, small=[]).stdout.decode().splitlines()[0]
+                best = json.loads(self.read("poor.json"))
+                self.assertTrue(best["defaults"]["kept"])
+                self.assertLessEqual(best["trials"], budget)
+                self.assertGreaterEqual(best["tried"], tried)
+                self.assertRegex(title, f"^{best['trials']} trials of {best['tried']} candidates? of .*, by MAP; "
+                                        "2 more of what they were compared with$")
         # Many candidates, little time.
         many = ["--try-smoothing", ",".join(map(str, range(400))), "--try-rule-size", "4"]
         begin = time.monotonic()

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "datasets/dataset.hpp"
+#include "experiment/experiment.hpp"
+
+#include <utility>
+
+namespace rulerank::experiment {
+
+/// The documents of a training or validation part that have a label. Throws `error` where none has.
+inline datasets::dataset labelled_part(datasets::dataset data, part which) {
+  auto const known =
+      datasets::labelled_documents(data, which == part::train ? "learn from" : "choose by");
+  return known.size() == data.size() ? std::move(data) : datasets::subset(data, known);
+}
+
+}  // namespace rulerank::experiment
