@@ -28,6 +28,26 @@ engine_info const& cpu_engine(engine asked) {
       found != nullptr ? fmt::format("engine {}", found->name) : "the engine asked for"));
 }
 
+/// Which of the documents to come are left out: evenly spread, as large a share as of the answers,
+/// but for one more that has a label where all of them have none.
+class share_left_out {
+ public:
+  share_left_out(std::size_t left_out, std::size_t answers)
+      : left_out_(left_out), of_(std::max(answers, left_out + 1)) {}
+  /// Whether the next one is.
+  bool next() {
+    due_ += left_out_;
+    if (due_ < of_) return false;
+    due_ -= of_;
+    ++count_;
+    return true;
+  }
+  std::size_t count() const noexcept { return count_; }
+
+ private:
+  std::size_t left_out_, of_, due_ = 0, count_ = 0;
+};
+
 /// What a labelling shares with its copies that look ahead.
 struct shared_setup {
   shared_setup(context const& ctx, datasets::binned_dataset const& data,
@@ -96,17 +116,24 @@ class labelling::state final : public label_source {
     return true;
   }
 
-  /// Documents that could be asked about: those without a label or an answer, within the budget.
+  /// Answers that leave a document out.
+  std::size_t left_out() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(answers_, [](datasets::answer const& a) { return !a.label; }));
+  }
+
+  /// Documents that could be asked about: those without a label or an answer; within the budget,
+  /// which counts labels, as long as no document is left out.
   std::size_t most_questions() const {
     auto open = static_cast<std::size_t>(std::ranges::count(data().labels, datasets::unlabelled)) -
                 answers_.size();
-    if (std::size_t const budget = setup().options.max_documents; budget != 0)
+    if (std::size_t const budget = setup().options.max_documents; budget != 0 && left_out() == 0)
       open = std::min(open, budget - selection().take().documents.size());
     return open;
   }
 
   std::int32_t guess(std::size_t document) const;
-  std::vector<question> answer_next_with_guesses();
+  std::vector<question> answer_next_with_guesses(share_left_out* share = nullptr);
 
   datasets::binned_dataset const& data() const { return shared_->setup.data; }
   sampling_setup const& setup() const { return shared_->setup; }
@@ -218,9 +245,12 @@ std::int32_t labelling::state::guess(std::size_t document) const {
 }
 
 /// Answers with guesses what is asked about next, a query's documents together; what that was.
-std::vector<question> labelling::state::answer_next_with_guesses() {
+std::vector<question> labelling::state::answer_next_with_guesses(share_left_out* share) {
   auto const next = whole_queries() ? wanted() : std::vector{wanted().front()};
-  for (question const& q : next) answer(q.document, guess(q.document));
+  for (question const& q : next) {
+    bool const leaves_out = share != nullptr && share->next();
+    answer(q.document, leaves_out ? std::nullopt : std::optional(guess(q.document)));
+  }
   return next;
 }
 
@@ -308,12 +338,23 @@ brought_rules labelling::brings(question const& asked, std::size_t most) const {
 
 namespace {
 
-/// Answers from which on labels are guessed better.
-constexpr std::size_t few_answers = 30;
+/// Labels from which on others are guessed better.
+constexpr std::size_t few_labels = 30;
 /// The number of documents comes out within these factors of the estimate, and this many documents.
-constexpr double factor_of_few_answers = 2;
-constexpr double factor_of_more_answers = 1.5;
+constexpr double factor_of_few_labels = 2;
+constexpr double factor_of_more_labels = 1.5;
 constexpr double documents_beside = 10;
+
+/// By what the number of documents grows and shrinks as the share that is left out is two standard
+/// deviations larger and smaller than it was among the answers.
+std::pair<double, double> factors_of_share(double left_out, double answers) {
+  if (left_out == 0) return {1, 1};
+  constexpr double least_labelled = 0.05;
+  double const labelled = 1 - left_out / std::max(answers, left_out + 1);
+  double const beside = 2 * std::sqrt(labelled * (1 - labelled) / answers);
+  return {labelled / std::max(labelled - beside, std::min(labelled, least_labelled)),
+          labelled / std::min(labelled + beside, 1.0)};
+}
 
 }  // namespace
 
@@ -325,26 +366,31 @@ outlook labelling::look_ahead(std::size_t next, std::vector<datasets::answer> an
   std::size_t const answered = answers.size();
   state ahead(*state_, std::move(answers));
   std::size_t const most = ahead.most_questions();
+  share_left_out share(ahead.left_out(), answered);
   outlook found;
+  found.labels = answered - ahead.left_out();
   found.rules = ahead.selection().rules_in_sample();
   auto const more = [&] {
     return static_cast<std::int64_t>(ahead.selection().rules_in_sample() - found.rules);
   };
   while (!ahead.wanted().empty()) {
     bool const in_next = found.documents < next;
-    found.documents += ahead.answer_next_with_guesses().size();
+    found.documents += ahead.answer_next_with_guesses(&share).size();
     if (!in_next) continue;
     found.next = found.documents;
     found.next_rules = more();
   }
   found.documents_rules = more();
+  found.left_out = share.count();
   if (found.documents == 0) return found;
-  double const factor = answered < few_answers ? factor_of_few_answers : factor_of_more_answers;
+  double const factor = found.labels < few_labels ? factor_of_few_labels : factor_of_more_labels;
+  auto const [grows, shrinks] =
+      factors_of_share(static_cast<double>(answered - found.labels), static_cast<double>(answered));
   auto const expected = static_cast<double>(found.documents);
-  found.documents_low =
-      static_cast<std::size_t>(std::max(1.0, std::floor(expected / factor - documents_beside)));
-  found.documents_high =
-      std::min(static_cast<std::size_t>(std::ceil(expected * factor + documents_beside)), most);
+  found.documents_low = static_cast<std::size_t>(
+      std::max(1.0, std::floor(expected * shrinks / factor - documents_beside)));
+  found.documents_high = std::min(
+      static_cast<std::size_t>(std::ceil(expected * grows * factor + documents_beside)), most);
   found.documents_low = std::min(found.documents_low, found.documents_high);
   return found;
 }

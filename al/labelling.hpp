@@ -35,12 +35,15 @@ struct neighbour {
 std::vector<neighbour> nearest(datasets::binned_dataset const& data, std::size_t document,
                                std::size_t k, std::function<bool(std::size_t)> const& counts);
 
-/// What more labels would bring, estimated by going on with guessed ones.
+/// What more labels would bring, estimated by going on with guessed ones, and with as many
+/// documents left out as have been so far.
 struct outlook {
+  std::size_t labels = 0;       ///< answers that are labels, which guesses go by
   std::uint64_t rules = 0;      ///< valid rules over the sample as it is, all partitions together
   std::size_t next = 0;         ///< documents asked about that `next_rules` is for
   std::int64_t next_rules = 0;  ///< rules that these would add; negative where more become invalid
   std::size_t documents = 0;    ///< documents still to be asked about, up to the end
+  std::size_t left_out = 0;     ///< of these, such as get no label
   /// Between these two is the number that will be asked about: for OHSUMED and MQ2008 at all but a
   /// few of the points measured (bench/label_estimates.py).
   std::size_t documents_low = 0;
@@ -125,8 +128,9 @@ class labelling {
   brought_rules brings(question const& asked, std::size_t most) const;
 
   /// How the sampling would go on if each document had the label of its nearest labelled neighbour
-  /// (0 while there is none): what the next `next` documents would bring (with whole queries: up to
-  /// the end of one), and all up to the end. Costs a sampling with `delta`.
+  /// (0 while there is none), or were left out, as large a share of them as of the answers: what
+  /// the next `next` documents would bring (with whole queries: up to the end of one), and all up
+  /// to the end. Costs a sampling with `delta`.
   outlook look_ahead(std::size_t next) const;
   /// The same from these answers, such as a copy of `answers()`, in the place of those that stand.
   /// May be called while another thread calls any member, those that change the object too.

@@ -571,6 +571,51 @@ TEST(labelling, a_document_brings_the_itemsets_that_its_sample_has_not) {
   EXPECT_GT(questions, 3U);
 }
 
+/// Every second document is left out, guesses are right: what was expected at any time is what
+/// comes.
+TEST(labelling, an_outlook_counts_documents_that_are_left_out) {
+  context const ctx;
+  auto const pool = without_labels(drawn_pool(33, 90, 8, 0));
+  for (std::size_t const budget : {std::size_t{0}, std::size_t{20}}) {
+    auto options = options_of(2);
+    options.max_documents = budget;
+    labelling work(ctx, pool, options);
+    std::vector<outlook> expected;  // after 2, 4, ... answers
+    std::size_t answers = 0;
+    for (; !work.finished(); ++answers) {
+      if (answers > 0 && answers % 2 == 0) expected.push_back(work.look_ahead(3));
+      std::size_t const next = work.wanted().front().document;
+      work.answer(next, answers % 2 == 0 ? std::optional(0) : std::nullopt);
+    }
+    ASSERT_GT(expected.size(), 5U);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      std::size_t const left = answers - 2 * (i + 1);
+      EXPECT_EQ(expected[i].labels, i + 1);
+      EXPECT_EQ(expected[i].documents, left);
+      EXPECT_EQ(expected[i].left_out, left / 2);
+      EXPECT_LE(expected[i].documents_low, left);
+      EXPECT_GE(expected[i].documents_high, left) << "beyond the budget, which counts labels";
+    }
+  }
+}
+
+TEST(labelling, an_outlook_comes_to_an_end_where_everything_is_left_out) {
+  context const ctx;
+  auto const pool = without_labels(drawn_pool(33, 90, 8));
+  labelling work(ctx, pool, options_of(2));
+  std::size_t const none_left_out = work.look_ahead(3).documents;
+  for (std::size_t answers = 0; answers < pool.documents; ++answers) {
+    outlook const ahead = work.look_ahead(3);
+    EXPECT_EQ(ahead.labels, 0U);
+    EXPECT_LE(ahead.documents, pool.documents - answers);
+    EXPECT_LE(ahead.documents, ahead.documents_high);
+    EXPECT_GE(ahead.documents, std::min(none_left_out, pool.documents - answers));
+    work.answer(work.wanted().front().document, {});
+  }
+  EXPECT_TRUE(work.finished());
+  EXPECT_EQ(work.look_ahead(3).documents, 0U);
+}
+
 TEST(labelling, an_outlook_has_bounds) {
   context const ctx;
   auto const data = drawn_pool(13, 80, 6);

@@ -238,6 +238,26 @@ TEST(whole_queries, a_budget_keeps_the_first_that_fit) {
   }
 }
 
+/// A document that is left out brings no other one here: the next query comes.
+TEST(whole_queries, an_outlook_counts_documents_that_are_left_out) {
+  context const ctx;
+  auto const [data, begin] = draw(41, 60, 6, 5, 0);
+  auto const pool = without_labels(data);
+  labelling work(ctx, pool, options_of(begin, 2));
+  std::vector<std::pair<std::size_t, outlook>> expected;  // behind so many answers
+  std::size_t answers = 0;
+  while (!work.finished()) {
+    if (answers > 0 && answers % 2 == 0) expected.emplace_back(answers, work.look_ahead(1));
+    for (std::size_t const d : documents_of(work.wanted()))
+      work.answer(d, answers++ % 2 == 0 ? std::optional(0) : std::nullopt);
+  }
+  ASSERT_GT(expected.size(), 2U);
+  for (auto const& [behind, ahead] : expected) {
+    EXPECT_EQ(ahead.documents, answers - behind);
+    EXPECT_EQ(ahead.left_out, (answers - behind) / 2);
+  }
+}
+
 TEST(whole_queries, an_outlook_with_the_right_guesses_is_what_comes) {
   context const ctx;
   auto const [data, begin] = draw(41, 60, 6, 5, 0);  // one label: every guess is right

@@ -1,5 +1,6 @@
 #include "annotation/document_texts.hpp"
 
+#include "core/control_characters.hpp"
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/text/unicode.hpp"
@@ -16,31 +17,14 @@ namespace rulerank::annotation {
 
 namespace {
 
-/// Bytes of the control character, or of the mark of direction (U+061C, U+200E, U+200F, U+202A to
-/// U+202E, U+2066 to U+2069), that well-formed UTF-8 begins with; 0: of none.
-std::size_t unwanted_size(std::string_view text) {
-  auto const byte = [&](std::size_t at) {
-    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-  };
-  unsigned const first = byte(0);
-  if (first < 0x20 && first != '\n' && first != '\t') return 1;
-  if (first == 0x7f) return 1;
-  if (first == 0xc2 && byte(1) < 0xa0) return 2;
-  if (first == 0xd8 && byte(1) == 0x9c) return 2;
-  if (first == 0xe2 && byte(1) == 0x80 &&
-      ((byte(2) >= 0xaa && byte(2) <= 0xae) || byte(2) == 0x8e || byte(2) == 0x8f))
-    return 3;
-  if (first == 0xe2 && byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9) return 3;
-  return 0;
-}
-
 /// Text that can be shown: see `document_texts`.
 std::string showable(std::string_view bytes) {
   std::string repaired, text;
   std::string_view rest = knn::well_formed(bytes, repaired);
   text.reserve(rest.size());
   while (!rest.empty()) {
-    std::size_t const unwanted = unwanted_size(rest);
+    bool const kept = rest.front() == '\n' || rest.front() == '\t';
+    std::size_t const unwanted = kept ? 0 : control_size(rest);
     if (unwanted == 0)
       text += rest.front();
     else if (rest.front() != '\r')

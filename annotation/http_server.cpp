@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <exception>
+#include <list>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -36,13 +37,16 @@ constexpr std::uint32_t most_head = 8192;
 constexpr std::size_t most_connections = 64;
 constexpr std::size_t workers = 2;
 
+class connection;
+
 /// What the connections of one run share. All but `handle` is for the thread of `io` alone.
 struct serving {
   std::function<http_response(http_request const&)> handle;
   std::function<bool()> done;
   asio::io_context& io;
   asio::thread_pool& pool;
-  std::size_t connections = 0;
+  std::size_t connections = 0;       ///< that are open
+  std::list<connection*> waiting{};  ///< those that wait for their client, the longest first
   std::exception_ptr failure{};
 };
 
@@ -72,7 +76,7 @@ class connection : public std::enable_shared_from_this<connection> {
       : stream_(std::move(socket)), shared_(std::move(shared)) {
     ++shared_->connections;
   }
-  ~connection() { --shared_->connections; }
+  ~connection() { leave(); }
   connection(connection const&) = delete;
   connection& operator=(connection const&) = delete;
 
@@ -81,12 +85,30 @@ class connection : public std::enable_shared_from_this<connection> {
     parser_->header_limit(most_head);
     parser_->body_limit(most_body);
     stream_.expires_after(most_silence);
-    http::async_read(
-        stream_, buffer_, *parser_,
-        [self = shared_from_this()](error_code error, std::size_t) { self->answer(error); });
+    begin_to_wait();
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](error_code error, std::size_t) {
+                       self->end_to_wait();
+                       if (self->is_open_) self->answer(error);
+                     });
+  }
+  /// Makes place for another: what it waits for does not come.
+  void drop() {
+    leave();
+    stream_.close();
   }
 
  private:
+  void begin_to_wait() { place_ = shared_->waiting.insert(shared_->waiting.end(), this); }
+  void end_to_wait() {
+    if (place_) shared_->waiting.erase(*place_);
+    place_.reset();
+  }
+  void leave() {
+    end_to_wait();
+    if (std::exchange(is_open_, false)) --shared_->connections;
+  }
+
   void answer(error_code error) {
     if (error == http::error::body_limit) return write({413, "text/plain", "too large\n"}, false);
     if (error == http::error::header_limit) return write({431, "text/plain", "too large\n"}, false);
@@ -124,13 +146,15 @@ class connection : public std::enable_shared_from_this<connection> {
     response_.body() = reply.body;
     response_.prepare_payload();
     stream_.expires_after(most_silence);
+    begin_to_wait();
     http::async_write(stream_, response_,
                       [self = shared_from_this(), keep](error_code error, std::size_t) {
+                        self->end_to_wait();
                         if (self->shared_->done()) {
                           self->close();
                           return self->shared_->io.stop();
                         }
-                        if (error || !keep) return self->close();
+                        if (error || !keep || !self->is_open_) return self->close();
                         self->read();
                       });
   }
@@ -142,6 +166,8 @@ class connection : public std::enable_shared_from_this<connection> {
 
   beast::tcp_stream stream_;
   std::shared_ptr<serving> shared_;
+  bool is_open_ = true;
+  std::optional<std::list<connection*>::iterator> place_;  ///< among those that wait
   beast::flat_buffer buffer_{most_head + most_body};
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> response_;
@@ -204,6 +230,8 @@ struct http_server::state {
 
   void accept(std::shared_ptr<serving> const& shared) {
     acceptor.async_accept([this, shared](error_code error, tcp::socket socket) {
+      if (!error && shared->connections >= most_connections && !shared->waiting.empty())
+        shared->waiting.front()->drop();
       if (!error && shared->connections < most_connections)
         std::make_shared<connection>(std::move(socket), shared)->read();
       if (error == asio::error::operation_aborted) return;

@@ -115,6 +115,26 @@ TEST_F(server, stops_at_once_whoever_is_connected) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
 }
 
+/// Many more than are served at once, some with half a request, some that take no answers.
+TEST_F(server, connections_that_wait_do_not_keep_others_out) {
+  asio::io_context io;
+  std::vector<asio::ip::tcp::socket> held;
+  std::string const half = "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc";
+  std::string many;
+  for (int i = 0; i < 2000; ++i) many += "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+  for (int i = 0; i < 300; ++i) {
+    held.emplace_back(io);
+    held.back().connect({asio::ip::make_address("127.0.0.1"), http.address().port});
+    boost::system::error_code error;
+    if (i % 3 == 1) asio::write(held.back(), asio::buffer(half), error);
+    if (i % 30 == 2) held.back().write_some(asio::buffer(many), error);
+    if (i % 20 != 0) continue;
+    auto const begin = std::chrono::steady_clock::now();
+    EXPECT_TRUE(send(post("served")).ends_with("served")) << i;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << i;
+  }
+}
+
 TEST_F(server, a_slow_answer_does_not_hold_the_others) {
   auto slow = std::async(std::launch::async, [&] { return send(post("slow", "/wait")); });
   begun.get_future().wait();

@@ -53,28 +53,31 @@ json label_or_null(std::optional<std::int32_t> label) {
   return label ? json(*label) : json(nullptr);
 }
 
+/// Texts have been made showable; ids, comments and names of features are so here.
 json view_json(question_view const& view) {
   json features = json::array();
   for (feature_view const& f : view.features)
-    features.push_back({{"value", f.value}, {"range", f.range}});
+    features.push_back({{"value", f.value}, {"range", printable(f.range)}});
   json neighbours = json::array();
   for (neighbour_view const& n : view.neighbours)
     neighbours.push_back({{"label", n.label},
-                          {"docid", n.docid},
-                          {"qid", n.qid},
+                          {"docid", printable(n.docid)},
+                          {"qid", printable(n.qid)},
                           {"query", n.query},
                           {"title", n.title},
                           {"shared", n.shared}});
+  json brings = json::array();
+  for (std::string const& line : view.brings) brings.push_back(printable(line));
   return {{"document", view.document},
-          {"docid", view.docid},
-          {"qid", view.qid},
-          {"comment", view.comment},
+          {"docid", printable(view.docid)},
+          {"qid", printable(view.qid)},
+          {"comment", printable(view.comment)},
           {"query", view.query},
           {"title", pieces(view.title)},
           {"passage", pieces(view.passage)},
           {"whole", pieces(view.whole)},
           {"why", view.why},
-          {"brings", view.brings},
+          {"brings", brings},
           {"features", features},
           {"featureCount", view.feature_count},
           {"neighbours", neighbours}};
@@ -83,7 +86,7 @@ json view_json(question_view const& view) {
 json answers_json(std::vector<said> const& answers) {
   json list = json::array();
   for (said const& s : answers)
-    list.push_back({{"labeller", s.labeller}, {"answer", label_or_null(s.label)}});
+    list.push_back({{"labeller", printable(s.labeller)}, {"answer", label_or_null(s.label)}});
   return list;
 }
 
@@ -96,10 +99,11 @@ std::string labeller_of(json const& body) {
   if (name.empty() || name.size() > longest || printable(name) != name || name.front() == ' ' ||
       name.back() == ' ' || name.find('"') != name.npos ||
       std::string_view("=+-@'").find(name.front()) != std::string_view::npos)
-    throw refusal(400,
-                  fmt::format("found another labeller, expected a name of 1 to {} bytes "
-                              "without control characters and quotes, in front a letter or digit",
-                              longest));
+    throw refusal(
+        400, fmt::format("found another labeller, expected a name of 1 to {} bytes "
+                         "without control characters, marks of direction and quotes, in front a "
+                         "letter or digit",
+                         longest));
   return name;
 }
 
@@ -251,17 +255,19 @@ json page_state(label_team const& team, std::string const& labeller, question_vi
   json disputes = json::array();
   for (dispute const& d : team.disputes())
     disputes.push_back({{"document", d.document},
-                        {"docid", views.docid(d.document)},
-                        {"qid", views.qid(d.document)},
+                        {"docid", printable(views.docid(d.document))},
+                        {"qid", printable(views.qid(d.document))},
                         {"answers", answers_json(d.answers)},
                         {"label", label_or_null(d.label)}});
-  return {{"labeller", labeller},
-          {"labellers", team.labellers()},
-          {"needed", team.needed()},
-          {"mine", team.answers_of(labeller)},
-          {"answers", team.work().answers().size()},
-          {"maxLabel", how.max_label},
-          {"out", how.out},
+  auto const answers = team.work().answers();
+  auto const skipped =
+      std::ranges::count_if(answers, [](datasets::answer const& a) { return !a.label; });
+  json labellers = json::array();  // a file of answers may have been written by hand
+  for (std::string const& name : team.labellers()) labellers.push_back(printable(name));
+  return {{"labeller", labeller},      {"labellers", labellers},
+          {"needed", team.needed()},   {"mine", team.answers_of(labeller)},
+          {"answers", answers.size()}, {"skipped", skipped},
+          {"maxLabel", how.max_label}, {"out", how.out},
           {"disputes", disputes}};
 }
 
@@ -314,10 +320,9 @@ std::string label_service::estimate() {
   auto const given = team_.work().answers();
   std::vector<datasets::answer> answers(given.begin(), given.end());
   lock.unlock();
-  std::size_t const answered = answers.size();
   al::outlook const ahead = look_ahead_(std::move(answers));
-  bool const enough = answered >= enough_answers || ahead.documents == 0;
-  std::string text = text_of({{"text", describe(ahead, answered)},
+  bool const enough = is_estimate(ahead);
+  std::string text = text_of({{"text", describe(ahead)},
                               {"documents", enough ? json(ahead.documents) : json(nullptr)},
                               {"low", enough ? json(ahead.documents_low) : json(nullptr)},
                               {"high", enough ? json(ahead.documents_high) : json(nullptr)}});

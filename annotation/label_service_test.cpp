@@ -126,13 +126,26 @@ TEST_F(service, refuses_what_does_not_come_from_its_page) {
 
 TEST_F(service, refuses_malformed_bodies) {
   std::size_t const document = work_.wanted().front().document;
-  for (std::string const body :
-       {"", "{", "[]", "3", "null", "{}", R"({"labeller":3})", R"({"labeller":""})",
-        R"({"labeller":" An"})", R"({"labeller":"=An"})", R"({"labeller":"a\tb"})",
-        R"({"labeller":"a\nb"})", R"({"labeller":"\"a"})", "{\"labeller\":\"\xff\"}",
-        R"({"labeller":"\u001b[0m"})",
-        R"({"labeller":"0123456789012345678901234567890123456789x"})",
-        R"({"a":{"b":{"c":{"d":{"e":{}}}}},"labeller":"An"})", R"({"labeller":"An"} x)"})
+  for (std::string const body : {"",
+                                 "{",
+                                 "[]",
+                                 "3",
+                                 "null",
+                                 "{}",
+                                 R"({"labeller":3})",
+                                 R"({"labeller":""})",
+                                 R"({"labeller":" An"})",
+                                 R"({"labeller":"=An"})",
+                                 R"({"labeller":"a\tb"})",
+                                 R"({"labeller":"a\nb"})",
+                                 R"({"labeller":"\"a"})",
+                                 "{\"labeller\":\"\xff\"}",
+                                 R"({"labeller":"\u001b[0m"})",
+                                 R"({"labeller":"\u202enA"})",
+                                 R"({"labeller":"An\u200f"})",
+                                 R"({"labeller":"0123456789012345678901234567890123456789x"})",
+                                 R"({"a":{"b":{"c":{"d":{"e":{}}}}},"labeller":"An"})",
+                                 R"({"labeller":"An"} x)"})
     for (std::string const path : {"/next", "/answer", "/undo"})
       EXPECT_EQ(status(request(path, body)), 400) << path << " " << body;
   for (std::string const more :
@@ -188,6 +201,37 @@ TEST_F(service, texts_of_the_collection_are_strings_of_json) {
             "application/json");
 }
 
+/// Ids and names of features, which are no texts of the collection, and labellers of a file that
+/// was written by hand.
+TEST_F(service, marks_of_direction_are_visible) {
+  std::string lines;
+  for (int d = 0; d < 6; ++d)
+    lines += fmt::format("-1 qid:q\xe2\x80\xae 7:{} #docid = D\xe2\x80\x8f{} \xd8\x9c\n", d % 3, d);
+  datasets::svmlight_options reading;
+  reading.unlabelled = -1;
+  datasets::dataset const odd = datasets::parse_svmlight(ctx, lines, "odd", reading);
+  datasets::discretizer const odd_cuts = datasets::fit_discretizer(ctx, odd, {});
+  datasets::binned_dataset const odd_bins = datasets::apply_discretizer(ctx, odd, odd_cuts);
+  question_views views(ctx, {odd, odd_bins, odd_cuts, {{7, "rank\xe2\x80\xad"}}, nullptr, 3});
+  al::sampler_options how;
+  how.rule_size = 2;
+  how.partitions = 1;
+  al::labelling work(ctx, odd_bins, how);
+  std::string const path = folder + "/odd";
+  datasets::answer_journal journal(path, work.identity(), odd, datasets::labellers::several);
+  label_team team(work, journal, path, 3);
+  std::size_t const document = team.next("An")->document;
+  team.answer("An", document, 0);
+  team.answer("Bo\xe2\x81\xa6", document, 1);
+  label_service shown({"secret", {"127.0.0.1:8420"}, 2, odd.size(), "out.txt"}, team, views, {});
+  std::string const page = shown.handle(request("/next", R"({"labeller":"Cy"})")).body;
+  for (std::string_view const mark :
+       {"\xe2\x80\xae", "\xe2\x80\x8f", "\xd8\x9c", "\xe2\x80\xad", "\xe2\x81\xa6"}) {
+    EXPECT_EQ(page.find(mark), page.npos) << page;
+    EXPECT_NE(page.find(json(printable(mark)).dump().substr(1, 8)), page.npos) << page;
+  }
+}
+
 TEST_F(service, an_estimate_waits_for_answers) {
   EXPECT_TRUE(post("/estimate", json::object())["documents"].is_null());
   for (int i = 0; i < 10; ++i) {
@@ -205,7 +249,7 @@ TEST_F(service, answers_while_an_estimate_is_computed) {
     std::size_t const document = state["question"]["document"];
     state = post("/answer", {{"document", document}, {"answer", labels[document]}});
   };
-  for (std::size_t i = 0; i < enough_answers; ++i) answer();
+  for (std::size_t i = 0; i < enough_labels; ++i) answer();
   std::size_t const expected = work_.look_ahead(next_documents).documents;
   std::promise<void> begun, answered;
   auto answered_too = answered.get_future();
@@ -218,8 +262,8 @@ TEST_F(service, answers_while_an_estimate_is_computed) {
       std::async(std::launch::async, [&] { return post("/estimate", json::object(), "Bo"); });
   begun.get_future().wait();
   answer();
-  EXPECT_EQ(state["answers"], enough_answers + 1);
-  EXPECT_EQ(post("/undo", json::object())["answers"], enough_answers);
+  EXPECT_EQ(state["answers"], enough_labels + 1);
+  EXPECT_EQ(post("/undo", json::object())["answers"], enough_labels);
   EXPECT_TRUE(post("/estimate", json::object())["documents"].is_null()) << "there is no last one";
   answer();
   answered.set_value();

@@ -34,18 +34,21 @@ std::optional<double> value_of(datasets::dataset const& data, std::size_t docume
 
 }  // namespace
 
-std::string describe(al::outlook const& ahead, std::size_t answers) {
+std::string describe(al::outlook const& ahead) {
   if (ahead.documents == 0)
     return fmt::format("{} so far; no further document is wanted", counted(ahead.rules, "rule"));
-  if (answers < enough_answers)
-    return fmt::format("{} so far; what more documents bring can be guessed after {} answers",
-                       counted(ahead.rules, "rule"), enough_answers);
+  if (!is_estimate(ahead))
+    return fmt::format("{} so far; what more documents bring can be guessed after {} labels",
+                       counted(ahead.rules, "rule"), enough_labels);
   return fmt::format(
       "{} so far; with guessed labels about {} more by the next {}, about {} by {} up to the end "
-      "({} to {})",
+      "({} to {}){}",
       counted(ahead.rules, "rule"), ahead.next_rules, counted(ahead.next, "document"),
       ahead.documents_rules, counted(ahead.documents, "document"), ahead.documents_low,
-      ahead.documents_high);
+      ahead.documents_high,
+      ahead.left_out == 0
+          ? ""
+          : fmt::format(", {} of them to be skipped, as often as up to now", ahead.left_out));
 }
 
 question_views::question_views(context const& ctx, sources what)

@@ -97,13 +97,17 @@ class question_views {
   datasets::dataset normalized_;  // the pool as the cuts have it; empty without a normalization
 };
 
-/// An outlook as a sentence. `answers`: that it is drawn from.
-std::string describe(al::outlook const& ahead, std::size_t answers);
+/// An outlook as a sentence.
+std::string describe(al::outlook const& ahead);
 
-/// Answers before which labels are guessed from too little to say how many documents there are to
-/// the end: on OHSUMED's first fold, where 227 are chosen, 823 are expected before the first answer
+/// Labels before which others are guessed from too little to say how many documents there are to
+/// the end: on OHSUMED's first fold, where 227 are chosen, 823 are expected before the first label
 /// and 205 more after 12.
-inline constexpr std::size_t enough_answers = 10;
+inline constexpr std::size_t enough_labels = 10;
+/// Whether an outlook says how many documents are to come.
+inline bool is_estimate(al::outlook const& ahead) {
+  return ahead.labels >= enough_labels || ahead.documents == 0;
+}
 
 /// Documents that the first part of an estimate is about.
 inline constexpr std::size_t next_documents = 10;

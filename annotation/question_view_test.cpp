@@ -71,17 +71,22 @@ TEST_F(views, show_features_in_their_own_units) {
 TEST_F(views, say_what_to_expect) {
   al::outlook ahead;
   ahead.rules = 3;
-  EXPECT_EQ(describe(ahead, 20), "3 rules so far; no further document is wanted");
+  EXPECT_EQ(describe(ahead), "3 rules so far; no further document is wanted");
   ahead.documents = 12;
   ahead.documents_low = 5;
   ahead.documents_high = 30;
   ahead.next = 10;
-  EXPECT_EQ(describe(ahead, 9),
-            "3 rules so far; what more documents bring can be guessed after 10 answers");
+  ahead.labels = 9;
+  EXPECT_EQ(describe(ahead),
+            "3 rules so far; what more documents bring can be guessed after 10 labels");
+  ahead.labels = 10;
   EXPECT_EQ(
-      describe(ahead, 10),
+      describe(ahead),
       "3 rules so far; with guessed labels about 0 more by the next 10 documents, about 0 by 12 "
       "documents up to the end (5 to 30)");
+  ahead.left_out = 4;
+  EXPECT_TRUE(describe(ahead).ends_with(
+      "by 12 documents up to the end (5 to 30), 4 of them to be skipped, as often as up to now"));
 }
 
 }  // namespace

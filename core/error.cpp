@@ -1,5 +1,7 @@
 #include "core/error.hpp"
 
+#include "core/control_characters.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -28,13 +30,6 @@ std::size_t character_size(std::string_view text) {
   return overlong || surrogate || beyond ? 0 : size;
 }
 
-/// Whether a terminal could take a character for a command: U+0000 to U+001F, U+007F to U+009F.
-bool is_control(std::string_view character) {
-  auto const first = static_cast<unsigned char>(character[0]);
-  return first < 0x20 || first == 0x7f ||
-         (first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0);
-}
-
 /// What was found may be a line of megabytes: its begin and the end of the message are kept.
 std::string bounded(std::string_view text) {
   constexpr std::size_t most = 1000;
@@ -43,6 +38,22 @@ std::string bounded(std::string_view text) {
 }
 }  // namespace
 
+std::size_t control_size(std::string_view text) {
+  auto const byte = [&](std::size_t at) {
+    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+  };
+  unsigned const first = byte(0), second = byte(1), third = byte(2);
+  if (text.empty()) return 0;
+  if (first < 0x20 || first == 0x7f) return 1;
+  if (first == 0xc2 && second >= 0x80 && second < 0xa0) return 2;
+  if (first == 0xd8 && second == 0x9c) return 2;
+  if (first != 0xe2) return 0;
+  bool const mark = (second == 0x80 && (third == 0x8e || third == 0x8f)) ||
+                    (second == 0x80 && third >= 0xaa && third <= 0xae) ||
+                    (second == 0x81 && third >= 0xa6 && third <= 0xa9);
+  return mark ? 3 : 0;
+}
+
 std::string printable(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
@@ -50,7 +61,7 @@ std::string printable(std::string_view text) {
     std::size_t const size = character_size(text);
     std::string_view const next = text.substr(0, std::max<std::size_t>(size, 1));
     text.remove_prefix(next.size());
-    if (size > 0 && !is_control(next))
+    if (size > 0 && control_size(next) == 0)
       shown += next;
     else
       for (char const c : next) shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));

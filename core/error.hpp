@@ -9,8 +9,8 @@
 // several threads at once, or changed by one.
 namespace rulerank {
 
-/// Text for a message that may go to a terminal: control bytes, and what is not UTF-8, stand as
-/// \xNN. The errors below do this to what they are given; warnings go through it when shown.
+/// Text for a message that may go to a terminal: control characters, marks of direction and what is
+/// not UTF-8 stand as \xNN. Errors do this to what they are given; warnings when shown.
 std::string printable(std::string_view text);
 
 /// A count for a message: `1 document`, `2 documents`; `many` where it is not `one` with an s.

@@ -194,8 +194,9 @@ std::string labels_to_fill(dataset const& pool, std::span<std::size_t const> doc
   for (std::size_t const d : documents) {
     auto const query = std::partition_point(pool.queries.begin(), pool.queries.end(),
                                             [d](query_group const& q) { return q.end <= d; });
-    std::vector<std::string> cells{fmt::format("{}", places[d]), guarded_id(pool.docid(d)),
-                                   guarded_id(query->qid), ""};
+    std::vector<std::string> cells{fmt::format("{}", places[d]),
+                                   guarded_id(without_controls(pool.docid(d))),
+                                   guarded_id(without_controls(query->qid)), ""};
     if (form.cells_of)
       for (std::string const& more : form.cells_of(d)) cells.push_back(guarded(more));
     cells.push_back(guarded(pool.comment(d)));

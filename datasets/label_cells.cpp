@@ -1,5 +1,6 @@
 #include "datasets/label_cells.hpp"
 
+#include "core/control_characters.hpp"
 #include "core/error.hpp"
 #include "datasets/svmlight/lines.hpp"
 
@@ -93,14 +94,13 @@ void read_record(std::string_view& rest, char delimiter, bool lines, std::uint64
 }  // namespace
 
 std::string without_controls(std::string_view text) {
-  std::string plain(text);
-  std::ranges::replace_if(
-      plain,
-      [](char c) {
-        auto const byte = static_cast<unsigned char>(c);
-        return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
-      },
-      ' ');
+  std::string plain;
+  while (!text.empty()) {
+    bool const kept = std::string_view("\t\n\r").find(text.front()) != std::string_view::npos;
+    std::size_t const control = kept ? 0 : control_size(text);
+    plain += control > 0 ? ' ' : text.front();
+    text.remove_prefix(std::max<std::size_t>(control, 1));
+  }
   return plain;
 }
 
@@ -119,7 +119,13 @@ std::string guarded(std::string_view text) {
 }
 
 std::string guarded_id(std::string_view id) {
-  return is_plain_id(id) ? without_controls(id) : guard + without_controls(id);
+  std::string cell(id);
+  return is_plain_id(id) ? cell : guard + cell;
+}
+
+std::string_view unguarded_id(std::string_view cell) {
+  bool const is_guarded = cell.size() > 1 && cell.front() == guard && !is_plain_id(cell.substr(1));
+  return is_guarded ? cell.substr(1) : cell;
 }
 
 std::string_view unguarded(std::string_view cell) {

@@ -11,12 +11,15 @@ namespace rulerank::datasets {
 
 /// `text` as a cell that no spreadsheet calculates: an apostrophe stands in front of one that
 /// begins with = + - @ (their full-width forms, tab, CR and an apostrophe too). Control characters
-/// but tab, LF and CR become blanks.
+/// but tab, LF and CR, and marks that turn a line's direction, become blanks.
 std::string guarded(std::string_view text);
 /// The same for an id, of which a spreadsheet must not make a number, a date or a truth value
 /// either: 007, 1-2, 1e5, MARCH1, true. Only what begins with a letter and looks like none of these
-/// goes without the apostrophe.
+/// goes without the apostrophe. All bytes of the id are kept.
 std::string guarded_id(std::string_view id);
+/// What `guarded_id` was given, and what other programs wrote as it is, but for an apostrophe in
+/// front of what it guards: `'007` is `007`, and `'tis` stays.
+std::string_view unguarded_id(std::string_view cell);
 /// The text of a cell: without the apostrophe in front.
 std::string_view unguarded(std::string_view cell);
 /// `guarded` with every other byte as it is.
@@ -24,7 +27,8 @@ std::string guarded_formula(std::string_view text);
 /// What `guarded_formula` was given, and what other programs wrote as it is, but for an apostrophe
 /// in front of what it guards: `'=x` is `=x`, and `'tis` stays.
 std::string_view unguarded_formula(std::string_view cell);
-/// With blanks in the place of control characters but tab, LF and CR.
+/// With blanks in the place of control characters but tab, LF and CR, and of marks that turn a
+/// line's direction.
 std::string without_controls(std::string_view text);
 /// Without the double quotes around it, and with single ones for doubled ones inside.
 std::string without_quotes(std::string_view text);

@@ -14,6 +14,10 @@ TEST(label_cells, that_a_spreadsheet_would_calculate_are_guarded) {
   for (std::string const plain : {"", "text", " =1", "1+1", "a=b", "\nx"})
     EXPECT_EQ(guarded(plain), plain);
   EXPECT_EQ(guarded(std::string("a\x1b[31m\0b", 8)), "a [31m b");
+  EXPECT_EQ(guarded("a\xe2\x80\xae"
+                    "b\xc2\x9b"
+                    "c\xe2\x80\xaf"),
+            "a b c\xe2\x80\xaf");
 }
 
 TEST(label_cells, ids_stay_text) {
@@ -31,6 +35,12 @@ TEST(label_cells, of_other_programs_lose_no_apostrophe_of_their_own) {
   }
   for (std::string const text : {"", "'", "'tis", "'007", "=a", "-5", "a'=b"})
     EXPECT_EQ(unguarded_formula(text), text);
+  for (std::string const id : {"007", "1-2", "MARCH1", "true", "=a", "'tis", "'", "''", "'007"}) {
+    EXPECT_EQ(unguarded_id(guarded_id(id)), id);
+    EXPECT_EQ(unguarded_id("'" + id), id);
+  }
+  for (std::string const id : {"", "'", "'tis", "'D12", "007", "=a", "a'1"})
+    EXPECT_EQ(unguarded_id(id), id);
 }
 
 /// What is written is read back, whatever it is, and whichever way the table is delimited.

@@ -151,7 +151,9 @@ function render(state) {
   }
   now = state;
   if (now.state === "question") whole = false;
-  $("progress").textContent = now.answers + (now.answers === 1 ? " document labelled" : " documents labelled") +
+  const labels = now.answers - now.skipped;
+  $("progress").textContent = labels + (labels === 1 ? " document labelled" : " documents labelled") +
+    (now.skipped === 0 ? "" : ", " + now.skipped + " skipped") +
     (now.mine === now.answers ? "" : ", " + now.mine + " answers of yours");
   $("who").textContent = labeller + (now.labellers.length > 1 ? " of " + now.labellers.join(", ") : "");
   $("most").textContent = now.maxLabel;
@@ -163,7 +165,7 @@ function render(state) {
   if (now.state === "done") $("expected").textContent = "";
   renderDisputes();
   if (now.state === "waiting") waiting = setTimeout(() => ask("/next"), 2000);
-  document.title = now.answers + " labelled - rulerank";
+  document.title = labels + " labelled - rulerank";
   scrollTo(0, 0);
 }
 

@@ -151,7 +151,7 @@ al::reply label_dialogue::operator()(al::question const& now, al::labelling cons
   request shown;
   static_cast<annotation::view_request&>(shown) = views_.request(now, work);
   shown.estimate = [&] {
-    return annotation::describe(work.look_ahead(annotation::next_documents), work.answers().size());
+    return annotation::describe(work.look_ahead(annotation::next_documents));
   };
   return (*this)(shown);
 }

@@ -83,13 +83,14 @@ nlohmann::ordered_json summary_of(al::labelling const& work, al::outlook const& 
           {"unused", unused},
           {"wanted", work.wanted().size()},
           {"rules", ahead.rules},
-          {"estimate", work.answers().size() < annotation::enough_answers && ahead.documents > 0
+          {"estimate", !annotation::is_estimate(ahead)
                            ? nlohmann::ordered_json(nullptr)
                            : nlohmann::ordered_json{{"next_documents", ahead.next},
                                                     {"next_rules", ahead.next_rules},
                                                     {"documents", ahead.documents},
                                                     {"documents_low", ahead.documents_low},
                                                     {"documents_high", ahead.documents_high},
+                                                    {"documents_left_out", ahead.left_out},
                                                     {"documents_rules", ahead.documents_rules}}}};
 }
 
@@ -141,7 +142,7 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
     end_for_labels(owner, asking, train, result.shown, wanted, "labelling", result.summary,
                    fmt::format("{}{}; {}", documents_want_labels(wanted.size()),
                                asking.pending.empty() ? "" : ", see " + asking.pending,
-                               annotation::describe(ahead, result.answers)));
+                               annotation::describe(ahead)));
     return result;
   }
   result.sample = work.take();

@@ -8,6 +8,7 @@
 #include "core/output_file.hpp"
 #include "datasets/arrays.hpp"
 #include "datasets/svmlight.hpp"
+#include "datasets/text_source.hpp"
 #include "knn/sparse/search.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace rulerank::apps {
 
@@ -287,6 +289,22 @@ std::vector<std::int32_t> pair_pool::labels_of(ranked_pairs const& pairs,
   return labels;
 }
 
+/// A topic without a candidate is in no line: what learns from these never sees it.
+void pair_pool::warn_of_topics_without(found_lists const& found) const {
+  constexpr std::size_t most_named = 3;
+  std::size_t without = 0;
+  std::vector<std::string> first;
+  for (std::size_t q = 0; q < found.size(); ++q) {
+    if (!found[q].empty()) continue;
+    if (without++ < most_named) first.push_back(fmt::format("'{}'", what_.topics[q].id));
+  }
+  if (without > 0)
+    owner_.warn(fmt::format("{}: {} of {} have no candidate and so no pair: {}{}",
+                            datasets::display_name(arguments_.topics), without,
+                            counted(found.size(), "topic"), fmt::join(first, ", "),
+                            without > first.size() ? ", ..." : ""));
+}
+
 datasets::dataset pair_pool::pairs(found_lists const& found, std::size_t most,
                                    std::int32_t unjudged, std::string const& name) const {
   auto const timer = owner_.stage("features");
@@ -308,6 +326,7 @@ datasets::dataset pair_pool::pairs(found_lists const& found, std::size_t most,
                 fmt::format("found no topic that {} a document of {}, expected one at least",
                             arguments_.dense.by_vectors() ? "is near to" : "shares a term with",
                             arguments_.collection));
+  warn_of_topics_without(found);
   std::vector<double> const values = features_of(pairs);
   std::vector<std::int32_t> const labels = labels_of(pairs, unjudged);
   datasets::document_arrays about;

@@ -86,7 +86,7 @@ class pair_pool {
   /// The first `most` documents of each topic with their features, in the order of the collection:
   /// that of the search would tell a ranker more than the features. Documents are labelled by the
   /// judgments, those that are not judged `unjudged`; `name` is the data set's, which has lines.
-  /// Throws `error` where there is no pair.
+  /// Warns of topics without a pair. Throws `error` where there is none at all.
   datasets::dataset pairs(found_lists const& found, std::size_t most, std::int32_t unjudged,
                           std::string const& name) const;
   std::size_t documents() const { return index_.ids().size(); }
@@ -97,6 +97,7 @@ class pair_pool {
             asked_topics& what, knn::indexed_collection&& collection);
   datasets::run run_of(found_lists const& found, std::string tag) const;
   found_lists search_text(std::size_t depth) const;
+  void warn_of_topics_without(found_lists const& found) const;
   std::vector<double> features_of(ranked_pairs const& pairs) const;
   std::vector<std::int32_t> labels_of(ranked_pairs const& pairs, std::int32_t unjudged) const;
 

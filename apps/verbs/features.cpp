@@ -1,6 +1,7 @@
 #include "apps/shared/pair_pool.hpp"
 #include "apps/shared/suggestions.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "core/control_characters.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/joined.hpp"
@@ -78,9 +79,13 @@ void name_files(session& owner, features_arguments const& a) {
 
 /// The name of a feature as a word of a line: what a line cannot hold in one becomes `_`.
 std::string word_of(std::string_view name) {
-  std::string word(name);
-  for (char& c : word)
-    if (c == ':' || c == '#' || static_cast<unsigned char>(c) <= ' ') c = '_';
+  std::string word;
+  while (!name.empty()) {
+    char const c = name.front();
+    std::size_t const control = control_size(name);
+    word += c == ':' || c == '#' || c == ' ' || control > 0 ? '_' : c;
+    name.remove_prefix(std::max<std::size_t>(control, 1));
+  }
   return word;
 }
 

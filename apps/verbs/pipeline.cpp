@@ -34,12 +34,15 @@ namespace fs = std::filesystem;
 struct pipeline_arguments : pool_arguments {
   std::string out_dir;
   std::size_t folds = 5;
+  std::int32_t unjudged = 0;  ///< or datasets::unlabelled
   cross_validation_arguments experiment;
 };
 
 /// What the main table holds every ranking against all judgments by.
 constexpr char const* main_profile = "trec";
 constexpr char const* main_measures = "MAP,NDCG@10,P@10,recall@100,recall@1000";
+/// How much of what a ranking has at the top is known: with --unjudged -1.
+constexpr char const* known_measure = ",judged@10";
 
 /// The feature that orders documents as a baseline, and what its scores are called.
 struct feature_baseline {
@@ -125,7 +128,7 @@ experiment::memory_folds make_folds(session& owner, pipeline_arguments const& a,
     }
     folds.push_back({f + 1, documents[f].train, documents[f].vali, documents[f].test, sums});
   }
-  return {data, std::move(folds), scores};
+  return {data, std::move(folds), scores, a.unjudged == datasets::unlabelled};
 }
 
 /// The rankings of the systems over the test parts, to be held against all judgments.
@@ -210,7 +213,7 @@ found_pairs find_pairs(session& owner, pipeline_arguments const& a,
   for (auto const& [name, run] : found.runs) write_candidates(run, file(name + ".run"));
   found_pairs pairs{std::move(found.runs), pool.feature_names(), {}};
   write_names(pairs.feature_names, file("features.tsv"));
-  pairs.data = pool.pairs(found.lists, a.candidates, 0, file("letor.txt"));
+  pairs.data = pool.pairs(found.lists, a.candidates, a.unjudged, file("letor.txt"));
   write_letor(pairs.data);
   return pairs;
 }
@@ -223,7 +226,8 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
   report.rules = eval::make_profile(main_profile);
   report.rules.complete = true;
   report.folds = {a.qrels};
-  auto const measures = eval::parse_measures(main_measures);
+  auto const measures = eval::parse_measures(
+      std::string(main_measures) + (a.unjudged == datasets::unlabelled ? known_measure : ""));
   auto const add = [&](std::string const& name, datasets::run const& run) {
     report.systems.push_back(
         {name, {eval::evaluate(owner.ctx(), judgments, run, measures, report.rules)}});
@@ -305,6 +309,11 @@ void add_pipeline(CLI::App& program, session& owner) {
   a.add_search_to(*verb, "Documents of a topic that are ranked");
   number_option(*verb, "--fold-count", a.folds, "Folds, at least 3", {1, 1'000'000})
       ->type_name("K");
+  number_option(*verb, "--unjudged", a.unjudged,
+                "The label of pairs that nobody judged: 0, not relevant; or -1, apart from judged "
+                "ones: nothing learns from them, and the main table has judged@10",
+                {datasets::unlabelled, 0})
+      ->type_name("V");
   a.add_features_to(*verb);
   add_cross_validation_to(*verb, a.experiment);
   for (auto const& [option, of_main_table] :

@@ -155,7 +155,8 @@ void add_reduce(CLI::App& program, session& owner) {
       ->required();
   path_option(*verb, "--out", arguments->out,
               "The chosen lines of the training file, verbatim and in their order; - for "
-              "standard output")
+              "standard output. To train on: fit's recommended members, rules, ridge regression or "
+              "another pointwise objective, not a pairwise one")
       ->type_name("FILE")
       ->required();
   arguments->add_sampling_to(*verb);

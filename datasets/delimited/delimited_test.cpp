@@ -222,10 +222,13 @@ std::vector<odd_file> odd_files() {
       {"a docid in another case", "qid,DocId,a\n1,1,2\n",
        "f:1:5: found column \"DocId\", expected docid", optional},
       {"a line end in a title", "label,qid,\"a\nb\"\n1,1,2\n",
-       "f:1:12: column \"a\\x0ab\" has a control character in its name, expected text"},
+       "f:1:12: column \"a\\x0ab\" has a control character or a mark of direction in its name, "
+       "expected text"},
       {"a command in a title", "label,qid,a\033[2J\n1,1,2\n",
-       "f:1:11: column \"a\\x1b[2J\" has a control character in its name"},
+       "f:1:11: column \"a\\x1b[2J\" has a control character or a mark of direction"},
       {"one of U+0080 to U+009F", "label,qid,a\xc2\x9b\n1,1,2\n", "f:1:11: column"},
+      {"a mark of direction in a title", "label,qid,a\xe2\x80\xae\n1,1,2\n",
+       "f:1:11: column \"a\\xe2\\x80\\xae\" has a control character or a mark of direction"},
       {"no column of labels, by a program", "qid,a\n1,2\n",
        "f:1:1: no column label found, expected one (or --unlabelled -1, where no label is known)",
        by_a_program},
@@ -409,7 +412,7 @@ TEST(write_dataset, is_read_back_as_it_was) {
   write_dataset(data, out);
   out.commit();
   EXPECT_EQ(content_of(folder / "w.csv"),
-            "label,qid,docid,\"a,\"\"b\",c\n2,q1,7,0.1,\n0,q1,\"x\"\"y\",1e-300,5\n1,q2,,0,\n");
+            "label,qid,docid,\"a,\"\"b\",c\n2,q1,'7,0.1,\n0,q1,\"x\"\"y\",1e-300,5\n1,q2,,0,\n");
   expect_same_documents(read_dataset({}, folder / "w.csv"), data, text);
   dataset const named = parse("label,qid,docid,a\n1,q,d,2\n");
   output_file lines(folder / "w.txt");
@@ -425,7 +428,8 @@ TEST(write_dataset, is_read_back_as_it_was) {
             "f:2:1: qid \"#1\", expected one that a line in SVMlight's form can hold");
 }
 
-/// What a spreadsheet would calculate has an apostrophe in front, values of features never.
+/// What a spreadsheet would calculate has an apostrophe in front, and ids that it would make
+/// numbers, dates or truth values of; values of features never.
 TEST(write_dataset, guards_ids_and_titles_and_reads_them_back) {
   testing_tools::temporary_folder const folder;
   std::string const text =
@@ -450,12 +454,31 @@ TEST(write_dataset, guards_ids_and_titles_and_reads_them_back) {
             "0,q,\"'=\"\"\",0,0,-7\n"
             "0,q,''=y,0,0,-7\n");
   expect_same_documents(read_dataset({}, folder / "w.csv"), data, text);
+  dataset const numbers = parse(
+      "label,qid,docid,a\n"
+      "1,007,1e5,1\n"
+      "0,007,1-2,2\n"
+      "0,007,MARCH1,3\n"
+      "0,true,'tis,4\n"
+      "0,true,D12,5\n");
+  output_file out(folder / "n.csv");
+  write_dataset(numbers, out);
+  out.commit();
+  EXPECT_EQ(content_of(folder / "n.csv"),
+            "label,qid,docid,a\n"
+            "1,'007,'1e5,1\n"
+            "0,'007,'1-2,2\n"
+            "0,'007,'MARCH1,3\n"
+            "0,'true,''tis,4\n"
+            "0,'true,D12,5\n");
+  expect_same_documents(read_dataset({}, folder / "n.csv"), numbers, "numbers");
+  EXPECT_EQ(read_dataset({}, folder / "n.csv").ids, numbers.ids);
 }
 
 TEST(write_dataset, reads_any_id_back) {
   testing_tools::temporary_folder const folder;
-  constexpr std::string_view of_qids = "=+-@'\",;a1\xEF\xBC\x9D";
-  constexpr std::string_view of_ids = "=+-@'\",;a1\xEF\xBC\x9D\x01\x7f";
+  constexpr std::string_view of_qids = "=+-@'\",;ea10\xEF\xBC\x9D";
+  constexpr std::string_view of_ids = "=+-@'\",;ea10\xEF\xBC\x9D\x01\x7f";
   random_engine engine(8);
   auto const word = [&](std::string_view alphabet) {
     std::string text;

@@ -95,8 +95,8 @@ class document_records {
 
   /// The cell's text as a view that lasts.
   std::string_view text_of(cell const& now) {
-    return unguarded_formula(now.has_quotes ? std::string_view(out_.made.emplace_back(now.str()))
-                                            : now.text);
+    return unguarded_id(now.has_quotes ? std::string_view(out_.made.emplace_back(now.str()))
+                                       : now.text);
   }
 
   delimited_layout const& layout_;

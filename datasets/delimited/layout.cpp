@@ -160,9 +160,11 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
     }
     if (title.empty()) fail(name, head, c, "a column without a name, expected one in the header");
     if (has_control_characters(title))
-      fail(name, head, c,
-           fmt::format("column {} has a control character in its name, expected text",
-                       datasets::quoted(title)));
+      fail(
+          name, head, c,
+          fmt::format(
+              "column {} has a control character or a mark of direction in its name, expected text",
+              datasets::quoted(title)));
     if (!seen.emplace(title, c).second)
       fail(name, head, c,
            fmt::format("column {} occurs twice, expected each column once",

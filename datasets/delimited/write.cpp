@@ -37,8 +37,8 @@ class record_writer {
 
   void write(std::string_view qid, std::size_t d) {
     if (with_labels_) append(label_of(d));
-    append(guarded_formula(qid));
-    if (with_ids_) append(guarded_formula(data_.ids[d]));
+    append(guarded_id(qid));
+    if (with_ids_) append(data_.ids[d].empty() ? std::string() : guarded_id(data_.ids[d]));
     auto const listed = data_.document(d);
     auto entry = listed.begin();
     for (std::uint32_t const feature : features_) {

@@ -1,5 +1,6 @@
 #include "datasets/svmlight/names.hpp"
 
+#include "core/control_characters.hpp"
 #include "core/parallel.hpp"
 
 #include <algorithm>
@@ -57,13 +58,8 @@ void text_names::number(context const& ctx, dataset& data) const {
 }
 
 bool has_control_characters(std::string_view text) {
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    auto const byte = static_cast<unsigned char>(text[at]);
-    if (byte < 0x20 || byte == 0x7f) return true;
-    if (byte != 0xc2 || at + 1 == text.size()) continue;
-    auto const next = static_cast<unsigned char>(text[at + 1]);
-    if (next >= 0x80 && next < 0xa0) return true;
-  }
+  for (std::size_t at = 0; at < text.size(); ++at)
+    if (control_size(text.substr(at)) > 0) return true;
   return false;
 }
 

@@ -46,11 +46,11 @@ class text_names {
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-/// Whether a text has characters that break the lines of a table or command a terminal: U+0000 to
-/// U+001F, U+007F to U+009F.
+/// Whether a text has characters that break the lines of a table, command a terminal or turn a
+/// line's direction: those of `control_size`.
 bool has_control_characters(std::string_view text);
 /// Whether a text in SVMlight's form can hold the name: it begins with a letter or `_`, and has
-/// neither blanks nor control characters nor `:` nor `#`.
+/// neither blanks nor such characters nor `:` nor `#`.
 bool is_feature_name(std::string_view name);
 /// Whether it is a number as a text in SVMlight's form has them: digits.
 bool is_feature_number(std::string_view name);

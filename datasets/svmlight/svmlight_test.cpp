@@ -175,6 +175,8 @@ std::vector<odd_file> odd_files() {
        "f:1:17: feature a is listed twice, expected each feature once"},
       {"a value of a name", "1 qid:1 bm25:x\n", "f:1:14: value \"x\" of feature bm25 is not"},
       {"a control character in a name", "1 qid:1 a\x01:1\n", "f:1:9: feature \"a\\x01\" is not"},
+      {"a mark of direction in a name", "1 qid:1 a\xe2\x80\x8f:1\n",
+       "f:1:9: feature \"a\\xe2\\x80\\x8f\" is not"},
       {"no feature before the colon", "1 qid:1 :1\n", "f:1:9: feature \"\" is not a number"},
       {"no colon", "1 qid:1 1:1 2\n", "f:1:13: \"2\" without a colon"},
       {"no value", "1 qid:1 1: 2:1\n", "f:1:11: value \"\" of feature 1 is not a number"},

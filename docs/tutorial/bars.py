@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""bars.py topics|explanation OUT.svg [TITLE]: a chart of bars of what the program prints on standard input.
+"""bars.py topics|explanation|run OUT.svg [TITLE]: a chart of bars of what the program prints on standard input.
 
     rulerank evaluate ... --per-query --format tsv | bars.py topics OUT.svg
     rulerank explain ... --json | bars.py explanation OUT.svg
+    rulerank rank ... --run - | bars.py run OUT.svg
 
 topics: by how much the second system is above or below the first, topic by topic, on the first measure. explanation:
-the features that add most to the score of a document, up or down: of several members each, in units of the score.
+the features that add most to the score of a document, up or down: of several members each, in units of the score. run: the
+scores of the first documents.
 """
 
 import collections
@@ -48,6 +50,12 @@ def explanation(lines):
     return sorted(adds.items(), key=lambda one: (-abs(one[1]), one[0]))[:MOST]
 
 
+def run(lines):
+    """[(document, score)] of the first query."""
+    rows = [line.split() for line in lines]
+    return [(row[2], float(row[4])) for row in rows if row[0] == rows[0][0]][:MOST]
+
+
 def drawn(bars, title):
     height = ROW * len(bars) + 40
     top, bottom = max(0, *(value for _, value in bars)), min(0, *(value for _, value in bars))
@@ -68,7 +76,7 @@ def drawn(bars, title):
 
 
 def main():
-    kinds = {"topics": topics, "explanation": explanation}
+    kinds = {"topics": topics, "explanation": explanation, "run": run}
     if len(sys.argv) not in (3, 4) or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     pathlib.Path(sys.argv[2]).write_text(drawn(kinds[sys.argv[1]](sys.stdin), (sys.argv + [sys.argv[1]])[3]))

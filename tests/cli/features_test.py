@@ -107,6 +107,18 @@ class Features(harness.CommandLine):
         self.expect(3, "features", *TEXT, "--run", "bad.run", "--out", "o",
                     message="bad.run:1:1: found no query that is a topic of")
 
+    def test_topics_without_a_candidate_are_named(self):
+        self.file("few.tsv", b"".join(b"X%d\tzzyzx\n" % n for n in range(4)) + b"B\tbread\n")
+        done = self.expect(0, "features", *TEXT[:2], "--topics", "few.tsv", "--out", "pool.txt")
+        self.assertIn("rulerank: warning: few.tsv: 4 of 5 topics have no candidate and so no pair: 'X0', 'X1', 'X2', ...\n",
+                      done.stderr.decode())
+        self.assertEqual({qid for qid, _ in pairs_of(self.read("pool.txt"))}, {"B"})
+        self.file("some.run", b"X3 Q0 N003 1 2 x\nB Q0 N003 1 2 x\n")
+        self.file("few.tsv", b"X3\tzzyzx\nA\t bread\nB\tbread\n")
+        done = self.expect(0, "features", *TEXT[:2], "--topics", "few.tsv", "--run", "some.run", "--out", "pool.txt")
+        self.assertIn("few.tsv: 1 of 3 topics have no candidate and so no pair: 'A'\n", done.stderr.decode())
+        self.assertNotIn("warning", self.expect(0, "features", *TEXT, "--out", "pool.txt").stderr.decode())
+
     def test_the_same_bytes_whatever_the_threads(self):
         self.assertEqual(self.features("a", "--threads", 1), self.features("b", "--threads", 3))
 
@@ -146,6 +158,44 @@ class Features(harness.CommandLine):
                         "scores", "--run", "run", *LEARN)
             self.assertEqual({tuple(row.split()[:3:2]) for row in self.read("run").splitlines()},
                              {("=q", d) for d in ids})
+
+    def test_ids_that_a_spreadsheet_would_take_for_numbers_or_dates(self):
+        """They have an apostrophe in the file, and are themselves again in pools, runs and joined columns."""
+        ids = ["007", "1e5", "1-2", "MARCH1", "true", "2024-01-02", "'tis", "plain", "D12"]
+        shown = [d if d in ("plain", "D12") else "'" + d for d in ids]
+        self.file("d.jsonl", b"".join(json.dumps({"id": d, "text": "rye " * (n + 1) + "bread"}).encode() + b"\n"
+                                      for n, d in enumerate(ids)))
+        self.file("t.tsv", b"01\trye bread\n")
+        self.file("own.csv", b"qid,docid,clicks\n01,007,1\n'01,'1e5,2\n01,plain,3\n'01,'MARCH1,4\n")
+        text = ["--collection", "d.jsonl", "--topics", "t.tsv"]
+        self.expect(0, "features", *text, "--out", "pool.txt")
+        self.expect(0, "features", "--pool", "pool.txt", "--join", "own.csv", "--out", "joined.txt")
+        wanted = pairs_of(self.read("joined.txt"))
+        self.assertEqual([pair for pair in wanted], [("01", d) for d in ids])
+        self.assertEqual([features["clicks"] for _, features in wanted.values()],
+                         ["1", "2", "NaN", "4", "NaN", "NaN", "NaN", "3", "NaN"])
+        for out, between in ("pool.csv", ","), ("pool.tsv", "\t"):
+            self.expect(0, "features", *text, "--out", out)
+            rows = list(csv.DictReader(io.StringIO(self.read(out)), delimiter=between))
+            self.assertEqual([row["docid"] for row in rows], shown)
+            self.assertEqual({row["qid"] for row in rows}, {"'01"})
+            self.expect(0, "features", "--pool", out, "--join", "own.csv", "--out", "again.txt")
+            self.assertEqual(pairs_of(self.read("again.txt")), wanted)
+            # The table of documents that want labels, with a column that somebody added to it.
+            done = self.rulerank("reduce", "--train", out, "--unlabelled", "-1", "--out", "chosen", "--oracle",
+                                 "file:none", "--pending", "wanted.csv", "--batch", len(ids), *LEARN)
+            self.assertEqual(done.returncode, 5, done.stderr)
+            table = list(csv.DictReader(io.StringIO(self.read("wanted.csv").removeprefix("\ufeff"))))
+            self.assertEqual(sorted(row["docid"] for row in table), sorted(shown))
+            for row in table:
+                row["visits"] = row["line"]
+            with open(self.folder / "wanted.csv", "w", newline="") as to:
+                sheet = csv.DictWriter(to, list(table[0]))
+                sheet.writeheader()
+                sheet.writerows(table)
+            self.expect(0, "features", "--pool", out, "--join", "wanted.csv", "--join-columns", "visits", "--out", "w.txt")
+            self.assertEqual([f["visits"] for _, f in pairs_of(self.read("w.txt")).values()],
+                             [str(n) for n in range(len(ids))])
 
     def test_own_columns(self):
         plain = pairs_of(self.features("pool.txt"))

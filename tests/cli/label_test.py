@@ -192,6 +192,18 @@ class Label(LabelServer):
         self.assertNotIn(self.token.encode(), page)
         self.assertEqual(self.post("/next")["answers"], 0)
 
+    def test_connections_that_send_nothing_keep_nobody_out(self):
+        self.serve()
+        state = self.post("/next")
+        silent = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(200)]
+        for one in silent:
+            self.addCleanup(one.close)
+        begin = time.monotonic()
+        for _ in range(3):
+            state = self.answer(state)
+        self.assertEqual(state["answers"], 3)
+        self.assertLess(time.monotonic() - begin, 10)
+
     def test_an_answer_that_cannot_be_kept_is_refused(self):
         self.skip_where_files_cannot_be_limited()
         self.serve()

@@ -288,7 +288,7 @@ class Labels(harness.CommandLine):
     def test_an_estimate_waits_for_answers(self):
         words = [f"{self.labels[x]}\n" for x in self.order()]
         shown = self.ask(["e\n", *words[:10], "e\n", "quit\n"], 5)
-        self.assertIn("what more documents bring can be guessed after 10 answers", shown)
+        self.assertIn("what more documents bring can be guessed after 10 labels", shown)
         self.assertEqual(len(re.findall(r"with guessed labels about \d+ more by the next \d+ documents", shown)), 2)
         self.file("labels", b"line\tdocid\tqid\tlabel\tcomment\n")
         done = self.by_file(5, "--json")

@@ -111,6 +111,49 @@ class Pipeline(harness.CommandLine):
         self.assertTrue((self.folder / "out/experiment/results.json").exists())
         self.assertTrue((self.folder / "out/folds/Fold5/vali.txt").exists())
 
+    def test_unjudged_pairs_stay_apart_from_judged_zeros(self):
+        """Two thirds of the judgments are there, some of them 0."""
+        qrels = b"".join(line.replace(b" 2", b" 0") + b"\n" if i % 4 == 3 and line.endswith(b" 2") else line + b"\n"
+                         for i, line in enumerate(QRELS.splitlines()) if i % 3)
+        self.file("qrels", qrels)
+        self.pipeline("zero", "--quiet")
+        self.pipeline("out", "--quiet", "--unjudged", -1)
+        grades = {(q, d): "0" if g == "5" else g for q, _, d, g in map(str.split, qrels.decode().splitlines())}
+        seen = set()
+        for with_zeros, line in zip(self.read("zero/letor.txt").splitlines(), self.read("out/letor.txt").splitlines()):
+            label, _, rest = line.partition(" ")
+            self.assertEqual(with_zeros, f"{label if label != '-1' else 0} {rest}")
+            self.assertEqual(label, grades.get((rest.split()[0][4:], line.rpartition("docid = ")[2]), "-1"))
+            seen.add(label)
+        self.assertEqual(seen, {"-1", "0", "1", "2"})
+        # The folds hold all of them; nothing but the judged ones is learned from or chosen by.
+        for part in ("train", "vali", "test"):
+            self.assertIn("\n-1 qid:", self.read(f"out/folds/Fold1/{part}.txt"))
+        self.expect(0, "experiment", "--folds", "out/folds", "--out-dir", "again", *QUICK[:8], "--norm", "query-minmax",
+                    "--scores", "bm25=out/scores/bm25", "--scores", "cosine=out/scores/cosine", "--unlabelled", -1,
+                    "--drop-unjudged")
+        for name in ("table.md", "results.json"):
+            self.assertEqual(self.read(f"out/experiment/{name}"), self.read(f"again/{name}"))
+        self.assertNotEqual(self.read("out/experiment/table.md"), self.read("zero/experiment/table.md"))
+
+        results = {name: json.loads(self.read(f"{name}/results.json")) for name in ("zero", "out")}
+        of = {name: {one["name"]: one["averages"] for one in found["systems"]} for name, found in results.items()}
+        found = self.run_lines("out/candidates.run")
+        known = [sum((topic, d) in grades for d, _ in found[topic][:10]) / min(10, len(found[topic])) for topic in found]
+        for system in ("candidates", "bm25", "cosine"):  # which learn nothing
+            judged = of["out"][system].pop("judged@10")
+            self.assertEqual(of["out"][system], of["zero"][system])
+            if system == "candidates":
+                self.assertAlmostEqual(judged, sum(known) / len(known), 12)
+        self.assertNotIn("judged@10", of["zero"]["candidates"])
+        self.assertIn("judged@10", self.read("out/table.md"))
+
+    def test_folds_without_a_judged_pair(self):
+        self.file("qrels", b"T0 0 D1 1\nT0 0 D0 0\n")
+        self.pipeline("zero")
+        done = self.pipeline("out", "--unjudged", -1, code=3, message="found a document without a label, expected labels to ")
+        self.assertIn("letor.txt:", done.stderr.decode())
+
     def dense_inputs(self):
         """Options of vectors, and the vectors."""
         documents, topics = vectors(120, 1), vectors(15, 2)
@@ -374,7 +417,7 @@ class Pipeline(harness.CommandLine):
     def test_topics_without_a_match_have_no_candidates(self):
         self.file("topics.tsv", TOPICS + b"T90\twhales\n")
         self.file("qrels", QRELS + b"T90 0 D1 1\n")
-        self.pipeline("out", "--quiet")
+        self.pipeline("out", message=f"{self.inputs[3]}: 1 of 16 topics have no candidate and so no pair: 'T90'")
         for name in ("candidates.run", "letor.txt"):
             self.assertNotIn("T90", self.read(f"out/{name}"))
         results = json.loads(self.read("out/results.json"))
@@ -424,6 +467,8 @@ class Pipeline(harness.CommandLine):
                 (["--collection-format", "pdf"], "found 'pdf'"),
                 (["--search-engine", "google"], "found engine 'google'"),
                 (["--lambda", "2"], "lambda"),
+                (["--unjudged", "1"], "--unjudged: found '1'"),
+                (["--unjudged", "-2"], "--unjudged: found '-2'"),
                 (["--reduce-size", "1"], "--reduce-size"),
                 (["--manifest", self.folder / "out/letor.txt"], "expected different files"),
         ):

@@ -103,6 +103,37 @@ class Tutorial(harness.CommandLine):
         self.assertIn(most.replace("_", " "), texts)
         self.assertIn(f"{adds[most]:+.3f}", texts)
 
+    def test_every_step_of_the_page_has_a_picture(self):
+        page = (DOCS / "tutorial.md").read_text()
+        steps = re.split(r"^## (?=\d\. )", page, flags=re.M)[1:]
+        self.assertEqual(len(steps), 8)
+        for step in steps:
+            with self.subTest(step.splitlines()[0]):
+                found = re.findall(r"^!\[[^]]+\]\((\S+)\)$", step, re.M)
+                self.assertTrue(found)
+                for name in found:
+                    self.assertTrue((DOCS / name).is_file(), name)
+
+    def test_pictures_with_a_row_a_topic(self):
+        def drawn(kind, *more, lines):
+            self.script("rows.py", kind, f"{kind}.svg", "a <title>", *more, input=lines)
+            return xml.etree.ElementTree.parse(self.folder / f"{kind}.svg")
+
+        texts = [one.text for one in drawn("halves", lines="learn\tT1\ta & b\nlearn\tT3\tc\njudge\tT2\td\n").iter()]
+        for words in "a <title>", "2 to learn by", "1 to judge by", "T1 a & b", "T3 c", "T2 d":
+            self.assertIn(words, texts)
+        lines = "-1 qid:T1 f:1 x:5 #docid = A\n-1 qid:T1 x:7 #docid = B\n-1 qid:T2 x:6 #docid = C\n"
+        paths = [one.get("d") for one in drawn("pool", "x", lines=lines).iter() if one.tag.endswith("path")]
+        self.assertEqual([path.count("M") for path in paths], [2, 1])
+        left, right = (float(x) for x in re.findall(r"M(\S+) ", paths[0]))
+        self.assertAlmostEqual(float(re.search(r"M(\S+) ", paths[1])[1]), (left + right) / 2)
+        self.script("rows.py", "pool", "o.svg", "t", "y", input=lines, code=1)
+        scores = "".join(f"{score} {label} qid:{topic} x:1\n" for topic, score, label in
+                         [("T1", .5, 0), ("T1", 2, 2), ("T1", -1, -1), ("T2", 0, 1), *[("T2", -1, 0)] * 10])
+        squares = [one.get("fill") for one in drawn("ranking", lines=scores).iter() if one.get("stroke") == "#999"]
+        of = {0: "#d9d9d9", 1: "#8fc7b1", 2: "#0b6e4f", -1: "#fff"}
+        self.assertEqual(squares[:-4], [of[2], of[0], of[-1], of[1], *[of[0]] * 9])  # behind them the legend
+
     def test_the_drawn_collection(self):
         topics = [line.split("\t") for line in (DRAWN / "topics.tsv").read_text().splitlines()]
         self.story([DRAWN / "docs.jsonl"], topics, DRAWN / "qrels")
