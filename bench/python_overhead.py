@@ -10,16 +10,22 @@ Run it by an interpreter that has the package. TRAIN and TEST are of LETOR's for
   members     `fit --members scorecard,linear`. Python: fit of the same
   reduce      `reduce`. Python: fit of SelectiveSampler
   evaluate    `evaluate` of the scores. Python: evaluate
+  neighbours  `search dense` of the test part's rows among the training part's, k 10. Python: fit and kneighbors of
+              DenseNeighbors on the same rows as float32
 
 Seconds of the program are its stages without reading and writing (--manifest); of Python those of the calls, after the
-import. So on both sides stand the same computations, and Python's turning of arrays into documents counts on its side.
-Memory: the program's peak; of Python the peak of a process that reads the files, fits and predicts, less what the
-interpreter with the package held before. What is computed is compared first: other scores or rows end the run.
-One JSON line a step: medians of the rounds with least and most, and the ratio of the medians.
+import. So on both sides stand the same computations. Python's turning of arrays into documents counts on its side; on the
+program's, that `evaluate` reads the scores and `search` writes its lines within the stage.
+Memory: the program's peak when it ranks, less what it holds when it ranks two documents; of Python the peak of fit and predict,
+less what the interpreter with the package and the arrays held before; and of a process that reads the files too, less what
+the interpreter held. What is computed is compared first: other scores or rows end the run.
+One JSON line a step: medians of the rounds with least and most, the ratio of the medians, and that of the least,
+which other work on the machine changes less.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import statistics
@@ -44,23 +50,39 @@ def program(arguments, folder, *rest):
 
 
 def peak():
-    """Bytes; of this program alone, where getrusage begins with what its parent had."""
+    """Bytes."""
     return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path("/proc/self/status").read_text())[1])
 
 
-def child(train, test, threads):
-    """Python's side of the memory: what reading, fitting and ranking take over the interpreter."""
+def child(folder, threads, reads):
+    """Python's side of the memory: what fitting and ranking take over the interpreter and the arrays, or with the
+    reading of files over the interpreter alone."""
     import numpy
     import rulerank
 
     rulerank.RuleRanker("rules").fit(numpy.arange(20.0).reshape(10, 2), numpy.arange(10) % 2)  # what is loaded late
-    before = peak()
-    data = rulerank.load_letor(train)
-    ranker = rulerank.RuleRanker("rules", n_jobs=threads).fit(data.X, data.y, data.qid)
-    del data
-    data = rulerank.load_letor(test)
-    ranker.predict(data.X, data.qid)
+    folder, before = pathlib.Path(folder), peak()
+    if reads:
+        train, test = map(pathlib.Path.read_text, (folder / "train", folder / "test"))
+        data = rulerank.load_letor(train)
+        ranker = rulerank.RuleRanker("rules", n_jobs=threads).fit(data.X, data.y, data.qid)
+        del data
+        data = rulerank.load_letor(test)
+        ranker.predict(data.X, data.qid)
+    else:
+        X, y, qid, Z, of = (numpy.load(folder / f"{name}.npy") for name in ("X", "y", "qid", "Z", "of"))
+        before = max(before, peak())
+        rulerank.RuleRanker("rules", n_jobs=threads).fit(X, y, qid).predict(Z, of)
     print(peak() - before)
+
+
+def held_by(program, folder):
+    """Bytes that the program itself takes: it ranks two documents."""
+    (folder / "least").write_text("1 qid:1 1:1 2:1\n0 qid:1 1:2 2:3\n")
+    subprocess.run([program, "rank", "--train", folder / "least", "--test", folder / "least", "--out", folder / "none",
+                    "--threads", "1", "--quiet", "--manifest", folder / "manifest.json"],
+                   check=True, stdout=subprocess.DEVNULL)
+    return json.loads((folder / "manifest.json").read_text())["peak_memory_bytes"]
 
 
 def timed(call):
@@ -80,11 +102,11 @@ def main():
     parser.add_argument("test")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--memory-of-python", action="store_true", help=argparse.SUPPRESS)
+    if sys.argv[1:2] == ["child"]:
+        return child(sys.argv[2], int(sys.argv[3]), sys.argv[4] == "reads")
     arguments = parser.parse_args()
-    if arguments.memory_of_python:
-        return child(arguments.train, arguments.test, arguments.threads)
 
+    import numpy
     import rulerank
 
     train, test = rulerank.load_letor(arguments.train), rulerank.load_letor(arguments.test)
@@ -105,6 +127,17 @@ def main():
     def evaluate():
         return rulerank.evaluate(test.y, expected_scores, test.qid, "MAP,NDCG@1-10", n_jobs=arguments.threads)
 
+    rows, queries = train.X.astype(numpy.float32), test.X.astype(numpy.float32)
+    numpy.save(folder / "rows.npy", rows)
+    numpy.save(folder / "queries.npy", queries)
+
+    def neighbours():
+        return rulerank.DenseNeighbors(10, **how).fit(rows).kneighbors(queries, return_distance=False)
+
+    def expect_neighbours(found):
+        ids = numpy.loadtxt(folder / "found", dtype=int, usecols=2, delimiter="\t")
+        assert (ids.reshape(found.shape) == found).all(), "neighbours: other rows"
+
     def expect_reduce(rows):
         lines = pathlib.Path(arguments.train).read_text().splitlines()
         assert [lines[row] for row in rows] == (folder / "reduced").read_text().splitlines()
@@ -117,10 +150,10 @@ def main():
         "reduce": (("reduce", "--train", arguments.train, "--out", folder / "reduced"), reduce, expect_reduce),
         "evaluate": (("evaluate", "--test", arguments.test, "--scores", scores, "--metrics", "MAP,NDCG@1-10", "--out",
                       folder / "evaluated"), evaluate, lambda found: found["MAP"] > 0 or sys.exit("evaluate: no MAP")),
+        "neighbours": (("search", "dense", "--collection", folder / "rows.npy", "--queries", folder / "queries.npy",
+                        "--k", 10, "--out", folder / "found"), neighbours, expect_neighbours),
     }
     program(arguments, folder, *steps["rules"][0])
-    import numpy
-
     expected_scores = numpy.loadtxt(scores)
     for name, (line, call, check) in steps.items():
         program(arguments, folder, *line)
@@ -132,16 +165,23 @@ def main():
         row = {"step": name, "train": arguments.train, "documents": len(train.y), "test_documents": len(test.y),
                "features": train.X.shape[1], "threads": arguments.threads, "rounds": arguments.rounds}
         row |= {side: of_rounds(values) for side, values in times.items()}
-        row["python_over_program"] = row["python"]["median"] / row["program"]["median"]
+        for kind in ("median", "least"):
+            row[f"python_over_program_{kind}"] = row["python"][kind] / row["program"][kind]
         print(json.dumps(row), flush=True)
-    memory = [program(arguments, folder, *steps["rules"][0])[1] for _ in range(3)]
-    own = [int(subprocess.run([sys.executable, __file__, arguments.program, arguments.train, arguments.test,
-                               "--threads", str(arguments.threads), "--memory-of-python"],
-                              check=True, capture_output=True, text=True).stdout) for _ in range(3)]
-    print(json.dumps({"step": "memory", "program_bytes": statistics.median(memory),
-                      "python_bytes_over_the_interpreter": statistics.median(own),
-                      "python_over_program": statistics.median(own) / statistics.median(memory)}))
-    print(json.dumps({"machine": machine(), "commit": rulerank.__commit__}))
+    for name, array in (("X", train.X), ("y", train.y), ("qid", train.qid), ("Z", test.X), ("of", test.qid)):
+        numpy.save(folder / f"{name}.npy", array)
+    (folder / "train").write_text(arguments.train)
+    (folder / "test").write_text(arguments.test)
+    least = held_by(arguments.program, folder)
+    held = {"program_bytes": [program(arguments, folder, *steps["rules"][0])[1] - least for _ in range(3)]}
+    for name, how in (("python_bytes", "arrays"), ("python_with_reading_bytes", "reads")):
+        line = [sys.executable, __file__, "child", folder, str(arguments.threads), how]
+        held[name] = [int(subprocess.run(line, check=True, capture_output=True, text=True).stdout) for _ in range(3)]
+    memory = {name: statistics.median(found) for name, found in held.items()}
+    print(json.dumps({"step": "memory", "arrays_bytes": train.X.nbytes + test.X.nbytes} | memory | {
+        "python_over_program": memory["python_bytes"] / memory["program_bytes"],
+        "python_with_reading_over_program": memory["python_with_reading_bytes"] / memory["program_bytes"]}))
+    print(json.dumps({"machine": machine(), "load": os.getloadavg()[0], "commit": rulerank.__commit__}))
 
 
 if __name__ == "__main__":

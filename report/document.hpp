@@ -1,8 +1,11 @@
 #pragma once
 
+#include "core/context.hpp"
+#include "core/output_file.hpp"
 #include "eval/table.hpp"
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -83,8 +86,13 @@ struct document {
 /// One page that asks for nothing else. It can be read and printed without JavaScript.
 std::string to_html(document const& of);
 
+/// How the figures beside a text are written.
+enum class figure_form { svg, pdf };
+/// Throws `usage_error` that lists the names.
+figure_form figure_form_from(std::string_view name);
+
 struct figure {
-  std::string name;  ///< `figure-1.svg`, ...
+  std::string name;  ///< what the text refers to: `figure-1.svg`, or `figure-1.pdf`
   std::string svg;
 };
 
@@ -95,10 +103,40 @@ struct text_with_figures {
 };
 
 /// `folder`: where the text expects its figures, relative to itself.
-text_with_figures to_markdown(document const& of, std::string const& folder);
-/// A whole LaTeX document; its figures need the packages `svg` and `longtable` of TeX
-/// distributions.
-text_with_figures to_latex(document const& of, std::string const& folder);
+text_with_figures to_markdown(document const& of, std::string const& folder,
+                              figure_form figures = figure_form::svg);
+/// A whole LaTeX document; it needs the packages `geometry` and `longtable` of TeX distributions,
+/// and `svg` (with Inkscape) for figures that are SVG.
+text_with_figures to_latex(document const& of, std::string const& folder,
+                           figure_form figures = figure_form::svg);
+
+enum class document_form { html, markdown, latex };
+/// Throws `usage_error` that lists the names.
+document_form document_form_from(std::string_view name);
+
+struct output_options {
+  document_form form = document_form::html;
+  figure_form figures = figure_form::svg;
+  std::string path = "-";
+};
+
+/// Where a document is written: one page; or a text, and its figures in the folder NAME-figures
+/// beside it, where NAME is the path without its ending. Figures in PDF stand beside the SVG ones
+/// that they are made of, by `rsvg-convert` of librsvg.
+class document_output {
+ public:
+  /// Throws `output_error` where the path cannot be written, or where PDF is asked for and there is
+  /// no rsvg-convert in PATH; `usage_error` for a text without a path, and for PDF with HTML, which
+  /// holds its figures.
+  explicit document_output(output_options options);
+  /// Once. Throws `output_error`, and `interrupted` between figures.
+  void write(context const& ctx, document const& of);
+
+ private:
+  output_options options_;
+  std::string converter_;  // rsvg-convert, where it is needed
+  output_file out_;
+};
 
 /// Whether pages have a part that can be clicked: the library was built with d3.
 bool has_interactive_pages();

@@ -1,8 +1,7 @@
 #include "report/escape.hpp"
 
-#include <cstdint>
-
 #include <nlohmann/json.hpp>
+#include <openssl/evp.h>
 
 namespace rulerank::report {
 
@@ -48,17 +47,11 @@ std::string escape_html(std::string_view text) {
 }
 
 std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string result;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k)
-      result += i + k <= bytes.size() ? digits[group >> (18 - 6 * k) & 63] : '=';
-  }
-  return result;
+  std::string text(4 * ((bytes.size() + 2) / 3), '\0');
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                  reinterpret_cast<unsigned char const*>(bytes.data()),
+                  static_cast<int>(bytes.size()));
+  return text;
 }
 
 }  // namespace rulerank::report

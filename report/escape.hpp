@@ -11,6 +11,7 @@ namespace rulerank::report {
 std::string clean(std::string_view text);
 /// For text and quoted attributes of HTML and SVG; clean.
 std::string escape_html(std::string_view text);
+/// Of at most a gigabyte.
 std::string base64(std::string_view bytes);
 
 }  // namespace rulerank::report

@@ -1,4 +1,3 @@
-#include "core/sha256.hpp"
 #include "report/document.hpp"
 #include "report/escape.hpp"
 #include "report/page.hpp"
@@ -8,6 +7,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <openssl/sha.h>
 
 // Documents as one page. Its content policy allows its own style and scripts, by their checksums,
 // and nothing else: whatever a text holds, nothing is requested and nothing else runs.
@@ -19,11 +19,10 @@ using json = nlohmann::ordered_json;
 
 /// A source of a content policy: what has these bytes.
 std::string policy_hash(std::string_view text) {
-  std::string const hex = sha256_hex(text);
-  std::string bytes;
-  for (std::size_t i = 0; i < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return "'sha256-" + base64(bytes) + "'";
+  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  SHA256(reinterpret_cast<unsigned char const*>(text.data()), text.size(),
+         reinterpret_cast<unsigned char*>(digest.data()));
+  return "'sha256-" + base64(digest) + "'";
 }
 
 /// JSON that a script element can hold: no `<`, which could end it.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -58,6 +59,14 @@ TEST(forms, texts_stay_texts) {
   EXPECT_NE(latex.text.find("\\textbackslash{}"), std::string::npos);
   EXPECT_NE(latex.text.find("\\includesvg[width=0.9\\linewidth]{f/figure-1.svg}"),
             std::string::npos);
+  text_with_figures const with_pdf = to_latex(made, "f", figure_form::pdf);
+  EXPECT_NE(with_pdf.text.find("\\includegraphics[width=0.9\\linewidth]{f/figure-2.pdf}"),
+            std::string::npos);
+  EXPECT_NE(with_pdf.text.find("\\usepackage{graphicx}"), std::string::npos);
+  EXPECT_EQ(with_pdf.text.find("\\includesvg"), std::string::npos);
+  ASSERT_EQ(with_pdf.figures.size(), 2U);
+  EXPECT_EQ(with_pdf.figures[1].name, "figure-2.pdf");
+  EXPECT_EQ(with_pdf.figures[1].svg, latex.figures[1].svg);
 }
 
 TEST(svg, values_that_cannot_be_drawn_are_left_out) {
@@ -82,12 +91,23 @@ TEST(svg, values_that_cannot_be_drawn_are_left_out) {
   EXPECT_EQ(drawn(zeros, false).find("nan"), std::string::npos);
 }
 
+TEST(svg, series_look_different) {
+  chart one{.title = "t", .kind = chart_kind::xy, .x = {"x"}, .y = {"y"}, .series = {}};
+  for (int k = 0; k < 32; ++k) one.series.push_back({"s", {{0, 0}, {1, 1}}});
+  std::string const picture = drawn(one, false);
+  std::set<std::string> looks;
+  for (std::size_t at = picture.find("<path class=\"line"); at != std::string::npos;
+       at = picture.find("<path class=\"line", at + 1))
+    looks.insert(picture.substr(at, picture.find(" d=", at) - at));
+  EXPECT_EQ(looks.size(), 32U);
+}
+
 TEST(svg, a_line_goes_through_its_points) {
   chart one{.title = "t", .kind = chart_kind::xy, .x = {"x"}, .y = {"y"}, .series = {}};
   one.series.push_back({"s", {{0, 0}, {1, 1}, {2, 0}}});
-  // A twentieth of the range is left free on each side: the middle of 62 .. 624, and 12 + 300 x
+  // A twentieth of the range is left free on each side: the middle of 78 .. 616, and 12 + 300 x
   // 1/22.
-  EXPECT_NE(drawn(one, false).find("L343.0 25.6"), std::string::npos) << drawn(one, false);
+  EXPECT_NE(drawn(one, false).find("L347.0 25.6"), std::string::npos) << drawn(one, false);
 }
 
 }  // namespace

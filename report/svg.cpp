@@ -14,16 +14,21 @@
 
 // Charts as SVG. What belongs to series k has the class `s` and k modulo 8: each has a colour of
 // its own, of Okabe and Ito's palette where it can be read on white (M. Okabe and K. Ito, Color
-// universal design, 2008), and by 4 a mark and dashes of its own.
+// universal design, 2008), and one of 4 marks and dashes: 32 series differ from each other.
 namespace rulerank::report {
 
 namespace {
 
-constexpr double width = 640, plot_height = 300, left = 62, right = 16, top = 12, below = 46;
+constexpr double width = 640, plot_height = 300, left = 78, right = 24, top = 12, below = 46;
 constexpr double legend_line = 18, letter = 6.4;  // of the legend's size, about
 constexpr std::size_t colours = 8;
 constexpr std::array<std::string_view, 4> dashes{
     "", " stroke-dasharray=\"7 3\"", " stroke-dasharray=\"2 3\"", " stroke-dasharray=\"9 3 2 3\""};
+
+/// Which mark and dashes a series has: others each time that the colours begin anew.
+std::size_t look_of(std::size_t series) {
+  return (series + series / colours) % dashes.size();
+}
 
 /// The classes of the page's style sheet, for a picture that stands alone.
 constexpr std::string_view own_style =
@@ -78,9 +83,11 @@ class scale {
  public:
   scale(range of, axis const& on, double from, double to)
       : logarithmic_(on.logarithmic), from_(from), to_(to) {
-    double const room = logarithmic_ ? 0 : 0.05 * (of.high - of.low);
-    low_ = logarithmic_ ? std::log10(of.low) : of.low - room;
-    high_ = logarithmic_ ? std::log10(of.high) : of.high + room;
+    low_ = logarithmic_ ? std::log10(of.low) : of.low;
+    high_ = logarithmic_ ? std::log10(of.high) : of.high;
+    double const room = 0.05 * (high_ - low_);
+    low_ -= room;
+    high_ += room;
     if (high_ - low_ < 1e-9 * std::max(1.0, std::abs(high_))) {
       double const half = logarithmic_ ? 0.5 : std::max(0.5 * std::abs(high_), 1e-3);
       low_ -= half;
@@ -129,8 +136,7 @@ std::string mark(std::size_t series, double x, double y, std::string_view title)
       "M{:.1f} {:.1f}m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0", "M{:.1f} {:.1f}m-3-3h6v6h-6z",
       "M{:.1f} {:.1f}m-3.5 3h7l-3.5-6.5z", "M{:.1f} {:.1f}m-4 0l4-4l4 4l-4 4z"};
   return fmt::format("<path class=\"s{}\" d=\"{}\"><title>{}</title></path>", series % colours,
-                     fmt::format(fmt::runtime(shapes[series % shapes.size()]), x, y),
-                     escape_html(title));
+                     fmt::format(fmt::runtime(shapes[look_of(series)]), x, y), escape_html(title));
 }
 
 std::string axes(chart const& of, scale const& x, scale const& y, double bottom) {
@@ -168,7 +174,7 @@ std::string series_path(chart const& of, std::size_t s, scale const& x, scale co
   if (!one.line) path.clear();
   return (path.empty() ? std::string()
                        : fmt::format("<path class=\"line s{}\"{} d=\"{}\"/>", s % colours,
-                                     dashes[s % dashes.size()], path)) +
+                                     dashes[look_of(s)], path)) +
          marks;
 }
 
@@ -185,7 +191,7 @@ std::pair<std::string, double> legend(chart const& of, double begin) {
     }
     if (of.series[s].line)
       svg += fmt::format("<path class=\"line s{}\"{} d=\"M{:.1f} {:.1f}h26\"/>", s % colours,
-                         dashes[s % dashes.size()], x, y);
+                         dashes[look_of(s)], x, y);
     if (of.series[s].marks) svg += mark(s, x + 13, y, of.series[s].name);
     svg += text_at(x + 31, y + 4, name, "start");
     x += room;

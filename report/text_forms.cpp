@@ -40,7 +40,7 @@ eval::table cleaned(eval::table t) {
 /// Writes blocks one after the other; what the two forms differ in is virtual.
 class writer {
  public:
-  explicit writer(std::string folder) : folder_(std::move(folder)) {}
+  writer(std::string folder, figure_form figures) : folder_(std::move(folder)), figures_(figures) {}
   virtual ~writer() = default;
 
   void write(std::vector<block> const& blocks) {
@@ -49,6 +49,7 @@ class writer {
   text_with_figures made;
 
  protected:
+  bool has_pdf() const { return figures_ == figure_form::pdf; }
   virtual void add(heading const& of) = 0;
   virtual void add(paragraph const& of) = 0;
   virtual void add(eval::table const& of) = 0;
@@ -57,7 +58,8 @@ class writer {
  private:
   void add(chart const& of) {
     if (!has_points(of)) return;
-    std::string const name = fmt::format("figure-{}.svg", made.figures.size() + 1);
+    std::string const name =
+        fmt::format("figure-{}.{}", made.figures.size() + 1, has_pdf() ? "pdf" : "svg");
     made.figures.push_back({name, drawn(of, true) + "\n"});
     add_figure(folder_ + "/" + name, of);
   }
@@ -68,6 +70,7 @@ class writer {
   }
 
   std::string folder_;
+  figure_form figures_;
 };
 
 class markdown_writer final : public writer {
@@ -122,27 +125,29 @@ class latex_writer final : public writer {
   }
   void add_figure(std::string const& path, chart const& of) override {
     made.text += fmt::format(
-        "\\begin{{figure}}[htbp]\n\\centering\n\\includesvg[width=0.9\\linewidth]{{{}}}\n"
+        "\\begin{{figure}}[htbp]\n\\centering\n\\{}[width=0.9\\linewidth]{{{}}}\n"
         "\\caption{{{}}}\n\\end{{figure}}\n\n",
-        path, shown(of.title));
+        has_pdf() ? "includegraphics" : "includesvg", path, shown(of.title));
   }
 };
 
 }  // namespace
 
-text_with_figures to_markdown(document const& of, std::string const& folder) {
-  markdown_writer writer(folder);
+text_with_figures to_markdown(document const& of, std::string const& folder, figure_form figures) {
+  markdown_writer writer(folder, figures);
   writer.made.text = "# " + escaped(of.title, table_format::markdown) + "\n\n";
   writer.write(of.blocks);
   return std::move(writer.made);
 }
 
-text_with_figures to_latex(document const& of, std::string const& folder) {
-  latex_writer writer(folder);
-  writer.made.text =
-      "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage{longtable}\n"
-      "\\usepackage{svg}\n\\title{" +
-      escaped(of.title, table_format::latex) + "}\n\\date{}\n\\begin{document}\n\\maketitle\n\n";
+text_with_figures to_latex(document const& of, std::string const& folder, figure_form figures) {
+  latex_writer writer(folder, figures);
+  writer.made.text = fmt::format(
+      "\\documentclass{{article}}\n\\usepackage[T1]{{fontenc}}\n\\usepackage[margin=2cm]{{geometry}"
+      "}\n"
+      "\\usepackage{{longtable}}\n"
+      "\\usepackage{{{}}}\n\\title{{{}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n\n",
+      figures == figure_form::pdf ? "graphicx" : "svg", escaped(of.title, table_format::latex));
   writer.write(of.blocks);
   writer.made.text += "\\end{document}\n";
   return std::move(writer.made);

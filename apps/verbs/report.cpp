@@ -1,10 +1,8 @@
 #include "apps/shared/options.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
-#include "core/output_file.hpp"
 #include "report/contents.hpp"
 
-#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -12,18 +10,12 @@
 namespace rulerank::apps {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct report_arguments {
   report::report_options options;
   std::string format = "html";
+  std::string figures = "svg";
   std::string out = "-";
 };
-
-/// Where the figures of `report.md` go: `report-figures` beside it.
-std::string figure_folder(report_arguments const& arguments) {
-  return fs::path(arguments.out).replace_extension().string() + "-figures";
-}
 
 void check(session& owner, report_arguments const& arguments) {
   report::report_options const& o = arguments.options;
@@ -35,21 +27,14 @@ void check(session& owner, report_arguments const& arguments) {
   owner.inputs(inputs);
   for (session::named_input const& one : inputs) owner.input(one.path);
   owner.outputs({{"--out", arguments.out}});
-  if (arguments.format != "html" && arguments.out == "-")
-    throw usage_error(
-        fmt::format("--format {} needs --out: its figures are files beside it", arguments.format));
-}
-
-void write_figures(report_arguments const& arguments, report::text_with_figures const& made) {
-  if (made.figures.empty()) return;
-  make_folders(figure_folder(arguments));
-  for (report::figure const& one : made.figures)
-    write_file((fs::path(figure_folder(arguments)) / one.name).string(), one.svg);
 }
 
 void write_report(session& owner, report_arguments& arguments) {
   check(owner, arguments);
-  output_file out(arguments.out);  // an output that cannot be written fails before the work
+  // An output that cannot be written fails before the work.
+  report::document_output out({.form = report::document_form_from(arguments.format),
+                               .figures = report::figure_form_from(arguments.figures),
+                               .path = arguments.out});
   arguments.options.opened = [&owner](std::string const& path) { owner.input(path); };
   report::document made;
   {
@@ -57,17 +42,7 @@ void write_report(session& owner, report_arguments& arguments) {
     made = report::make_report(owner.ctx(), arguments.options);
   }
   auto const timer = owner.stage("write");
-  if (arguments.format == "html") {
-    out.write(report::to_html(made));
-  } else {
-    std::string const folder = fs::path(figure_folder(arguments)).filename().string();
-    report::text_with_figures const text = arguments.format == "markdown"
-                                               ? report::to_markdown(made, folder)
-                                               : report::to_latex(made, folder);
-    write_figures(arguments, text);
-    out.write(text.text);
-  }
-  out.commit();
+  out.write(owner.ctx(), made);
 }
 
 }  // namespace
@@ -85,7 +60,9 @@ void add_report(CLI::App& program, session& owner) {
       ->type_name("FILE")
       ->capture_default_str();
   word_option(*verb, "--format", arguments->format, {"html", "markdown", "latex"},
-              "One page, or a text with figures as SVG in the folder OUT-figures beside it");
+              "One page, or a text with figures in the folder OUT-figures beside it");
+  word_option(*verb, "--figures", arguments->figures, {"svg", "pdf"},
+              "Of a text: SVG, or PDF beside it by rsvg-convert of Debian's librsvg2-bin");
   verb->add_option("--title", o.title, "The title")->type_name("TEXT")->capture_default_str();
   verb->add_option("--baseline", o.baseline,
                    "The system that the others are compared with; else the first one")

@@ -9,10 +9,11 @@ from ._core import devices
 from ._discretizer import Discretizer
 from ._evaluation import compare, evaluate, metric_scorer
 from ._explanation import Explanation, MemberExplanation
-from ._letor import LetorData, dump_letor, load_letor
+from ._letor import LetorData, draw_letor, dump_letor, load_letor
 from ._mining import mine_itemsets, mine_rules
 from ._neighbours import DenseNeighbors, MetricNeighbors, TextNeighbors
 from ._ranker import RuleRanker
+from ._report import report
 from ._sampler import SelectiveSampler
 from .exceptions import DataError, DeviceError, Interrupted, OutputError, RulerankError, UsageError
 
@@ -21,5 +22,5 @@ __commit__ = _commit()
 
 __all__ = ["DataError", "DenseNeighbors", "DeviceError", "Discretizer", "Explanation", "Interrupted",
            "LetorData", "MemberExplanation", "MetricNeighbors", "OutputError", "RuleRanker", "RulerankError",
-           "SelectiveSampler", "TextNeighbors", "UsageError", "compare", "devices", "dump_letor", "evaluate",
-           "exceptions", "load_letor", "metric_scorer", "mine_itemsets", "mine_rules"]
+           "SelectiveSampler", "TextNeighbors", "UsageError", "compare", "devices", "draw_letor", "dump_letor", "evaluate",
+           "exceptions", "load_letor", "metric_scorer", "mine_itemsets", "mine_rules", "report"]

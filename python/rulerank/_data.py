@@ -86,18 +86,25 @@ def queries_of(qid, rows):
         return Queries([], [])
     order = None
     begin = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
-    if len(np.unique(qid[begin])) < len(begin):
+    first = qid[begin]
+    if not (first[1:] > first[:-1]).all() and len(np.unique(first)) < len(begin):
         _, first, of = np.unique(qid, return_index=True, return_inverse=True)
         order = np.argsort(first[of], kind="stable")
         qid = qid[order]
         begin = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
     sizes = np.diff(np.append(begin, rows))
-    return Queries(sizes.tolist(), [str(name) for name in qid[begin].tolist()], order)
+    return Queries(sizes.tolist(), list(map(str, qid[begin].tolist())), order)
+
+
+def column_of(y):
+    """One number a row. scikit-learn's check takes longer than to judge a small set: only what is no array of
+    numbers yet goes there."""
+    return y if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iuf" else column_or_1d(y)
 
 
 def whole_labels(y):
     """Labels as the library has them; those below 0 are refused there, but -1: not labelled."""
-    y = column_or_1d(y)
+    y = column_of(y)
     if y.dtype.kind == "f":
         bad = np.flatnonzero(~(np.floor(y) == y))
         if len(bad):

@@ -4,7 +4,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._data import dataset_of, queries_of, split_qid
-from ._run import running
+from ._run import Running
 from .exceptions import UsageError
 
 # What X is: values that are not there are NaN, what is infinite is an error of the library.
@@ -12,7 +12,7 @@ READING = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_al
            "order": "C"}
 
 
-class Discretizer(TransformerMixin, BaseEstimator):
+class Discretizer(Running, TransformerMixin, BaseEstimator):
     """Cuts each feature into bins, as `rulerank discretize` does.
 
     Parameters
@@ -36,6 +36,12 @@ class Discretizer(TransformerMixin, BaseEstimator):
     ----------
     cuts_ : the fitted cuts, which `RuleRanker(cuts=...)` takes
     feature_cuts_ : list of arrays, the cuts of each column of X, ascending
+
+    Examples
+    --------
+    >>> from rulerank import Discretizer
+    >>> Discretizer("width", bins=2).fit_transform([[0.1, 30], [0.2, 10], [0.9, 20]]).tolist()
+    [[0, 1], [0, 0], [1, 1]]
     """
 
     def __init__(self, method="tube", bins=10, *, norm="none", missing_values="item", unlisted="zero",
@@ -50,9 +56,6 @@ class Discretizer(TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.device = device
         self.verbose = verbose
-
-    def _running(self):
-        return running(self.n_jobs, self.random_state, self.device, self.verbose)
 
     def fit(self, X, y=None, qid=None):
         """`qid` [rows]: the query of each row; it matters with `norm`. Labels are not looked at."""

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 
 import numpy as np
-from sklearn.utils.validation import column_or_1d
 
 from . import _core
-from ._data import queries_of, split_qid, whole_labels
+from ._data import column_of, queries_of, whole_labels
 from ._run import running
 from .exceptions import UsageError
 
@@ -17,7 +16,7 @@ def _metrics(metrics):
 
 def _labelled(y, qid):
     """The labels in queries, and how rows are put in order."""
-    y = column_or_1d(y)
+    y = column_of(y)
     queries = queries_of(qid, len(y))
     y = queries.grouped(y)
     if y.dtype.kind == "f" and (np.floor(y) != y).any():
@@ -61,6 +60,12 @@ def evaluate(y, scores, qid=None, metrics="MAP,NDCG@10", *, profile=None, per_qu
     Returns
     -------
     dict of the measures' averages, or with `per_query` a DataFrame [queries x measures]
+
+    Examples
+    --------
+    >>> from rulerank import evaluate
+    >>> evaluate([1, 0, 2, 0], [0.1, 0.4, 0.3, 0.2], metrics="MAP,NDCG@2,P@2")
+    {'MAP': 0.5, 'NDCG@2': 0.75, 'P@2': 0.5}
     """
     qrels, retrieved = _by_query(y, "qrels"), _by_query(scores, "run")
     if (qrels is None) != (retrieved is None):
@@ -105,6 +110,15 @@ def compare(y, systems, qid=None, metrics="MAP,NDCG@10", *, reference=None, test
     -------
     DataFrame, a row a measure and system: difference is the mean of system - reference over the queries;
     wins, ties, losses count queries; p values are two-sided, p_holm corrected
+
+    Examples
+    --------
+    >>> from rulerank import compare
+    >>> y, qid = [1, 0, 0, 1, 1, 0], [1, 1, 2, 2, 3, 3]
+    >>> systems = {"good": [1, 0, 0, 1, 1, 0], "bad": [0, 1, 1, 0, 1, 0]}
+    >>> compare(y, systems, qid, "MAP", tests="paired-t")[["system", "difference", "wins", "ties", "losses"]]
+      system  difference  wins  ties  losses
+    0    bad   -0.333333     0     1       2
     """
     import pandas as pd
 
@@ -132,7 +146,15 @@ def compare(y, systems, qid=None, metrics="MAP,NDCG@10", *, reference=None, test
 
 def metric_scorer(metric="NDCG@10", *, profile="letor", **parts):
     """What `scoring=` of scikit-learn takes: the mean of a measure over the queries of X, whose ids are a
-    column of X that the estimator's `qid_column` names, or the argument `qid`."""
+    column of X that the estimator's `qid_column` names, or the argument `qid`.
+
+    Examples
+    --------
+    >>> from rulerank import RuleRanker, metric_scorer
+    >>> X, y = [[0.9], [0.8], [0.2], [0.1]], [1, 1, 0, 0]
+    >>> metric_scorer("MAP")(RuleRanker("rules").fit(X, y), X, y)
+    1.0
+    """
 
     def score(estimator, X, y, qid=None):
         return estimator.score(X, y, qid, metric=metric, profile=profile, **parts)

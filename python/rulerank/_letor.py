@@ -44,20 +44,34 @@ def load_letor(path, *, n_features=None, sparse=False, as_frame=False, zero_base
     Returns
     -------
     LetorData
+
+    Examples
+    --------
+    >>> from rulerank import load_letor
+    >>> with open("three.txt", "w") as file:
+    ...     _ = file.write("2 qid:a 1:0.5 2:3 #docid = d1\\n0 qid:a 2:1\\n1 qid:b 1:0.25\\n")
+    >>> data = load_letor("three.txt")
+    >>> data.X.tolist(), data.y.tolist(), data.qid.tolist()
+    ([[0.5, 3.0], [0.0, 1.0], [0.25, 0.0]], [2, 0, 1], ['a', 'a', 'b'])
     """
     with running(n_jobs, verbose=verbose) as run:
         data, said = _core.read_dataset(run, str(path), zero_based, regroup, unlabelled, str(group_file),
                                         fractional_labels)
         for message in said:
             warnings.warn(message, stacklevel=2)
-        names = data.feature_names or None
-        first = 0 if zero_based and names is None else 1
-        columns = n_features or (len(names) if names else data.max_feature + 1 - first)
-        if sparse:
-            values, indices, indptr = data.to_csr(run, columns, first)
-            X = sp.csr_matrix((values, indices, indptr), shape=(len(data), columns))
-        else:
-            X = data.to_dense(run, columns, first)
+        first = 0 if zero_based and not data.feature_names else 1
+        return _letor_data(run, data, n_features, first, sparse, as_frame)
+
+
+def _letor_data(run, data, n_features, first, sparse, as_frame):
+    """The library's data set as arrays; column 0 is the feature `first`."""
+    names = data.feature_names or None
+    columns = n_features or (len(names) if names else data.max_feature + 1 - first)
+    if sparse:
+        values, indices, indptr = data.to_csr(run, columns, first)
+        X = sp.csr_matrix((values, indices, indptr), shape=(len(data), columns))
+    else:
+        X = data.to_dense(run, columns, first)
     y = data.fractional_labels()
     y = y if len(y) else data.labels()
     qid = np.asarray(data.qids())
@@ -70,11 +84,49 @@ def load_letor(path, *, n_features=None, sparse=False, as_frame=False, zero_base
     return LetorData(X, y, qid, np.asarray(data.docids()), data.comments(), names)
 
 
+def draw_letor(n_documents, n_features, n_queries=0, *, n_labels=3, sparse=False, as_frame=False, n_jobs=None,
+               random_state=1):
+    """Draws documents as those of LETOR, all of what `rulerank sample` writes to its folds; the same for the same
+    `random_state`.
+
+    Parameters
+    ----------
+    n_documents, n_features : int
+    n_queries : int; 0: one for each hundred documents
+    n_labels : int, labels 0 to n_labels - 1, each a quarter as frequent as the one before
+    sparse, as_frame : as of `load_letor`
+
+    Returns
+    -------
+    LetorData
+
+    Examples
+    --------
+    >>> from rulerank import draw_letor
+    >>> drawn = draw_letor(200, 5, 8)
+    >>> drawn.X.shape, len(set(drawn.qid))
+    ((200, 5), 8)
+    """
+    with running(n_jobs, random_state) as run:
+        data = _core.draw_dataset(run, n_documents, n_features, n_queries, n_labels)
+        return _letor_data(run, data, n_features, 1, sparse, as_frame)
+
+
 def dump_letor(path, X, y, qid=None, *, docid=None, comments=None, feature_names=None, qid_column="qid",
                n_jobs=None):
     """Writes documents as SVMlight with qid, values round-trip exact: whole or not at all. Column j of X is
     feature j + 1, or has the name of `feature_names` or of the frame. A query's rows are written
-    together. NaN is written as missing; of a sparse X its entries are written, of another all values."""
+    together. NaN is written as missing; of a sparse X its entries are written, of another all values.
+
+    Examples
+    --------
+    >>> from rulerank import dump_letor
+    >>> dump_letor("two.txt", [[0.5, 3], [0, 1]], [2, 0], [7, 7])
+    >>> import pathlib
+    >>> print(pathlib.Path("two.txt").read_text(), end="")
+    2 qid:7 1:0.5 2:3
+    0 qid:7 1:0 2:1
+    """
     X, qid = split_qid(X, qid, qid_column)
     if is_frame(X):
         numbered = [str(c) for c in X.columns] == [str(j + 1) for j in range(X.shape[1])]

@@ -66,6 +66,13 @@ def mine_itemsets(transactions, min_support=0.5, *, min_size=1, max_size=0, kind
     Returns
     -------
     DataFrame with the columns support (a share) and itemsets (frozensets), as of mlxtend's `fpgrowth`
+
+    Examples
+    --------
+    >>> from rulerank import mine_itemsets
+    >>> found = mine_itemsets([["bread", "butter"], ["bread", "butter", "jam"], ["bread"]], 0.6)
+    >>> [(sorted(items), round(share, 2)) for items, share in zip(found["itemsets"], found["support"])]
+    [(['bread'], 1.0), (['bread', 'butter'], 0.67), (['butter'], 0.67)]
     """
     import pandas as pd
 
@@ -92,6 +99,13 @@ def mine_rules(transactions, min_support=0.5, min_confidence=0.8, *, max_size=0,
     DataFrame with mlxtend's columns: antecedents, consequents, antecedent support, consequent support,
     support, confidence, lift, representativity, leverage, conviction, zhangs_metric, jaccard, certainty,
     kulczynski (certainty below 0 is over P(Y), which mlxtend's is not); and behind them chi_square, its p value and p_holm, that after Holm's correction
+
+    Examples
+    --------
+    >>> from rulerank import mine_rules
+    >>> rules = mine_rules([["bread", "butter"], ["bread", "butter", "jam"], ["bread"]], 0.6, 0.9)
+    >>> [(set(a), set(c), float(conf)) for a, c, conf in rules[["antecedents", "consequents", "confidence"]].values]
+    [({'butter'}, {'bread'}, 1.0)]
     """
     import pandas as pd
 

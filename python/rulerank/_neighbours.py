@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._run import running
+from ._run import Running
 from .exceptions import UsageError
 
 
@@ -24,11 +24,19 @@ def rows_of(fitted, X, reset=False):
         np.float64, np.float32, np.float16, np.int8, np.uint8, np.int32])
 
 
-class Neighbours(BaseEstimator):
-    """What the three searches have in common."""
+def strings_of(X, what):
+    """A list of words or texts, or an error for what is none."""
+    if isinstance(X, str):
+        raise UsageError(f"X: found a text, expected a list of {what}s")
+    strings = list(X)
+    for i, one in enumerate(strings):
+        if not isinstance(one, str):
+            raise UsageError(f"X: found {one!r} at {i}, expected a {what}")
+    return strings
 
-    def _running(self):
-        return running(self.n_jobs, device=getattr(self, "device", "cpu"), verbose=self.verbose)
+
+class Neighbours(Running, BaseEstimator):
+    """What the three searches have in common."""
 
     def _index_of(self):
         check_is_fitted(self, "index_")
@@ -39,6 +47,18 @@ class Neighbours(BaseEstimator):
         if k < 1:
             raise UsageError(f"n_neighbors: found {k}, expected 1 or more")
         return min(int(k), max(1, self.index_.rows))
+
+    def save(self, path):
+        """Writes the index file, which `--index` of the program reads; not of objects under a callable."""
+        with self._running() as run:
+            self._index_of().save(run, str(path))
+
+    @classmethod
+    def load(cls, path, **params):
+        """An index that `save` or the program wrote; it is mapped."""
+        made = cls(**params)
+        made._open(path)
+        return made
 
     def _found(self, found, return_distance):
         values, rows = found
@@ -80,6 +100,13 @@ class DenseNeighbors(Neighbours):
     metric : {"l2", "ip", "cosine"}; values of ip and cosine are similarities, larger first
     engine : {"auto", "flat", ...}
     device, n_jobs, verbose : as of `RuleRanker`
+
+    Examples
+    --------
+    >>> from rulerank import DenseNeighbors
+    >>> distances, rows = DenseNeighbors(2).fit([[0.0, 0.0], [3.0, 4.0], [1.0, 0.0]]).kneighbors([[0.0, 0.0]])
+    >>> distances.tolist(), rows.tolist()
+    ([[0.0, 1.0]], [[0, 2]])
     """
 
     def __init__(self, n_neighbors=5, *, metric="l2", engine="auto", device="cpu", n_jobs=None, verbose=False):
@@ -129,16 +156,10 @@ class DenseNeighbors(Neighbours):
             return self._in_range(index.search_range(run, rows_of(self, X), radius, self._filter(filter)),
                                   return_distance)
 
-    def save(self, path):
-        """Writes the index file, which `--index` of the program reads."""
-        with self._running() as run:
-            self._index_of().save(run, str(path))
-
     @classmethod
     def load(cls, path, **params):
-        """An index that `save` or the program wrote; its rows are mapped."""
-        made = cls(**params)
-        made._open(path)
+        """An index that `save` or the program wrote; it is mapped."""
+        made = super().load(path, **params)
         made.metric = {"inner_product": "ip"}.get(made.index_.metric, made.index_.metric)
         made.n_features_in_ = made.index_.dimensions
         return made
@@ -156,6 +177,14 @@ class MetricNeighbors(Neighbours):
     index : {"auto", "brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt"}
     bucket, alpha : of the index; bucket 0: what suits its type
     n_jobs, verbose : as of `RuleRanker`
+
+    Examples
+    --------
+    >>> from rulerank import MetricNeighbors
+    >>> words = ["ranking", "banking", "linking"]
+    >>> distances, rows = MetricNeighbors(2, metric="edit").fit(words).kneighbors(["barking"])
+    >>> distances.tolist(), [words[row] for row in rows[0]]
+    ([[1.0, 2.0]], ['banking', 'ranking'])
     """
 
     def __init__(self, n_neighbors=5, *, metric="l2", index="auto", bucket=0, alpha=0.4, n_jobs=None,
@@ -175,26 +204,16 @@ class MetricNeighbors(Neighbours):
             if callable(self.metric):
                 self.index_ = _core.MetricIndex.of_objects(run, list(X), self.metric, options)
             elif self.metric == "edit":
-                self.index_ = _core.MetricIndex.of_words(run, self._words(X), options)
+                self.index_ = _core.MetricIndex.of_words(run, strings_of(X, "word"), options)
             else:
                 X = rows_of(self, X, reset=True)
                 self.index_ = _core.MetricIndex.of_vectors(run, X, self.metric, options)
         return self
 
-    @staticmethod
-    def _words(X):
-        if isinstance(X, str):
-            raise UsageError("X: found a text, expected a list of words")
-        words = list(X)
-        for i, word in enumerate(words):
-            if not isinstance(word, str):
-                raise UsageError(f"X: found {word!r} at {i}, expected a word")
-        return words
-
     def _queries(self, X):
         if self.index_.kind == "vectors":
             return rows_of(self, X)
-        return self._words(X) if self.index_.kind == "words" else list(X)
+        return strings_of(X, "word") if self.index_.kind == "words" else list(X)
 
     def kneighbors(self, X, n_neighbors=None, return_distance=True):
         """(distances, rows), both [queries x k], nearest first, equally near ones by rising row."""
@@ -208,32 +227,19 @@ class MetricNeighbors(Neighbours):
         with self._running() as run:
             return self._in_range(index.search_range(run, self._queries(X), radius), return_distance)
 
-    def save(self, path):
-        """Writes the index file, which `--index` of the program reads; not of objects under a callable."""
-        with self._running() as run:
-            self._index_of().save(run, str(path))
-
-    @classmethod
-    def load(cls, path, **params):
-        """An index that `save` or the program wrote."""
-        made = cls(**params)
-        made._open(path)
-        return made
-
     def _open(self, path):
         with self._running() as run:
             self.index_ = _core.MetricIndex.open(run, str(path))
 
 
 class TextNeighbors(Neighbours):
-    """Exact nearest documents of text, as `rulerank search text` finds them. It is not pickled: the program
-    writes index files, which `load` maps.
+    """Exact nearest documents of text, as `rulerank search text` finds them.
 
     Parameters
     ----------
     n_neighbors : int
     weighting : SMART's letters for documents and queries as "lnc.ltc", or "bm25"
-    stop_words : "smart", "none" or "file:PATH"
+    stop_words : "smart", "none" or `file:PATH`
     stemmer : "english", "porter", "german", ... or "none"
     fold : case and accents are taken off
     numbers : keep words without a letter
@@ -241,6 +247,13 @@ class TextNeighbors(Neighbours):
     k1, b : of bm25
     engine : {"auto", "tiles", "mt", ...}
     device, n_jobs, verbose : as of `RuleRanker`
+
+    Examples
+    --------
+    >>> from rulerank import TextNeighbors
+    >>> texts = ["Cats chase mice", "Dogs chase cats", "Mice eat cheese"]
+    >>> TextNeighbors(2).fit(texts).kneighbors(["cats or mice"], return_distance=False).tolist()
+    [[0, 1]]
     """
 
     def __init__(self, n_neighbors=5, *, weighting="lnc.ltc", stop_words="smart", stemmer="english", fold=True,
@@ -265,7 +278,7 @@ class TextNeighbors(Neighbours):
         """X : texts. `ids` : of the documents; default: their numbers."""
         options = _core.TextOptions(self.weighting, self.stop_words, self.stemmer, self.fold, self.numbers,
                                     self.min_documents, self.max_share, self.k1, self.b)
-        texts = self._texts(X)
+        texts = strings_of(X, "text")
         ids = [] if ids is None else [str(one) for one in ids]
         if ids and len(ids) != len(texts):
             raise UsageError(f"ids: found {len(ids)}, expected one for each of {len(texts)} documents")
@@ -273,24 +286,11 @@ class TextNeighbors(Neighbours):
             self.index_ = _core.TextIndex.build(run, texts, ids, options, self.engine)
         return self
 
-    def __getstate__(self):
-        return BaseEstimator.__getstate__(self)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
-
-    @staticmethod
-    def _texts(X):
-        if isinstance(X, str):
-            raise UsageError("X: found a text, expected a list of texts")
-        texts = list(X)
-        for i, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise UsageError(f"X: found {text!r} at {i}, expected a text")
-        return texts
 
     @property
     def ids_(self):
@@ -302,12 +302,8 @@ class TextNeighbors(Neighbours):
         query, behind the last one -1 and NaN. `pad`: filled up with others."""
         index = self._index_of()
         with self._running() as run:
-            return self._found(index.search(run, self._texts(X), self._k(n_neighbors), pad), return_distance)
+            return self._found(index.search(run, strings_of(X, "text"), self._k(n_neighbors), pad), return_distance)
 
-    @classmethod
-    def load(cls, path, **params):
-        """An index file that `rulerank search text --index` wrote; it is mapped."""
-        made = cls(**params)
-        with made._running() as run:
-            made.index_ = _core.TextIndex.open(run, str(path), made.engine)
-        return made
+    def _open(self, path):
+        with self._running() as run:
+            self.index_ = _core.TextIndex.open(run, str(path), self.engine)

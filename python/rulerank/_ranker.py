@@ -11,7 +11,7 @@ from ._data import dataset_of, is_frame, qid_array, queries_of, split_qid
 from ._discretizer import READING, discretizer_options
 from ._evaluation import evaluate
 from ._explanation import explanation_of
-from ._run import running
+from ._run import Running
 from .exceptions import UsageError
 
 KINDS = ("rules", "scorecard", "linear")
@@ -41,7 +41,7 @@ class PreparedScorers:
         return PreparedScorers, ()
 
 
-class RuleRanker(BaseEstimator):
+class RuleRanker(Running, BaseEstimator):
     """Ranks documents by association rules and other members that a person can read, as `rulerank fit` and
     `rank` do: the same numbers, bit for bit.
 
@@ -73,6 +73,17 @@ class RuleRanker(BaseEstimator):
     model_ : the fitted model; pickles hold the bytes of its file
     recommendation_ : dict, with members="recommended": name, members, reason
     feature_importances_ : array [features]
+
+    Examples
+    --------
+    >>> from rulerank import RuleRanker
+    >>> X = [[0.9, 0.8], [0.8, 0.3], [0.2, 0.7], [0.1, 0.1], [0.7, 0.9], [0.6, 0.4], [0.4, 0.6], [0.3, 0.2]]
+    >>> y = [2, 1, 0, 0, 2, 1, 0, 0]
+    >>> ranker = RuleRanker("rules", method="width", bins=2).fit(X, y)
+    >>> ranker.predict([[0.75, 0.65], [0.75, 0.25]]).tolist()
+    [1.5, 1.0]
+    >>> ranker.feature_importances_.round(2).tolist()
+    [0.72, 0.28]
     """
 
     def __init__(self, members="recommended", *, rule_size=3, min_support=1, min_confidence=0.001,
@@ -104,9 +115,6 @@ class RuleRanker(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _running(self):
-        return running(self.n_jobs, self.random_state, self.device, self.verbose)
 
     def _kinds(self):
         kinds = self.members.split(",") if isinstance(self.members, str) else list(self.members)

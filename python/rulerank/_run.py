@@ -57,3 +57,10 @@ def running(n_jobs=None, random_state=1, device="cpu", verbose=False):
     finally:
         if bars is not None:
             bars.close()
+
+
+class Running:
+    """What estimators run their work with: their parameters of these names."""
+
+    def _running(self):
+        return running(self.n_jobs, getattr(self, "random_state", 1), getattr(self, "device", "cpu"), self.verbose)

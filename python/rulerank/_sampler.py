@@ -5,11 +5,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _core
 from ._data import dataset_of, queries_of, split_qid, whole_labels
 from ._discretizer import READING, discretizer_options
-from ._run import running
+from ._run import Running
 from .exceptions import UsageError
 
 
-class SelectiveSampler(BaseEstimator):
+class SelectiveSampler(Running, BaseEstimator):
     """Chooses the few rows that are worth a label, as `rulerank reduce` does: the same ones.
 
     With all labels at hand, `fit(X, y)` samples at once. With a person in the loop, `fit(X)` begins, and
@@ -40,6 +40,14 @@ class SelectiveSampler(BaseEstimator):
     labels_ : array [rows], the labels known so far; -1: none
     finished_ : bool, whether no row is worth a label any more
     cuts_ : the cuts, for `RuleRanker(cuts=...)`
+
+    Examples
+    --------
+    >>> from rulerank import SelectiveSampler
+    >>> X = [[0.9, 0.8], [0.8, 0.3], [0.2, 0.7], [0.1, 0.1], [0.7, 0.9], [0.6, 0.4], [0.4, 0.6], [0.3, 0.2]]
+    >>> y = [2, 1, 0, 0, 2, 1, 0, 0]
+    >>> SelectiveSampler(rule_size=3, method="width", bins=2).fit(X, y).sample_indices_.tolist()
+    [4, 5, 6, 7]
     """
 
     def __init__(self, *, rule_size=4, min_support=1, min_confidence=0.001, partitions="auto",
@@ -65,9 +73,6 @@ class SelectiveSampler(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _running(self):
-        return running(self.n_jobs, self.random_state, self.device, self.verbose)
 
     def _options(self, queries):
         begin = np.concatenate(([0], np.cumsum(queries.sizes))).tolist() if self.whole_queries else []

@@ -2,6 +2,7 @@
 
 #include "core/output_file.hpp"
 #include "datasets/arrays.hpp"
+#include "datasets/sample.hpp"
 #include "datasets/svmlight.hpp"
 #include "python/src/run.hpp"
 
@@ -171,6 +172,15 @@ void write(run_settings const& how, documents const& of, std::string const& path
   });
 }
 
+documents drawn(run_settings const& how, std::size_t size, std::uint32_t features,
+                std::size_t queries, std::uint32_t labels) {
+  constexpr std::size_t parts = 5;  // as of LETOR, and by default of the program
+  return {run(how, [&](context const& ctx) {
+    return datasets::sample_documents(ctx,
+                                      datasets::options_of(size, features, queries, labels, parts));
+  })};
+}
+
 /// The makers of one type of values.
 template <class T>
 void add_dense(nb::module_& to) {
@@ -266,6 +276,7 @@ void add_data(nb::module_& to) {
       },
       "run"_a, "path"_a, "zero_based"_a, "regroup"_a, "unlabelled"_a.none(), "group_file"_a,
       "fractional_labels"_a, "The documents of a file, and warnings.");
+  to.def("draw_dataset", &drawn, "run"_a, "documents"_a, "features"_a, "queries"_a, "labels"_a);
   to.def("write_dataset", &write, "run"_a, "dataset"_a, "path"_a);
 }
 

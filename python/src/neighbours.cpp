@@ -1,6 +1,7 @@
 #include "python/src/neighbours.hpp"
 
 #include "core/error.hpp"
+#include "core/output_file.hpp"
 #include "datasets/documents.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/dense/search.hpp"
@@ -321,6 +322,14 @@ class python_text_index {
       return searcher.search(ctx, index_->queries(ctx, queries));
     }));
   }
+  void save(run_settings const& how, std::string const& path) const {
+    run(how, [&](context const&) {
+      output_file file(path);
+      std::span<std::byte const> const bytes = index_->bytes();
+      file.write({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+      file.commit();
+    });
+  }
   std::vector<std::string> ids() const {
     std::vector<std::string> all;
     for (std::size_t d = 0; d < index_->ids().size(); ++d) all.emplace_back(index_->ids()[d]);
@@ -389,6 +398,7 @@ void add_text(nb::module_& to) {
                 how, [&](context const& ctx) { return knn::text_index::open(ctx, path); }, engine);
           },
           "run"_a, "path"_a, "engine"_a)
+      .def("save", &python_text_index::save, "run"_a, "path"_a)
       .def("search", &python_text_index::search, "run"_a, "texts"_a, "k"_a, "pad"_a)
       .def_prop_ro("ids", &python_text_index::ids)
       .def_prop_ro("terms", &python_text_index::terms)

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <nanobind/stl/string.h>
+#include <unistd.h>
 
 namespace rulerank::python {
 
@@ -53,11 +54,65 @@ std::vector<int> devices_named(std::string const& device) {
   return ordinals;
 }
 
+/// A thread that does one piece of work after the other, and so keeps the threads that OpenMP made
+/// for it: to begin new ones takes longer than many a call. It ends with the process.
+class worker {
+ public:
+  worker() {
+    std::thread([this] { serve(); }).detach();
+  }
+  void begin(std::function<void()> work) {
+    std::lock_guard const hold(lock_);
+    work_ = std::move(work);
+    changed_.notify_one();
+  }
+  /// Whether the work ends within that time.
+  bool ends_within(std::chrono::milliseconds most) {
+    std::unique_lock hold(lock_);
+    return changed_.wait_for(hold, most, [&] { return !work_; });
+  }
+
+ private:
+  void serve() {
+    for (std::unique_lock hold(lock_);;) {
+      changed_.wait(hold, [&] { return static_cast<bool>(work_); });
+      hold.unlock();
+      work_();
+      hold.lock();
+      work_ = nullptr;
+      changed_.notify_one();
+    }
+  }
+
+  std::mutex lock_;
+  std::condition_variable changed_;  // the worker and its caller wait in turn
+  std::function<void()> work_;
+};
+
+/// A worker for one call; afterwards the next call finds it idle. Made and destroyed with the
+/// interpreter's lock, which a process that forks holds too; the new process has no such thread.
+class hired_worker {
+ public:
+  hired_worker() {
+    if (std::exchange(process, ::getpid()) != process) idle.clear();
+    if (idle.empty()) idle.push_back(new worker);
+    hired_ = idle.back();
+    idle.pop_back();
+  }
+  ~hired_worker() { idle.push_back(hired_); }
+  hired_worker(hired_worker const&) = delete;
+  hired_worker& operator=(hired_worker const&) = delete;
+  worker* operator->() const { return hired_; }
+
+ private:
+  static inline std::vector<worker*> idle;
+  static inline pid_t process = 0;
+  worker* hired_;
+};
+
 /// What the thread of the work and the one that waits for it share.
 struct shared_state {
   std::mutex lock;
-  std::condition_variable changed;
-  bool finished = false;
   std::exception_ptr failed;
   std::string stage;
   std::uint64_t done = 0, total = 0;
@@ -96,32 +151,25 @@ void run_work(run_settings const& how, std::function<void(context const&)> const
       return true;
     };
   std::exception_ptr raised;  // by a signal's handler or the progress callable
+  hired_worker const own;
+  own->begin([&] {
+    try {
+      work(ctx);
+    } catch (...) {
+      shared.failed = std::current_exception();
+    }
+  });
   {
     nb::gil_scoped_release const released;
-    std::jthread const worker([&] {
+    while (!own->ends_within(interval)) {
+      if (raised) continue;
+      nb::gil_scoped_acquire const acquired;
       try {
-        work(ctx);
+        if (!go_on(how, shared)) stop.request_stop();
       } catch (...) {
-        shared.failed = std::current_exception();
+        raised = std::current_exception();
+        stop.request_stop();
       }
-      std::lock_guard const hold(shared.lock);
-      shared.finished = true;
-      shared.changed.notify_one();
-    });
-    auto const is_finished = [&] { return shared.finished; };
-    for (std::unique_lock hold(shared.lock);
-         !shared.changed.wait_for(hold, interval, is_finished);) {
-      hold.unlock();
-      if (!raised) {
-        nb::gil_scoped_acquire const acquired;
-        try {
-          if (!go_on(how, shared)) stop.request_stop();
-        } catch (...) {
-          raised = std::current_exception();
-          stop.request_stop();
-        }
-      }
-      hold.lock();
     }
   }
   if (raised) std::rethrow_exception(raised);

@@ -91,6 +91,7 @@ class python_labelling {
     all["documents"] = found.documents;
     all["documents_low"] = found.documents_low;
     all["documents_high"] = found.documents_high;
+    all["documents_left_out"] = found.left_out;
     return all;
   }
   bool finished() const { return work_.finished(); }

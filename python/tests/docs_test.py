@@ -1,10 +1,13 @@
-"""The examples of docs/python.md are run, and give what stands there."""
+"""The examples of docs/python.md and of the docstrings are run, and give what stands there."""
 
 import doctest
+import inspect
 import pathlib
 import re
 
 import pytest
+
+import rulerank
 
 PAGES = pathlib.Path(__file__).parents[2]
 
@@ -23,6 +26,22 @@ def test_the_page_of_the_package(program, tmp_path, monkeypatch):
                     for i, part in enumerate(re.split(r"(?<=```pycon\n)(.*?)(?=```)", text, flags=re.S)))
     test = doctest.DocTestParser().get_doctest(shown, {}, page.name, str(page), 0)
     assert len(test.examples) > 20
+    said = []
+    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=said.append)
+    assert result.failed == 0, "".join(said)
+
+
+def with_examples():
+    """The package's functions and estimators."""
+    named = {name: getattr(rulerank, name) for name in rulerank.__all__}
+    return [name for name, what in named.items() if inspect.isfunction(what) or hasattr(what, "fit")]
+
+
+@pytest.mark.parametrize("name", with_examples())
+def test_the_docstring_of(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    test = doctest.DocTestParser().get_doctest(inspect.getdoc(getattr(rulerank, name)), {}, name, None, 0)
+    assert len(test.examples) > 1, f"{name} has no example"
     said = []
     result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=said.append)
     assert result.failed == 0, "".join(said)

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 import rulerank
-from rulerank import dump_letor, load_letor
+from rulerank import draw_letor, dump_letor, load_letor
 
 TEXT = """2 qid:q1 1:0.5 3:1 # docid = A first
 0 qid:q1 1:nan 2:-2.5
@@ -97,3 +97,19 @@ def test_unwritable(tmp_path):
         dump_letor(tmp_path / "no" / "d", np.zeros((1, 1)), [0])
     with pytest.raises(OSError):
         dump_letor(tmp_path / "no" / "d", sp.csr_matrix(np.ones((1, 1))), [0])
+
+
+def test_drawn_documents_are_the_programs(program, tmp_path):
+    program("sample", "--documents", 600, "--features", 9, "--queries", 30, "--labels", 4, "--seed", 3, "--out-dir",
+            tmp_path, "--quiet")
+    parts = [load_letor(tmp_path / "Fold1" / f"{part}.txt") for part in ("train", "vali", "test")]
+    drawn = draw_letor(600, 9, 30, n_labels=4, random_state=3)
+    assert np.array_equal(drawn.X, np.concatenate([part.X for part in parts])) and drawn.X.shape == (600, 9)
+    assert drawn.y.tolist() == [label for part in parts for label in part.y] and max(drawn.y) == 3
+    assert drawn.qid.tolist() == [qid for part in parts for qid in part.qid]
+    again = draw_letor(600, 9, 30, n_labels=4, random_state=3, sparse=True, n_jobs=1)
+    assert np.array_equal(again.X.toarray(), drawn.X)
+    assert list(draw_letor(60, 2, as_frame=True).X.columns) == ["qid", "1", "2"]
+    assert not np.array_equal(draw_letor(600, 9, 30).X, drawn.X)
+    with pytest.raises(rulerank.UsageError):
+        draw_letor(10, 9, 30)

@@ -153,6 +153,8 @@ def test_text_is_the_programs(program, tmp_path, how):
     values, rows = search.kneighbors(QUERIES)
     expect_lines(lines_of(tmp_path / "out"), values, rows)
     assert (rows[2] == -1).all() and np.isnan(values[2]).all()
+    search.save(tmp_path / "own")
+    assert (tmp_path / "own").read_bytes() == (tmp_path / "index").read_bytes()
     loaded = TextNeighbors.load(tmp_path / "index", n_neighbors=4)
     assert np.array_equal(loaded.kneighbors(QUERIES)[0], values, equal_nan=True)
     assert loaded.ids_.tolist() == [str(i) for i in range(6)]
@@ -191,12 +193,15 @@ def test_mistakes(call, message):
 
 def test_pickles_hold_the_bytes_of_index_files(tmp_path, vectors):
     rows, queries = vectors
-    for search in (DenseNeighbors(3, metric="cosine").fit(rows), MetricNeighbors(3, index="mvpt").fit(rows)):
+    for search, queries in ((DenseNeighbors(3, metric="cosine").fit(rows), queries),
+                            (MetricNeighbors(3, index="mvpt").fit(rows), queries),
+                            (TextNeighbors(3, weighting="bm25", n_jobs=1).fit(TEXTS), QUERIES)):
         search.save(tmp_path / "index")
         pickled = pickle.dumps(search)
         assert (tmp_path / "index").read_bytes() in pickled
         again = pickle.loads(pickled)
-        assert (again.kneighbors(queries)[0] == search.kneighbors(queries)[0]).all()
+        assert np.array_equal(again.kneighbors(queries), search.kneighbors(queries), equal_nan=True)
+        assert again.get_params() == search.get_params()
         at = pickled.index((tmp_path / "index").read_bytes()) + (tmp_path / "index").stat().st_size // 2
         with pytest.raises(rulerank.DataError):
             pickle.loads(pickled[:at] + bytes([pickled[at] ^ 1]) + pickled[at + 1:])

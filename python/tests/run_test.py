@@ -103,6 +103,29 @@ def test_threads_share_a_ranker(small):
         assert (one == expected).all()
 
 
+def test_calls_keep_their_threads(small):
+    """One call after the other has the threads of the first; two at once have some each."""
+    X, y, qid = small
+    ranker = RuleRanker("rules", n_jobs=2).fit(X, y, qid)
+
+    def threads():
+        return len(list(pathlib.Path("/proc/self/task").iterdir()))
+
+    def twice(*_):
+        if ranker.verbose is twice:
+            ranker.verbose = False
+            found.append(ranker.predict(X, qid))
+        return True
+
+    found = [ranker.predict(X, qid)]
+    before = threads()
+    for _ in range(20):
+        found.append(ranker.predict(X, qid))
+    assert threads() == before
+    ranker.set_params(verbose=twice).predict(X, qid)
+    assert len(found) == 22 and all((one == found[0]).all() for one in found)
+
+
 def predict_in_child(ranker, X, qid, answers):
     answers.put(ranker.predict(X, qid))
 

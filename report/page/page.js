@@ -3,6 +3,8 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const dashes = [null, "7 3", "2 3", "9 3 2 3"];
   const shapes = ["m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0", "m-3-3h6v6h-6z", "m-3.5 3h7l-3.5-6.5z", "m-4 0l4-4l4 4l-4 4z"];
+  /** Which mark and dashes a series has: others each time that the colours begin anew. */
+  const look = i => (i + Math.floor(i / 8)) % 4;
   const short = x => String(+x.toPrecision(6));
   const number = x => x !== 0 && (Math.abs(x) >= 1e6 || Math.abs(x) < 1e-4) ? d3.format(".2~e")(x) : short(x);
   /** Three digits, as the text has them. */
@@ -12,7 +14,7 @@
     return `${digits}e-${exponent.padStart(2, "0")}`;
   }
   const signed = x => d3.format("+.4f")(x).replace("\u2212", "-");
-  const width = 640, left = 62, right = 16, top = 12, bottom = 312;
+  const width = 640, left = 78, right = 24, top = 12, bottom = 312;
 
   /** Ticks, grid lines and labels of a plot. */
   function axes(svg, x, y, labels, horizontal) {
@@ -43,7 +45,8 @@
     let [low, high] = d3.extent(values);
     if (side.log) {
       if (high / low < 1.001) [low, high] = [low / 3, high * 3];
-      return d3.scaleLog().domain([low, high]).range(range);
+      const room = (high / low) ** 0.05;
+      return d3.scaleLog().domain([low / room, high * room]).range(range);
     }
     const room = high > low ? 0.05 * (high - low) : Math.max(Math.abs(high) / 2, 1e-3);
     return d3.scaleLinear().domain([low - room, high + room]).range(range);
@@ -69,11 +72,11 @@
       chart.series.forEach((s, i) => {
         const points = shown.filter(n => n.series === i);
         if (s.line && points.length)
-          svg.append("path").attr("class", `line s${i % 8}`).attr("stroke-dasharray", dashes[i % 4])
+          svg.append("path").attr("class", `line s${i % 8}`).attr("stroke-dasharray", dashes[look(i)])
             .attr("d", d3.line().x(n => x(n.x)).y(n => y(n.y))(points));
         if (s.marks)
           for (const n of points)
-            svg.append("path").attr("class", `mark s${i % 8}`).attr("d", `M${x(n.x)} ${y(n.y)}${shapes[i % 4]}`);
+            svg.append("path").attr("class", `mark s${i % 8}`).attr("d", `M${x(n.x)} ${y(n.y)}${shapes[look(i)]}`);
       });
       const pick = svg.append("circle").attr("class", "pick").attr("r", 7).attr("visibility", "hidden");
       svg.on("mousemove touchstart", () => {
@@ -91,8 +94,8 @@
     chart.series.forEach((s, i) => {
       const button = legend.append("li").append("button").attr("type", "button").attr("aria-pressed", "true");
       const key = button.append("svg").attr("viewBox", "0 0 30 12").attr("aria-hidden", "true");
-      if (s.line) key.append("path").attr("class", `line s${i % 8}`).attr("stroke-dasharray", dashes[i % 4]).attr("d", "M0 6h28");
-      if (s.marks) key.append("path").attr("class", `s${i % 8}`).attr("d", `M14 6${shapes[i % 4]}`);
+      if (s.line) key.append("path").attr("class", `line s${i % 8}`).attr("stroke-dasharray", dashes[look(i)]).attr("d", "M0 6h28");
+      if (s.marks) key.append("path").attr("class", `s${i % 8}`).attr("d", `M14 6${shapes[look(i)]}`);
       button.append("span").text(" " + s.name);
       button.on("click", () => {
         if (!hidden.delete(i)) hidden.add(i);

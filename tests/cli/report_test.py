@@ -4,6 +4,7 @@ import html.parser
 import json
 import re
 import shutil
+import subprocess
 
 import harness
 
@@ -184,7 +185,33 @@ class Report(harness.CommandLine):
         text = (self.folder / "r.tex").read_text()
         self.assertEqual(text.count("\\includesvg"), len(figures))
         self.assertEqual(text.count("\\begin{longtable}"), text.count("\\end{longtable}"))
-        self.expect(2, "report", "result", "--format", "latex", message="--format latex needs --out")
+        self.expect(2, "report", "result", "--format", "latex", message="format latex needs out, a file: its figures are files beside it")
+
+    def test_figures_in_pdf(self):
+        drawn_experiment(self)
+        pdf = ["report", "result", "--format", "latex", "--figures", "pdf", "--out", "r.tex"]
+        self.expect(1, *pdf, env={"PATH": str(self.folder)},
+                    message="needs the program rsvg-convert (Debian: librsvg2-bin), which is not there")
+        broken = self.file("rsvg-convert", b"#!/bin/sh\necho no PDF\n")
+        broken.chmod(0o755)
+        self.expect(1, *pdf, env={"PATH": str(self.folder)}, message="figure-1.svg: ")
+        self.assertFalse((self.folder / "r.tex").exists())
+        self.expect(2, "report", "result", "--figures", "pdf", "--out", "x", message="a page holds its figures itself")
+        if not shutil.which("rsvg-convert"):
+            self.skipTest("needs rsvg-convert (Debian: librsvg2-bin)")
+        self.expect(0, *pdf)
+        text = (self.folder / "r.tex").read_text()
+        self.assertNotIn("includesvg", text)
+        names = re.findall(r"\\includegraphics\[[^]]*\]\{(\S+)\}", text)
+        self.assertGreater(len(names), 4)
+        first = {name: (self.folder / name).read_bytes() for name in names}
+        self.assertTrue(all(made.startswith(b"%PDF") for made in first.values()))
+        self.expect(0, *pdf)
+        self.assertEqual(first, {name: (self.folder / name).read_bytes() for name in names})
+        if shutil.which("pdflatex"):
+            done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "r.tex"], cwd=self.folder, capture_output=True,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done.stdout.decode(errors="replace")[-2000:])
 
     def test_bad_input(self):
         (self.folder / "empty").mkdir()

@@ -19,7 +19,8 @@ names in a README or a manifest the commit that was measured, one without change
 clone that has the whole history, that commit is in it, or bench/results/README.md says why not.
 
 Blocks of code in ```console are run and compared by examples.py, those in ```pycon by
-python/tests/docs_test.py, so they are not looked at here.
+python/tests/docs_test.py, those in ```output are compared with a notebook's by python/tests/gallery_test.py, so they are
+not looked at here.
 CHANGELOG.md may say times, with a link as other pages.
 """
 
@@ -134,7 +135,7 @@ class Page:
     def check(self):
         unused = {}
         for block in markdown.blocks(self.path.read_text()):
-            if block.kind == "code" and block.language in ("console", "pycon"):
+            if block.kind == "code" and block.language in ("console", "output", "pycon"):
                 continue
             context = block.before + "\n" + ("" if block.kind == "code" else block.text)
             linked = self.linked(block, context)

@@ -4,12 +4,12 @@
 The ```console blocks of a page are a session: they run in order, in one empty folder, by bash. Lines
 that begin with "$ " are commands (with a backslash at the end they go on in the next line,
 or in those that begin with "> "); what follows is what the terminal shows, in which ... stands for
-anything. A comment
+anything. A picture of a page is the file of its name that the commands draw in that folder, where they draw one. A comment
 
     <!-- example: COMMAND -->
 
 is a command that the page does not show. $COLLECTION is docs/collection; $DATA is the folder of the real sets (RULERANK_TEST_DATA). Pages that use it are `real`, the others
-`drawn`. --update writes what the commands show into the pages; outputs with ... stay as they are
+`drawn`. --update writes what the commands show into the pages, and pictures beside them; outputs with ... stay as they are
 while they match.
 """
 
@@ -22,6 +22,7 @@ import tempfile
 
 import markdown
 
+PICTURE = re.compile(r"!\[[^]]*\]\(([\w/.-]+\.svg)\)")
 PART = re.compile(r"^```console\n(.*?)^```$|<!-- example: (.*?) -->", re.S | re.M)
 
 
@@ -70,9 +71,23 @@ class Session:
         return re.sub(r" +$|^rulerank: .*: \d+ of \d+ \(\d+ %.*\)\n", "", done.stdout.decode(), flags=re.M)
 
 
+def picture_faults(path, text, folder, update):
+    """Pictures of a page that are not what its commands have drawn into the folder."""
+    faults = []
+    for name in PICTURE.findall(text):
+        drawn, shown = folder / pathlib.Path(name).name, path.parent / name
+        if not drawn.exists() or (shown.exists() and shown.read_bytes() == drawn.read_bytes()):
+            continue
+        faults.append(f"{path}: {name} is not what the page's commands draw")
+        if update:
+            shown.write_bytes(drawn.read_bytes())
+    return faults
+
+
 def run_page(path, program, data, update):
     """The faults of a page's examples."""
     text, session, faults = path.read_text(), Session(program, data), []
+    folder = pathlib.Path(session.after.split(maxsplit=1)[1])
 
     def replaced(match):
         if match[2]:
@@ -91,7 +106,7 @@ def run_page(path, program, data, update):
     updated = PART.sub(replaced, text)
     if update and updated != text:
         path.write_text(updated)
-    return faults
+    return faults + picture_faults(path, text, folder, update)
 
 
 def main():

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Time of Python's `evaluate` beside ranx, pytrec_eval and ir_measures, on the same qrels and run, taking turns.
+
+    evaluate_peers.py [--rounds 9] [--threads 1] > rows.jsonl
+
+Run it by an interpreter that has the package, ranx, pytrec-eval-terrier and ir-measures. Qrels and run are drawn, as dicts of
+dicts, on the shapes of
+
+  letor       156 queries, 19 documents each, all of them judged and ranked, as in a test part of MQ2008
+  trec        250 queries, 1,000 retrieved documents each, 200 judged, as in a track of TREC
+  passages    2,000 queries, 100 retrieved documents each, 2 judged, as in passage ranking
+
+Two times a side: `whole`, from the dicts to the means of MAP, NDCG@10, P@10, MRR and recall@100; and `prepared`, of what a
+user who judges many runs by the same qrels repeats: of pytrec_eval RelevanceEvaluator.evaluate and the means, of ir_measures
+an evaluator's calc_aggregate, of ranx evaluate of a Qrels and a Run, of ours the provider's calc_aggregate. ranx has compiled
+before. No scores are equal, where the sides differ. Before a time is told, the means are compared: they differ by
+1e-12 at most, or the run ends. One JSON line a shape and side: medians of the rounds with least and most, in milliseconds.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import statistics
+import time
+import warnings
+
+import numpy as np
+
+from tables import machine
+
+SHAPES = {"letor": (156, 19, 19), "trec": (250, 1000, 200), "passages": (2000, 100, 2)}  # queries, retrieved, judged
+
+
+def draw(queries, retrieved, judged):
+    rng = np.random.default_rng(11)
+    qrels, run = {}, {}
+    for q in range(queries):
+        documents = [f"D{d:07}" for d in rng.choice(10**6, max(retrieved, judged), replace=False)]
+        qrels[f"q{q}"] = {d: int(label) for d, label in
+                          zip(rng.permutation(documents)[:judged].tolist(), rng.integers(0, 3, judged) + (judged < 3))}
+        run[f"q{q}"] = dict(zip(documents[:retrieved], (rng.permutation(retrieved) / 1024).tolist()))
+    return qrels, run
+
+
+def sides(qrels, run, threads):
+    """name: (whole, prepared), which give the five means."""
+    import ir_measures
+    import pytrec_eval
+    import ranx
+    from ir_measures import AP, P, R, RR, nDCG
+
+    import rulerank
+    from rulerank.ir_measures import RulerankProvider
+
+    of_irm = [AP, nDCG @ 10, P @ 10, RR, R @ 100]
+    of_ranx = ["map", "ndcg@10", "precision@10", "mrr", "recall@100"]
+    of_trec = ["map", "ndcg_cut_10", "P_10", "recip_rank", "recall_100"]
+
+    def ours():
+        return list(rulerank.evaluate(qrels, run, metrics="MAP,NDCG@10,P@10,MRR,recall@100", n_jobs=threads).values())
+
+    def of_evaluator(evaluator):
+        means = evaluator.calc_aggregate(run)
+        return [means[measure] for measure in of_irm]
+
+    def of_relevance(evaluator):
+        found = evaluator.evaluate(run)
+        return [sum(query[name] for query in found.values()) / len(found) for name in of_trec]
+
+    def of_objects(judged, retrieved):
+        found = ranx.evaluate(judged, retrieved, of_ranx, threads=threads)
+        return [found[name] for name in of_ranx]
+
+    prepared = RulerankProvider(n_jobs=threads).evaluator(of_irm, qrels)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(of_trec))
+    measuring = ir_measures.evaluator(of_irm, qrels)
+    judged, retrieved = ranx.Qrels(qrels), ranx.Run(run)
+    return {
+        "rulerank": (ours, lambda: of_evaluator(prepared)),
+        "pytrec_eval": (lambda: of_relevance(pytrec_eval.RelevanceEvaluator(qrels, set(of_trec))),
+                        lambda: of_relevance(evaluator)),
+        "ir_measures": (lambda: of_evaluator(ir_measures.evaluator(of_irm, qrels)), lambda: of_evaluator(measuring)),
+        "ranx": (lambda: of_objects(ranx.Qrels(qrels), ranx.Run(run)), lambda: of_objects(judged, retrieved))}
+
+
+def milliseconds(call):
+    begin = time.perf_counter()
+    call()
+    return 1e3 * (time.perf_counter() - begin)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")  # numba's, about how it compiles
+    for shape, (queries, retrieved, judged) in SHAPES.items():
+        named = sides(*draw(queries, retrieved, judged), arguments.threads)
+        expected = named["rulerank"][0]()
+        for name, calls in named.items():
+            for call in calls:
+                far = np.abs(np.subtract(call(), expected)).max()
+                if far > 1e-12:
+                    raise SystemExit(f"{shape}, {name}: found {call()}, expected {expected}")
+        times = {(name, kind): [] for name in named for kind in (0, 1)}
+        for _ in range(arguments.rounds):
+            for (name, kind), found in times.items():
+                found.append(milliseconds(named[name][kind]))
+        for name in named:
+            row = {"shape": shape, "side": name, "queries": queries, "retrieved": retrieved, "judged": judged,
+                   "threads": arguments.threads, "rounds": arguments.rounds}
+            for kind, word in enumerate(("whole_ms", "prepared_ms")):
+                found = times[name, kind]
+                row[word] = {"median": statistics.median(found), "least": min(found), "most": max(found)}
+            print(json.dumps(row), flush=True)
+    import rulerank
+
+    print(json.dumps({"machine": machine(), "python": platform.python_version(), "load": os.getloadavg()[0],
+                      "commit": rulerank.__commit__, "versions": {
+        name: importlib.metadata.version(name) for name in ("ranx", "pytrec-eval-terrier", "ir-measures", "numpy")}}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""report_page.py PAGE.html...: how large pages of `report` are, and after how long a headless chromium has them ready.
+
+A line of JSON a page: bytes; queries that the script knows; of five loads the median and the longest, in milliseconds from the
+navigation's start to the end of the page's scripts, on a desktop (1100 pixels) and a phone (390); what scripts reported as errors, and
+what was requested beside the page. Needs chromium and chromedriver, as tests/cli/report_page_test.py does.
+"""
+
+import json
+import pathlib
+import statistics
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "cli"))
+import label_page_test  # noqa: E402
+
+LOADS = 5
+READY = "const t = performance.timing; return document.documentElement.dataset.ready && t.domComplete - t.navigationStart"
+
+
+def measured(browser, page):
+    address = page.resolve().as_uri()
+    line = {"page": page.name, "bytes": page.stat().st_size}
+    for name, width in (("desktop", 1100), ("phone", 390)):
+        browser.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {
+            "width": width, "height": 820, "deviceScaleFactor": 1, "mobile": name == "phone"}})
+        times = []
+        for _ in range(LOADS):
+            browser.open(address)
+            times.append(browser.run(READY))
+        line |= {f"{name}_ms": statistics.median(times), f"{name}_longest_ms": max(times)}
+    line["queries"] = browser.run("return JSON.parse(document.getElementById('data').textContent).parts.reduce("
+                                  "(n, part) => n + part.qids.length, 0)")
+    line["errors"] = len(browser.log("browser"))
+    line["other_requests"] = len(set(browser.requested()) - {address})
+    return line
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    with tempfile.TemporaryDirectory() as folder:
+        browser = label_page_test.Browser(folder)
+        try:
+            browser.open("about:blank")
+            browser.requested()  # of the tab that chromium opens by itself
+            for page in sys.argv[1:]:
+                print(json.dumps(measured(browser, pathlib.Path(page))))
+        finally:
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()

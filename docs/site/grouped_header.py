@@ -1,0 +1,15 @@
+#!/usr/bin/env python3
+"""grouped_header.py ROOT HEADER: the header as Doxygen is to read it. What it declares in its namespace is one group, named
+after its path, which a page of the reference shows; comments have no commands; numbers have no separators, which
+Sphinx does not read."""
+
+import pathlib
+import re
+import sys
+
+root, header = map(pathlib.Path, sys.argv[1:])
+group = re.sub(r"\W", "_", str(header.relative_to(root).with_suffix("")))
+text = re.sub(r"(?<=\d)'(?=\d)", "", header.read_text())
+text = re.sub(r"///.*", lambda comment: re.sub(r"[@\\]", r"\\\g<0>", comment[0]), text)
+text = re.sub(r"^(namespace rulerank[\w:]* \{)\n\n", rf"\1\n/** @addtogroup {group}\n@{{ */\n\n", text, flags=re.M)
+print(re.sub(r"^(\}  // namespace rulerank)", r"/** @} */\n\1", text, flags=re.M), end="")

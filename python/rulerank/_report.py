@@ -1,0 +1,56 @@
+"""Experiments, models and benchmarks as one page, or as Markdown and LaTeX."""
+
+import os
+
+from . import _core
+from ._run import running
+from .exceptions import UsageError
+
+
+def _paths(paths):
+    """One path or several."""
+    return [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
+
+
+def report(folders=(), out=None, *, format="html", figures="svg", title="Report", baseline="", metric="", folds="",
+           models=(), bench=(), top=10, n_jobs=None, verbose=False):
+    """Shows experiments as one page that requests nothing, as `rulerank report` does: the same bytes.
+
+    Parameters
+    ----------
+    folders : path or paths of what `rulerank experiment` or `rulerank pipeline` wrote
+    out : path to write to; None: the page is returned, as a notebook shows it with `IPython.display.HTML`
+    format : {"html", "markdown", "latex"}; the last two need `out`, their figures stand beside it
+    figures : {"svg", "pdf"}, of Markdown and LaTeX; PDF needs the program rsvg-convert
+    title : of the page
+    baseline : the system that others are compared with; default: the first
+    metric : of wins, losses and learning curves; default: NDCG@10, else the first measure
+    folds : folder with Fold1/test.txt and so on; default: where the manifests say
+    models : path or paths of model files, whose strongest features and rules are shown
+    bench : path or paths of benchmarks' results, a JSON object a line
+    top : most queries won and lost, rules and features listed
+
+    Returns
+    -------
+    str, the page, without `out`; else None
+
+    Examples
+    --------
+    >>> from rulerank import RuleRanker, draw_letor, report
+    >>> drawn = draw_letor(300, 4)
+    >>> RuleRanker().fit(drawn.X, drawn.y, drawn.qid).save("drawn.model")
+    >>> page = report(models="drawn.model", title="Drawn")
+    >>> "<title>Drawn</title>" in page, "drawn.model" in page
+    (True, True)
+    """
+    folders, models, bench = _paths(folders), _paths(models), _paths(bench)
+    if not (folders or models or bench):
+        raise UsageError("report: expected folders that experiment or pipeline wrote, models or bench")
+    if out is None and (format != "html" or figures != "svg"):
+        raise UsageError(f"out: found None, expected a path for format={format!r}, figures={figures!r}")
+    options = _core.ReportOptions(folders, title, baseline, metric, os.fspath(folds), models, bench, top)
+    with running(n_jobs, verbose=verbose) as run:
+        if out is None:
+            return _core.report_page(run, options)
+        _core.write_report(run, options, format, figures, os.fspath(out))
+    return None

@@ -1,0 +1,137 @@
+"""The notebooks of docs/notebooks are executed, and docs/gallery.md shows what they show.
+
+With RULERANK_UPDATE_GALLERY=1 the page and its pictures are written anew."""
+
+import os
+import pathlib
+import re
+import resource
+
+import pytest
+
+DOCS = pathlib.Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "gallery.md"
+NAMES = sorted(path.stem for path in (DOCS / "notebooks").glob("*.ipynb"))
+NEEDED = {"comparing": ("lightgbm", "xgboost"), "labelling": ("matplotlib",), "explaining": ("matplotlib",)}
+# Trees of other libraries differ a little from version to version; all other figures are the same everywhere.
+TOLERANCE = {"comparing": 0.02}
+TOGETHER = 60  # seconds of a processor's time: what else runs on the machine does not count
+spent = {}
+
+
+def processor_time():
+    """Of the kernels that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """What kernels are started with: settings of their own, pictures as SVG whose text is text."""
+    folder = tmp_path_factory.mktemp("kernel")
+    (folder / "profile_default").mkdir()
+    (folder / "profile_default/ipython_kernel_config.py").write_text(
+        "c = get_config()\nc.InlineBackend.figure_formats = {'svg'}\nc.HistoryManager.enabled = False\n")
+    (folder / "matplotlibrc").write_text("svg.fonttype: none\nsvg.hashsalt: rulerank\n")
+    return os.environ | {"IPYTHONDIR": str(folder), "MPLCONFIGDIR": str(folder), "JUPYTER_PLATFORM_DIRS": "1"}
+
+
+def executed(name, kernel):
+    nbclient = pytest.importorskip("nbclient", exc_type=ImportError)
+    pytest.importorskip("ipykernel", exc_type=ImportError)
+    for module in NEEDED.get(name, ()):
+        pytest.importorskip(module, exc_type=ImportError)
+    nbformat = pytest.importorskip("nbformat")
+    book = nbformat.read(DOCS / "notebooks" / f"{name}.ipynb", as_version=4)
+    nbformat.validate(book)
+    begin = processor_time()
+    nbclient.NotebookClient(book, timeout=10 * TOGETHER, kernel_name="python3",
+                            resources={"metadata": {"path": str(DOCS / "notebooks")}}).execute(env=kernel)
+    spent[name] = spent.get(name, 0) + processor_time() - begin
+    return book
+
+
+def shown(book, tag):
+    """The text and the pictures that cells of the tag give."""
+    text, pictures = "", []
+    for cell in book.cells:
+        for output in cell.get("outputs", []) if tag in cell.metadata.get("tags", []) else []:
+            text += output.get("text", "")
+            if "image/svg+xml" in output.get("data", {}):
+                pictures.append(output.data["image/svg+xml"])
+    return text, pictures
+
+
+def words_of(picture):
+    return re.findall(r"<text[^>]*>([^<]*)</text>", picture)
+
+
+def same(found, expected, tolerance):
+    """Whether the words are the same, numbers up to the tolerance."""
+    found, expected = found.split(), expected.split()
+    return len(found) == len(expected) and all(
+        a == b or (re.fullmatch(r"\d*\.\d+", a) and re.fullmatch(r"\d*\.\d+", b) and
+                   abs(float(a) - float(b)) <= tolerance) for a, b in zip(found, expected))
+
+
+def section_of(page, name):
+    return re.search(rf"^## \[[^]]*\]\(notebooks/{name}\.ipynb\).*?(?=^## |\Z)", page, flags=re.M | re.S)
+
+
+@pytest.mark.filterwarnings("default")  # of Jupyter's own modules
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook(name, kernel):
+    book = executed(name, kernel)
+    text, pictures = shown(book, "gallery")
+    assert text or pictures
+    section = section_of(PAGE.read_text(), name)
+    assert section, f"docs/gallery.md has no section of {name}"
+    if name == "search_engine" and not (
+            pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "")) / "text" / "cranfield").is_dir():
+        pytest.skip("executed on the drawn collection; the page shows real data: RULERANK_TEST_DATA has no text/cranfield")
+    block, picture = re.search(r"```output\n(.*?)```", section[0], flags=re.S), DOCS / "notebooks" / f"{name}.svg"
+    if os.environ.get("RULERANK_UPDATE_GALLERY"):
+        if block:
+            PAGE.write_text(PAGE.read_text().replace(
+                section[0], section[0][:block.start(1)] + text + section[0][block.end(1):]))
+        if pictures:
+            picture.write_text(re.sub(r"\s*<metadata>.*?</metadata>", "", pictures[0], flags=re.S))
+        return
+    if text:
+        assert same(block[1], text, TOLERANCE.get(name, 0)), text
+    for one in pictures:
+        assert f"notebooks/{name}.svg" in section[0]
+        assert words_of(one) == words_of(picture.read_text())
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_search_engine_without_real_data(kernel):
+    """The collection that ships has the same notebook run."""
+    folder = {name: value for name, value in kernel.items() if name != "RULERANK_TEST_DATA"}
+    text, _ = shown(executed("search_engine", folder), "gallery")
+    assert re.search(r"^BM25( +\d\.\d+){4}$", text, flags=re.M), text
+
+
+def test_within_a_minute():
+    if set(spent) != set(NAMES):
+        pytest.skip(f"not all notebooks were executed: {', '.join(sorted(set(NAMES) - set(spent)))} not")
+    assert all(value > 0.5 for value in spent.values()), spent  # kernels are counted
+    assert sum(spent.values()) <= TOGETHER, spent
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_notebooks_are_kept_without_outputs(name):
+    nbformat = pytest.importorskip("nbformat", exc_type=ImportError)
+    book = nbformat.read(DOCS / "notebooks" / f"{name}.ipynb", as_version=4)
+    assert book.cells[0].cell_type == "markdown" and book.cells[0].source.startswith("# ")
+    for cell in book.cells:
+        if cell.cell_type == "code":
+            assert not cell.outputs and cell.execution_count is None
+            assert set(cell.metadata) <= {"tags"}
+
+
+def test_the_page_shows_every_notebook():
+    page = PAGE.read_text()
+    assert sorted(re.findall(r"^## \[[^]]*\]\(notebooks/(\w+)\.ipynb\)", page, flags=re.M)) == NAMES
+    for name in NAMES:
+        assert re.search(r"```output|\.svg\)", section_of(page, name)[0])

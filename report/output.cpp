@@ -1,0 +1,117 @@
+#include "core/error.hpp"
+#include "report/document.hpp"
+
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include <boost/process/child.hpp>
+#include <boost/process/env.hpp>
+#include <boost/process/io.hpp>
+#include <boost/process/search_path.hpp>
+#include <fmt/format.h>
+
+// Documents as files. Figures in PDF are made of the SVG ones by librsvg's program.
+namespace rulerank::report {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace process = boost::process;
+
+template <class Form, std::size_t N>
+Form named(std::array<std::pair<std::string_view, Form>, N> const& forms, std::string_view what,
+           std::string_view name) {
+  std::string known;
+  for (auto const& [word, form] : forms) {
+    if (word == name) return form;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", word);
+  }
+  throw usage_error(fmt::format("{}: found '{}', expected one of {}", what, name, known));
+}
+
+/// The options, if one document can be written so.
+output_options checked(output_options options) {
+  bool const text = options.form != document_form::html;
+  if (text && options.path == "-")
+    throw usage_error(fmt::format("format {} needs out, a file: its figures are files beside it",
+                                  options.form == document_form::markdown ? "markdown" : "latex"));
+  if (!text && options.figures == figure_form::pdf)
+    throw usage_error(
+        "figures pdf: a page holds its figures itself, expected format markdown or latex");
+  return options;
+}
+
+std::string converter_for(figure_form figures) {
+  if (figures != figure_form::pdf) return {};
+  std::string const found = process::search_path("rsvg-convert").string();
+  if (found.empty())
+    throw output_error(
+        "figures pdf needs the program rsvg-convert (Debian: librsvg2-bin), which is not there");
+  return found;
+}
+
+/// The same bytes at each call, whatever the time is.
+std::string pdf_of(std::string const& converter, std::string const& svg) {
+  process::environment environment = boost::this_process::environment();
+  if (environment.count("SOURCE_DATE_EPOCH") == 0) environment["SOURCE_DATE_EPOCH"] = "0";
+  process::ipstream said;
+  std::string bytes;
+  int status = -1;
+  try {
+    process::child run(converter, "--format", "pdf", svg, environment,
+                       process::std_in<process::null, process::std_out> said,
+                       process::std_err > process::null);
+    bytes.assign(std::istreambuf_iterator<char>(said), {});
+    run.wait();
+    status = run.exit_code();
+  } catch (process::process_error const& e) {
+    throw output_error(fmt::format("{}: {}", converter, e.what()));
+  }
+  if (status != 0 || !bytes.starts_with("%PDF"))
+    throw output_error(
+        fmt::format("{}: {} made no PDF of it, exit status {}", svg, converter, status));
+  return bytes;
+}
+
+}  // namespace
+
+figure_form figure_form_from(std::string_view name) {
+  return named(std::array{std::pair{std::string_view("svg"), figure_form::svg},
+                          std::pair{std::string_view("pdf"), figure_form::pdf}},
+               "figures", name);
+}
+
+document_form document_form_from(std::string_view name) {
+  return named(std::array{std::pair{std::string_view("html"), document_form::html},
+                          std::pair{std::string_view("markdown"), document_form::markdown},
+                          std::pair{std::string_view("latex"), document_form::latex}},
+               "format", name);
+}
+
+document_output::document_output(output_options options)
+    : options_(checked(std::move(options))),
+      converter_(converter_for(options_.figures)),
+      out_(options_.path) {}
+
+void document_output::write(context const& ctx, document const& of) {
+  if (options_.form == document_form::html) {
+    out_.write(to_html(of));
+  } else {
+    fs::path const folder = fs::path(options_.path).replace_extension().string() + "-figures";
+    auto const made_by = options_.form == document_form::markdown ? to_markdown : to_latex;
+    text_with_figures const made = made_by(of, folder.filename().string(), options_.figures);
+    if (!made.figures.empty()) make_folders(folder.string());
+    for (figure const& one : made.figures) {
+      ctx.check_stop();
+      std::string const svg = (folder / one.name).replace_extension(".svg").string();
+      write_file(svg, one.svg);
+      if (!converter_.empty()) write_file((folder / one.name).string(), pdf_of(converter_, svg));
+    }
+    out_.write(made.text);
+  }
+  out_.commit();
+}
+
+}  // namespace rulerank::report
