@@ -7,6 +7,7 @@
 #include "apps/shared/session.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "bitmaps/bit_kernels.hpp"
+#include "cluster/communicator.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
@@ -40,23 +41,28 @@ int fail(int code, std::string_view message) noexcept {
   return code;
 }
 
-/// Turns SIGINT and SIGTERM into a stop request. The signals are blocked in every thread and
-/// awaited in one, so that the request is made in ordinary code. The process ends within a second
-/// even where the work does not look at its stop token, and at once on a second signal: an output
-/// file is in its place whole or not there at all, whenever the process ends.
-void stop_on_signal(session& owner) {
+/// The signals that stop the program, blocked in this thread and all that it starts.
+sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  auto const wait_and_stop = [&owner, signals] {
+  return signals;
+}
+
+/// Turns SIGINT and SIGTERM into a stop request. The signals are blocked in every thread and
+/// awaited in one, so that the request is made in ordinary code. The process ends within a second
+/// even where the work does not look at its stop token, and at once on a second signal: an output
+/// file is in its place whole or not there at all, whenever the process ends.
+void stop_on_signal(sigset_t signals, session& owner, bool is_first) {
+  auto const wait_and_stop = [&owner, signals, is_first] {
     int received = 0;
     sigwait(&signals, &received);
     owner.request_stop();
     timespec const patience{0, 800'000'000};
     sigtimedwait(&signals, nullptr, &patience);
-    fail(interrupted_code, "interrupted");
+    if (is_first) fail(interrupted_code, "interrupted");
     ::_exit(interrupted_code);
   };
   try {
@@ -75,10 +81,10 @@ void occupy_standard_descriptors() {
 }
 
 /// What --help and --version print is a result like any other: one that is not written is an error.
-int show(CLI::App const& program, CLI::Success const& what) {
+int show(CLI::App const& program, session const& owner, CLI::Success const& what) {
   std::ostringstream text;
   int const code = program.exit(what, text);
-  write_file("-", text.str());
+  write_file(owner.destination("-"), text.str());
   return code;
 }
 
@@ -92,7 +98,7 @@ int obey(CLI::App& program, session& owner, int argc, char** argv) {
     program.parse(std::move(line));
     return owner.exit_code();
   } catch (CLI::Success const& help_or_version) {
-    return show(program, help_or_version);
+    return show(program, owner, help_or_version);
   } catch (CLI::ParseError const&) {
     expect_known_words(program);  // a word that is not known explains what else is wrong
     throw;
@@ -100,9 +106,10 @@ int obey(CLI::App& program, session& owner, int argc, char** argv) {
 }
 
 std::string version_text() {
-  return fmt::format("rulerank {}\ncommit {}\ncompiler {}\nbuild {}\nCUDA {}\ninstruction set {}",
-                     version, commit(), compiler, build_type,
-                     *cuda_compiler ? cuda_compiler : "none", bitmaps::instruction_set());
+  return fmt::format(
+      "rulerank {}\ncommit {}\ncompiler {}\nbuild {}\nCUDA {}\nMPI {}\ninstruction set {}", version,
+      commit(), compiler, build_type, *cuda_compiler ? cuda_compiler : "none", cluster::mpi_name(),
+      bitmaps::instruction_set());
 }
 
 /// What was wrong with the line, and the verb whose --help explains it.
@@ -135,36 +142,66 @@ void add_verbs(CLI::App& program, session& owner) {
     }
 }
 
+/// What is being caught, as an exit code and a message.
+cluster::failure failure_of(CLI::App const& program) {
+  try {
+    throw;
+  } catch (CLI::ParseError const& e) {
+    return {2, usage_message(program, words_of(e))};
+  } catch (interrupted const&) {
+    return {interrupted_code, "interrupted"};
+  } catch (usage_error const& e) {
+    return {2, usage_message(program, e.what())};
+  } catch (error const& e) {
+    return {3, e.what()};
+  } catch (device_error const& e) {
+    return {4, e.what()};
+  } catch (std::bad_alloc const&) {
+    return {1, "out of memory"};
+  } catch (std::exception const& e) {
+    return {1, e.what()};
+  }
+}
+
+/// The program on one rank. Whichever of them fails, all end with the same exit code, and the first
+/// one says why.
+int run_rank(CLI::App& program, cluster::communicator const& ranks, sigset_t signals, int argc,
+             char** argv) {
+  auto const fail_all = [&](cluster::failure const& agreed) {
+    return ranks.is_first() ? fail(agreed.code, agreed.message) : agreed.code;
+  };
+  try {
+    // Leaked on purpose: the signal thread may look at it until the process ends.
+    session& owner = *new session(std::vector<std::string>(argv, argv + argc), ranks);
+    stop_on_signal(signals, owner, ranks.is_first());
+    program.set_version_flag(
+        "-V,--version", [] { return version_text(); },
+        "Version, commit, compiler, CUDA, MPI and instruction set");
+    program.require_subcommand(1);
+    program.formatter(std::make_shared<help_formatter>());
+    add_verbs(program, owner);
+    int const code = obey(program, owner, argc, argv);
+    ranks.meet();
+    return code;
+  } catch (cluster::job_failed const& e) {
+    return fail_all(e.agreed());
+  } catch (...) {
+    return fail_all(ranks.fail(failure_of(program)));
+  }
+}
+
 int run(int argc, char** argv) {
   occupy_standard_descriptors();
   // A file that may not grow further is an error where it is written, as a full disk is.
   ::signal(SIGXFSZ, SIG_IGN);
+  sigset_t const signals = block_signals();  // before MPI starts threads
   CLI::App program{"Learning to rank and active learning with association rules", "rulerank"};
   try {
-    // Leaked on purpose: the signal thread may look at it until the process ends.
-    session& owner = *new session(std::vector<std::string>(argv, argv + argc));
-    stop_on_signal(owner);
-    program.set_version_flag(
-        "-V,--version", [] { return version_text(); },
-        "Version, commit, compiler, CUDA and instruction set");
-    program.require_subcommand(1);
-    program.formatter(std::make_shared<help_formatter>());
-    add_verbs(program, owner);
-    return obey(program, owner, argc, argv);
-  } catch (CLI::ParseError const& e) {
-    return fail(2, usage_message(program, words_of(e)));
-  } catch (interrupted const&) {
-    return fail(interrupted_code, "interrupted");
-  } catch (usage_error const& e) {
-    return fail(2, usage_message(program, e.what()));
-  } catch (error const& e) {
-    return fail(3, e.what());
-  } catch (device_error const& e) {
-    return fail(4, e.what());
-  } catch (std::bad_alloc const&) {
-    return fail(1, "out of memory");
-  } catch (std::exception const& e) {
-    return fail(1, e.what());
+    cluster::communicator const ranks;
+    return run_rank(program, ranks, signals, argc, argv);
+  } catch (...) {  // it is no rank, and has none to tell
+    cluster::failure const own = failure_of(program);
+    return fail(own.code, own.message);
   }
 }
 

@@ -10,6 +10,8 @@ option(RULERANK_TESTS "Build the tests" ${of_program})
 option(RULERANK_BENCH "Build the benchmarks" ${of_program})
 set(RULERANK_CUDA AUTO CACHE STRING "Build the CUDA code: AUTO (when nvcc is there), ON or OFF")
 set_property(CACHE RULERANK_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(RULERANK_MPI AUTO CACHE STRING "Run over MPI ranks: AUTO (when MPI is there), ON or OFF")
+set_property(CACHE RULERANK_MPI PROPERTY STRINGS AUTO ON OFF)
 set(RULERANK_SANITIZE "" CACHE STRING "Sanitizers of the whole build: address,undefined or thread")
 option(RULERANK_WERROR "Warnings are errors" OFF)
 

@@ -94,13 +94,20 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
   program.add_subcommand(made);
   verb_app* const verb = made.get();  // the program owns it
   verb->footer(example);
-  verb->callback([body = std::move(body), &owner] {
+  verb->callback([body = std::move(body), &owner, verb] {
     owner.start();
+    if (!verb->over_ranks) owner.expect_one_process(verb->get_name());
     body();
     owner.finish();
   });
   add_common_options(*verb, owner.run);
   return verb;
+}
+
+void runs_over_ranks(CLI::App& verb) {
+  app_of(verb).over_ranks = true;
+  verb.footer(verb.get_footer() +
+              "\nThe same bytes from several processes: mpirun -n N rulerank VERB ...");
 }
 
 void renamed_option(CLI::App& verb, std::string const& before, CLI::Option const* now) {

@@ -33,6 +33,7 @@ class verb_app final : public CLI::App {
       : CLI::App(description, name, &above) {}
 
   std::map<std::string, value_words> values;   ///< by the option's name
+  bool over_ranks = false;                     ///< `runs_over_ranks`
   std::map<std::string, std::string> renamed;  ///< options of earlier versions: "--old" to "--new"
 };
 
@@ -42,6 +43,9 @@ class verb_app final : public CLI::App {
 CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
                    std::string const& description, std::string const& example,
                    std::function<void()> body);
+
+/// Says of a verb that it shares out its work over MPI ranks; others refuse to be one of several.
+void runs_over_ranks(CLI::App& verb);
 
 /// Takes the option's name of the version before, unseen, with a note on standard error.
 void renamed_option(CLI::App& verb, std::string const& before, CLI::Option const* now);

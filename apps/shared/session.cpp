@@ -4,18 +4,24 @@
 #include "apps/shared/device_option.hpp"
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/manifest.hpp"
+#include "cluster/agreement.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
+#include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
+#include "core/version.hpp"
 #include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,7 +45,12 @@ bool same_stream(std::string const& a, std::string const& b) {
 }  // namespace
 
 struct session::state {
+  state(std::vector<std::string> line, cluster::communicator const& of_job)
+      : command(std::move(line)), ranks(of_job) {}
+
   std::vector<std::string> command;
+  cluster::communicator const& ranks;
+  std::set<std::string> agreed;  // inputs that are the same on all ranks
   stopwatch watch;
   std::optional<context> ctx;
   std::stop_source stop;
@@ -74,8 +85,8 @@ void end_on_unreadable_input(int) {
 
 }  // namespace
 
-session::session(std::vector<std::string> command) : state_(std::make_unique<state>()) {
-  state_->command = std::move(command);
+session::session(std::vector<std::string> command, cluster::communicator const& ranks)
+    : state_(std::make_unique<state>(std::move(command), ranks)) {
   inputs_of_the_run = &state_->inputs;
   ::signal(SIGBUS, end_on_unreadable_input);
 }
@@ -85,8 +96,44 @@ session::~session() {
 }
 
 void session::start() {
+  cluster::communicator const& ranks = state_->ranks;
+  if (ranks.size() > 1) {
+    cluster::expect_same(ranks, "version", fmt::format("{}, commit {}", version, commit()));
+    auto const words = std::span(state_->command).subspan(1);  // behind the program's path
+    cluster::expect_same(ranks, "command line", fmt::format("{}", fmt::join(words, " ")));
+    note("ranks", ranks.size());
+  }
+  if (!ranks.is_first()) {
+    run.quiet = true;
+    run.json = false;
+  }
   for (std::string const& message : state_->at_start) say(message);
-  if (!run.manifest.empty()) state_->manifest.emplace(run.manifest);
+  if (!run.manifest.empty() && ranks.is_first()) state_->manifest.emplace(run.manifest);
+}
+
+cluster::communicator const& session::ranks() {
+  if (state_->ranks.size() == 1) return state_->ranks;
+  for (auto const& [path, then] : state_->inputs) {
+    if (!state_->agreed.insert(path).second) continue;
+    // A folder's files are named as inputs too, or read by all alike.
+    if (std::error_code gone; std::filesystem::is_regular_file(path, gone))
+      cluster::expect_same(state_->ranks, "SHA-256 of " + path, sha256_of_file(path));
+  }
+  return state_->ranks;
+}
+
+void session::expect_one_process(std::string_view what) const {
+  if (state_->ranks.size() > 1)
+    throw usage_error(fmt::format("{} does not run over MPI ranks: found {}, expected one process",
+                                  what, state_->ranks.size()));
+}
+
+std::string session::destination(std::string const& path) const {
+  return path.empty() || state_->ranks.is_first() ? path : "/dev/null";
+}
+
+void session::meet() const {
+  state_->ranks.meet();
 }
 
 void session::request_stop() {
@@ -127,6 +174,9 @@ void session::choose_device(runs_on engine, double thread_seconds, double gpu_se
 
 std::string const& session::input(std::string const& path) {
   if (path.empty()) return path;
+  std::error_code gone;
+  if (path == "-" || std::filesystem::is_fifo(path, gone))
+    expect_one_process(path == "-" ? "standard input" : path);
   state_->inputs.try_emplace(path, path == "-" ? file_state{} : file_state_of(path));
   for (named_output const& output : state_->outputs) expect_apart({{"", path}}, {output});
   if (state_->outputs.empty()) expect_apart({{"", path}}, {{"--manifest", run.manifest}});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cluster/communicator.hpp"
 #include "core/context.hpp"
 #include "core/engine_registry.hpp"
 #include "core/output_file.hpp"
@@ -31,7 +32,8 @@ struct run_options {
 /// is `request_stop`, `warn` and `say`; the rest is for the thread that runs the verb.
 class session {
  public:
-  explicit session(std::vector<std::string> command);
+  /// `ranks` outlives the session.
+  session(std::vector<std::string> command, cluster::communicator const& ranks);
   ~session();
   session(session const&) = delete;
   session& operator=(session const&) = delete;
@@ -74,6 +76,16 @@ class session {
   /// Makes the folder that the verb writes its results to and keeps other runs out of it. Throws
   /// `output_error` where another one writes there.
   folder_lock hold(std::string const& folder) const;
+  /// The ranks over which the verb shares out work. All call it together; inputs that were named
+  /// since the last call are compared first, and `usage_error` names one that is another on a rank.
+  cluster::communicator const& ranks();
+  /// Throws `usage_error` where there are several MPI ranks. `what`: does not run over ranks.
+  void expect_one_process(std::string_view what) const;
+  /// Where an output goes: to its path from the first rank, to /dev/null from the others.
+  std::string destination(std::string const& path) const;
+  /// Waits until every rank has done its work: before outputs are put in their places.
+  void meet() const;
+
   /// Whether --json has standard output to itself: none of the outputs goes there.
   bool prints_json() const;
 
@@ -112,7 +124,9 @@ class session {
   nlohmann::ordered_json manifest();
 
   /// add_verb calls these around a verb's body: the first opens the file of --manifest, so that
-  /// one which cannot be written fails at once, the second writes it.
+  /// one which cannot be written fails at once, the second writes it. Of several MPI ranks the
+  /// first alone has a manifest and messages; `start` throws `usage_error` where version or command
+  /// line differ among them.
   void start();
   void finish();
 

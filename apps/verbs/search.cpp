@@ -5,6 +5,7 @@
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
@@ -163,17 +164,25 @@ struct search_output {
   neighbour_files neighbours;
   std::optional<class_votes> votes;
 
-  explicit search_output(search_text_arguments const& arguments)
-      : neighbours(arguments.out, arguments.run, arguments.tag) {
-    if (!arguments.votes.empty()) votes.emplace(arguments.votes, arguments.classes);
+  search_output(session const& owner, search_text_arguments const& arguments)
+      : neighbours(owner.destination(arguments.out), owner.destination(arguments.run),
+                   arguments.tag) {
+    if (!arguments.votes.empty())
+      votes.emplace(arguments.votes, owner.destination(arguments.classes));
   }
-  void commit() {
+  void commit(session const& owner) {
     neighbours.flush();
     if (votes) votes->flush();
+    owner.meet();
     neighbours.commit();
     if (votes) votes->commit();
   }
 };
+
+/// The rows of a part; a view.
+knn::sparse_rows rows_of(knn::sparse_rows const& all, cluster::part some) {
+  return {all.begin.subspan(some.begin, some.size() + 1), all.term, all.weight, all.terms};
+}
 
 /// Reads the queries, searches batch after batch and writes; the number of queries.
 std::size_t search_queries(session& owner, search_text_arguments const& arguments,
@@ -193,7 +202,9 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
     expect_weights(rows, queries, arguments.queries);
     knn::neighbours const found = [&] {
       auto const timer = owner.stage("nearest");
-      return searcher.search(owner.ctx(), rows);
+      return cluster::search(owner.ranks(), rows.size(), [&](cluster::part some) {
+        return searcher.search(owner.ctx(), rows_of(rows, some));
+      });
     }();
     for (std::size_t q = 0; q < queries.size(); ++q)
       out.neighbours.write(queries[q].id, q, found, index.ids());
@@ -230,11 +241,13 @@ knn::sparse_search_options search_options_of(search_text_arguments const& argume
 
 void search_text(session& owner, search_text_arguments const& arguments, CLI::App const& verb) {
   check_usage(arguments, verb);
+  if (!arguments.collection.empty() && !arguments.index.empty())
+    owner.expect_one_process("--collection beside --index");
   name_files(owner, arguments);
   auto const reading = arguments.text.options(owner);
   knn::sparse_search_options options = search_options_of(arguments);
   std::optional<search_output> out;
-  if (!arguments.queries.empty()) out.emplace(arguments);
+  if (!arguments.queries.empty()) out.emplace(owner, arguments);
   knn::text_index const index = prepare(owner, arguments);
   options.metric = text_arguments::metric_from(arguments.metric, index.options().metric);
   warn_without_terms(owner, index);
@@ -256,7 +269,7 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
     correction_report corrections;
     summary["queries"] = search_queries(owner, arguments, index, *searcher, reading.format,
                                         reading.reading, *out, corrections);
-    out->commit();
+    out->commit(owner);
     if (arguments.correct) {
       corrections.finish(owner);
       summary["corrections"] = corrections.list();
@@ -286,6 +299,7 @@ void add_text(CLI::App& search, session& owner) {
                [arguments, &owner, &search] {
                  search_text(owner, *arguments, *search.get_subcommand("text"));
                });
+  runs_over_ranks(*verb);
   path_option(
       *verb, "--collection", arguments->collection,
       "Documents: TSV, JSON lines, TREC's or SMART's form, a folder, or with --collection-format "

@@ -2,6 +2,7 @@
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/memory_gate.hpp"
 #include "core/output_file.hpp"
@@ -379,6 +380,7 @@ class dense_output {
   void commit(session& owner) {
     lines_.flush();
     if (votes_) votes_->flush();
+    owner.meet();
     std::size_t const k = arguments_.k;
     if (is_matrix_name(arguments_.out))
       datasets::write_vectors(owner.ctx(), arguments_.out, datasets::vectors(std::move(rows_), k));
@@ -427,6 +429,7 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
                     knn::dense_filter const& filter, dense_output& out,
                     knn::dense_search_work& work) {
   auto const timer = owner.stage("search");
+  cluster::communicator const& ranks = owner.ranks();
   // There are no more neighbours than rows.
   std::size_t const k = std::clamp<std::size_t>(index.size(), 1, arguments.k);
   // As many queries as have neighbours for some 400 MB.
@@ -435,11 +438,20 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
   for (std::size_t first = 0; first < queries.size(); first += together) {
     auto const some = queries.rows(first, std::min(together, queries.size() - first));
     if (arguments.radius)
-      out.add_range(first, index.search_range(owner.ctx(), some, *arguments.radius, filter, &work));
+      out.add_range(first, cluster::search_range(ranks, some.size(), [&](cluster::part part) {
+                      return index.search_range(owner.ctx(), some.rows(part.begin, part.size()),
+                                                *arguments.radius, filter, &work);
+                    }));
     else
-      out.add(first, index.search(owner.ctx(), some, k, filter, &work));
+      out.add(first, cluster::search(ranks, some.size(), [&](cluster::part part) {
+                return index.search(owner.ctx(), some.rows(part.begin, part.size()), k, filter,
+                                    &work);
+              }));
     owner.ctx().report("search", first + some.size(), queries.size());
   }
+  for (std::uint64_t* const count :
+       {&work.recomputed, &work.widened, &work.by_minima, &work.by_sorting})
+    *count = cluster::sum(ranks, *count);
 }
 
 /// Searches for the neighbours of all queries and writes them.
@@ -510,9 +522,15 @@ knn::dense_index prepare(session& owner, search_dense_arguments const& arguments
   return made;
 }
 
-void search_dense(session& owner, search_dense_arguments const& arguments, CLI::App const& verb) {
+void search_dense(session& owner, search_dense_arguments arguments, CLI::App const& verb) {
   check_usage(arguments, verb);
+  if (!arguments.collection.empty() && !arguments.index.empty())
+    owner.expect_one_process("--collection beside --index");
   name_files(owner, arguments);
+  // What has the form that its name says is written by the first rank alone.
+  if (owner.destination(arguments.out) != arguments.out) arguments.values.clear();
+  for (std::string* const path : {&arguments.out, &arguments.run, &arguments.classes})
+    *path = owner.destination(*path);
   datasets::vectors queries;
   if (!arguments.queries.empty()) {
     auto const timer = owner.stage("read");
@@ -552,6 +570,7 @@ void add_search_dense(CLI::App& search, session& owner) {
       [arguments, &owner, &search] {
         search_dense(owner, *arguments, *search.get_subcommand("dense"));
       });
+  runs_over_ranks(*verb);
   path_option(*verb, "--collection", arguments->collection,
               "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx")
       ->type_name("FILE");

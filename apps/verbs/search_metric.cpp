@@ -3,6 +3,7 @@
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
@@ -286,8 +287,8 @@ knn::schedule_work search_batches(session& owner, search_metric_arguments const&
   /// Some of the queries.
   class batch final : public knn::metric_queries {
    public:
-    batch(knn::metric_queries const& all, std::size_t first)
-        : all_(all), first_(first), count_(std::min(queries_together, all.size() - first)) {}
+    batch(knn::metric_queries const& all, std::size_t first, std::size_t count)
+        : all_(all), first_(first), count_(count) {}
     std::size_t size() const noexcept override { return count_; }
     std::unique_ptr<knn::distances_from> from(std::size_t query) const override {
       return all_.from(first_ + query);
@@ -302,19 +303,30 @@ knn::schedule_work search_batches(session& owner, search_metric_arguments const&
     std::size_t first_, count_;
   };
   auto const timer = owner.stage("search");
+  cluster::communicator const& ranks = owner.ranks();
   knn::schedule_work work;
   knn::schedule_options const options{knn::metric_schedule_from(arguments.schedule)};
   std::size_t const k = std::min(arguments.k, std::max<std::size_t>(index.size(), 1));
   for (std::size_t first = 0; first < all.size(); first += queries_together) {
-    batch const some(all, first);
+    std::size_t const count = std::min(queries_together, all.size() - first);
     if (arguments.radius) {
-      out.write(first, index.search_range(owner.ctx(), some, *arguments.radius, options, work));
+      out.write(first, cluster::search_range(ranks, count, [&](cluster::part some) {
+                  return index.search_range(owner.ctx(),
+                                            batch(all, first + some.begin, some.size()),
+                                            *arguments.radius, options, work);
+                }));
     } else {
-      auto const found = index.search(owner.ctx(), some, k, options, work);
-      for (std::size_t q = 0; q < some.size(); ++q) out.write(std::to_string(first + q), q, found);
+      auto const found = cluster::search(ranks, count, [&](cluster::part some) {
+        return index.search(owner.ctx(), batch(all, first + some.begin, some.size()), k, options,
+                            work);
+      });
+      for (std::size_t q = 0; q < count; ++q) out.write(std::to_string(first + q), q, found);
     }
-    owner.ctx().report("search", first + some.size(), all.size());
+    owner.ctx().report("search", first + count, all.size());
   }
+  work.evaluations = cluster::join(ranks, work.evaluations);
+  for (std::uint64_t* const count : {&work.supersteps, &work.messages})
+    *count = cluster::sum(ranks, *count);
   return work;
 }
 
@@ -341,6 +353,7 @@ void describe(knn::schedule_work const& work, search_metric_arguments const& arg
 knn::metric_gpu_work search_on_gpus(session& owner, search_metric_arguments const& arguments,
                                     knn::metric_gpu_index const& index, objects_read const& objects,
                                     std::size_t queries, neighbour_files& out) {
+  owner.expect_one_process("search metric on GPUs");
   auto const timer = owner.stage("search");
   knn::metric_gpu_work work;
   std::size_t const k = std::min(arguments.k, std::max<std::size_t>(index.size(), 1));
@@ -393,9 +406,13 @@ void search_all(session& owner, search_metric_arguments const& arguments,
 
 void search_metric(session& owner, search_metric_arguments const& arguments, CLI::App const& verb) {
   check_usage(arguments, verb);
+  if (!arguments.collection.empty() && !arguments.index.empty())
+    owner.expect_one_process("--collection beside --index");
+  if (arguments.split > 1) owner.expect_one_process("--split");
   name_files(owner, arguments);
   std::optional<neighbour_files> out;
-  if (!arguments.queries.empty()) out.emplace(arguments.out, arguments.run, arguments.tag);
+  if (!arguments.queries.empty())
+    out.emplace(owner.destination(arguments.out), owner.destination(arguments.run), arguments.tag);
   nlohmann::ordered_json summary = nlohmann::ordered_json::object();
   objects_read objects;
   std::unique_ptr<knn::metric_queries> queries;
@@ -416,6 +433,7 @@ void search_metric(session& owner, search_metric_arguments const& arguments, CLI
       summary["k"] = std::min(arguments.k, index.size());
     search_all(owner, arguments, index, objects, *queries, *out, summary);
     out->flush();
+    owner.meet();
     out->commit();
     if (arguments.out != "-")
       owner.say(fmt::format("searched {} in {}, neighbours in {}",
@@ -439,6 +457,7 @@ void add_search_metric(CLI::App& search, session& owner) {
       [arguments, &owner, &search] {
         search_metric(owner, *arguments, *search.get_subcommand("metric"));
       });
+  runs_over_ranks(*verb);
   path_option(*verb, "--collection", arguments->collection,
               "Vectors: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx; with --metric edit "
               "words, one a line")

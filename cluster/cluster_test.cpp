@@ -1,0 +1,82 @@
+#include "cluster/agreement.hpp"
+#include "cluster/split.hpp"
+#include "core/error.hpp"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::cluster {
+namespace {
+
+using texts = std::vector<std::string>;
+
+TEST(Agreement, NamesTheLowestRankThatFailed) {
+  failure const agreed =
+      agreed_failure({"", text_of({3, "bad line"}), text_of({130, "interrupted"})});
+  EXPECT_EQ(agreed.code, 3);
+  EXPECT_EQ(agreed.message, "rank 1: bad line");
+  EXPECT_EQ(agreed_failure({"", text_of({130, "interrupted"})}).code, 130);
+}
+
+TEST(Agreement, SaysOnceWhatAllRanksSay) {
+  std::string const same = text_of({2, "no such option"});
+  EXPECT_EQ(agreed_failure({same, same, same}).message, "no such option");
+  EXPECT_EQ(agreed_failure({same}).message, "no such option");
+}
+
+TEST(Agreement, RefusesAnotherVersion) {
+  expect_same("version", texts{"1", "1", "1"});
+  try {
+    expect_same("version", texts{"1", "1", "2"});
+    FAIL() << "took another version";
+  } catch (usage_error const& e) {
+    EXPECT_STREQ(e.what(),
+                 "version: found '2' on rank 2 and '1' on rank 0, expected the same on all ranks");
+  }
+}
+
+TEST(Split, PartsCoverAllOnceAndDifferByOne) {
+  for (std::size_t const count : {0, 1, 4, 5, 63, 64, 1000})
+    for (int const size : {1, 2, 3, 5, 16, 100}) {
+      std::size_t next = 0;
+      for (int r = 0; r < size; ++r) {
+        part const some = part_of(count, r, size);
+        EXPECT_EQ(some.begin, next);
+        EXPECT_LE(some.size() - count / static_cast<std::size_t>(size), 1U);
+        next = some.end;
+      }
+      EXPECT_EQ(next, count);
+    }
+}
+
+TEST(Split, QueriesStayWholeAndShareOutDocuments) {
+  // Of 100 documents the second query has 90.
+  std::vector<datasets::query_group> const queries{
+      {"1", 0, 4}, {"2", 4, 94}, {"3", 94, 95}, {"4", 95, 100}};
+  for (int const size : {1, 2, 3, 5, 16}) {
+    std::size_t next = 0;
+    for (int r = 0; r < size; ++r) {
+      part const some = part_of(queries, r, size);
+      EXPECT_EQ(some.begin, next);
+      next = some.end;
+    }
+    EXPECT_EQ(next, queries.size());
+  }
+  EXPECT_EQ(part_of(queries, 0, 2).size(), 2U);
+  EXPECT_EQ(part_of(std::vector<datasets::query_group>{}, 0, 2).size(), 0U);
+}
+
+TEST(Communicator, IsAloneWhereNoneLaunchedIt) {
+  for (char const* const name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"})
+    if (std::getenv(name) != nullptr) GTEST_SKIP() << name << " is set";
+  communicator const ranks;
+  EXPECT_EQ(ranks.size(), 1);
+  EXPECT_TRUE(ranks.is_first());
+  EXPECT_EQ(ranks.gather("bytes"), texts{"bytes"});
+  EXPECT_EQ(sum(ranks, 7), 7U);
+  EXPECT_EQ(ranks.fail({3, "bad line"}).message, "bad line");
+}
+
+}  // namespace
+}  // namespace rulerank::cluster

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Threads: one thread of a process, the one that made the communicator, uses it.
+namespace rulerank::cluster {
+
+/// What ends a job: the program's exit code and the message.
+struct failure {
+  int code = 1;
+  std::string message;
+};
+
+/// Another rank has failed, and all ranks agree on what it said.
+class job_failed : public std::exception {
+ public:
+  explicit job_failed(failure agreed) : agreed_(std::move(agreed)) {}
+  failure const& agreed() const noexcept { return agreed_; }
+  char const* what() const noexcept override { return agreed_.message.c_str(); }
+
+ private:
+  failure agreed_;
+};
+
+/// The processes that mpirun, or another launcher of MPI, started together. A process that none
+/// started is the one rank of a job of its own, and MPI is not begun.
+///
+/// Every rank runs the same program on the same inputs, and meets the others in the same calls of
+/// `gather` in the same order. A rank that cannot go on calls `fail` in place of its next `gather`,
+/// so that no rank waits for one that has failed. One that dies is its launcher's to report: mpirun
+/// ends the job.
+class communicator {
+ public:
+  /// Throws `usage_error` where the process is one of several ranks and the build has no MPI.
+  communicator();
+  ~communicator();  // NOLINT(performance-trivially-destructible): with MPI it ends MPI
+  communicator(communicator const&) = delete;
+  communicator& operator=(communicator const&) = delete;
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  /// The rank that writes outputs and messages.
+  bool is_first() const noexcept { return rank_ == 0; }
+
+  /// The bytes that each rank gives, by rank, on every rank. Throws `job_failed` on all ranks where
+  /// one failed.
+  std::vector<std::string> gather(std::string_view mine) const;
+  /// Waits until all ranks are here. Throws as `gather` does.
+  void meet() const { gather({}); }
+  /// For the rank that failed. What all ranks agree on: the failure of the lowest rank that failed,
+  /// its number before the message unless all ranks failed alike. To be called once; nothing may be
+  /// gathered afterwards.
+  failure fail(failure const& own) const;
+
+ private:
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+/// What the build has of MPI: the version of its interface, or "none".
+std::string mpi_name();
+
+}  // namespace rulerank::cluster

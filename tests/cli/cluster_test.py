@@ -1,0 +1,282 @@
+"""The program over MPI ranks: the bytes of one process, and failures that all ranks agree on."""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+import harness
+
+RANKS = (1, 2, 3, 5)
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
+# As root in a container, which Open MPI asks about; MPI's own memory is not ours to check for leaks.
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader",
+               "ASAN_OPTIONS": "detect_leaks=0", "OMP_NUM_THREADS": "1"}
+
+
+def letor(seed, queries, most):
+    """Queries of 1 to `most` documents: some ranks have few, some none."""
+    draw = random.Random(seed)
+    return b"".join(b"%d qid:%d 1:%d 2:%d 3:%.2f # docid = D%d-%d\n"
+                    % (draw.randrange(3), q, draw.randrange(9), draw.randrange(5), draw.random(), q, d)
+                    for q in range(queries) for d in range(draw.randint(1, most)))
+
+
+def fvecs(seed, rows):
+    draw = random.Random(seed)
+    return b"".join(struct.pack("<i8f", 8, *(draw.randrange(7) for _ in range(8))) for _ in range(rows))
+
+
+def documents(seed, count):
+    draw = random.Random(seed)
+    return "".join(f"{seed}-{d}\t{' '.join(draw.choices('red blue green warm cold wet dry old'.split(), k=5))}\n"
+                   for d in range(count)).encode()
+
+
+def words(seed, count, length=8):
+    draw = random.Random(seed)
+    return "".join("".join(draw.choices("abcd", k=draw.randint(3, length))) + "\n"
+                   for _ in range(count)).encode()
+
+
+class Cluster(harness.CommandLine):
+    def setUp(self):
+        super().setUp()
+        if shutil.which("mpirun") is None:
+            self.skipTest("needs mpirun of Open MPI")
+        self.has_mpi = b"\nMPI none\n" not in self.rulerank("--version").stdout
+
+    def needs_mpi(self):
+        if not self.has_mpi:
+            self.skipTest("needs a build with MPI")
+
+    def job(self, ranks, *line, program=None):
+        return [*MPIRUN, "-n", str(ranks), *(program or [harness.PROGRAM]), *map(str, line)]
+
+    def over_ranks(self, ranks, *line, program=None):
+        return subprocess.run(self.job(ranks, *line, program=program), cwd=self.folder, env=ENVIRONMENT,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
+
+    def expect_same_bytes(self, line, *outputs, message=True):
+        """What one process writes, from any number of ranks."""
+        for name in outputs:
+            (self.folder / name).unlink(missing_ok=True)
+        one = self.expect(0, *line)
+        expected = {name: (self.folder / name).read_bytes() for name in outputs}
+        self.assertTrue(any(expected.values()) or one.stdout)
+        for ranks in RANKS:
+            with self.subTest(line=line[:2], ranks=ranks):
+                for name in outputs:
+                    (self.folder / name).unlink()
+                done = self.over_ranks(ranks, *line)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stdout, one.stdout)
+                for name in outputs:
+                    self.assertEqual((self.folder / name).read_bytes(), expected[name], name)
+                if message:
+                    self.assertEqual(done.stderr.count(b"rulerank: "), one.stderr.count(b"rulerank: "))
+
+    def expect_failure(self, done, code, message):
+        """One message, by the first rank, and nobody's output."""
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stderr.count(b"rulerank: error: "), 1, done.stderr)
+        self.assertIn(message, done.stderr.decode())
+
+    def each_in_its_folder(self, files):
+        """A program that starts rank R in the folder rR, with files[R] as the files there."""
+        for rank, contents in enumerate(files):
+            (self.folder / f"r{rank}").mkdir()
+            for name, data in contents.items():
+                (self.folder / f"r{rank}" / name).write_bytes(data)
+        return ["sh", "-c", 'cd "r$OMPI_COMM_WORLD_RANK" && exec "$0" "$@"', harness.PROGRAM]
+
+    def outputs_left(self, name="out.txt"):
+        return [path for path in self.folder.rglob("*") if path.name == name or ".partial-" in path.name]
+
+    def test_rank(self):
+        self.needs_mpi()
+        self.file("train.txt", letor(1, 12, 12))
+        self.file("a.txt", letor(2, 11, 9))
+        self.file("b.txt", letor(3, 2, 30))  # fewer queries than ranks
+        self.expect_same_bytes(["rank", "--train", "train.txt", "--test", "a.txt", "--rule-size", 3, "--out",
+                                "a.out", "--run", "a.run"], "a.out", "a.run")
+        self.expect_same_bytes(["rank", "--train", "train.txt", "--test", "a.txt", "--test", "b.txt", "--out",
+                                "a.out", "--out", "b.out"], "a.out", "b.out")
+        self.expect(0, "fit", "--train", "train.txt", "--model", "model", "--members", "rules", "--quiet")
+        self.expect_same_bytes(["rank", "--model", "model", "--test", "b.txt"])  # to standard output
+
+    def test_rank_of_real_data(self):
+        self.needs_mpi()
+        folder = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"), "letor/OHSUMED/Fold1")
+        if not folder.is_dir():
+            self.skipTest("needs letor/OHSUMED in $RULERANK_TEST_DATA")
+        self.expect_same_bytes(["rank", "--train", folder / "vali.txt", "--test", folder / "test.txt",
+                                "--rule-size", 2, "--method", "frequency", "--out", "s", "--run", "r"], "s", "r")
+
+    def test_search_text(self):
+        self.needs_mpi()
+        self.file("docs.tsv", documents(1, 60))
+        self.file("topics.tsv", documents(2, 13))
+        for more in ([], ["--pad", "--metric", "l2"], ["--weights", "bm25"]):
+            self.expect_same_bytes(["search", "text", "--collection", "docs.tsv", "--queries", "topics.tsv",
+                                    "--k", 7, "--out", "near.txt", "--run", "near.run", *more],
+                                   "near.txt", "near.run")
+        self.expect(0, "search", "text", "--collection", "docs.tsv", "--index", "index", "--quiet")
+        self.expect_same_bytes(["search", "text", "--index", "index", "--queries", "topics.tsv"])
+
+    def test_search_dense(self):
+        self.needs_mpi()
+        self.file("base.fvecs", fvecs(1, 50))
+        self.file("asked.fvecs", fvecs(2, 12))
+        line = ["search", "dense", "--collection", "base.fvecs", "--queries", "asked.fvecs"]
+        self.expect_same_bytes([*line, "--k", 6, "--out", "near.txt", "--run", "near.run"],
+                               "near.txt", "near.run")
+        self.expect_same_bytes([*line, "--k", 60, "--out", "near.ivecs", "--values", "near.fvecs"],
+                               "near.ivecs", "near.fvecs")
+        self.expect_same_bytes([*line, "--radius", 4, "--out", "near.txt"], "near.txt")
+
+    def test_search_metric(self):
+        self.needs_mpi()
+        self.file("base.txt", words(1, 300))
+        self.file("asked.txt", words(2, 259))  # a batch of 256, and one with fewer queries than ranks
+        line = ["search", "metric", "--collection", "base.txt", "--queries", "asked.txt", "--metric", "edit"]
+        for more in (["--k", 4], ["--radius", 2, "--index-type", "lc"], ["--k", 3, "--index-type", "mvpt"],
+                     ["--k", 3, "--index-type", "lc", "--schedule", "local"]):
+            self.expect_same_bytes([*line, *more, "--out", "near.txt"], "near.txt")
+
+    def test_counts_are_of_all_ranks(self):
+        self.needs_mpi()
+        self.file("base.txt", words(1, 200))
+        self.file("asked.txt", words(2, 30))
+        line = ["search", "metric", "--collection", "base.txt", "--queries", "asked.txt", "--metric", "edit",
+                "--index-type", "lc", "--threads", 1, "--out", "near.txt", "--manifest", "manifest.json"]
+        self.expect(0, *line)
+        one = json.loads((self.folder / "manifest.json").read_text())
+        self.assertEqual(self.over_ranks(3, *line).returncode, 0)
+        many = json.loads((self.folder / "manifest.json").read_text())
+        self.assertEqual(many["ranks"], 3)
+        self.assertNotIn("ranks", one)
+        for field in ("evaluations", "queries", "objects", "inputs"):
+            self.assertEqual(many[field], one[field], field)
+
+    def test_bad_input_of_all_ranks_is_one_message(self):
+        self.needs_mpi()
+        self.file("train.txt", letor(1, 5, 5))
+        self.file("bad.txt", b"0 qid:1 1:x\n")
+        done = self.over_ranks(3, "rank", "--train", "train.txt", "--test", "bad.txt", "--out", "out.txt")
+        self.expect_failure(done, 3, "rulerank: error: bad.txt:1:")
+        done = self.over_ranks(2, "rank", "--train", "train.txt", "--tset", "bad.txt")
+        self.expect_failure(done, 2, "see rulerank rank --help")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_bad_input_on_one_rank(self):
+        self.needs_mpi()
+        good = {"train.txt": letor(1, 5, 5), "test.txt": letor(2, 6, 4)}
+        program = self.each_in_its_folder([good, good, {**good, "test.txt": b"0 qid:1 1:x\n"}])
+        done = self.over_ranks(3, "rank", "--train", "train.txt", "--test", "test.txt", "--out", "out.txt",
+                               program=program)
+        self.expect_failure(done, 3, "rulerank: error: rank 2: test.txt:1:")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_other_bytes_on_one_rank(self):
+        self.needs_mpi()
+        good = {"base.txt": words(1, 30), "asked.txt": words(2, 9)}
+        program = self.each_in_its_folder([good, {**good, "base.txt": words(3, 30)}])
+        done = self.over_ranks(2, "search", "metric", "--collection", "base.txt", "--queries", "asked.txt",
+                               "--metric", "edit", "--out", "out.txt", program=program)
+        self.expect_failure(done, 2, "SHA-256 of base.txt: found '")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_another_command_line_on_one_rank(self):
+        self.needs_mpi()
+        self.file("base.txt", words(1, 30))
+        line = ["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit",
+                "--out", "out.txt", "--k"]
+        done = subprocess.run([*self.job(1, *line, 3), ":", *self.job(1, *line, 4)[len(MPIRUN):]],
+                              cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=120, check=False)
+        self.expect_failure(done, 2, "command line: found 'search metric")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_output_that_cannot_be_written(self):
+        self.needs_mpi()
+        self.file("base.txt", words(1, 30))
+        done = self.over_ranks(3, "search", "metric", "--collection", "base.txt", "--queries", "base.txt",
+                               "--metric", "edit", "--out", "absent/out.txt")
+        self.expect_failure(done, 1, "rulerank: error: rank 0: absent/out.txt: cannot be written")
+
+    def test_what_does_not_run_over_ranks(self):
+        self.needs_mpi()
+        self.file("a.txt", letor(1, 4, 4))
+        self.file("base.txt", words(1, 30))
+        for line, message in (
+                (["engines"], "engines does not run over MPI ranks"),
+                (["rank", "--train", "a.txt", "--test", "-"], "standard input does not run over MPI ranks"),
+                (["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit",
+                  "--index", "index"], "--collection beside --index does not run over MPI ranks")):
+            self.expect_failure(self.over_ranks(2, *line), 2, message + ": found 2, expected one process")
+        self.assertEqual(self.over_ranks(2, "--version").stdout, self.rulerank("--version").stdout)
+
+    def test_a_killed_rank_ends_the_job(self):
+        self.needs_mpi()
+        self.file("base.txt", words(1, 60000, 40))
+        job = subprocess.Popen(self.job(3, "search", "metric", "--collection", "base.txt", "--queries",
+                                        "base.txt", "--metric", "edit", "--index-type", "brute", "--out",
+                                        "out.txt"),
+                               cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        ranks = self.ranks_of(job, 3)
+        time.sleep(2)  # they work
+        os.kill(ranks[1], signal.SIGKILL)
+        begin = time.monotonic()
+        errors = job.communicate(timeout=30)[1].decode()
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(errors, r"rank 1\b.*\n?.*signal 9")
+        self.assertEqual(self.outputs_left(), [])
+        # mpirun may end just before the ranks that it killed, which are init's then.
+        while any(map(self.is_running, ranks)):
+            self.assertLess(time.monotonic() - begin, 5, "a rank was left behind")
+            time.sleep(0.05)
+
+    def is_running(self, process):
+        try:
+            return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    def ranks_of(self, job, count):
+        """The processes of a job on this machine, by rank."""
+        for _ in range(200):
+            found = {}
+            for status in pathlib.Path("/proc").glob("[0-9]*/environ"):
+                try:
+                    parent = int((status.parent / "stat").read_text().rpartition(")")[2].split()[1])
+                    environment = dict(entry.partition(b"=")[::2] for entry in status.read_bytes().split(b"\0"))
+                except (OSError, ValueError):
+                    continue
+                if parent == job.pid and b"OMPI_COMM_WORLD_RANK" in environment:
+                    found[int(environment[b"OMPI_COMM_WORLD_RANK"])] = int(status.parent.name)
+            if len(found) == count:
+                return [found[rank] for rank in range(count)]
+            time.sleep(0.05)
+        self.fail(f"found no {count} ranks of {job.args}")
+
+    def test_a_build_without_mpi_says_so(self):
+        if self.has_mpi:
+            self.skipTest("needs a build without MPI")
+        done = self.over_ranks(2, "engines")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(b"started as one of 2 MPI ranks, and this build has no MPI", done.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
