@@ -28,7 +28,7 @@ class Help(harness.CommandLine):
     def test_version(self):
         text = self.expect(0, "--version").stdout.decode()
         for line in (r"rulerank \d+\.\d+\.\d+", r"commit ([0-9a-f]{40,64}(-dirty)?|unknown)",
-                     r"compiler \w+ [\d.]+", r"CUDA (none|[\d.]+)", r"instruction set \w+"):
+                     r"compiler \w+ [\d.]+", r"CUDA (none|[\d.]+)", r"MPI (none|[\d.]+)", r"instruction set \w+"):
             self.assertRegex(text, rf"(?m)^{line}$")
 
 
@@ -573,6 +573,14 @@ class Manifest(harness.CommandLine):
         stages = {name: s for name, s in m["seconds"].items() if name != "total"}
         self.assertTrue(stages)
         self.assertLessEqual(sum(stages.values()), m["seconds"]["total"])
+
+    def test_memory_is_the_programs_own(self):
+        """Not what the program held that started it, such as a Python with data."""
+        data = b"x" * 400_000_000
+        self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
+        self.expect(0, "reduce", "--train", "train.txt", "--out", "r", "--manifest", "m.json")
+        peak = json.loads((self.folder / "m.json").read_text())["peak_memory_bytes"]
+        self.assertLess(peak, len(data))
 
     def test_an_input_pipe_has_no_checksum(self):
         pipe, end = os.pipe()
