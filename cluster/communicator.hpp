@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -13,6 +14,12 @@ namespace rulerank::cluster {
 struct failure {
   int code = 1;
   std::string message;
+};
+
+/// What a rank has been told by `gather`: how often, and bytes, its own among them.
+struct traffic {
+  std::uint64_t exchanges = 0;
+  std::uint64_t bytes = 0;
 };
 
 /// Another rank has failed, and all ranks agree on what it said.
@@ -55,10 +62,12 @@ class communicator {
   /// its number before the message unless all ranks failed alike. To be called once; nothing may be
   /// gathered afterwards.
   failure fail(failure const& own) const;
+  traffic exchanged() const noexcept { return exchanged_; }
 
  private:
   int rank_ = 0;
   int size_ = 1;
+  mutable traffic exchanged_;
 };
 
 /// What the build has of MPI: the version of its interface, or "none".

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -73,6 +74,8 @@ std::vector<std::string> communicator::gather(std::string_view mine) const {
   if (size_ == 1) return {std::string(mine)};
   auto const sizes = gather_sizes(size_, static_cast<std::int64_t>(mine.size()));
   if (std::ranges::count(sizes, failed) > 0) throw job_failed(settle(size_, rank_, {}));
+  ++exchanged_.exchanges;
+  exchanged_.bytes += std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
   return broadcast_all(sizes, rank_, mine);
 }
 

@@ -5,6 +5,7 @@
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/manifest.hpp"
 #include "cluster/agreement.hpp"
+#include "cluster/split.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
@@ -285,6 +286,12 @@ nlohmann::ordered_json session::manifest() {
 
 void session::finish() {
   state_->screen.end_progress();
+  if (!run.manifest.empty() && state_->ranks.size() > 1) {
+    cluster::traffic const traffic = state_->ranks.exchanged();
+    note("exchanges", traffic.exchanges);
+    note("exchanged_bytes", traffic.bytes);
+    note("peak_memory_bytes_of_ranks", cluster::join(state_->ranks, {peak_memory_bytes()}));
+  }
   if (!state_->manifest) return;
   state_->manifest->write(datasets::text_of(manifest()));
   state_->manifest->commit();

@@ -1,9 +1,11 @@
 """The program over MPI ranks: the bytes of one process, and failures that all ranks agree on."""
 
+import contextlib
 import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import struct
@@ -45,7 +47,7 @@ def words(seed, count, length=8):
                    for _ in range(count)).encode()
 
 
-class Cluster(harness.CommandLine):
+class OverRanks(harness.CommandLine):
     def setUp(self):
         super().setUp()
         if shutil.which("mpirun") is None:
@@ -99,6 +101,38 @@ class Cluster(harness.CommandLine):
     def outputs_left(self, name="out.txt"):
         return [path for path in self.folder.rglob("*") if path.name == name or ".partial-" in path.name]
 
+    def is_running(self, process):
+        try:
+            return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    def of_folder(self):
+        """The processes that work in the test's folder."""
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if pathlib.Path(os.readlink(process / "cwd")) == self.folder.resolve():
+                    yield int(process.name)
+
+    def ranks_of(self, job, count):
+        """The processes of a job in the test's folder, by rank."""
+        for _ in range(400):
+            found = {}
+            for process in self.of_folder():
+                try:
+                    environment = pathlib.Path(f"/proc/{process}/environ").read_bytes()
+                except OSError:
+                    continue
+                if rank := re.search(rb"\0OMPI_COMM_WORLD_RANK=(\d+)\0", environment):
+                    found[int(rank[1])] = process
+            if len(found) == count:
+                return [found[rank] for rank in range(count)]
+            self.assertIsNone(job.poll(), "the job ended before its ranks were there")
+            time.sleep(0.05)
+        self.fail(f"found no {count} ranks of {job.args}")
+
+
+class Cluster(OverRanks):
     def test_rank(self):
         self.needs_mpi()
         self.file("train.txt", letor(1, 12, 12))
@@ -161,7 +195,14 @@ class Cluster(harness.CommandLine):
         self.assertEqual(self.over_ranks(3, *line).returncode, 0)
         many = json.loads((self.folder / "manifest.json").read_text())
         self.assertEqual(many["ranks"], 3)
-        self.assertNotIn("ranks", one)
+        for field in ("ranks", "exchanges", "exchanged_bytes", "peak_memory_bytes_of_ranks"):
+            self.assertNotIn(field, one)
+        # Every rank has been told at least the 30 queries' lists of 10 rows and distances.
+        self.assertGreater(many["exchanged_bytes"], 30 * 10 * 8)
+        self.assertGreater(many["exchanges"], 1)
+        self.assertEqual(len(many["peak_memory_bytes_of_ranks"]), 3)
+        for peak in many["peak_memory_bytes_of_ranks"]:
+            self.assertGreater(peak, 1 << 20)
         for field in ("evaluations", "queries", "objects", "inputs"):
             self.assertEqual(many[field], one[field], field)
 
@@ -246,29 +287,6 @@ class Cluster(harness.CommandLine):
         while any(map(self.is_running, ranks)):
             self.assertLess(time.monotonic() - begin, 5, "a rank was left behind")
             time.sleep(0.05)
-
-    def is_running(self, process):
-        try:
-            return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-        except OSError:
-            return False
-
-    def ranks_of(self, job, count):
-        """The processes of a job on this machine, by rank."""
-        for _ in range(200):
-            found = {}
-            for status in pathlib.Path("/proc").glob("[0-9]*/environ"):
-                try:
-                    parent = int((status.parent / "stat").read_text().rpartition(")")[2].split()[1])
-                    environment = dict(entry.partition(b"=")[::2] for entry in status.read_bytes().split(b"\0"))
-                except (OSError, ValueError):
-                    continue
-                if parent == job.pid and b"OMPI_COMM_WORLD_RANK" in environment:
-                    found[int(environment[b"OMPI_COMM_WORLD_RANK"])] = int(status.parent.name)
-            if len(found) == count:
-                return [found[rank] for rank in range(count)]
-            time.sleep(0.05)
-        self.fail(f"found no {count} ranks of {job.args}")
 
     def test_a_build_without_mpi_says_so(self):
         if self.has_mpi:
