@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -75,7 +74,7 @@ std::vector<std::string> communicator::gather(std::string_view mine) const {
   auto const sizes = gather_sizes(size_, static_cast<std::int64_t>(mine.size()));
   if (std::ranges::count(sizes, failed) > 0) throw job_failed(settle(size_, rank_, {}));
   ++exchanged_.exchanges;
-  exchanged_.bytes += std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+  for (std::int64_t const size : sizes) exchanged_.bytes += static_cast<std::uint64_t>(size);
   return broadcast_all(sizes, rank_, mine);
 }
 
