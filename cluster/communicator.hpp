@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,13 +34,15 @@ class job_failed : public std::exception {
   failure agreed_;
 };
 
+class heartbeat;
+
 /// The processes that mpirun, or another launcher of MPI, started together. A process that none
 /// started is the one rank of a job of its own, and MPI is not begun.
 ///
 /// Every rank runs the same program on the same inputs, and meets the others in the same calls of
 /// `gather` in the same order. A rank that cannot go on calls `fail` in place of its next `gather`,
 /// so that no rank waits for one that has failed. One that dies is its launcher's to report: mpirun
-/// ends the job.
+/// ends the job; one that stalls is found by the heartbeat.
 class communicator {
  public:
   /// Throws `usage_error` where the process is one of several ranks and the build has no MPI.
@@ -68,6 +71,7 @@ class communicator {
   int rank_ = 0;
   int size_ = 1;
   mutable traffic exchanged_;
+  std::shared_ptr<heartbeat> heartbeat_;  // of several ranks, in a build with MPI
 };
 
 /// What the build has of MPI: the version of its interface, or "none".

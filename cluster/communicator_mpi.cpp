@@ -2,10 +2,12 @@
 // failed, then each rank's bytes are broadcast, in pieces whose length fits MPI's int.
 #include "cluster/agreement.hpp"
 #include "cluster/communicator.hpp"
+#include "cluster/heartbeat.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -57,13 +59,18 @@ failure settle(int ranks, int rank, std::string const& mine) {
 
 communicator::communicator() {
   if (!is_launched()) return;
+  int const limit = heartbeat_limit();
   int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  MPI_Init_thread(nullptr, nullptr, limit > 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED,
+                  &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  if (size_ > 1 && limit > 0 && provided == MPI_THREAD_MULTIPLE)
+    heartbeat_ = std::make_shared<heartbeat>(limit);
 }
 
 communicator::~communicator() {
+  heartbeat_.reset();
   int begun = 0;
   MPI_Initialized(&begun);
   if (begun != 0) MPI_Finalize();

@@ -288,6 +288,38 @@ class Cluster(OverRanks):
             self.assertLess(time.monotonic() - begin, 5, "a rank was left behind")
             time.sleep(0.05)
 
+    def test_a_stalled_rank_ends_the_job(self):
+        self.needs_mpi()
+        self.file("base.txt", words(1, 60000, 40))
+        for stalled, told in ((1, 1), (0, 0)):
+            with self.subTest(rank=stalled):
+                job = subprocess.Popen(self.job(3, "search", "metric", "--collection", "base.txt", "--queries",
+                                                "base.txt", "--metric", "edit", "--index-type", "brute", "--out",
+                                                "out.txt"),
+                                       cwd=self.folder, env={**ENVIRONMENT, "RULERANK_RANK_TIMEOUT": "3"},
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                self.addCleanup(job.communicate)
+                self.addCleanup(job.kill)
+                ranks = self.ranks_of(job, 3)
+                time.sleep(5)  # longer than the limit: who works is heard of
+                self.assertIsNone(job.poll())
+                os.kill(ranks[stalled], signal.SIGSTOP)
+                begin = time.monotonic()
+                errors = job.communicate(timeout=60)[1].decode()
+                self.assertLess(time.monotonic() - begin, 10)
+                self.assertNotEqual(job.returncode, 0)
+                self.assertRegex(errors, rf"rulerank: error: rank {told} on \S+: nothing heard for 3 s")
+                self.assertEqual(self.outputs_left(), [])
+
+    def test_a_bad_limit_is_refused(self):
+        self.needs_mpi()
+        for bad in ("", "x", "-1", "86401", "3s"):
+            done = subprocess.run(self.job(2, "engines"), env={**ENVIRONMENT, "RULERANK_RANK_TIMEOUT": bad},
+                                  capture_output=True, timeout=60, check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"RULERANK_RANK_TIMEOUT: found '{bad}', expected whole seconds from 0 to 86400".encode(),
+                          done.stderr)
+
     def test_a_build_without_mpi_says_so(self):
         if self.has_mpi:
             self.skipTest("needs a build without MPI")
