@@ -66,8 +66,8 @@ class row_reader {
     for (std::string const& same : {expected, on_one_line, without_quotes(on_one_line)})
       if (c.text == same || unguarded(c.text) == same) return;
     fail(c.line, c.column,
-         fmt::format("found docid '{}', expected '{}', which line {} of {} has", c.text,
-                     on_one_line, places_[document], pool_.name));
+         fmt::format("found docid '{}', expected '{}', that of document {} of {}, counted from 0",
+                     c.text, on_one_line, places_[document], pool_.name));
   }
 
   std::optional<std::int32_t> label(label_cell const& c) const {

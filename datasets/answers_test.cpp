@@ -86,7 +86,7 @@ TEST_F(answers, that_are_wrong_are_told_with_their_place) {
     EXPECT_EQ(message("line\tlabel\n0\t" + label + "\n"),
               "2:3: found '" + label + "', expected a label, an integer of 0 or more, or skip");
   EXPECT_EQ(message("line\tdocid\tlabel\n0\tY\t1\n"),
-            "2:3: found docid 'Y', expected 'X', which line 0 of pool has");
+            "2:3: found docid 'Y', expected 'X', that of document 0 of pool, counted from 0");
   EXPECT_EQ(message("line\tlabel\n0\t1\n1\t1\n0\t2\n"),
             "4:3: found '2', but line 2 says '1' of the same document, expected one answer");
   EXPECT_EQ(message("docid\tline\tlabel\nX\n"), "2:1: found 1 field, expected 3");

@@ -145,6 +145,7 @@ void mine_arguments::add_to(CLI::App& verb) {
   add_rules(verb, *this);
   discretizer.add_to(verb);
   reading.add_to(verb);
+  reading.add_drop_unjudged_to(verb);
 }
 
 }  // namespace rulerank::apps

@@ -77,9 +77,11 @@ void name_files(session& owner, features_arguments const& a) {
   expect_outside(owner, inputs, outputs);
 }
 
-/// The name of a feature as a word of a line: what a line cannot hold in one becomes `_`.
+/// The name of a feature as a word of a line: what a line cannot hold in one becomes `_`, which
+/// also stands before what a name cannot begin with.
 std::string word_of(std::string_view name) {
   std::string word;
+  if (name.find_first_of("+-.0123456789") == 0) word = "_";
   while (!name.empty()) {
     char const c = name.front();
     std::size_t const control = control_size(name);
@@ -89,25 +91,31 @@ std::string word_of(std::string_view name) {
   return word;
 }
 
-/// Calls features 1, 2, ... by their names, and numbers them in the order of these, as a data set
-/// has it.
-datasets::dataset with_names(datasets::dataset data, std::vector<std::string> const& names,
-                             std::string const& collection) {
+/// Calls features as a line can hold it, and numbers them in the order of these words, as a data
+/// set has it. Throws `error` at `place` for two that would be called alike.
+datasets::dataset in_words(datasets::dataset data, std::string const& place) {
   std::map<std::string, std::string> name_of_word;
-  for (std::size_t f = 0; f < names.size(); ++f) {
-    std::string const word = word_of(names[f]);
-    auto const [other, is_new] = name_of_word.emplace(word, names[f]);
+  for (auto& [number, name] : data.names) {
+    std::string const word = word_of(name);
+    auto const [other, is_new] = name_of_word.emplace(word, name);
     if (!is_new)
-      throw error({collection, 1, 1},
-                  fmt::format("found the features '{}' and '{}', which both would be called {}, "
-                              "expected other names of fields",
-                              other->second, names[f], word));
-    data.names.emplace(static_cast<std::uint32_t>(f + 1), word);
+      throw error({place, 1, 1}, fmt::format("found the features '{}' and '{}', which both would "
+                                             "be called {}, expected other names",
+                                             other->second, name, word));
+    name = word;
   }
   datasets::feature_names in_order;
   for (auto const& one : name_of_word)
     in_order.emplace(static_cast<std::uint32_t>(in_order.size() + 1), one.first);
   return datasets::renumbered(std::move(data), in_order);
+}
+
+/// Calls features 1, 2, ... by their names.
+datasets::dataset with_names(datasets::dataset data, std::vector<std::string> const& names,
+                             std::string const& collection) {
+  for (std::size_t f = 0; f < names.size(); ++f)
+    data.names.emplace(static_cast<std::uint32_t>(f + 1), names[f]);
+  return in_words(std::move(data), collection);
 }
 
 /// Pairs made of text. Labels of those that are not judged are `unlabelled`.
@@ -140,6 +148,13 @@ datasets::dataset read_pairs(session& owner, features_arguments const& a) {
   return data;
 }
 
+/// The character between the cells of delimited text, or 0 for SVMlight's lines: by the file's
+/// name.
+char delimiter_of(std::string_view path) {
+  if (path.ends_with(".csv")) return ',';
+  return path.ends_with(".tsv") ? '\t' : '\0';
+}
+
 datasets::dataset joined(session& owner, features_arguments const& a, datasets::dataset data,
                          std::string const& path) {
   auto const timer = owner.stage("join");
@@ -165,14 +180,9 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
   if (result.matched < data.size())
     owner.say(fmt::format("{}: {} of {} have no row there; its values are missing", path,
                           data.size() - result.matched, counted(data.size(), "pair")));
-  return std::move(result.data);
-}
-
-/// The character between the cells of delimited text, or 0 for SVMlight's lines: by the file's
-/// name.
-char delimiter_of(std::string_view path) {
-  if (path.ends_with(".csv")) return ',';
-  return path.ends_with(".tsv") ? '\t' : '\0';
+  bool const in_lines = delimiter_of(a.out) == '\0';
+  return in_lines && !result.data.names.empty() ? in_words(std::move(result.data), path)
+                                                : std::move(result.data);
 }
 
 void write_pairs(features_arguments const& a, datasets::dataset data) {

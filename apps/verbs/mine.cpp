@@ -34,7 +34,9 @@ mine_input read_input(session& owner, mine_arguments const& given, mine_request 
     in.data = given.form == "baskets" ? datasets::read_baskets(owner.ctx(), path, wanted.separator)
                                       : datasets::read_fimi(owner.ctx(), path);
   } else {
-    auto const documents = given.reading.read(owner, given.train);
+    auto const documents = given.rules || given.reading.drop_unjudged
+                               ? given.reading.read_judged(owner, given.train, "learn from")
+                               : given.reading.read(owner, given.train);
     auto const fitted = given.discretizer.fit_or_read(owner, documents);
     auto const binned = datasets::apply_discretizer(owner.ctx(), documents, fitted);
     in.data = datasets::transactions_of(binned, fitted, given.rules);

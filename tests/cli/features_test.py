@@ -17,6 +17,7 @@ DRAWN = pathlib.Path(__file__).resolve().parents[2] / "docs/collection"
 TEXT = ["--collection", DRAWN / "docs.jsonl", "--topics", DRAWN / "topics.tsv"]
 QRELS = DRAWN / "qrels"
 LEARN = ["--device", "cpu", "--quiet"]
+MINED = ["--rules", "--min-support", "5%", "--min-confidence", "20%", "--max-size", 2]
 
 
 def pairs_of(text):
@@ -220,6 +221,16 @@ class Features(harness.CommandLine):
         self.assertEqual([f["age"] for _, f in third.values()],
                          ["1000"] + ["NaN"] * (len(pairs) - 1))
         self.assertNotIn("note", third[pairs[0]][1])
+        # What a line cannot hold in a name becomes _, as in the names of fields; delimited text keeps its titles.
+        own = f'docid,qid,page rank,7-day sales,a#b:c\n{pairs[0][1]},T01,.5,3,2\n'
+        self.file("titles.csv", own.encode())
+        for columns in [], ["--join-columns", "7-day sales,page rank,a#b:c"]:
+            line = ["features", "--pool", "pool.txt", "--join", "titles.csv", *columns, "--out"]
+            self.expect(0, *line, "words.txt")
+            words = pairs_of(self.read("words.txt"))[pairs[0]][1]
+            self.assertEqual([words[name] for name in ("page_rank", "_7-day_sales", "a_b_c")], ["0.5", "3", "2"])
+        self.expect(0, *line, "titled.csv")
+        self.assertEqual(next(csv.DictReader(io.StringIO(self.read("titled.csv"))))["page rank"], "0.5")
         self.assertEqual([f["clicks"] for _, f in third.values()],
                          [str(i) if i % 3 else "NaN" for i in range(len(pairs))])
 
@@ -238,6 +249,10 @@ class Features(harness.CommandLine):
                 "{in}:1:1: found the column \"BM25_of_text\", which"),
             Row("an unknown column", (head + good).encode(), line + " --join-columns click", 3,
                 "{in}:1:1: found no column \"click\", expected"),
+            Row("titles that are one word", ("qid,docid,page rank,page_rank\n" + good[:-1] + ",2\n").encode(), line, 3,
+                "{in}:1:1: found the features 'page rank' and 'page_rank', which both"),
+            Row("a word that is there", ("qid,docid,BM25 of_text\n" + good).encode(), line, 3,
+                "{in}:1:1: found the features 'BM25 of_text' and 'BM25_of_text', which both"),
             Row("no pair of the pool", (head + "T01,X,1\n").encode(), line, 3,
                 "{in}:2:1: found none of its 1 pair in the pool"),
             Row("a word for a number", (head + "T01,N1,many\n").encode(), line, 3, "{in}:2:8: "),
@@ -326,6 +341,7 @@ class Features(harness.CommandLine):
         for words in (["fit", "--train", "pool.txt", "--model", "m"],
                       ["rank", "--train", "pool.txt", "--test", "pool.txt", "--out", "o"],
                       ["explain", "--train", "pool.txt", "--test", "pool.txt", "--qid", "T01"],
+                      ["mine", "--train", "pool.txt", *MINED],
                       ["tune", "--train", "pool.txt", "--vali", "judged.txt"]):
             with self.subTest(words[0]):
                 self.expect(3, *words, *both, message=f"pool.txt:{first}:1: {refused}")
@@ -335,6 +351,9 @@ class Features(harness.CommandLine):
             self.expect(0, "fit", "--train", train, "--model", f"{train}.model", *more, *both)
             self.expect(0, "rank", "--train", train, "--test", "pool.txt", "--out", f"{train}.scores",
                         *more, *both)
+            self.expect(0, "mine", "--train", train, *MINED, "--out", f"{train}.rules", *more, *both)
+        self.assertEqual(self.read("judged.txt.rules"), self.read("pool.txt.rules"))
+        self.assertIn("label=1 <- ", self.read("pool.txt.rules"))
         self.assertEqual(self.read("judged.txt.scores"), self.read("pool.txt.scores"))
         self.assertEqual(self.read("judged.txt.model"), self.read("pool.txt.model"))
         self.expect(3, "fit", "--train", self.file("none", self.features("n").encode()), "--model",
