@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/process_group.hpp"
+
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -35,6 +37,7 @@ class job_failed : public std::exception {
 };
 
 class heartbeat;
+class task_dealer;
 
 /// The processes that mpirun, or another launcher of MPI, started together. A process that none
 /// started is the one rank of a job of its own, and MPI is not begun.
@@ -43,22 +46,25 @@ class heartbeat;
 /// `gather` in the same order. A rank that cannot go on calls `fail` in place of its next `gather`,
 /// so that no rank waits for one that has failed. One that dies is its launcher's to report: mpirun
 /// ends the job; one that stalls is found by the heartbeat.
-class communicator {
+class communicator final : public process_group {
  public:
   /// Throws `usage_error` where the process is one of several ranks and the build has no MPI.
   communicator();
-  ~communicator();  // NOLINT(performance-trivially-destructible): with MPI it ends MPI
+  ~communicator() override;  // NOLINT(performance-trivially-destructible): with MPI it ends MPI
   communicator(communicator const&) = delete;
   communicator& operator=(communicator const&) = delete;
 
-  int rank() const noexcept { return rank_; }
-  int size() const noexcept { return size_; }
-  /// The rank that writes outputs and messages.
-  bool is_first() const noexcept { return rank_ == 0; }
+  /// The first one, 0, writes outputs and messages.
+  int rank() const noexcept override { return rank_; }
+  int size() const noexcept override { return size_; }
 
-  /// The bytes that each rank gives, by rank, on every rank. Throws `job_failed` on all ranks where
-  /// one failed.
-  std::vector<std::string> gather(std::string_view mine) const;
+  /// Throws `job_failed` on all ranks where one failed.
+  std::vector<std::string> gather(std::string_view mine) const override;
+  /// A rank that fails gets no further task, nor do the others; they throw `job_failed`. The first
+  /// rank deals from a thread of its own while it works, where MPI has MPI_THREAD_MULTIPLE;
+  /// elsewhere the tasks are shared out evenly before.
+  std::vector<std::string> deal(std::size_t tasks, task_fn const& task,
+                                keep_fn const& keep) const override;
   /// Waits until all ranks are here. Throws as `gather` does.
   void meet() const { gather({}); }
   /// For the rank that failed. What all ranks agree on: the failure of the lowest rank that failed,
@@ -71,7 +77,9 @@ class communicator {
   int rank_ = 0;
   int size_ = 1;
   mutable traffic exchanged_;
-  std::shared_ptr<heartbeat> heartbeat_;  // of several ranks, in a build with MPI
+  // Of several ranks, in a build with MPI, where any thread may use it:
+  std::shared_ptr<heartbeat> heartbeat_;
+  std::shared_ptr<task_dealer> dealer_;
 };
 
 /// What the build has of MPI: the version of its interface, or "none".

@@ -25,6 +25,13 @@ std::vector<std::string> communicator::gather(std::string_view mine) const {
   return {std::string(mine)};
 }
 
+std::vector<std::string> communicator::deal(std::size_t tasks, task_fn const& task,
+                                            keep_fn const& keep) const {
+  std::vector<std::string> kept;
+  for (std::size_t t = 0; t < tasks; ++t) kept.push_back(keep(t, task(t)));
+  return kept;
+}
+
 failure communicator::fail(failure const& own) const {
   return agreed_failure({text_of(own)});
 }

@@ -1,12 +1,17 @@
 // All over one exchange: the ranks tell each other how many bytes each of them has, or that it
-// failed, then each rank's bytes are broadcast, in pieces whose length fits MPI's int.
+// failed, and the bytes where they are few; else each rank's bytes are broadcast behind it, in
+// pieces whose length fits MPI's int.
 #include "cluster/agreement.hpp"
 #include "cluster/communicator.hpp"
 #include "cluster/heartbeat.hpp"
+#include "cluster/task_dealer.hpp"
+#include "core/bytes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -27,32 +32,47 @@ bool is_launched() {
   return std::getenv("PMIX_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr;
 }
 
-std::vector<std::int64_t> gather_sizes(int ranks, std::int64_t mine) {
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(ranks));
-  MPI_Allgather(&mine, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, MPI_COMM_WORLD);
-  return sizes;
+/// What a rank tells first: the size of what it has, and all of it where it fits.
+struct announcement {
+  std::int64_t size = 0;
+  std::array<char, 56> few{};
+  bool has_all() const { return size <= std::ssize(few); }
+};
+
+using announcements = std::vector<announcement>;
+
+announcements announce(int ranks, std::int64_t size, std::string_view bytes) {
+  announcement mine{size};
+  if (mine.has_all()) std::ranges::copy(bytes, mine.few.begin());
+  announcements all(static_cast<std::size_t>(ranks));
+  MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, MPI_COMM_WORLD);
+  return all;
 }
 
-std::vector<std::string> broadcast_all(std::vector<std::int64_t> const& sizes, int rank,
-                                       std::string_view mine) {
-  std::vector<std::string> parts(sizes.size());
+std::vector<std::string> broadcast_all(announcements const& told, int rank, std::string_view mine) {
+  std::vector<std::string> parts(told.size());
   for (std::size_t r = 0; r < parts.size(); ++r) {
+    auto const size = static_cast<std::size_t>(told[r].size);
     int const from = static_cast<int>(r);
+    if (told[r].has_all()) {
+      parts[r].assign(told[r].few.data(), size);
+      continue;
+    }
     if (from == rank)
       parts[r] = mine;
     else
-      parts[r].resize(static_cast<std::size_t>(sizes[r]));
-    for (std::size_t at = 0; at < parts[r].size(); at += piece)
-      MPI_Bcast(parts[r].data() + at, static_cast<int>(std::min(piece, parts[r].size() - at)),
-                MPI_CHAR, from, MPI_COMM_WORLD);
+      parts[r].resize(size);
+    for (std::size_t at = 0; at < size; at += piece)
+      MPI_Bcast(parts[r].data() + at, static_cast<int>(std::min(piece, size - at)), MPI_CHAR, from,
+                MPI_COMM_WORLD);
   }
   return parts;
 }
 
 /// Of a rank that failed, `mine` is its failure, else empty.
 failure settle(int ranks, int rank, std::string const& mine) {
-  auto const sizes = gather_sizes(ranks, static_cast<std::int64_t>(mine.size()));
-  return agreed_failure(broadcast_all(sizes, rank, mine));
+  auto const told = announce(ranks, std::ssize(mine), mine);
+  return agreed_failure(broadcast_all(told, rank, mine));
 }
 
 }  // namespace
@@ -61,16 +81,17 @@ communicator::communicator() {
   if (!is_launched()) return;
   int const limit = heartbeat_limit();
   int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, limit > 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED,
-                  &provided);
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  if (size_ > 1 && limit > 0 && provided == MPI_THREAD_MULTIPLE)
-    heartbeat_ = std::make_shared<heartbeat>(limit);
+  if (size_ == 1 || provided != MPI_THREAD_MULTIPLE) return;
+  dealer_ = std::make_shared<task_dealer>();
+  if (limit > 0) heartbeat_ = std::make_shared<heartbeat>(limit);
 }
 
 communicator::~communicator() {
   heartbeat_.reset();
+  dealer_.reset();
   int begun = 0;
   MPI_Initialized(&begun);
   if (begun != 0) MPI_Finalize();
@@ -78,16 +99,48 @@ communicator::~communicator() {
 
 std::vector<std::string> communicator::gather(std::string_view mine) const {
   if (size_ == 1) return {std::string(mine)};
-  auto const sizes = gather_sizes(size_, static_cast<std::int64_t>(mine.size()));
-  if (std::ranges::count(sizes, failed) > 0) throw job_failed(settle(size_, rank_, {}));
+  auto const told = announce(size_, std::ssize(mine), mine);
+  if (std::ranges::count(told, failed, &announcement::size) > 0)
+    throw job_failed(settle(size_, rank_, {}));
   ++exchanged_.exchanges;
-  for (std::int64_t const size : sizes) exchanged_.bytes += static_cast<std::uint64_t>(size);
-  return broadcast_all(sizes, rank_, mine);
+  for (announcement const& one : told) exchanged_.bytes += static_cast<std::uint64_t>(one.size);
+  return broadcast_all(told, rank_, mine);
+}
+
+std::vector<std::string> communicator::deal(std::size_t tasks, task_fn const& task,
+                                            keep_fn const& keep) const {
+  std::vector<std::string> kept(tasks);
+  if (dealer_) {
+    std::string all;
+    if (auto const mine = dealer_->deal(tasks, task, keep); is_first()) put(all, mine);
+    std::string const of_first = gather(all).front();
+    kept.clear();
+    std::string_view bytes = of_first;
+    take(bytes, kept);
+    return kept;
+  }
+  // Task t is the rank's t modulo their number.
+  auto const ranks = static_cast<std::size_t>(size_);
+  std::vector<std::string> mine;
+  for (auto t = static_cast<std::size_t>(rank_); t < tasks; t += ranks) mine.push_back(task(t));
+  std::string bytes;
+  put(bytes, mine);
+  std::vector<std::vector<std::string>> of_ranks;
+  for (std::string_view of_rank : gather(bytes)) take(of_rank, of_ranks.emplace_back());
+  bytes.clear();
+  for (std::size_t t = 0; is_first() && t < tasks; ++t)
+    kept[t] = keep(t, std::move(of_ranks[t % ranks][t / ranks]));
+  if (is_first()) put(bytes, kept);
+  std::string const of_first = gather(bytes).front();
+  std::string_view left = of_first;
+  kept.clear();
+  take(left, kept);
+  return kept;
 }
 
 failure communicator::fail(failure const& own) const {
   if (size_ == 1) return agreed_failure({text_of(own)});
-  gather_sizes(size_, failed);
+  announce(size_, failed, {});
   return settle(size_, rank_, text_of(own));
 }
 

@@ -8,6 +8,8 @@
 
 namespace rulerank {
 
+class process_group;  // core/process_group.hpp
+
 /// Called now and then with how far a stage is (`total` 0: not known); returns false to stop the
 /// work. One computation calls it from one thread at a time.
 using progress_fn =
@@ -24,6 +26,9 @@ struct context {
   std::uint64_t seed = 1;    ///< for whatever draws at random
   std::stop_token stop;      ///< requested: the work throws `interrupted` soon
   progress_fn progress;      ///< may be empty
+  /// Processes that do the same work on the same input at the same time, and share it out; null:
+  /// this one alone.
+  process_group const* processes = nullptr;
 
   /// The number of CPU threads to use, at least 1.
   int thread_count() const noexcept;

@@ -1,0 +1,175 @@
+#include "cluster/task_dealer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include <mpi.h>
+
+namespace rulerank::cluster {
+namespace {
+
+/// How a rank asks for a task: with the result of its last one, whose bytes follow.
+struct request {
+  std::int64_t task = none;
+  std::int64_t bytes = 0;
+  static constexpr std::int64_t none = -1;
+  static constexpr std::int64_t failed = -2;
+};
+
+enum tag : std::uint8_t { asks = 1, result, answer };
+
+constexpr std::size_t piece = std::size_t{1} << 30;  // fits MPI's int
+constexpr std::chrono::microseconds patience{200};
+
+/// Calls `move(begin, length)` for pieces of so many bytes.
+template <class Move>
+void in_pieces(std::size_t bytes, Move&& move) {
+  for (std::size_t at = 0; at < bytes; at += piece)
+    move(at, static_cast<int>(std::min(piece, bytes - at)));
+}
+
+}  // namespace
+
+class task_dealer::ranks {
+ public:
+  ranks() {
+    MPI_Comm_dup(MPI_COMM_WORLD, &all_);
+    MPI_Comm_rank(all_, &rank_);
+    MPI_Comm_size(all_, &size_);
+  }
+  ~ranks() { MPI_Comm_free(&all_); }
+  ranks(ranks const&) = delete;
+  ranks& operator=(ranks const&) = delete;
+
+  bool is_first() const { return rank_ == 0; }
+  int size() const { return size_; }
+
+  /// To the first rank; the task that it answers with, or a negative number.
+  std::int64_t ask(std::int64_t done, std::string const& its_result) const {
+    request const mine{done, static_cast<std::int64_t>(its_result.size())};
+    MPI_Send(&mine, sizeof(mine), MPI_BYTE, 0, asks, all_);
+    in_pieces(its_result.size(), [&](std::size_t at, int length) {
+      MPI_Send(its_result.data() + at, length, MPI_BYTE, 0, result, all_);
+    });
+    std::int64_t next = request::none;
+    MPI_Recv(&next, 1, MPI_INT64_T, 0, answer, all_, MPI_STATUS_IGNORE);
+    return next;
+  }
+
+  /// Whether a rank asks; then which one, what it says, and its result.
+  bool is_asked(int& from, request& said, std::string& its_result) const {
+    int there = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, asks, all_, &there, &status);
+    if (there == 0) return false;
+    from = status.MPI_SOURCE;
+    MPI_Recv(&said, sizeof(said), MPI_BYTE, from, asks, all_, MPI_STATUS_IGNORE);
+    its_result.resize(static_cast<std::size_t>(said.bytes));
+    in_pieces(its_result.size(), [&](std::size_t at, int length) {
+      MPI_Recv(its_result.data() + at, length, MPI_BYTE, from, result, all_, MPI_STATUS_IGNORE);
+    });
+    return true;
+  }
+
+  void give(int to, std::int64_t task) const { MPI_Send(&task, 1, MPI_INT64_T, to, answer, all_); }
+
+ private:
+  MPI_Comm all_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+namespace {
+
+/// The tasks of one call, on the first rank.
+class deck {
+ public:
+  deck(std::size_t tasks, process_group::keep_fn const& keep)
+      : tasks_(static_cast<std::int64_t>(tasks)), keep_(keep), kept_(tasks) {}
+
+  /// The next task, or `request::none`.
+  std::int64_t next() {
+    std::int64_t const one = next_.fetch_add(1);
+    return one < tasks_ ? one : request::none;
+  }
+  void end() { next_ = tasks_; }
+
+  /// Keeps what `work()` returns for a task; what is thrown ends the dealing.
+  template <class Work>
+  void take(std::int64_t task, Work&& work) noexcept {
+    try {
+      std::string done = work();
+      std::lock_guard const lock(mutex_);
+      auto const t = static_cast<std::size_t>(task);
+      kept_[t] = keep_(t, std::move(done));
+    } catch (...) {
+      std::lock_guard const lock(mutex_);
+      if (!thrown_) thrown_ = std::current_exception();
+      end();
+    }
+  }
+
+  /// Once nobody works. Throws what was thrown.
+  std::vector<std::string> kept() {
+    if (thrown_) std::rethrow_exception(thrown_);
+    return std::move(kept_);
+  }
+
+ private:
+  std::int64_t tasks_;
+  process_group::keep_fn const& keep_;
+  std::atomic<std::int64_t> next_{0};
+  std::mutex mutex_;
+  std::vector<std::string> kept_;
+  std::exception_ptr thrown_;
+};
+
+}  // namespace
+
+task_dealer::task_dealer() : ranks_(std::make_unique<ranks>()) {}
+task_dealer::~task_dealer() = default;
+
+std::vector<std::string> task_dealer::deal(std::size_t tasks, process_group::task_fn const& task,
+                                           process_group::keep_fn const& keep) {
+  if (!ranks_->is_first()) {
+    std::int64_t done = request::none;
+    std::string its_result;
+    while ((done = ranks_->ask(done, its_result)) >= 0) {
+      try {
+        its_result = task(static_cast<std::size_t>(done));
+      } catch (...) {
+        ranks_->ask(request::failed, {});
+        throw;
+      }
+    }
+    return {};
+  }
+  deck all(tasks, keep);
+  std::thread others([&] {
+    for (int working = ranks_->size() - 1; working > 0;) {
+      int from = 0;
+      request said;
+      std::string its_result;
+      if (!ranks_->is_asked(from, said, its_result)) {
+        std::this_thread::sleep_for(patience);
+        continue;
+      }
+      if (said.task == request::failed) all.end();
+      if (said.task >= 0) all.take(said.task, [&] { return std::move(its_result); });
+      std::int64_t const next = all.next();
+      if (next < 0) --working;
+      ranks_->give(from, next);
+    }
+  });
+  for (std::int64_t mine = all.next(); mine >= 0; mine = all.next())
+    all.take(mine, [&] { return task(static_cast<std::size_t>(mine)); });
+  others.join();
+  return all.kept();
+}
+
+}  // namespace rulerank::cluster
