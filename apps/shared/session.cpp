@@ -147,6 +147,7 @@ context const& session::ctx() {
   ctx.threads = run.threads;
   ctx.seed = run.seed;
   ctx.stop = state_->stop.get_token();
+  if (state_->ranks.size() > 1) ctx.processes = &state_->ranks;
   if (!run.quiet)
     ctx.progress = [this](std::string_view stage, std::uint64_t done, std::uint64_t total) {
       state_->screen.progress(stage, done, total);

@@ -40,7 +40,8 @@ class session {
 
   run_options run;
 
-  /// Threads, devices, seed, stop token and progress as the options say; made on the first call.
+  /// Threads, devices, seed, stop token, progress and MPI ranks as the options say; made on the
+  /// first call.
   /// With --device auto it has no devices before `choose_device`. Throws `usage_error` for a
   /// malformed --device, `device_error` for one that is not there.
   context const& ctx();
@@ -76,8 +77,9 @@ class session {
   /// Makes the folder that the verb writes its results to and keeps other runs out of it. Throws
   /// `output_error` where another one writes there.
   folder_lock hold(std::string const& folder) const;
-  /// The ranks over which the verb shares out work. All call it together; inputs that were named
-  /// since the last call are compared first, and `usage_error` names one that is another on a rank.
+  /// The ranks over which the verb, or what it calls by its context, shares out work. All call it
+  /// together before that; inputs that were named since the last call are compared first, and
+  /// `usage_error` names one that is another on a rank.
   cluster::communicator const& ranks();
   /// Throws `usage_error` where there are several MPI ranks. `what`: does not run over ranks.
   void expect_one_process(std::string_view what) const;
