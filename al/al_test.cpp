@@ -5,6 +5,7 @@
 #include "al/support_table.hpp"
 #include "al/testing.hpp"
 #include "core/error.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/feature_order.hpp"
@@ -165,6 +166,49 @@ TEST_P(every_engine, does_not_depend_on_threads) {
     context const ctx = context_for(tested(), threads);
     expect_same(reduce(ctx, data, options_for(tested(), 3, {1, 0.2}, 2)), expected);
   }
+}
+
+TEST_P(every_engine, does_not_depend_on_processes) {
+  if (runs_on_gpu(tested())) GTEST_SKIP() << "threads that use one GPU at once are no processes";
+  auto const data = random_data(5, 700, 24, 5, 4);
+  for (std::size_t const partitions : {1, 2, 5})
+    for (std::size_t const budget : {0, 7, 40}) {
+      auto options = options_for(tested(), 3, {1, 0.2}, partitions);
+      options.max_documents = budget;
+      for (std::size_t const iterations : {0, 90}) {
+        context const one = context_for(tested(), 1);
+        auto const expected = reduce_to_iterations(one, data, options, iterations);
+        for (int const processes : {2, 3, 5}) {
+          std::vector<sample> found(static_cast<std::size_t>(processes));
+          testing_tools::run_processes(processes, [&](process_group const& group) {
+            context ctx = context_for(tested(), 2);
+            ctx.processes = &group;
+            found[static_cast<std::size_t>(group.rank())] =
+                reduce_to_iterations(ctx, data, options, iterations);
+          });
+          for (sample const& one_process : found) {
+            expect_same(one_process, expected);
+            for (std::size_t q = 0; q < partitions; ++q) {
+              EXPECT_EQ(one_process.partitions[q].iterations, expected.partitions[q].iterations);
+              EXPECT_EQ(one_process.partitions[q].stopped_after,
+                        expected.partitions[q].stopped_after);
+              EXPECT_EQ(one_process.partitions[q].rules_lost, expected.partitions[q].rules_lost);
+            }
+          }
+        }
+      }
+    }
+}
+
+TEST(over_processes, few_documents_leave_processes_without_any) {
+  auto const data = random_data(8, 70, 6, 4, 2);
+  context const one;
+  auto const expected = reduce(one, data, options_for(engine::delta, 3, {}, 1));
+  testing_tools::run_processes(4, [&](process_group const& group) {
+    context ctx;
+    ctx.processes = &group;
+    expect_same(reduce(ctx, data, options_for(engine::delta, 3, {}, 1)), expected);
+  });
 }
 
 TEST_P(every_engine, keeps_to_a_budget_in_iteration_then_partition_order) {

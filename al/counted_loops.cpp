@@ -5,7 +5,9 @@
 #include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
 
+#include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace rulerank::al {
@@ -23,14 +25,21 @@ class counted_loops final : public partition_loops {
   }
 
   void advance(context const& ctx, std::size_t iterations, chosen_fn const& chosen) override {
+    std::vector<std::size_t> all(loops_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    advance(ctx, all, iterations, chosen);
+  }
+
+  void advance(context const& ctx, std::span<std::size_t const> some, std::size_t iterations,
+               chosen_fn const& chosen) override {
     context outer = ctx;
     context inner = alone(ctx, engine_);
     if (engine_.threads != threads_share::partitions)
       outer.threads = 1;
-    else if (loops_.size() > 1)
+    else if (some.size() > 1)
       inner.threads = 1;
-    parallel_for(outer, loops_.size(), 1, [&](std::size_t begin, std::size_t end, int) {
-      for (std::size_t q = begin; q < end; ++q) go_on(inner, q, iterations, chosen);
+    parallel_for(outer, some.size(), 1, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t i = begin; i < end; ++i) go_on(inner, some[i], iterations, chosen);
     });
   }
 
@@ -78,8 +87,15 @@ class counted_loops final : public partition_loops {
          std::vector<partition> const* parts, std::size_t q)
         : own(parts ? std::nullopt : std::optional(make_partition(setup.data, setup.features[q]))),
           part(parts ? (*parts)[q] : *own),
-          counter(engine.make_counter(setup, part)),
+          counter(make_counter(setup, engine, q)),
           run(part, *counter, setup.fixed_iterations == 0) {}
+    /// Of all documents, or of this process's share of them with what is agreed.
+    std::unique_ptr<rule_counter> make_counter(sampling_setup const& setup,
+                                               sampling_engine const& engine, std::size_t q) {
+      if (!shares_documents(setup, q)) return engine.make_counter(setup, part);
+      own->counted = documents_of_process(*setup.ctx.processes, own->size());
+      return make_agreed(*setup.ctx.processes, engine.make_counter(setup, part));
+    }
     std::optional<partition> own;
     partition const& part;
     std::unique_ptr<rule_counter> counter;
@@ -128,6 +144,11 @@ class counted_loops final : public partition_loops {
 };
 
 }  // namespace
+
+void partition_loops::advance(context const& ctx, std::span<std::size_t const> some,
+                              std::size_t iterations, chosen_fn const& chosen) {
+  for (std::size_t const q : some) advance(ctx, q, iterations, chosen);
+}
 
 void partition_loops::start(std::size_t) {}
 

@@ -31,7 +31,8 @@ constexpr std::int32_t never = std::numeric_limits<std::int32_t>::max() / 2;
 class totals {
  public:
   explicit totals(partition const& part) : part_(part), totals_(part.stride, never) {
-    std::fill_n(totals_.begin(), part.size(), 0);
+    std::fill_n(totals_.begin() + static_cast<std::ptrdiff_t>(part.counted.begin),
+                part.counted.size(), 0);
   }
 
   /// gain[mask] for the overlap mask with the wanted codes.
@@ -85,8 +86,9 @@ class totals {
   void pass(context const& ctx, std::size_t grain, Work&& work) {
     smallest_ = {std::numeric_limits<std::int32_t>::max(), 0};
     std::mutex mutex;
-    parallel_for(ctx, part_.size(), grain, [&](std::size_t begin, std::size_t end, int) {
-      bitmaps::smallest_total const found = work(begin, end);
+    share const all = part_.counted;
+    parallel_for(ctx, all.size(), grain, [&](std::size_t begin, std::size_t end, int) {
+      bitmaps::smallest_total const found = work(all.begin + begin, all.begin + end);
       std::lock_guard const lock(mutex);
       if (found.total < smallest_.total ||
           (found.total == smallest_.total && found.position < smallest_.position))
@@ -143,10 +145,10 @@ class delta final : public rule_counter {
   }
 
   smallest fewest_unchosen() const override {
-    std::size_t best = part_.size();
-    for (std::size_t p = 0; p < part_.size(); ++p)
-      if (!chosen_[p] && (best == part_.size() || totals_[p] < totals_[best])) best = p;
-    return {static_cast<std::uint64_t>(totals_[best]), best};
+    bitmaps::smallest_total best{std::numeric_limits<std::int32_t>::max(), part_.size()};
+    for (std::size_t p = part_.counted.begin; p < part_.counted.end; ++p)
+      if (!chosen_[p] && totals_[p] < best.total) best = {totals_[p], p};
+    return {static_cast<std::uint64_t>(best.total), best.position};
   }
 
   std::uint64_t rules(std::size_t position) const override {

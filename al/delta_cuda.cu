@@ -119,6 +119,7 @@ class device_delta final : public sampler_on_devices {
                rules::validity const& valid, bool stop_rule,
                std::vector<std::int32_t> const& labels);
 
+  using partition_loops::advance;
   void advance(context const& ctx, std::size_t iterations, chosen_fn const& chosen) override {
     run(ctx, 0, static_cast<std::uint32_t>(parts_.size()), iterations, chosen);
   }

@@ -11,7 +11,9 @@ document_selection::document_selection(sampling_setup const& setup, sampling_eng
       loops_(engine.make_loops_on_gpus != nullptr
                  ? engine.make_loops_on_gpus(setup)
                  : make_counted_loops(setup, engine, std::move(parts))),
-      choices_(setup.features.size()) {}
+      choices_(setup.features.size()) {
+  if (setup.over_processes) loops_ = make_shared_loops(setup, std::move(loops_));
+}
 
 void document_selection::advance(label_source& labels) {
   wanted_.clear();

@@ -64,7 +64,7 @@ sampling_engine prss(bool) {
               memory = make_prss_memory(setup.ctx.devices, largest_partition(setup), setup.valid);
             return make_prss(memory, part, setup.max_items());
           },
-          threads_share::documents};
+          threads_share::documents, false};
 }
 constexpr runs_on delta_on = runs_on::cpu_and_gpus;
 #else

@@ -28,6 +28,8 @@ struct sampling_engine {
   std::function<std::unique_ptr<rule_counter>(sampling_setup const& setup, partition const& part)>
       make_counter;
   threads_share threads = threads_share::documents;
+  /// Whether counters go by `partition::counted`, so that processes can share out documents.
+  bool counts_shares = true;
   /// Not null: the loops run on the context's GPUs, without counters.
   std::unique_ptr<partition_loops> (*make_loops_on_gpus)(sampling_setup const& setup) = nullptr;
 };
@@ -36,6 +38,20 @@ struct sampling_engine {
 std::unique_ptr<partition_loops> make_counted_loops(sampling_setup const& setup,
                                                     sampling_engine const& engine,
                                                     shared_partitions parts);  // counted_loops.cpp
+
+/// Shares out the partitions over the context's processes: as many as make whole rounds are one
+/// process's each; those left are all processes' where the engine counts shares of documents.
+void share_out(sampling_setup& setup, sampling_engine const& engine);  // shared_loops.cpp
+
+/// The loops of all of the context's processes, from those of this one: what the others choose is
+/// chosen here too, so that every process has the choices of one alone. All make the same calls.
+std::unique_ptr<partition_loops> make_shared_loops(
+    sampling_setup const& setup,
+    std::unique_ptr<partition_loops> of_process);  // shared_loops.cpp
+
+/// Whether the processes share out the documents of a partition, and this one's share of so many.
+bool shares_documents(sampling_setup const& setup, std::size_t q);
+share documents_of_process(process_group const& group, std::size_t documents);
 
 /// The context for one partition, or one query, alone.
 context alone(context const& ctx, sampling_engine const& engine);

@@ -80,6 +80,7 @@ partition make_partition(datasets::binned_dataset const& data,
                              [&](std::uint32_t d) { return occurs[d] < most; }) -
         part.documents.begin());
   }
+  part.counted = {0, part.size()};
   part.stride = round_up(part.size(), alignment);
   part.codes.assign(features.size() * part.stride, datasets::no_item);
   for (std::size_t j = 0; j < features.size(); ++j) {

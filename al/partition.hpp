@@ -3,6 +3,8 @@
 #include "al/sampler.hpp"
 #include "core/aligned.hpp"
 #include "core/memory_gate.hpp"
+#include "core/process_group.hpp"
+#include "core/share.hpp"
 #include "datasets/discretizer.hpp"
 #include "rules/itemset.hpp"
 #include "rules/thresholds.hpp"
@@ -24,6 +26,9 @@ struct partition {
   aligned_vector<std::uint8_t> codes;     ///< [features x stride], padding holds `no_item`
   std::vector<std::uint32_t> item_begin;  ///< [features + 1]
   std::size_t first = 0;                  ///< position of the most representative document
+  /// The positions whose rules this process counts: all, or a share of them that begins and ends
+  /// at multiples of 64, where processes share out a partition's documents.
+  share counted;
 
   std::size_t size() const noexcept { return documents.size(); }
   std::size_t features() const noexcept { return item_begin.size() - 1; }
@@ -47,7 +52,8 @@ std::vector<std::uint64_t> doc_occurs(partition const& part);
 /// each position), of which there is one.
 std::size_t most_representative(partition const& part, std::vector<bool> const& dropped);
 
-/// What an engine keeps of one partition while it is sampled.
+/// What an engine keeps of one partition while it is sampled. Smallest keys are over the positions
+/// that it counts; where there is none, the number of rules is larger than any.
 class rule_counter {
  public:
   virtual ~rule_counter() = default;
@@ -71,6 +77,12 @@ class rule_counter {
   /// another. Engines on the CPU can do that, the others throw `usage_error`.
   virtual void drop(std::size_t position);
 };
+
+/// A counter of all positions, from one that counts a share of them on each process: the smallest
+/// keys are agreed upon. All processes make the same calls.
+std::unique_ptr<rule_counter> make_agreed(
+    process_group const& group,
+    std::unique_ptr<rule_counter> counter);  // shared_loops.cpp
 
 /// The loop of Algorithm 3: first the most representative document, then whichever has the fewest
 /// rules, until that is one already chosen. It can be left and gone on with.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 namespace rulerank::al {
 
@@ -23,6 +24,9 @@ class partition_loops {
   /// One partition alone.
   virtual void advance(context const& ctx, std::size_t q, std::size_t iterations,
                        chosen_fn const& chosen) = 0;
+  /// Some of them, one after the other or side by side.
+  virtual void advance(context const& ctx, std::span<std::size_t const> some,
+                       std::size_t iterations, chosen_fn const& chosen);
   /// Makes what partition q needs before its first choice, unless that is done; `next_document`,
   /// `next_rules` and `drop_next` come after it.
   virtual void start(std::size_t q);

@@ -4,6 +4,7 @@
 #include "core/memory_gate.hpp"
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace rulerank::al {
@@ -25,6 +26,10 @@ struct sampling_setup {
   std::size_t fixed_iterations = 0;
   /// Whether the labels are those of `data`, so that none is asked for.
   bool labels_known = false;
+  /// Whether the context's processes share out the partitions. Those from `first_of_all_processes`
+  /// on are done by all of them together, a share of the documents each, the others by one each.
+  bool over_processes = false;
+  std::size_t first_of_all_processes = std::numeric_limits<std::size_t>::max();
   rules::validity valid;
   std::vector<std::vector<std::size_t>> features;  ///< of each partition: columns of `data`
   memory_gate mutable memory;

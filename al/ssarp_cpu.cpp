@@ -20,9 +20,11 @@ class recount final : public rule_counter {
         max_items_(max_items),
         valid_(valid),
         index_(part.items()),
-        counts_(part.size()),
+        counts_(part.size(), never),
         chosen_(part.size()),
-        dropped_(part.size()) {}
+        dropped_(part.size()) {
+    for (std::size_t p = part.counted.begin; p < part.counted.end; ++p) counts_[p] = 0;
+  }
 
   void add(context const& ctx, std::size_t position, std::int32_t label) override {
     std::vector<rules::item> items;
@@ -35,9 +37,10 @@ class recount final : public rule_counter {
     };
     std::vector<scratch> scratches(static_cast<std::size_t>(ctx.thread_count()));
     constexpr std::size_t grain = 64;  // documents
-    parallel_for(ctx, part_.size(), grain, [&](std::size_t begin, std::size_t end, int thread) {
+    share const all = part_.counted;
+    parallel_for(ctx, all.size(), grain, [&](std::size_t begin, std::size_t end, int thread) {
       scratch& s = scratches[static_cast<std::size_t>(thread)];
-      for (std::size_t p = begin; p < end; ++p) {
+      for (std::size_t p = all.begin + begin; p < all.begin + end; ++p) {
         part_.items_of(p, s.items);
         std::erase_if(s.items, [&](rules::item x) { return !index_.holds(x); });
         std::uint64_t rules = 0;
@@ -65,10 +68,10 @@ class recount final : public rule_counter {
   }
 
   smallest fewest_unchosen() const override {
-    std::size_t best = counts_.size();
-    for (std::size_t p = 0; p < counts_.size(); ++p)
-      if (!chosen_[p] && (best == counts_.size() || counts_[p] < counts_[best])) best = p;
-    return {counts_[best], best};
+    smallest best{never, counts_.size()};
+    for (std::size_t p = part_.counted.begin; p < part_.counted.end; ++p)
+      if (!chosen_[p] && counts_[p] < best.rules) best = {counts_[p], p};
+    return best;
   }
 
  private:

@@ -50,21 +50,12 @@ TEST(Split, PartsCoverAllOnceAndDifferByOne) {
     }
 }
 
-TEST(Split, QueriesStayWholeAndShareOutDocuments) {
-  // Of 100 documents the second query has 90.
-  std::vector<datasets::query_group> const queries{
-      {"1", 0, 4}, {"2", 4, 94}, {"3", 94, 95}, {"4", 95, 100}};
-  for (int const size : {1, 2, 3, 5, 16}) {
-    std::size_t next = 0;
-    for (int r = 0; r < size; ++r) {
-      part const some = part_of(queries, r, size);
-      EXPECT_EQ(some.begin, next);
-      next = some.end;
-    }
-    EXPECT_EQ(next, queries.size());
-  }
-  EXPECT_EQ(part_of(queries, 0, 2).size(), 2U);
-  EXPECT_EQ(part_of(std::vector<datasets::query_group>{}, 0, 2).size(), 0U);
+TEST(Split, RanksOfAMachineShareItsDevices) {
+  EXPECT_EQ(devices_of_rank({0, 1, 2, 3}, 1, 2), (std::vector<int>{2, 3}));
+  EXPECT_EQ(devices_of_rank({4, 5, 6}, 0, 2), (std::vector<int>{4, 5}));
+  EXPECT_EQ(devices_of_rank({4, 5}, 3, 4), std::vector<int>{5});
+  EXPECT_EQ(devices_of_rank({7}, 0, 1), std::vector<int>{7});
+  EXPECT_TRUE(devices_of_rank({}, 1, 2).empty());
 }
 
 TEST(Communicator, IsAloneWhereNoneLaunchedIt) {
@@ -73,6 +64,7 @@ TEST(Communicator, IsAloneWhereNoneLaunchedIt) {
   communicator const ranks;
   EXPECT_EQ(ranks.size(), 1);
   EXPECT_TRUE(ranks.is_first());
+  EXPECT_EQ(ranks.size_here(), 1);
   EXPECT_EQ(ranks.gather("bytes"), texts{"bytes"});
   EXPECT_EQ(sum(ranks, 7), 7U);
   EXPECT_EQ(ranks.fail({3, "bad line"}).message, "bad line");

@@ -57,6 +57,9 @@ class communicator final : public process_group {
   /// The first one, 0, writes outputs and messages.
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
+  /// Of the ranks on this rank's machine: how many there are, and how many come before it.
+  int size_here() const noexcept { return size_here_; }
+  int rank_here() const noexcept { return rank_here_; }
 
   /// Throws `job_failed` on all ranks where one failed.
   std::vector<std::string> gather(std::string_view mine) const override;
@@ -76,6 +79,8 @@ class communicator final : public process_group {
  private:
   int rank_ = 0;
   int size_ = 1;
+  int rank_here_ = 0;
+  int size_here_ = 1;
   mutable traffic exchanged_;
   // Of several ranks, in a build with MPI, where any thread may use it:
   std::shared_ptr<heartbeat> heartbeat_;

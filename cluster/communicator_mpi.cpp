@@ -84,6 +84,11 @@ communicator::communicator() {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  MPI_Comm here = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &here);
+  MPI_Comm_rank(here, &rank_here_);
+  MPI_Comm_size(here, &size_here_);
+  MPI_Comm_free(&here);
   if (size_ == 1 || provided != MPI_THREAD_MULTIPLE) return;
   dealer_ = std::make_shared<task_dealer>();
   if (limit > 0) heartbeat_ = std::make_shared<heartbeat>(limit);

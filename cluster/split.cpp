@@ -1,56 +1,13 @@
 #include "cluster/split.hpp"
 
+#include "core/bytes.hpp"
+
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 namespace rulerank::cluster {
-namespace {
-
-// Ranks are processes of one program on machines of one kind: values travel as they are in memory.
-
-template <class Value>
-void put(std::string& bytes, Value value) {
-  static_assert(std::is_trivially_copyable_v<Value>);
-  bytes.append(reinterpret_cast<char const*>(&value), sizeof(value));
-}
-
-template <class Value>
-void put(std::string& bytes, std::vector<Value> const& values) {
-  put(bytes, values.size());
-  bytes.append(reinterpret_cast<char const*>(values.data()), values.size() * sizeof(Value));
-}
-
-template <class Value>
-void take(std::string_view& bytes, Value& value) {
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  bytes.remove_prefix(sizeof(value));
-}
-
-/// Behind those that are there.
-template <class Value>
-void take(std::string_view& bytes, std::vector<Value>& values) {
-  std::size_t count = 0;
-  take(bytes, count);
-  std::size_t const before = values.size();
-  values.resize(before + count);
-  if (count == 0) return;
-  std::memcpy(values.data() + before, bytes.data(), count * sizeof(Value));
-  bytes.remove_prefix(count * sizeof(Value));
-}
-
-std::vector<std::size_t> documents_of(std::vector<datasets::query_group> const& queries,
-                                      part some) {
-  std::size_t const begin = queries[some.begin].begin;
-  std::vector<std::size_t> documents(queries[some.end - 1].end - begin);
-  std::iota(documents.begin(), documents.end(), begin);
-  return documents;
-}
-
-}  // namespace
 
 part part_of(std::size_t count, int rank, int size) {
   auto const ranks = static_cast<std::size_t>(size);
@@ -60,41 +17,16 @@ part part_of(std::size_t count, int rank, int size) {
   return {begin(r), begin(r + 1)};
 }
 
-part part_of(std::vector<datasets::query_group> const& queries, int rank, int size) {
-  std::size_t const documents = queries.empty() ? 0 : queries.back().end;
-  part const share = part_of(documents, rank, size);
-  auto const first_from = [&](std::size_t document) {
-    auto const at = std::ranges::lower_bound(queries, document, {}, &datasets::query_group::begin);
-    return static_cast<std::size_t>(at - queries.begin());
-  };
-  return {first_from(share.begin), first_from(share.end)};
+std::vector<int> devices_of_rank(std::vector<int> const& devices, int rank_here, int size_here) {
+  if (devices.empty()) return {};
+  part const mine = part_of(devices.size(), rank_here, size_here);
+  if (mine.size() == 0) return {devices[static_cast<std::size_t>(rank_here) % devices.size()]};
+  return {devices.begin() + static_cast<std::ptrdiff_t>(mine.begin),
+          devices.begin() + static_cast<std::ptrdiff_t>(mine.end)};
 }
 
-l2r::scored score(communicator const& ranks, context const& ctx, l2r::scorer const& scorer,
-                  datasets::dataset const& documents) {
-  if (ranks.size() == 1) return scorer.score(ctx, documents);
-  part const mine = part_of(documents.queries, ranks.rank(), ranks.size());
-  l2r::scored result;
-  if (mine.size() > 0)
-    result = scorer.score(ctx, subset(documents, documents_of(documents.queries, mine)));
-  std::string bytes;
-  put(bytes, result.cache_hits);
-  put(bytes, result.cache_misses);
-  put(bytes, result.prefix_lookups);
-  put(bytes, result.scores);
-  result.cache_hits = result.cache_misses = result.prefix_lookups = 0;
-  result.scores.clear();
-  result.scores.reserve(documents.size());
-  for (std::string_view of_rank : ranks.gather(bytes)) {
-    for (std::uint64_t* const total :
-         {&result.cache_hits, &result.cache_misses, &result.prefix_lookups}) {
-      std::uint64_t count = 0;
-      take(of_rank, count);
-      *total += count;
-    }
-    take(of_rank, result.scores);
-  }
-  return result;
+knn::sparse_rows rows_of(knn::sparse_rows const& all, part some) {
+  return {all.begin.subspan(some.begin, some.size() + 1), all.term, all.weight, all.terms};
 }
 
 knn::neighbours search(communicator const& ranks, std::size_t queries,

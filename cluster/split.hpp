@@ -1,10 +1,8 @@
 #pragma once
 
 #include "cluster/communicator.hpp"
-#include "core/context.hpp"
-#include "datasets/dataset.hpp"
 #include "knn/neighbours.hpp"
-#include "l2r/scorer.hpp"
+#include "knn/sparse/sparse_index.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,13 +26,12 @@ struct part {
 
 /// A rank's part of `count` items: equal parts, but for one item.
 part part_of(std::size_t count, int rank, int size);
-/// A rank's part of the queries, where each rank gets about as many documents.
-part part_of(std::vector<datasets::query_group> const& queries, int rank, int size);
+/// The devices of a machine that one of its ranks uses: a share of them, or one that ranks share
+/// where there are fewer than ranks.
+std::vector<int> devices_of_rank(std::vector<int> const& devices, int rank_here, int size_here);
 
-/// The scores of raw documents. Look-ups are summed up over the ranks; timings, the engine and what
-/// is counted by size are those of this rank.
-l2r::scored score(communicator const& ranks, context const& ctx, l2r::scorer const& scorer,
-                  datasets::dataset const& documents);
+/// The rows of a part; a view.
+knn::sparse_rows rows_of(knn::sparse_rows const& all, part some);
 
 /// The neighbours of so many queries. `search` finds those of a part that is not empty.
 knn::neighbours search(communicator const& ranks, std::size_t queries,

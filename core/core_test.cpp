@@ -200,6 +200,16 @@ TEST(output_file, appears_on_commit_alone) {
   EXPECT_EQ(read_all(path), "two");
 }
 
+TEST(output_file, what_is_written_can_stay_in_memory) {
+  std::string const large(3'000'000, 'x');
+  EXPECT_EQ(written_bytes([&](output_file& out) {
+              out.write("a\n");
+              out.write(large);
+            }),
+            "a\n" + large);
+  EXPECT_EQ(written_bytes([](output_file&) {}), "");
+}
+
 TEST(output_file, a_link_stays_and_its_target_is_replaced) {
   testing_tools::temporary_folder const folder;
   std::string const target = folder / "target.txt";

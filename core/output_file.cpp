@@ -245,6 +245,29 @@ void output_file::commit() {
   partial_.clear();
 }
 
+std::string written_bytes(std::function<void(output_file&)> const& write) {
+  constexpr char const* name = "what is written in memory";
+  int const file = ::memfd_create("rulerank", MFD_CLOEXEC);
+  if (file < 0) fail(name, "cannot be made");
+  struct closing {
+    int descriptor;
+    ~closing() { ::close(descriptor); }
+  } const closes{file};
+  output_file out(fmt::format("/proc/self/fd/{}", file));
+  write(out);
+  out.commit();
+  struct stat now {};
+  if (::fstat(file, &now) != 0) fail(name, "cannot be read");
+  std::string bytes(static_cast<std::size_t>(now.st_size), '\0');
+  for (std::size_t at = 0; at < bytes.size();) {
+    ::ssize_t const got =
+        ::pread(file, bytes.data() + at, bytes.size() - at, static_cast<::off_t>(at));
+    if (got <= 0) fail(name, "cannot be read");
+    at += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
 void write_file(std::string const& path, std::string_view bytes) {
   output_file file(path);
   file.write(bytes);

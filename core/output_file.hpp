@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,6 +82,9 @@ class folder_lock {
   std::string path_;
   int descriptor_ = -1;
 };
+
+/// What `write` writes to an output, in memory. Throws `output_error` where there is not enough.
+std::string written_bytes(std::function<void(output_file&)> const& write);
 
 /// Writes a whole file at once; like an `output_file`, it appears whole or not at all.
 void write_file(std::string const& path, std::string_view bytes);

@@ -1,7 +1,9 @@
 #include "experiment/experiment.hpp"
 
+#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "experiment/finished.hpp"
 #include "experiment/fold.hpp"
@@ -10,7 +12,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -31,27 +39,117 @@ std::vector<datasets::dataset> read_tests(context const& ctx, fold_source const&
   return tests;
 }
 
+/// What the work on a fold leaves, but for its files.
+struct done_fold {
+  std::string text;  // its result
+  std::map<std::string, std::set<std::string>> engines;
+  std::optional<double> seconds;  // none: an earlier run finished it
+};
+
+using system_scores = std::vector<std::pair<std::string, std::vector<double>>>;
+
+/// A fold that one of several processes did, as the first one gets it.
+struct dealt_fold {
+  done_fold done;
+  std::map<std::string, std::string> files;
+  std::vector<std::string> warnings;
+  system_scores scores;  // where they are asked for
+};
+
+void put(std::string& bytes, done_fold const& fold) {
+  using rulerank::put;
+  put(bytes, fold.text);
+  put(bytes, fold.engines.size());
+  for (auto const& [stage, names] : fold.engines) {
+    put(bytes, stage);
+    put(bytes, std::vector<std::string>(names.begin(), names.end()));
+  }
+  put(bytes, fold.seconds.value_or(-1));
+}
+
+done_fold take_done(std::string_view& bytes) {
+  using rulerank::take;
+  done_fold fold;
+  take(bytes, fold.text);
+  std::size_t stages = 0;
+  take(bytes, stages);
+  while (stages-- > 0) {
+    std::string stage;
+    std::vector<std::string> names;
+    take(bytes, stage);
+    take(bytes, names);
+    fold.engines[stage].insert(names.begin(), names.end());
+  }
+  double seconds = 0;
+  take(bytes, seconds);
+  if (seconds >= 0) fold.seconds = seconds;
+  return fold;
+}
+
+std::string bytes_of(dealt_fold const& fold) {
+  using rulerank::put;
+  std::string bytes;
+  put(bytes, fold.done);
+  put(bytes, fold.files.size());
+  for (auto const& [name, content] : fold.files) {
+    put(bytes, name);
+    put(bytes, content);
+  }
+  put(bytes, fold.warnings);
+  put(bytes, fold.scores.size());
+  for (auto const& [system, scores] : fold.scores) {
+    put(bytes, system);
+    put(bytes, scores);
+  }
+  return bytes;
+}
+
+dealt_fold dealt_from(std::string_view bytes) {
+  using rulerank::take;
+  dealt_fold fold;
+  fold.done = take_done(bytes);
+  std::size_t count = 0;
+  take(bytes, count);
+  while (count-- > 0) {
+    std::string name;
+    take(bytes, name);
+    take(bytes, fold.files[name]);
+  }
+  take(bytes, fold.warnings);
+  take(bytes, count);
+  fold.scores.resize(count);
+  for (auto& [system, scores] : fold.scores) {
+    take(bytes, system);
+    take(bytes, scores);
+  }
+  return fold;
+}
+
 class folds_runner {
  public:
-  folds_runner(context const& ctx, fold_work const& work, results& all)
-      : ctx_(ctx), work_(work), all_(all) {}
+  /// `wants_scores`: on the first process `work.out.scores` is called.
+  folds_runner(context const& ctx, fold_work const& work, bool wants_scores, results& all)
+      : ctx_(ctx), work_(work), wants_scores_(wants_scores), all_(all) {}
 
   /// The result of each fold: an earlier run's, or made now and written at once.
   std::vector<fold_result> run(std::vector<datasets::dataset> tests) {
+    tests_ = std::move(tests);
+    if (has_processes(ctx_))
+      share_out();
+    else
+      for (std::size_t i = 0; i < tests_.size(); ++i)
+        if (auto earlier = finished(i); !earlier.empty())
+          add(i, {std::move(earlier), {}, {}});
+        else
+          add(i, do_here(i));
     std::vector<fold_result> folds;
-    for (std::size_t i = 0; i < tests.size(); ++i) {
-      datasets::dataset test = std::exchange(tests[i], {});
+    for (auto const& [i, done] : done_) {
       std::string const name = fold_name(work_.source, i);
-      stage_timer const timer(untimed_, name);
-      auto inputs = work_.source.checksums(i);
-      std::string const fingerprint = fingerprint_of(work_.settings, name, inputs);
-      if (take_finished(name, fingerprint, folds)) continue;
-      fold_result result = run_fold(ctx_, work_, i, std::move(test), fingerprint, all_.engines);
-      result.inputs = std::move(inputs);
-      folds.push_back(keep(result));
-      all_.times.push_back({name, timer.seconds()});
-      note(fmt::format("{} of {}: {}, {} in {:.1f} s", i + 1, counted(tests.size(), "fold"), name,
-                       counted(folds.back().systems.size(), "system"), timer.seconds()));
+      folds.push_back(
+          fold_result_from(done.text, out_dir().empty() ? name : finished_path(out_dir(), name)));
+      all_.times.push_back({name, done.seconds});
+      for (auto const& [stage, names] : done.engines)
+        all_.engines[stage].insert(names.begin(), names.end());
     }
     return folds;
   }
@@ -66,37 +164,138 @@ class folds_runner {
     if (work_.out.warn) work_.out.warn(what);
   }
 
-  /// Whether an earlier run finished the fold; says why its results cannot be used.
-  bool take_finished(std::string const& name, std::string const& fingerprint,
-                     std::vector<fold_result>& folds) {
-    if (out_dir().empty()) return false;
-    earlier found = find_finished(out_dir(), name, fingerprint);
+  void add(std::size_t fold, done_fold done) { done_[fold] = std::move(done); }
+
+  void note_done(std::size_t fold, done_fold const& done, std::size_t systems) const {
+    note(fmt::format("{} of {}: {}, {} in {:.1f} s", fold + 1, counted(tests_.size(), "fold"),
+                     fold_name(work_.source, fold), counted(systems, "system"), *done.seconds));
+  }
+
+  /// The text of what an earlier run left of a fold; empty, saying why, where it cannot be used.
+  std::string finished(std::size_t fold) const {
+    if (out_dir().empty()) return {};
+    std::string const name = fold_name(work_.source, fold);
+    earlier found = find_finished(
+        out_dir(), name, fingerprint_of(work_.settings, name, work_.source.checksums(fold)));
     if (!found.result) {
       if (found.damaged)
         warn(fmt::format("{}: done again: {}", name, found.why_not));
       else if (!found.why_not.empty())
         note(fmt::format("{}: done again: {}", name, found.why_not));
-      return false;
+      return {};
     }
     note(fmt::format("{}: finished by an earlier run", name));
-    all_.times.push_back({name, {}});
-    folds.push_back(std::move(*found.result));
-    return true;
+    return to_text(*found.result);
   }
 
-  /// The result as a later run reads it.
-  fold_result keep(fold_result const& result) const {
-    std::string const text = to_text(result);
-    if (out_dir().empty()) return fold_result_from(text, result.name);
-    std::string const path = finished_path(out_dir(), result.name);
-    write_file(path, text);
-    return fold_result_from(text, path);
+  /// The fold by this process, or with a context of several by all of them, and its result kept.
+  done_fold do_here(std::size_t fold) {
+    std::size_t systems = 0;
+    done_fold done = do_fold(ctx_, work_, fold, std::exchange(tests_[fold], {}), systems);
+    if (has_processes(ctx_)) done.text = from_first(*ctx_.processes, [&] { return done.text; });
+    keep(fold, done);
+    note_done(fold, done, systems);
+    return done;
+  }
+
+  done_fold do_fold(context const& ctx, fold_work const& work, std::size_t fold,
+                    datasets::dataset test, std::size_t& systems) const {
+    stage_timer const timer(untimed_, {});
+    std::string const name = fold_name(work.source, fold);
+    auto inputs = work.source.checksums(fold);
+    done_fold done;
+    fold_result result = run_fold(ctx, work, fold, std::move(test),
+                                  fingerprint_of(work.settings, name, inputs), done.engines);
+    result.inputs = std::move(inputs);
+    systems = result.systems.size();
+    done.text = to_text(result);
+    done.seconds = timer.seconds();
+    return done;
+  }
+
+  void keep(std::size_t fold, done_fold const& done) const {
+    if (!out_dir().empty())
+      write_file(finished_path(out_dir(), fold_name(work_.source, fold)), done.text);
+  }
+
+  /// Of the folds to do, as many as make whole rounds are dealt to the processes, which do one
+  /// each; those left are done by all of them together.
+  void share_out() {
+    process_group const& group = *ctx_.processes;
+    std::vector<std::string> texts(tests_.size());
+    std::string bytes;
+    for (std::size_t i = 0; group.is_first() && i < tests_.size(); ++i) texts[i] = finished(i);
+    rulerank::put(bytes, texts);
+    std::string const of_first = group.gather(group.is_first() ? bytes : std::string()).front();
+    std::string_view left = of_first;
+    texts.clear();
+    rulerank::take(left, texts);
+    std::vector<std::size_t> to_do;
+    for (std::size_t i = 0; i < tests_.size(); ++i)
+      if (texts[i].empty())
+        to_do.push_back(i);
+      else
+        add(i, {std::move(texts[i]), {}, {}});
+    auto const processes = static_cast<std::size_t>(group.size());
+    std::size_t const dealt = to_do.size() / processes * processes;
+    deal(std::span(to_do).first(dealt));
+    for (std::size_t const i : std::span(to_do).subspan(dealt)) add(i, do_here(i));
+  }
+
+  void deal(std::span<std::size_t const> folds) {
+    std::map<std::size_t, system_scores> scores;  // of the first process
+    auto const kept = ctx_.processes->deal(
+        folds.size(), [&](std::size_t t) { return bytes_of(do_alone(folds[t])); },
+        [&](std::size_t t, std::string const& bytes) {
+          std::size_t const fold = folds[t];
+          dealt_fold got = dealt_from(bytes);
+          for (std::string const& warning : got.warnings) warn(warning);
+          for (auto const& [name, content] : got.files) {
+            if (out_dir().empty()) break;
+            fs::path const path = fs::path(out_dir()) / name;
+            make_folders(path.parent_path().string());
+            write_file(path.string(), content);
+          }
+          keep(fold, got.done);
+          scores[fold] = std::move(got.scores);
+          note_done(fold, got.done, fold_result_from(got.done.text, {}).systems.size());
+          std::string told;
+          put(told, got.done);
+          return told;
+        });
+    for (std::size_t t = 0; t < folds.size(); ++t) {
+      std::string_view told = kept[t];
+      add(folds[t], take_done(told));
+      for (auto const& [system, of_system] : scores[folds[t]])
+        work_.out.scores(folds[t], system, tests_[folds[t]], of_system);
+      tests_[folds[t]] = {};
+    }
+  }
+
+  /// A fold without the other processes, and without the output folder, which is the first's.
+  dealt_fold do_alone(std::size_t fold) const {
+    dealt_fold dealt;
+    sinks out;
+    out.warn = [&](std::string const& warning) { dealt.warnings.push_back(warning); };
+    out.stage = work_.out.stage;
+    if (wants_scores_)
+      out.scores = [&](std::size_t, std::string const& system, datasets::dataset const&,
+                       std::span<double const> scores) {
+        dealt.scores.emplace_back(system, std::vector<double>(scores.begin(), scores.end()));
+      };
+    std::size_t systems = 0;
+    fold_work const work{work_.what, work_.settings, work_.source, out, &dealt.files};
+    dealt.done = do_fold(without_processes(ctx_), work, fold, tests_[fold], systems);
+    return dealt;
   }
 
   context const& ctx_;
   fold_work const& work_;
+  bool const wants_scores_;
   results& all_;
   sinks const untimed_;
+  std::vector<datasets::dataset> tests_;  // of folds that are not done
+  std::map<std::size_t, done_fold> done_;
 };
 
 void write_report(results const& all, fs::path const& folder) {
@@ -108,7 +307,15 @@ void write_report(results const& all, fs::path const& folder) {
 
 }  // namespace
 
-results run(context const& ctx, options const& what, fold_source const& source, sinks const& out) {
+results run(context const& ctx, options const& given, fold_source const& source,
+            sinks const& given_out) {
+  options what = given;
+  sinks out = given_out;
+  if (has_processes(ctx) && !ctx.processes->is_first()) {
+    what.out_dir.clear();
+    out.note = {};
+    out.scores = {};
+  }
   results all;
   settings& s = all.settings = what.settings;
   check(s);
@@ -128,7 +335,8 @@ results run(context const& ctx, options const& what, fold_source const& source, 
   s.profile.max_label = largest;
 
   fold_work const work{what, s, source, out};
-  std::vector<fold_result> folds = folds_runner(ctx, work, all).run(std::move(tests));
+  std::vector<fold_result> folds =
+      folds_runner(ctx, work, static_cast<bool>(given_out.scores), all).run(std::move(tests));
   {
     stage_timer const timer(out, "compare");
     all.report = make_report(ctx, s, std::move(folds), what.compared);

@@ -30,7 +30,8 @@ using message_fn = std::function<void(std::string const&)>;
 
 enum class part { train, vali, test };
 
-/// The folds of a cross-validation as data sets. `run` takes each part at most once: first the test
+/// The folds of a cross-validation as data sets. `run` takes each part at most once, over processes
+/// each process what its folds need: first the test
 /// parts of all folds, then fold by fold the training part and, where something is chosen by it,
 /// the validation part. `run` calls these functions one at a time.
 class fold_source {
@@ -185,6 +186,10 @@ struct results {
 /// that was stopped goes on (docs/verbs/experiment.md). The same settings and inputs give the same
 /// bytes for any threads and engines. r_max of the profile is the largest label of all test parts.
 /// Throws `usage_error` for settings that make no sense, `error` for bad input, `output_error`.
+///
+/// Over processes (context::processes) the folds are dealt to those that are free; folds that are
+/// left when each process has had one more are done by all of them together. The first process
+/// alone writes, and calls `note` and `scores`; all return the results.
 ///
 /// Threads: several calls may run at once on output folders of their own.
 results run(context const& ctx, options const& what, fold_source const& source,

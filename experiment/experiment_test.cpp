@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/random.hpp"
 #include "core/sha256.hpp"
 #include "core/testing.hpp"
@@ -19,6 +20,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -511,6 +513,59 @@ TEST_F(Run, DataSetsInMemoryGiveWhatFilesGive) {
   EXPECT_EQ(to_text(again.report, again.settings), to_text(by_files.report, by_files.settings));
   results const unwritten = run(ctx_, what_, in_memory(), {});
   EXPECT_EQ(unwritten.report.systems[0].means, by_files.report.systems[0].means);
+}
+
+TEST_F(Run, GivesTheSameOverProcesses) {
+  what_.settings.tune = {eval::parse_measures("MAP"), {}, {}};
+  what_.settings.tune->space.bins = {4, 10};
+  what_.settings.tune->space.rule_sizes = {2};
+  std::map<std::pair<std::size_t, std::string>, std::vector<double>> expected_scores;
+  sinks out;
+  out.scores = [&](std::size_t fold, std::string const& system, datasets::dataset const& test,
+                   std::span<double const> scores) {
+    EXPECT_EQ(test.size(), scores.size());
+    expected_scores[{fold, system}].assign(scores.begin(), scores.end());
+  };
+  results const one = run(ctx_, writing("one"), in_memory(), out);
+  auto const expected = written(folder_ / "one");
+  // Of three folds two are dealt and one is done by both; each is dealt; all are done by all.
+  for (int const processes : {2, 3, 4})
+    for (bool const goes_on : {false, true}) {
+      std::string const name = fmt::format("of-{}", processes);
+      if (goes_on) {
+        fs::remove(folder_.path() / name / "folds/Fold1.json");
+        fs::remove(folder_.path() / name / "folds/Fold3.json");
+      }
+      decltype(expected_scores) found_scores;
+      std::vector<std::string> notes;
+      std::mutex mutex;
+      testing_tools::run_processes(processes, [&](process_group const& group) {
+        context ctx;
+        ctx.threads = 1;
+        ctx.processes = &group;
+        sinks told;
+        told.note = [&](std::string const& note) {
+          std::lock_guard const lock(mutex);
+          notes.push_back(note);
+        };
+        told.scores = [&](std::size_t fold, std::string const& system, datasets::dataset const&,
+                          std::span<double const> scores) {
+          EXPECT_TRUE(group.is_first());
+          found_scores[{fold, system}].assign(scores.begin(), scores.end());
+        };
+        results const found = run(ctx, writing(name.c_str()), in_memory(), told);
+        EXPECT_EQ(to_text(found.report, found.settings), to_text(one.report, one.settings));
+        EXPECT_EQ(found.engines, one.engines);
+        EXPECT_EQ(found.times.size(), 3U);
+      });
+      EXPECT_EQ(written(folder_ / name), expected) << processes;
+      EXPECT_EQ(notes.size(), 3U);
+      if (goes_on) {
+        EXPECT_EQ(std::ranges::count(notes, "Fold2: finished by an earlier run"), 1);
+      } else {
+        EXPECT_EQ(found_scores, expected_scores);
+      }
+    }
 }
 
 TEST_F(Run, ReadsEachPartOnce) {

@@ -3,6 +3,7 @@
 #include "al/sampler.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/feature_order.hpp"
@@ -212,7 +213,9 @@ class fold_runner {
 
   /// What an interrupted run of this fold tried; of another run nothing.
   tuning::trials_file earlier_trials(tuning::tuner& tuner, std::uint32_t reduce_size) {
-    if (work_.what.out_dir.empty()) return {tuner, {}, {}};
+    // Over processes a fold is what another run goes on from.
+    if (work_.what.out_dir.empty() || work_.files != nullptr || has_processes(ctx_))
+      return {tuner, {}, {}};
     fs::path const folder = fs::path(work_.what.out_dir) / "tuned";
     make_folders(folder.string());
     std::string const path =
@@ -341,8 +344,14 @@ class fold_runner {
   }
 
   void write(std::string const& name, std::function<void(output_file&)> const& content) {
-    if (work_.what.out_dir.empty()) return;
     stage_timer const timer(work_.out, "write");
+    if (work_.files != nullptr) {
+      std::string bytes = written_bytes(content);
+      result_.files[name] = sha256_hex(bytes);
+      (*work_.files)[name] = std::move(bytes);
+      return;
+    }
+    if (work_.what.out_dir.empty()) return;
     fs::path const path = fs::path(work_.what.out_dir) / name;
     make_folders(path.parent_path().string());
     output_file out(path.string());

@@ -3,6 +3,8 @@
 #include "experiment/experiment.hpp"
 
 #include <cstddef>
+#include <map>
+#include <set>
 #include <string>
 
 namespace rulerank::experiment {
@@ -13,13 +15,15 @@ struct fold_work {
   experiment::settings const& settings;  ///< those of `what`, with all that `run` sets
   fold_source const& source;
   sinks const& out;
+  /// Takes the bytes of what is written, by name, in the place of the output folder; or null.
+  std::map<std::string, std::string>* files = nullptr;
 };
 
 /// `Fold` and its number.
 std::string fold_name(fold_source const& source, std::size_t fold);
 
 /// Discretizes, reduces, tunes, ranks and evaluates the `fold`-th fold, whose test part is given.
-/// Writes under the output folder runs/, scores/, reduced/ and tuned/, but not the result itself,
+/// Writes under the output folder, or to `work.files`, runs/, scores/, reduced/ and tuned/, but not the result itself,
 /// whose inputs are the caller's. `fingerprint` is the result's, and that of trials to be taken
 /// from an earlier run. Adds the engines that ran to `engines`.
 fold_result run_fold(context const& ctx, fold_work const& work, std::size_t fold,

@@ -1,9 +1,12 @@
 #include "l2r/scorer.hpp"
 
 #include "core/error.hpp"
+#include "core/process_group.hpp"
 #include "core/stopwatch.hpp"
 #include "l2r/member_kind.hpp"
+#include "l2r/shared_scores.hpp"
 
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -77,6 +80,37 @@ void expect_items(binned_lists const& documents, model const& m) {
           fmt::format("member {} is of the kind {}, which scores raw documents, not "
                       "items",
                       k + 1, kind_of(m.members[k])));
+}
+
+/// The scores of raw documents, or of items, over the context's processes: `score` is called with
+/// those that are this process's.
+template <class Score>
+scored share_raw(context const& ctx, datasets::dataset const& documents, Score const& score) {
+  return share_scores(ctx, documents.queries,
+                      [&](context const& alone, std::span<std::size_t const> mine) {
+                        return score(alone, datasets::subset(documents, mine));
+                      });
+}
+template <class Score>
+scored share_items(context const& ctx, binned_lists const& documents, Score const& score) {
+  return share_scores(
+      ctx, documents.queries, [&](context const& alone, std::span<std::size_t const> mine) {
+        std::map<datasets::binned_dataset const*, datasets::binned_dataset> some;
+        std::vector<datasets::query_group> lists;
+        for (datasets::query_group list : documents.queries) {
+          if (list.begin < mine.front() || list.begin > mine.back()) continue;
+          list.begin -= mine.front();
+          list.end -= mine.front();
+          lists.push_back(std::move(list));
+        }
+        binned_lists part{lists, {}};
+        for (datasets::binned_dataset const* const one : documents.items) {
+          auto const [at, missing] = some.try_emplace(one);
+          if (missing) at->second = datasets::subset(*one, mine);
+          part.items.push_back(&at->second);
+        }
+        return score(alone, part);
+      });
 }
 
 /// One score a document of what the members gave.
@@ -154,11 +188,15 @@ std::vector<scored> scorer::score_each(context const& ctx,
 }
 
 scored scorer::score(context const& ctx, datasets::dataset const& documents) const {
+  if (has_processes(ctx))
+    return share_raw(ctx, documents, [this](auto const&... part) { return score(part...); });
   return combined(documents.queries, score_each(ctx, documents));
 }
 
 scored scorer::score(context const& ctx, binned_lists const& documents) const {
   expect_items(documents, state_->model);
+  if (has_processes(ctx))
+    return share_items(ctx, documents, [this](auto const&... part) { return score(part...); });
   std::vector<scored> all;
   for (std::size_t k = 0; k < state_->members.size(); ++k)
     all.push_back(state_->members[k]->score(ctx, items_of(documents, k)));
@@ -184,6 +222,10 @@ prepared_member const& scorer::prepared(std::size_t k) const {
 scored score_once(context const& ctx, model const& by, engine_options const& options,
                   datasets::dataset const& documents) {
   expect_members(by);
+  if (has_processes(ctx))
+    return share_raw(ctx, documents, [&](context const& alone, datasets::dataset const& part) {
+      return score_once(alone, by, options, part);
+    });
   return combined(documents.queries, each_score(ctx, documents, by, [&](std::size_t k) {
                     return prepare(ctx, by.members[k], options);
                   }));
@@ -193,6 +235,10 @@ scored score_once(context const& ctx, model const& by, engine_options const& opt
                   binned_lists const& documents) {
   expect_members(by);
   expect_items(documents, by);
+  if (has_processes(ctx))
+    return share_items(ctx, documents, [&](context const& alone, binned_lists const& part) {
+      return score_once(alone, by, options, part);
+    });
   std::vector<scored> all;
   for (std::size_t k = 0; k < by.members.size(); ++k)
     all.push_back(prepare(ctx, by.members[k], options)->score(ctx, items_of(documents, k)));

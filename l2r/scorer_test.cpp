@@ -1,9 +1,11 @@
 #include "l2r/scorer.hpp"
 
 #include "core/error.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 #include "l2r/ranker.hpp"
+#include "l2r/shared_scores.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -213,6 +215,49 @@ TEST(scorer, many_threads_score_at_once) {
     for (std::thread& one : threads) one.join();
     EXPECT_EQ(wrong, std::vector<std::size_t>(wrong.size())) << name_of(which);
   }
+}
+
+TEST(scorer, scores_do_not_depend_on_processes) {
+  context const one;
+  auto const train = documents_of(90, 1);
+  auto const test = documents_of(50, 2);  // 6 queries
+  auto const recipes = some_recipes();
+  model const by = fit(one, train, recipes);
+  scorer const all(one, by);
+  auto const expected = bits_of(all.score(one, test).scores);
+  auto const items =
+      datasets::apply_discretizer(one, test, *std::get<rules_member>(by.members.front()).cuts);
+  model first;
+  first.members.push_back(by.members.front());
+  binned_lists const lists{test.queries, {&items}};
+  scored const of_items = score_once(one, first, {}, lists);
+  for (int const processes : {2, 3, 7})  // once more than queries
+    testing_tools::run_processes(processes, [&](process_group const& group) {
+      context ctx;
+      ctx.processes = &group;
+      EXPECT_EQ(bits_of(all.score(ctx, test).scores), expected);
+      EXPECT_EQ(bits_of(score_once(ctx, by, {}, test).scores), expected);
+      scored const found = score_once(ctx, first, {}, lists);
+      EXPECT_EQ(bits_of(found.scores), bits_of(of_items.scores));
+      EXPECT_EQ(found.engine, of_items.engine);
+    });
+}
+
+TEST(scorer, queries_of_a_process_stay_whole_and_share_out_documents) {
+  // Of 100 documents the second query has 90.
+  std::vector<datasets::query_group> const queries{
+      {"1", 0, 4}, {"2", 4, 94}, {"3", 94, 95}, {"4", 95, 100}};
+  for (int const size : {1, 2, 3, 5, 16}) {
+    std::size_t next = 0;
+    for (int r = 0; r < size; ++r) {
+      query_range const some = queries_of_process(queries, r, size);
+      EXPECT_EQ(some.begin, next);
+      next = some.end;
+    }
+    EXPECT_EQ(next, queries.size());
+  }
+  EXPECT_EQ(queries_of_process(queries, 0, 2).end, 2U);
+  EXPECT_EQ(queries_of_process({}, 0, 2).end, 0U);
 }
 
 TEST(scorer, documents_without_a_label_count_where_none_is_read) {

@@ -212,12 +212,14 @@ experiment::results cross_validate(session& owner, cross_validation_arguments co
                    double seconds) { owner.took(std::string(stage), seconds); },
       .scores = std::move(scores)};
   experiment::options const options = options_of(a);
-  folder_lock const lock = owner.hold(a.out_dir);
+  bool const writes = owner.ranks().is_first();
+  folder_lock const lock = writes ? owner.hold(a.out_dir) : folder_lock();
   experiment::results done =
       experiment::run(owner.ctx(), options, sized_folds(owner, options, folds), out);
   note_results(owner, done);
-  write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),
-             datasets::text_of(owner.manifest()));
+  if (writes)
+    write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),
+               datasets::text_of(owner.manifest()));
   return done;
 }
 

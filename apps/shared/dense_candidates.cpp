@@ -4,6 +4,7 @@
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
+#include "cluster/split.hpp"
 #include "core/error.hpp"
 
 #include <algorithm>
@@ -115,8 +116,12 @@ void dense_candidates::prepare(session& owner, std::size_t documents,
   index_.emplace(owner.ctx(), documents_, knn::dense_index_options{.metric = metric_});
 }
 
-found_lists dense_candidates::search(context const& ctx, std::size_t k) const {
-  found_lists lists = lists_of(index_->search(ctx, topics_, std::min(k, documents_.size())));
+found_lists dense_candidates::search(session& owner, std::size_t k) const {
+  found_lists lists =
+      lists_of(cluster::search(owner.ranks(), topics_.size(), [&](cluster::part some) {
+        return index_->search(owner.ctx(), topics_.rows(some.begin, some.size()),
+                              std::min(k, documents_.size()));
+      }));
   if (metric_ != knn::similarity::l2)
     for (std::size_t q = 0; q < lists.size(); ++q)
       if (is_zero(topics_.rows(q, 1))) lists[q].clear();

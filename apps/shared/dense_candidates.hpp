@@ -58,7 +58,7 @@ class dense_candidates {
   /// Makes them ready to be searched. Throws `error` for vectors that are not one a document.
   void prepare(session& owner, std::size_t documents, std::string const& collection);
   /// The k nearest documents of each topic, none of a topic whose vector is 0 but under l2.
-  found_lists search(context const& ctx, std::size_t k) const;
+  found_lists search(session& owner, std::size_t k) const;
   /// How near topic q is to documents[begin[q]] to documents[begin[q + 1]], each once: as
   /// `found_document::score`.
   std::vector<double> similarities(context const& ctx, std::span<std::uint64_t const> begin,

@@ -4,6 +4,7 @@
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/judged_ids.hpp"
 #include "apps/shared/options.hpp"
+#include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/arrays.hpp"
@@ -185,8 +186,11 @@ found_lists pair_pool::search_text(std::size_t depth) const {
   search.metric = text_arguments::metric_from(arguments_.metric, options_.metric);
   search.engine = knn::sparse_engine_from(arguments_.engine);
   auto const timer = owner_.stage("search");
-  return apps::lists_of(knn::sparse_searcher(owner_.ctx(), index_.index(), search)
-                            .search(owner_.ctx(), index_.queries(owner_.ctx(), what_.topics)));
+  knn::sparse_searcher const searcher(owner_.ctx(), index_.index(), search);
+  knn::sparse_matrix const topics = index_.queries(owner_.ctx(), what_.topics);
+  return apps::lists_of(cluster::search(owner_.ranks(), topics.size(), [&](cluster::part some) {
+    return searcher.search(owner_.ctx(), cluster::rows_of(topics, some));
+  }));
 }
 
 found_candidates pair_pool::search() const {
@@ -197,7 +201,7 @@ found_candidates pair_pool::search() const {
   if (dense.by_text()) by_text = search_text(depth);
   if (dense.by_vectors()) {
     auto const timer = owner_.stage("search vectors");
-    by_vectors = what_.vectors->search(owner_.ctx(), depth);
+    by_vectors = what_.vectors->search(owner_, depth);
   }
   if (dense.by_text() && dense.by_vectors()) {
     auto const timer = owner_.stage("fuse");

@@ -73,10 +73,10 @@ reduction_pool read_pool(session& owner, reduction_arguments const& arguments) {
   return pool;
 }
 
-reduction_outputs::reduction_outputs(reduction_arguments const& arguments)
-    : chosen_(arguments.out) {
-  if (!arguments.model.empty()) cuts_.emplace(arguments.model);
-  if (!arguments.ids.empty()) ids_.emplace(arguments.ids);
+reduction_outputs::reduction_outputs(session const& owner, reduction_arguments const& arguments)
+    : chosen_(owner.destination(arguments.out)) {
+  if (!arguments.model.empty()) cuts_.emplace(owner.destination(arguments.model));
+  if (!arguments.ids.empty()) ids_.emplace(owner.destination(arguments.ids));
 }
 
 void reduction_outputs::write(reduction_pool const& pool, std::span<std::size_t const> documents,

@@ -50,10 +50,11 @@ struct reduction_pool {
 };
 reduction_pool read_pool(session& owner, reduction_arguments const& arguments);
 
-/// Opened before the work: an output that cannot be written fails at once.
+/// Opened before the work: an output that cannot be written fails at once. Of several MPI ranks the
+/// first one writes.
 class reduction_outputs {
  public:
-  explicit reduction_outputs(reduction_arguments const& arguments);
+  reduction_outputs(session const& owner, reduction_arguments const& arguments);
   /// Writes the lines of the documents, with the labels [N] where some are given, the cuts and
   /// `ids`, as far as they are asked for.
   void write(reduction_pool const& pool, std::span<std::size_t const> documents,

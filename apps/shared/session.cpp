@@ -153,14 +153,19 @@ context const& session::ctx() {
       state_->screen.progress(stage, done, total);
       return true;
     };
-  if (run.device != "auto") ctx.devices = devices_named(run.device);
+  if (run.device != "auto") ctx.devices = of_this_rank(devices_named(run.device));
   state_->ctx = std::move(ctx);
   return *state_->ctx;
+}
+
+std::vector<int> session::of_this_rank(std::vector<int> const& devices) const {
+  return cluster::devices_of_rank(devices, state_->ranks.rank_here(), state_->ranks.size_here());
 }
 
 void session::choose_device(runs_on engine, double thread_seconds, double gpu_seconds) {
   if (run.device != "auto" || !includes(engine, runs_on::gpus)) return;
   bool const either = includes(engine, runs_on::cpu);
+  if (either && state_->ranks.size() > 1) return;  // ranks would have to agree
   if (either && !has_gpu()) return;
   ctx();
   std::vector<int>& devices = state_->ctx->devices;
@@ -169,6 +174,7 @@ void session::choose_device(runs_on engine, double thread_seconds, double gpu_se
     return say("--device auto took cpu: CUDA would take longer to start than this saves");
   device_list const list = list_devices();
   for (device const& d : list.devices) devices.push_back(d.ordinal);
+  devices = of_this_rank(devices);
   if (!list.devices.empty())
     say(fmt::format("--device auto took {} ({})", name_of_devices(devices),
                     list.devices.front().name));

@@ -41,14 +41,14 @@ class session {
   run_options run;
 
   /// Threads, devices, seed, stop token, progress and MPI ranks as the options say; made on the
-  /// first call.
-  /// With --device auto it has no devices before `choose_device`. Throws `usage_error` for a
-  /// malformed --device, `device_error` for one that is not there.
+  /// first call. Ranks of one machine share its GPUs. With --device auto it has no devices before
+  /// `choose_device`. Throws `usage_error` for a malformed --device, `device_error` for one that is
+  /// not there.
   context const& ctx();
   /// With --device auto, gives the context the GPUs there are, or none: by where the engine asked
   /// for runs, and where it runs on both by the seconds that the work takes one CPU thread and
-  /// a GPU (`worth_gpus` in device_rule.hpp). Says which, where there is a GPU. Before the work
-  /// itself, by the thread that runs the verb.
+  /// a GPU (`worth_gpus` in device_rule.hpp); over several MPI ranks the CPU. Says which, where
+  /// there is a GPU. Before the work itself, by the thread that runs the verb.
   void choose_device(runs_on engine, double thread_seconds, double gpu_seconds = 0);
   /// Throws `device_error` when --device names GPUs and the engine does not run there. `when`: the
   /// case in which `where` holds, for the message.
@@ -133,6 +133,7 @@ class session {
   void finish();
 
  private:
+  std::vector<int> of_this_rank(std::vector<int> const& devices) const;
   struct state;
   std::unique_ptr<state> state_;
 };

@@ -18,6 +18,7 @@ struct experiment_arguments : cross_validation_arguments {
 void run_curves(session& owner, experiment_arguments& a) {
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(a.format);
+  owner.expect_one_process("--systems");
   auto outputs = curve_outputs(a.out_dir);
   outputs.insert(outputs.begin(), {"the report", "-"});
   owner.outputs(outputs);
@@ -44,9 +45,9 @@ void run_experiment(session& owner, experiment_arguments& a, bool sizes_given) {
     a.own_rank_sizes = !sizes_given;
   }
   experiment::results const done = cross_validate(owner, a);
-  write_file("-", format == eval::table_format::json
-                      ? experiment::to_text(done.report, done.settings)
-                      : experiment::render(done.report, done.settings, format));
+  write_file(owner.destination("-"), format == eval::table_format::json
+                                         ? experiment::to_text(done.report, done.settings)
+                                         : experiment::render(done.report, done.settings, format));
 }
 
 }  // namespace
@@ -76,6 +77,7 @@ void add_experiment(CLI::App& program, session& owner) {
   a.reading.add_drop_unjudged_to(*verb);
   a.settings.add_to(*verb);
   a.curves.add_to(*verb);
+  runs_over_ranks(*verb);
 }
 
 }  // namespace rulerank::apps

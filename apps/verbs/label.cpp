@@ -75,7 +75,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   arguments.view.check();
   annotation::listen_address_from(arguments.listen);
   name_files(owner, arguments);
-  reduction_outputs out(arguments);
+  reduction_outputs out(owner, arguments);
   reduction_pool const pool = read_pool(owner, arguments);
   if (std::ranges::find(pool.train.labels, datasets::unlabelled) == pool.train.labels.end())
     throw usage_error(

@@ -13,6 +13,9 @@
 #include "eval/report.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -20,6 +23,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -253,12 +257,36 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
   return report;
 }
 
+/// A folder of this process, removed with all it holds at the end.
+class private_folder {
+ public:
+  private_folder() {
+    std::string name = (fs::temp_directory_path() / "rulerank-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw output_error(fmt::format("{}: cannot be made: {}", name, std::strerror(errno)));
+    path_ = std::move(name);
+  }
+  ~private_folder() {
+    std::error_code gone;
+    fs::remove_all(path_, gone);
+  }
+  private_folder(private_folder const&) = delete;
+  private_folder& operator=(private_folder const&) = delete;
+  std::string const& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 void pipeline(session& owner, pipeline_arguments given) {
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(given.experiment.format);
   knn::text_index_options const options = given.index_options(owner);
+  announce_files(owner, resolved(given));
+  // Of several MPI ranks the first one's files are the results.
+  auto const own = owner.ranks().is_first() ? nullptr : std::make_unique<private_folder>();
+  if (own != nullptr) given.out_dir = own->path();
   pipeline_arguments const a = resolved(given);
-  announce_files(owner, a);
   asked_topics what = read_asked(owner, a, options);
   expect_gains(*what.judgments, a);
   folder_lock const lock = owner.hold(a.out_dir);
@@ -272,6 +300,7 @@ void pipeline(session& owner, pipeline_arguments given) {
       cross_validate(owner, a.experiment, folds,
                      [&](std::size_t fold, std::string const& system, datasets::dataset const& test,
                          std::span<double const> scores) { runs.add(fold, system, test, scores); });
+  if (own != nullptr) return;
   eval::report const report = compare(owner, a, *what.judgments, pairs.searches, validated, runs);
   auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
   write_file(file("table.md"), eval::render(report, eval::table_format::markdown));
@@ -316,6 +345,7 @@ void add_pipeline(CLI::App& program, session& owner) {
       ->type_name("V");
   a.add_features_to(*verb);
   add_cross_validation_to(*verb, a.experiment);
+  runs_over_ranks(*verb);
   for (auto const& [option, of_main_table] :
        {std::pair{"--metrics", main_measures}, std::pair{"--profile", main_profile}}) {
     CLI::Option* const one = verb->get_option(option);

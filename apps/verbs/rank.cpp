@@ -138,7 +138,8 @@ void rank_test(session& owner, rank_arguments const& arguments, std::size_t t,
   bool begun = false;
   auto const rank_list = [&](datasets::dataset const& documents) {
     if (!std::exchange(begun, true)) warn_of_lacking_features(owner, documents, scorer.fitted());
-    l2r::scored const result = cluster::score(owner.ranks(), owner.ctx(), scorer, documents);
+    owner.ranks();  // have the same inputs
+    l2r::scored const result = scorer.score(owner.ctx(), documents);
     owner.took("discretize", result.timings.discretize_s);
     owner.took("rank", result.timings.score_s);
     counts.add(documents, result);

@@ -118,10 +118,14 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   arguments.labels.check(arguments.train);
   arguments.rounds.check();
   name_files(owner, arguments);
-  reduction_outputs out(arguments);
+  if (arguments.labels.asks() || !arguments.labels.pending.empty())
+    owner.expect_one_process("reduce that asks for labels");
+  if (arguments.rounds.wanted()) owner.expect_one_process("reduce with a second stage");
+  reduction_outputs out(owner, arguments);
   reduction_pool const read = read_pool(owner, arguments);
   label_pool const pool = read.view();
   datasets::dataset const& train = read.train;
+  owner.ranks();  // have the same inputs
   reduced_set const chosen = choose(owner, arguments, pool);
   if (!chosen.ready()) return;
   al::sample const& sample = chosen.sampled.sample;
@@ -129,6 +133,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   owner.note("engine", al::name_of(sample.ran));
   owner.note("sample", result);
 
+  owner.meet();
   auto const timer = owner.stage("write");
   out.write(read, chosen.documents(), chosen.sampled.labels,
             arguments.rounds.wanted() ? ids_table(train, sample, chosen.rounds.picks)
@@ -163,6 +168,7 @@ void add_reduce(CLI::App& program, session& owner) {
   arguments->labels.add_to(*verb);
   arguments->rounds.add_to(*verb);
   arguments->add_reading_to(*verb);
+  runs_over_ranks(*verb);
 }
 
 }  // namespace rulerank::apps

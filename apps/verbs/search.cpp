@@ -179,11 +179,6 @@ struct search_output {
   }
 };
 
-/// The rows of a part; a view.
-knn::sparse_rows rows_of(knn::sparse_rows const& all, cluster::part some) {
-  return {all.begin.subspan(some.begin, some.size() + 1), all.term, all.weight, all.terms};
-}
-
 /// Reads the queries, searches batch after batch and writes; the number of queries.
 std::size_t search_queries(session& owner, search_text_arguments const& arguments,
                            knn::text_index const& index, knn::sparse_searcher const& searcher,
@@ -203,7 +198,7 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
     knn::neighbours const found = [&] {
       auto const timer = owner.stage("nearest");
       return cluster::search(owner.ranks(), rows.size(), [&](cluster::part some) {
-        return searcher.search(owner.ctx(), rows_of(rows, some));
+        return searcher.search(owner.ctx(), cluster::rows_of(rows, some));
       });
     }();
     for (std::size_t q = 0; q < queries.size(); ++q)

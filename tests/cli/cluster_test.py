@@ -84,6 +84,22 @@ class OverRanks(harness.CommandLine):
                 if message:
                     self.assertEqual(done.stderr.count(b"rulerank: "), one.stderr.count(b"rulerank: "))
 
+    def files_of(self, folder):
+        return {path.relative_to(self.folder / folder).as_posix(): path.read_bytes()
+                for path in (self.folder / folder).rglob("*") if path.is_file() and path.name != "manifest.json"}
+
+    def expect_same_folder(self, line, folder, ranks=RANKS):
+        """What one process writes into --out-dir, from any number of ranks."""
+        one = self.expect(0, *line, "--out-dir", "one")
+        expected = self.files_of("one")
+        self.assertTrue(expected)
+        for count in ranks:
+            with self.subTest(line=line[:2], ranks=count):
+                done = self.over_ranks(count, *line, "--out-dir", f"{folder}{count}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stdout, one.stdout)
+                self.assertEqual(self.files_of(f"{folder}{count}"), expected)
+
     def expect_failure(self, done, code, message):
         """One message, by the first rank, and nobody's output."""
         self.assertEqual(done.returncode, code, done.stderr)
@@ -152,6 +168,65 @@ class Cluster(OverRanks):
             self.skipTest("needs letor/OHSUMED in $RULERANK_TEST_DATA")
         self.expect_same_bytes(["rank", "--train", folder / "vali.txt", "--test", folder / "test.txt",
                                 "--rule-size", 2, "--method", "frequency", "--out", "s", "--run", "r"], "s", "r")
+
+    def test_reduce(self):
+        self.needs_mpi()
+        self.file("train.txt", letor(4, 30, 20))
+        line = ["reduce", "--train", "train.txt", "--out", "chosen.txt", "--ids", "ids.tsv", "--discretizer-out",
+                "cuts.json"]
+        # One partition, whose documents are shared out; as many as ranks and more; a budget.
+        for more in ([], ["--partitions", 3], ["--partitions", 3, "--max-documents", 20],
+                     ["--engine", "ssarp", "--partitions", 2], ["--whole-queries"]):
+            self.expect_same_bytes([*line, *more], "chosen.txt", "ids.tsv", "cuts.json")
+
+    def test_reduce_of_real_data(self):
+        self.needs_mpi()
+        folder = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"), "letor/OHSUMED/Fold1")
+        if not folder.is_dir():
+            self.skipTest("needs letor/OHSUMED in $RULERANK_TEST_DATA")
+        self.expect_same_bytes(["reduce", "--train", folder / "train.txt", "--rule-size", 3, "--out", "chosen.txt",
+                                "--ids", "ids.tsv"], "chosen.txt", "ids.tsv")
+
+    def test_experiment(self):
+        self.needs_mpi()
+        self.file("all.txt", letor(5, 20, 12))
+        self.expect(0, "split", "--in", "all.txt", "--folds", 5, "--out-dir", "folds")
+        line = ["experiment", "--folds", "folds", "--reduce-size", 3, "--rank-size", 3, "--random-draws", 2,
+                "--permutations", 99, "--quiet"]
+        self.expect_same_folder(line, "of")
+        # It goes on from finished folds, on another number of ranks.
+        (self.folder / "of2/folds/Fold1.json").unlink()
+        (self.folder / "of2/folds/Fold4.json").unlink()
+        (self.folder / "of2/table.md").unlink()
+        self.assertEqual(self.over_ranks(3, *line, "--out-dir", "of2").returncode, 0)
+        self.assertEqual(self.files_of("of2"), self.files_of("one"))
+
+    def test_experiment_on_real_data(self):
+        self.needs_mpi()
+        folder = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"), "letor/OHSUMED-LETOR2")
+        if not folder.is_dir():
+            self.skipTest("needs letor/OHSUMED-LETOR2 in $RULERANK_TEST_DATA")
+        self.expect_same_folder(["experiment", "--folds", folder, "--reduce-size", 3, "--rank-size", 2,
+                                 "--random-draws", 1, "--permutations", 99, "--quiet"], "of", ranks=(2, 3))
+
+    def test_pipeline(self):
+        self.needs_mpi()
+        self.file("docs.tsv", documents(1, 60))
+        self.file("topics.tsv", documents(2, 9))
+        draw = random.Random(3)
+        self.file("qrels", "".join(f"2-{q} 0 1-{d} {draw.randrange(3)}\n"
+                                   for q in range(9) for d in draw.sample(range(60), 25)).encode())
+        self.expect_same_folder(["pipeline", "--collection", "docs.tsv", "--topics", "topics.tsv", "--qrels", "qrels",
+                                 "--fold-count", 3, "--candidates", 30, "--random-draws", 2, "--permutations", 99,
+                                 "--quiet"], "of")
+
+    def test_many_ranks(self):
+        """More ranks than processors, folds, partitions and queries."""
+        self.needs_mpi()
+        self.file("all.txt", letor(5, 9, 9))
+        self.expect(0, "split", "--in", "all.txt", "--folds", 3, "--out-dir", "folds")
+        self.expect_same_folder(["experiment", "--folds", "folds", "--reduce-size", 3, "--rank-size", 2,
+                                 "--random-draws", 1, "--permutations", 99, "--quiet"], "of", ranks=(16,))
 
     def test_search_text(self):
         self.needs_mpi()

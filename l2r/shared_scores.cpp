@@ -1,0 +1,61 @@
+#include "l2r/shared_scores.hpp"
+
+#include "core/bytes.hpp"
+#include "core/process_group.hpp"
+#include "core/share.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::l2r {
+
+query_range queries_of_process(std::span<datasets::query_group const> queries, int rank, int size) {
+  std::size_t const documents = queries.empty() ? 0 : queries.back().end;
+  share const mine =
+      share_of(documents, static_cast<std::size_t>(size), static_cast<std::size_t>(rank));
+  auto const first_from = [&](std::size_t document) {
+    auto const at = std::ranges::lower_bound(queries, document, {}, &datasets::query_group::begin);
+    return static_cast<std::size_t>(at - queries.begin());
+  };
+  return {first_from(mine.begin), first_from(mine.end)};
+}
+
+scored share_scores(
+    context const& ctx, std::span<datasets::query_group const> queries,
+    std::function<scored(context const&, std::span<std::size_t const> documents)> const& score) {
+  process_group const& group = *ctx.processes;
+  query_range const mine = queries_of_process(queries, group.rank(), group.size());
+  scored result;
+  if (mine.begin < mine.end) {
+    std::size_t const first = queries[mine.begin].begin;
+    std::vector<std::size_t> documents(queries[mine.end - 1].end - first);
+    std::iota(documents.begin(), documents.end(), first);
+    result = score(without_processes(ctx), documents);
+  }
+  std::string bytes;
+  put(bytes, result.engine);
+  put(bytes, result.cache_hits);
+  put(bytes, result.cache_misses);
+  put(bytes, result.prefix_lookups);
+  put(bytes, result.scores);
+  result.cache_hits = result.cache_misses = result.prefix_lookups = 0;
+  result.scores.clear();
+  for (std::string_view of_process : group.gather(bytes)) {
+    auto which = engine::automatic;
+    take(of_process, which);
+    if (result.engine == engine::automatic) result.engine = which;
+    for (std::uint64_t* const total :
+         {&result.cache_hits, &result.cache_misses, &result.prefix_lookups}) {
+      std::uint64_t count = 0;
+      take(of_process, count);
+      *total += count;
+    }
+    take(of_process, result.scores);
+  }
+  return result;
+}
+
+}  // namespace rulerank::l2r
