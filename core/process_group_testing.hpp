@@ -35,7 +35,7 @@ class meeting_place {
       next_ = 0;
       all_.notify_all();
     } else {
-      all_.wait(lock, [&] { return round_ != round || failed_; });
+      all_.wait(lock, [&] { return round_ != round || left_; });
       if (round_ == round) expect_all();
     }
     return heard_;
@@ -48,22 +48,23 @@ class meeting_place {
     return next_++;
   }
 
-  void fail() {
+  /// A process ends, after which the others cannot meet it.
+  void leave() {
     std::lock_guard const lock(mutex_);
-    failed_ = true;
+    left_ = true;
     all_.notify_all();
   }
 
  private:
   void expect_all() const {
-    if (failed_) throw std::runtime_error("another process has failed");
+    if (left_) throw std::runtime_error("another process has ended");
   }
 
   std::mutex mutex_;
   std::condition_variable all_;
   std::vector<std::string> said_, heard_;
   std::size_t here_ = 0, round_ = 0, next_ = 0;
-  bool failed_ = false;
+  bool left_ = false;
 };
 
 class thread_as_process final : public process_group {
@@ -112,8 +113,8 @@ void run_processes(int size, Work const& work) {
           work(thread_as_process(place, rank));
         } catch (...) {
           thrown[static_cast<std::size_t>(rank)] = std::current_exception();
-          place.fail();
         }
+        place.leave();
       });
   }
   for (std::exception_ptr const& one : thrown)
