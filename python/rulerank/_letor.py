@@ -67,21 +67,22 @@ def _letor_data(run, data, n_features, first, sparse, as_frame):
     """The library's data set as arrays; column 0 is the feature `first`."""
     names = data.feature_names or None
     columns = n_features or (len(names) if names else data.max_feature + 1 - first)
+    y = data.fractional_labels()
+    y = y if len(y) else data.labels()
+    qid, docid, comments = np.asarray(data.qids()), np.asarray(data.docids()), data.comments()
+    data.drop_text()  # it is as large as X
     if sparse:
         values, indices, indptr = data.to_csr(run, columns, first)
         X = sp.csr_matrix((values, indices, indptr), shape=(len(data), columns))
     else:
         X = data.to_dense(run, columns, first)
-    y = data.fractional_labels()
-    y = y if len(y) else data.labels()
-    qid = np.asarray(data.qids())
     if as_frame:
         import pandas as pd
 
         named = names or [str(f) for f in range(first, first + columns)]
         X = pd.DataFrame.sparse.from_spmatrix(X, columns=named) if sparse else pd.DataFrame(X, columns=named)
         X.insert(0, "qid", qid)
-    return LetorData(X, y, qid, np.asarray(data.docids()), data.comments(), names)
+    return LetorData(X, y, qid, docid, comments, names)
 
 
 def draw_letor(n_documents, n_features, n_queries=0, *, n_labels=3, sparse=False, as_frame=False, n_jobs=None,
