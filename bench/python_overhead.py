@@ -46,8 +46,8 @@ AROUND = ("read", "write")
 def program(arguments, folder, *rest):
     """The seconds of the stages, and the peak of memory, of one run of the program."""
     manifest = folder / "manifest.json"
-    subprocess.run([arguments.program, *map(str, rest), "--threads", str(arguments.threads), "--quiet",
-                    "--manifest", manifest], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([arguments.program, *map(str, rest), "--threads", str(arguments.threads), "--device", "cpu",
+                    "--quiet", "--manifest", manifest], check=True, stdout=subprocess.DEVNULL)
     said = json.loads(manifest.read_text())
     stages = {name: s for name, s in said["seconds"].items() if name not in (*AROUND, "total")}
     return sum(stages.values()), said["peak_memory_bytes"]
@@ -85,7 +85,7 @@ def held_by(program, folder):
     """Bytes that the program itself takes: it ranks two documents."""
     (folder / "least").write_text("1 qid:1 1:1 2:1\n0 qid:1 1:2 2:3\n")
     subprocess.run([program, "rank", "--train", folder / "least", "--test", folder / "least", "--out", folder / "none",
-                    "--threads", "1", "--quiet", "--manifest", folder / "manifest.json"],
+                    "--threads", "1", "--device", "cpu", "--quiet", "--manifest", folder / "manifest.json"],
                    check=True, stdout=subprocess.DEVNULL)
     return json.loads((folder / "manifest.json").read_text())["peak_memory_bytes"]
 
@@ -229,7 +229,9 @@ def main():
         print(json.dumps(row), flush=True)
     if "memory" in wanted:
         print(json.dumps(memory(arguments, folder, train_file, test_file, train, test, steps["rules"][0])), flush=True)
-    print(json.dumps({"machine": machine(), "load": os.getloadavg()[0], "commit": rulerank.__commit__}))
+    version = subprocess.run([arguments.program, "--version"], check=True, capture_output=True, text=True).stdout
+    print(json.dumps({"machine": machine(), "load": os.getloadavg()[0], "commit": rulerank.__commit__,
+                      "program_commit": re.search(r"commit (\w+)", version)[1]}))
 
 
 if __name__ == "__main__":
