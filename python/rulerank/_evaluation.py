@@ -1,5 +1,8 @@
 """Measures of rankings, and whether two differ."""
 
+from __future__ import annotations
+
+import typing
 from collections.abc import Mapping
 
 import numpy as np
@@ -8,6 +11,14 @@ from . import _core
 from ._data import column_of, queries_of, whole_labels
 from ._run import running
 from .exceptions import UsageError
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    import pandas as pd
+
+    from ._types import Judgments, Names, Progress, RandomState, Retrieved, Scores, Vector
 
 
 def _metrics(metrics):
@@ -48,7 +59,7 @@ class Qrels:
     [1.0, 0.5]
     """
 
-    def __init__(self, qrels):
+    def __init__(self, qrels: Judgments) -> None:
         values = _by_query(qrels, "qrels")
         if values is None:
             raise UsageError(f"qrels: found {type(qrels).__name__}, expected {{qid: {{docno: label}}}} or ranx's Qrels")
@@ -62,8 +73,9 @@ def _by_query(values, attribute):
     return dict(values) if isinstance(values, Mapping) else None
 
 
-def evaluate(y, scores, qid=None, metrics="MAP,NDCG@10", *, profile=None, per_query=False, n_jobs=None,
-             verbose=False, **parts):
+def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vector | None = None, metrics: Names = "MAP,NDCG@10", *,
+             profile: str | None = None, per_query: bool = False, n_jobs: int | None = None, verbose: Progress = False,
+             **parts: Any) -> dict[str, float] | Any:
     """Judges scores, or a run against qrels, as `rulerank evaluate` does.
 
     Parameters
@@ -116,9 +128,10 @@ def evaluate(y, scores, qid=None, metrics="MAP,NDCG@10", *, profile=None, per_qu
     return pd.DataFrame(values, index=pd.Index(qids, name="qid"), columns=names)
 
 
-def compare(y, systems, qid=None, metrics="MAP,NDCG@10", *, reference=None, tests="paired-t,fisher",
-            permutations=100_000, holm="measure", profile="letor", n_jobs=None, random_state=1, verbose=False,
-            **parts):
+def compare(y: Vector, systems: Scores, qid: Vector | None = None, metrics: Names = "MAP,NDCG@10", *,
+            reference: str | None = None, tests: Names = "paired-t,fisher", permutations: int = 100_000,
+            holm: str = "measure", profile: str = "letor", n_jobs: int | None = None, random_state: RandomState = 1,
+            verbose: Progress = False, **parts: Any) -> pd.DataFrame:
     """Compares systems with one of them, paired over the queries, as `rulerank evaluate --compare` does.
 
     Parameters
@@ -168,7 +181,7 @@ def compare(y, systems, qid=None, metrics="MAP,NDCG@10", *, reference=None, test
     return pd.DataFrame(rows)
 
 
-def metric_scorer(metric="NDCG@10", *, profile="letor", **parts):
+def metric_scorer(metric: str = "NDCG@10", *, profile: str = "letor", **parts: Any) -> Callable[..., float]:
     """What `scoring=` of scikit-learn takes: the mean of a measure over the queries of X, whose ids are a
     column of X that the estimator's `qid_column` names, or the argument `qid`.
 

@@ -72,8 +72,10 @@ def test_objects_like_ranxs():
 
 @pytest.mark.filterwarnings("ignore")  # numba's, about how it compiles
 def test_ranx():
-    """Its objects are taken as they are, and its own numbers are ours; no ties, which it leaves open. Not among
-    what `./run python` installs: numba takes a minute to compile it."""
+    """Its objects are taken as they are, and its own numbers are ours; no ties, which it leaves open. Its code
+    runs as Python: numba takes a minute to compile it."""
+    numba = pytest.importorskip("numba", exc_type=ImportError)
+    numba.config.DISABLE_JIT = 1
     ranx = pytest.importorskip("ranx", exc_type=ImportError)
     qrels, run = drawn_judgments(ties=False)
     qrels.pop("q0"), qrels.pop("q1"), run.pop("q30"), run.pop("q31")  # it wants the same queries
