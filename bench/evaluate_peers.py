@@ -11,8 +11,9 @@ dicts, on the shapes of
   passages    2,000 queries, 100 retrieved documents each, 2 judged, as in passage ranking
 
 Two times a side: `whole`, from the dicts to the means of MAP, NDCG@10, P@10, MRR and recall@100; and `prepared`, of what a
-user who judges many runs by the same qrels repeats: of pytrec_eval RelevanceEvaluator.evaluate and the means, of ir_measures
-an evaluator's calc_aggregate, of ranx evaluate of a Qrels and a Run, of ours the provider's calc_aggregate. ranx has compiled
+user who judges many runs by the same qrels repeats: of ours `evaluate` of a `Qrels` and the run as a dict, of pytrec_eval
+RelevanceEvaluator.evaluate and the means, of ir_measures and of our provider for it an evaluator's calc_aggregate, of ranx
+evaluate of a Qrels and a Run, which is ready before too. ranx has compiled
 before. No scores are equal, where the sides differ. Before a time is told, the means are compared: they differ by
 1e-12 at most, or the run ends. One JSON line a shape and side: medians of the rounds with least and most, in milliseconds.
 """
@@ -58,8 +59,8 @@ def sides(qrels, run, threads):
     of_ranx = ["map", "ndcg@10", "precision@10", "mrr", "recall@100"]
     of_trec = ["map", "ndcg_cut_10", "P_10", "recip_rank", "recall_100"]
 
-    def ours():
-        return list(rulerank.evaluate(qrels, run, metrics="MAP,NDCG@10,P@10,MRR,recall@100", n_jobs=threads).values())
+    def ours(judgments):
+        return list(rulerank.evaluate(judgments, run, metrics="MAP,NDCG@10,P@10,MRR,recall@100", n_jobs=threads).values())
 
     def of_evaluator(evaluator):
         means = evaluator.calc_aggregate(run)
@@ -73,12 +74,15 @@ def sides(qrels, run, threads):
         found = ranx.evaluate(judged, retrieved, of_ranx, threads=threads)
         return [found[name] for name in of_ranx]
 
-    prepared = RulerankProvider(n_jobs=threads).evaluator(of_irm, qrels)
+    ready = rulerank.Qrels(qrels)
+    provided = RulerankProvider(n_jobs=threads).evaluator(of_irm, qrels)
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(of_trec))
     measuring = ir_measures.evaluator(of_irm, qrels)
     judged, retrieved = ranx.Qrels(qrels), ranx.Run(run)
     return {
-        "rulerank": (ours, lambda: of_evaluator(prepared)),
+        "rulerank": (lambda: ours(qrels), lambda: ours(ready)),
+        "provider": (lambda: of_evaluator(RulerankProvider(n_jobs=threads).evaluator(of_irm, qrels)),
+                     lambda: of_evaluator(provided)),
         "pytrec_eval": (lambda: of_relevance(pytrec_eval.RelevanceEvaluator(qrels, set(of_trec))),
                         lambda: of_relevance(evaluator)),
         "ir_measures": (lambda: of_evaluator(ir_measures.evaluator(of_irm, qrels)), lambda: of_evaluator(measuring)),

@@ -3,9 +3,16 @@
 #include "report/sections.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -73,12 +80,43 @@ std::vector<std::size_t> on_top(std::vector<std::size_t> const& order,
   return documents;
 }
 
+/// The rules that a report shows, each table once.
+class rules_shown {
+ public:
+  rules_shown(context const& ctx, validation_group const& group, report_options const& options)
+      : ctx_(ctx) {
+    for (system_source const& source : group.sources)
+      sources_.push_back(std::make_unique<rule_source>(ctx, options, source));
+  }
+
+  /// Those behind a system's score of document `d` of query `at.query`, the place `i`; none where
+  /// they are lacking, or were given before.
+  std::optional<eval::table> of(std::size_t system, std::size_t i, query_place at, std::size_t d) {
+    if (!given_.insert({i, system, d}).second) return std::nullopt;
+    ctx_.check_stop();
+    std::optional<eval::table> t = sources_[system]->explain(at.fold, at.query, d, rules_each_way);
+    if (t) titles_[std::to_string(i)].push_back({system, clean(t->title)});
+    return t;
+  }
+  /// Why a system has none.
+  std::string lacks(std::size_t system) const { return sources_[system]->lacks(); }
+
+  /// For the script, which finds the tables in the page: systems and titles by place.
+  json const& titles() const { return titles_; }
+
+ private:
+  context const& ctx_;
+  std::vector<std::unique_ptr<rule_source>> sources_;  // [systems]
+  std::set<std::array<std::size_t, 3>> given_;         // place, system, document
+  json titles_ = json::object();
+};
+
 /// One system beside the baseline.
 class duel {
  public:
-  duel(context const& ctx, validation_group const& group, report_options const& options,
-       std::size_t system)
-      : ctx_(ctx), group_(group), system_(system), rules_(ctx, group.sources[system]) {
+  duel(validation_group const& group, report_options const& options, std::size_t system,
+       rules_shown& rules)
+      : group_(group), system_(system), rules_(rules) {
     places_ = places_of(group);
     difference_.reserve(places_.size());
     for (query_place const at : places_)
@@ -121,8 +159,12 @@ class duel {
     for (auto const* const side : {&won_, &lost_})
       for (std::size_t i = 0; i < std::min(static_queries, side->size()); ++i)
         add_documents((*side)[i], to);
-    if (!rules_.lacks().empty() && shows_documents_)
-      to.push_back({paragraph{fmt::format("Rules are not shown: {}.", rules_.lacks())}});
+    std::string reasons;
+    for (std::size_t const s : {system_, group_.baseline})
+      if (std::string const why = rules_.lacks(s); !why.empty())
+        reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", why);
+    if (!reasons.empty() && shows_documents_)
+      to.push_back({paragraph{fmt::format("Rules are not shown: {}.", reasons)}});
   }
 
  private:
@@ -178,17 +220,16 @@ class duel {
     details shown{fmt::format("Query {} ({}): {:+.4f}", qid_of(group_, at), group_.folds[at.fold],
                               difference_[i]),
                   {{std::move(t)}}};
-    if (moved && rules_.lacks().empty()) {
-      ctx_.check_stop();
-      shown.inside.push_back({rules_.explain(at.fold, at.query, *moved, rules_each_way)});
-    }
+    if (moved)
+      for (std::size_t const s : {system_, group_.baseline})
+        if (std::optional<eval::table> why = rules_.of(s, i, at, *moved))
+          shown.inside.push_back({std::move(*why)});
     to.push_back({std::move(shown)});
   }
 
-  context const& ctx_;
   validation_group const& group_;
   std::size_t system_;
-  rule_source rules_;
+  rules_shown& rules_;
   std::vector<query_place> places_;
   std::vector<double> difference_;  // [places]
   std::vector<std::size_t> order_;  // of places, most won first
@@ -302,7 +343,7 @@ json documents_data(validation_group const& group, std::vector<query_place> cons
   return data;
 }
 
-interactive explorer(validation_group const& group) {
+interactive explorer(validation_group const& group, rules_shown const& rules) {
   std::vector<query_place> const places = places_of(group);
   json data = values_data(group, places);
   data["kind"] = "queries";
@@ -315,6 +356,10 @@ interactive explorer(validation_group const& group) {
   data["qids"] = json::array();
   for (query_place const at : places) data["qids"].push_back(clean(qid_of(group, at)));
   data["documents"] = documents_data(group, places);
+  data["rules"] = rules.titles();
+  data["lacks"] = json::array();
+  for (std::size_t s = 0; s < group.systems.size(); ++s)
+    data["lacks"].push_back(clean(rules.lacks(s)));
   return {std::move(data)};
 }
 
@@ -334,12 +379,15 @@ void add_queries(context const& ctx, validation_group const& group, report_optio
             "documents are not shown.",
             one->folds[f].name, one->name)}});
       }
-  to.push_back({explorer(group)});
+  rules_shown rules(ctx, group, options);
+  blocks duels;
   for (std::size_t s = 0; s < group.systems.size(); ++s) {
     if (s == group.baseline) continue;
     ctx.check_stop();
-    duel(ctx, group, options, s).add_to(to);
+    duel(group, options, s, rules).add_to(duels);
   }
+  to.push_back({explorer(group, rules)});
+  std::ranges::move(duels, std::back_inserter(to));
 }
 
 }  // namespace rulerank::report

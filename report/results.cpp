@@ -8,7 +8,6 @@
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 
@@ -50,49 +49,12 @@ class reader {
  private:
   std::optional<fold_data> data_of(cross_validation const& of,
                                    experiment::fold_result const& fold) const;
-  std::vector<std::string> test_paths(cross_validation const& of,
-                                      experiment::fold_result const& fold) const;
   fold_data read_data(cross_validation const& of, experiment::fold_result const& fold,
                       std::string const& path) const;
 
   context const& ctx_;
   report_options const& options_;
 };
-
-/// The checksum of a fold's test part; empty where it was not a file.
-std::string test_checksum(experiment::fold_result const& fold) {
-  for (auto const& [name, sum] : fold.inputs)
-    if (name.starts_with(fold.name + "/test.")) return sum;
-  return {};
-}
-
-constexpr std::array<std::string_view, 6> test_names{"test.txt",    "test.csv",     "test.tsv",
-                                                     "test.txt.gz", "test.txt.zst", "test.csv.gz"};
-
-/// What may be the fold's test part: in the folder that the caller names, else where the manifest
-/// has a file with its checksum, or beside the experiment of a pipeline.
-std::vector<std::string> reader::test_paths(cross_validation const& of,
-                                            experiment::fold_result const& fold) const {
-  std::vector<std::string> paths;
-  if (!options_.folds.empty()) {
-    for (std::string_view const name : test_names)
-      if (fs::path const path = fs::path(options_.folds) / fold.name / name; is_there(path))
-        paths.push_back(path.string());
-    if (paths.empty())
-      throw error({(fs::path(options_.folds) / fold.name / "test.txt").string(), 0, 0},
-                  fmt::format("found no test part, expected that of {}", of.folder));
-    return paths;
-  }
-  std::string const sum = test_checksum(fold);
-  if (of.manifest.is_object() && of.manifest.contains("inputs"))
-    for (json const& input : of.manifest["inputs"])
-      if (!sum.empty() && input.value("sha256", json()) == sum)
-        paths.push_back(input.value("path", std::string()));
-  for (std::string_view const name : test_names)
-    paths.push_back((fs::path(of.folder).parent_path() / "folds" / fold.name / name).string());
-  std::erase_if(paths, [](std::string const& path) { return !is_there(path); });
-  return paths;
-}
 
 bool has_queries(datasets::dataset const& test, experiment::fold_result const& fold) {
   auto const& qids = fold.systems.at(0).queries.qids;
@@ -101,14 +63,9 @@ bool has_queries(datasets::dataset const& test, experiment::fold_result const& f
 
 fold_data reader::read_data(cross_validation const& of, experiment::fold_result const& fold,
                             std::string const& path) const {
-  json const reading = of.settings.value("reading", json::object());
-  datasets::read_options how;
-  how.zero_based = reading.value("zero_based", false);
-  how.regroup = reading.value("regroup", false);
+  datasets::read_options how = reading_of(of);
   how.fractional_labels = true;
   how.optional_labels = true;
-  if (json const unlabelled = reading.value("unlabelled", json()); unlabelled.is_number_integer())
-    how.unlabelled = unlabelled.get<std::int32_t>();
   fold_data data{datasets::read_dataset(ctx_, opened(path), how), {}};
   for (experiment::system_result const& system : fold.systems) {
     fs::path const scores = fs::path(of.folder) / "scores" / system.name / (fold.name + ".txt");
@@ -124,9 +81,13 @@ std::optional<fold_data> reader::data_of(cross_validation const& of,
   if (json const reading = of.settings.value("reading", json::object());
       !reading.value("groups", json::array()).empty())
     return std::nullopt;
-  std::string const sum = test_checksum(fold);
+  std::string const sum = part_checksum(fold, "test");
   bool const asked = !options_.folds.empty();
-  for (std::string const& path : test_paths(of, fold)) {
+  std::vector<std::string> const paths = part_paths(of, fold, "test", options_);
+  if (asked && paths.empty())
+    throw error({(fs::path(options_.folds) / fold.name / "test.txt").string(), 0, 0},
+                fmt::format("found no test part, expected that of {}", of.folder));
+  for (std::string const& path : paths) {
     if (!sum.empty() && sha256_of_file(path) != sum) {
       if (asked)
         throw error({path, 0, 0}, fmt::format("found another file than the test part that {} is "
@@ -356,6 +317,43 @@ void expect_known(std::vector<validation_group> const& groups, found_results con
 }
 
 }  // namespace
+
+std::string part_checksum(experiment::fold_result const& fold, std::string_view part) {
+  for (auto const& [name, sum] : fold.inputs)
+    if (name.starts_with(fmt::format("{}/{}.", fold.name, part))) return sum;
+  return {};
+}
+
+std::vector<std::string> part_paths(cross_validation const& of, experiment::fold_result const& fold,
+                                    std::string_view part, report_options const& options) {
+  std::vector<std::string> paths;
+  auto const add_all = [&](fs::path const& folder) {
+    for (std::string_view const end : {".txt", ".csv", ".tsv", ".txt.gz", ".txt.zst", ".csv.gz"})
+      paths.push_back((folder / fold.name / fmt::format("{}{}", part, end)).string());
+  };
+  if (!options.folds.empty()) {
+    add_all(options.folds);
+  } else {
+    std::string const sum = part_checksum(fold, part);
+    if (of.manifest.is_object() && of.manifest.contains("inputs"))
+      for (json const& input : of.manifest["inputs"])
+        if (!sum.empty() && input.value("sha256", json()) == sum)
+          paths.push_back(input.value("path", std::string()));
+    add_all(fs::path(of.folder).parent_path() / "folds");
+  }
+  std::erase_if(paths, [](std::string const& path) { return !is_there(path); });
+  return paths;
+}
+
+datasets::read_options reading_of(cross_validation const& of) {
+  json const reading = of.settings.value("reading", json::object());
+  datasets::read_options how;
+  how.zero_based = reading.value("zero_based", false);
+  how.regroup = reading.value("regroup", false);
+  if (json const unlabelled = reading.value("unlabelled", json()); unlabelled.is_number_integer())
+    how.unlabelled = unlabelled.get<std::int32_t>();
+  return how;
+}
 
 found_results read_results(context const& ctx, report_options const& options) {
   reader const from(ctx, options);

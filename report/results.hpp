@@ -1,5 +1,6 @@
 #pragma once
 
+#include "datasets/svmlight.hpp"
 #include "eval/profile.hpp"
 #include "eval/significance.hpp"
 #include "experiment/report.hpp"
@@ -10,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What `experiment` left in folders.
@@ -54,6 +56,15 @@ struct found_results {
 
 /// Reads all of `options.folders`.
 found_results read_results(context const& ctx, report_options const& options);
+
+/// The checksum of a fold's part, `test` or `train`; empty where it was not a file.
+std::string part_checksum(experiment::fold_result const& fold, std::string_view part);
+/// Files that may be that part: in the folder that the caller names, else where the manifest has a
+/// file with its checksum, or beside the experiment of a pipeline.
+std::vector<std::string> part_paths(cross_validation const& of, experiment::fold_result const& fold,
+                                    std::string_view part, report_options const& options);
+/// How the experiment read its documents; group files are not known here.
+datasets::read_options reading_of(cross_validation const& of);
 
 /// Where a system of a group comes from.
 struct system_source {

@@ -1,15 +1,22 @@
 #include "report/rule_source.hpp"
 
+#include "core/sha256.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/item_words.hpp"
 #include "datasets/svmlight.hpp"
 #include "l2r/explanation.hpp"
-#include "l2r/ranker.hpp"
+#include "l2r/model.hpp"
+#include "l2r/scorer.hpp"
+#include "tuning/settings_file.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -21,6 +28,8 @@ namespace fs = std::filesystem;
 
 /// Itemsets of one document that are counted one after the other: some seconds.
 constexpr double most_itemsets = 2e6;
+/// Of a training part that is read for a report, a fold and system at a time: some seconds.
+constexpr std::uintmax_t most_training_bytes = 200'000'000;
 
 double itemsets(std::size_t features, unsigned rule_size) {
   double sum = 0, choices = 1;
@@ -31,108 +40,219 @@ double itemsets(std::size_t features, unsigned rule_size) {
   return sum;
 }
 
-std::string file_of(cross_validation const& of, std::size_t f, std::string const& end) {
-  return (fs::path(of.folder) / "reduced" / (of.folds[f].name + end)).string();
-}
-
-/// Takes `before` and the number behind it from the begin of `text`.
-bool take(std::string_view& text, std::string_view before, unsigned& number) {
+/// Takes `before` from the begin of `text`.
+bool take(std::string_view& text, std::string_view before) {
   if (!text.starts_with(before)) return false;
   text.remove_prefix(before.size());
+  return true;
+}
+
+/// Takes `before` and the number behind it.
+bool take(std::string_view& text, std::string_view before, unsigned& number) {
+  if (!take(text, before)) return false;
   auto const [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (wrong != std::errc()) return false;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return true;
 }
 
+/// What a system's name says of it: what it learned from, and how it ranks.
+struct system_parts {
+  unsigned reduce_size = 0;  ///< 0: all training documents
+  unsigned rank_size = 0;    ///< of all members; 0: each member's own
+};
+
+/// None for a system that does not rank by rules of documents that are known.
+std::optional<system_parts> parts_of(std::string_view name) {
+  system_parts parts;
+  if (!take(name, "full") && !take(name, "reduced-", parts.reduce_size)) return std::nullopt;
+  unsigned members = 0;
+  if (take(name, "-tuned-")) return parts;
+  if (!take(name, "-rank-", parts.rank_size) && !take(name, "-members-", members))
+    return std::nullopt;
+  if (!name.empty()) return std::nullopt;
+  return parts;
+}
+
+/// The members that a system ranks by.
+std::vector<tuning::settings_file> members_of(cross_validation const& from,
+                                              experiment::fold_result const& fold,
+                                              std::string const& system,
+                                              system_parts const& parts) {
+  std::string const name = fmt::format("{}: {}", from.folder, system);
+  if (auto const tuned = fold.tuned.find(system); tuned != fold.tuned.end())
+    return tuning::settings_from(tuned->second.dump(), name);
+  json settings{{"rulerank_settings", 1}};
+  if (from.settings.contains("members")) {
+    settings["members"] = from.settings["members"];
+  } else {
+    settings.update(from.settings);
+    settings["rule_size"] = parts.rank_size;
+  }
+  std::vector<tuning::settings_file> members = tuning::settings_from(settings.dump(), name);
+  if (parts.rank_size > 0)
+    for (tuning::settings_file& member : members) member.scoring.rule_size = parts.rank_size;
+  return members;
+}
+
 }  // namespace
 
 struct rule_source::fold_ranker {
-  datasets::discretizer cuts;
-  datasets::binned_dataset training;
-  l2r::ranker by;
-  std::vector<datasets::item_range> ranges;
+  std::string lacks;
+  std::unique_ptr<l2r::scorer> by;
 };
 
-rule_source::rule_source(context const& ctx, system_source const& of) : ctx_(ctx), of_(of) {
-  cross_validation const& from = *of.from;
-  rankers_.resize(from.folds.size());
-  std::string_view rest = of.name;
-  if (!take(rest, "reduced-", reduce_size_) || !take(rest, "-rank-", rank_size_) || !rest.empty() ||
-      rank_size_ < 2) {
-    lacks_ = fmt::format("of {} the folder keeps no training set or model", of.name);
-    return;
-  }
-  if (from.settings.contains("members")) {
-    lacks_ = fmt::format("{} ranks by several members", of.name);
-    return;
-  }
-  for (std::size_t f = 0; f < from.folds.size(); ++f)
-    for (std::string const& end :
-         {fmt::format("-size{}.txt", reduce_size_), std::string("-cuts.json")})
-      if (std::error_code absent; !fs::exists(file_of(from, f, end), absent))
-        lacks_ = fmt::format("{} is not there", file_of(from, f, end));
-}
+rule_source::rule_source(context const& ctx, report_options const& options, system_source const& of)
+    : ctx_(ctx), options_(options), of_(of), folds_(of.from->folds.size()) {}
 
 rule_source::~rule_source() = default;
 
-rule_source::fold_ranker const& rule_source::ranker_of(std::size_t f) {
-  if (rankers_[f]) return *rankers_[f];
+/// The fold's whole training part; where it is not there, `lacks` says so.
+std::string rule_source::training_file(std::size_t f, std::string& lacks) const {
   cross_validation const& from = *of_.from;
-  json const reading = from.settings.value("reading", json::object());
-  datasets::read_options how;
-  how.zero_based = reading.value("zero_based", false);
-  how.regroup = reading.value("regroup", false);
-  l2r::scoring_options scoring;
-  scoring.rule_size = rank_size_;
-  scoring.thresholds.min_support = from.settings.value("min_support", json(1)).get<std::uint32_t>();
-  scoring.thresholds.min_confidence = from.settings.value("min_confidence", 0.001);
-  scoring.support_weight = from.settings.value("support_weight", 0.0);
-  scoring.smoothing = from.settings.value("smoothing", 0.0);
-  scoring.feature_share = from.settings.value("feature_share", 1.0);
-  datasets::discretizer cuts = datasets::read_discretizer(file_of(from, f, "-cuts.json"));
-  datasets::binned_dataset training = datasets::apply_discretizer(
-      ctx_,
-      datasets::read_dataset(ctx_, file_of(from, f, fmt::format("-size{}.txt", reduce_size_)), how),
-      cuts);
-  l2r::ranker by(ctx_, training, {.scoring = scoring});
-  std::vector<datasets::item_range> ranges = l2r::item_ranges(by, cuts);
-  rankers_[f] = std::make_unique<fold_ranker>(
-      fold_ranker{std::move(cuts), std::move(training), std::move(by), std::move(ranges)});
-  return *rankers_[f];
+  experiment::fold_result const& fold = from.folds[f];
+  std::string const sum = part_checksum(fold, "train");
+  for (std::string const& path : part_paths(from, fold, "train", options_)) {
+    std::error_code unknown;
+    if (std::uintmax_t const bytes = fs::file_size(path, unknown);
+        !unknown && bytes > most_training_bytes) {
+      lacks = fmt::format("the training part of {} has {} bytes, a report reads {} at most",
+                          fold.name, bytes, most_training_bytes);
+      return {};
+    }
+    if (sum.empty() || sha256_of_file(path) == sum) {
+      if (options_.opened) options_.opened(path);
+      return path;
+    }
+  }
+  lacks = fmt::format("the training part of {} is not there, or is another file", fold.name);
+  return {};
 }
 
-eval::table rule_source::explain(std::size_t f, std::size_t q, std::size_t d, std::size_t top) {
-  fold_ranker const& ranker = ranker_of(f);
-  datasets::dataset const& test = of_.from->data[f]->test;
-  datasets::query_group const& group = test.queries[q];
+void rule_source::prepare(std::size_t f, fold_ranker& to) const {
+  cross_validation const& from = *of_.from;
+  experiment::fold_result const& fold = from.folds[f];
+  std::optional<system_parts> const parts = parts_of(of_.name);
+  json const reading = from.settings.value("reading", json::object());
+  if (!parts) {
+    to.lacks = fmt::format("of {} the folder keeps no training set or model", of_.name);
+    return;
+  }
+  auto const in_folder = [&](std::string const& end) {
+    std::string const path =
+        (fs::path(from.folder) / "reduced" / fmt::format("{}-{}", fold.name, end)).string();
+    if (std::error_code absent; !fs::exists(path, absent) && to.lacks.empty())
+      to.lacks = fmt::format("{} is not there", path);
+    return path;
+  };
+  std::vector<tuning::settings_file> const members = members_of(from, fold, of_.name, *parts);
+  // The cuts that the folder keeps are those of the settings.
+  json const kept = from.settings.value("discretizer", json());
+  auto const has_cuts = [&](tuning::settings_file const& member) {
+    return member.discretizer && tuning::to_json(*member.discretizer) == kept;
+  };
+  auto const labelled = [&](datasets::dataset data) {
+    if (!reading.value("drop_unlabelled", false)) return data;
+    return datasets::subset(data, datasets::labelled_documents(data, "learn from"));
+  };
+  bool const needs_all = parts->reduce_size == 0 || !std::ranges::all_of(members, has_cuts);
+  datasets::dataset all;
+  if (needs_all) {
+    std::string const path = training_file(f, to.lacks);
+    if (!to.lacks.empty()) return;
+    all = labelled(datasets::read_dataset(ctx_, path, reading_of(from)));
+  }
+  datasets::dataset reduced;
+  if (parts->reduce_size > 0) {
+    std::string const path = in_folder(fmt::format("size{}.txt", parts->reduce_size));
+    if (!to.lacks.empty()) return;
+    reduced = datasets::read_dataset(ctx_, path, reading_of(from));
+  }
+  l2r::model model;
+  for (tuning::settings_file const& member : members) {
+    if (has_cuts(member)) in_folder("cuts.json");
+    if (!to.lacks.empty()) return;
+    auto const cuts = std::make_shared<datasets::discretizer const>(
+        has_cuts(member) ? datasets::read_discretizer(in_folder("cuts.json"))
+                         : datasets::fit_discretizer(ctx_, all, *member.discretizer));
+    auto training = std::make_shared<datasets::binned_dataset const>(
+        datasets::apply_discretizer(ctx_, parts->reduce_size > 0 ? reduced : all, *cuts));
+    if (itemsets(training->feature_count(), member.scoring.rule_size) > most_itemsets) {
+      to.lacks =
+          fmt::format("rules of size {} of {} features are too many to count here; explain does",
+                      member.scoring.rule_size, training->feature_count());
+      return;
+    }
+    model.members.emplace_back(l2r::rules_member{cuts, std::move(training), member.scoring});
+  }
+  to.by = std::make_unique<l2r::scorer>(ctx_, std::move(model));
+}
+
+rule_source::fold_ranker& rule_source::fold(std::size_t f) {
+  if (!folds_[f]) {
+    auto made = std::make_unique<fold_ranker>();
+    prepare(f, *made);
+    folds_[f] = std::move(made);
+  }
+  return *folds_[f];
+}
+
+std::string const& rule_source::lacks(std::size_t f) {
+  return fold(f).lacks;
+}
+
+std::string rule_source::lacks() const {
+  for (auto const& ranker : folds_)
+    if (ranker && !ranker->lacks.empty()) return ranker->lacks;
+  return {};
+}
+
+std::optional<eval::table> rule_source::explain(std::size_t f, std::size_t q, std::size_t d,
+                                                std::size_t top) {
+  fold_ranker& ranker = fold(f);
+  if (!ranker.lacks.empty()) return std::nullopt;
+  fold_data const& data = *of_.from->data[f];
+  datasets::query_group const& group = data.test.queries[q];
   std::vector<std::size_t> documents(group.size());
   std::iota(documents.begin(), documents.end(), group.begin);
-  using style = eval::column::style;
-  eval::table t{.title = fmt::format("{}: rules that moved the score of document {} furthest",
-                                     of_.name, test.docid(group.begin + d)),
-                .columns = {{"moves", style::fixed, 6},
-                            {"support", style::fixed},
-                            {"of", style::fixed},
-                            {"rule"}},
-                .rows = {}};
-  if (itemsets(ranker.training.feature_count(), rank_size_) > most_itemsets) {
-    t.title += fmt::format(
-        " (rules of size {} of {} features are too many to count here; explain "
-        "does)",
-        rank_size_, ranker.training.feature_count());
-    return t;
+  l2r::explainer const why(ctx_, *ranker.by, datasets::subset(data.test, documents));
+  std::vector<double> const& kept = data.scores.at(of_.name);
+  if (!std::equal(why.scores().begin(), why.scores().end(),
+                  kept.begin() + static_cast<std::ptrdiff_t>(group.begin))) {
+    ranker.lacks = fmt::format("by what {} keeps, {} would give the documents other scores",
+                               of_.from->folder, of_.name);
+    return std::nullopt;
   }
-  datasets::binned_dataset const query =
-      datasets::apply_discretizer(ctx_, datasets::subset(test, documents), ranker.cuts);
-  l2r::explanation const why = l2r::explain(ctx_, ranker.by, query, d, top);
-  l2r::exact_integer const over = why.denominator * l2r::exact_integer(why.training);
-  for (l2r::moving_rules const* const side : {&why.up, &why.down})
-    for (l2r::document_rule const& rule : side->most)
-      t.rows.push_back(
-          {l2r::quotient(rule.moved, over), std::int64_t{rule.support},
-           std::int64_t{rule.documents},
-           datasets::words_of_rule(rule.antecedent, rule.label, ranker.ranges, ranker.cuts.names)});
+  l2r::model_explanation const found = why.explain(ctx_, d, top);
+  bool const several = found.members.size() > 1;
+  using style = eval::column::style;
+  eval::table t{.title = fmt::format("{}: rules that moved the score of document {} furthest{}",
+                                     of_.name, data.test.docid(group.begin + d),
+                                     several ? ", by its members, each in its own score" : ""),
+                .columns = {},
+                .rows = {}};
+  if (several) t.columns.push_back({"member", style::fixed});
+  for (eval::column const& one : {eval::column{"moves", style::fixed, 6},
+                                  {"support", style::fixed},
+                                  {"of", style::fixed},
+                                  {"rule"}})
+    t.columns.push_back(one);
+  for (std::size_t k = 0; k < found.members.size(); ++k) {
+    auto const& rules = std::get<l2r::explanation>(found.members[k].why);
+    l2r::exact_integer const over = rules.denominator * l2r::exact_integer(rules.training);
+    auto const& member = std::get<l2r::rules_member>(ranker.by->fitted().members[k]);
+    std::vector<datasets::item_range> const ranges = why.ranges(k);
+    for (l2r::moving_rules const* const side : {&rules.up, &rules.down})
+      for (l2r::document_rule const& rule : side->most) {
+        std::vector<eval::cell>& row = t.rows.emplace_back();
+        if (several) row.emplace_back(static_cast<std::int64_t>(k + 1));
+        row.emplace_back(l2r::quotient(rule.moved, over));
+        row.emplace_back(std::int64_t{rule.support});
+        row.emplace_back(std::int64_t{rule.documents});
+        row.emplace_back(
+            datasets::words_of_rule(rule.antecedent, rule.label, ranges, member.cuts->names));
+      }
+  }
   return t;
 }
 

@@ -4,35 +4,44 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 // The rules behind the scores of a cross-validation, from what its folder keeps.
 namespace rulerank::report {
 
-/// Explains documents by a system that learned from a reduced training set: the folder keeps that
-/// and the cuts. Rankers are made when a fold is first asked for.
+/// Explains documents by a system that ranks by rules: from the reduced training set that the
+/// folder keeps, or from the training part where it lies where the manifest says and is the same
+/// file. Rankers are made when a fold is first asked for; those whose scores are others than the
+/// folder keeps explain nothing.
 class rule_source {
  public:
-  rule_source(context const& ctx, system_source const& of);
+  /// All outlive the object.
+  rule_source(context const& ctx, report_options const& options, system_source const& of);
   ~rule_source();
   rule_source(rule_source const&) = delete;
   rule_source& operator=(rule_source const&) = delete;
 
-  /// Why there are no rules to show; empty where there are.
-  std::string const& lacks() const noexcept { return lacks_; }
+  /// Why there are no rules to show of fold `f`; empty where there are.
+  std::string const& lacks(std::size_t f);
+  /// The same of the folds that were asked for: the first reason.
+  std::string lacks() const;
   /// The rules that moved the score of document `d` of query `q` of fold `f` furthest, `top` up and
-  /// as many down; the fold has its data.
-  eval::table explain(std::size_t f, std::size_t q, std::size_t d, std::size_t top);
+  /// as many down of each member; the fold has its data and the system's scores. None where rules
+  /// are lacking: lacks() then says why.
+  std::optional<eval::table> explain(std::size_t f, std::size_t q, std::size_t d, std::size_t top);
 
  private:
   struct fold_ranker;
-  fold_ranker const& ranker_of(std::size_t f);
+  fold_ranker& fold(std::size_t f);
+  void prepare(std::size_t f, fold_ranker& to) const;
+  std::string training_file(std::size_t f, std::string& lacks) const;
 
   context const& ctx_;
+  report_options const& options_;
   system_source of_;
-  std::string lacks_;
-  unsigned reduce_size_ = 0, rank_size_ = 0;
-  std::vector<std::unique_ptr<fold_ranker>> rankers_;
+  std::vector<std::unique_ptr<fold_ranker>> folds_;
 };
 
 }  // namespace rulerank::report

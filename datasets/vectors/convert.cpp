@@ -144,7 +144,7 @@ void expect_finite(context const& ctx, vectors const& values) {
   });
   if (bad == n) return;
   double const value = value_at(values, bad);
-  refuse_value(values, bad, fmt::format("{}", value),
+  refuse_value(values, bad, std::isnan(value) ? "NaN" : fmt::format("{}", value),
                std::isfinite(value) ? fmt::format("a value of at most {}", largest_value)
                                     : "a finite number");
 }

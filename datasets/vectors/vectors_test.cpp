@@ -215,7 +215,7 @@ std::string fault_of(vectors const& values, int threads = 1) {
 
 TEST(finite_values, are_expected_by_row_and_column) {
   EXPECT_EQ(fault_of({std::vector<float>{0, 1, not_a_number, 2}, 2, "v"}),
-            ":2:1: found nan in row 2, column 1 (both from 1), expected a finite number");
+            ":2:1: found NaN in row 2, column 1 (both from 1), expected a finite number");
   EXPECT_EQ(fault_of({std::vector<double>{0, 1, 3, -infinity}, 2, "v"}),
             ":2:2: found -inf in row 2, column 2 (both from 1), expected a finite number");
   EXPECT_EQ(fault_of({std::vector<double>{1e150, -1.1e150}, 1, "v"}),
@@ -224,7 +224,7 @@ TEST(finite_values, are_expected_by_row_and_column) {
   EXPECT_EQ(fault_of({std::vector<float16>{float16(1), float16(infinity)}, 2, "v"}),
             ":1:2: found inf in row 1, column 2 (both from 1), expected a finite number");
   EXPECT_EQ(fault_of({std::vector<bfloat16>{bfloat16(not_a_number)}, 1, "v"}),
-            ":1:1: found nan in row 1, column 1 (both from 1), expected a finite number");
+            ":1:1: found NaN in row 1, column 1 (both from 1), expected a finite number");
   EXPECT_EQ(fault_of({std::vector<float>{std::numeric_limits<float>::max(),
                                          std::numeric_limits<float>::denorm_min()},
                       2, "v"}),
@@ -244,7 +244,7 @@ TEST(finite_values, are_missed_first_in_the_first_row_for_any_threads) {
   vectors const v(values, dimensions, "v");
   for (int const threads : {1, 2, 4, 7})
     EXPECT_EQ(fault_of(v, threads),
-              fmt::format(":{0}:{1}: found nan in row {0}, column {1} (both from 1), expected a "
+              fmt::format(":{0}:{1}: found NaN in row {0}, column {1} (both from 1), expected a "
                           "finite number",
                           131077 / dimensions + 1, 131077 % dimensions + 1));
 }
@@ -256,7 +256,7 @@ TEST(finite_values, are_missed_first_also_where_a_later_one_is_found_last) {
   vectors const v(values, 1, "v");
   for (int round = 0; round < 25; ++round)
     ASSERT_EQ(fault_of(v, 2),
-              ":1:1: found nan in row 1, column 1 (both from 1), expected a finite number");
+              ":1:1: found NaN in row 1, column 1 (both from 1), expected a finite number");
 }
 
 TEST(conversions, keep_each_value_or_say_which_they_cannot) {
@@ -554,7 +554,7 @@ TEST_F(vector_files, with_lengths_are_refused_where_they_are_wrong) {
       {"a.fvecs", row + row + "\3",
        ":3:1: row 3 (from 1): found 1 byte, expected 12: the number of its values, 2, and those"},
       {"a.fvecs", row + u32(2) + bytes_of_values({1.0F, not_a_number}),
-       ":2:2: found nan in row 2, column 2 (both from 1), expected a finite number"},
+       ":2:2: found NaN in row 2, column 2 (both from 1), expected a finite number"},
       {"a.bvecs", u32(2) + "ab" + u32(5) + "ab",
        ":2:1: row 2 (from 1): found 5 values, expected 2 as in the first row"},
       {"a.ivecs", u32(1) + u32(7) + u32(1),

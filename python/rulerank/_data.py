@@ -14,11 +14,29 @@ def is_frame(X):
     return hasattr(X, "columns") and hasattr(X, "iloc")
 
 
+HOST_MEMORY = (1, 3)  # DLPack's kDLCPU and kDLCUDAHost
+
+
+def of_another_library(X):
+    """Whether X is an array that comes through DLPack. One that the CPU cannot read is an error."""
+    if not hasattr(X, "__dlpack__") or isinstance(X, np.ndarray) or is_frame(X):
+        return False
+    kind, number = X.__dlpack_device__()
+    if kind not in HOST_MEMORY:
+        raise UsageError(f"X: found an array on device {number} of DLPack's kind {int(kind)}, expected one in the "
+                         "memory of the CPU, as X.cpu() gives it")
+    return True
+
+
 def as_array(X):
     """An array of another library through DLPack, without a copy; anything else as it is."""
-    if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray) and not is_frame(X):
+    if not of_another_library(X):
+        return X
+    try:
         return np.from_dlpack(X)
-    return X
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise UsageError(f"X: found {type(X).__name__}, which NumPy does not take ({error}), expected values of "
+                         "float32 or float64") from error
 
 
 def split_qid(X, qid, qid_column):

@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+import typing
+
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -6,6 +10,14 @@ from . import _core
 from ._data import dataset_of, queries_of, split_qid
 from ._run import Running
 from .exceptions import UsageError
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._types import Array, Path, Progress, RandomState, Rows, Vector
 
 # What X is: values that are not there are NaN, what is infinite is an error of the library.
 READING = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False,
@@ -44,8 +56,9 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
     [[0, 1], [0, 0], [1, 1]]
     """
 
-    def __init__(self, method="tube", bins=10, *, norm="none", missing_values="item", unlisted="zero",
-                 qid_column="qid", n_jobs=None, random_state=1, device="cpu", verbose=False):
+    def __init__(self, method: str = "tube", bins: int | str = 10, *, norm: str = "none", missing_values: str = "item",
+                 unlisted: str = "zero", qid_column: str | int | None = "qid", n_jobs: int | None = None,
+                 random_state: RandomState = 1, device: str = "cpu", verbose: Progress = False) -> None:
         self.method = method
         self.bins = bins
         self.norm = norm
@@ -57,7 +70,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         self.device = device
         self.verbose = verbose
 
-    def fit(self, X, y=None, qid=None):
+    def fit(self, X: Rows, y: object = None, qid: Vector | None = None) -> Self:
         """`qid` [rows]: the query of each row; it matters with `norm`. Labels are not looked at."""
         X, qid = split_qid(X, qid, self.qid_column)
         X = validate_data(self, X, **READING)
@@ -67,7 +80,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
             self.cuts_ = _core.fit_cuts(run, train, discretizer_options(self))
         return self
 
-    def transform(self, X, qid=None):
+    def transform(self, X: Rows, qid: Vector | None = None) -> Array:
         """The bins from 0, [rows x features that have two bins or more], as uint8: column by column in
         memory, 255 where a value has none."""
         check_is_fitted(self)
@@ -87,7 +100,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         return np.argsort(np.array([str(n).encode() for n in names], dtype=object), kind="stable")
 
     @property
-    def feature_cuts_(self):
+    def feature_cuts_(self) -> list[Array]:
         check_is_fitted(self)
         columns = self._columns()
         cuts = [np.empty(0)] * self.n_features_in_
@@ -95,7 +108,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
             cuts[number - 1 if columns is None else columns[number - 1]] = np.array(values)
         return cuts
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> Array:
         """The names of the features that `transform` gives: those with two bins or more."""
         check_is_fitted(self)
         if input_features is None:
@@ -107,13 +120,13 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
                 for number, values in self.cuts_.cuts if values]
         return np.asarray(input_features, dtype=object)[kept]
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes the cuts as JSON, which `--discretizer` of the program reads."""
         check_is_fitted(self)
         self.cuts_.write(str(path))
 
     @classmethod
-    def load(cls, path, **params):
+    def load(cls, path: Path, **params: Any) -> Self:
         """Reads what `save` or `--discretizer-out` of the program wrote."""
         made = cls(**params)
         made.cuts_ = _core.Cuts.read(str(path))

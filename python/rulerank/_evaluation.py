@@ -1,5 +1,8 @@
 """Measures of rankings, and whether two differ."""
 
+from __future__ import annotations
+
+import typing
 from collections.abc import Mapping
 
 import numpy as np
@@ -8,6 +11,14 @@ from . import _core
 from ._data import column_of, queries_of, whole_labels
 from ._run import running
 from .exceptions import UsageError
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    import pandas as pd
+
+    from ._types import Judgments, Names, Progress, RandomState, Retrieved, Scores, Vector
 
 
 def _metrics(metrics):
@@ -33,6 +44,28 @@ def _scores(scores, queries, rows):
     return np.ascontiguousarray(queries.grouped(scores))
 
 
+class Qrels:
+    """Judgments that are made ready once, where many runs are judged by them.
+
+    Parameters
+    ----------
+    qrels : {qid: {docno: label}}, or ranx's Qrels
+
+    Examples
+    --------
+    >>> from rulerank import Qrels, evaluate
+    >>> qrels = Qrels({"q1": {"a": 1, "b": 0}})
+    >>> [evaluate(qrels, {"q1": run}, metrics="MAP")["MAP"] for run in ({"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 2.0})]
+    [1.0, 0.5]
+    """
+
+    def __init__(self, qrels: Judgments) -> None:
+        values = _by_query(qrels, "qrels")
+        if values is None:
+            raise UsageError(f"qrels: found {type(qrels).__name__}, expected {{qid: {{docno: label}}}} or ranx's Qrels")
+        self._judgments = _core.Qrels(values)
+
+
 def _by_query(values, attribute):
     """{qid: {docno: value}} of a dict, or of ranx's Qrels and Run by the attribute of that name; else None."""
     if hasattr(values, attribute) and hasattr(values, "to_dict"):
@@ -40,13 +73,15 @@ def _by_query(values, attribute):
     return dict(values) if isinstance(values, Mapping) else None
 
 
-def evaluate(y, scores, qid=None, metrics="MAP,NDCG@10", *, profile=None, per_query=False, n_jobs=None,
-             verbose=False, **parts):
+def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vector | None = None, metrics: Names = "MAP,NDCG@10", *,
+             profile: str | None = None, per_query: bool = False, n_jobs: int | None = None, verbose: Progress = False,
+             **parts: Any) -> dict[str, float] | Any:
     """Judges scores, or a run against qrels, as `rulerank evaluate` does.
 
     Parameters
     ----------
-    y : array [rows], labels: 0 or more, -1 for not judged; or qrels: ranx's Qrels, or {qid: {docno: label}}
+    y : array [rows], labels: 0 or more, -1 for not judged; or qrels: {qid: {docno: label}}, ranx's Qrels,
+        or a `Qrels` of either, which is ready for the next run too
     scores : array [rows], larger is better; of equal ones the earlier row comes first; or beside qrels a run:
         ranx's Run, or {qid: {docno: score}}. Queries that both have count, in the order of the qrels
     qid : array [rows] or None, the query of each row; None: one query. Not beside qrels
@@ -67,16 +102,17 @@ def evaluate(y, scores, qid=None, metrics="MAP,NDCG@10", *, profile=None, per_qu
     >>> evaluate([1, 0, 2, 0], [0.1, 0.4, 0.3, 0.2], metrics="MAP,NDCG@2,P@2")
     {'MAP': 0.5, 'NDCG@2': 0.75, 'P@2': 0.5}
     """
-    qrels, retrieved = _by_query(y, "qrels"), _by_query(scores, "run")
+    qrels, retrieved = y if isinstance(y, Qrels) else _by_query(y, "qrels"), _by_query(scores, "run")
     if (qrels is None) != (retrieved is None):
         raise UsageError("evaluate: found qrels or a run beside an array, expected qrels and a run, or two arrays")
     metrics = _metrics(metrics)
     if qrels is not None:
         if qid is not None:
             raise UsageError("qid: found it beside qrels, which name their queries themselves")
+        judgments = (qrels if isinstance(qrels, Qrels) else Qrels(qrels))._judgments
         rules = _core.Profile(profile or "trec", parts)
         with running(n_jobs, verbose=verbose) as run:
-            names, means, qids, values = _core.evaluate_run(run, _core.Qrels(qrels), retrieved, metrics, rules)
+            names, means, qids, values = _core.evaluate_run(run, judgments, retrieved, metrics, rules)
     else:
         if "complete" in parts:
             raise UsageError("complete: found it beside arrays, expected qrels and a run")
@@ -92,9 +128,10 @@ def evaluate(y, scores, qid=None, metrics="MAP,NDCG@10", *, profile=None, per_qu
     return pd.DataFrame(values, index=pd.Index(qids, name="qid"), columns=names)
 
 
-def compare(y, systems, qid=None, metrics="MAP,NDCG@10", *, reference=None, tests="paired-t,fisher",
-            permutations=100_000, holm="measure", profile="letor", n_jobs=None, random_state=1, verbose=False,
-            **parts):
+def compare(y: Vector, systems: Scores, qid: Vector | None = None, metrics: Names = "MAP,NDCG@10", *,
+            reference: str | None = None, tests: Names = "paired-t,fisher", permutations: int = 100_000,
+            holm: str = "measure", profile: str = "letor", n_jobs: int | None = None, random_state: RandomState = 1,
+            verbose: Progress = False, **parts: Any) -> pd.DataFrame:
     """Compares systems with one of them, paired over the queries, as `rulerank evaluate --compare` does.
 
     Parameters
@@ -144,7 +181,7 @@ def compare(y, systems, qid=None, metrics="MAP,NDCG@10", *, reference=None, test
     return pd.DataFrame(rows)
 
 
-def metric_scorer(metric="NDCG@10", *, profile="letor", **parts):
+def metric_scorer(metric: str = "NDCG@10", *, profile: str = "letor", **parts: Any) -> Callable[..., float]:
     """What `scoring=` of scikit-learn takes: the mean of a measure over the queries of X, whose ids are a
     column of X that the estimator's `qid_column` names, or the argument `qid`.
 

@@ -1,6 +1,7 @@
 """Why documents have their scores."""
 
 import dataclasses
+import typing
 
 
 @dataclasses.dataclass
@@ -15,14 +16,14 @@ class MemberExplanation:
     """
 
     kind: str
-    score: object
-    rank: object
-    part: object
+    score: typing.Any
+    rank: typing.Any
+    part: typing.Any
     mean: float | None = None
     deviation: float | None = None
-    rules: object = None
-    items: object = None
-    terms: object = None
+    rules: typing.Any = None
+    items: typing.Any = None
+    terms: typing.Any = None
     details: dict = dataclasses.field(default_factory=dict)
 
 
@@ -34,12 +35,12 @@ class Explanation:
     """
 
     row: int
-    score: object
-    rank: object
-    members: list
+    score: typing.Any
+    rank: typing.Any
+    members: list[MemberExplanation]
     against: int | None = None
 
-    def __str__(self):
+    def __str__(self) -> str:
         where = f"row {self.row}" if self.against is None else f"row {self.row} against row {self.against}"
         text = [f"{where}: rank {self.rank}, score {self.score}"]
         for member in self.members:

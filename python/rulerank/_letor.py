@@ -1,5 +1,7 @@
 """Files of documents with labels and queries."""
 
+from __future__ import annotations
+
 import typing
 import warnings
 
@@ -10,12 +12,17 @@ from . import _core
 from ._data import as_array, dataset_of, is_frame, queries_of, split_qid
 from ._run import running
 
+if typing.TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ._types import Path, Progress, RandomState, Rows, Vector
+
 
 class LetorData(typing.NamedTuple):
     """Documents: `X` [rows x features], `y` [rows] labels, `qid` [rows] integers or text, `docid` and
     `comments` [rows] text, `feature_names` of the columns where the file names them, else None."""
 
-    X: object
+    X: typing.Any
     y: np.ndarray
     qid: np.ndarray
     docid: np.ndarray
@@ -23,8 +30,9 @@ class LetorData(typing.NamedTuple):
     feature_names: list | None
 
 
-def load_letor(path, *, n_features=None, sparse=False, as_frame=False, zero_based=False, regroup=False,
-               unlabelled=None, group_file="", fractional_labels=False, n_jobs=None, verbose=False):
+def load_letor(path: Path, *, n_features: int | None = None, sparse: bool = False, as_frame: bool = False,
+               zero_based: bool = False, regroup: bool = False, unlabelled: int | None = None, group_file: Path = "",
+               fractional_labels: bool = False, n_jobs: int | None = None, verbose: Progress = False) -> LetorData:
     """Reads SVMlight with qid (LETOR, MSLR, Yahoo!), CSV or TSV; plain, gzip or zstd.
 
     Column j of X is feature j + 1 of the file (j with `zero_based`), or the j-th name in the order of
@@ -67,25 +75,26 @@ def _letor_data(run, data, n_features, first, sparse, as_frame):
     """The library's data set as arrays; column 0 is the feature `first`."""
     names = data.feature_names or None
     columns = n_features or (len(names) if names else data.max_feature + 1 - first)
+    y = data.fractional_labels()
+    y = y if len(y) else data.labels()
+    qid, docid, comments = np.asarray(data.qids()), np.asarray(data.docids()), data.comments()
+    data.drop_text()  # it is as large as X
     if sparse:
         values, indices, indptr = data.to_csr(run, columns, first)
         X = sp.csr_matrix((values, indices, indptr), shape=(len(data), columns))
     else:
         X = data.to_dense(run, columns, first)
-    y = data.fractional_labels()
-    y = y if len(y) else data.labels()
-    qid = np.asarray(data.qids())
     if as_frame:
         import pandas as pd
 
         named = names or [str(f) for f in range(first, first + columns)]
         X = pd.DataFrame.sparse.from_spmatrix(X, columns=named) if sparse else pd.DataFrame(X, columns=named)
         X.insert(0, "qid", qid)
-    return LetorData(X, y, qid, np.asarray(data.docids()), data.comments(), names)
+    return LetorData(X, y, qid, docid, comments, names)
 
 
-def draw_letor(n_documents, n_features, n_queries=0, *, n_labels=3, sparse=False, as_frame=False, n_jobs=None,
-               random_state=1):
+def draw_letor(n_documents: int, n_features: int, n_queries: int = 0, *, n_labels: int = 3, sparse: bool = False,
+               as_frame: bool = False, n_jobs: int | None = None, random_state: RandomState = 1) -> LetorData:
     """Draws documents as those of LETOR, all of what `rulerank sample` writes to its folds; the same for the same
     `random_state`.
 
@@ -112,8 +121,9 @@ def draw_letor(n_documents, n_features, n_queries=0, *, n_labels=3, sparse=False
         return _letor_data(run, data, n_features, 1, sparse, as_frame)
 
 
-def dump_letor(path, X, y, qid=None, *, docid=None, comments=None, feature_names=None, qid_column="qid",
-               n_jobs=None):
+def dump_letor(path: Path, X: Rows, y: Vector, qid: Vector | None = None, *, docid: Sequence[object] | None = None,
+               comments: Sequence[object] | None = None, feature_names: Sequence[str] | None = None,
+               qid_column: str | int | None = "qid", n_jobs: int | None = None) -> None:
     """Writes documents as SVMlight with qid, values round-trip exact: whole or not at all. Column j of X is
     feature j + 1, or has the name of `feature_names` or of the frame. A query's rows are written
     together. NaN is written as missing; of a sparse X its entries are written, of another all values.

@@ -1,6 +1,9 @@
 """Frequent itemsets and association rules, as data frames with mlxtend's column names."""
 
+from __future__ import annotations
+
 import numbers
+import typing
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,6 +12,13 @@ from . import _core
 from ._data import is_frame
 from ._run import running
 from .exceptions import UsageError
+
+if typing.TYPE_CHECKING:
+    from typing import Any
+
+    import pandas as pd
+
+    from ._types import Number, Progress
 
 
 def _transactions(transactions):
@@ -50,8 +60,9 @@ def _support(min_support):
     return f"{np.format_float_positional(min_support * 100, precision=9, trim='-')}%"
 
 
-def mine_itemsets(transactions, min_support=0.5, *, min_size=1, max_size=0, kind="all", engine="auto",
-                  n_jobs=None, verbose=False):
+def mine_itemsets(transactions: Any, min_support: Number = 0.5, *, min_size: int = 1, max_size: int = 0,
+                  kind: str = "all", engine: str = "auto", n_jobs: int | None = None,
+                  verbose: Progress = False) -> pd.DataFrame:
     """Frequent itemsets, as `rulerank mine` finds them.
 
     Parameters
@@ -83,8 +94,9 @@ def mine_itemsets(transactions, min_support=0.5, *, min_size=1, max_size=0, kind
     return pd.DataFrame({"support": support, "itemsets": pd.Series(sets, dtype=object)})
 
 
-def mine_rules(transactions, min_support=0.5, min_confidence=0.8, *, max_size=0, max_consequent=0,
-               engine="auto", n_jobs=None, verbose=False):
+def mine_rules(transactions: Any, min_support: Number = 0.5, min_confidence: Number = 0.8, *, max_size: int = 0,
+               max_consequent: int = 0, engine: str = "auto", n_jobs: int | None = None,
+               verbose: Progress = False) -> pd.DataFrame:
     """Strong association rules, as `rulerank mine --rules` finds them.
 
     Parameters

@@ -1,21 +1,33 @@
 """Exact nearest neighbours of text, dense vectors and objects of metric spaces."""
 
+from __future__ import annotations
+
 import pathlib
 import tempfile
+import typing
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
+from ._data import of_another_library
 from ._run import Running
 from .exceptions import UsageError
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._types import Array, Path, Progress, Rows, Vector
 
 
 def rows_of(fitted, X, reset=False):
     """Vectors as they are, without a copy where they lie row by row in memory; of DLPack too. Of other
     types than these they are doubles."""
-    if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray):
+    if of_another_library(X):
         try:
             X = np.from_dlpack(X)
         except (BufferError, RuntimeError, TypeError):
@@ -48,13 +60,13 @@ class Neighbours(Running, BaseEstimator):
             raise UsageError(f"n_neighbors: found {k}, expected 1 or more")
         return min(int(k), max(1, self.index_.rows))
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes the index file, which `--index` of the program reads; not of objects under a callable."""
         with self._running() as run:
             self._index_of().save(run, str(path))
 
     @classmethod
-    def load(cls, path, **params):
+    def load(cls, path: Path, **params: Any) -> Self:
         """An index that `save` or the program wrote; it is mapped."""
         made = cls(**params)
         made._open(path)
@@ -109,7 +121,8 @@ class DenseNeighbors(Neighbours):
     ([[0.0, 1.0]], [[0, 2]])
     """
 
-    def __init__(self, n_neighbors=5, *, metric="l2", engine="auto", device="cpu", n_jobs=None, verbose=False):
+    def __init__(self, n_neighbors: int = 5, *, metric: str = "l2", engine: str = "auto", device: str = "cpu",
+                 n_jobs: int | None = None, verbose: Progress = False) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.engine = engine
@@ -117,7 +130,7 @@ class DenseNeighbors(Neighbours):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """X : array [rows x dimensions], or an object of DLPack."""
         X = rows_of(self, X, reset=True)
         with self._running() as run:
@@ -140,7 +153,8 @@ class DenseNeighbors(Neighbours):
         words[:len(packed)] = packed
         return words.view(np.uint64)
 
-    def kneighbors(self, X, n_neighbors=None, return_distance=True, *, filter=None):
+    def kneighbors(self, X: Rows, n_neighbors: int | None = None, return_distance: bool = True, *,
+                   filter: Vector | None = None) -> tuple[Array, Array] | Any:
         """(values, rows), both [queries x k], nearest first, equally near ones by rising row. Behind the
         last neighbour -1 and NaN. `filter` [rows]: a bool, which rows may be found."""
         index = self._index_of()
@@ -148,7 +162,8 @@ class DenseNeighbors(Neighbours):
             return self._found(index.search(run, rows_of(self, X), self._k(n_neighbors), self._filter(filter)),
                                return_distance)
 
-    def radius_neighbors(self, X, radius, return_distance=True, *, filter=None):
+    def radius_neighbors(self, X: Rows, radius: float, return_distance: bool = True, *,
+                         filter: Vector | None = None) -> tuple[list[Array], list[Array]] | Any:
         """Of each query all rows at most `radius` away, or with ip and cosine at least as similar: lists of
         arrays, values and rows."""
         index = self._index_of()
@@ -157,7 +172,7 @@ class DenseNeighbors(Neighbours):
                                   return_distance)
 
     @classmethod
-    def load(cls, path, **params):
+    def load(cls, path: Path, **params: Any) -> Self:
         """An index that `save` or the program wrote; it is mapped."""
         made = super().load(path, **params)
         made.metric = {"inner_product": "ip"}.get(made.index_.metric, made.index_.metric)
@@ -187,8 +202,8 @@ class MetricNeighbors(Neighbours):
     ([[1.0, 2.0]], ['banking', 'ranking'])
     """
 
-    def __init__(self, n_neighbors=5, *, metric="l2", index="auto", bucket=0, alpha=0.4, n_jobs=None,
-                 verbose=False):
+    def __init__(self, n_neighbors: int = 5, *, metric: str | Callable[[Any, Any], float] = "l2", index: str = "auto",
+                 bucket: int = 0, alpha: float = 0.4, n_jobs: int | None = None, verbose: Progress = False) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.index = index
@@ -197,7 +212,7 @@ class MetricNeighbors(Neighbours):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows | Sequence[Any], y: object = None) -> Self:
         """X : array [rows x dimensions]; words; or objects."""
         options = _core.MetricOptions(self.index, self.bucket, self.alpha)
         with self._running() as run:
@@ -215,13 +230,15 @@ class MetricNeighbors(Neighbours):
             return rows_of(self, X)
         return strings_of(X, "word") if self.index_.kind == "words" else list(X)
 
-    def kneighbors(self, X, n_neighbors=None, return_distance=True):
+    def kneighbors(self, X: Rows | Sequence[Any], n_neighbors: int | None = None,
+                   return_distance: bool = True) -> tuple[Array, Array] | Any:
         """(distances, rows), both [queries x k], nearest first, equally near ones by rising row."""
         index = self._index_of()
         with self._running() as run:
             return self._found(index.search(run, self._queries(X), self._k(n_neighbors)), return_distance)
 
-    def radius_neighbors(self, X, radius, return_distance=True):
+    def radius_neighbors(self, X: Rows | Sequence[Any], radius: float,
+                         return_distance: bool = True) -> tuple[list[Array], list[Array]] | Any:
         """Of each query all objects at most `radius` away: lists of arrays, distances and rows."""
         index = self._index_of()
         with self._running() as run:
@@ -256,9 +273,10 @@ class TextNeighbors(Neighbours):
     [[0, 1]]
     """
 
-    def __init__(self, n_neighbors=5, *, weighting="lnc.ltc", stop_words="smart", stemmer="english", fold=True,
-                 numbers=True, min_documents=1, max_share=1.0, k1=1.2, b=0.75, engine="auto", device="cpu",
-                 n_jobs=None, verbose=False):
+    def __init__(self, n_neighbors: int = 5, *, weighting: str = "lnc.ltc", stop_words: str = "smart",
+                 stemmer: str = "english", fold: bool = True, numbers: bool = True, min_documents: int = 1,
+                 max_share: float = 1.0, k1: float = 1.2, b: float = 0.75, engine: str = "auto", device: str = "cpu",
+                 n_jobs: int | None = None, verbose: Progress = False) -> None:
         self.n_neighbors = n_neighbors
         self.weighting = weighting
         self.stop_words = stop_words
@@ -274,7 +292,7 @@ class TextNeighbors(Neighbours):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, ids=None):
+    def fit(self, X: Sequence[str], y: object = None, *, ids: Sequence[object] | None = None) -> Self:
         """X : texts. `ids` : of the documents; default: their numbers."""
         options = _core.TextOptions(self.weighting, self.stop_words, self.stemmer, self.fold, self.numbers,
                                     self.min_documents, self.max_share, self.k1, self.b)
@@ -293,11 +311,12 @@ class TextNeighbors(Neighbours):
         return tags
 
     @property
-    def ids_(self):
+    def ids_(self) -> Array:
         """The ids of the documents."""
         return np.asarray(self._index_of().ids)
 
-    def kneighbors(self, X, n_neighbors=None, return_distance=True, *, pad=False):
+    def kneighbors(self, X: Sequence[str], n_neighbors: int | None = None, return_distance: bool = True, *,
+                   pad: bool = False) -> tuple[Array, Array] | Any:
         """(similarities, rows), both [queries x k], nearest first: documents that share a term with the
         query, behind the last one -1 and NaN. `pad`: filled up with others."""
         index = self._index_of()

@@ -1,5 +1,8 @@
+from __future__ import annotations
+
 import inspect
 import threading
+import typing
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,9 +13,16 @@ from . import _core
 from ._data import dataset_of, is_frame, qid_array, queries_of, split_qid
 from ._discretizer import READING, discretizer_options
 from ._evaluation import evaluate
-from ._explanation import explanation_of
+from ._explanation import Explanation, explanation_of
 from ._run import Running
 from .exceptions import UsageError
+
+if typing.TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._types import Array, Names, Path, Progress, RandomState, Rows, Vector
 
 KINDS = ("rules", "scorecard", "linear")
 # The kinds of members that a parameter is of.
@@ -86,11 +96,13 @@ class RuleRanker(Running, BaseEstimator):
     [0.72, 0.28]
     """
 
-    def __init__(self, members="recommended", *, rule_size=3, min_support=1, min_confidence=0.001,
-                 support_weight=0.0, smoothing=0.0, feature_share=1.0, method="tube", bins=10, norm="none",
-                 missing_values="item", unlisted="zero", cuts=None, loss="pair", points_penalty=1e-4,
-                 smoothness=0.1, strength=10.0, folds=5, engine="auto", qid_column="qid", device="cpu",
-                 n_jobs=None, random_state=1, verbose=False):
+    def __init__(self, members: Names = "recommended", *, rule_size: int = 3, min_support: int = 1,
+                 min_confidence: float = 0.001, support_weight: float = 0.0, smoothing: float = 0.0,
+                 feature_share: float = 1.0, method: str = "tube", bins: int | str = 10, norm: str = "none",
+                 missing_values: str = "item", unlisted: str = "zero", cuts: Any = None, loss: str = "pair",
+                 points_penalty: float | str = 1e-4, smoothness: float = 0.1, strength: float | str = 10.0,
+                 folds: int = 5, engine: str = "auto", qid_column: str | int | None = "qid", device: str = "cpu",
+                 n_jobs: int | None = None, random_state: RandomState = 1, verbose: Progress = False) -> None:
         self.members = members
         self.rule_size = rule_size
         self.min_support = min_support
@@ -151,7 +163,7 @@ class RuleRanker(Running, BaseEstimator):
             "linear": lambda: _core.linear_recipe(cutting, number("strength"), self.folds)}
         return [make[kind]() for kind in kinds]
 
-    def fit(self, X, y, qid=None):
+    def fit(self, X: Rows, y: Vector, qid: Vector | None = None) -> Self:
         """Fits the members.
 
         X : array, CSR matrix or frame [rows x features]; NaN is a missing value
@@ -178,7 +190,7 @@ class RuleRanker(Running, BaseEstimator):
         queries = queries_of(qid, X.shape[0])
         return dataset_of(run, X, queries, names=names), queries
 
-    def predict(self, X, qid=None):
+    def predict(self, X: Rows, qid: Vector | None = None) -> Array:
         """Scores [rows], larger is better. With several members, and with linear ones, a score is relative
         to the other rows of its query."""
         check_is_fitted(self)
@@ -187,14 +199,16 @@ class RuleRanker(Running, BaseEstimator):
             documents, queries = self._documents(run, X, qid)
             return queries.ungrouped(self._scorer(run).score(run, documents))
 
-    def score(self, X, y, qid=None, *, metric="NDCG@10", profile="letor", **parts):
+    def score(self, X: Rows, y: Vector, qid: Vector | None = None, *, metric: str = "NDCG@10", profile: str = "letor",
+              **parts: Any) -> float:
         """The mean of a measure over the queries."""
         scores = self.predict(X, qid)
         _, qid = split_qid(X, qid, self.qid_column)
         return next(iter(evaluate(y, scores, qid, metric, profile=profile, n_jobs=self.n_jobs,
                                   **parts).values()))
 
-    def explain(self, X, row=None, qid=None, *, against=None, top=20):
+    def explain(self, X: Rows, row: int | None = None, qid: Vector | None = None, *, against: int | None = None,
+                top: int = 20) -> Explanation:
         """Why row `row` of X has its score: among the rows of its query. Default: the first of the ranking,
         where X is one query. `against`: another row of the query, and what puts `row` above it. Of rules
         those `top` that move the score most each way. Returns an Explanation."""
@@ -218,7 +232,7 @@ class RuleRanker(Running, BaseEstimator):
         return explanation_of(found, int(rows[found["document"]]), against)
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> Array:
         """[features] How far each feature moves scores of the training rows, as a share of what all move:
         what `rulerank inspect` prints of each member, added up to 1; the mean of the members."""
         try:
@@ -242,13 +256,13 @@ class RuleRanker(Running, BaseEstimator):
         there[np.argsort(np.array([str(n).encode() for n in names], dtype=object), kind="stable")] = mean
         return there
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes the model file, which `--model` of the program reads."""
         check_is_fitted(self)
         self.model_.write(str(path))
 
     @classmethod
-    def load(cls, path, **params):
+    def load(cls, path: Path, **params: Any) -> Self:
         """A ranker by a model file that `save` or `rulerank fit` wrote."""
         model = _core.Model.read(str(path))
         made = cls(",".join(dict.fromkeys(model.kinds)), **params)

@@ -1,10 +1,18 @@
 """Experiments, models and benchmarks as one page, or as Markdown and LaTeX."""
 
+from __future__ import annotations
+
 import os
+import typing
 
 from . import _core
 from ._run import running
 from .exceptions import UsageError
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ._types import Path, Progress
 
 
 def _paths(paths):
@@ -12,8 +20,10 @@ def _paths(paths):
     return [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
 
 
-def report(folders=(), out=None, *, format="html", figures="svg", title="Report", baseline="", metric="", folds="",
-           models=(), bench=(), top=10, n_jobs=None, verbose=False):
+def report(folders: Path | Sequence[Path] = (), out: Path | None = None, *, format: str = "html", figures: str = "svg",
+           title: str = "Report", baseline: str = "", metric: str = "", folds: Path = "",
+           models: Path | Sequence[Path] = (), bench: Path | Sequence[Path] = (), top: int = 10,
+           n_jobs: int | None = None, verbose: Progress = False) -> str | None:
     """Shows experiments as one page that requests nothing, as `rulerank report` does: the same bytes.
 
     Parameters

@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+import typing
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -7,6 +11,14 @@ from ._data import dataset_of, queries_of, split_qid, whole_labels
 from ._discretizer import READING, discretizer_options
 from ._run import Running
 from .exceptions import UsageError
+
+if typing.TYPE_CHECKING:
+    from typing import Any
+
+    import pandas as pd
+    from typing_extensions import Self
+
+    from ._types import Array, Labels, Progress, RandomState, Rows, Vector
 
 
 class SelectiveSampler(Running, BaseEstimator):
@@ -50,10 +62,12 @@ class SelectiveSampler(Running, BaseEstimator):
     [4, 5, 6, 7]
     """
 
-    def __init__(self, *, rule_size=4, min_support=1, min_confidence=0.001, partitions="auto",
-                 feature_order="chi2", max_documents=0, whole_queries=False, method="tube", bins=10,
-                 norm="none", missing_values="item", unlisted="zero", cuts=None, engine="auto",
-                 qid_column="qid", device="cpu", n_jobs=None, random_state=1, verbose=False):
+    def __init__(self, *, rule_size: int = 4, min_support: int = 1, min_confidence: float = 0.001,
+                 partitions: int | str = "auto", feature_order: str = "chi2", max_documents: int = 0,
+                 whole_queries: bool = False, method: str = "tube", bins: int | str = 10, norm: str = "none",
+                 missing_values: str = "item", unlisted: str = "zero", cuts: Any = None, engine: str = "auto",
+                 qid_column: str | int | None = "qid", device: str = "cpu", n_jobs: int | None = None,
+                 random_state: RandomState = 1, verbose: Progress = False) -> None:
         self.rule_size = rule_size
         self.min_support = min_support
         self.min_confidence = min_confidence
@@ -82,7 +96,7 @@ class SelectiveSampler(Running, BaseEstimator):
                                     0 if self.partitions == "auto" else self.partitions, self.feature_order,
                                     self.max_documents, begin, self.engine)
 
-    def fit(self, X, y=None, qid=None):
+    def fit(self, X: Rows, y: Vector | None = None, qid: Vector | None = None) -> Self:
         """Begins the sampling of the rows of X, and completes it where all of them have a label.
 
         X : array, CSR matrix or frame [rows x features]
@@ -119,13 +133,13 @@ class SelectiveSampler(Running, BaseEstimator):
         return documents if order is None else order[documents]
 
     @property
-    def choices_(self):
+    def choices_(self) -> pd.DataFrame:
         import pandas as pd
 
         return pd.DataFrame(self._choices, columns=["row", "partition", "iteration", "rules"])
 
     @property
-    def finished_(self):
+    def finished_(self) -> bool:
         return self._work is None or self._work.finished
 
     def _labelling(self):
@@ -134,7 +148,7 @@ class SelectiveSampler(Running, BaseEstimator):
             raise UsageError("the sample is complete: all rows have a label, or it was pickled")
         return self._work
 
-    def query(self, batch=1):
+    def query(self, batch: int = 1) -> Array:
         """The next rows that want a label, at most `batch`; none where the sample is complete. Beyond the
         first they are asked for as far as guesses of the labels before them say: a label for one that
         turns out not to be chosen is not used."""
@@ -147,7 +161,7 @@ class SelectiveSampler(Running, BaseEstimator):
             self._asked = self._rows(self._labelling().batch(run, batch))
         return self._asked.copy()
 
-    def teach(self, labels, rows=None):
+    def teach(self, labels: Labels, rows: Vector | None = None) -> Self:
         """Gives labels of 0 or more for the rows of the last `query`, or for `rows`; None or -1 leaves a
         row out of the sample for good."""
         work = self._labelling()
@@ -169,7 +183,7 @@ class SelectiveSampler(Running, BaseEstimator):
             self._take(work.take())
         return self
 
-    def undo(self):
+    def undo(self) -> Self:
         """Takes the last label back; False where there is none."""
         with self._running() as run:
             undone = self._labelling().undo(run)
@@ -178,7 +192,7 @@ class SelectiveSampler(Running, BaseEstimator):
             self.labels_[self._given.pop()] = -1
         return undone
 
-    def outlook(self, next=10):
+    def outlook(self, next: int = 10) -> dict[str, Any]:
         """What more labels would bring, by guesses: a dict of `rules` over the sample as it is,
         `next_rules` that the next `next` rows would add, `documents` still to be asked about, with bounds."""
         with self._running() as run:

@@ -164,6 +164,16 @@ nb::object qids_of(datasets::dataset const& data) {
   return nb::cast(array_of(std::move(numbers)));
 }
 
+/// Lets go of the text that was read: what is left are numbers and names.
+void drop_text(datasets::dataset& data) {
+  data.comments = std::vector<std::string_view>();
+  data.ids = std::vector<std::string_view>();
+  data.lines = std::vector<std::string_view>();
+  data.line_numbers = std::vector<std::uint64_t>();
+  data.header = {};
+  data.text.reset();
+}
+
 void write(run_settings const& how, documents const& of, std::string const& path) {
   run(how, [&](context const&) {
     output_file out(path);
@@ -251,6 +261,9 @@ void add_data(nb::module_& to) {
              for (std::size_t d = 0; d < of.data.size(); ++d) comments.append(of.data.comment(d));
              return comments;
            })
+      .def(
+          "drop_text", [](documents& of) { drop_text(of.data); },
+          "Lets go of comments, ids and lines.")
       .def(
           "to_dense",
           [](documents const& of, run_settings const& how, std::size_t columns,

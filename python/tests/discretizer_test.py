@@ -4,6 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import rulerank
 from rulerank import Discretizer, load_letor
@@ -34,6 +38,21 @@ def test_golden_cuts():
         fitted = Discretizer(method, bins=4).fit(X)
         assert fitted.feature_cuts_[0] == pytest.approx(cuts)
         assert (fitted.transform(X)[:, 0] == np.searchsorted(fitted.feature_cuts_[0], X[:, 0], "right")).all()
+
+
+def test_in_a_pipeline(drawn):
+    """Bins as features of another estimator, and the bins searched for."""
+    train, test = load_letor(drawn / "train.txt"), load_letor(drawn / "test.txt")
+    steps = make_pipeline(Discretizer(bins=4, qid_column=None), OneHotEncoder(handle_unknown="ignore"), Ridge())
+    assert list(steps[:1].fit(train.X).get_feature_names_out()) == [f"x{i}" for i in range(train.X.shape[1])]
+    predicted = steps.fit(train.X, train.y).predict(test.X)
+    cutting = Discretizer(bins=4).fit(train.X)
+    encoder = OneHotEncoder(handle_unknown="ignore").fit(cutting.transform(train.X))
+    by_hand = Ridge().fit(encoder.transform(cutting.transform(train.X)), train.y)
+    assert (predicted == by_hand.predict(encoder.transform(cutting.transform(test.X)))).all()
+    search = GridSearchCV(steps, {"discretizer__bins": [2, 6]}, cv=3).fit(train.X, train.y)
+    assert search.best_params_["discretizer__bins"] in (2, 6)
+    assert len(set(search.cv_results_["mean_test_score"])) == 2
 
 
 def test_codes_are_no_copy():

@@ -2,7 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
-from ranker_test import OnlyDlpack
+from ranker_test import BFLOAT, OfType, OnlyDlpack
 from sklearn.neighbors import NearestNeighbors
 
 import rulerank
@@ -76,6 +76,15 @@ def test_types_of_values_and_filters(vectors):
     assert (filtered // 2 == DenseNeighbors(3).fit(rows[::2]).kneighbors(queries)[1]).all()
     few = DenseNeighbors(3).fit(rows).kneighbors(queries, filter=np.arange(200) == 7)
     assert (few[1] == [7, -1, -1]).all() and np.isnan(few[0][:, 1:]).all()
+
+
+def test_bfloat16_of_another_library(vectors):
+    rows, queries = vectors
+    half = (rows.view(np.uint32) >> 16).astype(np.uint16)
+    wide = (half.astype(np.uint32) << 16).view(np.float32)
+    found = DenseNeighbors(3).fit(OfType(half, BFLOAT)).kneighbors(queries)
+    expected = DenseNeighbors(3).fit(wide).kneighbors(queries)
+    assert (found[0] == expected[0]).all() and (found[1] == expected[1]).all()
 
 
 def test_rows_are_not_copied():

@@ -41,6 +41,20 @@ def test_values_are_the_programs(program, tmp_path, how):
     assert dict(zip(frame.index, frame.to_numpy().tolist())) == expected
 
 
+def test_judgments_that_are_ready():
+    qrels, run = drawn_judgments(ties=True)
+    ready = rulerank.Qrels(qrels)
+    for how in ({}, {"complete": True}, {"profile": "standard", "ties": "average"}):
+        assert evaluate(ready, run, metrics=METRICS, **how) == evaluate(qrels, run, metrics=METRICS, **how)
+    assert evaluate(rulerank.Qrels(AsRanxHasThem("qrels", qrels)), run) == evaluate(qrels, run)
+    with pytest.raises(rulerank.UsageError, match="qrels: found list, expected"):
+        rulerank.Qrels([1])
+    with pytest.raises(rulerank.DataError, match="query q, document a: found the label 0.5"):
+        rulerank.Qrels({"q": {"a": 0.5}})
+    with pytest.raises(rulerank.UsageError, match="beside an array"):
+        evaluate(ready, [1.0])
+
+
 class AsRanxHasThem:
     """What evaluate looks at of ranx's Qrels and Run."""
 
@@ -58,8 +72,10 @@ def test_objects_like_ranxs():
 
 @pytest.mark.filterwarnings("ignore")  # numba's, about how it compiles
 def test_ranx():
-    """Its objects are taken as they are, and its own numbers are ours; no ties, which it leaves open. Not among
-    what `./run python` installs: numba takes a minute to compile it."""
+    """Its objects are taken as they are, and its own numbers are ours; no ties, which it leaves open. Its code
+    runs as Python: numba takes a minute to compile it."""
+    numba = pytest.importorskip("numba", exc_type=ImportError)
+    numba.config.DISABLE_JIT = 1
     ranx = pytest.importorskip("ranx", exc_type=ImportError)
     qrels, run = drawn_judgments(ties=False)
     qrels.pop("q0"), qrels.pop("q1"), run.pop("q30"), run.pop("q31")  # it wants the same queries

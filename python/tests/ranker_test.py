@@ -1,4 +1,5 @@
 import copy
+import ctypes
 import pickle
 
 import numpy as np
@@ -101,6 +102,43 @@ class OnlyDlpack:
 
     def __dlpack_device__(self):
         return self._array.__dlpack_device__()
+
+
+class OfType(OnlyDlpack):
+    """The same with another type of values or device: as libraries have them that are not here."""
+
+    def __init__(self, array, code=None, device=(1, 0)):
+        super().__init__(array)
+        self._code, self._device = code, device
+
+    def __dlpack__(self, **how):
+        how.pop("max_version", None)  # so that the capsule holds a DLTensor itself
+        capsule = self._array.__dlpack__(**how)
+        if self._code is not None:
+            pointer = ctypes.pythonapi.PyCapsule_GetPointer
+            pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+            code = ctypes.c_uint8.from_address(pointer(capsule, b"dltensor") + 20)  # dtype.code
+            code.value = self._code
+        return capsule
+
+    def __dlpack_device__(self):
+        return self._device
+
+
+BFLOAT = 4  # DLPack's kDLBfloat
+
+
+@pytest.mark.parametrize("estimator", [RuleRanker("rules"), rulerank.Discretizer(), rulerank.SelectiveSampler(),
+                                       rulerank.DenseNeighbors()])
+def test_arrays_on_a_gpu_are_an_error(estimator):
+    X = OfType(np.eye(4, dtype=np.float32), device=(2, 1))
+    with pytest.raises(rulerank.UsageError, match="X: found an array on device 1 of DLPack's kind 2, expected one in"):
+        estimator.fit(X, [1, 0, 0, 0])
+
+
+def test_types_that_numpy_lacks():
+    with pytest.raises(rulerank.UsageError, match="X: found OfType, which NumPy does not take .*, expected values of"):
+        RuleRanker("rules").fit(OfType(np.ones((4, 2), np.uint16), BFLOAT), [1, 0, 0, 0])
 
 
 def test_every_layout_gives_the_same_scores(train, test, fitted):

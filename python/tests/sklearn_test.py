@@ -6,15 +6,12 @@ from rulerank import DenseNeighbors, Discretizer, MetricNeighbors, RuleRanker, S
 
 # What is expected to fail, and why. Of estimators that take texts, as TextNeighbors, scikit-learn checks nothing.
 ONE_ROW = {"check_fit2d_1sample": "the error is the program's: one row has no feature with two bins"}
-NAN = {"check_estimators_nan_inf": "the error is the program's: found nan in row 1, not NaN"}
 EXPECTED = {
     "RuleRanker": ONE_ROW | {
         "check_methods_subset_invariance": "the linear member that is recommended scores a row against the "
                                            "other rows of its query, and without qid all rows are one"},
     "RuleRanker('rules')": ONE_ROW,
     "SelectiveSampler": ONE_ROW,
-    "DenseNeighbors": NAN,
-    "MetricNeighbors": NAN,
 }
 
 

@@ -188,6 +188,24 @@
       rows.append("td").attr("class", "n").text(d => rank(theirs, d));
       rows.append("td").attr("class", "n").text(d => labels[d]);
       rows.append("td").text(d => ids[d]);
+      showRules(i);
+    }
+
+    /** The rules behind scores of the query, of both systems; one sentence where this page has none. */
+    function showRules(i) {
+      const found = part.rules[i] || [];
+      for (const s of new Set([now.system, now.baseline])) {
+        const titles = found.filter(([of]) => of === s).map(([, title]) => title);
+        for (const title of titles) {
+          const caption = [...document.querySelectorAll("details caption")].find(c => c.textContent === title);
+          one.append(() => caption.closest("table").cloneNode(true));
+        }
+        if (!titles.length)
+          one.append("p").text(part.lacks[s]
+            ? `Rules of ${part.systems[s]} are not shown: ${part.lacks[s]}.`
+            : `Rules of ${part.systems[s]} on this query are not in this page, which has them for queries that are won or lost most ` +
+              `against ${part.systems[part.baseline]}; rulerank explain shows them.`);
+      }
     }
 
     let x, y;

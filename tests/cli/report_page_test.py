@@ -65,6 +65,7 @@ class InABrowser(harness.CommandLine):
         self.browser.click(".part .columns button")
         self.assertIn(EVIL, self.text(".query h4"))
         self.assertIn(EVIL, self.text(".query td:last-child"))
+        self.assertIn("rules that moved the score of document", self.text(".query"))
         self.picture("query")
         # Keys: the first and the last query of the picture.
         self.browser.run("document.querySelector('.part figure svg').focus()")
@@ -78,12 +79,23 @@ class InABrowser(harness.CommandLine):
         self.browser.press(ENTER)
         last = self.text(".part .says").split(":")[0]
         self.assertTrue(self.text(".query h4").startswith(last.split(" (")[0][:12]))
+        # A query that is neither won nor lost: no rules, and why.
+        middle = self.browser.run("const rows = [...document.querySelectorAll('.part .columns button')].map(b => b.textContent);"
+                                  "return JSON.parse(document.getElementById('data').textContent).parts[0].qids"
+                                  ".find(qid => !rows.includes(qid));")
+        self.browser.run("const s = document.querySelector('.choices input'); s.value = arguments[0];"
+                         "s.dispatchEvent(new Event('change'))", middle)
+        self.assertRegex(self.text(".query"), "Rules of .* on this query are not in this page, which has them for queries that")
         # Another measure, another pair.
         for label, value in (("measure", "0"), ("system", "3"), ("against", "2")):
             self.browser.run("const s = document.querySelector(`[data-choice='${arguments[0]}']`); s.value = arguments[1];"
                              "s.dispatchEvent(new Event('change'))", label, value)
         self.assertNotEqual(self.text(".summary"), summary)
         self.assertTrue(self.text(".summary").startswith("MAP: "))
+        self.browser.run("const s = document.querySelector(`[data-choice='system']`); s.value = s.options.length - 1;"
+                         "s.dispatchEvent(new Event('change'))")
+        self.assertIn("Rules of feature are not shown: of feature the folder keeps no training set or model.",
+                      self.text(".query"))
         self.expect_quiet()
 
     def test_numbers_of_the_script_are_those_of_the_text(self):

@@ -8,7 +8,7 @@ import subprocess
 
 import harness
 
-QUICK = ["--rank-size", "3", "--random-draws", "3", "--permutations", "1000", "--metrics", "MAP,NDCG@1,NDCG@10"]
+QUICK = ["--random-draws", "3", "--permutations", "1000", "--metrics", "MAP,NDCG@1,NDCG@10"]
 EVIL = "</script><script>document.title='taken'</script><img/src=//evil.example/x>\"'&"
 
 
@@ -37,7 +37,8 @@ class Elements(html.parser.HTMLParser):
             self.words.append(data)
 
 
-def drawn_experiment(test, folder="result", data="data", qid=lambda qid: qid, docid=lambda docid: docid):
+def drawn_experiment(test, folder="result", data="data", qid=lambda qid: qid, docid=lambda docid: docid,
+                     more=("--rank-size", "3")):
     """Runs a cross-validation of drawn data whose ids are changed."""
     test.expect(0, "sample", "--documents", "600", "--features", "9", "--queries", "30", "--fold-count", "3",
                 "--out-dir", data)
@@ -46,7 +47,7 @@ def drawn_experiment(test, folder="result", data="data", qid=lambda qid: qid, do
                         re.sub(r"docid = (\S+)", lambda found: "docid = " + docid(found[1]), line))
                  for line in path.read_text().splitlines()]
         path.write_text("\n".join(lines) + "\n")
-    test.expect(0, "experiment", "--folds", data, "--out-dir", folder, *QUICK)
+    test.expect(0, "experiment", "--folds", data, "--out-dir", folder, *QUICK, *more)
 
 
 class Report(harness.CommandLine):
@@ -93,6 +94,56 @@ class Report(harness.CommandLine):
         self.assertEqual(page, self.page("result", "--threads", "1"))
         self.assertLess(len(page), 600_000)
 
+    def expect_rules_as_explained(self, system, *how):
+        """The rules that the page shows behind scores of a system are those of `explain`."""
+        found = Elements(self.page("result"))
+        titles = [text for text in found.words if text.startswith(f"{system}: rules that moved the score of document ")]
+        self.assertGreater(len(titles), 3)
+        shown = json.loads(found.scripts[0])["parts"][0] if found.scripts else None
+        for title in titles[:3]:
+            docid = re.search(r"score of document (\S+) furthest", title)[1]
+            fold, = (path.parent.name for path in (self.folder / "data").glob("Fold*/test.txt")
+                     if f"docid = {docid}\n" in path.read_text())
+            said = json.loads(self.expect(
+                0, "explain", "--train", f"data/{fold}/train.txt", "--test", f"data/{fold}/test.txt", "--qid",
+                docid.split("-")[0], "--docid", docid, "--top", "3", "--json", *how).stdout)
+            members = said["members"] if "members" in said else [said]
+            expected = [[*([str(k + 1)] if len(members) > 1 else []), f"{rule['moved']['value']:.6f}", str(rule["support"]),
+                         str(rule["documents"]), rule["rule"]]
+                        for k, member in enumerate(members) for way in ("up", "down") for rule in member[way]["most"]]
+            columns = len(expected[0])
+            cells = [text for text in found.words[found.words.index(title) + 1:] if text.strip()]
+            rows = [cells[i:i + columns] for i in range(columns, columns * (len(expected) + 1), columns)]
+            self.assertEqual(rows, expected)
+            if shown:
+                place, = (int(place) for place, titles in shown["rules"].items() for _, text in titles if text == title)
+                self.assertEqual(shown["qids"][place], docid.split("-")[0])
+
+    def test_rules_of_all_training_documents(self):
+        drawn_experiment(self)
+        self.expect_rules_as_explained("full-rank-3", "--rule-size", "3")
+        for path in (self.folder / "data").glob("Fold*/train.txt"):
+            path.write_text(path.read_text() + "# another\n")
+        page = self.page("result", "--folds", "data")
+        self.assertFalse("full-rank-3: rules that moved" in page)
+        self.assertTrue("reduced-3-rank-3: rules that moved" in page)
+        self.assertTrue(re.search(r"Rules are not shown: the training part of Fold\d is not there, or is another file\.", page))
+
+    def test_rules_of_several_members_and_of_tuned_systems(self):
+        member = {"rulerank_settings": 1, "discretizer": {"method": "tube", "bins": 10, "missing_values": "item",
+                                                          "unlisted": "zero", "norm": "none"},
+                  "rule_size": 3, "min_support": 1, "min_confidence": 0.001, "support_weight": 0.0, "smoothing": 0.0,
+                  "feature_share": 1.0}
+        other = member | {"discretizer": member["discretizer"] | {"method": "width", "bins": 5}, "rule_size": 2,
+                          "smoothing": 5.0}
+        self.file("two.json", json.dumps({"rulerank_settings": 1, "members": [member, other]}).encode())
+        drawn_experiment(self, "result", "data", more=["--settings", "two.json", "--tune", "MAP", "--budget", "3"])
+        self.expect_rules_as_explained("full-members-2", "--settings", "two.json")
+        page = self.page("result")
+        for system in ("full-members-2", "reduced-3-members-2"):
+            self.assertTrue(re.search(f"{system}: rules that moved the score of document \\S+ furthest, by its members", page))
+        self.assertTrue("full-tuned-MAP: rules that moved" in page)
+
     def test_curve_by_rank_is_evaluates(self):
         drawn_experiment(self)
         judged = json.loads(self.expect(
@@ -117,7 +168,7 @@ class Report(harness.CommandLine):
 
     def test_several_experiments_stand_side_by_side(self):
         drawn_experiment(self, "one")
-        self.expect(0, "experiment", "--folds", "data", "--out-dir", "two", *QUICK, "--method", "frequency")
+        self.expect(0, "experiment", "--folds", "data", "--out-dir", "two", *QUICK, "--rank-size", "3", "--method", "frequency")
         page = self.page("one", "two", "--baseline", "feature", "--metric", "MAP")
         words = self.expect_own(page).words
         self.assertIn("Results: one, two", words)

@@ -1,0 +1,32 @@
+"""Types of arguments and results, for those who check them."""
+
+from __future__ import annotations
+
+import os
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+Array: typing.TypeAlias = npt.NDArray[typing.Any]
+#: Rows of numbers: arrays, frames, sparse matrices, and arrays of other libraries through DLPack.
+Rows: typing.TypeAlias = typing.Union[npt.ArrayLike, "sp.spmatrix", "sp.sparray"]
+Vector: typing.TypeAlias = npt.ArrayLike
+Path: typing.TypeAlias = typing.Union[str, "os.PathLike[str]"]
+Names: typing.TypeAlias = typing.Union[str, Sequence[str]]
+Number: typing.TypeAlias = typing.Union[int, float]
+#: True for progress bars, or what gets stage, done and total and returns False to stop the work.
+Progress: typing.TypeAlias = typing.Union[bool, Callable[[str, int, int], bool]]
+RandomState: typing.TypeAlias = typing.Union[int, np.random.RandomState, None]
+Labels: typing.TypeAlias = Iterable[typing.Union[int, None]]
+#: {qid: {docno: label}}, or what has `to_dict` and gives that, as ranx's Qrels.
+Judgments: typing.TypeAlias = typing.Union[Mapping[str, Mapping[str, int]], "AsDict"]
+#: The same with scores, or ranx's Run.
+Retrieved: typing.TypeAlias = typing.Union[Mapping[str, Mapping[str, float]], "AsDict"]
+Scores: typing.TypeAlias = Mapping[str, npt.ArrayLike]
+
+
+class AsDict(typing.Protocol):
+    def to_dict(self) -> Mapping[str, Mapping[str, typing.Any]]: ...
