@@ -3,9 +3,9 @@
 
 Runs metric_gpu_bench (which checks every answer) and writes to OUT its lines, a manifest, tables.md and the
 figures. WORDS is in UTF-8. A job that takes more than --limit seconds is cut off; its lines until then stay, and
-the manifest says so. `--tables` draws again from what lies in OUT. Time normalized to the largest is the whole
-call's, queries and answers copied; figures 4.1, 4.2, 4.4, 4.5 and 4.8 also count memory transactions and
-divergence by hardware counters, which are not read here.
+the manifest says so. `--resume` passes over the jobs that the manifest has as whole. `--tables` draws again from what
+lies in OUT. Time normalized to the largest is the whole call's, queries and answers copied. Memory transactions and
+divergence are in OUT/counters.jsonl, where bench/metric_counters.py has been there.
 """
 
 import argparse
@@ -15,9 +15,10 @@ import pathlib
 import subprocess
 
 import svg_lines
-from row_tables import COLOURS, Rows, bars, read, table
+from row_tables import COLOURS, Bars, Rows, panels_of_bars, read, table
 
 PUBLISHED = ("brute", "lc", "sss")
+ALPHAS = (.4, .5, .66)
 
 
 def jobs_of(a):
@@ -27,10 +28,12 @@ def jobs_of(a):
         line = [*line, "part=search", f"gpus={a.gpus}"]
         jobs[f"{name}-pairs"] = [*line, "engines=pairs", "batches=0,1", "rounds=5"]
         jobs[f"{name}-lc"] = [*line, "engines=lc", "batches=5,30,100,200,0", "rounds=3"]
-        jobs[f"{name}-sss"] = [*line, "engines=sss", "batches=0", "rounds=1", "cpu=1000", "serial=50"]
+        for alpha in reversed(ALPHAS):
+            jobs[f"{name}-sss-{alpha:g}"] = [*line, "engines=sss", f"alpha={alpha:g}", "batches=0", "rounds=1", "cpu=1000",
+                                             "serial=50"]
+        jobs[f"{name}-brute"] = [*line, "engines=brute", "batches=0", "rounds=1"]
         jobs[f"{name}-shrinking"] = [*line, "engines=lc-shrinking", "queries=8000", "batches=0", "rounds=1",
                                      "cpu=200", "serial=10"]
-        jobs[f"{name}-brute"] = [*line, "engines=brute", "batches=0", "rounds=1"]
         jobs[f"{name}-sss-pivots"] = [*line, "engines=sss-pivots", "alpha=.66", "queries=4000", "batches=0",
                                       "rounds=1", "cpu=200", "serial=10"]
     return jobs
@@ -41,6 +44,8 @@ def run(a):
     files = json.loads(manifest.read_text())["files"] if manifest.exists() else {}
     for name, line in jobs_of(a).items():
         if a.only and name not in a.only:
+            continue
+        if a.resume and not files.get(f"{name}.jsonl", {}).get("cut_off", True):
             continue
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         cut_off = False
@@ -82,39 +87,101 @@ def us(row, field):
     return 1e6 * row[field] / row["queries"]
 
 
-def normalized(out, figure, title, rows, text):
-    """Evaluations and time a query of the largest of all; a bar each."""
+def commit_of(out):
+    """Of the builds that made the lines; more than one where they are of several."""
+    manifest = out / "manifest.json"
+    files = json.loads(manifest.read_text())["files"].values() if manifest.exists() else []
+    return sorted({entry["build"].split(",")[0] for entry in files if entry.get("build", "").startswith("commit")})
+
+
+def counted(counters, row, field):
+    """What a profiler counted for a query of such a search, or None."""
+    same = {name: row[name] for name in ("engine", "alpha", "k", "percent") if name in row}
+    if "k" not in row and "percent" not in row:
+        same["radius"] = row["radius"]
+    found = counters.one(data="words" if row["metric"] == "edit" else "vectors", **same)
+    return found.get(field) if found else None
+
+
+def normalized(out, figure, title, rows, counters, text):
+    """Evaluations, time and memory transactions a query, each of the largest of all; a bar each."""
     if not rows:
         return
-    time, work = max(us(row, "whole_s") for row in rows), max(row["evaluations"] for row in rows)
-    lines = [[label_of(row), kind_of(row), us(row, "whole_s") / time, row["evaluations"] / work, us(row, "whole_s"),
-              us(row, "kernel_s"), row["evaluations"], row["found"]] for row in rows]
-    text.append(f"\n### {title}\n\n" + table(["engine", "search", "time of the largest", "evaluations of the largest",
+    fields = {"evaluations": lambda row: row["evaluations"], "time": lambda row: us(row, "whole_s"),
+              "memory transactions": lambda row: counted(counters, row, "sectors")}
+    fields = {name: value for name, value in fields.items() if any(value(row) is not None for row in rows)}
+    most = {name: max(value(row) or 0 for row in rows) for name, value in fields.items()}
+
+    def share(name, row):
+        value = fields[name](row)
+        return None if value is None else value / most[name]
+
+    lines = [[label_of(row), kind_of(row), *("" if share(name, row) is None else share(name, row) for name in fields),
+              us(row, "whole_s"), us(row, "kernel_s"), row["evaluations"], row["found"]] for row in rows]
+    text.append(f"\n### {title}\n\n" + table(["engine", "search", *(f"{name}, of the largest" for name in fields),
                                             "us a query", "of kernels", "evaluations a query", "found"], lines))
-    kinds = list(dict.fromkeys(kind_of(row) for row in rows))
-    labels = list(dict.fromkeys(label_of(row) for row in rows))
-    groups = [(kind, [next((us(row, "whole_s") / time for row in rows if (kind_of(row), label_of(row)) == (kind, label)), 0)
-                      for label in labels]) for kind in kinds]
-    (out / f"figure-{figure}.svg").write_text(bars(f"Figure {title}: time of the largest", groups,
-                                                   [label.replace("`", "") for label in labels]))
+    cell = {(kind_of(row), label_of(row)): row for row in rows}
+    kinds = list(dict.fromkeys(map(kind_of, rows)))
+    labels = list(dict.fromkeys(map(label_of, rows)))
+    panels = [Bars(f"{title.split(':')[0]}: {name}, of the largest".replace("`", ""),
+                   [(kind, [share(name, cell[kind, label]) if (kind, label) in cell else None for label in labels])
+                    for kind in kinds]) for name in fields]
+    (out / f"figure-{figure}.svg").write_text(panels_of_bars(panels, [label.replace("`", "") for label in labels]))
 
 
-def speed_ups(title, rows, text):
+def speed_ups(out, figures, name, kinds, rows, text):
+    """Over one thread and over all; the figures are of what the document has, the published engines and ours beside."""
+    if not rows:
+        return
+    threads = rows[0]["cpu_threads"]
+    title = f"Figure{'s' if len(figures) > 1 else ''} {' and '.join(figures)}, {name}"
     lines = [[label_of(row), kind_of(row), row["queries_per_s"], row["queries_per_s"] / row["cpu_serial_queries_per_s"],
-              row["queries_per_s"] / row["cpu_threads_queries_per_s"], row["cpu_evaluations"] / row["objects"],
-              row["evaluations"] / row["objects"]] for row in rows]
-    if lines:
-        text.append(f"\n### {title}\n\n"
-                    + table(["engine", "search", "queries/s", "over one thread", f"over {rows[0]['cpu_threads']} threads",
-                             "evaluations on the CPU, of all objects", "on the GPU"], lines))
+              row["queries_per_s"] / row["cpu_threads_queries_per_s"],
+              row["cpu_threads_queries_per_s"] / row["cpu_serial_queries_per_s"],
+              row["cpu_evaluations"] / row["objects"], row["evaluations"] / row["objects"]] for row in rows]
+    text.append(f"\n### {title}: queries a second over the same index on the CPU, {kinds}\n\n"
+                + table(["engine", "search", "queries/s", "over one thread", f"over {threads} threads",
+                         f"{threads} threads over one", "evaluations on the CPU, of all objects", "on the GPU"], lines))
+    cell = {(kind_of(row), label_of(row)): row for row in rows}
+    labels = list(dict.fromkeys(map(label_of, rows)))
+    searches = list(dict.fromkeys(map(kind_of, rows)))
+    panels = [Bars(f"Figure {figure}: {name}, {kinds}, speed-up over {over}",
+                   [(kind, [cell[kind, label]["queries_per_s"] / cell[kind, label][field] if (kind, label) in cell else None
+                            for label in labels]) for kind in searches])
+              for figure, over, field in ((figures[0], "one thread", "cpu_serial_queries_per_s"),
+                                          (figures[-1], f"{threads} threads", "cpu_threads_queries_per_s"))]
+    plain = [label.replace("`", "") for label in labels]
+    if len(figures) == 1:
+        (out / f"figure-{figures[0]}-{name}.svg").write_text(panels_of_bars(panels, plain, normalized=False))
+        return
+    for figure, panel in zip(figures, panels):
+        (out / f"figure-{figure}-{name}.svg").write_text(panels_of_bars([panel], plain, normalized=False))
+
+
+def whole_alphas(rows):
+    """{alpha: time of all searches} of `sss`, of those alphas that have every search that one of them has."""
+    times = {}
+    for row in rows.where(engine="sss"):
+        times.setdefault(row["alpha"], {})[kind_of(row)] = us(row, "whole_s")
+    searches = {kind for of in times.values() for kind in of}
+    return {alpha: sum(of.values()) for alpha, of in times.items() if set(of) == searches}
 
 
 def best_alpha(rows):
-    """Of `sss` the alpha that took least in all; of a run that was cut off one that has most searches."""
-    times = {}
-    for row in rows.where(engine="sss"):
-        times.setdefault(row["alpha"], []).append(us(row, "whole_s"))
-    return min(times, key=lambda alpha: (-len(times[alpha]), sum(times[alpha]))) if times else 0
+    """Of `sss` the alpha that took least in all searches; None where not every one of ALPHAS has them all."""
+    times = whole_alphas(rows)
+    return min(times, key=times.get) if set(times) == set(ALPHAS) else None
+
+
+def counters_of_pivots(name, counters, text):
+    """Table 4.1 and figure 4.2: what a profiler counted of both distributions."""
+    fields = ("sectors", "requests", "device_sectors", "divergent_branches", "threads_an_instruction")
+    lines = [[f"`{row['engine']}`, alpha {row['alpha']}", kind_of(row), *(row.get(field, "") for field in fields)]
+             for row in counters.where(data=name, alpha=.66) if is_range(row)]
+    if lines:
+        text.append(f"\n### Table 4.1 and figure 4.2, {name}: counted by the profiler, of a query\n\n"
+                    + table(["engine", "search", "sectors of 32 bytes", "requests of warps", "sectors of device memory",
+                             "branches where threads of a warp part", "threads of 32 that an instruction runs in"], lines))
 
 
 def batches(out, name, rows, text):
@@ -131,34 +198,47 @@ def batches(out, name, rows, text):
                                       for size in sizes)] for kind in kinds]))
     lines = [svg_lines.Line(kind, COLOURS[i], "", [(size, cell[kind, size]["queries_per_s"]) for size in sizes])
              for i, kind in enumerate(kinds)]
-    (out / f"figure-4.10-{name}.svg").write_text(
-        svg_lines.drawn([svg_lines.Panel(f"Figure 4.10: {name}, lc, queries a second", "queries in a batch", lines, [])], 1))
+    over = [svg_lines.Line(kind, COLOURS[i], "", [(size, cell[kind, size]["queries_per_s"]
+                                                   / cell[kind, size]["cpu_threads_queries_per_s"]) for size in sizes])
+            for i, kind in enumerate(kinds)]
+    threads = of[0]["cpu_threads"]
+    (out / f"figure-4.10-{name}.svg").write_text(svg_lines.drawn(
+        [svg_lines.Panel(f"Figure 4.10 a: {name}, lc, queries a second", "queries in a batch", lines, []),
+         svg_lines.Panel(f"Figure 4.10 b: over {threads} threads of the CPU", "queries in a batch", over,
+                         [svg_lines.Level("as fast", "#555555", 1)])], 2))
 
 
 def draw(out):
-    text = ["# Metric search on GPUs\n\nMade by `bench/metric_gpu.py` from the lines beside it.\n"]
+    commits = commit_of(out)
+    text = ["# Metric search on GPUs\n\nMade by `bench/metric_gpu.py` from the lines beside it"
+            + (f", all of {commits[0]}.\n" if len(commits) == 1 else f": of {len(commits)} builds, {'; '.join(commits)}.\n")]
+    counters = read(out, "counters")
     for name in ("words", "vectors"):
         every = Rows(row for path in sorted(out.glob(f"{name}-*.jsonl")) for row in read(out, path.stem))
         if not every:
             continue
         rows = Rows(row for row in every if row["batch"] == row["queries"] and row["batch"] > 1)
         alpha = best_alpha(rows)
+        if alpha is None:
+            text.append(f"\n{name}: of `sss` only the alphas {sorted(whole_alphas(rows))} have every search, so figures 4.1 "
+                        "and 4.4, which compare alphas, and the one for the others are not drawn from it.\n")
         shown = Rows(row for row in rows if row["engine"] in PUBLISHED and
                      (row["engine"] != "sss" or row["alpha"] == alpha))
         for figure, wanted, kinds in (("4.1", is_range, "ranges"), ("4.4", lambda row: not is_range(row), "kNN")):
-            normalized(out, f"{figure}-{name}", f"Figure {figure}, {name}: `sss` by alpha, {kinds}",
-                       [row for row in rows.where(engine="sss") if wanted(row)], text)
+            if alpha is not None:
+                normalized(out, f"{figure}-{name}", f"Figure {figure}, {name}: `sss` by alpha, {kinds}",
+                           [row for row in rows.where(engine="sss") if wanted(row)], counters, text)
         normalized(out, f"4.2-{name}", f"Figure 4.2, {name}: `sss-pivots` beside `sss`, ranges",
                    [row for row in rows if row["engine"].startswith("sss") and row["alpha"] == .66 and is_range(row)],
-                   text)
+                   counters, text)
+        counters_of_pivots(name, counters, text)
         normalized(out, f"4.3-{name}", f"Figure 4.3, {name}: `lc` by a growing and a shrinking radius, kNN",
-                   [row for row in rows if row["engine"].startswith("lc") and not is_range(row)], text)
-        for figures, wanted, kinds in ((("4.5", "4.6 and 4.7"), is_range, "ranges"),
-                                       (("4.8", "4.9"), lambda row: not is_range(row), "kNN")):
+                   [row for row in rows if row["engine"].startswith("lc") and not is_range(row)], counters, text)
+        for figure, of, wanted, kinds in (("4.5", ("4.6", "4.7"), is_range, "ranges"),
+                                          ("4.8", ("4.9",), lambda row: not is_range(row), "kNN")):
             some = [row for row in shown if wanted(row)]
-            normalized(out, f"{figures[0]}-{name}", f"Figure {figures[0]}, {name}: published engines, {kinds}", some, text)
-            speed_ups(f"Figures {figures[1]}, {name}: queries a second over the same index on the CPU, {kinds}",
-                      [*some, *(row for row in rows.where(engine="pairs") if wanted(row))], text)
+            normalized(out, f"{figure}-{name}", f"Figure {figure}, {name}: published engines, {kinds}", some, counters, text)
+            speed_ups(out, of, name, kinds, [*some, *(row for row in rows.where(engine="pairs") if wanted(row))], text)
         batches(out, name, every, text)
     (out / "tables.md").write_text("".join(text))
 
@@ -172,6 +252,7 @@ def main():
     parser.add_argument("--gpus", type=int, default=1)
     parser.add_argument("--limit", type=float, default=600, help="seconds a job")
     parser.add_argument("--only", nargs="*", help="jobs, such as words-lc; the others' lines stay")
+    parser.add_argument("--resume", action="store_true", help="jobs that ended well before are not run again")
     parser.add_argument("--note", default="", help="what else the machine did")
     parser.add_argument("--tables", action="store_true", help="draw again from the lines in OUT")
     arguments = parser.parse_args()

@@ -2,9 +2,10 @@
 """metric_schedules.py BENCH OUT --words FILE --vectors FILE: figures 3.2 to 3.11 of Barrientos 2011.
 
 Runs metric_schedule_bench (which checks every answer) and writes to OUT its lines, a manifest, tables.md and
-the figures. Defaults are a full run: 40,000 queries among 51,589 words and 24,000 among 96,000 vectors on 1 to
-16 threads, with seconds; it is for a machine of 16 cores and more that does nothing else. `--tables` draws
-again from what lies in OUT. Counts and counted time are the same on every machine, seconds are not.
+the figures. `--part counted` counts, which gives the same on every machine; `--part seconds` times queries that all wait, which
+is for a machine of 16 cores and more that does nothing else; the default does both. Defaults are a full run: 40,000 queries among 51,589
+words and 24,000 among 96,000 vectors on 1 to 16 threads. A job that takes more than --limit seconds is cut off; its lines until
+then stay, and the manifest says so. `--tables` draws again from what lies in OUT.
 """
 
 import argparse
@@ -15,39 +16,62 @@ import pathlib
 import subprocess
 
 import svg_lines
-from row_tables import COLOURS, Rows, bars, read, table
+from row_tables import COLOURS, Bars, Rows, bars, panels_of_bars, read, table
 
 DASHES = ["", "6 3", "2 2", "8 3 2 3", "", "4 4"]
 DEALT = ("local", "bulk-local", "bulk-circular", "hybrid")
 
 
+def jobs_of(a):
+    """Name: arguments of the bench."""
+    threads = ",".join(str(n) for n in a.threads)
+    several = ",".join(str(n) for n in a.threads if n > 1)
+    words = [f"words={a.words}", "radii=1,2,3", f"queries={a.word_queries}"]
+    vectors = [f"vectors={a.vectors}", f"objects={a.vector_objects}", f"queries={a.vector_queries}"]
+    published = "types=lc,sss,sss-tree,egnat,m-tree"
+    most = f"threads={a.threads[-1]}"
+    rounds = f"seconds={max(1, a.seconds)}"
+    jobs = {}
+    if a.part != "seconds":
+        for name, line in (("words", words), ("vectors", vectors)):
+            jobs[name] = [*line, published + ",mvpt", f"threads={threads}"]
+        jobs["figure-3.5"] = [*words, "types=lc", most, "split=0", "traffics=figure-3.5"]
+        jobs["supersteps"] = [*words, "types=lc", most, "split=0", "schedules=bulk-circular,hybrid",
+                              "supersteps=64,256,1024,4096,16384"]
+    if a.part != "counted":
+        jobs["critical"] = [*words, "types=egnat,lc", most, "split=0", "traffics=",
+                            "schedules=shared,local,bulk-circular,bulk-critical", rounds]
+        for name, line in (("words", words), ("vectors", vectors)):
+            # Alone a thread is the same under each schedule.
+            jobs[f"seconds-{name}-1"] = [*line, published, "threads=1", "split=0", "traffics=", "schedules=local", rounds]
+            jobs[f"seconds-{name}"] = [*line, published, f"threads={several}", "traffics=", rounds,
+                                       "schedules=shared,local,bulk-local,bulk-circular,hybrid"]
+    return jobs
+
+
 def run(arguments, out):
     """All lines of the bench, and of what they were made."""
-    threads = ",".join(str(n) for n in arguments.threads)
-    words = [f"words={arguments.words}", "radii=1,2,3", f"queries={arguments.word_queries}"]
-    vectors = [f"vectors={arguments.vectors}", f"objects={arguments.vector_objects}",
-               f"queries={arguments.vector_queries}"]
-    types = "types=lc,sss,sss-tree,egnat,m-tree,mvpt"
-    most = f"threads={arguments.threads[-1]}"
-    seconds = f"seconds={arguments.seconds}"
-    jobs = {"words": [*words, types, f"threads={threads}", seconds],
-            "vectors": [*vectors, types, f"threads={threads}", seconds],
-            "critical": [*words, "types=egnat,lc", most, "split=0", "traffics=high",
-                         "schedules=shared,local,bulk-circular,bulk-critical", f"seconds={max(1, arguments.seconds)}"],
-            "figure-3.5": [*words, "types=lc", most, "split=0", "traffics=figure-3.5"],
-            "supersteps": [*words, "types=lc", most, "split=0", "schedules=bulk-circular,hybrid",
-                           "supersteps=64,256,1024,4096,16384", seconds]}
-    files = {}
-    for name, line in jobs.items():
+    path = out / "manifest.json"
+    files = json.loads(path.read_text())["files"] if path.exists() else {}
+    for name, line in jobs_of(arguments).items():
+        if arguments.only and name not in arguments.only:
+            continue
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        with open(out / f"{name}.jsonl", "wb") as lines:
-            done = subprocess.run([arguments.bench, *line], stdout=lines, stderr=subprocess.PIPE, check=True)
+        cut_off = False
+        with open(out / f"{name}.jsonl", "wb") as lines, open(out / "messages", "w+b") as messages:
+            try:
+                subprocess.run([arguments.bench, *line], stdout=lines, stderr=messages, check=True, timeout=arguments.limit)
+            except subprocess.TimeoutExpired:
+                cut_off = True
+            messages.seek(0)
+            build = messages.read().decode().strip()
+        (out / "messages").unlink()
         files[f"{name}.jsonl"] = {
-            "started": started, "build": done.stderr.decode().strip(), "load": os.getloadavg()[0],
+            "started": started, "build": build, "load": os.getloadavg()[0], "cut_off": cut_off,
             "command": " ".join([pathlib.Path(arguments.bench).name,
                                  *(word.replace(str(pathlib.Path(word.partition("=")[2]).parent) + "/", "")
                                    if "/" in word else word for word in line)])}
-    (out / "manifest.json").write_text(json.dumps({"note": arguments.note, "files": files}, indent=2) + "\n")
+        path.write_text(json.dumps({"note": arguments.note, "files": files}, indent=2) + "\n")
 
 
 def of_range(row):
@@ -87,9 +111,10 @@ def times(rows, out, traffic, figure, text):
             bars(f"Figure {figure}: counted time, {data}, {most} threads, {traffic} traffic", groups, DEALT))
 
 
-def indexes(rows, text):
+def indexes(rows, out, text):
     most = max(rows.values("threads"))
-    lines = []
+    lines, panels = [], []
+    names = rows.values("index")
     for data in rows.values("data"):
         for schedule, traffic in (("local", "high"), ("bulk-circular", "low")):
             some = rows.where(data=data, row="counted", schedule=schedule, traffic=traffic, threads=most,
@@ -100,8 +125,13 @@ def indexes(rows, text):
                 row = some.one(index=index, radius=radius)
                 lines.append([f"{data}, {schedule}, {traffic}", f"`{index}`", of_range(row),
                               value / max(work.values())])
+            groups = [(of_range(some.where(radius=radius)[0]), [work[index, radius] / max(work.values()) if (index, radius) in
+                                                                work else None for index in names])
+                      for radius in some.values("radius")]
+            panels.append(Bars(f"Figure 3.6: {data}, {schedule}, {traffic} traffic, {most} threads, counted time", groups))
     text.append("\n### Figure 3.6: the indexes, counted time in distances, of the largest\n\n"
                 + table(["data, schedule, traffic", "index", "range", "time"], lines))
+    (out / "figure-3.6.svg").write_text(panels_of_bars(panels, names))
 
 
 def by_threads(rows, out, text):
@@ -162,17 +192,27 @@ def split(rows, out, text):
                 ["one index", "split"]))
 
 
-def critical(rows, text):
+def critical(rows, out, text):
+    rows = Rows(rows.where(row="seconds"))
     lines = []
-    for row in rows.where(row="seconds"):
-        largest = max(other["seconds"] for other in rows.where(row="seconds", index=row["index"]))
+    share = {}
+    for row in rows:
+        largest = max(other["seconds"] for other in rows.where(index=row["index"]))
+        share[row["index"], row["radius"], row["schedule"]] = row["seconds"] / largest
         lines.append([f"`{row['index']}`, {of_range(row)}", row["schedule"], row["seconds"] / largest,
                       row["supersteps"] / row["queries"], row["messages"] / row["queries"],
                       row["critical"] / row["queries"]])
-    if lines:
-        text.append(f"\n### Figure 3.2: bulk-circular and bulk-critical, words, {rows[-1]['threads']} threads\n\nSeconds "
-                    "of the largest of the index; a query's supersteps, messages and critical regions.\n\n"
-                    + table(["index, range", "schedule", "seconds", "supersteps", "messages", "regions"], lines))
+    if not lines:
+        return
+    title = f"Figure 3.2: bulk-circular and bulk-critical, {rows[0]['data']}, {rows[-1]['threads']} threads"
+    text.append(f"\n### {title}\n\nSeconds of the largest of the index; a query's supersteps, messages and critical "
+                "regions.\n\n"
+                + table(["index, range", "schedule", "seconds", "supersteps", "messages", "regions"], lines))
+    schedules = rows.values("schedule")
+    groups = [(f"{index} {of_range(rows.where(index=index, radius=radius)[0])}".replace("r = ", "r"),
+               [share.get((index, radius, schedule)) for schedule in schedules])
+              for index in rows.values("index") for radius in rows.where(index=index).values("radius")]
+    (out / "figure-3.2.svg").write_text(bars(f"{title}, seconds", groups, schedules))
 
 
 def of_supersteps(rows, text):
@@ -180,18 +220,83 @@ def of_supersteps(rows, text):
               row["response"], row["unit_efficiency"], row["supersteps"] / row["queries"],
               row["messages"] / row["queries"]] for row in rows.where(row="counted")]
     if lines:
-        text.append(f"\n### The length of a superstep: `lc`, words, {rows[-1]['threads']} threads\n\n"
+        text.append(f"\n### The length of a superstep: `lc`, {rows[-1]['data']}, {rows[-1]['threads']} threads\n\n"
                     + table(["schedule, range, traffic", "distances", "throughput", "response", "E of a unit",
                              "supersteps a query", "messages a query"], lines))
 
 
-def example(rows, text):
+def example(rows, out, text):
+    some = rows.where(row="counted")
+    if not some:
+        return
     lines = [[f"{row['schedule']}, {of_range(row)}", row["throughput"], row["response"], row["unit_efficiency"]]
-             for row in rows.where(row="counted")]
-    if lines:
-        text.append(f"\n### Figure 3.5's arrivals: `lc`, words, {rows[-1]['threads']} threads\n\nThe figure itself is a "
-                    "test (`metric_traffic.is_figure_3_5`): 12 units for local, 8.5 for parts.\n\n"
-                    + table(["schedule, range", "throughput", "response", "E of a unit"], lines))
+             for row in some]
+    title = f"Figure 3.5's arrivals: `lc`, {some[0]['data']}, {some[0]['threads']} threads"
+    text.append(f"\n### {title}\n\nThe figure itself is a test (`metric_traffic.is_figure_3_5`): 12 units for local, 8.5 "
+                "for parts.\n\n" + table(["schedule, range", "throughput", "response", "E of a unit"], lines))
+    schedules = some.values("schedule")
+    panels = []
+    for field, what in (("throughput", "queries answered a unit"), ("response", "units from arrival to answer")):
+        groups = [(of_range(some.where(radius=radius)[0]),
+                   [some.one(radius=radius, schedule=schedule)[field] for schedule in schedules])
+                  for radius in some.values("radius")]
+        panels.append(Bars(f"{title.replace('`', '')}: {what}", groups))
+    (out / "figure-3.5.svg").write_text(panels_of_bars(panels, schedules, normalized=False))
+
+
+def in_seconds(rows, out, text):
+    """Figures 3.3, 3.7 and 3.10 by the clock: all queries wait, which is high traffic."""
+    for data in rows.values("data"):
+        some = rows.where(data=data)
+        timed = some.where(row="seconds", superstep=1024)
+        alone = {(row["index"], row["radius"]): row["seconds"] for row in timed.where(threads=1, schedule="local")}
+        more = [n for n in timed.values("threads") if n > 1]
+        if not alone or not more:
+            continue
+        most = max(more)
+        schedules = timed.where(threads=most).values("schedule")
+        names = timed.values("index")
+        cases = [case for case in alone if all(timed.one(index=case[0], radius=case[1], schedule=schedule, threads=most)
+                                               for schedule in schedules)]
+
+        def seconds(case, schedule, threads):
+            row = timed.one(index=case[0], radius=case[1], schedule=schedule, threads=threads)
+            return row["seconds"] if row else None
+
+        def name_of(case):
+            return f"{case[0]} {of_range(timed.one(index=case[0], radius=case[1]))}".replace("r = ", "r")
+
+        queries = timed[0]["queries"]
+        largest = max(seconds(case, schedule, most) for case in cases for schedule in schedules)
+        shown = [(case, [seconds(case, schedule, most) for schedule in schedules]) for case in cases]
+        text.append(f"\n### Figure 3.3 by the clock, {data}: {most} threads, {queries:,} queries that all wait\n\nOf the "
+                    f"largest, {largest:.4g} s; then ms a query of one thread.\n\n"
+                    + table(["index, range", *schedules, "one thread, ms a query"],
+                            [[f"`{case[0]}`, {of_range(timed.one(index=case[0], radius=case[1]))}",
+                              *(value / largest for value in values), 1000 * alone[case] / queries] for case, values in shown]))
+        (out / f"figure-3.3-{data}-seconds.svg").write_text(bars(
+            f"Figure 3.3: seconds, {data}, {most} threads, all queries wait",
+            [(name_of(case), [value / largest for value in values]) for case, values in shown], schedules))
+        radius = max(timed.values("radius"))
+        at_radius = [case for case in cases if case[1] == radius]
+        lines = [[f"`{case[0]}`, {schedule}", *(alone[case] / seconds(case, schedule, n) if seconds(case, schedule, n) else ""
+                                                for n in more)] for case in at_radius for schedule in schedules]
+        text.append(f"\n### Figure 3.7 by the clock, {data}: speed-up over one thread, largest radius\n\n"
+                    + table(["index, schedule", *(f"threads: {n}" for n in more)], lines))
+        panels = [svg_lines.Panel(f"Figure 3.7, {data}: {schedule}, speed-up by the clock", "threads",
+                                  [svg_lines.Line(case[0], COLOURS[i], DASHES[i],
+                                                  [(1, 1)] + [(n, alone[case] / seconds(case, schedule, n)) for n in more
+                                                              if seconds(case, schedule, n)])
+                                   for i, case in enumerate(at_radius)], []) for schedule in ("local", "bulk-circular")]
+        (out / f"figure-3.7-{data}-seconds.svg").write_text(svg_lines.drawn(panels, 2))
+        split_rows = [(case, some.one(row="split", parts=most, index=case[0], radius=case[1])) for case in cases]
+        split_rows = [(case, row) for case, row in split_rows if row]
+        if split_rows:
+            text.append(f"\n### Figure 3.10 by the clock, {data}: one index, and one for each of {most} threads\n\n"
+                        + table(["index, range", "one index, ms a query", "split", "split over one", "made in s, split"],
+                                [[f"`{case[0]}`, {of_range(row)}", 1000 * seconds(case, "local", most) / queries,
+                                  1000 * row["seconds"] / queries, row["seconds"] / seconds(case, "local", most),
+                                  row["build_s"]] for case, row in split_rows]))
 
 
 def work(rows, text):
@@ -207,16 +312,21 @@ def draw(out):
         row.setdefault("threads", 0)
     text = ["Made by `bench/metric_schedules.py` from the lines beside it. Counted time: its unit is the mean number of "
             "distances of a query.\n"]
-    work(rows, text)
-    critical(read(out, "critical"), text)
     counted = Rows(row for row in rows if row["threads"] > 0)
-    times(counted, out, "high", "3.3", text)
-    times(counted, out, "low", "3.4", text)
-    example(read(out, "figure-3.5"), text)
-    indexes(counted, text)
-    by_threads(counted, out, text)
-    split(rows, out, text)
+    if rows:
+        work(rows, text)
+    critical(read(out, "critical"), out, text)
+    if rows:
+        times(counted, out, "high", "3.3", text)
+        times(counted, out, "low", "3.4", text)
+    example(read(out, "figure-3.5"), out, text)
+    if rows:
+        indexes(counted, out, text)
+        by_threads(counted, out, text)
+        split(rows, out, text)
     of_supersteps(read(out, "supersteps"), text)
+    in_seconds(Rows(row for name in ("words", "vectors") for part in ("-1", "") for row in read(out, f"seconds-{name}{part}")),
+               out, text)
     (out / "tables.md").write_text("# Schedules of queries over metric indexes\n\n" + "".join(text))
 
 
@@ -230,7 +340,10 @@ def main():
     parser.add_argument("--word-queries", type=int, default=40000)
     parser.add_argument("--vector-queries", type=int, default=24000)
     parser.add_argument("--vector-objects", type=int, default=96000)
-    parser.add_argument("--seconds", type=int, default=3, help="rounds of timed searches; 0: none")
+    parser.add_argument("--seconds", type=int, default=3, help="rounds of timed searches")
+    parser.add_argument("--part", choices=["counted", "seconds", "both"], default="both")
+    parser.add_argument("--only", nargs="*", help="jobs, such as critical; the others' lines stay")
+    parser.add_argument("--limit", type=float, help="seconds a job; default: none")
     parser.add_argument("--note", default="", help="what else the machine did")
     parser.add_argument("--tables", action="store_true", help="draw again from the lines in OUT")
     arguments = parser.parse_args()

@@ -2,9 +2,9 @@
 """on_gpus.py BIN OUT [--words FILE --vectors FILE] [--only STEP...]: what is still to be run on a machine with GPUs.
 
 BIN is the folder of the build's programs. Each step writes OUT/NAME.txt, some also into the folder OUT/NAME. A second call
-passes over the steps that ended well and does the others anew: what they wrote is deleted first. Steps that need two or
-four GPUs say so and are left for a machine that has them. compute-sanitizer, NVIDIA's profiler ncu, and for the peers PyTorch,
-FlashLib and FAISS, are taken where they are found. FILEs as of metric_gpu.py. OUT/manifest.json has the commands, their exit codes and times. Exit code 1 where a step failed or
+passes over the steps that ended well and does the others anew: what they wrote is deleted first. Steps of RESUMED go on instead
+where the call before was cut off. Steps that need two or four GPUs say so and are left for a machine that has them. compute-sanitizer, NVIDIA's profiler ncu, and for the peers PyTorch,
+FlashLib, FAISS and StringZilla, are taken where they are found. FILEs as of metric_gpu.py. OUT/manifest.json has the commands, their exit codes and times. Exit code 1 where a step failed or
 was cut off.
 """
 
@@ -18,6 +18,7 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).parent
+RESUMED = ("metric", "metric-two", "metric-counters")  # what they wrote stays
 PCIE = 63e9  # bytes a second, one way: 16 lanes of PCI Express 5
 
 
@@ -28,9 +29,9 @@ def steps_of(a, gpus):
     yield from ((f"test-{name}", 1, [str(a.bin / name)], 600) for name in ("core_test", "al_test"))
     # Tests of several GPUs run on one, too: named four times, it has the shares of four.
     yield from ((f"test-{name}", 1, ["env", "RULERANK_TEST_GPUS=4", str(a.bin / name)], 900) for name in ("l2r_test", "knn_test"))
-    yield "memcheck-metric", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*metric_gpus*/1"], 900
-    yield "racecheck-metric", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*metric_gpus.large_alphabets*/1:"
-                                  "*metric_gpus.matrix_of_words*/1"], 900
+    yield "memcheck-metric", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*metric_gpus*/1"], 580
+    for test in ("matrix_of_words", "batches_find_what_all_do", "few_objects", "large_alphabets"):
+        yield f"racecheck-metric-{test}", 1, [*sanitizer, "racecheck", knn, f"--gtest_filter=*metric_gpus.{test}*/1"], 280
     yield "dense-published", 1, [str(a.bin / "dense_published_bench")], 1800
     yield ("dense-streamed", 1, [dense, "devices=1", "device_bytes=2000000000", f"rate={PCIE}", "shape=3000000x300", "k=32",
                                  "batches=1,128,1024", "--benchmark_min_time=0.5"], 600)
@@ -40,10 +41,19 @@ def steps_of(a, gpus):
     yield "memcheck-streams", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
     yield "racecheck-dense", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*dense_gpus.few_rows*/1"], 900
     if a.words and a.vectors:
-        yield "metric", 1, [sys.executable, str(HERE / "metric_gpu.py"), str(a.bin / "metric_gpu_bench"), str(a.out / "metric"),
-                            "--words", a.words, "--vectors", a.vectors], 3600
-        yield "metric-two", 2, [sys.executable, str(HERE / "metric_gpu.py"), str(a.bin / "metric_gpu_bench"),
-                                str(a.out / "metric-two"), "--words", a.words, "--vectors", a.vectors, "--gpus", "2",
+        sets = ["--words", a.words, "--vectors", a.vectors]
+        gpu_bench, metric = str(a.bin / "metric_gpu_bench"), [sys.executable, str(HERE / "metric_gpu.py")]
+        yield "metric", 1, [*metric, gpu_bench, str(a.out / "metric"), *sets, "--limit", "80", "--resume"], 590
+        yield "edit-peer", 1, [sys.executable, str(HERE / "edit_peer_gpu.py"), gpu_bench, a.words, str(a.out / "edit-peer"),
+                               "--rounds", "5"], 280
+        # Ends itself before the limit, and says by its exit code that it is to be called again.
+        yield ("metric-counters", 1, [sys.executable, str(HERE / "metric_counters.py"), gpu_bench, str(a.out / "metric-counters"),
+                                      *sets, "--seconds", "520"], 590)
+        # On the CPU: seconds of schedules, which want 16 cores that do nothing else.
+        yield ("metric-schedules", 1, [sys.executable, str(HERE / "metric_schedules.py"), str(a.bin / "metric_schedule_bench"),
+                                       str(a.out / "metric-schedules"), *sets, "--part", "seconds", "--threads", "1,2,4,8,16",
+                                       "--word-queries", "240", "--vector-queries", "480", "--limit", "150"], 590)
+        yield "metric-two", 2, [*metric, gpu_bench, str(a.out / "metric-two"), *sets, "--gpus", "2", "--resume",
                                 "--only", "words-pairs", "words-lc", "vectors-pairs", "vectors-lc"], 1800
     peers = [sys.executable, str(HERE / "dense_peer_gpu.py"), dense]
     yield "dense-left", 1, [*peers, str(a.out / "dense-left"), "--cells", "left", "--flashlib"], 1800
@@ -93,8 +103,9 @@ def main():
             continue
         print(name, "...", flush=True)
         manifest["steps"].pop(name, None)
-        shutil.rmtree(a.out / name, ignore_errors=True)
-        (a.out / name).mkdir()
+        if name not in RESUMED:
+            shutil.rmtree(a.out / name, ignore_errors=True)
+        (a.out / name).mkdir(exist_ok=True)
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         begin = time.monotonic()
         with open(a.out / f"{name}.txt", "wb") as output:

@@ -1,6 +1,7 @@
 """A benchmark's JSON lines as rows to pick from, Markdown tables and bars as SVG."""
 
 import json
+import typing
 
 import svg_lines
 
@@ -31,28 +32,58 @@ def table(head, lines):
     return "\n".join(rows + ["| " + " | ".join(form(cell) for cell in line) + " |" for line in lines]) + "\n"
 
 
+class Bars(typing.NamedTuple):
+    """Bars in groups of (name, values) under one axis; a value that is None was not measured."""
+    title: str
+    groups: list
+
+
 def bars(title, groups, labels):
-    """Bars in groups of (name, values), all at most 1: the normalized figures."""
-    step, left, top, height = 11, 44, 40, 190
-    width = left + sum(step * len(values) + 16 for _, values in groups) + 20
-    width = max(width, 520)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {top + height + 70}" width="{width}" '
-           f'height="{top + height + 70}" font-family="sans-serif">',
-           f'<rect width="{width}" height="{top + height + 70}" fill="#fff"/>',
-           svg_lines.text(width / 2, 20, title, size=12, colour="#000")]
-    for level in (0, .25, .5, .75, 1):
-        y = top + height * (1 - level)
+    """One panel of bars, all at most 1: the normalized figures."""
+    return panels_of_bars([Bars(title, groups)], labels)
+
+
+def width_of(panel, step):
+    return 64 + sum(step * len(values) + 16 for _, values in panel.groups)
+
+
+def panel_of_bars(panel, y0, width, step, normalized):
+    left, top, height = 44, y0 + 40, 190
+    most = 1 if normalized else max(value for _, values in panel.groups for value in values if value is not None) * 1.2
+    out = [svg_lines.text(width / 2, y0 + 20, panel.title, size=12, colour="#000")]
+    levels, decimals = ((0, .25, .5, .75, 1), 2) if normalized else svg_lines.steps(0, most)
+    for level in levels:
+        y = top + height * (1 - level / most)
         out += [f'<path d="M{left} {y:.1f}H{width - 10}" stroke="#ddd"/>',
-                svg_lines.text(left - 6, y + 4, f"{level:g}", "end", 10)]
+                svg_lines.text(left - 6, y + 4, f"{level:g}" if normalized else f"{level:,.{decimals}f}", "end", 10)]
     x = left + 8
-    for name, values in groups:
+    for name, values in panel.groups:
         for i, value in enumerate(values):
-            out.append(f'<rect x="{x + i * step}" y="{top + height * (1 - value):.1f}" width="{step - 2}" '
-                       f'height="{height * value:.1f}" fill="{COLOURS[i]}"/>')
+            if value is None:
+                continue
+            y = top + height * (1 - value / most)
+            out.append(f'<rect x="{x + i * step}" y="{y:.1f}" width="{step - 2}" height="{height * value / most:.1f}" '
+                       f'fill="{COLOURS[i]}"/>')
+            if not normalized:
+                at = x + i * step + step / 2 + 1
+                out.append(f'<text x="{at:.1f}" y="{y - 3:.1f}" transform="rotate(-90 {at:.1f} {y - 3:.1f})" font-size="8" '
+                           f'fill="#333">{value:.3g}</text>')
         out.append(svg_lines.text(x + step * len(values) / 2, top + height + 16, name, size=9))
         x += step * len(values) + 16
+    return out
+
+
+def panels_of_bars(panels, labels, normalized=True):
+    """Panels one below the other, one legend. Where values are not normalized each stands above its bar."""
+    step, a_panel = 11, 260
+    width = max(520, 130 * len(labels), *(width_of(panel, step) for panel in panels))
+    height = a_panel * len(panels) + 40
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+           f'height="{height}" font-family="sans-serif">', f'<rect width="{width}" height="{height}" fill="#fff"/>']
+    for i, panel in enumerate(panels):
+        out += panel_of_bars(panel, i * a_panel, width, step, normalized)
     for i, label in enumerate(labels):
-        at = left + i * (width - left) / len(labels)
-        out += [f'<rect x="{at:.0f}" y="{top + height + 40}" width="10" height="10" fill="{COLOURS[i]}"/>',
-                svg_lines.text(at + 16, top + height + 49, label, "start")]
+        at = 44 + i * (width - 44) / len(labels)
+        out += [f'<rect x="{at:.0f}" y="{height - 30}" width="10" height="10" fill="{COLOURS[i]}"/>',
+                svg_lines.text(at + 16, height - 21, label, "start")]
     return "\n".join([*out, "</svg>"]) + "\n"
