@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The full learning curves of `rulerank experiment --systems`, set by set.
 
-    curves.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets OHSUMED,MQ2008] [--lightgbm PATH] [--threads N]
+    curves.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets OHSUMED,MQ2008,...] [--lightgbm PATH] [--threads N]
 
 Every system, way and budget with 10 draws; OUT_FOLDER/SET gets curves.tsv, curves.md, curves.svg, the results
 by query and the manifest with machine, commit, options, checksums and the versions of the libraries. A run
@@ -22,7 +22,7 @@ def main():
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("letor", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--sets", default="OHSUMED,MQ2008")
+    parser.add_argument("--sets", default="OHSUMED,MQ2008,OHSUMED-LETOR2,MQ2008-agg")
     parser.add_argument("--systems", default="recommended,rules,scorecard,linear,members,lightgbm,ilmart,xgboost,ranksvm")
     parser.add_argument("--budgets", default="1%,2%,5%,10%,25%,100%")
     parser.add_argument("--draws", default="10")
