@@ -3,13 +3,15 @@
 //   metric_bench words=FILE [letters=bytes]      one a line, under the edit distance
 //   metric_bench vectors=FILE                    SISAP's text: "dimensions rows ...", then the rows
 //   ... [metric=l1|l2|linf|angular] [dimensions=all] [queries=200] [share=.1,1] [k=1,10,30]
-//       [threads=1] [rounds=3] [types=brute,lc,...]
+//       [threads=1] [rounds=3] [types=brute,lc,...] [objects=0]
 //
 // Of vectors the first `dimensions` are taken. Queries are drawn objects of the file, which are
-// taken out of the database. A radius is one within which an object of the database lies of so many
-// percent of all pairs of a sample (share=). Before it is timed, each answer is held against brute
-// force, ids and distances. One JSON line an index and kind of search: distance evaluations and the
-// median time a query, that of brute force beside it, and what the index took to make.
+// taken out of the database; with objects= both are drawn as for the other metric benchmarks
+// (bench/metric_objects.hpp), so many objects. A radius is one within which an object of the
+// database lies of so many percent of all pairs of a sample (share=). Before it is timed, each
+// answer is held against brute force, ids and distances. One JSON line an index and kind of search:
+// distance evaluations and the median time a query, that of brute force beside it, and what the
+// index took to make.
 
 #include "bench/metric_objects.hpp"
 #include "bench/settings.hpp"
@@ -53,18 +55,33 @@ std::vector<bool> drawn(size_t objects, size_t queries) {
 }
 
 task words_of(context const& ctx, bench::settings const& chosen) {
-  auto const words = knn::read_words(ctx, chosen["words"]);
+  auto words = knn::read_words(ctx, chosen["words"]);
+  auto const letters =
+      chosen["letters"] == "bytes" ? knn::letters::bytes : knn::letters::code_points;
+  if (chosen.number("objects") > 0) {
+    auto all =
+        bench::draw_words(std::move(words), chosen.number("objects"), chosen.number("queries"), 1);
+    auto const space = std::make_shared<knn::word_space>(std::move(all.database), letters);
+    return {chosen["words"], "edit", 0, space, space->queries(all.queries)};
+  }
   auto const is_query = drawn(words.size(), std::stoul(chosen["queries"]));
   std::vector<std::string> database;
   std::vector<std::string> asked;
   for (size_t i = 0; i < words.size(); ++i) (is_query[i] ? asked : database).push_back(words[i]);
-  auto const space = std::make_shared<knn::word_space>(
-      std::move(database),
-      chosen["letters"] == "bytes" ? knn::letters::bytes : knn::letters::code_points);
+  auto const space = std::make_shared<knn::word_space>(std::move(database), letters);
   return {chosen["words"], "edit", 0, space, space->queries(asked)};
 }
 
 task vectors_of(context const& ctx, bench::settings const& chosen) {
+  if (chosen.number("objects") > 0) {
+    auto all = bench::draw_vectors(chosen["vectors"], chosen.number("objects"),
+                                   chosen.number("queries"), 1);
+    size_t const all_dimensions = all.database.dimensions();
+    auto const drawn_space = std::make_shared<knn::vector_space>(
+        ctx, std::move(all.database), knn::metric_distance_from(chosen["metric"]));
+    return {chosen["vectors"], chosen["metric"], all_dimensions, drawn_space,
+            drawn_space->queries(ctx, all.queries)};
+  }
   auto const rows = bench::read_sisap(chosen["vectors"]);
   auto const is_query = drawn(rows.size(), std::stoul(chosen["queries"]));
   size_t const dimensions = chosen["dimensions"] == "all"
@@ -176,7 +193,8 @@ int main(int argc, char** argv) try {
                           {"share", ".01,.1,1"},
                           {"k", "1,10,30"},
                           {"threads", "1"},
-                          {"rounds", "3"}});
+                          {"rounds", "3"},
+                          {"objects", "0"}});
   chosen.read(argc, argv);
   context ctx;
   ctx.threads = std::stoi(chosen["threads"]);

@@ -75,8 +75,10 @@ def panel_of_bars(panel, y0, width, step, normalized):
 
 def panels_of_bars(panels, labels, normalized=True):
     """Panels one below the other, one legend. Where values are not normalized each stands above its bar."""
-    step, a_panel = 11, 260
-    width = max(520, 130 * len(labels), *(width_of(panel, step) for panel in panels))
+    a_panel = 260
+    most = max(panels, key=lambda panel: sum(len(values) for _, values in panel.groups))
+    step = max(11, min(24, (520 - 64 - 16 * len(most.groups)) // sum(len(values) for _, values in most.groups)))
+    width = max(520, 110 * len(labels), *(width_of(panel, step) for panel in panels))
     height = a_panel * len(panels) + 40
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
            f'height="{height}" font-family="sans-serif">', f'<rect width="{width}" height="{height}" fill="#fff"/>']

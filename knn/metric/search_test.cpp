@@ -8,13 +8,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <set>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace rulerank::knn {
@@ -440,6 +443,44 @@ TEST(metric_search, real_words_and_vectors) {
   auto const space = std::make_shared<word_space>(std::move(words), letters::bytes);
   for (metric_index_type const type : listed_types())
     expect_exact(metric_index({}, space, {type}), *space->queries(asked));
+  RULERANK_REAL_DATA(mnist, "metric/mnist-pca20/mnist_pca20_40150.ascii");
+  // SISAP's text: dimensions, rows and the distance's name, then the rows.
+  std::ifstream file(mnist);
+  std::size_t dimensions = 0;
+  std::string rest;
+  file >> dimensions;
+  std::getline(file, rest);
+  ASSERT_EQ(dimensions, 20U);
+  std::vector<float> values(1208 * dimensions);
+  for (float& value : values) file >> value;
+  ASSERT_TRUE(file);
+  vectors const rows(std::move(values), dimensions);
+  for (auto const metric : {metric_distance::l2, metric_distance::l1, metric_distance::angular}) {
+    auto const of_rows = std::make_shared<vector_space>(context{}, rows.rows(0, 1200), metric);
+    for (metric_index_type const type : listed_types())
+      expect_exact(metric_index({}, of_rows, {type}), *of_rows->queries({}, rows.rows(1200, 8)));
+  }
+}
+
+TEST(metric_search, more_neighbours_than_memory_holds) {
+  auto const space =
+      std::make_shared<vector_space>(context{}, drawn_vectors(9, 2, 1), metric_distance::l1);
+  constexpr std::size_t too_many = std::numeric_limits<std::size_t>::max() / 16;
+  for (metric_index_type const type : listed_types()) {
+    metric_index const index({}, space, {type});
+    auto const asked = space->queries({}, drawn_vectors(3, 2, 2));
+    try {
+      index.search({}, *asked, too_many);
+      FAIL() << "found so many neighbours";
+    } catch (usage_error const& e) {
+      EXPECT_EQ(std::string(e.what()),
+                fmt::format("found k of {}: memory does not hold so many neighbours", too_many));
+    }
+    // Of no query there are none to hold.
+    EXPECT_EQ(
+        index.search({}, *space->queries({}, vectors(std::vector<float>{}, 2)), too_many).id.size(),
+        0U);
+  }
 }
 
 }  // namespace

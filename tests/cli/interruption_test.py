@@ -44,6 +44,14 @@ class Interruption(harness.CommandLine):
                              "--device", "cpu", "--out", self.out / "r.txt", "--run", self.out / "r.run"],
             "search dense, radius": ["search", "dense", "--collection", "base.u8bin", "--queries", "asked.u8bin",
                                      "--device", "cpu", "--radius", "1", "--out", self.out / "r.txt"],
+            "search metric": ["search", "metric", "--collection", "base.u8bin", "--queries", "asked.u8bin", "--device", "cpu",
+                              "--metric", "l1", "--index-type", "brute", "--out", self.out / "r.txt",
+                              "--run", self.out / "r.run"],
+            "search metric, radius": ["search", "metric", "--collection", "base.u8bin", "--queries", "asked.u8bin", "--device",
+                                      "cpu", "--metric", "l1", "--index-type", "brute", "--radius", "1", "--out",
+                                      self.out / "r.txt"],
+            "search metric, index": ["search", "metric", "--collection", "base.u8bin", "--queries", "asked.u8bin", "--metric",
+                                     "l1", "--index-type", "lc", "--index", self.out / "r.tsv", "--out", self.out / "r.txt"],
             # Soon done with one system, never with the other.
             "experiment": [*self.EXPERIMENT, "--rank-size", "2,6", "--out-dir", self.out / "e"],
         }

@@ -111,6 +111,22 @@ class Pipeline(harness.CommandLine):
         self.assertTrue((self.folder / "out/experiment/results.json").exists())
         self.assertTrue((self.folder / "out/folds/Fold5/vali.txt").exists())
 
+    def test_misspelt_topics_are_corrected(self):
+        """--correct gives what the topics give without the drawn errors: candidates, features and tables."""
+        wrong = TOPICS.replace(b"boundary", b"boundrry").replace(b"shock", b"shokk")
+        self.assertNotEqual(wrong, TOPICS)
+        self.pipeline("right", "--quiet")
+        topics = self.inputs[3]
+        topics.write_bytes(wrong)
+        self.pipeline("off", "--quiet")
+        errors = self.pipeline("out", "--correct").stderr.decode()
+        self.assertIn("'boundrry' is searched as 'boundary'", errors)
+        self.assertIn("'shokk' is searched as 'shock'", errors)
+        for name in ("candidates.run", "letor.txt", "features.tsv", "table.md"):
+            self.assertEqual(self.read(f"out/{name}"), self.read(f"right/{name}"), name)
+        for name in ("candidates.run", "letor.txt"):
+            self.assertNotEqual(self.read(f"off/{name}"), self.read(f"right/{name}"), name)
+
     def test_unjudged_pairs_stay_apart_from_judged_zeros(self):
         """Two thirds of the judgments are there, some of them 0."""
         qrels = b"".join(line.replace(b" 2", b" 0") + b"\n" if i % 4 == 3 and line.endswith(b" 2") else line + b"\n"

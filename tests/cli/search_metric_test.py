@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import resource
 import struct
 
 import harness
@@ -156,6 +157,57 @@ class SearchMetric(harness.CommandLine):
         self.assertIn("3 objects are compared sooner", summary["reason"])
         self.assertIn(b"100000 random triples found no distance that breaks", done.stderr)
         self.expect(0, "search", "metric", "--collection", base, "--metric", "edit", "--check-metric")
+
+    def test_a_disk_that_is_full(self):
+        """Outputs come together or not at all, whichever of them the disk does not hold."""
+        base, asked = self.file("base.fvecs", fvecs(drawn(400, 3, 1))), self.file("asked.fvecs", fvecs(drawn(60, 3, 2)))
+        out = self.folder / "out"
+        out.mkdir()
+        line = ["search", "metric", "--collection", base, "--queries", asked, "--index-type", "sss", "--k", 9, "--out",
+                out / "n", "--run", out / "r", "--index", out / "i"]
+        self.expect(0, *line)
+        whole = {path.name: path.read_bytes() for path in out.iterdir()}
+        self.assertEqual(sorted(whole), ["i", "n", "r"])
+        sizes = sorted(map(len, whole.values()))
+        of_index = ["search", "metric", "--collection", base, "--index-type", "sss", "--index", out / "i"]
+        of_lists = line[:-2]
+        for limited, limits in ((of_index, (90, len(whole["i"]) - 1)),
+                                (of_lists, (90, len(whole["n"]) - 1, len(whole["r"]) - 1)), (line, (90, sizes[-1] - 1))):
+            for limit in limits:
+                with self.subTest(line=limited[3:], limit=limit):
+                    for name in whole:
+                        (out / name).write_bytes(harness.OLD)
+                    self.expect_full_disk(limit, *limited)
+                    left = {path.name: path.read_bytes() for path in out.iterdir()}
+                    # An index that was written before its queries were asked is whole.
+                    if len(whole["i"]) <= limit and limited is line:
+                        self.assertEqual(left.pop("i"), whole["i"])
+                    self.assertEqual(set(left.values()), {harness.OLD})
+        self.expect(0, *line)
+        self.assertEqual({path.name: path.read_bytes() for path in out.iterdir()}, whole)
+        for name in ("--out", "--run"):
+            self.expect(1, *line[:10], name, "/dev/full", message="/dev/full: cannot be written: No space")
+
+    def test_memory_that_is_full(self):
+        limit = 1 << 28
+        limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
+        line = ["search", "metric", "--threads", 1, "--device", "cpu", "--collection"]
+        small = self.file("small.fvecs", fvecs([[1, 2], [3, 4]]))
+        if self.rulerank(*line, small, "--queries", small, **limited).returncode != 0:
+            self.skipTest("the program does not start in 256 MB of addresses (a sanitizer's does not)")
+        out = self.folder / "out"
+        out.mkdir()
+        for name in "in":
+            (out / name).write_bytes(harness.OLD)
+        many = self.folder / "many.u8bin"  # 400 MB as floats, of a file with holes
+        with open(many, "wb") as file:
+            file.write(struct.pack("<2I", 200_000, 512))
+            file.truncate(8 + 200_000 * 512)
+        asked = self.file("asked.u8bin", struct.pack("<2I", 1, 512) + bytes(512))
+        done = self.expect(1, *line, many, "--queries", asked, "--metric", "l1", "--out", out / "n", "--index", out / "i",
+                           message="rulerank: error: out of memory\n", **limited)
+        self.assertEqual(done.stderr, b"rulerank: error: out of memory\n")
+        self.assertEqual({path.name: path.read_bytes() for path in out.iterdir()}, {name: harness.OLD for name in "in"})
 
     def test_auto_says_which_device_where_there_is_a_gpu(self):
         base = self.file("words.txt", b"one\ntwo\nthree\n")
