@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t depth = 10;          // ranks that are looked at
 constexpr std::size_t static_queries = 3;  // with documents, won and lost each, without the script
 constexpr std::size_t rules_each_way = 3;
+constexpr std::size_t rules_of_baseline = 1;     // each way
 constexpr std::size_t most_values = 800'000;     // for the script: 2.7 bytes each
 constexpr std::size_t document_bytes = 400'000;  // likewise
 
@@ -84,9 +85,10 @@ std::vector<std::size_t> on_top(std::vector<std::size_t> const& order,
 class rules_shown {
  public:
   rules_shown(context const& ctx, validation_group const& group, report_options const& options)
-      : ctx_(ctx) {
-    for (system_source const& source : group.sources)
-      sources_.push_back(std::make_unique<rule_source>(ctx, options, source));
+      : ctx_(ctx), group_(group) {
+    for (std::size_t s = 0; s < group.sources.size(); ++s)
+      sources_.push_back(
+          std::make_unique<rule_source>(ctx, options, group.sources[s], group.systems[s].name));
   }
 
   /// Those behind a system's score of document `d` of query `at.query`, the place `i`; none where
@@ -94,21 +96,27 @@ class rules_shown {
   std::optional<eval::table> of(std::size_t system, std::size_t i, query_place at, std::size_t d) {
     if (!given_.insert({i, system, d}).second) return std::nullopt;
     ctx_.check_stop();
-    std::optional<eval::table> t = sources_[system]->explain(at.fold, at.query, d, rules_each_way);
-    if (t) titles_[std::to_string(i)].push_back({system, clean(t->title)});
+    std::optional<eval::table> t = sources_[system]->explain(
+        at.fold, at.query, d, system == group_.baseline ? rules_of_baseline : rules_each_way);
+    if (t) {
+      datasets::dataset const& test = group_.sources[system].from->data[at.fold]->test;
+      shown_[std::to_string(i)].push_back(
+          {system, clean(test.docid(test.queries[at.query].begin + d))});
+    }
     return t;
   }
   /// Why a system has none.
   std::string lacks(std::size_t system) const { return sources_[system]->lacks(); }
 
-  /// For the script, which finds the tables in the page: systems and titles by place.
-  json const& titles() const { return titles_; }
+  /// For the script, which finds the tables in the page: systems and documents by place.
+  json const& shown() const { return shown_; }
 
  private:
   context const& ctx_;
+  validation_group const& group_;
   std::vector<std::unique_ptr<rule_source>> sources_;  // [systems]
   std::set<std::array<std::size_t, 3>> given_;         // place, system, document
-  json titles_ = json::object();
+  json shown_ = json::object();
 };
 
 /// One system beside the baseline.
@@ -356,7 +364,7 @@ interactive explorer(validation_group const& group, rules_shown const& rules) {
   data["qids"] = json::array();
   for (query_place const at : places) data["qids"].push_back(clean(qid_of(group, at)));
   data["documents"] = documents_data(group, places);
-  data["rules"] = rules.titles();
+  data["rules"] = rules.shown();
   data["lacks"] = json::array();
   for (std::size_t s = 0; s < group.systems.size(); ++s)
     data["lacks"].push_back(clean(rules.lacks(s)));

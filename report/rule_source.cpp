@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -102,8 +103,13 @@ struct rule_source::fold_ranker {
   std::unique_ptr<l2r::scorer> by;
 };
 
-rule_source::rule_source(context const& ctx, report_options const& options, system_source const& of)
-    : ctx_(ctx), options_(options), of_(of), folds_(of.from->folds.size()) {}
+rule_source::rule_source(context const& ctx, report_options const& options, system_source const& of,
+                         std::string name)
+    : ctx_(ctx),
+      options_(options),
+      of_(of),
+      name_(std::move(name)),
+      folds_(of.from->folds.size()) {}
 
 rule_source::~rule_source() = default;
 
@@ -135,7 +141,7 @@ void rule_source::prepare(std::size_t f, fold_ranker& to) const {
   std::optional<system_parts> const parts = parts_of(of_.name);
   json const reading = from.settings.value("reading", json::object());
   if (!parts) {
-    to.lacks = fmt::format("of {} the folder keeps no training set or model", of_.name);
+    to.lacks = fmt::format("of {} the folder keeps no training set or model", name_);
     return;
   }
   auto const in_folder = [&](std::string const& end) {
@@ -227,7 +233,7 @@ std::optional<eval::table> rule_source::explain(std::size_t f, std::size_t q, st
   bool const several = found.members.size() > 1;
   using style = eval::column::style;
   eval::table t{.title = fmt::format("{}: rules that moved the score of document {} furthest{}",
-                                     of_.name, data.test.docid(group.begin + d),
+                                     name_, data.test.docid(group.begin + d),
                                      several ? ", by its members, each in its own score" : ""),
                 .columns = {},
                 .rows = {}};

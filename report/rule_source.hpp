@@ -17,8 +17,9 @@ namespace rulerank::report {
 /// folder keeps explain nothing.
 class rule_source {
  public:
-  /// All outlive the object.
-  rule_source(context const& ctx, report_options const& options, system_source const& of);
+  /// `name`: what the report calls the system. The context and the options outlive the object.
+  rule_source(context const& ctx, report_options const& options, system_source const& of,
+              std::string name);
   ~rule_source();
   rule_source(rule_source const&) = delete;
   rule_source& operator=(rule_source const&) = delete;
@@ -41,6 +42,7 @@ class rule_source {
   context const& ctx_;
   report_options const& options_;
   system_source of_;
+  std::string name_;
   std::vector<std::unique_ptr<fold_ranker>> folds_;
 };
 

@@ -59,10 +59,11 @@ double as_double(T value) {
 
 constexpr std::size_t values_at_once = 1 << 16;
 
-[[noreturn]] void refuse_value(vectors const& values, std::size_t place, std::string_view found,
+[[noreturn]] void refuse_value(vectors const& values, std::size_t place, double value,
                                std::string_view expected) {
   std::size_t const row = place / values.dimensions() + 1;
   std::size_t const column = place % values.dimensions() + 1;
+  std::string const found = std::isnan(value) ? "NaN" : fmt::format("{}", value);
   throw error({values.name(), row, column},
               fmt::format("found {} in row {}, column {} (both from 1), expected {}", found, row,
                           column, expected));
@@ -114,7 +115,7 @@ vectors converted_to(context const& ctx, vectors const& values, rounding how) {
   });
   if (bad < n) {
     bool const inside = how == rounding::exact || std::is_integral_v<To>;
-    refuse_value(values, bad, fmt::format("{}", value_at(values, bad)),
+    refuse_value(values, bad, value_at(values, bad),
                  fmt::format("a value {} {}", inside ? "of type" : "within the range of",
                              name_of(element_of<To>())));
   }
@@ -144,7 +145,7 @@ void expect_finite(context const& ctx, vectors const& values) {
   });
   if (bad == n) return;
   double const value = value_at(values, bad);
-  refuse_value(values, bad, std::isnan(value) ? "NaN" : fmt::format("{}", value),
+  refuse_value(values, bad, value,
                std::isfinite(value) ? fmt::format("a value of at most {}", largest_value)
                                     : "a finite number");
 }

@@ -112,7 +112,10 @@ def test_the_search_engine_without_real_data(kernel):
     assert re.search(r"^BM25( +\d\.\d+){4}$", text, flags=re.M), text
 
 
-def test_within_a_minute():
+def test_within_a_minute(capsys):
+    each = ", ".join(f"{name} {value:.1f}" for name, value in sorted(spent.items()))
+    with capsys.disabled():
+        print(f"\nnotebooks, seconds of a processor's time: {each}; together {sum(spent.values()):.1f} of {TOGETHER}")
     if set(spent) != set(NAMES):
         pytest.skip(f"not all notebooks were executed: {', '.join(sorted(set(NAMES) - set(spent)))} not")
     assert all(value > 0.5 for value in spent.values()), spent  # kernels are counted

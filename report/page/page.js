@@ -195,12 +195,13 @@
     function showRules(i) {
       const found = part.rules[i] || [];
       for (const s of new Set([now.system, now.baseline])) {
-        const titles = found.filter(([of]) => of === s).map(([, title]) => title);
-        for (const title of titles) {
-          const caption = [...document.querySelectorAll("details caption")].find(c => c.textContent === title);
-          one.append(() => caption.closest("table").cloneNode(true));
+        const documents = found.filter(([of]) => of === s).map(([, id]) => id);
+        for (const id of documents) {
+          const title = `${part.systems[s]}: rules that moved the score of document ${id} furthest`;
+          const caption = [...document.querySelectorAll("details caption")].find(c => c.textContent.startsWith(title));
+          one.append("div").attr("class", "scroll").append(() => caption.closest("table").cloneNode(true));
         }
-        if (!titles.length)
+        if (!documents.length)
           one.append("p").text(part.lacks[s]
             ? `Rules of ${part.systems[s]} are not shown: ${part.lacks[s]}.`
             : `Rules of ${part.systems[s]} on this query are not in this page, which has them for queries that are won or lost most ` +

@@ -65,6 +65,10 @@ class Browser:
         self.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": [
             {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}]})
 
+    def develop(self, command, **parameters):
+        """A command of Chrome's DevTools protocol."""
+        return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
     def screenshot(self, path):
         with open(path, "wb") as out:
             out.write(base64.b64decode(self.call("GET", "/screenshot")))

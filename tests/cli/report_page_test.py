@@ -3,8 +3,10 @@ Where they are missing it ends with 77: skipped.
 
 With RULERANK_SCREENSHOT=FOLDER it keeps pictures of the page."""
 
+import base64
 import json
 import os
+import re
 import shutil
 import sys
 
@@ -12,7 +14,17 @@ import harness
 from label_page_test import Browser
 from report_test import EVIL, drawn_experiment
 
-ENTER, LEFT, RIGHT, HOME, END = "\ue007", "\ue012", "\ue014", "\ue011", "\ue010"
+ENTER, LEFT, RIGHT, HOME, END, TAB = "\ue007", "\ue012", "\ue014", "\ue011", "\ue010", "\ue004"
+
+# The contrast (WCAG 2: 4.5 for text, 3 for what is drawn) of colours with the page's background, least first.
+CONTRASTS = """
+const light = colour => {
+  const [r, g, b] = colour.match(/[\\d.]+/g).map(v => v / 255).map(v => v > 0.04045 ? ((v + 0.055) / 1.055) ** 2.4 : v / 12.92);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const paper = light(getComputedStyle(document.body).backgroundColor);
+return [...document.querySelectorAll(arguments[0])].map(e => light(getComputedStyle(e)[arguments[1]]))
+  .map(l => (Math.max(l, paper) + 0.05) / (Math.min(l, paper) + 0.05)).sort((a, b) => a - b);"""
 
 
 class InABrowser(harness.CommandLine):
@@ -130,12 +142,56 @@ class InABrowser(harness.CommandLine):
             self.assertEqual(overlapping, [])
             self.expect_quiet()
 
+    def test_light_dark_and_print(self):
+        papers = []
+        for scheme in ("light", "dark"):
+            self.browser.develop("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            self.open()
+            papers.append(self.browser.run("return getComputedStyle(document.body).backgroundColor"))
+            self.assertGreater(self.browser.run(CONTRASTS, "p, td, th, h2, summary, figcaption, caption", "color")[0], 4.5)
+            self.assertGreater(self.browser.run(CONTRASTS, "svg text", "fill")[0], 4.5)
+            self.assertGreater(self.browser.run(CONTRASTS, "svg .line", "stroke")[0], 3)
+            self.picture(scheme)
+        self.assertNotEqual(*papers)
+        # On paper, though the screen is dark: black on white, everything unfolded, nothing that is there to be clicked.
+        self.browser.develop("Emulation.setEmulatedMedia", media="print",
+                             features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        self.assertEqual(self.browser.run("return getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+        self.assertGreater(self.browser.run(CONTRASTS, "p, td, th, h2, summary, figcaption, caption", "color")[0], 4.5)
+        for css in ("nav", ".choices", ".skip"):
+            self.assertEqual(self.browser.run("return getComputedStyle(document.querySelector(arguments[0])).display", css),
+                             "none")
+        folded = "return [...document.querySelectorAll('details td')].filter(td => !td.getBoundingClientRect().height).length"
+        self.assertGreater(self.browser.run("return document.querySelectorAll('details:not([open]) td').length"), 10)
+        self.assertEqual(self.browser.run(folded), 0)
+        pdf = base64.b64decode(self.browser.develop("Page.printToPDF")["data"])
+        self.assertTrue(pdf.startswith(b"%PDF"))
+        self.assertGreater(len(re.findall(rb"/Type */Page\b", pdf)), 2)
+        self.expect_quiet()
+
+    def test_tab_leads_to_a_chart(self):
+        self.open()
+        self.browser.press(TAB)
+        self.assertEqual(self.browser.run("return document.activeElement.className"), "skip")
+        for _ in range(60):
+            self.browser.press(TAB)
+            if self.browser.run("return document.activeElement.matches('.part figure svg')"):
+                break
+        else:
+            self.fail("no Tab leads to the chart of queries")
+        self.assertNotEqual(self.browser.run("return getComputedStyle(document.activeElement).outlineStyle"), "none")
+        self.browser.press(RIGHT)
+        self.assertTrue(self.text(".part .says").startswith("Query "))
+        self.browser.press(ENTER)
+        self.assertTrue(self.text(".query h4").startswith("Query "))
+        self.browser.press(TAB)  # and on: no trap
+        self.assertFalse(self.browser.run("return document.activeElement.matches('.part figure svg')"))
+
     def test_without_javascript(self):
-        """The page's policy without scripts: tables and drawn charts are there."""
-        page = (self.folder / "page.html").read_text()
-        if "<script" in page:  # built with d3
-            (self.folder / "page.html").write_text(page[:page.index("<script")] + "</body></html>\n")
+        """Where the browser runs no scripts: tables and drawn charts are there."""
+        self.browser.develop("Emulation.setScriptExecutionDisabled", value=True)
         self.browser.open(self.address)
+        self.assertNotEqual(self.browser.run("return document.documentElement.dataset.ready"), "yes")
         self.assertGreater(self.browser.run("return document.querySelectorAll('figure > svg path').length"), 20)
         self.assertIn("full-rank-3 (baseline)", self.text("table"))
         self.assertIn("rules that moved", self.text("main"))

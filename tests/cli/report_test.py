@@ -94,7 +94,7 @@ class Report(harness.CommandLine):
         self.assertEqual(page, self.page("result", "--threads", "1"))
         self.assertLess(len(page), 600_000)
 
-    def expect_rules_as_explained(self, system, *how):
+    def expect_rules_as_explained(self, system, *how, train="data/{}/train.txt", top=1):
         """The rules that the page shows behind scores of a system are those of `explain`."""
         found = Elements(self.page("result"))
         titles = [text for text in found.words if text.startswith(f"{system}: rules that moved the score of document ")]
@@ -105,8 +105,9 @@ class Report(harness.CommandLine):
             fold, = (path.parent.name for path in (self.folder / "data").glob("Fold*/test.txt")
                      if f"docid = {docid}\n" in path.read_text())
             said = json.loads(self.expect(
-                0, "explain", "--train", f"data/{fold}/train.txt", "--test", f"data/{fold}/test.txt", "--qid",
-                docid.split("-")[0], "--docid", docid, "--top", "3", "--json", *how).stdout)
+                0, "explain", "--train", train.format(fold), "--test", f"data/{fold}/test.txt", "--qid",
+                docid.split("-")[0], "--docid", docid, "--top", str(top), "--json",
+                *(word.format(fold) for word in how)).stdout)
             members = said["members"] if "members" in said else [said]
             expected = [[*([str(k + 1)] if len(members) > 1 else []), f"{rule['moved']['value']:.6f}", str(rule["support"]),
                          str(rule["documents"]), rule["rule"]]
@@ -116,12 +117,15 @@ class Report(harness.CommandLine):
             rows = [cells[i:i + columns] for i in range(columns, columns * (len(expected) + 1), columns)]
             self.assertEqual(rows, expected)
             if shown:
-                place, = (int(place) for place, titles in shown["rules"].items() for _, text in titles if text == title)
+                place, = (int(place) for place, those in shown["rules"].items()
+                          for number, one in those if (shown["systems"][number], one) == (system, docid))
                 self.assertEqual(shown["qids"][place], docid.split("-")[0])
 
     def test_rules_of_all_training_documents(self):
         drawn_experiment(self)
         self.expect_rules_as_explained("full-rank-3", "--rule-size", "3")
+        self.expect_rules_as_explained("reduced-3-rank-3", "--discretizer", "result/reduced/{}-cuts.json", "--regroup",
+                                       train="result/reduced/{}-size3.txt", top=3)
         for path in (self.folder / "data").glob("Fold*/train.txt"):
             path.write_text(path.read_text() + "# another\n")
         page = self.page("result", "--folds", "data")
@@ -174,6 +178,8 @@ class Report(harness.CommandLine):
         self.assertIn("Results: one, two", words)
         for text in ("full-rank-3", "full-rank-3 (two)", "feature (baseline)", "full-rank-3 (two) against feature"):
             self.assertIn(text, words)
+        for name in ("full-rank-3", "full-rank-3 (two)"):  # whose rules are told apart
+            self.assertTrue(any(text.startswith(f"{name}: rules that moved") for text in words))
         self.expect(2, "report", "one", "--baseline", "nobody", "--out", "x", message="'nobody', expected one of feature, ")
         self.expect(2, "report", "one", "--metric", "NDCG@3", "--out", "x", message="'NDCG@3', expected one of MAP, ")
 
