@@ -231,7 +231,7 @@ TEST(vertical, is_the_same_for_any_number_of_threads) {
 TEST_P(miner, is_the_same_for_any_number_of_processes) {
   random_engine engine(8);
   for (bool const in_all : {true, false}) {
-    auto const data = in_rows(draw(200, 16, 0.4, engine, in_all), 16);
+    auto const data = in_rows(draw(200, 12, 0.4, engine, in_all), 12);
     for (itemset_kind const kind : kinds) {
       mining_options const options{.engine = GetParam(), .kind = kind, .min_support = 9};
       auto const expected = flat(mine({}, view_of(data), options));

@@ -255,9 +255,19 @@ class Cluster(OverRanks):
     def test_tune(self):
         self.needs_mpi()
         self.parts()
-        self.expect_same_bytes([*self.TUNE, "--try-bins", "4,8"], "best.json", "trials.tsv")
-        self.expect_same_bytes([*self.TUNE, "--kinds", "rules,scorecard,linear", "--cross-fit", 3, "--combine", 2, "--budget", 50,
-                                "--metrics", "MAP,NDCG@5", "--quiet"], "best.json", "trials.tsv")
+        few = ["--try-bins", "4,8", "--try-rule-size", 2, "--try-min-confidence", "0.001", "--try-min-support", 1, "--quiet"]
+        self.expect_same_bytes([*self.TUNE, *few], "best.json", "trials.tsv")
+        self.expect_same_bytes([*self.TUNE, *few, "--kinds", "rules,scorecard,linear", "--cross-fit", 3, "--combine", 2, "--budget",
+                                30, "--metrics", "MAP,NDCG@5"], "best.json", "trials.tsv")
+
+    def test_experiment_that_tunes(self):
+        """Two folds are dealt, the third one's trials."""
+        self.needs_mpi()
+        self.file("all.txt", letor(5, 24, 12))
+        self.expect(0, "split", "--in", "all.txt", "--folds", 3, "--out-dir", "folds")
+        self.expect_same_folder(["experiment", "--folds", "folds", "--reduce-size", 3, "--rank-size", 2, "--random-draws", 1,
+                                 "--permutations", 99, "--tune", "MAP", "--try-bins", 4, "--try-rule-size", 2, "--quiet"],
+                                "of", ranks=(2, 3))
 
     def test_a_budget_of_seconds_is_the_first_ranks(self):
         self.needs_mpi()
