@@ -36,7 +36,7 @@ from tables import build, machine
 Job = collections.namedtuple("Job", "stage queries work line")
 
 FULL = {"text": 40000, "text-queries": 4000, "dense": 60000, "dense-queries": 4000, "rank": 40000, "reduce": 40000,
-        "experiment": 9000, "mine": 60000, "tune": 6000}
+        "experiment": 9000, "mine": 60000, "tune": 600}
 
 
 def physical_cores():
@@ -115,9 +115,11 @@ def jobs(folder, count, only):
         made["experiment"] = Job(None, 0, count["experiment"], ["experiment", "--folds", "experiment", "--reduce-size", "3", "--rank-size",
                                                                 "4", "--random-draws", "2", "--permutations", "999", "--out-dir", "out"])
     if "mine" in only:
-        made["mine"] = Job("mine", 0, count["mine"], ["mine", "--transactions", "baskets.txt", "--min-support", "0.02%", "--out", "out"])
+        made["mine"] = Job("mine", 0, count["mine"], ["mine", "--transactions", "baskets.txt", "--kind", "closed", "--min-support",
+                                              "0.02%", "--out", "out"])
     if "tune" in only:
-        made["tune"] = Job("tune", 0, count["tune"], ["tune", "--train", "tune/Fold1/train.txt", "--vali", "tune/Fold1/vali.txt", "--out", "out"])
+        made["tune"] = Job("tune", 0, count["tune"], ["tune", "--train", "tune/Fold1/train.txt", "--vali", "tune/Fold1/vali.txt", "--budget",
+                                              "64", "--out", "out"])
     return made
 
 
