@@ -13,7 +13,7 @@ of one rank with one thread more than doubled, W is raised to the power that say
 
 The runs with the most ranks at the largest size are held out; the error on them is told beside that of the fit. What large work needs is then
 computed for machines of so many threads and GiB, a rank each, with a network of that latency and bandwidth in the place of L and B, which are
-those of one host's memory.
+those of one host's memory. These are extrapolations, far beyond the runs; the held-out error is not theirs.
 """
 
 import argparse
@@ -115,8 +115,9 @@ def label_from(model, rows, documents, hours, a):
 
 
 def search_in(model, job, documents, rate, a, queries):
-    """Machines for so many queries a second over a collection, which is split where it does not fit one machine's memory."""
-    shared = model.of_job(job)[3]
+    """Machines for so many queries a second over a collection, which is split where it does not fit one machine's memory. Each machine
+    answers queries of its own: c and d are both the cost of its threads."""
+    shared = sum(model.of_job(job)[2:])
     of_one = model.memory[job]
     gib = (of_one[0] + of_one[1] * documents * queries) / GIB
     parts = math.ceil(gib / a.machine_memory)

@@ -297,10 +297,11 @@ class Cluster(OverRanks):
 
     def test_tune_goes_on_with_other_ranks(self):
         self.needs_mpi()
-        self.file("train.txt", letor(7, 150, 30))
-        self.file("vali.txt", letor(8, 150, 30))
-        line = [*self.TUNE, "--resume", "state", "--quiet"]
-        one = self.expect(0, *self.TUNE, "--quiet")
+        self.file("train.txt", letor(7, 120, 30))
+        self.file("vali.txt", letor(8, 120, 30))
+        tune = [*self.TUNE, "--try-bins", "5,10"]
+        line = [*tune, "--resume", "state", "--quiet"]
+        one = self.expect(0, *tune, "--quiet")
         expected = {name: (self.folder / name).read_bytes() for name in ("best.json", "trials.tsv")}
         for name in expected:
             (self.folder / name).unlink()
