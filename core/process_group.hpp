@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/bytes.hpp"
 #include "core/context.hpp"
 
 #include <cstddef>
@@ -54,6 +55,21 @@ inline context without_processes(context const& ctx) {
 template <class Bytes>
 std::string from_first(process_group const& group, Bytes&& mine) {
   return group.gather(group.is_first() ? mine() : std::string()).front();
+}
+
+/// A value that differs among processes, such as what a clock says: the first one's, on all of
+/// them.
+template <class Value>
+Value of_first(context const& ctx, Value mine) {
+  if (!has_processes(ctx)) return mine;
+  std::string const bytes = from_first(*ctx.processes, [&] {
+    std::string own;
+    put(own, mine);
+    return own;
+  });
+  std::string_view left = bytes;
+  take(left, mine);
+  return mine;
 }
 
 }  // namespace rulerank

@@ -1,6 +1,8 @@
 #include "experiment/curve_fold.hpp"
 
+#include "core/bytes.hpp"
 #include "core/parallel.hpp"
+#include "core/process_group.hpp"
 #include "datasets/json_text.hpp"
 #include "eval/evaluate.hpp"
 #include "experiment/cross_fitting.hpp"
@@ -161,7 +163,7 @@ class curve_runner {
 
   /// A context for one task: tasks run side by side, on the CPU.
   context alone() const {
-    context one = ctx_;
+    context one = without_processes(ctx_);
     one.threads = 1;
     one.devices.clear();
     one.progress = {};
@@ -181,7 +183,8 @@ class curve_runner {
     return learner;
   }
 
-  /// Runs the tasks that the journal has not, side by side.
+  /// Runs the tasks that the journal has not, side by side. Tasks have rising budgets: the last
+  /// ones take longest and come first.
   template <class Task>
   void run_tasks(std::string const& stage, std::vector<Task> const& tasks,
                  std::function<std::string(Task const&)> const& key_of,
@@ -189,16 +192,51 @@ class curve_runner {
     std::vector<Task const*> open;
     for (Task const& t : tasks)
       if (journal_.find(key_of(t)) == nullptr) open.push_back(&t);
+    std::reverse(open.begin(), open.end());
     std::size_t done = tasks.size() - open.size();
-    std::mutex alone_here;
-    stage_timer const timer(work_.out, stage);
-    parallel_for(ctx_, open.size(), 1, [&](std::size_t begin, std::size_t, int) {
-      context const ctx = alone();
-      std::string line = work(ctx, *open[begin]).dump();
-      std::lock_guard const lock(alone_here);
-      journal_.add(key_of(*open[begin]), std::move(line));
+    auto const line_of = [&](std::size_t t) { return work(alone(), *open[t]).dump(); };
+    auto const add = [&](std::size_t t, std::string line) {
+      journal_.add(key_of(*open[t]), std::move(line));
       ctx_.report(fmt::format("{}: {}", result_.name, stage), ++done, tasks.size());
+    };
+    stage_timer const timer(work_.out, stage);
+    if (has_processes(ctx_)) return share_out(open.size(), line_of, add);
+    std::mutex alone_here;
+    parallel_for(ctx_, open.size(), 1, [&](std::size_t t, std::size_t, int) {
+      std::string line = line_of(t);
+      std::lock_guard const lock(alone_here);
+      add(t, std::move(line));
     });
+  }
+
+  /// Deals tasks to the processes, each time as many as the first one has threads. The
+  /// first process adds each line as it comes, the others when all are there.
+  void share_out(std::size_t tasks, std::function<std::string(std::size_t)> const& line_of,
+                 std::function<void(std::size_t, std::string)> const& add) const {
+    process_group const& group = *ctx_.processes;
+    auto const at_once = static_cast<std::size_t>(of_first(ctx_, ctx_.thread_count()));
+    auto const add_all = [&](std::size_t hand, std::string_view bytes) {
+      std::vector<std::string> lines;
+      take(bytes, lines);
+      for (std::size_t i = 0; i < lines.size(); ++i) add(hand * at_once + i, std::move(lines[i]));
+    };
+    auto const results = group.deal(
+        (tasks + at_once - 1) / at_once,
+        [&](std::size_t hand) {
+          std::size_t const first = hand * at_once;
+          std::vector<std::string> lines(std::min(at_once, tasks - first));
+          parallel_for(ctx_, lines.size(), 1,
+                       [&](std::size_t t, std::size_t, int) { lines[t] = line_of(first + t); });
+          std::string bytes;
+          put(bytes, lines);
+          return bytes;
+        },
+        [&](std::size_t hand, std::string result) {
+          add_all(hand, result);
+          return result;
+        });
+    for (std::size_t hand = 0; !group.is_first() && hand < results.size(); ++hand)
+      add_all(hand, results[hand]);
   }
 
   json_text done(std::string const& key) const {

@@ -25,12 +25,14 @@ std::string to_text(curve_fold const& fold);
 curve_fold curve_fold_from(std::string_view text, std::string const& name);
 
 /// What was done of a fold, one line of text each by its key, in a file that grows with each: a run
-/// that was stopped goes on from there. One call at a time.
+/// that was stopped goes on from there. Over processes the first one has the file. One call at
+/// a time.
 class curve_journal {
  public:
   /// Takes what an earlier run with the same fingerprint wrote; a line that was cut off, and all of
-  /// another run, is dropped. An empty path: nothing is read or written.
-  curve_journal(std::string path, std::string const& fingerprint);
+  /// another run, is dropped. An empty path: nothing is read or written. All processes make it
+  /// together, and have the first one's lines.
+  curve_journal(context const& ctx, std::string path, std::string const& fingerprint);
 
   /// The line of that key; null where it is not done.
   std::string const* find(std::string const& key) const;
@@ -41,12 +43,16 @@ class curve_journal {
   void remove() const;
 
  private:
+  /// Of an earlier run, from the file.
+  void read(std::string const& fingerprint);
+
   std::string path_;
   std::map<std::string, std::string> lines_;
 };
 
 /// Chooses settings, learns from every sample and judges, but for what the journal has: the fold
-/// without its inputs and fingerprint. The test part is given.
+/// without its inputs and fingerprint. The test part is given. Over processes each trial and each
+/// sample goes to one that is free, as many at once as it has threads, the largest budgets first.
 curve_fold run_curve_fold(context const& ctx, curve_work const& work, std::size_t fold,
                           datasets::dataset test, curve_journal& journal);
 

@@ -1,5 +1,7 @@
+#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
@@ -94,8 +96,29 @@ curve_fold curve_fold_from(std::string_view text, std::string const& name) try {
   throw error({name, 0, 0}, fmt::format("not learning curves of a fold: {}", e.what()));
 }
 
-curve_journal::curve_journal(std::string path, std::string const& fingerprint)
-    : path_(std::move(path)) {
+curve_journal::curve_journal(context const& ctx, std::string path, std::string const& fingerprint) {
+  if (!has_processes(ctx) || ctx.processes->is_first()) {
+    path_ = std::move(path);
+    read(fingerprint);
+  }
+  if (!has_processes(ctx)) return;
+  std::string const bytes = from_first(*ctx.processes, [&] {
+    std::vector<std::string> words;
+    for (auto const& [key, line] : lines_) {
+      words.push_back(key);
+      words.push_back(line);
+    }
+    std::string of_words;
+    put(of_words, words);
+    return of_words;
+  });
+  std::string_view left = bytes;
+  std::vector<std::string> words;
+  take(left, words);
+  for (std::size_t i = 0; i < words.size(); i += 2) lines_[words[i]] = words[i + 1];
+}
+
+void curve_journal::read(std::string const& fingerprint) {
   if (path_.empty()) return;
   std::string const head = journal_line("fingerprint", fingerprint);
   std::string kept = head;

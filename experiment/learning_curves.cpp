@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
 #include "datasets/text_source.hpp"
@@ -63,7 +64,7 @@ class curves_runner {
 
   curve_results run() {
     folder_lock alone;
-    if (!out_dir().empty()) {
+    if (writes()) {
       std::string const folds = (fs::path(out_dir()) / "curves").string();
       make_folders(folds);
       alone = folder_lock(folds);
@@ -71,12 +72,14 @@ class curves_runner {
     std::vector<datasets::dataset> tests = read_tests();
     for (std::size_t i = 0; i < tests.size(); ++i)
       run_fold(i, tests.size(), std::exchange(tests[i], {}));
-    if (!out_dir().empty()) write_report();
+    if (writes()) write_report();
     return std::move(all_);
   }
 
  private:
   std::string const& out_dir() const { return all_.options.out_dir; }
+  bool is_first() const { return !has_processes(ctx_) || ctx_.processes->is_first(); }
+  bool writes() const { return is_first() && !out_dir().empty(); }
   void note(std::string const& what) const {
     if (out_.note) out_.note(what);
   }
@@ -108,14 +111,35 @@ class curves_runner {
     return sha256_hex(json.dump(-1, ' ', false, json_text::error_handler_t::replace));
   }
 
+  /// Processes have the same options and inputs, and must have the same libraries.
+  void expect_same(std::string const& fold, std::string const& fingerprint) const {
+    if (has_processes(ctx_) &&
+        from_first(*ctx_.processes, [&] { return fingerprint; }) != fingerprint)
+      throw usage_error(
+          fmt::format("{}: found other options, inputs or libraries ({}) than on rank 0", fold,
+                      fmt::join(all_.libraries, ", ")));
+  }
+
   std::string path_of(std::string const& fold, char const* end) const {
     if (out_dir().empty()) return {};
     return (fs::path(out_dir()) / "curves" / (fold + end)).string();
   }
 
-  /// The fold by an earlier run; says why its results cannot be used.
+  /// The fold by an earlier run, which the first process may have.
   std::optional<curve_fold> finished(std::string const& path, std::string const& fingerprint,
                                      std::string const& name) const {
+    if (!has_processes(ctx_)) return finished_here(path, fingerprint, name);
+    std::string const text = from_first(*ctx_.processes, [&] {
+      auto const found = finished_here(path, fingerprint, name);
+      return found ? to_text(*found) : std::string();
+    });
+    if (text.empty()) return {};
+    return curve_fold_from(text, path);
+  }
+
+  /// Says why results cannot be used.
+  std::optional<curve_fold> finished_here(std::string const& path, std::string const& fingerprint,
+                                          std::string const& name) const {
     std::error_code status;
     if (path.empty() || !fs::exists(path, status)) return {};
     try {
@@ -132,13 +156,14 @@ class curves_runner {
     std::string const name = fold_name(source_, i);
     auto inputs = source_.checksums(i);
     std::string const fingerprint = fingerprint_of(name, inputs);
+    expect_same(name, fingerprint);
     std::string const path = path_of(name, ".json");
     if (auto found = finished(path, fingerprint, name)) {
       note(fmt::format("{}: finished by an earlier run", name));
       all_.folds.push_back(std::move(*found));
       return;
     }
-    curve_journal journal(path_of(name, ".journal"), fingerprint);
+    curve_journal journal(ctx_, path_of(name, ".journal"), fingerprint);
     if (journal.size() > 0)
       note(fmt::format("{}: goes on after {} samples and trials", name, journal.size()));
     curve_work const work{all_.options, systems_, source_, out_};
@@ -148,7 +173,7 @@ class curves_runner {
     fold.inputs = std::move(inputs);
     // As a later run reads it.
     std::string const text = to_text(fold);
-    if (!path.empty()) {
+    if (writes()) {
       write_file(path_of(name, ".seconds.tsv"),
                  eval::render(seconds_table(fold), eval::table_format::tsv));
       write_file(path, text);

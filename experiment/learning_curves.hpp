@@ -121,9 +121,10 @@ bool needs_validation(curve_options const& options);
 /// folds, and of a fold what was done, from an earlier run with the same options and inputs; writes
 /// curves/FoldN.json, curves.tsv, curves.md and curves.svg. The same options, inputs and libraries
 /// give the same bytes for any threads and however often it was stopped, but for
-/// curves/FoldN.seconds.tsv, which has times. Throws `usage_error` for
-/// options that make no sense and systems whose library is not there, `error` for bad input,
-/// `output_error`.
+/// curves/FoldN.seconds.tsv, which has times. Over processes (context::processes) trials and
+/// samples are dealt to those that are free, the first one alone writes, and all return the
+/// results. Throws `usage_error` for options that make no sense and systems whose library is not
+/// there, `error` for bad input, `output_error`.
 curve_results run_curves(context const& ctx, curve_options const& options,
                          fold_source const& source, sinks const& out = {});
 

@@ -2,6 +2,7 @@
 
 #include "committee/learner.hpp"
 #include "core/error.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/testing.hpp"
 #include "datasets/sample.hpp"
 #include "datasets/split.hpp"
@@ -133,13 +134,13 @@ TEST(curve_journal, goes_on_where_a_run_was_cut_off) {
   temporary_folder const folder;
   std::string const path = (fs::path(folder.path()) / "journal").string();
   {
-    curve_journal journal(path, "print");
+    curve_journal journal({}, path, "print");
     journal.add("one", "[1]");
     journal.add("two", "[2]");
   }
   std::string const whole = datasets::read_file(path, "");
   std::ofstream(path, std::ios::app | std::ios::binary) << "0123456789abcdef\tthree\t[3";
-  curve_journal again(path, "print");
+  curve_journal again({}, path, "print");
   EXPECT_EQ(again.size(), 2U);
   EXPECT_EQ(*again.find("two"), "[2]");
   EXPECT_EQ(again.find("three"), nullptr);
@@ -148,11 +149,12 @@ TEST(curve_journal, goes_on_where_a_run_was_cut_off) {
   std::string damaged = whole;
   damaged[damaged.find("[1]") + 1] = '7';
   std::ofstream(path, std::ios::binary) << damaged;
-  EXPECT_EQ(curve_journal(path, "print").size(), 0U);
+  EXPECT_EQ(curve_journal({}, path, "print").size(), 0U);
   std::ofstream(path, std::ios::binary) << whole;
-  EXPECT_EQ(curve_journal(path, "another").size(), 0U);
-  EXPECT_THROW(curve_journal((fs::path(folder.path()) / "absent" / "journal").string(), "print"),
-               output_error);
+  EXPECT_EQ(curve_journal({}, path, "another").size(), 0U);
+  EXPECT_THROW(
+      curve_journal({}, (fs::path(folder.path()) / "absent" / "journal").string(), "print"),
+      output_error);
 }
 
 TEST(curve_fold, is_read_as_it_was_written) {
@@ -339,6 +341,58 @@ TEST(run_curves, has_the_same_bytes_for_any_number_of_threads_and_stops) {
   run_curves(ctx, options, source, out);
   EXPECT_EQ(notes, 2);
   EXPECT_EQ(warnings, 1);
+  EXPECT_EQ(files_in(stopped.path()), want);
+}
+
+TEST(run_curves, has_the_same_bytes_for_any_number_of_processes_and_goes_on_with_others) {
+  folds_in_memory const drawn(300);
+  memory_folds const source(drawn.data, drawn.folds);
+  temporary_folder const one, stopped;
+  curve_options options = small_options();
+  options.out_dir = one.path();
+  context ctx;
+  ctx.threads = 1;
+  curve_results const expected = run_curves(ctx, options, source);
+  auto const want = files_in(one.path());
+  for (int const processes : {2, 3}) {
+    temporary_folder const many;
+    testing_tools::run_processes(processes, [&](process_group const& group) {
+      curve_options mine = options;
+      // A folder that cannot be made: the first process alone writes.
+      mine.out_dir = group.is_first() ? many.path().string() : "/dev/null/absent";
+      context own = ctx;
+      own.threads = processes == 2 ? 2 : 1;
+      own.processes = &group;
+      EXPECT_EQ(to_json(run_curves(own, mine, source)), to_json(expected));
+    });
+    EXPECT_EQ(files_in(many.path()), want);
+  }
+  // One process is stopped; two, then three go on.
+  options.out_dir = stopped.path();
+  int left = 9;
+  ctx.progress = [&](std::string_view stage, std::uint64_t, std::uint64_t) {
+    return !stage.starts_with("Fold") || --left > 0;
+  };
+  EXPECT_THROW(run_curves(ctx, options, source), interrupted);
+  for (int const processes : {2, 3}) {
+    left = processes == 2 ? 7 : 1000000;
+    auto const run = [&](process_group const& group) {
+      context own = ctx;
+      own.processes = &group;
+      if (!group.is_first()) own.progress = {};
+      int goes_on = 0;
+      sinks out;
+      out.note = [&](std::string const& what) {
+        goes_on += what.find("goes on after") != std::string::npos ? 1 : 0;
+      };
+      run_curves(own, options, source, out);
+      EXPECT_EQ(goes_on, 1);
+    };
+    if (processes == 2)
+      EXPECT_THROW(testing_tools::run_processes(processes, run), interrupted);
+    else
+      testing_tools::run_processes(processes, run);
+  }
   EXPECT_EQ(files_in(stopped.path()), want);
 }
 

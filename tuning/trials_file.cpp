@@ -1,4 +1,5 @@
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
 #include "datasets/text_source.hpp"
 #include "tuning/tuner.hpp"
 
@@ -26,6 +27,12 @@ search_result trials_file::search(context const& ctx, std::size_t measure,
                                   std::vector<candidate> const& others) {
   using clock = std::chrono::steady_clock;
   clock::time_point written = clock::now();
+  if (has_processes(ctx) && !std::exchange(told_, true)) {
+    // A search is the same on all processes, which must have the same values before it.
+    std::string const state = from_first(*ctx.processes, [&] { return tuner_.state({}); });
+    if (!ctx.processes->is_first())
+      found_ = tuner_.restore(state, {}, "the first process's trials");
+  }
   search_result result;
   try {
     result = tuner_.search(ctx, measure, options, [&] {

@@ -1,6 +1,8 @@
 #include "tuning/tuner.hpp"
 
+#include "core/bytes.hpp"
 #include "core/error.hpp"
+#include "core/process_group.hpp"
 #include "core/random.hpp"
 #include "core/stopwatch.hpp"
 #include "datasets/json_text.hpp"
@@ -54,6 +56,14 @@ std::size_t queries_of(std::size_t k, std::size_t queries, search_options const&
   for (std::size_t above = k + 1; above < options.rungs; ++above)
     queries = one_in(options.keep, queries);
   return queries;
+}
+
+/// The trials between two looks at the clock and the stop token.
+std::size_t trials_at_once(context const& ctx, search_options const& options) {
+  constexpr std::size_t a_process = 8;
+  if (!has_processes(ctx)) return 1;
+  auto const processes = static_cast<std::size_t>(ctx.processes->size());
+  return options.max_seconds > 0 ? processes : a_process * processes;
 }
 
 std::function<double()> steady_seconds() {
@@ -221,12 +231,41 @@ void tuner::evaluate(context const& ctx, query_batch const& batch,
 }
 
 void tuner::extend(context const& ctx, std::size_t c, std::size_t queries) {
-  context one = ctx;
+  context one = without_processes(ctx);
   one.progress = {};  // progress counts trials, not their steps
   values_[c].resize(order_.size() * measures_.size());
   for (query_batch const& batch : batches_of(done_[c], queries))
     evaluate(one, batch, score(one, std::span(&c, 1), batch), values_[c]);
   done_[c] = queries;
+}
+
+void tuner::share_out(context const& ctx, std::span<std::size_t const> candidates,
+                      std::size_t queries) {
+  struct open_trial {
+    std::size_t candidate, done;
+  };
+  std::vector<open_trial> open;
+  for (std::size_t const c : candidates)
+    if (done_[c] < queries) open.push_back({c, done_[c]});
+  std::size_t const width = measures_.size();
+  auto const task = [&](std::size_t t) {
+    auto const [c, done] = open[t];
+    extend(ctx, c, queries);
+    std::string bytes;
+    for (std::size_t i = done; i < queries; ++i)
+      for (std::size_t m = 0; m < width; ++m) put(bytes, values_[c][order_[i] * width + m]);
+    return bytes;
+  };
+  auto const results = ctx.processes->deal(open.size(), task,
+                                           [](std::size_t, std::string result) { return result; });
+  for (std::size_t t = 0; t < open.size(); ++t) {
+    auto const [c, done] = open[t];
+    values_[c].resize(order_.size() * width);
+    std::string_view bytes = results[t];
+    for (std::size_t i = done; i < queries; ++i)
+      for (std::size_t m = 0; m < width; ++m) take(bytes, values_[c][order_[i] * width + m]);
+    done_[c] = queries;
+  }
 }
 
 std::vector<double> tuner::average(std::vector<double> const& values, std::size_t queries) const {
@@ -253,7 +292,7 @@ std::vector<double> tuner::values_of(context const& ctx, std::span<std::size_t c
     if (done_[members[0]] < order_.size()) extend(ctx, members[0], order_.size());
     return values_[members[0]];
   }
-  context one = ctx;
+  context one = without_processes(ctx);
   one.progress = {};
   std::vector<double> values(order_.size() * measures_.size());
   for (query_batch const& batch : batches_of(0, order_.size()))
@@ -357,19 +396,26 @@ search_result tuner::search(context const& ctx, std::size_t by, search_options c
     if (x.values[by] != y.values[by]) return x.values[by] > y.values[by];
     return x.candidate < y.candidate;
   };
+  std::size_t const at_once = trials_at_once(ctx, options);
   std::vector<std::size_t> rung;  // its trials
   for (std::size_t k = 0; k < options.rungs; ++k) {
     double const until =
         options.max_seconds * static_cast<double>(k + 1) / static_cast<double>(options.rungs);
     std::size_t const queries = queries_of(k, order_.size(), options);
     rung.clear();
-    for (std::size_t const c : going) {
-      if (options.max_seconds > 0 && !rung.empty() && seconds() >= until) break;
+    for (std::size_t i = 0; i < going.size();) {
+      bool const late = options.max_seconds > 0 && !rung.empty() && seconds() >= until;
+      if (options.max_seconds > 0 && of_first(ctx, late)) break;
       ctx.check_stop();
-      rung.push_back(result.trials.size());
-      result.trials.push_back(measure(ctx, c, k, queries));
-      if (after) after();
-      ctx.report("tune", result.trials.size(), planned);
+      auto const some = std::span(going).subspan(i).first(std::min(at_once, going.size() - i));
+      if (has_processes(ctx)) share_out(ctx, some, queries);
+      for (std::size_t const c : some) {
+        rung.push_back(result.trials.size());
+        result.trials.push_back(measure(ctx, c, k, queries));
+        if (after) after();
+        ctx.report("tune", result.trials.size(), planned);
+      }
+      i += some.size();
     }
     std::ranges::sort(rung, better);
     if (k == 0) result.tried = rung.size();

@@ -102,6 +102,10 @@ struct search_result {
 /// kept, so that no rung, search or later run does it again. A trial's values do not depend on
 /// threads, engines or what was tried before it.
 ///
+/// Over processes (context::processes) `search` deals the trials of a rung, eight a process at
+/// a time, or one where there is a budget of seconds; each process has all values. `prepare` is
+/// called on any of them, and the first one's `seconds` count.
+///
 /// Threads: one call at a time for one tuner, the constant functions included; several tuners may
 /// work at once, also on the same data sets.
 class tuner {
@@ -115,7 +119,8 @@ class tuner {
         std::vector<eval::measure> measures, eval::profile rules, prepare_fn prepare,
         l2r::engine_options engine = {}, cross_fitting crossed = {});
 
-  /// Searches by the `measure`-th measure. `after` is called after each trial.
+  /// Searches by the `measure`-th measure. `after` is called after each trial, over processes when
+  /// all have its values.
   search_result search(context const& ctx, std::size_t measure, search_options const& options,
                        std::function<void()> const& after = {});
 
@@ -164,6 +169,8 @@ class tuner {
   std::vector<std::size_t> plan(context const& ctx, search_options const& options) const;
   trial measure(context const& ctx, std::size_t candidate, std::size_t rung, std::size_t queries);
   void extend(context const& ctx, std::size_t candidate, std::size_t queries);
+  /// extend() of several candidates by all processes.
+  void share_out(context const& ctx, std::span<std::size_t const> candidates, std::size_t queries);
   std::vector<query_batch> const& batches_of(std::size_t from, std::size_t to);
   prepared const& prepared_for(cuts const& how);
   std::vector<double> score(context const& ctx, std::span<std::size_t const> members,
@@ -201,8 +208,9 @@ class tuner {
 };
 
 /// A tuner's trials on disk: what an earlier run left is taken over, and a file that is whole at
-/// any time is written every few seconds, at the end, and when the search is interrupted. Threads:
-/// as the tuner that it refers to.
+/// any time is written every few seconds, at the end, and when the search is interrupted. Of
+/// several processes the first has the file, and tells the others what is in it. Threads: as the
+/// tuner that it refers to.
 class trials_file {
  public:
   /// An empty path: no file. Throws `error` for a file that is not one of trials, or of others.
@@ -223,6 +231,7 @@ class trials_file {
   std::string path_;
   std::string fingerprint_;
   std::size_t found_ = 0;
+  bool told_ = false;
 };
 
 /// A row for each candidate tried: its settings, and rung, queries and values of its last trial;

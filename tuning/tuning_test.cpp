@@ -1,8 +1,10 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
+#include "datasets/text_source.hpp"
 #include "eval/evaluate.hpp"
 #include "l2r/ranker.hpp"
 #include "l2r/recommended.hpp"
@@ -12,6 +14,7 @@
 #include "tuning/tuner.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 #include <fmt/format.h>
@@ -108,7 +111,7 @@ class Tuner : public testing::Test {
     }
   }
 
-  int prepared_ = 0;
+  std::atomic<int> prepared_ = 0;
 };
 
 TEST(Space, EveryCombinationOnceInItsOrder) {
@@ -600,6 +603,72 @@ TEST_F(Tuner, ThreadsDoNotMatterTheSeedDoes) {
   std::string const one = run(1, 1);
   EXPECT_EQ(one, run(3, 1));
   EXPECT_NE(one, run(1, 2));
+}
+
+TEST_F(Tuner, ProcessesDoNotMatter) {
+  space several = small_space();
+  several.kinds = {"rules", "scorecard", "linear"};
+  several.losses = {l2r::card_loss::pair};
+  several.points_penalties = {0.001};
+  several.smoothnesses = {1};
+  several.strengths = {1, 100};
+  for (std::size_t const folds : {0, 3}) {
+    auto const run = [&](context const& ctx) {
+      tuner t(ctx, vali_, candidates_of(several), measures_, rules_, preparing(), {},
+              {folds, &train_});
+      trials_file trials(t, {}, {});
+      search_options options;
+      options.members = 2;
+      search_result const result = trials.search(ctx, 0, options);
+      return eval::render(trials_table(t, result, 0, 3), eval::table_format::tsv) + t.state("f");
+    };
+    std::string const expected = run(ctx_);
+    for (int const processes : {2, 3})
+      testing_tools::run_processes(processes, [&](process_group const& group) {
+        context ctx = ctx_;
+        ctx.processes = &group;
+        EXPECT_EQ(run(ctx), expected);
+      });
+  }
+}
+
+TEST_F(Tuner, TheFirstProcessHasTheFileAndTheClock) {
+  std::string const path = folder_ / "trials";
+  tuner whole = make();
+  whole.search(ctx_, 0, {});
+  tuner begun = make();
+  int trials = 0;
+  EXPECT_THROW(begun.search(ctx_, 0, {},
+                            [&] {
+                              if (++trials == 20) throw interrupted();
+                            }),
+               interrupted);
+  write_file(path, begun.state("f"));
+  testing_tools::run_processes(3, [&](process_group const& group) {
+    context ctx = ctx_;
+    ctx.processes = &group;
+    tuner t = make(ctx);
+    trials_file file(t, group.is_first() ? path : "", "f");
+    file.search(ctx, 0, {});
+    EXPECT_EQ(file.found(), 20U);
+  });
+  tuner read = make();
+  EXPECT_EQ(read.restore(datasets::read_file(path, "trials"), "f", path), 32U);
+
+  // Two processes, of which the second one's clock stands still.
+  testing_tools::run_processes(2, [&](process_group const& group) {
+    context ctx = ctx_;
+    ctx.processes = &group;
+    tuner t = make(ctx);
+    search_options options;
+    options.max_seconds = 30;
+    double now = 0;
+    options.seconds = [&] { return now; };
+    auto const result = t.search(ctx, 0, options, [&] { now += group.is_first() ? 1 : 0; });
+    std::vector<std::size_t> tried(3);
+    for (trial const& one : result.trials) ++tried[one.rung];
+    EXPECT_EQ(tried, (std::vector<std::size_t>{10, 5, 3}));
+  });
 }
 
 TEST_F(Tuner, ABudgetOfTrialsIsKept) {

@@ -147,11 +147,13 @@ experiment::curve_results learn_curves(session& owner, cross_validation_argument
       .stage = [&](std::string_view stage,
                    double seconds) { owner.took(std::string(stage), seconds); },
       .scores = {}};
-  folder_lock const lock = owner.hold(a.out_dir);
+  bool const writes = owner.ranks().is_first();
+  folder_lock const lock = writes ? owner.hold(a.out_dir) : folder_lock();
   experiment::curve_results done = experiment::run_curves(owner.ctx(), options, folds, out);
   owner.note("libraries", done.libraries);
-  write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),
-             datasets::text_of(owner.manifest()));
+  if (writes)
+    write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),
+               datasets::text_of(owner.manifest()));
   return done;
 }
 

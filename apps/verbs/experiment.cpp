@@ -18,14 +18,14 @@ struct experiment_arguments : cross_validation_arguments {
 void run_curves(session& owner, experiment_arguments& a) {
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(a.format);
-  owner.expect_one_process("--systems");
   auto outputs = curve_outputs(a.out_dir);
   outputs.insert(outputs.begin(), {"the report", "-"});
   owner.outputs(outputs);
   a.reading.check_inputs(owner, {});
   experiment::curve_results const done = learn_curves(owner, a, a.curves.options(a));
-  write_file("-", format == eval::table_format::json ? datasets::text_of(experiment::to_json(done))
-                                                     : experiment::render(done, format));
+  write_file(owner.destination("-"), format == eval::table_format::json
+                                         ? datasets::text_of(experiment::to_json(done))
+                                         : experiment::render(done, format));
 }
 
 void run_experiment(session& owner, experiment_arguments& a, bool sizes_given) {

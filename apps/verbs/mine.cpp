@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/transactions.hpp"
 #include "eval/significance.hpp"
@@ -112,7 +113,7 @@ constexpr std::uint64_t bytes_a_byte_of_rules = 3;
 rules::rule_list find_rules(session& owner, mine_arguments const& given,
                             rules::association_options options, mine_input const& in,
                             rules::itemset_table const& found) {
-  options.max_bytes = free_memory() / bytes_a_byte_of_rules;
+  options.max_bytes = of_first<std::uint64_t>(owner.ctx(), free_memory()) / bytes_a_byte_of_rules;
   auto const timer = owner.stage("rules");
   double const expected = rules::estimated_rules(owner.ctx(), found, options);
   if (expected * static_cast<double>(rules::rule_list::bytes_a_rule(2)) >
@@ -165,9 +166,10 @@ void run_mine(session& owner, mine_arguments const& given) {
   mine_input in = read_input(owner, given, wanted);
   rules::drop_unplaced_items(in.data, in.where);
   wanted.mining.min_support = wanted.bound.of(in.data.size());
-  wanted.mining.max_bytes = rules::bytes_for_itemsets();
+  owner.ranks();  // have the same inputs
+  wanted.mining.max_bytes = rules::bytes_for_itemsets(owner.ctx());
   rules::itemset_table const found = mine_itemsets(owner, in, wanted.mining);
-  output_file out(given.out);
+  output_file out(owner.destination(given.out));
   rules::mining_writer writer(out, in.data.names, in.data.size(), wanted.writing);
   std::size_t strong = 0;
   if (given.rules) {
@@ -176,6 +178,8 @@ void run_mine(session& owner, mine_arguments const& given) {
     auto const timer = owner.stage("write");
     for (std::size_t k = 0; k < found.size(); ++k) writer.write(found[k], found.support(k));
   }
+  out.flush();
+  owner.meet();
   out.commit();
   nlohmann::ordered_json summary{{"transactions", in.data.size()},
                                  {"items", in.data.names.size()},
@@ -199,6 +203,7 @@ void add_mine(CLI::App& program, session& owner) {
                "rulerank mine --transactions baskets.txt --form baskets --separator , "
                "--min-support 1% --rules --min-confidence 60% --measures lift,p_holm",
                [arguments, &owner] { run_mine(owner, *arguments); });
+  runs_over_ranks(*verb);
   arguments->add_to(*verb);
 }
 

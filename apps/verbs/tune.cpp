@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
 #include "datasets/json_text.hpp"
@@ -138,14 +139,15 @@ comparisons comparisons_of(session& owner, tune_verb_arguments const& a, tune_pl
 tuning::prepared prepare(session& owner, tune_plan const& plan, datasets::dataset const& train,
                          datasets::dataset const& vali, tuning::cuts const& by) {
   auto const timer = owner.stage("discretize");
+  context const alone = without_processes(owner.ctx());  // in a trial of this rank
   datasets::discretizer_options wanted = plan.discretizer;
   wanted.method = by.method;
   wanted.bins = by.bins;
   wanted.norm = by.norm.value_or(wanted.norm);
   datasets::discretizer const fitted =
-      plan.cuts ? *plan.cuts : datasets::fit_discretizer(owner.ctx(), train, wanted);
-  tuning::prepared items{datasets::apply_discretizer(owner.ctx(), train, fitted),
-                         datasets::apply_discretizer(owner.ctx(), vali, fitted)};
+      plan.cuts ? *plan.cuts : datasets::fit_discretizer(alone, train, wanted);
+  tuning::prepared items{datasets::apply_discretizer(alone, train, fitted),
+                         datasets::apply_discretizer(alone, vali, fitted)};
   datasets::expect_items(train, items.training);
   return items;
 }
@@ -166,9 +168,11 @@ nlohmann::ordered_json fit_json(tuning::tuner const& tuner, tuning::search_resul
   return json;
 }
 
-void write_results(tune_verb_arguments const& a, eval::table_format format,
+void write_results(session& owner, tune_verb_arguments const& a, eval::table_format format,
                    eval::table const& table, nlohmann::ordered_json const& best,
                    nlohmann::ordered_json const& fit) {
+  owner.meet();
+  if (!owner.ranks().is_first()) return;
   if (!a.trials.empty()) write_file(a.trials, eval::render(table, eval::table_format::tsv));
   if (!a.out.empty()) write_file(a.out, datasets::text_of(best));
   if (format == eval::table_format::json) {
@@ -239,8 +243,10 @@ void tune(session& owner, tune_verb_arguments const& a) {
   tuning::tuner tuner(owner.ctx(), vali, candidates, plan.measures, plan.rules,
                       [&](tuning::cuts const& by) { return prepare(owner, plan, train, vali, by); },
                       plan.engine, {a.tuned.cross_fit, &train});
-  tuning::trials_file trials(tuner, a.resume,
-                             a.resume.empty() ? "" : fingerprint_of(owner, a, plan.rules));
+  bool const writes = owner.ranks().is_first();
+  bool const has_file = writes && !a.resume.empty();
+  tuning::trials_file trials(tuner, has_file ? a.resume : "",
+                             has_file ? fingerprint_of(owner, a, plan.rules) : "");
   if (trials.found() > 0)
     owner.say(fmt::format("{}: {} tried by an earlier run", a.resume,
                           counted(trials.found(), "candidate")));
@@ -260,8 +266,8 @@ void tune(session& owner, tune_verb_arguments const& a) {
     owner.note("fit", fit);
     owner.say(beside_fit_text(*result.beside, plan.measures.front(), compared.fit_words));
   }
-  write_results(a, plan.format, tuning::trials_table(tuner, result, 0, plan.search.rungs), best,
-                fit);
+  write_results(owner, a, plan.format, tuning::trials_table(tuner, result, 0, plan.search.rungs),
+                best, fit);
 }
 
 }  // namespace
@@ -275,6 +281,7 @@ void add_tune(CLI::App& program, session& owner) {
       "tries ways to cut features and to score by successive halving; then\n"
       "rulerank rank --train Fold1/train.txt --test Fold1/test.txt --settings best.json",
       [&owner, arguments] { tune(owner, *arguments); });
+  runs_over_ranks(*verb);
   path_option(*verb, "--train", a.train, "Training documents (SVMlight, CSV or TSV)")
       ->type_name("FILE")
       ->required();

@@ -155,7 +155,7 @@ rules::mining_options options_of(transaction_rows const& data, std::string const
           .min_support = support_of(min_support, data.size()),
           .min_size = min_size,
           .max_size = max_size,
-          .max_bytes = rules::bytes_for_itemsets()};
+          .max_bytes = rules::bytes_for_itemsets({})};
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace rulerank::rules::mining {
 
 /// The options with their defaults resolved: min_support and min_size at least 1, max_size the
 /// largest number when unbounded, max_bytes what is free.
-mining_options resolved(mining_options options);
+mining_options resolved(context const& ctx, mining_options options);
 
 /// Throws `usage_error` for transactions that are not as a transaction_view says.
 void check(transaction_view const& data);

@@ -50,6 +50,24 @@ void itemset_list::push_unions(std::span<item const> more, std::uint32_t size,
   count_ += records;
 }
 
+std::string itemset_list::records() const {
+  std::string bytes;
+  for (block const& b : blocks_) {
+    record const* const end = &b == &blocks_.back() ? end_ : b.end;
+    bytes.append(reinterpret_cast<char const*>(b.records.get()),
+                 static_cast<std::size_t>(end - b.records.get()) * sizeof(record));
+  }
+  return bytes;
+}
+
+void itemset_list::push(std::string_view records) {
+  record one{};
+  for (std::size_t at = 0; at < records.size(); at += sizeof(record)) {
+    std::memcpy(&one, records.data() + at, sizeof(record));
+    push(one.last, one.size, one.support);
+  }
+}
+
 void itemset_list::append(itemset_list&& other) {
   if (other.blocks_.empty()) return;
   count_ += std::exchange(other.count_, 0);

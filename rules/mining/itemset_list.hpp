@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
@@ -62,6 +64,11 @@ class itemset_list {
   /// All unions of the set of the last record with size `size`, which has `support` documents as
   /// the unions have, and a subset of `more` that is not empty: 2^|more| - 1 itemsets.
   void push_unions(std::span<item const> more, std::uint32_t size, std::uint32_t support);
+
+  /// The records as bytes, for other processes (core/bytes.hpp).
+  std::string records() const;
+  /// Puts records behind those of the list. Throws `out_of_budget`.
+  void push(std::string_view records);
 
   /// Puts another list behind this one; its first record has size 1.
   void append(itemset_list&& other);

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/machine.hpp"
+#include "core/process_group.hpp"
 #include "rules/mining/engines.hpp"
 #include "rules/mining/named_choices.hpp"
 
@@ -62,12 +63,12 @@ itemset_kind itemset_kind_from(std::string_view name) {
   return which_in(kinds, "kind", name);
 }
 
-std::uint64_t bytes_for_itemsets() {
-  return free_memory() / bytes_to_a_byte;
+std::uint64_t bytes_for_itemsets(context const& ctx) {
+  return of_first<std::uint64_t>(ctx, free_memory()) / bytes_to_a_byte;
 }
 
 itemset_list mine(context const& ctx, transaction_view const& data, mining_options const& given) {
-  mining_options const options = mining::resolved(given);
+  mining_options const options = mining::resolved(ctx, given);
   if (options.max_size < options.min_size)
     throw usage_error("the largest size of an itemset is below the smallest");
   mining::check(data);
@@ -76,11 +77,11 @@ itemset_list mine(context const& ctx, transaction_view const& data, mining_optio
 
 namespace mining {
 
-mining_options resolved(mining_options options) {
+mining_options resolved(context const& ctx, mining_options options) {
   options.min_support = std::max<std::uint32_t>(options.min_support, 1);
   options.min_size = std::max<std::uint32_t>(options.min_size, 1);
   if (options.max_size == 0) options.max_size = std::numeric_limits<std::uint32_t>::max();
-  if (options.max_bytes == mining_options{}.max_bytes) options.max_bytes = bytes_for_itemsets();
+  if (options.max_bytes == mining_options{}.max_bytes) options.max_bytes = bytes_for_itemsets(ctx);
   return options;
 }
 

@@ -51,15 +51,16 @@ struct mining_options {
   /// does not depend on them.
   std::uint32_t min_size = 1;
   std::uint32_t max_size = 0;
-  /// For the list of what is found; more: `out_of_budget`. Default: `bytes_for_itemsets()`.
+  /// For the list of what is found; more: `out_of_budget`. Default: `bytes_for_itemsets`.
   std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// Memory that a list of itemsets, sorting it and looking up supports for rules take for each byte
 /// of the list.
 inline constexpr std::uint64_t bytes_to_a_byte = 12;
-/// As large as a list of itemsets may become in the memory that is free now.
-std::uint64_t bytes_for_itemsets();
+/// As large as a list of itemsets may become in the memory that is free now, of several processes
+/// (context::processes) on the first one's machine.
+std::uint64_t bytes_for_itemsets(context const& ctx);
 
 /// The transactions as a miner sees them: rows of item ids below `items`, ascending and distinct.
 struct transaction_view {
@@ -77,7 +78,9 @@ inline transaction_view view_of(datasets::transactions const& data) {
 }
 
 /// The itemsets of at least one item that `min_support` transactions or more hold, each once. Their
-/// order, and that of the items in them, is the engine's; it is the same for any number of threads.
+/// order, and that of the items in them, is the engine's; it is the same for any number of threads
+/// and processes. Over processes (context::processes) `vertical` deals the first items of the sets
+/// and what is below them; the other engines have each process do all.
 /// Throws `usage_error` for sizes that make no sense, for transactions that are not as a
 /// transaction_view says, and for `bruteforce` on more than 24 items, and `out_of_budget`.
 itemset_list mine(context const& ctx, transaction_view const& data, mining_options const& options);

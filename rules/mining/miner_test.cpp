@@ -2,12 +2,14 @@
 
 #include "core/error.hpp"
 #include "core/machine.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "rules/mining/engines.hpp"
 #include "rules/mining/mining_reference.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <string>
 #include <vector>
@@ -226,6 +228,61 @@ TEST(vertical, is_the_same_for_any_number_of_threads) {
   expect_same_for_threads(in_rows(draw(900, 400, 0.01, engine, false), 400), 4);
 }
 
+TEST_P(miner, is_the_same_for_any_number_of_processes) {
+  random_engine engine(8);
+  for (bool const in_all : {true, false}) {
+    auto const data = in_rows(draw(200, 12, 0.4, engine, in_all), 12);
+    for (itemset_kind const kind : kinds) {
+      mining_options const options{.engine = GetParam(), .kind = kind, .min_support = 9};
+      auto const expected = flat(mine({}, view_of(data), options));
+      ASSERT_FALSE(expected.empty());
+      for (int const processes : {2, 3, 5})
+        testing_tools::run_processes(processes, [&](process_group const& group) {
+          context ctx;
+          ctx.threads = processes == 3 ? 2 : 1;
+          ctx.processes = &group;
+          EXPECT_EQ(flat(mine(ctx, view_of(data), options)), expected) << name_of(kind);
+        });
+    }
+  }
+  auto const nothing = in_rows({{}, {}}, 0);
+  testing_tools::run_processes(2, [&](process_group const& group) {
+    context ctx;
+    ctx.processes = &group;
+    EXPECT_TRUE(mine(ctx, view_of(nothing), {.engine = GetParam()}).empty());
+  });
+}
+
+TEST(mining_budget, of_the_first_process_counts_and_all_refuse) {
+  random_engine engine(7);
+  auto const data = in_rows(draw(300, 20, 0.5, engine), 20);
+  mining_options const options{.min_support = 10};
+  std::uint64_t const bytes = mine({}, view_of(data), options).bytes();
+  // Too little for the part of a process, and for all parts together alone.
+  for (std::uint64_t const most : {std::uint64_t{1000}, bytes / 2}) {
+    std::atomic<int> refused{0};
+    testing_tools::run_processes(3, [&](process_group const& group) {
+      context ctx;
+      ctx.processes = &group;
+      mining_options own = options;
+      own.max_bytes = most;
+      try {
+        mine(ctx, view_of(data), own);
+      } catch (out_of_budget const&) {
+        ++refused;
+      }
+    });
+    EXPECT_EQ(refused, 3) << most;
+  }
+  testing_tools::run_processes(3, [&](process_group const& group) {
+    context ctx;
+    ctx.processes = &group;
+    std::uint64_t const own = bytes_for_itemsets(ctx);
+    EXPECT_EQ(own, of_first(ctx, own));
+    EXPECT_EQ(of_first(ctx, group.rank() + 7), 7);
+  });
+}
+
 TEST(mining_budget, is_kept) {
   random_engine engine(7);
   auto const data = in_rows(draw(300, 20, 0.5, engine), 20);
@@ -265,10 +322,10 @@ TEST(mine, refuses_transactions_that_are_none) {
 }
 
 TEST(mining_options, take_no_more_memory_than_there_is) {
-  mining_options const resolved = mining::resolved({});
+  mining_options const resolved = mining::resolved({}, {});
   EXPECT_GT(resolved.max_bytes, 0U);
   EXPECT_LE(resolved.max_bytes, free_memory());
-  EXPECT_EQ(mining::resolved({.max_bytes = 0}).max_bytes, 0U);
+  EXPECT_EQ(mining::resolved({}, {.max_bytes = 0}).max_bytes, 0U);
 }
 
 TEST(mining_engines, have_names) {

@@ -6,12 +6,12 @@ namespace rulerank::rules {
 double estimated_itemsets(context const& ctx, transaction_view const& data,
                           mining_options const& given, std::uint32_t walks) {
   mining::check(data);
-  return mining::walked_itemsets(ctx, data, mining::resolved(given), walks);
+  return mining::walked_itemsets(ctx, data, mining::resolved(ctx, given), walks);
 }
 
 fitting_support support_that_fits(context const& ctx, transaction_view const& data,
                                   mining_options const& given) {
-  mining_options options = mining::resolved(given);
+  mining_options options = mining::resolved(ctx, given);
   double const room = static_cast<double>(options.max_bytes) / (2.0 * bytes_an_itemset);
   fitting_support best;
   auto const try_support = [&](std::uint32_t support) {

@@ -12,6 +12,7 @@
 #include "bitmaps/row_kernels.hpp"
 #include "core/aligned.hpp"
 #include "core/parallel.hpp"
+#include "core/process_group.hpp"
 #include "core/random.hpp"
 #include "rules/mining/engines.hpp"
 
@@ -486,9 +487,97 @@ root make_root(transaction_view const& data, mining_options const& options) {
 
 /// How the branches below a branch of the root are shared out: the first have most below them. A
 /// branch of lists costs too much to be made more than once.
-std::vector<slice> slices_for(root const& from, int threads) {
-  if (threads == 1 || !from.bits) return {{}};
+std::vector<slice> slices_for(root const& from, int workers) {
+  if (workers == 1 || !from.bits) return {{}};
   return {{0, 1}, {1, 2}, {2, 4}, {4, 8}, {8, 16}, {16, slice{}.end}};
+}
+
+/// A slice of a branch of the root.
+struct root_part {
+  code branch = 0;
+  slice which;
+};
+
+/// What is below the root, part by part.
+class parts_of_root {
+ public:
+  parts_of_root(context const& ctx, mining_options const& options, root const& from)
+      : ctx_(without_processes(ctx)),
+        options_(options),
+        from_(from),
+        searches_(static_cast<std::size_t>(ctx.thread_count()), search(ctx_, options)) {
+    for (search& s : searches_) s.join_always(from.full);
+    int const workers = ctx.thread_count() * (has_processes(ctx) ? ctx.processes->size() : 1);
+    auto const slices = slices_for(from, workers);
+    for (code i = 0; i < from.size(); ++i)
+      for (slice const& which : slices) parts_.push_back({i, which});
+  }
+
+  std::size_t size() const { return parts_.size(); }
+
+  /// Appends what some parts lead to.
+  void search_all(std::size_t begin, std::size_t end, std::shared_ptr<memory_budget> const& budget,
+                  itemset_list& found) {
+    // The items of all transactions are the prefix of closed and maximal sets.
+    std::uint32_t const depth =
+        options_.kind == itemset_kind::all ? 0 : static_cast<std::uint32_t>(from_.full.size());
+    std::vector<itemset_list> lists(end - begin);
+    parallel_for(ctx_, lists.size(), 1, [&](std::size_t first, std::size_t last, int thread) {
+      search& s = searches_[static_cast<std::size_t>(thread)];
+      for (std::size_t p = first; p < last; ++p) {
+        root_part const& part = parts_[begin + p];
+        itemset_list list(budget);  // here, where no other thread's is near
+        if (from_.bits)
+          s.branch(from_.rows, part.branch, depth, part.which, list);
+        else
+          s.branch(from_.lists, part.branch, depth, part.which, list);
+        lists[p] = std::move(list);
+      }
+    });
+    for (itemset_list& list : lists) found.append(std::move(list));
+  }
+
+ private:
+  context const ctx_;
+  mining_options const& options_;
+  root const& from_;
+  std::vector<search> searches_;
+  std::vector<root_part> parts_;
+};
+
+/// Runs of parts for each process: the first ones, which are dealt first, have most below them.
+constexpr std::size_t runs_a_process = 32;
+
+/// As parts_of_root::search_all of all parts, which are dealt to the processes. That there is more
+/// than memory for it is a result too: all processes refuse alike.
+void share_out(context const& ctx, parts_of_root& parts, mining_options const& options,
+               itemset_list& found) {
+  constexpr char whole = '+', too_much = '-';
+  process_group const& group = *ctx.processes;
+  std::size_t const runs =
+      std::min(parts.size(), runs_a_process * static_cast<std::size_t>(group.size()));
+  auto const begin_of = [&](std::size_t run) { return run * parts.size() / runs; };
+  std::uint64_t kept = 0;  // bytes, on the first process
+  auto const results = group.deal(
+      runs,
+      [&](std::size_t run) {
+        auto const budget = std::make_shared<memory_budget>(options.max_bytes);
+        itemset_list list(budget);
+        try {
+          parts.search_all(begin_of(run), begin_of(run + 1), budget, list);
+        } catch (out_of_budget const&) {
+          return std::string(1, too_much);
+        }
+        return whole + list.records();
+      },
+      [&](std::size_t, std::string result) {
+        kept += result.size() - 1;
+        return kept > options.max_bytes ? std::string(1, too_much) : result;
+      });
+  for (std::string const& result : results) {
+    if (result.front() == too_much) throw out_of_budget{};
+    found.push(std::string_view(result).substr(1));
+  }
 }
 
 }  // namespace
@@ -498,28 +587,13 @@ itemset_list vertical(context const& ctx, transaction_view const& data,
   auto const budget = std::make_shared<memory_budget>(options.max_bytes);
   root const from = make_root(data, options);
   itemset_list found(budget);
-  std::vector<search> searches(static_cast<std::size_t>(ctx.thread_count()), search(ctx, options));
-  searches[0].start(from.full, static_cast<std::uint32_t>(data.size()), from.size() > 0, found);
-  // The items of all transactions are the prefix of closed and maximal sets.
-  std::uint32_t const depth =
-      options.kind == itemset_kind::all ? 0 : static_cast<std::uint32_t>(from.full.size());
-  for (search& s : searches) s.join_always(from.full);
-  auto const slices = slices_for(from, ctx.thread_count());
-  std::vector<itemset_list> parts(from.size() * slices.size());
-  parallel_for(ctx, parts.size(), 1, [&](std::size_t begin, std::size_t end, int thread) {
-    search& s = searches[static_cast<std::size_t>(thread)];
-    for (std::size_t p = begin; p < end; ++p) {
-      auto const i = static_cast<code>(p / slices.size());
-      slice const which = slices[p % slices.size()];
-      itemset_list part(budget);  // here, where no other thread's is near
-      if (from.bits)
-        s.branch(from.rows, i, depth, which, part);
-      else
-        s.branch(from.lists, i, depth, which, part);
-      parts[p] = std::move(part);
-    }
-  });
-  for (itemset_list& part : parts) found.append(std::move(part));
+  search(ctx, options)
+      .start(from.full, static_cast<std::uint32_t>(data.size()), from.size() > 0, found);
+  parts_of_root parts(ctx, options, from);
+  if (has_processes(ctx))
+    share_out(ctx, parts, options, found);
+  else
+    parts.search_all(0, parts.size(), budget, found);
   return found;
 }
 

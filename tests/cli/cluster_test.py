@@ -220,6 +220,164 @@ class Cluster(OverRanks):
                                  "--fold-count", 3, "--candidates", 30, "--random-draws", 2, "--permutations", 99,
                                  "--quiet"], "of")
 
+    def test_mine(self):
+        self.needs_mpi()
+        draw = random.Random(6)
+        self.file("baskets.txt", "".join(" ".join(map(str, sorted({0, *(int(30 * draw.random() ** 2) for _ in range(9))}))) + "\n"
+                                         for _ in range(300)).encode())
+        line = ["mine", "--transactions", "baskets.txt", "--min-support", "2%", "--out", "found.txt"]
+        for more in ([], ["--kind", "closed"], ["--kind", "maximal", "--max-size", 4], ["--engine", "apriori"],
+                     ["--rules", "--max-size", 4, "--min-confidence", "70%", "--measures", "lift,p_holm"]):
+            self.expect_same_bytes([*line, *more], "found.txt")
+        self.expect_same_bytes(line[:-2])  # to standard output
+        self.file("train.txt", letor(4, 20, 12))
+        self.expect_same_bytes(["mine", "--train", "train.txt", "--rules", "--min-support", 3, "--out", "found.txt",
+                                "--format", "json"], "found.txt")
+
+    def test_mine_refuses_on_all_ranks_alike(self):
+        self.needs_mpi()
+        self.file("baskets.txt", (" ".join(map(str, range(60))) + "\n").encode() * 3)  # 2^60 itemsets
+        line = ["mine", "--transactions", "baskets.txt", "--min-support", 3, "--out", "out.txt"]
+        one = self.expect(2, *line)
+        for ranks in (2, 3):
+            done = self.over_ranks(ranks, *line)
+            self.expect_failure(done, 2, "--min-support 3: found about 1.2e+18 itemsets")
+            # But for what is free just now.
+            self.assertEqual(re.sub(rb"[\d.]+ GB", b"", done.stderr.splitlines()[0]), re.sub(rb"[\d.]+ GB", b"", one.stderr.splitlines()[0]))
+        self.assertEqual(self.outputs_left(), [])
+
+    def parts(self):
+        self.file("train.txt", letor(7, 30, 12))
+        self.file("vali.txt", letor(8, 20, 12))
+
+    TUNE = ["tune", "--train", "train.txt", "--vali", "vali.txt", "--out", "best.json", "--trials", "trials.tsv"]
+
+    def test_tune(self):
+        self.needs_mpi()
+        self.parts()
+        few = ["--try-bins", "4,8", "--try-rule-size", 2, "--try-min-confidence", "0.001", "--try-min-support", 1, "--quiet"]
+        self.expect_same_bytes([*self.TUNE, *few], "best.json", "trials.tsv")
+        self.expect_same_bytes([*self.TUNE, *few, "--kinds", "rules,scorecard,linear", "--cross-fit", 3, "--combine", 2, "--budget",
+                                30, "--metrics", "MAP,NDCG@5"], "best.json", "trials.tsv")
+
+    def test_experiment_that_tunes(self):
+        """Two folds are dealt, the third one's trials."""
+        self.needs_mpi()
+        self.file("all.txt", letor(5, 24, 12))
+        self.expect(0, "split", "--in", "all.txt", "--folds", 3, "--out-dir", "folds")
+        self.expect_same_folder(["experiment", "--folds", "folds", "--reduce-size", 3, "--rank-size", 2, "--random-draws", 1,
+                                 "--permutations", 99, "--tune", "MAP", "--try-bins", 4, "--try-rule-size", 2, "--quiet"],
+                                "of", ranks=(2, 3))
+
+    def test_a_budget_of_seconds_is_the_first_ranks(self):
+        self.needs_mpi()
+        self.parts()
+        done = self.over_ranks(3, *self.TUNE, "--budget", "0.5s", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tried = json.loads(done.stdout)["trials"]
+        self.assertEqual({row["rung"] for row in tried} & {"3/3"}, {"3/3"})
+
+    def killed(self, ranks, line, after, victim):
+        """The exit of a job one of whose ranks is killed that many seconds after all are there."""
+        job = subprocess.Popen(self.job(ranks, *line), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        there = self.ranks_of(job, ranks)
+        time.sleep(after)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(there[victim], signal.SIGKILL)
+        begin = time.monotonic()
+        output = job.communicate(timeout=30)[0]
+        self.assertLess(time.monotonic() - begin, 5)
+        while any(map(self.is_running, there)):
+            self.assertLess(time.monotonic() - begin, 5, "a rank was left behind")
+            time.sleep(0.05)
+        return job.returncode, output
+
+    def test_tune_goes_on_with_other_ranks(self):
+        self.needs_mpi()
+        self.file("train.txt", letor(7, 120, 30))
+        self.file("vali.txt", letor(8, 120, 30))
+        tune = [*self.TUNE, "--try-bins", "5,10"]
+        line = [*tune, "--resume", "state", "--quiet"]
+        one = self.expect(0, *tune, "--quiet")
+        expected = {name: (self.folder / name).read_bytes() for name in ("best.json", "trials.tsv")}
+        for name in expected:
+            (self.folder / name).unlink()
+        # Killed where a part of the trials is in the file.
+        job = subprocess.Popen(self.job(3, *line), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        while job.poll() is None and not (self.folder / "state").exists():
+            time.sleep(0.05)
+        if job.poll() is None:
+            os.kill(self.ranks_of(job, 3)[2], signal.SIGKILL)
+            self.assertNotEqual(job.wait(30), 0)
+            self.assertEqual([name for name in expected if (self.folder / name).exists()], [])
+        done = self.over_ranks(2, *[word for word in line if word != "--quiet"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, rb"state: \d+ candidates tried by an earlier run")
+        self.assertEqual(done.stdout, one.stdout)
+        self.assertEqual({name: (self.folder / name).read_bytes() for name in expected}, expected)
+
+    CURVES = ["experiment", "--folds", "folds", "--systems", "rules,scorecard,linear", "--budgets", "5%,20%", "--ways",
+              "chosen,random,margin", "--random-draws", 2, "--quiet"]
+
+    def curve_folds(self, queries=24):
+        self.file("all.txt", letor(5, queries, 12))
+        self.expect(0, "split", "--in", "all.txt", "--folds", 3, "--out-dir", "folds")
+
+    def curves_in(self, folder):
+        """But for seconds."""
+        return {name: data for name, data in self.files_of(folder).items() if not name.endswith(".seconds.tsv")}
+
+    def test_curves(self):
+        self.needs_mpi()
+        self.curve_folds()
+        one = self.expect(0, *self.CURVES, "--out-dir", "one")
+        expected = self.curves_in("one")
+        self.assertIn("curves/Fold3.json", expected)
+        for ranks, threads in ((1, 1), (2, 1), (3, 2), (5, 1)):
+            with self.subTest(ranks=ranks):
+                done = self.over_ranks(ranks, *self.CURVES, "--out-dir", f"of{ranks}", "--threads", threads)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stdout, one.stdout)
+                self.assertEqual(self.curves_in(f"of{ranks}"), expected)
+
+    def test_curves_go_on_with_other_ranks(self):
+        self.needs_mpi()
+        self.curve_folds(48)
+        self.expect(0, *self.CURVES, "--out-dir", "one")
+        expected = self.curves_in("one")
+        for seed, ranks in enumerate((3, 2)):
+            draw = random.Random(seed)
+            code, output = self.killed(ranks, [*self.CURVES, "--out-dir", "out"], draw.uniform(0.2, 0.8), draw.randrange(ranks))
+            if code != 0:
+                self.assertEqual(output, b"")
+                self.assertFalse((self.folder / "out/curves.tsv").exists())
+        done = self.over_ranks(5, *self.CURVES, "--out-dir", "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.curves_in("out"), expected)
+
+    def test_ranks_killed_at_random_moments(self):
+        self.needs_mpi()
+        draw = random.Random(6)
+        self.file("baskets.txt", "".join(" ".join(map(str, sorted({int(60 * draw.random() ** 2) for _ in range(25)}))) + "\n"
+                                         for _ in range(4000)).encode())
+        line = ["mine", "--transactions", "baskets.txt", "--min-support", "0.3%", "--max-size", 7, "--out", "out.txt", "--threads", 1,
+                "--quiet"]
+        ended = []
+        for seed in range(4):
+            draw = random.Random(seed)
+            (self.folder / "out.txt").unlink(missing_ok=True)
+            code, _ = self.killed(3, line, draw.uniform(0, 1.5), draw.randrange(3))
+            ended.append(code != 0)
+            if code != 0:
+                self.assertEqual(self.outputs_left(), [])
+        self.assertIn(True, ended, "all jobs had ended before")
+
     def test_many_ranks(self):
         """More ranks than processors, folds, partitions and queries."""
         self.needs_mpi()

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""A model of what a job over MPI ranks costs, fitted to the rows of cluster_scaling.py, and what large work needs by it.
+
+    cluster_model.py ROWS_FOLDER OUT_FOLDER [--machine-threads 16] [--machine-memory 256] [--latency-us 50] [--bandwidth-gb 1]
+
+A job j of work W (documents; for searches texts or rows times queries) on r ranks with t threads each takes
+
+    a_j + b_j W + c_j W / t + d_j W / (r t) + L exchanges + bytes / B   seconds:
+
+start, what every rank does with one thread, what every rank does with all threads, what is shared out, latency and bandwidth, the last two
+the same for all jobs. None is negative; the sum of squared relative errors is the least. Where the size of a job was doubled and the time
+of one rank with one thread more than doubled, W is raised to the power that says so. Memory of a rank: m_j + n_j W, by the same rule.
+
+The runs with the most ranks at the largest size are held out; the error on them is told beside that of the fit. What large work needs is then
+computed for machines of so many threads and GiB, a rank each, with a network of that latency and bandwidth in the place of L and B, which are
+those of one host's memory. These are extrapolations, far beyond the runs; the held-out error is not theirs.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import statistics
+
+from cluster_scaling import medians
+
+SWEEPS = 20000
+GIB = 2.0**30
+
+
+def least_squares(rows, seconds):
+    """The nonnegative x for which the relative errors of rows . x are least: coordinate descent on the normal equations."""
+    columns = len(rows[0])
+    scaled = [[value / one for value in row] for row, one in zip(rows, seconds)]
+    norms = [math.sqrt(sum(row[c] ** 2 for row in scaled)) or 1.0 for c in range(columns)]
+    scaled = [[value / norm for value, norm in zip(row, norms)] for row in scaled]
+    gram = [[sum(row[a] * row[b] for row in scaled) for b in range(columns)] for a in range(columns)]
+    aim = [sum(row[a] for row in scaled) for a in range(columns)]
+    x = [0.0] * columns
+    for _ in range(SWEEPS):
+        change = 0.0
+        for c in range(columns):
+            if gram[c][c] == 0:
+                continue
+            new = max(0.0, x[c] + (aim[c] - sum(g * v for g, v in zip(gram[c], x))) / gram[c][c])
+            change = max(change, abs(new - x[c]))
+            x[c] = new
+        if change < 1e-12:
+            break
+    return [value / norm for value, norm in zip(x, norms)]
+
+
+def powers(rows):
+    """Of each job the power of its work."""
+    found = {}
+    for job in {row["job"] for row in rows}:
+        one = sorted((row["work"], row["seconds"]) for row in rows if row["job"] == job and row["ranks"] == 1 and row["threads"] == 1)
+        (small, fast), (large, slow) = (one[0], one[-1]) if one else ((1, 1), (1, 1))
+        found[job] = max(1.0, math.log(slow / fast) / math.log(large / small)) if large > small else 1.0
+    return found
+
+
+class Model:
+    """The fit."""
+
+    def __init__(self, rows):
+        self.powers = powers(rows)
+        self.jobs = sorted(self.powers)
+        self.x = least_squares([self.terms(row) for row in rows], [row["seconds"] for row in rows])
+        self.memory = {}
+        for job in self.jobs:
+            of = [row for row in rows if row["job"] == job]
+            self.memory[job] = least_squares([[1.0, row["work"]] for row in of], [float(row["peak_memory_bytes"]) for row in of])
+
+    def terms(self, row):
+        work = row["work"] ** self.powers[row["job"]]
+        own = [1.0, work, work / row["threads"], work / row["threads"] / row["ranks"]]
+        terms = [0.0] * (4 * len(self.jobs)) + [float(row["exchanges"]), float(row["exchanged_bytes"])]
+        at = 4 * self.jobs.index(row["job"])
+        terms[at:at + 4] = own
+        return terms
+
+    def seconds(self, row):
+        return sum(a * b for a, b in zip(self.terms(row), self.x))
+
+    def of_job(self, job):
+        at = 4 * self.jobs.index(job)
+        return self.x[at:at + 4]
+
+
+def errors(model, rows):
+    return [{"job": row["job"], "size": row["size"], "threads": row["threads"], "ranks": row["ranks"],
+             "seconds": round(row["seconds"], 4), "model": round(model.seconds(row), 4),
+             "error_percent": round(100 * (model.seconds(row) / row["seconds"] - 1), 1)} for row in rows]
+
+
+def summary(of):
+    sizes = [abs(one["error_percent"]) for one in of]
+    return {"runs": len(of), "median_percent": round(statistics.median(sizes), 1), "largest_percent": max(sizes)}
+
+
+def label_from(model, rows, documents, hours, a):
+    """Machines for reduce on so many documents within so many hours, each with all of them."""
+    row = max((row for row in rows if row["job"] == "reduce"), key=lambda row: (row["ranks"], row["work"]))
+    start, alone, threaded, shared = model.of_job("reduce")
+    work = documents ** model.powers["reduce"]
+    network = row["exchanges"] * a.latency_us * 1e-6 + row["exchanged_bytes"] / (a.bandwidth_gb * 1e9)
+    fixed = start + alone * work + threaded * work / a.machine_threads + network
+    parts = shared * work / a.machine_threads
+    limit = hours * 3600
+    machines = math.ceil(parts / (limit - fixed)) if fixed < limit else None
+    of_one = model.memory["reduce"]
+    return {"documents": documents, "hours": hours, "seconds_of_one_machine": round(fixed + parts), "seconds_not_shared_out": round(fixed),
+            "machines": max(machines, 1) if machines is not None else None, "gib_a_machine": round((of_one[0] + of_one[1] * documents) / GIB, 1)}
+
+
+def search_in(model, job, documents, rate, a, queries):
+    """Machines for so many queries a second over a collection, which is split where it does not fit one machine's memory. Each machine
+    answers queries of its own: c and d are both the cost of its threads."""
+    shared = sum(model.of_job(job)[2:])
+    of_one = model.memory[job]
+    gib = (of_one[0] + of_one[1] * documents * queries) / GIB
+    parts = math.ceil(gib / a.machine_memory)
+    seconds = shared * (documents * queries) ** model.powers[job] / queries  # of a thread, for a query
+    return {"job": job, "documents": documents, "queries_a_second": rate, "gib": round(gib, 1), "parts": parts,
+            "thread_seconds_a_query": float(f"{seconds:.3g}"), "queries_a_second_of_a_machine": float(f"{a.machine_threads / seconds:.3g}"),
+            "machines": max(parts, math.ceil(rate * seconds / a.machine_threads))}
+
+
+def markdown(told):
+    lines = ["| job | power of W | a (s) | b (s) | c (s) | d (s) | memory (MiB) | bytes an item |", "|---" * 8 + "|"]
+    for job, of in told["jobs"].items():
+        lines.append(f"| {job} | {of['power']:.2f} | " + " | ".join(f"{of[name]:.3g}" for name in "abcd") +
+                     f" | {of['memory_mib']:.1f} | {of['bytes_an_item']:.3g} |")
+    bandwidth = f"{told['bandwidth_gb']:.3g}" if told["bandwidth_gb"] else "-"
+    lines += ["", f"Latency {told['latency_us']:.3g} us an exchange, bandwidth {bandwidth} GB/s.", "",
+              f"Fit: {told['fit']}. Held out: {told['held_out']}.", "", "| held out | size | threads | ranks | seconds | model | error (%) |",
+              "|---" * 7 + "|"]
+    lines += ["| " + " | ".join(str(value) for value in one.values()) + " |" for one in told["held_out_runs"]]
+    lines += ["", "```", json.dumps(told["needs"], indent=1), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--machine-threads", type=int, default=16)
+    parser.add_argument("--machine-memory", type=float, default=256, help="GiB")
+    parser.add_argument("--latency-us", type=float, default=50)
+    parser.add_argument("--bandwidth-gb", type=float, default=1)
+    a = parser.parse_args()
+    rows = medians([json.loads(line) for line in (a.rows / "rows.jsonl").read_text().splitlines()])
+    most, largest = max(row["ranks"] for row in rows), max(row["size"] for row in rows)
+    held = [row for row in rows if row["ranks"] == most and row["size"] == largest]
+    model = Model([row for row in rows if row not in held])
+    whole = Model(rows)  # what large work needs, by all runs
+    told = {"jobs": {}}
+    for job in whole.jobs:
+        told["jobs"][job] = {"power": whole.powers[job], **dict(zip("abcd", whole.of_job(job))),
+                             "memory_mib": whole.memory[job][0] / 2**20, "bytes_an_item": whole.memory[job][1]}
+    told["latency_us"] = whole.x[-2] * 1e6
+    told["bandwidth_gb"] = 1e-9 / whole.x[-1] if whole.x[-1] > 0 else None  # None: no run told it
+    told["fit"] = summary(errors(model, [row for row in rows if row not in held]))
+    told["held_out_runs"] = errors(model, held)
+    told["held_out"] = summary(told["held_out_runs"])
+    told["assumptions"] = {"machine_threads": a.machine_threads, "machine_memory_gib": a.machine_memory, "latency_us": a.latency_us,
+                           "bandwidth_gb": a.bandwidth_gb}
+    queries = {row["job"]: row["queries"] for row in rows}
+    told["needs"] = {}
+    if "reduce" in whole.jobs:
+        told["needs"]["label_from"] = label_from(whole, rows, 10_000_000, 24, a)
+    for job in ("text", "dense"):
+        if job in whole.jobs:
+            told["needs"][f"{job}_of_a_billion"] = search_in(whole, job, 1_000_000_000, 1, a, queries[job])
+            told["needs"][f"{job}_at_10000"] = search_in(whole, job, 1_000_000, 10_000, a, queries[job])
+    a.out.mkdir(parents=True, exist_ok=True)
+    (a.out / "model.json").write_text(json.dumps(told, indent=1) + "\n", encoding="ascii")
+    (a.out / "model.md").write_text(markdown(told), encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""The cost model of bench/cluster_model.py finds the costs that rows were made with, and tells a held-out error that is one."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BENCH = pathlib.Path(__file__).parents[2] / "bench"
+LATENCY, BYTE = 2e-4, 4e-9  # seconds
+JOBS = {"text": (0.3, 1e-9, 0, 4e-8), "reduce": (0.2, 2e-5, 1e-5, 3e-4)}
+
+
+def rows(slower=1.0):
+    """`slower`: what four ranks take more than the model says."""
+    for job, (start, alone, threaded, shared) in JOBS.items():
+        for size in (0.5, 1, 2):
+            for threads in (1, 4):
+                for ranks in (1, 2, 4):
+                    work = size * (1e8 if job == "text" else 2e4)
+                    exchanges, moved = (10, 4e6) if job == "text" else (400, 1e5)
+                    if ranks == 1:
+                        exchanges = moved = 0
+                    seconds = (start + alone * work + threaded * work / threads + shared * work / threads / ranks +
+                               LATENCY * exchanges + BYTE * moved)
+                    yield {"job": job, "size": size, "threads": threads, "ranks": ranks, "round": 0, "shared_seconds": None,
+                           "seconds": seconds * (slower if ranks == 4 else 1), "exchanges": exchanges, "exchanged_bytes": moved,
+                           "peak_memory_bytes": 1e7 + (1 if job == "text" else 1000) * work, "queries": 1000, "work": work, "sha256": ""}
+
+
+class ClusterModel(unittest.TestCase):
+    def fit(self, of):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in of))
+            subprocess.run([sys.executable, BENCH / "cluster_model.py", folder, folder / "out"], check=True)
+            self.assertIn("Held out", (folder / "out/model.md").read_text())
+            return json.loads((folder / "out/model.json").read_text())
+
+    def test_finds_the_costs(self):
+        told = self.fit(rows())
+        self.assertLess(told["held_out"]["largest_percent"], 1)
+        for job, costs in JOBS.items():
+            self.assertAlmostEqual(told["jobs"][job]["d"] / costs[3], 1, delta=0.02)
+            self.assertAlmostEqual(told["jobs"][job]["a"], costs[0], delta=0.02)
+        needs = told["needs"]["text_at_10000"]  # 1 million texts: 0.04 s of a thread for a query
+        self.assertAlmostEqual(needs["thread_seconds_a_query"], 0.04, delta=0.001)
+        self.assertAlmostEqual(needs["machines"], 25, delta=1)
+        self.assertAlmostEqual(told["needs"]["text_of_a_billion"]["gib"], 1e7 / 2**30 + 1e12 / 2**30, delta=1)
+        self.assertEqual(told["needs"]["text_of_a_billion"]["parts"], 4)
+
+    def test_tells_an_error_of_what_it_has_not_seen(self):
+        told = self.fit(rows(slower=1.5))
+        self.assertGreater(told["held_out"]["largest_percent"], 10)
+        self.assertTrue(all(one["ranks"] == 4 and one["size"] == 2 for one in told["held_out_runs"]))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
