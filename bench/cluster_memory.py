@@ -19,7 +19,7 @@ import tempfile
 
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader"}
-ROWS, DIMENSIONS, DOCUMENTS, WORDS, QUERIES = 400_000, 64, 200_000, 1_000_000, 20
+ROWS, DIMENSIONS, DOCUMENTS, WORDS, QUERIES = 200_000, 64, 50_000, 400_000, 20
 
 
 def npy(path, rows, draw):

@@ -177,7 +177,7 @@ class SplitCollections(OverRanks):
         line = ["search", "text", "--collection", "docs.tsv", "--queries", "topics.tsv", "--k", 7, *self.SPLIT,
                 "--out", "near.txt", "--run", "near.run"]
         for more, ranks in (([], RANKS), (["--pad", "--metric", "l2"], (3,)), (["--weights", "bm25"], (2,)),
-                            (["--engine", "mt", "--weighting", "ntc.nnc", "--k", 60], (5,)),
+                            (["--engine", "mt", "--weighting", "ntc.nnc"], (5,)),
                             (["--correct", "--min-documents", 2], (3,))):
             self.expect_same_bytes([*line, *more], "near.txt", "near.run", over=ranks)
         self.expect_same_index(["search", "text", "--collection", "docs.tsv"],
@@ -239,6 +239,18 @@ class SplitCollections(OverRanks):
                                     "--metric", metric, "--k", 5, *self.SPLIT, "--out", "near.txt"], "near.txt",
                                    over=(2, 5))
         self.expect_same_index(collection, ["--queries", "asked.txt", "--k", 3, "--out", "near.txt"], "near.txt")
+
+    def test_mpi_knn(self):
+        self.needs_mpi()
+        self.file("base.fvecs", fvecs(1, 50))
+        self.file("asked.fvecs", fvecs(2, 12))
+        line = ["search", "dense", "--collection", "base.fvecs", "--queries", "asked.fvecs", "--out", "near.txt"]
+        self.expect_same_bytes([*line, "--engine", "mpi-knn"], "near.txt", over=(3,))
+        found = (self.folder / "near.txt").read_bytes()
+        self.expect(0, *line)  # by flat; floats hold whole numbers, so nothing is rounded
+        self.assertEqual((self.folder / "near.txt").read_bytes(), found)
+        self.expect_failure(self.over_ranks(2, *line, "--engine", "mpi-knn", *self.SPLIT), 2,
+                            "--engine mpi-knn of a collection in parts, expected flat")
 
     def test_sixteen_ranks(self):
         self.needs_mpi()
