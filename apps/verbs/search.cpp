@@ -43,8 +43,8 @@ struct search_text_arguments : neighbour_paths {
   over_ranks_argument over_ranks;
 };
 
-/// An index for a byte of text: of English, about so much.
-constexpr double index_bytes_a_byte = 3;
+/// Memory of an index that is made, for a byte of text (bench/results/2026-11-24-cluster-memory).
+constexpr double index_bytes_a_byte = 12;
 
 /// The documents that are searched: all of them in one index, or in parts.
 struct searched_documents {

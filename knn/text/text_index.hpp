@@ -109,7 +109,7 @@ class text_index {
   /// other, about as many as those of the other processes, which all call it with the same
   /// arguments. Terms and their numbers, what weighs them, and the dictionary are those of the
   /// whole collection. Throws as `build` does, and `usage_error` for vectors. It reads the
-  /// collection twice.
+  /// collection twice, but for its share of the bytes where a document is a line of a plain file.
   static text_index build_part(context const& ctx, std::string const& collection,
                                text_index_options const& options, process_group const& group);
   static text_index_timings build_part(context const& ctx, std::string const& collection,
