@@ -20,10 +20,12 @@ std::string fault_of_id(std::string_view id, id_form form) {
 }
 
 document_lines::document_lines(context const& ctx, std::string const& path, id_form form,
-                               std::function<void(text_document&&)> const& take, document_ids& ids)
+                               std::function<void(text_document&&)> const& take, document_ids& ids,
+                               std::optional<line_range> const& part)
     : ctx_(ctx),
       name_(display_name(path)),
-      lines_(text_stream::open(ctx, path)),
+      lines_(part ? text_stream::open(ctx, path, *part) : text_stream::open(ctx, path),
+             part ? part->lines_before : 0),
       form_(form),
       take_(take),
       ids_(ids),

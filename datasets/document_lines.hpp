@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -38,9 +39,10 @@ struct document_ids {
 /// Lines of a file that become documents, each with an id of its own.
 class document_lines {
  public:
-  /// `ids`: of the files before, too.
+  /// `ids`: of the files before, too. `part`: the lines that are read, or nothing for all.
   document_lines(context const& ctx, std::string const& path, id_form form,
-                 std::function<void(text_document&&)> const& take, document_ids& ids);
+                 std::function<void(text_document&&)> const& take, document_ids& ids,
+                 std::optional<line_range> const& part = std::nullopt);
 
   bool next() { return lines_.next(); }
   std::string_view line() const { return lines_.line(); }

@@ -49,7 +49,7 @@ void read_tsv(document_lines& lines, bool labels) {
   } while (lines.next());
 }
 
-void read_jsonl(document_lines& lines) {
+void read_jsonl(document_lines& lines, bool of_part) {
   do {
     if (is_blank(lines.line())) continue;
     auto object = parse_ordered_json(lines.line(), lines.name(), "a document", lines.number());
@@ -82,7 +82,7 @@ void read_jsonl(document_lines& lines) {
     lines.claim(document.id, 0);
     lines.give(std::move(document));
   } while (lines.next());
-  if (lines.given() == 0) throw error({lines.name(), 1, 1}, no_documents);
+  if (lines.given() == 0 && !of_part) throw error({lines.name(), 1, 1}, no_documents);
 }
 
 /// The letter of a line that begins a section or, as `I`, a document; 0 for a line of text.
@@ -301,6 +301,8 @@ text_format format_of(std::string_view first_line) {
 
 void check_options(text_format format, text_options const& options) {
   using enum text_format;
+  if (options.lines && format != tsv && format != jsonl)
+    throw usage_error("some lines of a file are asked for, and the format is not tsv or jsonl");
   if (options.labels && format != tsv && format != automatic)
     throw usage_error("labels between tabs are asked for, and the format is not tsv");
   if (options.number_by_position && format != cranfield && format != svmlight &&
@@ -310,6 +312,23 @@ void check_options(text_format format, text_options const& options) {
 }
 
 }  // namespace
+
+std::optional<documents_part> documents_of_process(context const& ctx, std::string const& path,
+                                                   text_format format, process_group const& group) {
+  std::error_code ignored;
+  if (path == "-" || !std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  if (format == text_format::automatic) {
+    line_stream lines(text_stream::open(ctx, path));
+    do {
+      if (!lines.next()) return std::nullopt;
+    } while (lines.line().empty());
+    format = format_of(lines.line());
+  }
+  if (format != text_format::tsv && format != text_format::jsonl) return std::nullopt;
+  auto const lines = lines_of_process(path, group);
+  if (!lines) return std::nullopt;
+  return documents_part{format, *lines};
+}
 
 void read_documents(context const& ctx, std::string const& path, text_format format,
                     std::function<void(text_document&&)> const& take, text_options const& options) {
@@ -325,13 +344,15 @@ void read_documents(context const& ctx, std::string const& path, text_format for
     return read_trec_folder(ctx, path, options, take);
 
   document_ids ids;
-  document_lines lines(ctx, path, options.ids, take, ids);
+  document_lines lines(ctx, path, options.ids, take, ids, options.lines);
   do {
-    if (!lines.next()) throw error({lines.name(), 1, 1}, no_documents);
+    if (lines.next()) continue;
+    if (options.lines) return;
+    throw error({lines.name(), 1, 1}, no_documents);
   } while (lines.line().empty());
   if (format == text_format::automatic) format = format_of(lines.line());
   if (format == text_format::tsv) return read_tsv(lines, options.labels);
-  if (format == text_format::jsonl) return read_jsonl(lines);
+  if (format == text_format::jsonl) return read_jsonl(lines, options.lines.has_value());
   if (format == text_format::trec) {
     if (read_trec(lines) == 0) throw error({lines.name(), 1, 1}, no_documents);
     return;

@@ -2,8 +2,10 @@
 
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
+#include "datasets/text_source.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +57,9 @@ struct text_options {
   bool number_by_position = false;  ///< cranfield, svmlight: ids are 1, 2, ... instead of what
                                     ///< stands after .I or in comments
   id_form ids = id_form::any;
+  /// Of a format whose documents are a line each, tsv and jsonl: the lines that are read, of which
+  /// some may be without documents. Nothing: all.
+  std::optional<line_range> lines{};
   std::function<void(std::string const&)> warn{};  ///< gets what a folder has and no
                                                    ///< document is; may be empty
 };
@@ -96,5 +101,15 @@ struct text_options {
 void read_documents(context const& ctx, std::string const& path, text_format format,
                     std::function<void(text_document&&)> const& take,
                     text_options const& options = {});
+
+/// Where the documents of a file are a line each, its format and the lines that a process reads of
+/// it (`lines_of_process`); nothing on all processes where they are not, or the file is not plain.
+/// An id that two processes have is theirs to find.
+struct documents_part {
+  text_format format = text_format::automatic;
+  line_range lines;
+};
+std::optional<documents_part> documents_of_process(context const& ctx, std::string const& path,
+                                                   text_format format, process_group const& group);
 
 }  // namespace rulerank::datasets

@@ -1,6 +1,7 @@
 #pragma once
 // Lines of blank-separated fields: what the readers of scores, runs and qrels share.
 
+#include "core/share.hpp"
 #include "datasets/svmlight/lines.hpp"
 
 #include <algorithm>
@@ -37,6 +38,29 @@ void for_each_line(std::string_view text, Work&& work) {
     std::size_t const end = std::min(text.find('\n'), text.size());
     work(text.substr(0, end), ++number);
     text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+/// Where a line begins from the byte `at` on, or the text's end.
+inline std::size_t line_from(std::string_view text, std::size_t at) {
+  if (at == 0) return 0;
+  std::size_t const end = text.find('\n', at - 1);
+  return end == text.npos ? text.size() : end + 1;
+}
+
+/// Calls work(line) for the lines that begin in one of so many equal parts of a text, which touches
+/// no other part but for the end of a line.
+template <class Work>
+void for_each_line_of_part(std::string_view text, std::size_t part, std::size_t parts,
+                           Work&& work) {
+  remove_byte_order_mark(text);
+  share const bytes = share_of(text.size(), parts, part);
+  std::size_t const begin = line_from(text, bytes.begin);
+  std::size_t const end = line_from(text, bytes.end);
+  for (std::size_t at = begin; at < end;) {
+    std::size_t const line_end = std::min(text.find('\n', at), text.size());
+    work(text.substr(at, line_end - at));
+    at = line_end + 1;
   }
 }
 

@@ -1,12 +1,15 @@
 #include "datasets/text_source.hpp"
 
+#include "core/bytes.hpp"
 #include "core/error.hpp"
+#include "core/share.hpp"
 #include "datasets/decompress.hpp"
 #include "datasets/svmlight/lines.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <optional>
 #include <utility>
@@ -135,9 +138,12 @@ struct text_stream::state {
   bool started = false;
   bool ended = false;
   std::string damage;  // thrown once the text before it was handed out
+  std::uint64_t left = std::numeric_limits<std::uint64_t>::max();  // bytes to be read at most
 
   /// Appends to `raw` what one read brings; false at the end.
   bool read_some() {
+    std::size_t const most = std::min<std::uint64_t>(read_size, left);
+    if (most == 0) return false;
     for (;;) {
       ctx.check_stop();
       pollfd waiting{descriptor, POLLIN, 0};
@@ -145,11 +151,14 @@ struct text_stream::state {
       if (ready < 0 && errno != EINTR) cannot_read(name);
       if (ready <= 0) continue;
       std::size_t const before = raw.size();
-      raw.resize(before + read_size);
-      ssize_t const got = ::read(descriptor, raw.data() + before, read_size);
+      raw.resize(before + most);
+      ssize_t const got = ::read(descriptor, raw.data() + before, most);
       int const status = errno;
       raw.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-      if (got > 0) return true;
+      if (got > 0) {
+        left -= static_cast<std::uint64_t>(got);
+        return true;
+      }
       if (got == 0) return false;
       errno = status;
       if (errno != EINTR && errno != EAGAIN) cannot_read(name);
@@ -185,6 +194,14 @@ text_stream text_stream::open(context const& ctx, std::string const& path) {
   begun->descriptor = begun->file.emplace(path).descriptor.get();
   begun->name = display_name(path);
   return text_stream(std::move(begun));
+}
+text_stream text_stream::open(context const& ctx, std::string const& path, line_range const& part) {
+  text_stream stream = open(ctx, path);
+  state& s = *stream.state_;
+  if (::lseek(s.descriptor, static_cast<off_t>(part.begin), SEEK_SET) < 0) cannot_read(s.name);
+  s.left = part.end - part.begin;
+  s.started = true;  // no archive begins in the middle
+  return stream;
 }
 text_stream::~text_stream() = default;
 text_stream::text_stream(text_stream&&) noexcept = default;
@@ -280,6 +297,72 @@ std::shared_ptr<text_source const> open_text(context const& ctx, std::string con
   return make_text(std::move(text));
 }
 
+namespace {
+
+/// Calls use(bytes) for the bytes of a file from `begin` on, until it returns false or they end.
+template <class Use>
+void read_from(opened_file const& file, std::string const& name, std::uint64_t begin,
+               std::uint64_t end, Use const& use) {
+  std::string bytes(read_size, '\0');
+  while (begin < end) {
+    ssize_t const got =
+        ::pread(file.descriptor.get(), bytes.data(),
+                std::min<std::uint64_t>(read_size, end - begin), static_cast<off_t>(begin));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) cannot_read(name);
+    if (got == 0) return;
+    begin += static_cast<std::uint64_t>(got);
+    if (!use(std::string_view(bytes.data(), static_cast<std::size_t>(got)))) return;
+  }
+}
+
+}  // namespace
+
+std::optional<line_range> lines_of_process(std::string const& path, process_group const& group) {
+  if (path == "-") return std::nullopt;
+  opened_file const file(path);
+  std::string const name = display_name(path);
+  if (!S_ISREG(file.about.st_mode) || file.about.st_size == 0) return std::nullopt;
+  auto const size = static_cast<std::uint64_t>(file.about.st_size);
+  std::string magic;
+  read_from(file, name, 0, std::min<std::uint64_t>(size, magic_size), [&](std::string_view bytes) {
+    magic += bytes;
+    return true;
+  });
+  if (make_decompressor(magic)) return std::nullopt;
+  // Where a line begins from a byte on.
+  auto const line_from = [&](std::uint64_t at) {
+    if (at == 0) return at;
+    std::uint64_t line = size;
+    std::uint64_t passed = at - 1;
+    read_from(file, name, at - 1, size, [&](std::string_view bytes) {
+      std::size_t const feed = bytes.find('\n');
+      if (feed != bytes.npos) line = passed + feed + 1;
+      passed += bytes.size();
+      return feed == bytes.npos;
+    });
+    return line;
+  };
+  share const bytes = share_of(size, static_cast<std::size_t>(group.size()),
+                               static_cast<std::size_t>(group.rank()));
+  line_range mine{line_from(bytes.begin), line_from(bytes.end), 0};
+  std::uint64_t lines = 0;
+  read_from(file, name, mine.begin, mine.end, [&](std::string_view some) {
+    lines += static_cast<std::uint64_t>(std::count(some.begin(), some.end(), '\n'));
+    return true;
+  });
+  std::string told;
+  put(told, lines);
+  auto const of_processes = group.gather(told);
+  for (int r = 0; r < group.rank(); ++r) {
+    std::string_view one = of_processes[static_cast<std::size_t>(r)];
+    std::uint64_t before = 0;
+    take(one, before);
+    mine.lines_before += before;
+  }
+  return mine;
+}
+
 std::string quoted(std::string_view found) {
   constexpr std::size_t longest = 32;
   std::string text(1, '"');
@@ -295,7 +378,8 @@ std::string quoted(std::string_view found) {
   return text;
 }
 
-line_stream::line_stream(text_stream stream) : stream_(std::move(stream)) {}
+line_stream::line_stream(text_stream stream, std::uint64_t lines_before)
+    : stream_(std::move(stream)), number_(lines_before) {}
 
 bool line_stream::next() {
   begun_.clear();

@@ -1,12 +1,14 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/process_group.hpp"
 #include "datasets/dataset.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,6 +49,19 @@ std::string display_name(std::string const& path);
 /// Input for a message: in quotes, bytes beyond printable ASCII as \xNN, cut when long.
 std::string quoted(std::string_view found);
 
+/// Some lines of a plain file: bytes [begin, end), where a line begins at both.
+struct line_range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t lines_before = 0;  ///< in the file
+};
+
+/// The lines that begin in a process's share of a file's bytes; together, the processes have each
+/// line once, in order. All call it together, and each counts the lines of its own share. Nothing
+/// on all of them where the file is empty, compressed, or no regular file. Throws `error` for one
+/// that cannot be read.
+std::optional<line_range> lines_of_process(std::string const& path, process_group const& group);
+
 /// Text that comes in parts from a descriptor, decompressed like `open_text`.
 class text_stream {
  public:
@@ -55,6 +70,8 @@ class text_stream {
   /// The text of a file, or of standard input for "-"; the file stays open as long as the stream.
   /// Throws `error` for one that cannot be read.
   static text_stream open(context const& ctx, std::string const& path);
+  /// A part of a file, which is plain.
+  static text_stream open(context const& ctx, std::string const& path, line_range const& part);
   ~text_stream();
   text_stream(text_stream&&) noexcept;
 
@@ -73,7 +90,8 @@ class text_stream {
 /// front is passed over.
 class line_stream {
  public:
-  explicit line_stream(text_stream stream);
+  /// `lines_before`: of a part of a text, those in front of it.
+  explicit line_stream(text_stream stream, std::uint64_t lines_before = 0);
 
   /// Goes to the next line, the first at the first call; false when there is none. Throws as
   /// `text_stream::next`.

@@ -2,11 +2,13 @@
 // Dense vectors: matrices of numbers, a row a vector, and the files that hold them.
 
 #include "core/context.hpp"
+#include "core/share.hpp"
 #include "datasets/dataset.hpp"
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -111,6 +113,8 @@ class vectors {
   std::size_t row_bytes() const noexcept { return dimensions_ * bytes_of(type_); }
   /// For messages.
   std::string const& name() const noexcept { return name_; }
+  /// Of some rows: the number of the first among those that they are a part of, for messages.
+  std::size_t first_row() const noexcept { return first_row_; }
 
   /// All values; `usage_error` where they are of another type.
   template <class T>
@@ -162,6 +166,7 @@ class vectors {
   std::byte const* data_ = nullptr;
   std::size_t rows_ = 0;
   std::size_t dimensions_ = 0;
+  std::size_t first_row_ = 0;
   std::shared_ptr<void const> owner_;
   std::shared_ptr<text_source const> text_;  // of the file that was mapped
   std::string name_ = "vectors";
@@ -224,6 +229,19 @@ struct vectors_options {
 /// automatic and the name does not say one.
 vectors read_vectors(context const& ctx, std::string const& path,
                      vectors_options const& options = {});
+
+/// Rows of a file that has more.
+struct vectors_part {
+  vectors rows;
+  std::size_t first = 0;    ///< the number of the first one in the file
+  std::size_t of_file = 0;  ///< how many the file has
+};
+/// Reads a part of the vectors of a file: of a plain one no more than that, beside what the format
+/// says of all rows. `part_of`: rows [begin, end) of as many as there are. What is right of the
+/// other rows is not known. Throws as `read_vectors` does.
+vectors_part read_vectors_part(context const& ctx, std::string const& path,
+                               std::function<share(std::size_t rows)> const& part_of,
+                               vectors_options const& options = {});
 
 /// Reads one integer a vector, such as its class: one dimension of idx or npy (int8 to int64, uint8
 /// to uint32), or rows of one value of any format of integers. Throws as `read_vectors`, and

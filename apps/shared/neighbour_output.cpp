@@ -31,6 +31,14 @@ std::string const& one_cell(std::string const& text, char const* option, std::st
   return text;
 }
 
+datasets::vectors searchable(context const& ctx, datasets::vectors const& some) {
+  using enum datasets::element;
+  if (some.type() == float64)
+    return datasets::converted(ctx, some, float32, datasets::rounding::nearest);
+  if (some.type() == int32) return datasets::converted(ctx, some, float32);
+  return some;
+}
+
 }  // namespace
 
 void neighbour_paths::add_outputs_to(CLI::App& verb, std::string const& lines) {
@@ -41,12 +49,16 @@ void neighbour_paths::add_outputs_to(CLI::App& verb, std::string const& lines) {
 
 datasets::vectors read_searched_vectors(context const& ctx, std::string const& path,
                                         datasets::vectors_format format) {
-  datasets::vectors some = datasets::read_vectors(ctx, path, {.format = format});
-  using enum datasets::element;
-  if (some.type() == float64)
-    return datasets::converted(ctx, some, float32, datasets::rounding::nearest);
-  if (some.type() == int32) return datasets::converted(ctx, some, float32);
-  return some;
+  return searchable(ctx, datasets::read_vectors(ctx, path, {.format = format}));
+}
+
+datasets::vectors_part read_searched_part(context const& ctx, std::string const& path,
+                                          std::size_t part, std::size_t parts,
+                                          datasets::vectors_format format) {
+  auto read = datasets::read_vectors_part(
+      ctx, path, [&](std::size_t rows) { return share_of(rows, parts, part); }, {.format = format});
+  read.rows = searchable(ctx, read.rows);
+  return read;
 }
 
 neighbour_files::neighbour_files(std::string const& out, std::string const& run, std::string tag)
@@ -110,8 +122,13 @@ class_votes::class_votes(std::string const& votes, std::string const& out)
 }
 
 void class_votes::learn(knn::text_index const& index) {
-  for (std::size_t d = 0; d < index.ids().size(); ++d)
-    of_document_.push_back(number(std::string(index.label(d))));
+  std::vector<std::string> labels;
+  for (std::size_t d = 0; d < index.ids().size(); ++d) labels.emplace_back(index.label(d));
+  learn(labels);
+}
+
+void class_votes::learn(std::vector<std::string> const& labels) {
+  for (std::string const& label : labels) of_document_.push_back(number(label));
   if (names_.empty())
     throw usage_error(
         "--votes: found no document with a label, expected --labels, or labels in JSON or by "

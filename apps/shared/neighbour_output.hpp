@@ -35,6 +35,11 @@ datasets::vectors read_searched_vectors(
     context const& ctx, std::string const& path,
     datasets::vectors_format format = datasets::vectors_format::automatic);
 
+/// A rank's part of them, of `parts`: equal ones that follow each other.
+datasets::vectors_part read_searched_part(
+    context const& ctx, std::string const& path, std::size_t part, std::size_t parts,
+    datasets::vectors_format format = datasets::vectors_format::automatic);
+
 /// Neighbours, query by query, as TSV and as a TREC run.
 class neighbour_files {
  public:
@@ -71,6 +76,8 @@ class class_votes {
 
   /// The documents' classes. Throws `usage_error` where none has one.
   void learn(knn::text_index const& index);
+  /// Of documents that lie elsewhere: their labels.
+  void learn(std::vector<std::string> const& labels);
   void add(std::vector<datasets::text_document> const& queries, knn::neighbours const& found);
   /// The items' classes by their numbers.
   void learn(std::vector<std::int32_t> const& labels);

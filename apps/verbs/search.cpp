@@ -3,9 +3,13 @@
 #include "apps/shared/corrections.hpp"
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/neighbour_output.hpp"
+#include "apps/shared/over_ranks.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "cluster/collection_split.hpp"
+#include "cluster/index_parts.hpp"
 #include "cluster/split.hpp"
+#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
@@ -15,6 +19,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -35,9 +40,129 @@ struct search_text_arguments : neighbour_paths {
   std::size_t group = 1;
   std::string balance = "inter";
   text_arguments text;
+  over_ranks_argument over_ranks;
 };
 
-knn::text_index prepare(session& owner, search_text_arguments const& arguments) {
+/// Memory of an index that is made, for a byte of text (bench/results/2026-11-24-cluster-memory).
+constexpr double index_bytes_a_byte = 12;
+
+/// The documents that are searched: all of them in one index, or in parts.
+struct searched_documents {
+  std::vector<knn::text_index> parts;  ///< of this rank
+  std::size_t documents = 0;           ///< of all ranks
+  std::size_t postings = 0;            ///< likewise
+  bool is_split = false;               ///< other ranks have the other parts
+
+  bool is_whole() const { return !is_split && parts.size() == 1; }
+  bool is_of_parts() const { return !is_whole(); }
+
+  /// Where the document is here: what `use` makes of its part and its number there.
+  template <class Use>
+  std::optional<std::string> with(std::uint32_t document, Use const& use) const {
+    for (knn::text_index const& part : parts) {
+      std::uint64_t const first = part.first_document();
+      if (document >= first && document - first < part.ids().size())
+        return std::string(use(part, static_cast<std::size_t>(document - first)));
+    }
+    return std::nullopt;
+  }
+  std::optional<std::string> id_of(std::uint32_t document) const {
+    return with(document, [](knn::text_index const& of, std::size_t d) { return of.ids()[d]; });
+  }
+};
+
+/// The labels of all documents, by their numbers. All ranks call it together.
+std::vector<std::string> labels_of(cluster::communicator const& ranks,
+                                   searched_documents const& searched) {
+  std::string mine;
+  for (knn::text_index const& part : searched.parts)
+    for (std::size_t d = 0; d < part.ids().size(); ++d) {
+      put(mine, part.first_document() + d);
+      put(mine, std::string(part.label(d)));
+    }
+  std::vector<std::string> told{mine};
+  if (searched.is_split) told = ranks.gather(mine);
+  std::vector<std::string> labels(searched.documents);
+  for (std::string_view bytes : told)
+    while (!bytes.empty()) {
+      std::uint64_t document = 0;
+      take(bytes, document);
+      take(bytes, labels[document]);
+    }
+  return labels;
+}
+
+/// The parts of an index that were made over ranks: this rank's, or all.
+searched_documents open_parts(session& owner, std::string const& path, bool is_split) {
+  auto const timer = owner.stage("open");
+  cluster::communicator const& ranks = owner.ranks();
+  auto const all = cluster::read_index_parts(path, "text");
+  searched_documents opened;
+  opened.documents = all.items;
+  opened.is_split = is_split;
+  for (cluster::index_part const& part : is_split
+                                             ? cluster::parts_of(all, ranks.rank(), ranks.size())
+                                             : cluster::parts_of(all, 0, 1)) {
+    cluster::expect_part(part);
+    opened.parts.push_back(knn::text_index::open_part(owner.ctx(), part.path));
+    cluster::expect_items(part, opened.parts.back().ids().size());
+    opened.postings += opened.parts.back().index().postings();
+  }
+  if (is_split) opened.postings = cluster::sum(ranks, opened.postings);
+  return opened;
+}
+
+knn::text_index build(session& owner, search_text_arguments const& arguments);
+
+/// This rank's part of the collection, which is kept where that is asked for.
+searched_documents build_part(session& owner, search_text_arguments const& arguments,
+                              std::string const& part_path) {
+  cluster::communicator const& ranks = owner.ranks();
+  searched_documents built;
+  built.is_split = true;
+  knn::text_index_options options = arguments.text.options(owner);
+  options.dictionary = arguments.correct;
+  if (arguments.index.empty()) {
+    auto const timer = owner.stage("index");
+    built.parts.push_back(
+        knn::text_index::build_part(owner.ctx(), arguments.collection, options, ranks));
+    built.documents = built.parts[0].statistics().documents;
+    built.postings = cluster::sum(ranks, built.parts[0].index().postings());
+    return built;
+  }
+  {
+    auto const timer = owner.stage("index");
+    output_file file(part_path);
+    knn::text_index::build_part(owner.ctx(), arguments.collection, options, ranks, file);
+    owner.meet();
+    file.commit();
+  }
+  std::size_t const items = knn::text_index::open_part(owner.ctx(), part_path).ids().size();
+  cluster::write_index_parts(ranks, arguments.index, "text", items);
+  return open_parts(owner, arguments.index, true);
+}
+
+searched_documents prepare(session& owner, search_text_arguments const& arguments,
+                           std::string const& part_path) {
+  searched_paths paths{arguments.collection, arguments.index, index_bytes_a_byte, {}};
+  if (arguments.text.format == "svmlight") paths.whole_for = "--collection-format svmlight";
+  bool const is_split = splits_collection(owner, arguments.over_ranks, paths);
+  bool const are_parts = opens_parts(paths);
+  if ((is_split || are_parts) && arguments.engine != "auto" && arguments.engine != "tiles" &&
+      arguments.engine != "mt")
+    throw usage_error(fmt::format("--engine {} of a collection in parts, expected tiles or mt",
+                                  arguments.engine));
+  if (are_parts) return open_parts(owner, arguments.index, is_split);
+  if (is_split) return build_part(owner, arguments, part_path);
+  searched_documents whole;
+  whole.parts.push_back(build(owner, arguments));
+  whole.documents = whole.parts[0].ids().size();
+  whole.postings = whole.parts[0].index().postings();
+  return whole;
+}
+
+/// The index of all documents, or the one that was kept.
+knn::text_index build(session& owner, search_text_arguments const& arguments) {
   if (arguments.collection.empty()) {
     auto const timer = owner.stage("open");
     return knn::text_index::open(owner.ctx(), arguments.index);
@@ -143,7 +268,7 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
 }
 
 /// Names inputs and outputs before any is read or written.
-void name_files(session& owner, search_text_arguments const& arguments) {
+void name_files(session& owner, search_text_arguments const& arguments, std::string const& part) {
   std::vector<session::named_input> inputs{{"--collection", arguments.collection},
                                            {"--queries", arguments.queries}};
   if (auto const list = arguments.text.stop_list()) inputs.push_back(*list);
@@ -152,7 +277,10 @@ void name_files(session& owner, search_text_arguments const& arguments) {
   if (!arguments.queries.empty())
     outputs = {
         {"--out", arguments.out}, {"--run", arguments.run}, {"--classes", arguments.classes}};
-  if (!arguments.collection.empty()) outputs.push_back({"--index", arguments.index});
+  if (!arguments.collection.empty()) {
+    outputs.push_back({"--index", arguments.index});
+    outputs.push_back({"--index", part});
+  }
   owner.outputs(outputs);
   for (session::named_input const& input : inputs) owner.input(input.path);
   expect_outside(owner, inputs, outputs);
@@ -179,37 +307,90 @@ struct search_output {
   }
 };
 
+using searchers = std::vector<knn::sparse_searcher>;  // of the parts, in their order
+
+/// The neighbours of queries in parts, and what the documents are called that were found.
+struct found_documents {
+  knn::neighbours neighbours;
+  std::unordered_map<std::uint32_t, std::string> ids;
+};
+
+found_documents search_parts(session& owner, searched_documents const& searched,
+                             searchers const& with, knn::sparse_rows const& rows,
+                             std::size_t queries, std::size_t k) {
+  cluster::communicator const& ranks = owner.ranks();
+  auto const of_parts = [&](knn::sparse_rows const& some) {
+    std::vector<knn::part_neighbours> found;
+    for (std::size_t p = 0; p < with.size(); ++p) {
+      found.push_back(with[p].search_part(owner.ctx(), some));
+      cluster::renumber(found.back(),
+                        static_cast<std::uint32_t>(searched.parts[p].first_document()));
+    }
+    return found;
+  };
+  found_documents found;
+  if (searched.is_split) {
+    // A rank without parts has no terms either.
+    found.neighbours = cluster::merge(
+        ranks, with.empty() ? std::vector<knn::part_neighbours>() : of_parts(rows), queries, k);
+    auto const names = cluster::names_of(ranks, found.neighbours.id, [&](std::uint32_t document) {
+      return searched.id_of(document);
+    });
+    for (std::size_t i = 0; i < names.size(); ++i) found.ids[found.neighbours.id[i]] = names[i];
+    return found;
+  }
+  found.neighbours = cluster::search(ranks, queries, [&](cluster::part some) {
+    return cluster::merge(of_parts(cluster::rows_of(rows, some)), some.size(), k);
+  });
+  for (std::uint32_t const document : found.neighbours.id)
+    if (document != knn::no_neighbour) found.ids[document] = *searched.id_of(document);
+  return found;
+}
+
 /// Reads the queries, searches batch after batch and writes; the number of queries.
 std::size_t search_queries(session& owner, search_text_arguments const& arguments,
-                           knn::text_index const& index, knn::sparse_searcher const& searcher,
+                           searched_documents const& searched, searchers const& with,
                            datasets::text_format asked, datasets::text_options const& reading,
                            search_output& out, correction_report& corrections) {
-  datasets::text_format const format = format_of_queries(index, asked);
+  // A rank without parts reads the queries too, to know how many there are.
+  knn::text_index const* const index = searched.parts.empty() ? nullptr : &searched.parts.front();
+  datasets::text_format const format = index == nullptr ? asked : format_of_queries(*index, asked);
+  std::size_t const k = std::min(arguments.k, searched.documents);
   std::vector<datasets::text_document> queries;
-  std::size_t searched = 0;
-  auto const corrector = corrector_of(owner, arguments, index);
+  std::size_t done = 0;
+  auto const corrector = index == nullptr ? std::optional<knn::spelling_corrector>()
+                                          : corrector_of(owner, arguments, *index);
   auto const search = [&] {
     if (corrector) {
       auto const timer = owner.stage("correct");
       corrections.correct(owner, *corrector, queries);
     }
-    knn::sparse_matrix const rows = index.queries(owner.ctx(), queries);
+    knn::sparse_matrix rows;
+    if (index != nullptr) rows = index->queries(owner.ctx(), queries);
     expect_weights(rows, queries, arguments.queries);
-    knn::neighbours const found = [&] {
+    found_documents of_parts;
+    knn::neighbours& found = of_parts.neighbours;
+    {
       auto const timer = owner.stage("nearest");
-      return cluster::search(owner.ranks(), rows.size(), [&](cluster::part some) {
-        return searcher.search(owner.ctx(), cluster::rows_of(rows, some));
-      });
-    }();
+      if (searched.is_of_parts())
+        of_parts = search_parts(owner, searched, with, rows, queries.size(), k);
+      else
+        found = cluster::search(owner.ranks(), rows.size(), [&](cluster::part some) {
+          return with[0].search(owner.ctx(), cluster::rows_of(rows, some));
+        });
+    }
     for (std::size_t q = 0; q < queries.size(); ++q)
-      out.neighbours.write(queries[q].id, q, found, index.ids());
+      if (searched.is_of_parts())
+        out.neighbours.write(queries[q].id, q, found,
+                             [&](std::uint32_t document) { return of_parts.ids.at(document); });
+      else
+        out.neighbours.write(queries[q].id, q, found, index->ids());
     if (out.votes) out.votes->add(queries, found);
-    searched += queries.size();
-    owner.ctx().report("search", searched, 0);
+    done += queries.size();
+    owner.ctx().report("search", done, 0);
     queries.clear();
   };
   // As many queries as have neighbours for some 400 MB.
-  std::size_t const k = std::min(arguments.k, index.ids().size());
   std::size_t const together = std::clamp<std::size_t>((std::size_t{1} << 25) / k, 1, 4096);
   auto const timer = owner.stage("search");
   datasets::read_documents(
@@ -220,7 +401,7 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
       },
       reading);
   search();
-  return searched;
+  return done;
 }
 
 knn::sparse_search_options search_options_of(search_text_arguments const& arguments) {
@@ -236,46 +417,52 @@ knn::sparse_search_options search_options_of(search_text_arguments const& argume
 
 void search_text(session& owner, search_text_arguments const& arguments, CLI::App const& verb) {
   check_usage(arguments, verb);
-  if (!arguments.collection.empty() && !arguments.index.empty())
-    owner.expect_one_process("--collection beside --index");
-  name_files(owner, arguments);
+  std::string const part_path = part_written(owner, arguments.collection, arguments.index);
+  name_files(owner, arguments, part_path);
   auto const reading = arguments.text.options(owner);
   knn::sparse_search_options options = search_options_of(arguments);
   std::optional<search_output> out;
   if (!arguments.queries.empty()) out.emplace(owner, arguments);
-  knn::text_index const index = prepare(owner, arguments);
-  options.metric = text_arguments::metric_from(arguments.metric, index.options().metric);
-  warn_without_terms(owner, index);
-  nlohmann::ordered_json summary{{"documents", index.ids().size()},
-                                 {"terms", index.terms().size()},
-                                 {"postings", index.index().postings()}};
+  searched_documents const searched = prepare(owner, arguments, part_path);
+  nlohmann::ordered_json summary{{"documents", searched.documents}};
+  // A rank that has no part has no say: the first one has the first.
+  if (!searched.parts.empty()) {
+    knn::text_index const& first = searched.parts.front();
+    options.metric = text_arguments::metric_from(arguments.metric, first.options().metric);
+    warn_without_terms(owner, first);
+    summary["terms"] = first.terms().size();
+  }
+  summary["postings"] = searched.postings;
   if (out) {
-    std::optional<knn::sparse_searcher> searcher;
+    searchers with;
     {
       auto const timer = owner.stage("prepare");
       owner.choose_device(places_of(knn::sparse_engines(), options.engine),
-                          search_seconds(static_cast<double>(index.ids().size()),
+                          search_seconds(static_cast<double>(searched.documents),
                                          bytes_ahead(arguments.queries) / bytes_a_term));
-      searcher.emplace(owner.ctx(), index.index(), options);
+      for (knn::text_index const& part : searched.parts)
+        with.emplace_back(owner.ctx(), part.index(), options);
     }
-    auto const& engine = *find_engine(knn::sparse_engines(), searcher->engine());
-    owner.expect_device_for(engine.name, engine.where);
-    if (out->votes) out->votes->learn(index);
+    for (knn::sparse_searcher const& one : with) {
+      auto const& engine = *find_engine(knn::sparse_engines(), one.engine());
+      owner.expect_device_for(engine.name, engine.where);
+    }
+    if (out->votes) out->votes->learn(labels_of(owner.ranks(), searched));
     correction_report corrections;
-    summary["queries"] = search_queries(owner, arguments, index, *searcher, reading.format,
+    summary["queries"] = search_queries(owner, arguments, searched, with, reading.format,
                                         reading.reading, *out, corrections);
     out->commit(owner);
     if (arguments.correct) {
       corrections.finish(owner);
       summary["corrections"] = corrections.list();
     }
-    summary["k"] = std::min(arguments.k, index.ids().size());
+    summary["k"] = std::min(arguments.k, searched.documents);
     summary["metric"] = knn::name_of(options.metric);
-    summary["engine"] = knn::name_of(searcher->engine());
+    if (!with.empty()) summary["engine"] = knn::name_of(with.front().engine());
     if (arguments.out != "-")
       owner.say(fmt::format("searched {} in {}, neighbours in {}",
                             counted(summary["queries"].get<std::size_t>(), "query", "queries"),
-                            counted(index.ids().size(), "document"), arguments.out));
+                            counted(searched.documents, "document"), arguments.out));
     if (out->votes) note_quality(owner, *out->votes, summary);
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
@@ -315,6 +502,7 @@ void add_text(CLI::App& search, session& owner) {
                    "else cosine")
       ->capture_default_str();
   engine_option(*verb, "--engine", arguments->engine, knn::sparse_engines());
+  arguments->over_ranks.add_to(*verb);
   renamed_option(*verb, "--group",
                  number_option(*verb, "--launch-queries", arguments->group,
                                "fish: queries of a launch", {1, std::size_t{1} << 31}));

@@ -1,7 +1,10 @@
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/neighbour_output.hpp"
+#include "apps/shared/over_ranks.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "cluster/collection_split.hpp"
+#include "cluster/index_parts.hpp"
 #include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/memory_gate.hpp"
@@ -54,6 +57,7 @@ struct search_dense_arguments : neighbour_paths {
   std::optional<double> radius;
   std::size_t k = 30;
   bool verify = false;
+  over_ranks_argument over_ranks;
 };
 
 /// Whether a name ends with one of these, in letters of either case.
@@ -153,7 +157,7 @@ void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) 
 }
 
 /// Names inputs and outputs before any is read or written.
-void name_files(session& owner, search_dense_arguments const& arguments) {
+void name_files(session& owner, search_dense_arguments const& arguments, std::string const& part) {
   std::vector<session::named_input> const inputs{{"--collection", arguments.collection},
                                                  {"--queries", arguments.queries},
                                                  {"--filter", arguments.filter},
@@ -168,7 +172,10 @@ void name_files(session& owner, search_dense_arguments const& arguments) {
                {"--values", arguments.values},
                {"--run", arguments.run},
                {"--classes", arguments.classes}};
-  if (!arguments.collection.empty()) outputs.push_back({"--index", arguments.index});
+  if (!arguments.collection.empty()) {
+    outputs.push_back({"--index", arguments.index});
+    outputs.push_back({"--index", part});
+  }
   owner.outputs(outputs);
   for (session::named_input const& input : inputs) owner.input(input.path);
   expect_outside(owner, inputs, outputs);
@@ -212,21 +219,59 @@ struct id_list {
   }
 };
 
+/// An index of rows that follow each other.
+struct dense_part {
+  std::size_t first = 0;
+  knn::dense_index index;
+};
+
+/// The rows that are searched: all of them in one index, or in parts.
+struct searched_rows {
+  std::vector<dense_part> parts;  ///< of this rank
+  std::size_t rows = 0;           ///< of all ranks
+  bool is_split = false;          ///< other ranks have the other parts
+  bool has_ids = false;           ///< rows have labels of their own in the index
+
+  bool is_whole() const { return !is_split && parts.size() == 1; }
+  std::size_t size() const { return rows; }
+  /// Where the row is here: its label.
+  std::optional<std::int64_t> id_of(std::uint32_t row) const {
+    for (dense_part const& part : parts)
+      if (row >= part.first && row - part.first < part.index.size())
+        return part.index.has_ids() ? part.index.id_of(static_cast<std::uint32_t>(row - part.first))
+                                    : std::int64_t{row};
+    return std::nullopt;
+  }
+};
+
 /// What rows are called: by --ids, else by the index's own ids, else by their numbers.
 class row_names {
  public:
-  row_names(id_list given, knn::dense_index const& index)
-      : given_(std::move(given)), index_(&index) {}
+  row_names(id_list given, searched_rows const& rows) : given_(std::move(given)), rows_(&rows) {}
 
-  std::size_t size() const { return index_->size(); }
-  bool are_numbers() const { return given_.empty() && !index_->has_ids(); }
+  std::size_t size() const { return rows_->size(); }
+  bool are_numbers() const { return given_.empty() && !rows_->has_ids; }
   std::string of(std::uint32_t row) const {
-    return given_.empty() ? std::to_string(index_->id_of(row)) : given_.of(row);
+    if (!given_.empty()) return given_.of(row);
+    if (are_numbers()) return std::to_string(row);
+    if (!rows_->is_split) return std::to_string(*rows_->id_of(row));
+    return learned_.at(row);
+  }
+  /// Of rows that were found: asks the ranks that have them. All ranks call it together.
+  void learn(cluster::communicator const& ranks, std::span<std::uint32_t const> found) {
+    if (!rows_->is_split || !given_.empty() || are_numbers()) return;
+    auto const names = cluster::names_of(ranks, found, [&](std::uint32_t row) {
+      auto const id = rows_->id_of(row);
+      return id ? std::make_optional(std::to_string(*id)) : std::nullopt;
+    });
+    learned_.clear();
+    for (std::size_t i = 0; i < found.size(); ++i) learned_[found[i]] = names[i];
   }
 
  private:
   id_list given_;
-  knn::dense_index const* index_;
+  searched_rows const* rows_;
+  std::map<std::uint32_t, std::string> learned_;
 };
 
 id_list read_ids(session& owner, std::string const& path, std::size_t expected,
@@ -351,6 +396,9 @@ class dense_output {
     if (is_matrix_name(arguments.out)) take_matrices(queries.size());
   }
 
+  void learn(cluster::communicator const& ranks, std::span<std::uint32_t const> found) {
+    names_.learn(ranks, found);
+  }
   /// The neighbours of queries from `first` on.
   void add(std::size_t first, knn::neighbours const& found) {
     for (std::size_t q = 0; q < found.queries; ++q) write(first, q, found);
@@ -424,29 +472,89 @@ class dense_output {
   std::vector<float> values_;
 };
 
+/// Searches this rank's rows: an index of all, or parts.
+class rows_searcher {
+ public:
+  rows_searcher(session& owner, searched_rows const& rows, knn::dense_filter const& filter,
+                knn::dense_search_work& work)
+      : owner_(owner), rows_(rows), filter_(filter), work_(work) {
+    for (dense_part const& part : rows.parts)
+      bits_.push_back(cluster::bits_of(filter.rows, part.first, part.first + part.index.size()));
+  }
+
+  knn::neighbours search(datasets::vectors const& queries, std::size_t k) const {
+    cluster::communicator const& ranks = owner_.ranks();
+    auto const of_parts = [&](datasets::vectors const& some) {
+      std::vector<knn::part_neighbours> found;
+      for (std::size_t p = 0; p < rows_.parts.size(); ++p) {
+        auto const& [first, index] = rows_.parts[p];
+        std::size_t const most = std::clamp<std::size_t>(index.size(), 1, k);
+        found.push_back(index.search_part(owner_.ctx(), some, most, {bits_[p], {}}, &work_));
+        cluster::renumber(found.back(), static_cast<std::uint32_t>(first));
+      }
+      return found;
+    };
+    if (rows_.is_split) return cluster::merge(ranks, of_parts(queries), queries.size(), k);
+    return cluster::search(ranks, queries.size(), [&](cluster::part part) {
+      auto const some = queries.rows(part.begin, part.size());
+      if (rows_.is_whole())
+        return rows_.parts[0].index.search(owner_.ctx(), some, k, filter_, &work_);
+      return cluster::merge(of_parts(some), some.size(), k);
+    });
+  }
+
+  knn::rows_in_range search_range(datasets::vectors const& queries, double radius) const {
+    cluster::communicator const& ranks = owner_.ranks();
+    auto const of_parts = [&](datasets::vectors const& some) {
+      std::vector<knn::part_rows_in_range> found;
+      for (std::size_t p = 0; p < rows_.parts.size(); ++p) {
+        auto const& [first, index] = rows_.parts[p];
+        found.push_back(
+            index.search_range_part(owner_.ctx(), some, radius, {bits_[p], {}}, &work_));
+        cluster::renumber(found.back(), static_cast<std::uint32_t>(first));
+      }
+      return found;
+    };
+    if (rows_.is_split) return cluster::merge(ranks, of_parts(queries), queries.size());
+    return cluster::search_range(ranks, queries.size(), [&](cluster::part part) {
+      auto const some = queries.rows(part.begin, part.size());
+      if (rows_.is_whole())
+        return rows_.parts[0].index.search_range(owner_.ctx(), some, radius, filter_, &work_);
+      return cluster::merge(of_parts(some), some.size());
+    });
+  }
+
+ private:
+  session& owner_;
+  searched_rows const& rows_;
+  knn::dense_filter filter_;
+  knn::dense_search_work& work_;
+  std::vector<std::vector<std::uint64_t>> bits_;  // of the parts, of the filter
+};
+
 void search_batches(session& owner, search_dense_arguments const& arguments,
-                    knn::dense_index const& index, datasets::vectors const& queries,
+                    searched_rows const& rows, datasets::vectors const& queries,
                     knn::dense_filter const& filter, dense_output& out,
                     knn::dense_search_work& work) {
   auto const timer = owner.stage("search");
   cluster::communicator const& ranks = owner.ranks();
+  rows_searcher const searcher(owner, rows, filter, work);
   // There are no more neighbours than rows.
-  std::size_t const k = std::clamp<std::size_t>(index.size(), 1, arguments.k);
+  std::size_t const k = std::clamp<std::size_t>(rows.size(), 1, arguments.k);
   // As many queries as have neighbours for some 400 MB.
   std::size_t const together =
       arguments.radius ? 256 : std::clamp<std::size_t>((std::size_t{1} << 25) / k, 1, 4096);
   for (std::size_t first = 0; first < queries.size(); first += together) {
     auto const some = queries.rows(first, std::min(together, queries.size() - first));
-    if (arguments.radius)
-      out.add_range(first, cluster::search_range(ranks, some.size(), [&](cluster::part part) {
-                      return index.search_range(owner.ctx(), some.rows(part.begin, part.size()),
-                                                *arguments.radius, filter, &work);
-                    }));
-    else
-      out.add(first, cluster::search(ranks, some.size(), [&](cluster::part part) {
-                return index.search(owner.ctx(), some.rows(part.begin, part.size()), k, filter,
-                                    &work);
-              }));
+    if (arguments.radius) {
+      auto const found = searcher.search_range(some, *arguments.radius);
+      out.learn(ranks, found.row);
+      out.add_range(first, found);
+    } else {
+      auto const found = searcher.search(some, k);
+      out.learn(ranks, found.id);
+      out.add(first, found);
+    }
     owner.ctx().report("search", first + some.size(), queries.size());
   }
   for (std::uint64_t* const count :
@@ -455,13 +563,17 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
 }
 
 /// Searches for the neighbours of all queries and writes them.
-void search(session& owner, search_dense_arguments const& arguments, knn::dense_index const& index,
+void search(session& owner, search_dense_arguments const& arguments, searched_rows const& index,
             datasets::vectors const& queries, nlohmann::ordered_json& summary) {
   expect_numbers_fit(arguments, index.size());
   // Ids that were kept with the index are its own.
   bool const kept = !arguments.collection.empty() && !arguments.index.empty();
   row_names const names(kept ? id_list() : read_ids(owner, arguments.ids, index.size(), "rows"),
                         index);
+  if (!arguments.filter.empty() && index.is_split && !names.are_numbers() && arguments.ids.empty())
+    throw usage_error(
+        "--filter of ids that an index in parts keeps, of which no rank has all: expected --ids "
+        "beside it, or --over-ranks queries");
   auto const filter = read_filter(owner, arguments.filter, names);
   auto const labels = read_labels(owner, arguments.labels, index.size(), "rows");
   auto const query_labels = read_labels(owner, arguments.query_labels, queries.size(), "queries");
@@ -471,13 +583,17 @@ void search(session& owner, search_dense_arguments const& arguments, knn::dense_
   knn::dense_search_work work;
   search_batches(owner, arguments, index, queries, {filter, {}}, out, work);
   out.commit(owner);
-  summary.update({{"queries", queries.size()},
-                  {"metric", knn::name_of(index.metric())},
-                  {"engine", knn::name_of(index.engine())},
-                  {"recomputed", work.recomputed},
-                  {"widened", work.widened}});
+  summary["queries"] = queries.size();
+  bool by_gs = false;
+  if (!index.parts.empty()) {
+    knn::dense_index const& one = index.parts.front().index;
+    by_gs = one.engine() == knn::dense_engine::gs;
+    summary.update(
+        {{"metric", knn::name_of(one.metric())}, {"engine", knn::name_of(one.engine())}});
+  }
+  summary.update({{"recomputed", work.recomputed}, {"widened", work.widened}});
   if (!arguments.radius) summary["k"] = arguments.k;
-  if (index.engine() == knn::dense_engine::gs) {
+  if (by_gs) {
     summary["by_minima"] = work.by_minima;
     summary["by_sorting"] = work.by_sorting;
   }
@@ -488,45 +604,114 @@ void search(session& owner, search_dense_arguments const& arguments, knn::dense_
   if (out.votes()) note_quality(owner, *out.votes(), summary);
 }
 
-/// The index of the rows, which is kept where that is asked for, or the one that was kept.
-knn::dense_index prepare(session& owner, search_dense_arguments const& arguments,
-                         datasets::vectors const& queries) {
-  auto const engine = knn::dense_engine_from(arguments.engine);
-  knn::dense_index_options const options{knn::dense_similarity_from(arguments.metric), engine};
-  datasets::vectors rows;
-  std::vector<std::int64_t> ids;
-  if (!arguments.collection.empty()) {
-    auto const timer = owner.stage("read");
-    rows = read_searched_vectors(owner.ctx(), arguments.collection,
-                                 format_named(arguments.collection_format));
-    expect_numbers_fit(arguments, rows.size());
-    if (!arguments.index.empty())
-      ids = numbers_of(read_ids(owner, arguments.ids, rows.size(), "rows"), arguments.ids);
+/// Chooses the device for a search in so many numbers.
+void choose_device(session& owner, search_dense_arguments const& arguments, double numbers,
+                   std::size_t dimensions, datasets::vectors const& queries) {
+  if (queries.empty()) return;
+  auto const each = static_cast<double>(std::max<std::size_t>(dimensions, 1));
+  owner.choose_device(
+      places_of(knn::dense_engines(), knn::dense_engine_from(arguments.engine)),
+      dense_search_seconds(numbers / each, each, static_cast<double>(queries.size())));
+}
+
+/// The parts of an index that were made over ranks: this rank's, or all.
+searched_rows open_parts(session& owner, search_dense_arguments const& arguments,
+                         datasets::vectors const& queries, bool is_split) {
+  cluster::communicator const& ranks = owner.ranks();
+  auto const all = cluster::read_index_parts(arguments.index, "dense");
+  searched_rows opened;
+  opened.rows = all.items;
+  opened.is_split = is_split;
+  auto const mine =
+      is_split ? cluster::parts_of(all, ranks.rank(), ranks.size()) : cluster::parts_of(all, 0, 1);
+  double bytes = 0;
+  for (cluster::index_part const& part : mine)
+    bytes += static_cast<double>(file_state_of(part.path).size);
+  choose_device(owner, arguments, bytes / sizeof(float), queries.dimensions(), queries);
+  auto const timer = owner.stage("open");
+  for (cluster::index_part const& part : mine) {
+    cluster::expect_part(part);
+    opened.parts.push_back(
+        {part.first,
+         knn::dense_index::open(owner.ctx(), part.path, knn::dense_engine_from(arguments.engine))});
+    knn::dense_index const& index = opened.parts.back().index;
+    cluster::expect_items(part, index.size());
+    opened.has_ids = opened.has_ids || index.has_ids();
   }
-  // Of an index its size says about how many numbers there are.
-  double const numbers =
-      arguments.collection.empty()
-          ? static_cast<double>(file_state_of(arguments.index).size) / sizeof(float)
-          : static_cast<double>(rows.size()) * static_cast<double>(rows.dimensions());
-  auto const dimensions = static_cast<double>(std::max<std::size_t>(
-      arguments.collection.empty() ? queries.dimensions() : rows.dimensions(), 1));
-  if (!queries.empty())
-    owner.choose_device(places_of(knn::dense_engines(), engine),
-                        dense_search_seconds(numbers / dimensions, dimensions,
-                                             static_cast<double>(queries.size())));
-  auto const timer = owner.stage(arguments.collection.empty() ? "open" : "prepare");
-  if (arguments.collection.empty())
-    return knn::dense_index::open(owner.ctx(), arguments.index, engine);
-  knn::dense_index made(owner.ctx(), std::move(rows), options, std::move(ids));
-  if (!arguments.index.empty()) made.save(owner.ctx(), arguments.index);
+  if (is_split) opened.has_ids = cluster::sum(ranks, opened.has_ids ? 1 : 0) > 0;
+  return opened;
+}
+
+/// The index of the rows, which is kept where that is asked for, or the one that was kept.
+searched_rows prepare(session& owner, search_dense_arguments const& arguments,
+                      datasets::vectors const& queries, std::string const& part_path) {
+  auto const engine = knn::dense_engine_from(arguments.engine);
+  searched_paths const paths{arguments.collection, arguments.index, 1, {}};
+  bool const is_split = splits_collection(owner, arguments.over_ranks, paths);
+  bool const are_parts = opens_parts(paths);
+  if ((is_split || are_parts) && engine != knn::dense_engine::automatic &&
+      engine != knn::dense_engine::flat)
+    throw usage_error(
+        fmt::format("--engine {} of a collection in parts, expected flat", arguments.engine));
+  if (are_parts) return open_parts(owner, arguments, queries, is_split);
+  searched_rows made;
+  made.is_split = is_split;
+  if (arguments.collection.empty()) {
+    // Of an index its size says about how many numbers there are.
+    choose_device(owner, arguments,
+                  static_cast<double>(file_state_of(arguments.index).size) / sizeof(float),
+                  queries.dimensions(), queries);
+    auto const timer = owner.stage("open");
+    made.parts.push_back({0, knn::dense_index::open(owner.ctx(), arguments.index, engine)});
+    made.rows = made.parts[0].index.size();
+    made.has_ids = made.parts[0].index.has_ids();
+    return made;
+  }
+  cluster::communicator const& ranks = owner.ranks();
+  datasets::vectors_part read;
+  std::vector<std::int64_t> ids;
+  {
+    auto const timer = owner.stage("read");
+    auto const of = [&](int whole, int part) {
+      return static_cast<std::size_t>(is_split ? part : whole);
+    };
+    read = read_searched_part(owner.ctx(), arguments.collection, of(0, ranks.rank()),
+                              of(1, ranks.size()), format_named(arguments.collection_format));
+    made.rows = read.of_file;
+    expect_numbers_fit(arguments, made.rows);
+    if (made.rows >= knn::no_neighbour)
+      throw usage_error(fmt::format("{}: found {}, expected fewer than {}", arguments.collection,
+                                    counted(made.rows, "row"), knn::no_neighbour));
+    if (!arguments.index.empty() && !arguments.ids.empty()) {
+      auto const all = numbers_of(read_ids(owner, arguments.ids, made.rows, "rows"), arguments.ids);
+      auto const begin = all.begin() + static_cast<std::ptrdiff_t>(read.first);
+      ids.assign(begin, begin + static_cast<std::ptrdiff_t>(read.rows.size()));
+      made.has_ids = true;
+    }
+  }
+  std::size_t const dimensions = read.rows.dimensions();
+  choose_device(owner, arguments,
+                static_cast<double>(read.rows.size()) * static_cast<double>(dimensions), dimensions,
+                queries);
+  auto const timer = owner.stage("prepare");
+  made.parts.push_back(
+      {read.first,
+       knn::dense_index(owner.ctx(), std::move(read.rows),
+                        {knn::dense_similarity_from(arguments.metric), engine}, std::move(ids))});
+  knn::dense_index const& index = made.parts[0].index;
+  if (is_split && !arguments.index.empty()) {
+    index.save(owner.ctx(), part_path);
+    cluster::write_index_parts(ranks, arguments.index, "dense", index.size());
+  } else if (!arguments.index.empty()) {
+    index.save(owner.ctx(), arguments.index);
+  }
   return made;
 }
 
 void search_dense(session& owner, search_dense_arguments arguments, CLI::App const& verb) {
   check_usage(arguments, verb);
-  if (!arguments.collection.empty() && !arguments.index.empty())
-    owner.expect_one_process("--collection beside --index");
-  name_files(owner, arguments);
+  std::string const part_path = part_written(owner, arguments.collection, arguments.index);
+  name_files(owner, arguments, part_path);
   // What has the form that its name says is written by the first rank alone.
   if (owner.destination(arguments.out) != arguments.out) arguments.values.clear();
   for (std::string* const path : {&arguments.out, &arguments.run, &arguments.classes})
@@ -537,19 +722,25 @@ void search_dense(session& owner, search_dense_arguments arguments, CLI::App con
     queries = read_searched_vectors(owner.ctx(), arguments.queries,
                                     format_named(arguments.queries_format));
   }
-  knn::dense_index const index = prepare(owner, arguments, queries);
-  auto const& engine = *find_engine(knn::dense_engines(), index.engine());
-  nlohmann::ordered_json summary{{"rows", index.size()}, {"dimensions", index.dimensions()}};
+  searched_rows const index = prepare(owner, arguments, queries, part_path);
+  // A rank that has no part has no say: the first one has the first.
+  std::size_t const dimensions =
+      index.parts.empty() ? queries.dimensions() : index.parts.front().index.dimensions();
+  nlohmann::ordered_json summary{{"rows", index.size()}, {"dimensions", dimensions}};
   if (!arguments.collection.empty() && !arguments.index.empty())
     owner.say(fmt::format("{} of {} in {}", counted(index.size(), "row"),
-                          counted(index.dimensions(), "value"), arguments.index));
+                          counted(dimensions, "value"), arguments.index));
   if (arguments.verify) {
+    owner.meet();  // other ranks have read other parts
     owner.say(fmt::format("{}: header, checksums and all {} of {} are right", arguments.index,
-                          counted(index.size(), "row"), counted(index.dimensions(), "value")));
+                          counted(index.size(), "row"), counted(dimensions, "value")));
     summary["verified"] = true;
   }
   if (!arguments.queries.empty()) {
-    owner.expect_device_for(engine.name, engine.where);
+    if (!index.parts.empty()) {
+      auto const& engine = *find_engine(knn::dense_engines(), index.parts.front().index.engine());
+      owner.expect_device_for(engine.name, engine.where);
+    }
     search(owner, arguments, index, queries, summary);
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
@@ -597,6 +788,7 @@ void add_search_dense(CLI::App& search, session& owner) {
       "The rows that may be found, by their ids or, without ids, numbers from 0, one a line")
       ->type_name("FILE");
   engine_option(*verb, "--engine", arguments->engine, knn::dense_engines());
+  arguments->over_ranks.add_to(*verb);
   arguments->add_outputs_to(
       *verb,
       "Lines of query, rank, row, similarity or distance; with .ivecs, .ibin or .npy the "

@@ -1,8 +1,11 @@
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/options.hpp"
+#include "apps/shared/over_ranks.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "cluster/collection_split.hpp"
+#include "cluster/index_parts.hpp"
 #include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -15,6 +18,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +34,9 @@ constexpr std::size_t queries_together = 256;
 /// On GPUs so many, and neighbours of all together.
 constexpr std::size_t queries_together_on_gpus = std::size_t{1} << 16;
 constexpr std::size_t neighbours_together = std::size_t{1} << 25;
+/// Memory of objects and their index, for a byte of the objects' file
+/// (bench/results/2026-11-24-cluster-memory).
+constexpr double objects_bytes_a_byte = 20;
 
 struct search_metric_arguments : neighbour_paths {
   std::string collection;
@@ -46,6 +53,7 @@ struct search_metric_arguments : neighbour_paths {
   std::optional<double> radius;
   std::size_t k = 30;
   bool check_metric = false;
+  over_ranks_argument over_ranks;
 };
 
 void check_usage(search_metric_arguments const& arguments, CLI::App const& verb) {
@@ -75,13 +83,16 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
 }
 
 /// Names inputs and outputs before any is read or written.
-void name_files(session& owner, search_metric_arguments const& arguments) {
+void name_files(session& owner, search_metric_arguments const& arguments, std::string const& part) {
   std::vector<session::named_input> const inputs{{"--collection", arguments.collection},
                                                  {"--queries", arguments.queries}};
   owner.inputs(inputs);
   std::vector<session::named_output> outputs;
   if (!arguments.queries.empty()) outputs = {{"--out", arguments.out}, {"--run", arguments.run}};
-  if (!arguments.collection.empty()) outputs.push_back({"--index", arguments.index});
+  if (!arguments.collection.empty()) {
+    outputs.push_back({"--index", arguments.index});
+    outputs.push_back({"--index", part});
+  }
   owner.outputs(outputs);
   for (session::named_input const& input : inputs) owner.input(input.path);
   expect_outside(owner, inputs, outputs);
@@ -113,21 +124,24 @@ struct objects_read {
   }
 };
 
-objects_read read_objects(session& owner, search_metric_arguments const& arguments) {
+/// The objects of one of so many parts of the collection.
+objects_read read_objects(session& owner, search_metric_arguments const& arguments,
+                          std::size_t part = 0, std::size_t parts = 1) {
   auto const timer = owner.stage("read");
   auto const which = knn::metric_distance_from(arguments.metric);
   if (which != knn::metric_distance::edit)
     return {std::make_shared<knn::vector_space>(
-                owner.ctx(), read_searched_vectors(owner.ctx(), arguments.collection), which),
+                owner.ctx(),
+                read_searched_part(owner.ctx(), arguments.collection, part, parts).rows, which),
             nullptr,
             {},
             {}};
   auto const unit = arguments.letters == "bytes" ? knn::letters::bytes : knn::letters::code_points;
-  return {
-      nullptr,
-      std::make_shared<knn::word_space>(knn::read_words(owner.ctx(), arguments.collection), unit),
-      {},
-      {}};
+  return {nullptr,
+          std::make_shared<knn::word_space>(
+              knn::read_words_part(owner.ctx(), arguments.collection, part, parts), unit),
+          {},
+          {}};
 }
 
 /// Whether --device auto may take GPUs: for a comparison with all objects that it would do on the
@@ -281,27 +295,27 @@ void check(session& owner, objects_read const& objects, std::string const& path)
                         counted(checked_triples, "random triple")));
 }
 
+/// Some of the queries.
+class batch final : public knn::metric_queries {
+ public:
+  batch(knn::metric_queries const& all, std::size_t first, std::size_t count)
+      : all_(all), first_(first), count_(count) {}
+  std::size_t size() const noexcept override { return count_; }
+  std::unique_ptr<knn::distances_from> from(std::size_t query) const override {
+    return all_.from(first_ + query);
+  }
+  std::optional<datasets::vectors> as_vectors(std::size_t first, std::size_t count) const override {
+    return all_.as_vectors(first_ + first, count);
+  }
+
+ private:
+  knn::metric_queries const& all_;
+  std::size_t first_, count_;
+};
+
 knn::schedule_work search_batches(session& owner, search_metric_arguments const& arguments,
                                   searched_index const& index, knn::metric_queries const& all,
                                   neighbour_files& out) {
-  /// Some of the queries.
-  class batch final : public knn::metric_queries {
-   public:
-    batch(knn::metric_queries const& all, std::size_t first, std::size_t count)
-        : all_(all), first_(first), count_(count) {}
-    std::size_t size() const noexcept override { return count_; }
-    std::unique_ptr<knn::distances_from> from(std::size_t query) const override {
-      return all_.from(first_ + query);
-    }
-    std::optional<datasets::vectors> as_vectors(std::size_t first,
-                                                std::size_t count) const override {
-      return all_.as_vectors(first_ + first, count);
-    }
-
-   private:
-    knn::metric_queries const& all_;
-    std::size_t first_, count_;
-  };
   auto const timer = owner.stage("search");
   cluster::communicator const& ranks = owner.ranks();
   knn::schedule_work work;
@@ -404,15 +418,223 @@ void search_all(session& owner, search_metric_arguments const& arguments,
   summary["launches"] = work.launches;
 }
 
+/// Some of the objects, and their index.
+struct metric_part {
+  std::size_t first = 0;  ///< the number of the first one in the collection
+  objects_read objects;
+  searched_index index;
+  std::unique_ptr<knn::metric_queries> queries;
+};
+
+/// Objects in parts.
+struct searched_parts {
+  std::vector<metric_part> parts;  ///< of this rank
+  std::size_t objects = 0;         ///< of all ranks
+  bool is_split = false;           ///< other ranks have the other parts
+};
+
+/// The queries of each part's space; how many there are.
+std::size_t read_queries(session& owner, std::string const& path, searched_parts& searched) {
+  if (searched.parts.empty()) return 0;
+  metric_part& first = searched.parts.front();
+  first.queries = first.objects.queries(owner, path);
+  for (std::size_t p = 1; p < searched.parts.size(); ++p) {
+    metric_part& part = searched.parts[p];
+    part.queries = part.objects.words
+                       ? part.objects.words->queries(first.objects.asked_words)
+                       : part.objects.vectors->queries(owner.ctx(), first.objects.asked_vectors);
+  }
+  return first.queries->size();
+}
+
+searched_parts open_parts(session& owner, search_metric_arguments const& arguments, bool is_split) {
+  auto const timer = owner.stage("open");
+  cluster::communicator const& ranks = owner.ranks();
+  auto const all = cluster::read_index_parts(arguments.index, "metric");
+  searched_parts opened;
+  opened.objects = all.items;
+  opened.is_split = is_split;
+  for (cluster::index_part const& part : is_split
+                                             ? cluster::parts_of(all, ranks.rank(), ranks.size())
+                                             : cluster::parts_of(all, 0, 1)) {
+    cluster::expect_part(part);
+    auto one = knn::metric_index::open(owner.ctx(), part.path);
+    cluster::expect_items(part, one.index.size());
+    opened.parts.push_back(
+        {part.first, {one.vectors, one.words, {}, {}}, searched_index(std::move(one.index)), {}});
+  }
+  return opened;
+}
+
+/// This rank's part of the collection, which is kept where that is asked for.
+searched_parts index_part(session& owner, search_metric_arguments const& arguments,
+                          std::string const& part_path, nlohmann::ordered_json& summary) {
+  cluster::communicator const& ranks = owner.ranks();
+  auto const rank = static_cast<std::size_t>(ranks.rank());
+  auto objects = read_objects(owner, arguments, rank, static_cast<std::size_t>(ranks.size()));
+  searched_parts made;
+  made.is_split = true;
+  auto const sizes = cluster::join(ranks, {objects.space()->size()});
+  made.objects = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+  if (made.objects >= knn::no_neighbour)
+    throw usage_error(fmt::format("{}: found {}, expected fewer than {}", arguments.collection,
+                                  counted(made.objects, "object"), knn::no_neighbour));
+  std::size_t const first = std::accumulate(
+      sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(rank), std::size_t{0});
+  knn::metric_index_options options{.type = knn::metric_index_type_from(arguments.index_type),
+                                    .bucket = arguments.bucket,
+                                    .alpha = arguments.alpha};
+  options.queries = std::numeric_limits<std::size_t>::max();
+  if (options.type == knn::metric_index_type::automatic) {
+    auto const choice =
+        knn::choose_metric_index(*objects.space(), options.queries, arguments.schedule == "auto");
+    options.type = choice.type;
+    summary["reason"] = choice.reason;
+    owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
+  }
+  auto const timer = owner.stage("index");
+  knn::metric_index index(owner.ctx(), objects.space(), options);
+  if (!arguments.index.empty()) {
+    index.save(owner.ctx(), part_path);
+    cluster::write_index_parts(ranks, arguments.index, "metric", index.size());
+  }
+  made.parts.push_back({first, std::move(objects), searched_index(std::move(index)), {}});
+  return made;
+}
+
+/// As `search_batches`, in parts.
+knn::schedule_work search_parts(session& owner, search_metric_arguments const& arguments,
+                                searched_parts const& searched, std::size_t queries,
+                                neighbour_files& out) {
+  auto const timer = owner.stage("search");
+  cluster::communicator const& ranks = owner.ranks();
+  knn::schedule_work work;
+  knn::schedule_options const options{knn::metric_schedule_from(arguments.schedule)};
+  std::size_t const k = std::min(arguments.k, std::max<std::size_t>(searched.objects, 1));
+  auto const nearest = [&](std::size_t begin, std::size_t count) {
+    std::vector<knn::part_neighbours> found;
+    for (metric_part const& part : searched.parts) {
+      std::size_t const most = std::clamp<std::size_t>(part.index.size(), 1, k);
+      knn::part_neighbours& one = found.emplace_back(knn::part_neighbours{
+          part.index.search(owner.ctx(), batch(*part.queries, begin, count), most, options, work),
+          knn::value_order::smaller_is_nearer,
+          {},
+          {}});
+      cluster::renumber(one, static_cast<std::uint32_t>(part.first));
+    }
+    return found;
+  };
+  auto const within = [&](std::size_t begin, std::size_t count) {
+    std::vector<knn::part_rows_in_range> found;
+    for (metric_part const& part : searched.parts) {
+      knn::part_rows_in_range& one = found.emplace_back(knn::part_rows_in_range{
+          part.index.search_range(owner.ctx(), batch(*part.queries, begin, count),
+                                  *arguments.radius, options, work),
+          knn::value_order::smaller_is_nearer,
+          {}});
+      cluster::renumber(one, static_cast<std::uint32_t>(part.first));
+    }
+    return found;
+  };
+  for (std::size_t first = 0; first < queries; first += queries_together) {
+    std::size_t const count = std::min(queries_together, queries - first);
+    if (arguments.radius) {
+      out.write(first, searched.is_split
+                           ? cluster::merge(ranks, within(first, count), count)
+                           : cluster::search_range(ranks, count, [&](cluster::part some) {
+                               return cluster::merge(within(first + some.begin, some.size()),
+                                                     some.size());
+                             }));
+    } else {
+      auto const found =
+          searched.is_split
+              ? cluster::merge(ranks, nearest(first, count), count, k)
+              : cluster::search(ranks, count, [&](cluster::part some) {
+                  return cluster::merge(nearest(first + some.begin, some.size()), some.size(), k);
+                });
+      for (std::size_t q = 0; q < count; ++q) out.write(std::to_string(first + q), q, found);
+    }
+    owner.ctx().report("search", first + count, queries);
+  }
+  work.evaluations = cluster::join(ranks, work.evaluations);
+  for (std::uint64_t* const count : {&work.supersteps, &work.messages})
+    *count = cluster::sum(ranks, *count);
+  return work;
+}
+
+/// Says what was searched, and ends the outputs.
+void finish(session& owner, search_metric_arguments const& arguments, std::size_t queries,
+            std::size_t objects, neighbour_files& out) {
+  out.flush();
+  owner.meet();
+  out.commit();
+  if (arguments.out != "-")
+    owner.say(fmt::format("searched {} in {}, neighbours in {}",
+                          counted(queries, "query", "queries"), counted(objects, "object"),
+                          arguments.out));
+}
+
+void print(session& owner, nlohmann::ordered_json& summary) {
+  for (auto const& [key, value] : summary.items()) owner.note(key, value);
+  if (!owner.prints_json()) return;
+  summary["seconds"] = owner.timings();
+  write_file("-", datasets::text_of(summary));
+}
+
+/// All of the verb, where the collection is in parts.
+void search_in_parts(session& owner, search_metric_arguments const& arguments,
+                     std::string const& part_path, bool is_split,
+                     std::optional<neighbour_files>& out) {
+  if (arguments.check_metric)
+    throw usage_error("--check-metric of a collection in parts, of which no rank has all objects");
+  if (knn::metric_engine_from(arguments.engine) != knn::metric_engine::automatic &&
+      arguments.engine != knn::name_of(knn::metric_engine::index))
+    throw usage_error(fmt::format("--engine {} of a collection in parts, expected {}",
+                                  arguments.engine, knn::name_of(knn::metric_engine::index)));
+  if (!owner.ctx().devices.empty())
+    throw usage_error("--device of a collection in parts, expected cpu");
+  nlohmann::ordered_json summary = nlohmann::ordered_json::object();
+  searched_parts searched = arguments.collection.empty()
+                                ? open_parts(owner, arguments, is_split)
+                                : index_part(owner, arguments, part_path, summary);
+  summary["objects"] = searched.objects;
+  std::uint64_t evaluations = 0;
+  for (metric_part const& part : searched.parts) evaluations += part.index.build_evaluations();
+  if (!searched.parts.empty()) {
+    metric_part const& first = searched.parts.front();
+    summary["metric"] = first.objects.metric();
+    summary["index_type"] = knn::name_of(first.index.type());
+  }
+  summary["build_evaluations"] = cluster::sum(owner.ranks(), is_split ? evaluations : 0);
+  if (!is_split) summary["build_evaluations"] = evaluations;
+  if (out) {
+    std::size_t queries = read_queries(owner, arguments.queries, searched);
+    // A rank without parts takes the number of queries from the first.
+    if (is_split) queries = cluster::join(owner.ranks(), {queries}).front();
+    summary["queries"] = queries;
+    if (arguments.radius)
+      summary["radius"] = *arguments.radius;
+    else
+      summary["k"] = std::min(arguments.k, searched.objects);
+    summary["engine"] = knn::name_of(knn::metric_engine::index);
+    describe(search_parts(owner, arguments, searched, queries, *out), arguments, summary);
+    finish(owner, arguments, queries, searched.objects, *out);
+  }
+  print(owner, summary);
+}
+
 void search_metric(session& owner, search_metric_arguments const& arguments, CLI::App const& verb) {
   check_usage(arguments, verb);
-  if (!arguments.collection.empty() && !arguments.index.empty())
-    owner.expect_one_process("--collection beside --index");
   if (arguments.split > 1) owner.expect_one_process("--split");
-  name_files(owner, arguments);
+  std::string const part_path = part_written(owner, arguments.collection, arguments.index);
+  name_files(owner, arguments, part_path);
   std::optional<neighbour_files> out;
   if (!arguments.queries.empty())
     out.emplace(owner.destination(arguments.out), owner.destination(arguments.run), arguments.tag);
+  searched_paths const paths{arguments.collection, arguments.index, objects_bytes_a_byte, {}};
+  bool const is_split = splits_collection(owner, arguments.over_ranks, paths);
+  if (is_split || opens_parts(paths))
+    return search_in_parts(owner, arguments, part_path, is_split, out);
   nlohmann::ordered_json summary = nlohmann::ordered_json::object();
   objects_read objects;
   std::unique_ptr<knn::metric_queries> queries;
@@ -432,19 +654,9 @@ void search_metric(session& owner, search_metric_arguments const& arguments, CLI
     else
       summary["k"] = std::min(arguments.k, index.size());
     search_all(owner, arguments, index, objects, *queries, *out, summary);
-    out->flush();
-    owner.meet();
-    out->commit();
-    if (arguments.out != "-")
-      owner.say(fmt::format("searched {} in {}, neighbours in {}",
-                            counted(queries->size(), "query", "queries"),
-                            counted(index.size(), "object"), arguments.out));
+    finish(owner, arguments, queries->size(), index.size(), *out);
   }
-  for (auto const& [key, value] : summary.items()) owner.note(key, value);
-  if (owner.prints_json()) {
-    summary["seconds"] = owner.timings();
-    write_file("-", datasets::text_of(summary));
-  }
+  print(owner, summary);
 }
 
 }  // namespace
@@ -498,6 +710,7 @@ void add_search_metric(CLI::App& search, session& owner) {
   number_option(*verb, "--split", arguments->split,
                 "So many indexes, each of a part of the collection, which all do every query",
                 {1, std::size_t{1} << 16});
+  arguments->over_ranks.add_to(*verb);
   engine_option(*verb, "--engine", arguments->engine, knn::metric_engines(),
                 "How queries are done; auto: index, on GPUs what suits the index type");
   verb->add_flag("--check-metric", arguments->check_metric,

@@ -61,7 +61,7 @@ constexpr std::size_t values_at_once = 1 << 16;
 
 [[noreturn]] void refuse_value(vectors const& values, std::size_t place, double value,
                                std::string_view expected) {
-  std::size_t const row = place / values.dimensions() + 1;
+  std::size_t const row = values.first_row() + place / values.dimensions() + 1;
   std::size_t const column = place % values.dimensions() + 1;
   std::string const found = std::isnan(value) ? "NaN" : fmt::format("{}", value);
   throw error({values.name(), row, column},

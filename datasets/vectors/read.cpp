@@ -48,7 +48,7 @@ vectors_layout layout_of(context const& ctx, opened_vectors const& file) {
 std::shared_ptr<std::byte const> copied_rows(context const& ctx, std::string_view bytes,
                                              vectors_layout const& layout) {
   std::size_t const row_bytes = layout.dimensions * layout.form.bytes;
-  auto const kept = aligned_bytes(layout.rows * row_bytes);
+  auto const kept = aligned_bytes(std::max<std::size_t>(layout.rows * row_bytes, 1));
   std::size_t const grain = std::max<std::size_t>(bytes_at_once / row_bytes, 1);
   parallel_for(ctx, layout.rows, grain, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t row = begin; row < end; ++row)
@@ -82,6 +82,7 @@ class vectors_reader {
     read.text_ = text;
     return read;
   }
+  static void number(vectors& rows, std::size_t first) { rows.first_row_ = first; }
 };
 
 vectors vectors_in(std::shared_ptr<text_source const> const& text, std::size_t begin, element type,
@@ -90,8 +91,20 @@ vectors vectors_in(std::shared_ptr<text_source const> const& text, std::size_t b
 }
 
 vectors read_vectors(context const& ctx, std::string const& path, vectors_options const& options) {
+  return read_vectors_part(
+             ctx, path,
+             [](std::size_t rows) {
+               return share{0, rows};
+             },
+             options)
+      .rows;
+}
+
+vectors_part read_vectors_part(context const& ctx, std::string const& path,
+                               std::function<share(std::size_t rows)> const& part_of,
+                               vectors_options const& options) {
   opened_vectors const file(ctx, path, options.format);
-  vectors_layout const layout = layout_of(ctx, file);
+  vectors_layout layout = layout_of(ctx, file);
   if (layout.listed)
     throw error({file.name, 0, 0},
                 "found numbers in one dimension, expected rows and their values");
@@ -101,19 +114,29 @@ vectors read_vectors(context const& ctx, std::string const& path, vectors_option
                 fmt::format("found values of type {}, expected <f2, <f4, <f8, |i1, |u1 or <i4",
                             spelled(layout.form)));
   std::string_view const bytes = file.text->bytes();
+  vectors_part part;
+  part.of_file = layout.rows;
+  share const some = part_of(layout.rows);
+  part.first = some.begin;
+  layout.begin += some.begin * layout.stride;
+  layout.rows = some.size();
+  // What was decompressed is not kept for a part of it.
+  bool const kept_for_less = layout.rows < part.of_file &&
+                             dynamic_cast<changeable_text const*>(file.text.get()) == nullptr;
   bool const gaps = layout.stride != layout.dimensions * layout.form.bytes;
   bool const aligned =
       reinterpret_cast<std::uintptr_t>(bytes.data() + layout.begin) % layout.form.bytes == 0;
-  vectors read;
-  if (gaps || !aligned || options.copy) {
+  vectors& read = part.rows;
+  if (gaps || !aligned || options.copy || kept_for_less) {
     auto const kept = copied_rows(ctx, bytes, layout);
     read = vectors(*type, kept.get(), layout.rows, layout.dimensions, kept, file.name);
   } else {
     read = vectors_in(file.text, layout.begin, *type, layout.rows, layout.dimensions, file.name);
   }
+  vectors_reader::number(read, part.first);
   expect_finite(ctx, read);
   expect_unchanged(*file.text, file.name);
-  return read;
+  return part;
 }
 
 std::vector<std::int32_t> read_classes(context const& ctx, std::string const& path,

@@ -66,6 +66,7 @@ vectors vectors::rows(std::size_t begin, std::size_t count) const {
   vectors part = *this;
   part.data_ += begin * row_bytes();
   part.rows_ = count;
+  part.first_row_ += begin;
   return part;
 }
 

@@ -96,6 +96,8 @@ class dense_search_engine {
 /// The engines, each in its own file. They keep a reference to `rows`.
 std::unique_ptr<dense_search_engine> make_flat_on_cpu(context const& ctx, dense_rows const& rows,
                                                       dense_index_options const& options);
+std::unique_ptr<dense_search_engine> make_mpi_knn(context const& ctx, dense_rows const& rows,
+                                                  dense_index_options const& options);
 #if RULERANK_HAS_CUDA
 std::unique_ptr<dense_search_engine> make_ppk(context const& ctx, dense_rows const& rows,
                                               dense_index_options const& options);

@@ -69,6 +69,12 @@ constexpr dense_engine_entry engines[] = {
      "GS_KNN: distances by cuBLAS, k minima or a bitonic sort by a trial; single precision",
      "Liu, Zheng and Liu 2019, Algorithm 2", runs_on::gpus, runs_on::nowhere, make_gs},
 #endif
+#if RULERANK_HAS_MPI
+    {dense_engine::mpi_knn, "mpi-knn",
+     "a thread a process; a query has its k nearest so far and the farthest of them; single "
+     "precision",
+     "Cordeiro 2023, section 3.2", runs_on::cpu, runs_on::nowhere, make_mpi_knn},
+#endif
 };
 
 /// Queries that an engine is given at once.
@@ -164,6 +170,14 @@ struct dense_index::implementation {
     queries.expect_unchanged();
     return work;
   }
+
+  /// What the index's `search` and `search_range` say; `keys`: what orders, or null.
+  void nearest(context const& ctx, datasets::vectors const& queries, std::size_t k,
+               dense_filter const& filter, dense_search_work* work, neighbours& found,
+               std::vector<double>* keys) const;
+  void within(context const& ctx, datasets::vectors const& queries, double radius,
+              dense_filter const& filter, dense_search_work* work, rows_in_range& found,
+              std::vector<double>* keys) const;
 };
 
 dense_index::dense_index(context const& ctx, datasets::vectors rows,
@@ -256,18 +270,54 @@ std::vector<std::int64_t> dense_index::ids_of(std::span<std::uint32_t const> row
 
 neighbours dense_index::search(context const& ctx, datasets::vectors const& queries, std::size_t k,
                                dense_filter const& filter, dense_search_work* work) const {
+  neighbours found;
+  implementation_->nearest(ctx, queries, k, filter, work, found, nullptr);
+  return found;
+}
+
+part_neighbours dense_index::search_part(context const& ctx, datasets::vectors const& queries,
+                                         std::size_t k, dense_filter const& filter,
+                                         dense_search_work* work) const {
+  part_neighbours found;
+  found.key_order = value_order::smaller_is_nearer;
+  implementation_->nearest(ctx, queries, k, filter, work, found, &found.key);
+  return found;
+}
+
+rows_in_range dense_index::search_range(context const& ctx, datasets::vectors const& queries,
+                                        double radius, dense_filter const& filter,
+                                        dense_search_work* work) const {
+  rows_in_range found;
+  implementation_->within(ctx, queries, radius, filter, work, found, nullptr);
+  return found;
+}
+
+part_rows_in_range dense_index::search_range_part(context const& ctx,
+                                                  datasets::vectors const& queries, double radius,
+                                                  dense_filter const& filter,
+                                                  dense_search_work* work) const {
+  part_rows_in_range found;
+  found.key_order = value_order::smaller_is_nearer;
+  implementation_->within(ctx, queries, radius, filter, work, found, &found.key);
+  return found;
+}
+
+void dense_index::implementation::nearest(context const& ctx, datasets::vectors const& queries,
+                                          std::size_t k, dense_filter const& filter,
+                                          dense_search_work* work, neighbours& found,
+                                          std::vector<double>* keys) const {
   stopwatch const watch;
-  implementation const& own = *implementation_;
+  implementation const& own = *this;
   if (k == 0) throw usage_error("k: found 0, expected at least 1");
   own.check_queries(ctx, queries, filter);
-  neighbours found;
   found.queries = queries.size();
   found.k = k;
   found.order = order_of(own.metric);
   dense_request request;
   request.k = std::min(k, own.rows.size());
   request.filter = filter;
-  std::size_t const entry = sizeof(std::uint32_t) + sizeof(double);
+  std::size_t const entry =
+      sizeof(std::uint32_t) + sizeof(double) + (keys == nullptr ? 0 : sizeof(double));
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
   bool const fits = queries.empty() || k <= most / 2 / entry / queries.size();
   // Beside the result the lists of some queries, by which every row may have an entry for a moment.
@@ -278,6 +328,7 @@ neighbours dense_index::search(context const& ctx, datasets::vectors const& quer
       [&] {
         found.id.assign(queries.size() * k, no_neighbour);
         found.value.assign(queries.size() * k, 0);
+        if (keys != nullptr) keys->assign(queries.size() * k, 0);
       });
   if (request.k > 0) {
     dense_search_work const done =
@@ -287,31 +338,31 @@ neighbours dense_index::search(context const& ctx, datasets::vectors const& quer
             for (std::size_t i = 0; i < some.size(); ++i) {
               found.id[begin + i] = some[i].id;
               found.value[begin + i] = value_of_key(own.metric, some[i].value);
+              if (keys != nullptr) (*keys)[begin + i] = some[i].value;
             }
           });
         });
     if (work != nullptr) *work += done;
   }
   found.search_s = watch.seconds();
-  return found;
 }
 
-rows_in_range dense_index::search_range(context const& ctx, datasets::vectors const& queries,
-                                        double radius, dense_filter const& filter,
-                                        dense_search_work* work) const {
+void dense_index::implementation::within(context const& ctx, datasets::vectors const& queries,
+                                         double radius, dense_filter const& filter,
+                                         dense_search_work* work, rows_in_range& found,
+                                         std::vector<double>* keys) const {
   stopwatch const watch;
-  implementation const& own = *implementation_;
+  implementation const& own = *this;
   bool const is_distance = own.metric == similarity::l2;
   if (std::isnan(radius) || (is_distance && radius < 0))
     throw usage_error(fmt::format("radius: found {}, expected a number{}", radius,
                                   is_distance ? " of 0 or more" : ""));
   own.check_queries(ctx, queries, filter);
-  rows_in_range found;
   found.order = order_of(own.metric);
   found.begin.assign(1, 0);
   if (own.rows.size() == 0) {
     found.begin.resize(queries.size() + 1, 0);
-    return found;
+    return;
   }
   dense_request request;
   request.farthest = farthest_key(own.metric, radius);
@@ -328,17 +379,18 @@ rows_in_range dense_index::search_range(context const& ctx, datasets::vectors co
         for (auto const& some : lists) found.begin.push_back(found.begin.back() + some.size());
         found.row.resize(found.begin.back());
         found.value.resize(found.begin.back());
+        if (keys != nullptr) keys->resize(found.begin.back());
         for_each_list(ctx, lists, [&](std::size_t q, std::vector<dense_candidate> const& some) {
           std::size_t const begin = found.begin[first + q];
           for (std::size_t i = 0; i < some.size(); ++i) {
             found.row[begin + i] = some[i].id;
             found.value[begin + i] = value_of_key(own.metric, some[i].value);
+            if (keys != nullptr) (*keys)[begin + i] = some[i].value;
           }
         });
       });
   if (work != nullptr) *work += done;
   found.search_s = watch.seconds();
-  return found;
 }
 
 }  // namespace rulerank::knn

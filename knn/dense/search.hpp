@@ -23,11 +23,12 @@ namespace rulerank::knn {
 /// x_i^2 and y_i^2, 0 where one of these is 0. Nearest first: l2 by the sum before the root.
 similarity dense_similarity_from(std::string_view name);
 
-/// `flat` gives the defined values and order, bit for bit. The others are published ones for GPUs:
+/// `flat` gives the defined values and order, bit for bit. The others are published ones, for GPUs
+/// and, mpi_knn, for processes of one thread each that share out the queries (builds with MPI):
 /// they sum in single precision, and their order may be another where values are nearer than its
 /// rounding (docs/modules/knn.md has the bounds); where it rounds nothing, as with small integers,
 /// their order and the values of l2 and inner products are the defined ones.
-enum class dense_engine { automatic, flat, ppk, ppb, sbq, gs };
+enum class dense_engine { automatic, flat, ppk, ppb, sbq, gs, mpi_knn };
 
 struct dense_index_options {
   similarity metric = similarity::l2;
@@ -140,6 +141,15 @@ class dense_index {
   rows_in_range search_range(context const& ctx, datasets::vectors const& queries, double radius,
                              dense_filter const& filter = {},
                              dense_search_work* work = nullptr) const;
+
+  /// The same of an index whose rows are a part of more, with what orders them: under l2 the sum
+  /// before the root, which makes some different sums equal.
+  part_neighbours search_part(context const& ctx, datasets::vectors const& queries, std::size_t k,
+                              dense_filter const& filter = {},
+                              dense_search_work* work = nullptr) const;
+  part_rows_in_range search_range_part(context const& ctx, datasets::vectors const& queries,
+                                       double radius, dense_filter const& filter = {},
+                                       dense_search_work* work = nullptr) const;
 
  private:
   struct implementation;

@@ -53,7 +53,7 @@ void expect_reference(vectors const& rows, vectors const& queries, std::vector<s
     neighbours const expected =
         search_reference(rows, queries, metric, *std::max_element(ks.begin(), ks.end()));
     for (dense_engine_entry const& engine : dense_engines()) {
-      if (!includes(engine.where, runs_on::cpu)) continue;
+      if (!includes(engine.where, runs_on::cpu) || engine.which == dense_engine::mpi_knn) continue;
       dense_index const index(on_threads(2), rows, {.metric = metric, .engine = engine.which});
       EXPECT_EQ(index.engine(), engine.which);
       for (std::size_t const count : {1, 3, 9, 40}) {

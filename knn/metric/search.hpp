@@ -194,6 +194,10 @@ class word_space final : public metric_space {
 /// The lines of a file, plain or compressed, each a word without its LF or CRLF; an empty line is
 /// the empty word. Throws `error` for a file that cannot be read.
 std::vector<std::string> read_words(context const& ctx, std::string const& path);
+/// The lines that begin in a part of a file's bytes, of `parts` equal ones: together, the parts
+/// have each line once, in order.
+std::vector<std::string> read_words_part(context const& ctx, std::string const& path,
+                                         std::size_t part, std::size_t parts);
 
 enum class metric_index_type : std::uint8_t {
   automatic,

@@ -198,9 +198,14 @@ std::unique_ptr<metric_queries> word_space::queries(std::vector<std::string> con
 }
 
 std::vector<std::string> read_words(context const& ctx, std::string const& path) {
+  return read_words_part(ctx, path, 0, 1);
+}
+
+std::vector<std::string> read_words_part(context const& ctx, std::string const& path,
+                                         std::size_t part, std::size_t parts) {
   auto const text = datasets::open_text(ctx, path);
   std::vector<std::string> words;
-  datasets::for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t) {
+  datasets::for_each_line_of_part(text->bytes(), part, parts, [&](std::string_view line) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     words.emplace_back(line);
   });

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -62,14 +63,17 @@ constexpr sparse_engine_entry engines[] = {
 };
 
 /// Query rows without the terms that no document has and those that weigh nothing, and their norms.
-/// Throws as `check` does. Memory is first written by the threads that need it.
+/// Of terms that other parts have alone there is the share in the norms. Throws as `check` does.
+/// Memory is first written by the threads that need it.
 class known_queries {
  public:
   known_queries(context const& ctx, sparse_rows const& queries, sparse_index const& index)
       : begin_(queries.size() + 1, 0), norms_(queries.size()), terms_(index.terms()) {
     auto const is_known = [&](sparse_row const& row, std::size_t i) {
-      return row.term[i] < index.terms() && row.weight[i] != 0 &&
-             index.list(row.term[i]).size() > 0;
+      return row.term[i] < index.terms() && row.weight[i] != 0 && index.is_known(row.term[i]);
+    };
+    auto const is_here = [&](sparse_row const& row, std::size_t i) {
+      return is_known(row, i) && index.list(row.term[i]).size() > 0;
     };
     auto const each_row = [&](auto const& work) {
       parallel_for(ctx, queries.size(), queries_a_thread(ctx, queries.size()),
@@ -81,7 +85,7 @@ class known_queries {
     each_row([&](std::size_t q, sparse_row const& row) {
       if (!fault_of(row, queries.terms).empty()) sound = false;
       std::uint64_t known = 0;
-      for (std::size_t i = 0; i < row.size(); ++i) known += is_known(row, i) ? 1 : 0;
+      for (std::size_t i = 0; i < row.size(); ++i) known += is_here(row, i) ? 1 : 0;
       begin_[q + 1] = known;
     });
     if (!sound) check(queries, "queries");
@@ -90,12 +94,14 @@ class known_queries {
     weight_ = std::make_unique_for_overwrite<double[]>(begin_.back());
     each_row([&](std::size_t q, sparse_row const& row) {
       std::uint64_t to = begin_[q];
+      double squares = 0;
       for (std::size_t i = 0; i < row.size(); ++i) {
-        if (!is_known(row, i)) continue;
+        if (is_known(row, i)) squares += row.weight[i] * row.weight[i];
+        if (!is_here(row, i)) continue;
         term_[to] = row.term[i];
         weight_[to++] = row.weight[i];
       }
-      norms_[q] = norm_of(rows()[q]);
+      norms_[q] = std::sqrt(squares);
     });
   }
 
@@ -123,16 +129,19 @@ bool share_a_term(sparse_row const& a, sparse_row const& b) {
   return false;
 }
 
+/// Whether a document matches. `value`: as engines give it, a product or a cosine.
+bool is_match(sparse_index const& index, similarity metric, sparse_row const& query,
+              std::uint32_t d, double value) {
+  // Only a shared term makes a sum other than 0; a document of norm 0 has no cosine, and a value
+  // under l2 for all that.
+  bool const is_sum = metric != similarity::normalized_l2 || index.norms()[d] != 0;
+  return (is_sum && value != 0) || share_a_term(query, index.documents()[d]);
+}
+
 /// Leaves the matches of each query: they move to the front of its entries. `found`: as engines
 /// give it, products or cosines.
 void keep_matches(context const& ctx, sparse_index const& index, similarity metric,
                   sparse_rows const& queries, neighbours& found) {
-  // Only a shared term makes a sum other than 0; a document of norm 0 has no cosine, and a value
-  // under l2 for all that.
-  auto const is_match = [&](sparse_row const& query, std::uint32_t d, double value) {
-    bool const is_sum = metric != similarity::normalized_l2 || index.norms()[d] != 0;
-    return (is_sum && value != 0) || share_a_term(query, index.documents()[d]);
-  };
   parallel_for(ctx, found.queries, queries_a_thread(ctx, found.queries),
                [&](std::size_t begin, std::size_t end, int) {
                  for (std::size_t q = begin; q < end; ++q) {
@@ -140,7 +149,7 @@ void keep_matches(context const& ctx, sparse_index const& index, similarity metr
                    std::size_t const last = (q + 1) * found.k;
                    std::size_t to = q * found.k;
                    for (std::size_t i = to; i < last; ++i) {
-                     if (!is_match(query, found.id[i], found.value[i])) continue;
+                     if (!is_match(index, metric, query, found.id[i], found.value[i])) continue;
                      found.id[to] = found.id[i];
                      found.value[to++] = found.value[i];
                    }
@@ -187,6 +196,29 @@ struct sparse_searcher::implementation {
   sparse_index const& index;
   sparse_search_options options;
   std::unique_ptr<sparse_search_engine> engine;
+
+  /// What the engine finds, products or cosines, all of them larger the nearer.
+  void find(context const& ctx, known_queries const& queries, neighbours& found,
+            sparse_search_work* work) const {
+    found.queries = queries.norms().size();
+    found.k = std::min(options.k, index.size());
+    found.order = value_order::larger_is_nearer;
+    found.id.resize(found.queries * found.k);
+    found.value.resize(found.queries * found.k);
+    sparse_search_work done;
+    if (found.k > 0) engine->search(ctx, queries.rows(), queries.norms(), found, done);
+    if (work != nullptr) *work += done;
+  }
+  /// Makes distances of cosines where they are asked for. Engines order by the cosine: its order is
+  /// finer than that of distances, which the root makes equal for different cosines.
+  void give_values(known_queries const& queries, neighbours& found) const {
+    found.order = order_of(options.metric);
+    if (options.metric != similarity::normalized_l2) return;
+    for (std::size_t i = 0; i < found.value.size(); ++i)
+      if (found.id[i] != no_neighbour)
+        found.value[i] =
+            distance_of(found.value[i], queries.norms()[i / found.k], index.norms()[found.id[i]]);
+  }
 };
 
 sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
@@ -219,28 +251,35 @@ sparse_engine sparse_searcher::engine() const noexcept {
 neighbours sparse_searcher::search(context const& ctx, sparse_rows const& queries,
                                    sparse_search_work* work) const {
   stopwatch const watch;
-  sparse_index const& index = implementation_->index;
-  similarity const metric = implementation_->options.metric;
-  known_queries const known(ctx, queries, index);
-  std::span<double const> const norms = known.norms();
+  implementation const& own = *implementation_;
+  known_queries const known(ctx, queries, own.index);
   neighbours found;
-  found.queries = queries.size();
-  found.k = std::min(implementation_->options.k, index.size());
-  found.order = value_order::larger_is_nearer;  // of the products and cosines that engines give
-  found.id.resize(queries.size() * found.k);
-  found.value.resize(queries.size() * found.k);
-  sparse_search_work done;
-  if (found.k > 0) implementation_->engine->search(ctx, known.rows(), norms, found, done);
-  if (!implementation_->options.pad) keep_matches(ctx, index, metric, queries, found);
-  // Engines order by the cosine: its order is finer than that of distances, which the root makes
-  // equal for different cosines.
-  found.order = order_of(metric);
-  if (metric == similarity::normalized_l2)
-    for (std::size_t i = 0; i < found.value.size(); ++i)
-      if (found.id[i] != no_neighbour)
-        found.value[i] =
-            distance_of(found.value[i], norms[i / found.k], index.norms()[found.id[i]]);
-  if (work != nullptr) *work += done;
+  own.find(ctx, known, found, work);
+  if (!own.options.pad) keep_matches(ctx, own.index, own.options.metric, queries, found);
+  own.give_values(known, found);
+  found.search_s = watch.seconds();
+  return found;
+}
+
+part_neighbours sparse_searcher::search_part(context const& ctx, sparse_rows const& queries,
+                                             sparse_search_work* work) const {
+  stopwatch const watch;
+  implementation const& own = *implementation_;
+  known_queries const known(ctx, queries, own.index);
+  part_neighbours found;
+  own.find(ctx, known, found, work);
+  found.key = found.value;
+  if (!own.options.pad) {
+    found.is_match.resize(found.id.size());
+    parallel_for(ctx, found.queries, queries_a_thread(ctx, found.queries),
+                 [&](std::size_t begin, std::size_t end, int) {
+                   for (std::size_t i = begin * found.k; i < end * found.k; ++i)
+                     found.is_match[i] =
+                         is_match(own.index, own.options.metric, queries[i / found.k], found.id[i],
+                                  found.value[i]);
+                 });
+  }
+  own.give_values(known, found);
   found.search_s = watch.seconds();
   return found;
 }

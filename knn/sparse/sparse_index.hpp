@@ -76,6 +76,9 @@ struct sparse_index_parts {
   std::span<std::uint64_t const> list_begin;  ///< [terms + 1] into the two below
   std::span<std::uint32_t const> list_document;
   std::span<double const> list_weight;
+  /// Of a part of the documents: bit t % 64 of word t / 64 says whether a document of any part has
+  /// term t. Empty: these are all documents.
+  std::span<std::uint64_t const> terms_of_all{};
 };
 
 /// Documents as rows, and as posting lists (Freitas 2017, Algorithm 7). Documents are numbered as
@@ -93,6 +96,11 @@ class sparse_index {
   sparse_rows documents() const noexcept { return parts_.documents; }
   /// Square roots of the sums of squared weights, added in the order of the terms.
   std::span<double const> norms() const noexcept { return parts_.norms; }
+  /// Whether a document has the term, be it of another part.
+  bool is_known(std::uint32_t term) const {
+    if (parts_.terms_of_all.empty()) return parts_.list_begin[term] < parts_.list_begin[term + 1];
+    return (parts_.terms_of_all[term / 64] >> (term % 64) & 1) != 0;
+  }
   posting_list list(std::uint32_t term) const {
     std::size_t const begin = parts_.list_begin[term];
     std::size_t const n = parts_.list_begin[term + 1] - begin;

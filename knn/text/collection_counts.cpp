@@ -1,7 +1,10 @@
 #include "knn/text/collection_counts.hpp"
 
+#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/process_group.hpp"
+#include "core/share.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -91,9 +94,54 @@ counted_document count_terms_of_fields(analyzer& words, datasets::text_document 
   return counted;
 }
 
-/// Calls take(documents) for groups of a collection's documents, in order.
+/// A process's share of the documents, which are read to be counted.
+share documents_of(context const& ctx, process_group const& group, std::string const& path,
+                   text_index_options const& options) {
+  datasets::text_options reading = options.reading;
+  reading.warn = {};
+  std::size_t documents = 0;
+  datasets::read_documents(
+      ctx, path, options.format, [&](datasets::text_document&&) { ++documents; }, reading);
+  return share_of(documents, static_cast<std::size_t>(group.size()),
+                  static_cast<std::size_t>(group.rank()));
+}
+
+/// Whether ids of different processes may be equal: their hashes are.
+bool have_equal_ids(process_group const& group, string_store const& ids) {
+  constexpr std::size_t rounds = 16;  // hashes of a part of the ids are in memory at once
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::vector<std::uint64_t> mine;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      std::uint64_t const hash = string_hash()(
+          std::string_view(ids.bytes.data() + ids.begin[i], ids.begin[i + 1] - ids.begin[i]));
+      if (hash % rounds == round) mine.push_back(hash);
+    }
+    std::string bytes;
+    put(bytes, mine);
+    std::vector<std::uint64_t> all;
+    for (std::string_view told : group.gather(bytes)) rulerank::take(told, all);
+    std::sort(all.begin(), all.end());
+    if (std::adjacent_find(all.begin(), all.end()) != all.end()) return true;
+  }
+  return false;
+}
+
+/// Whether any process has documents.
+bool has_documents(process_group const& group, collection_counts const& counts) {
+  std::string mine;
+  put(mine, counts.documents());
+  for (std::string_view told : group.gather(mine)) {
+    std::size_t documents = 0;
+    rulerank::take(told, documents);
+    if (documents > 0) return true;
+  }
+  return false;
+}
+
+/// Calls take(documents) for groups of the documents of a collection that are in the range, in
+/// order.
 void read_in_groups(context const& ctx, collection_source const& collection,
-                    text_index_options const& options,
+                    text_index_options const& options, share range,
                     std::function<void(std::span<datasets::text_document const>)> const& take) {
   constexpr std::size_t most_documents = 1024;
   if (collection.documents) {
@@ -110,9 +158,13 @@ void read_in_groups(context const& ctx, collection_source const& collection,
     group.clear();
     bytes = 0;
   };
+  std::size_t read = 0;
   datasets::read_documents(
       ctx, collection.name, options.format,
       [&](datasets::text_document&& document) {
+        bool const is_here = read >= range.begin && read < range.end;
+        ++read;
+        if (!is_here) return;
         for (auto const& field : document.fields) bytes += field.text.size();
         bytes += document.vector.size() * sizeof(datasets::feature_value);
         group.push_back(std::move(document));
@@ -196,15 +248,86 @@ void collection_counts::finish() {
     field.counts.begin.resize(documents() + 1, field.counts.begin.back());
 }
 
+void collection_counts::add_others(process_group const& group) {
+  std::string mine;
+  put(mine, documents());
+  put(mine, number_of.size());
+  for (auto const& [term, number] : number_of) {
+    put(mine, term);
+    put(mine, document_frequency[number]);
+    put(mine, collection_frequency[number]);
+  }
+  put(mine, documents_of.size());
+  for (auto const& [word, documents] : documents_of) {
+    put(mine, word);
+    put(mine, documents);
+  }
+  others.emplace();
+  others->frequency_here = document_frequency;
+  int rank = 0;
+  for (std::string_view bytes : group.gather(mine)) {
+    std::size_t documents_there = 0;
+    take(bytes, documents_there);
+    others->documents += documents_there;
+    if (rank < group.rank()) others->first += documents_there;
+    if (rank++ == group.rank()) continue;
+    std::size_t count = 0;
+    std::string text;
+    std::uint32_t in_documents = 0;
+    for (take(bytes, count); count > 0; --count) {
+      double times = 0;
+      take(bytes, text);
+      take(bytes, in_documents);
+      take(bytes, times);
+      auto const [at, is_new] =
+          number_of.try_emplace(text, static_cast<std::uint32_t>(number_of.size()));
+      if (is_new) {
+        document_frequency.push_back(0);
+        collection_frequency.push_back(0);
+        others->frequency_here.push_back(0);
+      }
+      document_frequency[at->second] += in_documents;
+      collection_frequency[at->second] += times;
+    }
+    for (take(bytes, count); count > 0; --count) {
+      take(bytes, text);
+      take(bytes, in_documents);
+      documents_of[text] += in_documents;
+    }
+  }
+  if (others->documents >= std::numeric_limits<std::uint32_t>::max() - 2)
+    throw usage_error("more documents than 32 bits number");
+}
+
 void count_collection(context const& ctx, collection_source const& collection,
-                      text_index_options const& options, counting what, collection_counts& counts) {
+                      text_index_options const& options, counting what, collection_counts& counts,
+                      process_group const* group) {
+  share range{0, std::numeric_limits<std::size_t>::max()};
+  text_index_options reading = options;
+  if (group != nullptr) {
+    auto const part = datasets::documents_of_process(ctx, collection.name, options.format, *group);
+    if (part) {
+      reading.format = part->format;
+      reading.reading.lines = part->lines;
+    } else {
+      range = documents_of(ctx, *group, collection.name, options);
+    }
+  }
   document_counter counter(ctx, options, what);
-  read_in_groups(ctx, collection, options, [&](std::span<datasets::text_document const> documents) {
-    std::vector<counted_document> counted = counter.count(ctx, documents);
-    for (std::size_t d = 0; d < documents.size(); ++d) counts.add(documents[d], counted[d]);
-    ctx.report("read documents", counts.documents(), 0);
-  });
+  read_in_groups(ctx, collection, reading, range,
+                 [&](std::span<datasets::text_document const> documents) {
+                   std::vector<counted_document> counted = counter.count(ctx, documents);
+                   for (std::size_t d = 0; d < documents.size(); ++d)
+                     counts.add(documents[d], counted[d]);
+                   ctx.report("read documents", counts.documents(), 0);
+                 });
   counts.finish();
+  if (group == nullptr) return;
+  // What one process finds fault with, all find once they read all: an id twice, no documents.
+  if (reading.reading.lines &&
+      (have_equal_ids(*group, counts.ids) || !has_documents(*group, counts)))
+    documents_of(ctx, *group, collection.name, options);
+  counts.add_others(*group);
   if (std::ranges::find(counts.fields, whole_document, &field_counts::name) != counts.fields.end())
     throw_reserved_field(collection.name);
 }

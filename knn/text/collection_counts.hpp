@@ -77,13 +77,24 @@ struct collection_counts {
   std::vector<std::uint32_t> label_of;  ///< [documents] into label_names
   count_spill rows;                     ///< [documents]
   std::vector<field_counts> fields;     ///< in the order in which they came; a row a document
+  /// Where other processes have the other parts: then terms, their frequencies and `documents_of`
+  /// are those of all.
+  struct other_parts {
+    std::uint64_t first = 0;      ///< document of the collection that is the first here
+    std::uint64_t documents = 0;  ///< of all parts
+    std::vector<std::uint32_t> frequency_here;  ///< [terms] `document_frequency` of this part
+  };
+  std::optional<other_parts> others{};
 
   /// `counts_in_memory`: entries of `rows`; more of them go to the disk.
   explicit collection_counts(std::size_t counts_in_memory) : rows(counts_in_memory) {}
   std::size_t documents() const noexcept { return label_of.size(); }
+  std::size_t documents_of_all() const noexcept { return others ? others->documents : documents(); }
   void add(datasets::text_document const& document, counted_document& counted);
   /// After the last document: completes the fields' rows.
   void finish();
+  /// Then, of a part: adds what the other processes counted.
+  void add_others(process_group const& group);
 
  private:
   sparse_matrix& counts_of_field(std::string_view name);
@@ -107,8 +118,9 @@ struct collection_source {
 
 /// Reads and counts a collection into `counts`, which is empty; throws what
 /// `datasets::read_documents` throws and, where fields are counted, `error` for a field that is
-/// named as the whole document is.
+/// named as the whole document is. `group`: has the other parts of the collection, or null.
 void count_collection(context const& ctx, collection_source const& collection,
-                      text_index_options const& options, counting what, collection_counts& counts);
+                      text_index_options const& options, counting what, collection_counts& counts,
+                      process_group const* group = nullptr);
 
 }  // namespace rulerank::knn

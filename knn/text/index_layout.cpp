@@ -1,5 +1,7 @@
 #include "knn/text/index_layout.hpp"
 
+#include "core/error.hpp"
+
 namespace rulerank::knn {
 
 namespace {
@@ -14,12 +16,13 @@ constexpr datasets::section_kind kind_of_version(std::size_t version, std::size_
           std::span(names).first(sections)};
 }
 /// Without a dictionary a file has the sections, and the version, that it had before there were
-/// any.
-constexpr std::array kinds{kind_of_version(2, static_cast<std::size_t>(section::words)),
-                           kind_of_version(3, names.size())};
+/// any. Versions of their own keep parts from being read as indexes of whole collections.
+constexpr std::array kinds{
+    kind_of_version(2, static_cast<std::size_t>(section::words)), kind_of_version(3, names.size()),
+    kind_of_version(4, static_cast<std::size_t>(section::words)), kind_of_version(5, names.size())};
 
 datasets::section_kind const& kind_of(index_layout const& layout) {
-  return kinds[layout.has_dictionary() ? 1 : 0];
+  return kinds[(layout.is_part() ? 2 : 0) + (layout.has_dictionary() ? 1 : 0)];
 }
 
 }  // namespace
@@ -61,7 +64,11 @@ void finish_index(std::span<std::byte> file, index_layout const& layout, std::st
 
 read_index check_index(context const& ctx, std::span<std::byte const> file,
                        std::string const& name) {
-  return {datasets::check_section_file(ctx, kinds, file, name)};
+  read_index read{datasets::check_section_file(ctx, kinds, file, name)};
+  bool const of_parts = read.header.at("version").get<std::size_t>() >= kinds[2].version;
+  if (of_parts != read.is_part())
+    throw error({name, 1, 1}, "the header of this index is not right: its version is another's");
+  return read;
 }
 
 }  // namespace rulerank::knn

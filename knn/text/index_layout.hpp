@@ -53,9 +53,10 @@ struct index_counts {
 class index_layout {
  public:
   using sizes = std::array<std::size_t, static_cast<std::size_t>(section::count)>;
-  /// `dictionary`: whether there is one.
-  explicit index_layout(sizes const& bytes, bool dictionary = false)
-      : sections_(bytes), dictionary_(dictionary) {}
+  /// `dictionary`: whether there is one. `part`: of an index that is one of several.
+  explicit index_layout(sizes const& bytes, bool dictionary = false, bool part = false)
+      : sections_(bytes), dictionary_(dictionary), part_(part) {}
+  bool is_part() const noexcept { return part_; }
   bool has_dictionary() const noexcept { return dictionary_; }
   datasets::section_layout const& sections() const noexcept { return sections_; }
   /// Where the last section ends, rounded up: the header begins there.
@@ -72,6 +73,7 @@ class index_layout {
  private:
   datasets::section_layout sections_;
   bool dictionary_;
+  bool part_;
 };
 
 /// The sizes of the sections of an index.
@@ -88,6 +90,7 @@ struct read_index : datasets::read_sections {
   bool has_dictionary() const noexcept {
     return sections.size() > static_cast<std::size_t>(section::words);
   }
+  bool is_part() const { return header.contains("of_documents"); }
   template <class T>
   std::span<T const> of(section s) const {
     std::span<std::byte const> const bytes = sections[static_cast<std::size_t>(s)];

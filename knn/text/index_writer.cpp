@@ -33,10 +33,12 @@ class index_writer {
     number_terms();
     if (options_.dictionary) list_words();
     std::uint64_t const postings = holds_vectors(options_) ? checked_postings() : postings_left();
-    what_ = {{"documents", counted_.documents()},
-             {"terms", statistics_.document_frequency.size()},
-             {"postings", postings},
-             {"mean_length", statistics_.mean_length}};
+    what_ = {{"documents", counted_.documents()}};
+    if (counted_.others)
+      what_.update({{"first", counted_.others->first}, {"of_documents", statistics_.documents}});
+    what_.update({{"terms", statistics_.document_frequency.size()},
+                  {"postings", postings},
+                  {"mean_length", statistics_.mean_length}});
     if (options_.dictionary) what_["words"] = words_.size();
     what_.update(to_json(options_));
     index_counts counts{.documents = counted_.documents(),
@@ -49,7 +51,7 @@ class index_writer {
                         .words = std::nullopt,
                         .word_bytes = words_.bytes.size()};
     if (options_.dictionary) counts.words = words_.size();
-    layout_.emplace(sizes_of(counts), options_.dictionary);
+    layout_.emplace(sizes_of(counts), options_.dictionary, counted_.others.has_value());
     // What the header may take, whatever its checksums will be.
     header_size_ = round_up(what_.dump().size() + 4096, alignment);
   }
@@ -101,7 +103,7 @@ class index_writer {
 
   /// Gives the terms that stay their numbers, by their bytes.
   void number_terms() {
-    std::size_t const documents = counted_.documents();
+    std::size_t const documents = counted_.documents_of_all();
     std::vector<std::string_view> text_of(counted_.number_of.size());
     for (auto const& [text, number] : counted_.number_of) text_of[number] = text;
     std::vector<std::uint32_t> kept;
@@ -119,6 +121,7 @@ class index_writer {
     for (std::uint32_t const t : kept) {
       number_[t] = static_cast<std::uint32_t>(statistics_.document_frequency.size());
       statistics_.document_frequency.push_back(counted_.document_frequency[t]);
+      if (counted_.others) documents_here_.push_back(counted_.others->frequency_here[t]);
       words += counted_.collection_frequency[t];
       terms_.push(text_of[t]);
     }
@@ -209,9 +212,11 @@ class index_writer {
   /// Of words: a term of all documents weighs nothing under tf-idf.
   std::uint64_t postings_left() const {
     std::uint64_t postings = 0;
-    for (std::uint32_t const df : statistics_.document_frequency)
-      if (options_.weighting.how != weighting::tf_idf || df != statistics_.documents)
-        postings += df;
+    std::vector<std::uint32_t> const& of_all = statistics_.document_frequency;
+    std::vector<std::uint32_t> const& here = counted_.others ? documents_here_ : of_all;
+    for (std::size_t t = 0; t < of_all.size(); ++t)
+      if (options_.weighting.how != weighting::tf_idf || of_all[t] != statistics_.documents)
+        postings += here[t];
     return postings;
   }
 
@@ -251,6 +256,7 @@ class index_writer {
   collection_counts& counted_;
   std::vector<std::uint32_t> number_;  // [terms in the order of the collection], or `dropped`
   term_statistics statistics_;
+  std::vector<std::uint32_t> documents_here_;  // of a part: [terms] of its documents
   string_store terms_, words_;
   std::vector<std::uint32_t> word_documents_;
   nlohmann::ordered_json what_;
@@ -267,6 +273,8 @@ built_index build_index(context const& ctx, collection_source const& collection,
   check(options);
   if (settings.fields && holds_vectors(options))
     throw usage_error("found vectors, expected documents, which have fields");
+  if (settings.group != nullptr && holds_vectors(options))
+    throw usage_error("found vectors, expected documents of words for an index in parts");
   using clock = std::chrono::steady_clock;
   auto const seconds = [](clock::duration time) {
     return std::chrono::duration<double>(time).count();
@@ -274,7 +282,8 @@ built_index build_index(context const& ctx, collection_source const& collection,
   auto const begin = clock::now();
   collection_counts counted(settings.counts_in_memory);
   count_collection(ctx, collection, options,
-                   settings.fields ? counting::documents_and_fields : counting::documents, counted);
+                   settings.fields ? counting::documents_and_fields : counting::documents, counted,
+                   settings.group);
   auto const was_read = clock::now();
   index_writer writer(ctx, collection.name, options, counted);
   writer.write(memory(writer.size()));

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "knn/neighbours.hpp"
 #include "knn/text/collection_counts.hpp"
 #include "knn/text/index_layout.hpp"
 #include "knn/text/index_options.hpp"
@@ -76,7 +77,7 @@ std::optional<std::size_t> string_table::find(std::string_view s) const {
 
 text_index text_index::build(context const& ctx, std::string const& collection,
                              text_index_options const& options) {
-  return build_in_memory(ctx, collection, options, false).index;
+  return build_in_memory(ctx, collection, options, {}).index;
 }
 
 text_index text_index::build(context const& ctx, std::span<datasets::text_document const> documents,
@@ -87,29 +88,29 @@ text_index text_index::build(context const& ctx, std::span<datasets::text_docume
     if (documents[d].id.empty() || !ids.insert(documents[d].id).second)
       throw usage_error(fmt::format("document {} has {}, expected an id of its own", d + 1,
                                     documents[d].id.empty() ? "no id" : "the id of another one"));
-  return build_in_memory(ctx, {"documents", documents}, options, false).index;
+  return build_in_memory(ctx, {"documents", documents}, options, {}).index;
 }
 
 indexed_collection text_index::build_with_fields(context const& ctx, std::string const& collection,
                                                  text_index_options const& options) {
-  return build_in_memory(ctx, collection, options, true);
+  return build_in_memory(ctx, collection, options, {.fields = true});
 }
 
 indexed_collection text_index::build_in_memory(context const& ctx,
                                                collection_source const& collection,
-                                               text_index_options const& options, bool fields) {
+                                               text_index_options const& options,
+                                               index_build_settings const& settings) {
   std::shared_ptr<std::byte> owner;
   std::span<std::byte> bytes;
-  built_index built =
-      build_index(ctx, collection, options, {.fields = fields}, [&](std::size_t size) {
-        void* const at =
-            ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (at == MAP_FAILED) throw std::bad_alloc();
-        owner = mapped(at, size);
-        bytes = {owner.get(), size};
-        return bytes;
-      });
-  text_index index = of_bytes(ctx, bytes, owner, collection.name);
+  built_index built = build_index(ctx, collection, options, settings, [&](std::size_t size) {
+    void* const at =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
+    owner = mapped(at, size);
+    bytes = {owner.get(), size};
+    return bytes;
+  });
+  text_index index = of_bytes(ctx, bytes, owner, collection.name, settings.group != nullptr);
   index.timings_ = built.timings;
   return {std::move(index), std::move(built.fields)};
 }
@@ -120,7 +121,28 @@ text_index_timings text_index::build(context const& ctx, std::string const& coll
       .timings;
 }
 
+text_index text_index::build_part(context const& ctx, std::string const& collection,
+                                  text_index_options const& options, process_group const& group) {
+  return build_in_memory(ctx, collection, options, {.group = &group}).index;
+}
+
+text_index_timings text_index::build_part(context const& ctx, std::string const& collection,
+                                          text_index_options const& options,
+                                          process_group const& group, output_file& file) {
+  return build_index(ctx, collection, options, {.group = &group},
+                     [&](std::size_t size) { return file.map(size); })
+      .timings;
+}
+
 text_index text_index::open(context const& ctx, std::string const& path) {
+  return open(ctx, path, false);
+}
+
+text_index text_index::open_part(context const& ctx, std::string const& path) {
+  return open(ctx, path, true);
+}
+
+text_index text_index::open(context const& ctx, std::string const& path, bool part) {
   auto const fail = [&](std::string const& what) { throw error({path, 0, 0}, what); };
   int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
@@ -140,12 +162,17 @@ text_index text_index::open(context const& ctx, std::string const& path) {
   ::close(descriptor);
   if (at == MAP_FAILED) fail(fmt::format("cannot be mapped: {}", std::strerror(reason)));
   std::shared_ptr<std::byte> const owner = mapped(at, size);
-  return of_bytes(ctx, {owner.get(), size}, owner, path);
+  return of_bytes(ctx, {owner.get(), size}, owner, path, part);
 }
 
 text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> bytes,
-                                std::shared_ptr<void const> owner, std::string const& name) {
+                                std::shared_ptr<void const> owner, std::string const& name,
+                                bool part) {
   read_index const read = check_index(ctx, bytes, name);
+  if (read.is_part() != part)
+    throw error({name, 1, 1},
+                part ? "found an index of a whole collection, expected a part of one"
+                     : "found a part of an index, expected the file that names all parts");
   auto const characters = [&](section s) { return read.of<char>(s); };
   auto const numbers = [&](section s) { return read.of<std::uint64_t>(s); };
   sparse_index_parts parts;
@@ -164,12 +191,20 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
   std::size_t const documents = parts.documents.size(), terms = index.terms_.size();
   try {
     index.options_ = options_from(read.header);
-    index.statistics_.documents = datasets::count_at(read.header, "documents");
+    index.statistics_.documents =
+        datasets::count_at(read.header, part ? "of_documents" : "documents");
+    if (part) index.first_document_ = datasets::count_at(read.header, "first");
+    std::size_t const before = index.first_document_;
     index.statistics_.mean_length = read.header.at("mean_length").get<double>();
     index.statistics_.document_frequency.assign(frequencies.begin(), frequencies.end());
     parts.documents.terms = static_cast<std::uint32_t>(terms);
     // The checksums say that these are the bytes that were written; this, that they fit together.
-    bool const fits = index.statistics_.documents == documents && frequencies.size() == terms &&
+    bool const documents_fit = part ? before <= index.statistics_.documents &&
+                                          documents <= index.statistics_.documents - before &&
+                                          index.statistics_.documents < no_neighbour
+                                    : index.statistics_.documents == documents;
+    bool const fits = documents_fit && frequencies.size() == terms &&
+                      datasets::count_at(read.header, "documents") == documents &&
                       datasets::count_at(read.header, "terms") == terms &&
                       datasets::count_at(read.header, "postings") == parts.documents.term.size() &&
                       index.statistics_.mean_length >= 0 &&
@@ -199,7 +234,23 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
   } catch (usage_error const& e) {
     throw error({name, 1, 1}, fmt::format("this index is not right: {}", e.what()));
   }
-  index.dictionary_ = dictionary_of(read, index.options_, documents, name);
+  index.dictionary_ = dictionary_of(read, index.options_, index.statistics_.documents, name);
+  if (part) {
+    // Terms of all documents weigh nothing under tf-idf, and are in no list.
+    struct terms_and_owner {
+      std::vector<std::uint64_t> known;
+      std::shared_ptr<void const> owner;
+    };
+    auto const kept = std::make_shared<terms_and_owner>();
+    kept->owner = std::move(owner);
+    kept->known.resize((terms + 63) / 64);
+    bool const drops = index.options_.weighting.how == weighting::tf_idf;
+    for (std::size_t t = 0; t < terms; ++t)
+      if (!drops || frequencies[t] != index.statistics_.documents)
+        kept->known[t / 64] |= std::uint64_t{1} << (t % 64);
+    parts.terms_of_all = kept->known;
+    owner = kept;
+  }
   index.index_ = sparse_index(parts, std::move(owner));
   return index;
 }

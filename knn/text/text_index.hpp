@@ -17,7 +17,8 @@
 
 namespace rulerank {
 class output_file;
-}
+class process_group;
+}  // namespace rulerank
 
 namespace rulerank::knn {
 
@@ -76,7 +77,8 @@ struct field_counts {
 inline constexpr std::string_view whole_document = "document";
 
 struct indexed_collection;
-struct collection_source;  // private
+struct collection_source;     // private
+struct index_build_settings;  // private
 
 /// A collection of documents ready to be searched: its terms, numbered in byte order, the
 /// documents' ids and labels, weights of the terms, posting lists. It lies in memory or in a mapped
@@ -103,15 +105,30 @@ class text_index {
   /// it. The caller commits the file.
   static text_index_timings build(context const& ctx, std::string const& collection,
                                   text_index_options const& options, output_file& file);
+  /// The part of a collection's index that a process of a group has: of documents that follow each
+  /// other, about as many as those of the other processes, which all call it with the same
+  /// arguments. Terms and their numbers, what weighs them, and the dictionary are those of the
+  /// whole collection. Throws as `build` does, and `usage_error` for vectors. It reads the
+  /// collection twice, but for its share of the bytes where a document is a line of a plain file.
+  static text_index build_part(context const& ctx, std::string const& collection,
+                               text_index_options const& options, process_group const& group);
+  static text_index_timings build_part(context const& ctx, std::string const& collection,
+                                       text_index_options const& options,
+                                       process_group const& group, output_file& file);
   /// Maps a file that `build` wrote. Throws `error` for any other file and for a damaged one.
   static text_index open(context const& ctx, std::string const& path);
+  /// The same of `build_part`, of which `open` takes none.
+  static text_index open_part(context const& ctx, std::string const& path);
 
   sparse_index const& index() const noexcept { return index_; }
   string_table const& terms() const noexcept { return terms_; }
   string_table const& ids() const noexcept { return ids_; }
   /// The label of a document, empty for none.
   std::string_view label(std::size_t document) const { return label_names_[label_of_[document]]; }
+  /// Of all parts.
   term_statistics const& statistics() const noexcept { return statistics_; }
+  /// Of a part: the number that its first document has in the collection.
+  std::uint64_t first_document() const noexcept { return first_document_; }
   /// Of an index that was made with `text_index_options::dictionary`.
   std::optional<word_list> const& dictionary() const noexcept { return dictionary_; }
   /// The format is svmlight where the terms are columns, else automatic; `dictionary` says whether
@@ -134,9 +151,11 @@ class text_index {
   text_index(sparse_index index, std::span<std::byte const> bytes)
       : index_(std::move(index)), bytes_(bytes) {}
   static indexed_collection build_in_memory(context const& ctx, collection_source const& collection,
-                                            text_index_options const& options, bool fields);
+                                            text_index_options const& options,
+                                            index_build_settings const& settings);
   static text_index of_bytes(context const& ctx, std::span<std::byte const> bytes,
-                             std::shared_ptr<void const> owner, std::string const& name);
+                             std::shared_ptr<void const> owner, std::string const& name, bool part);
+  static text_index open(context const& ctx, std::string const& path, bool part);
 
   sparse_index index_;
   std::span<std::byte const> bytes_;
@@ -146,6 +165,7 @@ class text_index {
   std::optional<word_list> dictionary_;
   text_index_options options_;
   text_index_timings timings_;
+  std::uint64_t first_document_ = 0;
 };
 
 /// An index and the counts of the fields of its documents.
