@@ -378,6 +378,15 @@ class Features(harness.CommandLine):
             self.expect(0, "rank", "--train", train, "--test", "pool.txt", "--out", f"{train}.scores",
                         *more, *both)
             self.expect(0, "mine", "--train", train, *MINED, "--out", f"{train}.rules", *more, *both)
+        qid, docid = next(iter(pairs_of(judged)))
+        said = {}
+        for name, *more in ("judged.txt",), ("pool.txt", "--drop-unjudged"):
+            explained = self.expect(0, "explain", "--train", name, "--test", "pool.txt", "--qid", qid, "--docid", docid,
+                                    *more, *both).stdout
+            tuned = self.expect(0, "tune", "--train", name, "--vali", name, "--out", f"{name}.json", "--try-rule-size", "3",
+                                "--try-method", "width,frequency", "--try-bins", "5", *more, *both).stdout
+            said[name] = explained, tuned
+        self.assertEqual(said["pool.txt"], said["judged.txt"])
         self.assertEqual(self.read("judged.txt.rules"), self.read("pool.txt.rules"))
         self.assertIn("label=1 <- ", self.read("pool.txt.rules"))
         self.assertEqual(self.read("judged.txt.scores"), self.read("pool.txt.scores"))
