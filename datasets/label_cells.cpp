@@ -31,6 +31,10 @@ bool is_letter(char c) {
 /// Whether no spreadsheet makes anything but text of an id: three letters and then a digit may be a
 /// month, in some language.
 bool is_plain_id(std::string_view id) {
+  // Truth values, as spreadsheets of several languages spell them.
+  constexpr std::array<std::string_view, 10> truth_values{
+      "true", "false",     "wahr",  "falsch", "vrai",
+      "faux", "verdadero", "falso", "vero",   "verdadeiro"};
   if (id.empty() || !is_letter(id.front())) return false;
   auto const letters =
       static_cast<std::size_t>(std::find_if_not(id.begin(), id.end(), is_letter) - id.begin());
@@ -40,7 +44,7 @@ bool is_plain_id(std::string_view id) {
   std::ranges::transform(small, small.begin(), [](char c) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   });
-  return small != "true" && small != "false";
+  return std::ranges::find(truth_values, small) == truth_values.end();
 }
 
 /// Reads one record from the front of `rest`, line ends included; within one line where

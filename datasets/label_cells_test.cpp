@@ -21,10 +21,19 @@ TEST(label_cells, that_a_spreadsheet_would_calculate_are_guarded) {
 }
 
 TEST(label_cells, ids_stay_text) {
-  for (std::string const id : {"007", "1-2", "2024-01-02", "1e5", "MARCH1", "Sept2", "mai3", "TRUE",
-                               "false", "=a", "'x", "12", "0x1", "\xC3\xA9t\xC3\xA9 1"})
+  for (std::string const id : {"007",        "1-2",
+                               "2024-01-02", "1e5",
+                               "MARCH1",     "Sept2",
+                               "mai3",       "TRUE",
+                               "false",      "=a",
+                               "'x",         "12",
+                               "0x1",        "Wahr",
+                               "FALSCH",     "vrai",
+                               "FAUX",       "VERDADERO",
+                               "Falso",      "vero",
+                               "verdadeiro", "\xC3\xA9t\xC3\xA9 1"})
     EXPECT_EQ(guarded_id(id), "'" + id);
-  for (std::string const id : {"D12", "q7", "MS-1", "doc", "document-a"})
+  for (std::string const id : {"D12", "q7", "MS-1", "doc", "document-a", "verdad", "trueish"})
     EXPECT_EQ(guarded_id(id), id);
 }
 

@@ -238,25 +238,44 @@ void expect_linear_gain(std::vector<datasets::dataset> const& tests,
   }
 }
 
-/// The measures that are asked for; where documents are not judged, which count as not relevant,
-/// also the share of judged ones among the first 10, unless one such share is asked for.
-std::vector<eval::measure> with_judged_share(std::vector<eval::measure> measures,
-                                             std::vector<datasets::dataset> const& tests) {
+/// The measures that are asked for and the share of judged documents among the first 10, unless
+/// one such share is asked for.
+std::vector<eval::measure> with_judged_share(std::vector<eval::measure> measures) {
   eval::measure const share = eval::parse_measure("judged@10");
-  bool const all_judged = std::ranges::all_of(tests, [](datasets::dataset const& test) {
-    return std::ranges::find(test.labels, datasets::unlabelled) == test.labels.end();
-  });
-  if (!all_judged &&
-      std::ranges::find(measures, share.kind, &eval::measure::kind) == measures.end())
+  if (std::ranges::find(measures, share.kind, &eval::measure::kind) == measures.end())
     measures.push_back(share);
   return measures;
+}
+
+bool all_judged(std::vector<datasets::dataset> const& tests) {
+  return std::ranges::all_of(tests, [](datasets::dataset const& test) {
+    return std::ranges::find(test.labels, datasets::unlabelled) == test.labels.end();
+  });
+}
+
+/// Takes the last measure away where its value is 1 for each query of each system.
+void drop_last_where_whole(std::vector<eval::system_values>& systems) {
+  auto const last = [](eval::query_values const& v) { return v.column(v.measures.size() - 1); };
+  for (eval::system_values const& system : systems)
+    for (eval::query_values const& fold : system.folds)
+      if (std::ranges::any_of(last(fold), [](double share) { return share < 1; })) return;
+  for (eval::system_values& system : systems)
+    for (eval::query_values& fold : system.folds) {
+      std::size_t const width = fold.measures.size();
+      std::vector<double> kept;
+      for (std::size_t i = 0; i < fold.values.size(); ++i)
+        if (i % width + 1 < width) kept.push_back(fold.values[i]);
+      fold.values = std::move(kept);
+      fold.measures.pop_back();
+    }
 }
 
 /// The systems of --scores and --feature on the test sets.
 void evaluate_scores(session& owner, evaluate_options const& o,
                      std::vector<eval::measure> const& asked, eval::report& report) {
   std::vector<datasets::dataset> const tests = read_tests(owner, o, report.folds);
-  std::vector<eval::measure> const measures = with_judged_share(asked, tests);
+  // What is not judged counts as not relevant: how much that is, is told.
+  std::vector<eval::measure> const measures = all_judged(tests) ? asked : with_judged_share(asked);
   // One r_max for all folds.
   eval::profile p = report.rules;
   std::int32_t largest = 0;
@@ -297,8 +316,9 @@ void expect_linear_gain(datasets::qrels const& judgments, eval::profile const& p
 
 /// The runs against the judgments.
 void evaluate_runs(session& owner, evaluate_options const& o,
-                   std::vector<eval::measure> const& measures, eval::report& report) {
+                   std::vector<eval::measure> const& asked, eval::report& report) {
   auto const timer = owner.stage("evaluate");
+  std::vector<eval::measure> const measures = with_judged_share(asked);
   datasets::qrels const judgments = datasets::read_qrels(owner.ctx(), owner.input(o.qrels));
   expect_linear_gain(judgments, report.rules);
   report.folds = {o.qrels};
@@ -309,6 +329,7 @@ void evaluate_runs(session& owner, evaluate_options const& o,
         {name, {eval::evaluate(owner.ctx(), judgments, run, measures, report.rules)}});
     warn_of_ids(owner, judgments, run, report.rules.complete);
   }
+  if (measures.size() > asked.size()) drop_last_where_whole(report.systems);
   make_names_distinct(report.systems, o.runs);
 }
 

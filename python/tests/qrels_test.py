@@ -8,7 +8,7 @@ import pytest
 import rulerank
 from rulerank import evaluate
 
-METRICS = "MAP,NDCG@10,P@5,MRR,Rprec,recall@20,success@1,bpref,ERR@10,RBP"
+METRICS = "MAP,NDCG@10,P@5,MRR,Rprec,recall@20,success@1,bpref,ERR@10,RBP,judged@10"
 
 
 def drawn_judgments(ties):

@@ -12,6 +12,7 @@ import sys
 
 import harness
 from harness import Row
+from pipeline_test import cosine, npy, vectors
 
 DRAWN = pathlib.Path(__file__).resolve().parents[2] / "docs/collection"
 TEXT = ["--collection", DRAWN / "docs.jsonl", "--topics", DRAWN / "topics.tsv"]
@@ -63,11 +64,13 @@ class Features(harness.CommandLine):
                  if int(line.split()[3]) <= 20}
         self.assertEqual(set(pairs), first)
 
-    def test_the_same_pairs_and_values_as_pipeline(self):
-        named = pairs_of(self.features("pool.txt", "--qrels", QRELS, "--threads", 2))
+    def expect_as_of_pipeline(self, *more):
+        """Pairs, values and candidates are those of pipeline with the same options; gives the pairs."""
+        named = pairs_of(self.features("pool.txt", "--qrels", QRELS, "--threads", 2, *more, "--candidates-out", "found.run"))
         self.expect(0, "pipeline", *TEXT, "--qrels", QRELS, "--candidates", 20, "--out-dir", "p",
                     "--reduce-size", 3, "--rank-size", 3, "--random-draws", 2, "--permutations", 100,
-                    *LEARN)
+                    *LEARN, *more)
+        self.assertEqual(self.read("found.run"), self.read("p/candidates.run"))
         names = dict(line.split("\t") for line in self.read("p/features.tsv").splitlines())
         numbered = pairs_of(self.read("p/letor.txt"))
         self.assertEqual(list(named), list(numbered))
@@ -75,6 +78,29 @@ class Features(harness.CommandLine):
             self.assertEqual({names[f].replace(" ", "_"): v for f, v in features.items()},
                              named[pair][1])
             self.assertEqual(label, named[pair][0] if named[pair][0] != "-1" else "0")
+        return named
+
+    def test_the_same_pairs_and_values_as_pipeline(self):
+        self.assertNotIn("dense_cosine", next(iter(self.expect_as_of_pipeline().values()))[1])
+
+    def test_vectors(self):
+        """They find candidates too, and their cosine is one more column."""
+        documents, topics = vectors(360, 1), vectors(36, 2)
+        words = ["--vectors", self.file("docs.npy", npy(documents)), "--topic-vectors",
+                 self.file("topics.npy", npy(topics))]
+        plain = pairs_of(self.features("plain.txt"))
+        ids = [json.loads(line)["id"] for line in (DRAWN / "docs.jsonl").read_text().splitlines()]
+        qids = [line.split("\t")[0] for line in (DRAWN / "topics.tsv").read_text().splitlines()]
+        for source in [], ["--candidates-from", "text"]:
+            with self.subTest(source):
+                pairs = self.expect_as_of_pipeline(*words, *source)
+                self.assertEqual(set(pairs) == set(plain), bool(source))
+                for (qid, docid), (_, features) in pairs.items():
+                    self.assertEqual(float(features["dense_cosine"]),
+                                     cosine(topics[qids.index(qid)], documents[ids.index(docid)]))
+        short = self.file("short.npy", npy(documents[:9]))
+        self.expect(3, "features", *TEXT, "--vectors", short, *words[2:], "--out", "o",
+                    message="short.npy:10:1: found 9 vectors, expected one for each of 360 documents of")
 
     def test_unjudged_pairs_stay_apart_from_judged_zeros(self):
         known = judgments()
@@ -352,6 +378,15 @@ class Features(harness.CommandLine):
             self.expect(0, "rank", "--train", train, "--test", "pool.txt", "--out", f"{train}.scores",
                         *more, *both)
             self.expect(0, "mine", "--train", train, *MINED, "--out", f"{train}.rules", *more, *both)
+        qid, docid = next(iter(pairs_of(judged)))
+        said = {}
+        for name, *more in ("judged.txt",), ("pool.txt", "--drop-unjudged"):
+            explained = self.expect(0, "explain", "--train", name, "--test", "pool.txt", "--qid", qid, "--docid", docid,
+                                    *more, *both).stdout
+            tuned = self.expect(0, "tune", "--train", name, "--vali", name, "--out", f"{name}.json", "--try-rule-size", "3",
+                                "--try-method", "width,frequency", "--try-bins", "5", *more, *both).stdout
+            said[name] = explained, tuned
+        self.assertEqual(said["pool.txt"], said["judged.txt"])
         self.assertEqual(self.read("judged.txt.rules"), self.read("pool.txt.rules"))
         self.assertIn("label=1 <- ", self.read("pool.txt.rules"))
         self.assertEqual(self.read("judged.txt.scores"), self.read("pool.txt.scores"))

@@ -34,6 +34,9 @@ class Interruption(harness.CommandLine):
         out = ["--train", train, "--out", self.out / "r.txt", "--device", "cpu"]
         for name, rows in (("base", 200000), ("asked", 40000)):
             (self.folder / f"{name}.u8bin").write_bytes(struct.pack("<2I", rows, 128) + os.urandom(rows * 128))
+        for name, rows, words in (("docs", 20000, 60), ("topics", 2000, 5)):
+            (self.folder / f"{name}.tsv").write_text("".join(
+                f"{d}\t{' '.join(f'w{(d * 7919 + w * w * 31) % 4001}' for w in range(words))}\n" for d in range(rows)))
         rank = ["rank", *out, "--run", self.out / "r.run", "--test", train, "--rule-size", "6"]
         self.lines = {
             "reduce": ["reduce", *out, "--ids", self.out / "r.tsv", "--rule-size", "4",
@@ -52,6 +55,8 @@ class Interruption(harness.CommandLine):
                                       self.out / "r.txt"],
             "search metric, index": ["search", "metric", "--collection", "base.u8bin", "--queries", "asked.u8bin", "--metric",
                                      "l1", "--index-type", "lc", "--index", self.out / "r.tsv", "--out", self.out / "r.txt"],
+            "features": ["features", "--collection", "docs.tsv", "--topics", "topics.tsv", "--device", "cpu", "--candidates",
+                         "1000", "--out", self.out / "r.txt", "--candidates-out", self.out / "r.run"],
             # Soon done with one system, never with the other.
             "experiment": [*self.EXPERIMENT, "--rank-size", "2,6", "--out-dir", self.out / "e"],
         }
@@ -152,6 +157,10 @@ class FullDisk(harness.CommandLine):
     def test_every_verb(self):
         self.file("train.txt", self.TRAIN)
         self.file("scores", b"1\n" * 200)
+        self.file("docs.tsv", b"".join(b"D%d\trye bread %d\n" % (d, d % 7) for d in range(60)))
+        self.file("topics.tsv", b"T1\trye bread\nT2\tbread 5\n")
+        self.file("few.txt", b"".join(b"-1 qid:1 1:%d 2:5 # docid = D%d\n" % (d, d) for d in range(60)))
+        self.file("own.txt", b"0 qid:1 7:2 # docid = D3\n")
         os.mkdir(self.folder / "d")
         train = ["--train", "train.txt"]
         lines = {
@@ -168,6 +177,10 @@ class FullDisk(harness.CommandLine):
             "split": ["split", "--in", "train.txt", "--folds", "3", "--out-dir", "d"],
             "sample": ["sample", "--documents", "600", "--features", "9", "--queries", "30",
                        "--folds", "1", "--out-dir", "d"],
+            "features": ["features", "--collection", "docs.tsv", "--topics", "topics.tsv", "--out", "d/o"],
+            "features, candidates": ["features", "--collection", "docs.tsv", "--topics", "topics.tsv", "--out", "/dev/null",
+                                     "--candidates-out", "d/o"],
+            "features, joined": ["features", "--pool", "few.txt", "--join", "own.txt", "--out", "d/o"],
             "manifest": ["engines", "--manifest", "d/o"],
         }
         for name, line in lines.items():

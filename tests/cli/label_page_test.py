@@ -93,6 +93,7 @@ class Browser:
 class InABrowser(LabelServer):
     def setUp(self):
         super().setUp()
+        self.answered = []
         self.browser = Browser(self.folder)
         self.addCleanup(self.browser.close)
 
@@ -154,6 +155,71 @@ class InABrowser(LabelServer):
                 continue
             self.assertTrue(url.startswith((f"http://127.0.0.1:{self.port}/", "data:")), url)
             self.assertNotIn(self.token, url.split("#")[0])
+
+    def texts(self, css):
+        return self.browser.run("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)", css)
+
+    def test_what_stands_beside_the_text(self):
+        """Why, what it brings, the features and the labelled neighbours are those that the program sends."""
+        self.begin()
+        for answers in range(12):
+            document = self.document(answers)
+            if answers in (0, 1, 5, 11):
+                asked = self.post("/show", document=document)["question"]
+                self.assertEqual(self.browser.run("return document.getElementById('why').textContent"), asked["why"])
+                self.assertRegex(asked["why"], r"^the (most representative document|document with the fewest rules \(\d+\)) of "
+                                 r"partition [0-2]$")
+                self.assertEqual(self.texts("#brings li"), asked["brings"])
+                self.assertRegex(asked["brings"][0], r"^\d+ of its \d+ itemsets of at most \d features? (is|are) new here")
+                rows = self.pool_values(document)
+                shown = list(zip(self.texts("#features td:first-child"), self.texts("#features td:last-child")))
+                self.assertEqual(shown, [(f["value"], f["range"]) for f in asked["features"]])
+                self.assertGreater(len(shown), 3)
+                for value, about in shown:
+                    number = re.match(r"feature (\d+) ", about)[1]
+                    self.assertEqual(float(value), float(rows[number]))
+                near = self.texts("#neighbours li")
+                self.assertEqual(len(near), min(answers, 3))
+                for line, label, neighbour in zip(near, self.texts("#neighbours b"), asked["neighbours"]):
+                    of = int(neighbour["docid"][1:])
+                    self.assertIn(of, self.answered)
+                    self.assertEqual(label, f"label {self.labels[of]}")
+                    self.assertTrue(line.startswith(f"label {self.labels[of]} Wing {of}"), line)
+                    same = sum(rows[f] == value for f, value in self.pool_values(of).items())
+                    self.assertIn(f"(D{of}, {same} of 14 features alike", line)
+            self.answered.append(document)
+            self.browser.press(str(self.labels[document]))
+        self.document(12)
+
+    def pool_values(self, document):
+        """{feature: value} of a line of the pool; four values and four bins: alike is equal."""
+        line = self.read("pool").decode().splitlines()[document]
+        return dict(word.split(":") for word in line.partition(" # ")[0].split()[2:])
+
+    def test_undo_and_estimate_by_key(self):
+        self.begin()
+        first = self.document(0)
+        self.browser.press(str(self.labels[first]))
+        second = self.document(1)
+        self.browser.press("s")
+        self.document(2)
+        self.browser.press("u")
+        self.assertEqual(self.document(1), second)
+        self.browser.press("u")
+        self.assertEqual(self.document(0), first)
+        for answers in range(11):
+            document = self.document(answers)
+            self.browser.press(str(self.labels[document]))
+        self.document(11)
+        self.wait("!estimating && estimatedAt === 10")
+        by_itself = self.browser.run("return document.getElementById('expected').textContent")
+        self.browser.run("document.getElementById('expected').textContent = ''")
+        self.browser.press("e")
+        self.wait("!estimating && estimatedAt === 11")
+        found = self.post("/estimate")
+        self.assertEqual(self.browser.run("return document.getElementById('expected').textContent"),
+                         f"about {found['documents']} more expected ({found['low']} to {found['high']})")
+        self.assertRegex(by_itself, r"^about \d+ more expected \(\d+ to \d+\)$")
 
     def test_two_labellers_differ_and_the_program_is_killed(self):
         self.begin("--answers", "2")

@@ -180,6 +180,28 @@ class Rank(harness.CommandLine):
             self.assertEqual(process.stdout.read(), b"")
             self.assertEqual(process.wait(), 0)
 
+    def test_a_run_is_written_at_the_blank_line(self):
+        """On a pipe that stays open a query and a blank line are answered by its documents, best first, with their ids."""
+        self.fit()
+        self.scores("--model", self.model, "--test", self.test, "--run", "whole")
+        expected = (self.folder / "whole").read_bytes().splitlines(True)
+        process = subprocess.Popen([harness.PROGRAM, "rank", "--model", str(self.model), "--test", "-", "--out", "/dev/null",
+                                    "--run", "-", "--quiet"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        lines = [line.partition(b" ")[2] for line in TEST.splitlines(True)]
+        for query in range(4):
+            process.stdin.write(b"".join(lines[4 * query:4 * query + 4]) + b"\n")
+            process.stdin.flush()
+            for place in range(4):
+                answer = process.stdout.readline()
+                self.assertEqual(answer, expected[4 * query + place])
+                self.assertEqual(answer.split()[:2] + answer.split()[3:4], [b"%d" % query, b"Q0", b"%d" % (place + 1)])
+        process.stdin.close()
+        self.assertEqual(process.stdout.read(), b"")
+        self.assertEqual(process.wait(), 0)
+
     def test_a_query_does_not_go_on_behind_its_blank_line(self):
         self.fit()
         lines = TEST.splitlines(True)

@@ -696,6 +696,19 @@ class Outputs(Search):
                             "--profile", "trec", "--format", "json", "--quiet").stdout
         self.assertIn(b"1.0", table)
 
+    def test_how_much_of_a_run_is_judged(self):
+        """A column says it where some of the first ten of some run is not, and no such column is asked for."""
+        self.file("whole", b"a Q0 1 1 3 t\na Q0 2 2 2 t\nb Q0 1 1 2 t\n")
+        self.file("part", b"a Q0 1 1 3 t\na Q0 9 2 2 t\nb Q0 1 1 2 t\n")
+        qrels = self.file("qrels", b"a 0 1 1\na 0 2 0\nb 0 1 1\n")
+        for runs, metrics, shown in ((["whole"], "MAP", None), (["part"], "MAP", [.75]), (["whole", "part"], "MAP", [1, .75]),
+                                     (["part"], "MAP,judged@1", None)):
+            with self.subTest(runs, metrics=metrics):
+                systems = json.loads(self.expect(0, "evaluate", "--qrels", qrels, "--run", *runs, "--metrics", metrics,
+                                                 "--json").stdout)["systems"]
+                self.assertEqual([one["averages"].get("judged@10") for one in systems], shown or [None] * len(runs))
+                self.assertEqual([one["averages"]["MAP"] for one in systems], [1.0] * len(runs))
+
     def test_votes_and_classes(self):
         def classes(*options):
             line = self.line if "--k" not in options else self.line[:-2]

@@ -103,6 +103,20 @@ class Tutorial(harness.CommandLine):
         self.assertIn(most.replace("_", " "), texts)
         self.assertIn(f"{adds[most]:+.3f}", texts)
 
+    CURVE = ["curve.py", "--pool", "pool.txt", "--answers", "answers.tsv", "--held", "held.txt", "--feature", BASELINE]
+
+    def curve(self, means):
+        """The curve's last point and its level are the decision's two systems; it says where the method loses."""
+        shown = self.script(*self.CURVE, "--labels", f"20,{LABELS}", "--draws", 1, "--out", "curve.svg")
+        rows = dict(re.findall(r"^(\S.*?)  +(\d\.\d{4})  #+$", shown, re.M))
+        self.assertEqual(float(rows[BASELINE]), round(means["bm25"], 4))
+        self.assertEqual(float(rows[f"{LABELS} labels, chosen"]), round(means["mine"], 4))
+        answers = sum(row.rpartition("\t")[2].isdigit() for row in self.read("answers.tsv").splitlines())
+        self.assertEqual(set(rows), {BASELINE, f"all {answers} labels", *(
+            f"{n} labels, {way}" for n in (20, LABELS) for way in ("chosen", "random", "ridge, chosen"))})
+        self.assertIn("Where the method, fit on chosen documents, loses: ", shown)
+        return shown
+
     def test_every_step_of_the_page_has_a_picture(self):
         page = (DOCS / "tutorial.md").read_text()
         steps = re.split(r"^## (?=\d\. )", page, flags=re.M)[1:]
@@ -142,18 +156,12 @@ class Tutorial(harness.CommandLine):
         self.assertLess(abs(means["mine"] - means["bm25"]), .03)
         self.assertEqual(self.new_query([DRAWN / "docs.jsonl"], "bread yeast for a beginner")[0][2][0], "N")
         self.explanation()
-        curve = ["curve.py", "--pool", "pool.txt", "--answers", "answers.tsv", "--held", "held.txt", "--feature", BASELINE]
-        shown = self.script(*curve, "--labels", f"20,{LABELS}", "--draws", 1, "--out", "curve.svg")
-        rows = dict(re.findall(r"^(\S.*?)  +(\d\.\d{4})  #+$", shown, re.M))
-        self.assertEqual(float(rows[BASELINE]), round(means["bm25"], 4))
-        self.assertEqual(float(rows[f"{LABELS} labels, chosen"]), round(means["mine"], 4))
-        self.assertEqual(set(rows), {BASELINE, "all 486 labels", *(
-            f"{n} labels, {way}" for n in (20, LABELS) for way in ("chosen", "random", "ridge, chosen"))})
-        self.assertIn("Where the method, fit on chosen documents, loses: ", shown)
+        shown = self.curve(means)
+        self.assertIn("all 486 labels  ", shown)
         svg = xml.etree.ElementTree.parse(self.folder / "curve.svg")
         self.assertIn("fit, random documents", [one.text for one in svg.iter()])
         self.file("answers.tsv", b"line\tlabel\n0\tskip\n")
-        self.assertIn("rulerank: error: ", self.script(*curve, "--labels", LABELS, code=1))
+        self.assertIn("rulerank: error: ", self.script(*self.CURVE, "--labels", LABELS, code=1))
 
     def demo(self, page):
         self.file("page.md", page.encode())
@@ -174,6 +182,18 @@ class Tutorial(harness.CommandLine):
             self.demo("```console\n$ (exit 3)\n```\n")
         self.assertIn(demo.CURVE, demo.sections(demo.PAGE.read_text())[-1])
 
+    def test_the_demo_of_the_page_itself(self):
+        """Its last words are the page's curve, where the method loses, and the pictures that the page shows."""
+        page = demo.PAGE.read_text()
+        shown = self.demo(page)
+        tail = shown[shown.index("\n## 5. What labels are worth\n"):]
+        self.assertEqual(shown.rindex("\n## "), len(shown) - len(tail))
+        curve = re.search(r"^NDCG@10 of held-out topics$.*?^Where the method, fit on chosen documents, loses: .*?$", page,
+                          re.M | re.S)[0]
+        self.assertIn(f"\n{curve}\n", tail)
+        self.assertEqual(re.findall(r"/demo/(\w+)\.svg", tail.rpartition("\nThe pictures are ")[2]),
+                         sorted(re.findall(r"\(tutorial/(\w+)\.svg\)", page)))
+
     def test_cranfield(self):
         data = os.environ.get("RULERANK_TEST_DATA")
         if not data:
@@ -186,6 +206,7 @@ class Tutorial(harness.CommandLine):
         self.story([cranfield / "cran.all.1400"], topics, self.folder / "qrels")
         means = self.decision()
         self.assertGreater(means["mine"], .2)
+        self.curve(means)
         self.new_query([cranfield / "cran.all.1400"], "flutter of thin wings")
         self.explanation()
 
