@@ -34,8 +34,9 @@ def steps_of(a, gpus):
         yield f"racecheck-metric-{test}", 1, [*sanitizer, "racecheck", knn, f"--gtest_filter=*metric_gpus.{test}*/1"], 280
     yield "dense-published", 1, [str(a.bin / "dense_published_bench")], 1800
     yield "dense-published-flat", 1, [str(a.bin / "dense_published_bench"), "engine=flat", "rounds=5"], 900
-    # Each published engine once under memcheck, and what flat does by other ways than a plain search; races of a small search.
-    yield "memcheck-published", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*published_dense_search.*"], 580
+    # The published engines under memcheck, and what flat does by other ways than a plain search; races of a small search.
+    yield "memcheck-published", 1, [*sanitizer, "memcheck", knn,
+                                 "--gtest_filter=*published_dense_search.golden*:*published_dense_search.sizes_at*:*gs_votes_as*"], 580
     for test in ("filters", "range_to_the_bit", "any_k"):
         yield f"memcheck-{test}", 1, [*sanitizer, "memcheck", knn, f"--gtest_filter=*dense_gpus.{test}*/1"], 580
     yield "racecheck-published", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*published_dense_search.golden*"], 580
