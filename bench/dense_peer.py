@@ -82,7 +82,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bench", type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--shapes", default="70000x784,1275219x128,3000000x300,300000x128")
     parser.add_argument("--k", default="32,128")
     parser.add_argument("--batches", default="1,16,32,128")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """flat on a GPU beside PyTorch and FlashLib on the same shapes, in one run.
 
-    dense_peer_gpu.py DENSE_BENCH OUT_FOLDER [--cells targets|short|rest|left] [--rounds 20] [--flashlib]
+    dense_peer_gpu.py DENSE_BENCH OUT_FOLDER [--cells targets|short|rest|left|more] [--rounds 20] [--flashlib] [--tune SECONDS]
 
 Rows and queries are normal values; under l2. A cell is a shape, a k and a number of queries.
 
@@ -10,8 +10,16 @@ Rows and queries are normal values; under l2. A cell is a shape, a k and a numbe
              neighbours back, so the peers, whose queries and results stay on the device, are asked
              for less
   torch      squared norms of the rows, made before, less twice the product (addmm, no TF32), topk
-  flashlib   flash_knn(queries, rows, k, return_distances=False) of FlashLib, where --flashlib is
-             given and it can be imported; data of the type of the cell
+  flashlib   FlashLib's kernels by their names, where --flashlib is given and it can be imported: the
+             one for few queries (flash_knn_triton_small_n) and the one for many
+             (flash_knn_triton_large_n), as its heuristic sets them and, where --tune allows it, as
+             its autotune=True does; the fastest counts and its name is stored. Data of the type of
+             the cell
+
+--tune: seconds for autotune=True of each kernel in each cell (default: 0, not tuned). The settings
+next to the heuristic's are tried first; where time runs out, the best of those tried counts, and
+"cut_off" says so. A kernel more than three times as slow as another is not tuned, nor one that
+takes more than six times as long as `flat`.
 
 Peers are timed by events after three rounds that warm up: the median of the rounds. Both give what
 single precision gives: their neighbours are compared with those of double precision for some queries,
@@ -21,9 +29,12 @@ Writes results.jsonl, tables.md and manifest.json."""
 import argparse
 import datetime
 import json
+import math
 import pathlib
+import signal
 import statistics
 import subprocess
+import time
 
 import torch
 
@@ -64,12 +75,27 @@ LEFT = [
     (3_000_000, 300, "f32", (128,), (32,)),
     (10_000_000, 128, "bf16", (10,), (1,)),
 ]
-CELLS = {"targets": TARGETS, "short": SHORT, "rest": REST, "left": LEFT}
+# k = 64, 64 queries, and the shapes of Liu, Zheng and Liu 2019 (1,200 queries).
+MORE = [
+    (70_000, 784, "f32", (32, 64), (64,)),
+    (300_000, 128, "f32", (32, 64), (64,)),
+    (1_275_219, 128, "f32", (32, 64), (64,)),
+    (3_000_000, 300, "f32", (32, 64), (64,)),
+    *((1 << power, 32, "f32", (25,), (1200,)) for power in range(10, 16)),
+    *((1 << power, 256, "f32", (25,), (1200,)) for power in range(10, 16)),
+]
+CELLS = {"targets": TARGETS, "short": SHORT, "rest": REST, "left": LEFT, "more": MORE}
+FLASHLIB = ("flash_knn_triton_small_n", "flash_knn_triton_large_n")
 
 
 def median_ms(work, rounds):
-    for _ in range(3):
-        work()
+    work()
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    work()
+    torch.cuda.synchronize()
+    rounds = max(1, min(rounds, int(1 / (time.perf_counter() - begin))))
+    work()
     times = []
     for _ in range(rounds):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -112,7 +138,83 @@ def same_share(found, expected):
     return sum(len(a & b) for a, b in pairs) / sum(len(b) for _, b in pairs)
 
 
-def peers(arguments, cell):
+class out_of_time(BaseException):
+    """Not an Exception, which FlashLib's tuning passes over."""
+
+
+def tuned(kernel, large, q, rows, k, seconds):
+    """Tunes the kernel for the shape; whether time ran out. Later calls with autotune=True find the settings."""
+    from flashlib.primitives.knn.triton import dispatch
+    path = "large_n" if large else None
+    size = (1, len(q), len(rows), q.shape[1], k)
+    first = dispatch._heuristic_config(*size, force_path=path, dtype_bytes=q.element_size(), smem_limit=220_000)
+
+    def distance(settings):
+        steps = sum(abs(math.log2(settings[name] / first[name])) for name in ("BN", "BM", "num_warps"))
+        return settings["kernel_mode"] != first["kernel_mode"], steps
+
+    def stop(*_):
+        raise out_of_time
+
+    every = dispatch._gen_configs
+    dispatch._gen_configs = lambda *a, **b: sorted(every(*a, **b), key=distance)
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        kernel(q[None], rows[None], k, autotune=True)
+        return False
+    except out_of_time as cut:
+        at = cut.__traceback__
+        while at is not None and at.tb_frame.f_code.co_name != "_autotune":
+            at = at.tb_next
+        best = at.tb_frame.f_locals["best_cfg"] if at is not None else None
+        if best is None:
+            raise RuntimeError("no setting was tried in time") from None
+        dispatch._autotune_cache[(*size, q.dtype, path)] = best
+        return True
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        dispatch._gen_configs = every
+
+
+def of_flashlib(arguments, q, rows, k, expected, flat_ms):
+    """The fastest of FlashLib's forms, with the times of all."""
+    from flashlib.primitives.knn import flash_knn
+    from flashlib.primitives.knn.triton import dispatch
+    forms = {"flash_knn": lambda: flash_knn(q, rows, k, return_distances=False)}
+    for name in FLASHLIB:
+        forms[name] = lambda kernel=getattr(dispatch, name): kernel(q[None], rows[None], k)
+    times, failed, shares, cut_off = {}, {}, {}, []
+
+    def measure(name, form):
+        try:
+            found = form().reshape(len(q), k)[:len(expected)]
+            shares[name] = same_share(found, expected)
+            times[name] = median_ms(form, arguments.rounds)
+        except Exception as wrong:
+            failed[name] = (str(wrong).splitlines() or [repr(wrong)])[0][:200]
+
+    for name, form in forms.items():
+        measure(name, form)
+    for name in FLASHLIB if arguments.tune > 0 else ():
+        if name not in times or times[name] > min(3 * min(times.values()), 6 * flat_ms):
+            continue
+        kernel = getattr(dispatch, name)
+        try:
+            if tuned(kernel, name.endswith("large_n"), q, rows, k, arguments.tune):
+                cut_off.append(name)
+        except Exception as wrong:
+            failed[f"{name} autotune"] = (str(wrong).splitlines() or [repr(wrong)])[0][:200]
+            continue
+        measure(f"{name} autotune", lambda kernel=kernel: kernel(q[None], rows[None], k, autotune=True))
+    if not times:
+        return {"failed": failed}
+    best = min(times, key=times.get)
+    return {"ms": times[best], "same": shares[best], "form": best, "all": times, "failed_forms": failed, "cut_off": cut_off}
+
+
+def peers(arguments, cell, flat_ms):
     rows_n, dimensions, kind, ks, batches = cell
     form = torch.bfloat16 if kind == "bf16" else torch.float32
     draw = torch.Generator(device="cuda").manual_seed(1)
@@ -124,9 +226,6 @@ def peers(arguments, cell):
         [part.float().square().sum(1) for part in rows.split(1 << 20)])
     forms = {"torch": lambda q, k: torch.addmm(squares.to(form), q, rows.T, alpha=-2).topk(
         k, largest=False).indices}
-    if arguments.flashlib:
-        from flashlib.primitives.knn import flash_knn
-        forms["flashlib"] = lambda q, k: flash_knn(q, rows, k, return_distances=False)
     for k in ks:
         expected = in_double(rows, queries[:3], k)
         for batch in batches:
@@ -139,6 +238,9 @@ def peers(arguments, cell):
                                            "same": share}
                 except Exception as wrong:  # a form that fails is named, not dropped
                     yield name, k, batch, {"failed": str(wrong).splitlines()[0][:200]}
+            if arguments.flashlib:
+                q = queries[:batch].contiguous()
+                yield "flashlib", k, batch, of_flashlib(arguments, q, rows, k, expected[:batch], flat_ms[k, batch])
 
 
 def table(rows):
@@ -164,6 +266,7 @@ def main():
     parser.add_argument("--cells", choices=tuple(CELLS), default="targets")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--flashlib", action="store_true")
+    parser.add_argument("--tune", type=float, default=0)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -181,7 +284,7 @@ def main():
                               "device_ms": one["device_ms"], "read_ms": one["read_ms"],
                               "of_read": one["of_read"], "recomputed": one["recomputed"],
                               "widened": one["widened"]}
-        for name, k, batch, done in peers(arguments, cell):
+        for name, k, batch, done in peers(arguments, cell, {at: row["device_ms"] for at, row in rows.items()}):
             rows[k, batch][name] = done
         torch.cuda.empty_cache()
         results += rows.values()

@@ -33,11 +33,19 @@ def steps_of(a, gpus):
     for test in ("matrix_of_words", "batches_find_what_all_do", "few_objects", "large_alphabets"):
         yield f"racecheck-metric-{test}", 1, [*sanitizer, "racecheck", knn, f"--gtest_filter=*metric_gpus.{test}*/1"], 280
     yield "dense-published", 1, [str(a.bin / "dense_published_bench")], 1800
+    yield "dense-published-flat", 1, [str(a.bin / "dense_published_bench"), "engine=flat", "rounds=5"], 900
+    # The published engines under memcheck, and what flat does by other ways than a plain search; races of a small search.
+    yield "memcheck-published", 1, [*sanitizer, "memcheck", knn,
+                                 "--gtest_filter=*published_dense_search.golden*:*published_dense_search.sizes_at*:*gs_votes_as*"], 580
+    for test in ("filters", "range_to_the_bit", "any_k"):
+        yield f"memcheck-{test}", 1, [*sanitizer, "memcheck", knn, f"--gtest_filter=*dense_gpus.{test}*/1"], 580
+    yield "racecheck-published", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*published_dense_search.golden*"], 580
     yield ("dense-streamed", 1, [dense, "devices=1", "device_bytes=2000000000", f"rate={PCIE}", "shape=3000000x300", "k=32",
                                  "batches=1,128,1024", "--benchmark_min_time=0.5"], 600)
     # Cordeiro 2023, Table 5.1, on the CPU; FAISS from PyPI beside it.
     yield "dense-cpu", 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / "dense-cpu"), "--shapes", "700000x128",
                            "--k", "32", "--metrics", "l2", "--batches", "512,1024,2048,4096,8192"], 600
+    yield "dense-faiss", 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / "dense-faiss")], 1800
     yield "memcheck-streams", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
     yield "racecheck-dense", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*dense_gpus.few_rows*/1"], 900
     if a.words and a.vectors:
@@ -57,18 +65,25 @@ def steps_of(a, gpus):
                                 "--only", "words-pairs", "words-lc", "vectors-pairs", "vectors-lc"], 1800
     peers = [sys.executable, str(HERE / "dense_peer_gpu.py"), dense]
     yield "dense-left", 1, [*peers, str(a.out / "dense-left"), "--cells", "left", "--flashlib"], 1800
-    for shape in ("3000000x300", "70000x784"):
-        for batch in (1, 32):
-            run = [dense, "devices=1", f"shape={shape}", "k=32", f"batches={batch}", "--benchmark_min_time=0.1"]
-            name = f"{shape}-{batch}"
-            # The kernels of a few searches behind those that check the answers.
-            yield (f"ncu-{name}", 1, ["ncu", "--clock-control", "none", "--section", "SpeedOfLight", "--section", "LaunchStats",
-                                      "--section", "Occupancy", "--section", "MemoryWorkloadAnalysis", "--launch-skip", "50",
-                                      "--launch-count", "15", *run], 300)
-    yield "dense-peers", 1, [*peers, str(a.out / "dense-peers"), "--flashlib"], 1800
+    profiled = ["ncu", "--clock-control", "none", "--section", "SpeedOfLight", "--section", "LaunchStats", "--section", "Occupancy",
+                "--section", "MemoryWorkloadAnalysis"]
+    cells = [(shape, k, batch) for k in (32, 128) for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300")
+             for batch in (1, 32, 128)]
+    cells += [("1000000x128", 16, 4096), ("10000000x128xbf16", 10, 1), ("10000000x128xbf16", 128, 1)]
+    for shape, k, batch in cells:
+        skip = "10" if batch > 1000 else "50"
+        # The kernels of a few searches behind those that check the answers.
+        yield (f"ncu-{shape}-{k}-{batch}", 1, [*profiled, "--launch-skip", skip, "--launch-count", "15", dense, "devices=1",
+                                               f"shape={shape}", f"k={k}", f"batches={batch}", "--benchmark_min_time=0.02"], 300)
+    for engine in ("ppk", "ppb", "sbq", "gs"):
+        # The first kernels of its first search, 512 queries in 700,000 x 128.
+        yield (f"ncu-{engine}", 1, [*profiled, "--launch-count", "12", str(a.bin / "dense_published_bench"), "queries", "rounds=1",
+                                    f"engine={engine}"], 300)
+    yield "dense-peers", 1, [*peers, str(a.out / "dense-peers"), "--flashlib", "--tune", "6"], 1800
+    yield "dense-more", 1, [*peers, str(a.out / "dense-more"), "--cells", "more", "--flashlib", "--tune", "3"], 1800
     for count in (1, 2, 4):
         if count <= gpus:
-            yield (f"dense-rows-on-{count}", 2,
+            yield (f"dense-rows-on-{count}", count,
                    [dense, f"devices={count}", "shape=100000000x128xbf16", "k=32", "batches=1,32", "--benchmark_min_time=0.5"], 1800)
             yield (f"dense-queries-on-{count}", 2,
                    [dense, f"devices={count}", "shape=700000x128", "k=32", "batches=8192", "--benchmark_min_time=0.5"], 600)
