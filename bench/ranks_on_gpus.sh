@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Verbs over MPI ranks on GPUs: the bytes of one process on the CPU. $1: folder for what is drawn.
+# Verbs over MPI ranks on GPUs: the bytes of one process on the CPU. Usage: ranks_on_gpus.sh PROGRAM FOLDER, which takes what is drawn.
 set -eu
-here=$(dirname "$(readlink -f "$0")")
-program=$here/rulerank
-mkdir -p "$1" && cd "$1"
+program=$(readlink -f "$1")
+mkdir -p "$2" && cd "$2"
 "$program" --version
 "$program" sample --documents 60000 --features 60 --queries 600 --fold-count 5 --out-dir folds --quiet
 for ranks in 0 1 2 4; do
