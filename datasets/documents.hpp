@@ -2,12 +2,16 @@
 
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
-#include "datasets/text_source.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace rulerank {
+class process_group;
+}
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
@@ -50,6 +54,13 @@ enum class id_form {
   any,
   run_column,  ///< as `is_run_column` says
   qid,         ///< that, without `#`: a LETOR line's comment would begin there
+};
+
+/// Some lines of a plain file: bytes [begin, end), where a line begins at both.
+struct line_range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t lines_before = 0;  ///< in the file
 };
 
 struct text_options {

@@ -2,6 +2,7 @@
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
+#include "core/process_group.hpp"
 #include "core/share.hpp"
 #include "datasets/decompress.hpp"
 #include "datasets/svmlight/lines.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "core/process_group.hpp"
 #include "datasets/dataset.hpp"
+#include "datasets/documents.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -48,13 +48,6 @@ std::string display_name(std::string const& path);
 
 /// Input for a message: in quotes, bytes beyond printable ASCII as \xNN, cut when long.
 std::string quoted(std::string_view found);
-
-/// Some lines of a plain file: bytes [begin, end), where a line begins at both.
-struct line_range {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t lines_before = 0;  ///< in the file
-};
 
 /// The lines that begin in a process's share of a file's bytes; together, the processes have each
 /// line once, in order. All call it together, and each counts the lines of its own share. Nothing

@@ -2,7 +2,6 @@
 // Dense vectors: matrices of numbers, a row a vector, and the files that hold them.
 
 #include "core/context.hpp"
-#include "core/share.hpp"
 #include "datasets/dataset.hpp"
 
 #include <bit>
@@ -16,6 +15,10 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+namespace rulerank {
+struct share;  // core/share.hpp
+}
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.

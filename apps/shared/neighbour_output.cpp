@@ -3,6 +3,7 @@
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "core/error.hpp"
+#include "core/share.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 

@@ -1,4 +1,5 @@
 #include "core/error.hpp"
+#include "core/share.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors.hpp"
 #include "datasets/vectors/first_bad.hpp"

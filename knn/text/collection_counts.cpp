@@ -322,12 +322,13 @@ void count_collection(context const& ctx, collection_source const& collection,
                    ctx.report("read documents", counts.documents(), 0);
                  });
   counts.finish();
-  if (group == nullptr) return;
-  // What one process finds fault with, all find once they read all: an id twice, no documents.
-  if (reading.reading.lines &&
-      (have_equal_ids(*group, counts.ids) || !has_documents(*group, counts)))
-    documents_of(ctx, *group, collection.name, options);
-  counts.add_others(*group);
+  if (group != nullptr) {
+    // What one process finds fault with, all find once they read all: an id twice, no documents.
+    if (reading.reading.lines &&
+        (have_equal_ids(*group, counts.ids) || !has_documents(*group, counts)))
+      documents_of(ctx, *group, collection.name, options);
+    counts.add_others(*group);
+  }
   if (std::ranges::find(counts.fields, whole_document, &field_counts::name) != counts.fields.end())
     throw_reserved_field(collection.name);
 }
