@@ -91,11 +91,9 @@ std::vector<std::uint32_t> features_to_join(dataset const& pool, dataset const& 
       throw error({columns.name, 1, 1}, fmt::format("found the column {}, which {} has already, "
                                                     "expected another name",
                                                     quoted(name), pool.name));
-  if (pool.names.empty() != columns.names.empty() && !before.empty())
+  if (!pool.names.empty() && columns.names.empty())
     throw error({columns.name, 1, 1},
-                fmt::format("found features by {}, expected them by {} as in {}",
-                            columns.names.empty() ? "number" : "name",
-                            columns.names.empty() ? "name" : "number", pool.name));
+                fmt::format("found features by number, expected them by name as in {}", pool.name));
   return features;
 }
 
@@ -123,6 +121,19 @@ new_numbers renumbering(feature_names const& from, feature_names const& to) {
   return numbers;
 }
 
+/// The numbers behind those of the pool's features. Throws `error` where there are not so many.
+new_numbers next_numbers(std::uint32_t last, std::span<std::uint32_t const> joined,
+                         std::string const& columns) {
+  constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
+  if (joined.size() > most - last)
+    throw error({columns, 1, 1},
+                fmt::format("found {} to join behind feature {}, expected numbers up to {}",
+                            counted(joined.size(), "column"), last, most));
+  new_numbers numbers;
+  for (std::uint32_t const f : joined) numbers.emplace(f, ++last);
+  return numbers;
+}
+
 std::uint32_t changed(new_numbers const& numbers, std::uint32_t feature) {
   auto const at = numbers.find(feature);
   return at == numbers.end() ? feature : at->second;
@@ -140,10 +151,18 @@ joined_features join_features(dataset const& pool, dataset const& columns,
   data = pool;
   data.lines.clear();
   data.header = {};
-  if (!columns.names.empty()) data.names = numbered_names(pool, columns, features);
+  std::vector<std::uint32_t> const before = listed_features(pool);
+  bool const pool_has_numbers = pool.names.empty() && !before.empty();
+  if (!columns.names.empty() && !pool_has_numbers)
+    data.names = numbered_names(pool, columns, features);
   new_numbers const of_pool = renumbering(pool.names, data.names);
-  new_numbers const of_columns = renumbering(columns.names, data.names);
-  for (std::uint32_t const f : features) result.columns.push_back(name_of(f, columns.names));
+  new_numbers const of_columns = columns.names.empty() || !pool_has_numbers
+                                     ? renumbering(columns.names, data.names)
+                                     : next_numbers(before.back(), features, columns.name);
+  for (std::uint32_t const f : features) {
+    result.columns.push_back(name_of(f, columns.names));
+    result.numbers.push_back(changed(of_columns, f));
+  }
 
   data.row.assign(1, 0);
   data.entries.clear();

@@ -85,6 +85,23 @@ TEST(joined, features_by_number) {
   EXPECT_EQ(rows_of(result.data), (std::vector<std::string>{"1:2.0 2:9.0 5:3.0 7:1.0 "}));
 }
 
+TEST(joined, names_that_come_to_numbers_get_the_next_ones) {
+  auto const numbered = read("1 qid:1 1:2 46:3 # docid = A\n0 qid:1 2:1 # docid = B\n", "pool");
+  auto const columns = read("qid,docid,price,clicks,age\n1,A,7,8,9\n", "own.csv");
+  auto const result = join_features(numbered, columns);
+  EXPECT_TRUE(result.data.names.empty());
+  EXPECT_EQ(rows_of(result.data), (std::vector<std::string>{"1:2.0 46:3.0 47:9.0 48:8.0 49:7.0 ",
+                                                            "2:1.0 47:nan 48:nan 49:nan "}));
+  EXPECT_EQ(result.columns, (std::vector<std::string>{"age", "clicks", "price"}));
+  EXPECT_EQ(result.numbers, (std::vector<std::uint32_t>{47, 48, 49}));
+  std::vector<std::string> const chosen{"price"};
+  auto const one = join_features(numbered, columns, chosen);
+  EXPECT_EQ(one.columns, chosen);
+  EXPECT_EQ(one.numbers, std::vector<std::uint32_t>{47});
+  auto const last = read("1 qid:1 2147483647:3 # docid = A\n", "pool");
+  EXPECT_THROW(join_features(last, columns), error);
+}
+
 void expect_fault(dataset const& columns, std::string const& message,
                   std::vector<std::string> const& chosen = {}) {
   try {

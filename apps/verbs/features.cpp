@@ -25,7 +25,7 @@ namespace rulerank::apps {
 namespace {
 
 struct features_arguments : pool_arguments {
-  std::string pool, run, out, candidates_out;
+  std::string pool, run, out, candidates_out, names_out;
   std::int32_t unjudged = datasets::unlabelled;
   std::vector<std::string> joins;
   std::string columns;
@@ -33,9 +33,9 @@ struct features_arguments : pool_arguments {
 
 /// Options that only matter where pairs are made of text: --pool has them already.
 void expect_none_beside_pool(CLI::App const& verb) {
-  std::vector<std::string> const beside{"--pool",     "--out",    "--join",    "--join-columns",
-                                        "--unjudged", "--device", "--threads", "--seed",
-                                        "--quiet",    "--json",   "--manifest"};
+  std::vector<std::string> const beside{"--pool",      "--out",      "--join",   "--join-columns",
+                                        "--names-out", "--unjudged", "--device", "--threads",
+                                        "--seed",      "--quiet",    "--json",   "--manifest"};
   for (CLI::Option const* const option : verb.get_options())
     if (option->count() > 0 && std::ranges::find(beside, option->get_name()) == beside.end())
       throw usage_error(
@@ -62,6 +62,8 @@ void check_usage(features_arguments const& a, CLI::App const& verb) {
   if (a.qrels.empty() && verb.count("--not-relevant") > 0)
     throw usage_error("--not-relevant without --qrels");
   if (a.joins.empty() && !a.columns.empty()) throw usage_error("--join-columns without --join");
+  if (a.pool.empty() && !a.names_out.empty())
+    throw usage_error("--names-out without --pool: the features of text have names");
 }
 
 void name_files(session& owner, features_arguments const& a) {
@@ -71,8 +73,8 @@ void name_files(session& owner, features_arguments const& a) {
   inputs.push_back({"--run", a.run});
   for (std::string const& path : a.joins) inputs.push_back({"--join", path});
   owner.inputs(inputs);
-  std::vector<session::named_output> const outputs{{"--out", a.out},
-                                                   {"--candidates-out", a.candidates_out}};
+  std::vector<session::named_output> const outputs{
+      {"--out", a.out}, {"--candidates-out", a.candidates_out}, {"--names-out", a.names_out}};
   owner.outputs(outputs);
   expect_outside(owner, inputs, outputs);
 }
@@ -155,8 +157,17 @@ char delimiter_of(std::string_view path) {
   return path.ends_with(".tsv") ? '\t' : '\0';
 }
 
+/// Columns with names that were joined to features by number, as lines of --names.
+std::string lines_of_names(datasets::joined_features const& joined) {
+  std::string lines;
+  for (std::size_t f = 0; f < joined.columns.size(); ++f)
+    lines += fmt::format("{}\t{}\n", joined.numbers[f], word_of(joined.columns[f]));
+  return lines;
+}
+
+/// The columns of a file are joined; what they are called is added to `names`.
 datasets::dataset joined(session& owner, features_arguments const& a, datasets::dataset data,
-                         std::string const& path) {
+                         std::string const& path, std::string& names) {
   auto const timer = owner.stage("join");
   std::vector<std::string> chosen;
   if (!a.columns.empty()) chosen = split_list(a.columns);
@@ -180,6 +191,14 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
   if (result.matched < data.size())
     owner.say(fmt::format("{}: {} of {} have no row there; its values are missing", path,
                           data.size() - result.matched, counted(data.size(), "pair")));
+  if (result.data.names.empty() && !columns.names.empty()) {
+    owner.say(fmt::format(
+        "{}: {} {} joined to features by number, as {}{}", path,
+        counted(result.columns.size(), "column"), result.columns.size() == 1 ? "is" : "are",
+        result.numbers.front(),
+        result.columns.size() == 1 ? "" : fmt::format(" to {}", result.numbers.back())));
+    names += lines_of_names(result);
+  }
   bool const in_lines = delimiter_of(a.out) == '\0';
   return in_lines && !result.data.names.empty() ? in_words(std::move(result.data), path)
                                                 : std::move(result.data);
@@ -197,7 +216,8 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
   check_usage(a, verb);
   name_files(owner, a);
   datasets::dataset data = a.pool.empty() ? make_pairs(owner, a) : read_pairs(owner, a);
-  for (std::string const& path : a.joins) data = joined(owner, a, std::move(data), path);
+  std::string names;
+  for (std::string const& path : a.joins) data = joined(owner, a, std::move(data), path, names);
   std::size_t const pairs = data.size(), queries = data.queries.size();
   std::size_t const features = datasets::listed_features(data).size();
   auto const judged =
@@ -207,6 +227,7 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
   {
     auto const timer = owner.stage("write");
     write_pairs(a, std::move(data));
+    if (!a.names_out.empty()) write_file(a.names_out, names);
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (a.out != "-")
@@ -260,6 +281,10 @@ void add_features(CLI::App& program, session& owner) {
       ->type_name("FILE");
   verb->add_option("--join-columns", a.columns, "Those of its columns that are taken; default: all")
       ->type_name("NAME,...");
+  path_option(*verb, "--names-out", a.names_out,
+              "Numbers and names of columns that were joined to features by number, for --names of "
+              "explain and inspect")
+      ->type_name("FILE");
   a.add_search_to(*verb, "Documents of a topic, at most");
   a.add_features_to(*verb);
   run->excludes(verb->get_option("--candidates"));

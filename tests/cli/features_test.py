@@ -224,6 +224,21 @@ class Features(harness.CommandLine):
             self.assertEqual([f["visits"] for _, f in pairs_of(self.read("w.txt")).values()],
                              [str(n) for n in range(len(ids))])
 
+    def test_own_columns_of_a_pool_by_number(self):
+        self.file("letor.txt", b"1 qid:1 1:2 46:3 # docid = A\n0 qid:1 2:1 # docid = B\n2 qid:2 1:1 # docid = A\n")
+        self.file("own.csv", b"docid,qid,page rank,clicks\nA,1,.5,3\nA,2,,4\n")
+        line = ["features", "--pool", "letor.txt", "--join", "own.csv", "--out", "wide.txt"]
+        done = self.expect(0, *line, "--names-out", "names.tsv")
+        self.assertIn(b"own.csv: 2 columns are joined to features by number, as 47 to 48", done.stderr)
+        self.assertEqual(self.read("names.tsv"), "47\tclicks\n48\tpage_rank\n")
+        self.assertEqual(self.read("wide.txt"), "1 qid:1 1:2 46:3 47:3 48:0.5 # docid = A\n"
+                         "0 qid:1 2:1 47:NaN 48:NaN # docid = B\n2 qid:2 1:1 47:4 48:NaN # docid = A\n")
+        self.expect(0, "fit", "--train", "wide.txt", "--members", "rules", "--model", "model", "--quiet")
+        self.assertIn(b"clicks", self.expect(0, "inspect", "--model", "model", "--names", "names.tsv").stdout)
+        self.expect(2, *line[:3], "--names-out", "names.tsv", "--out", "x.txt", message="--pool without --join")
+        self.expect(2, "features", "--collection", "docs.tsv", "--topics", "topics.tsv", "--out", "x.txt",
+                    "--names-out", "names.tsv", message="--names-out without --pool")
+
     def test_own_columns(self):
         plain = pairs_of(self.features("pool.txt"))
         pairs = list(plain)
