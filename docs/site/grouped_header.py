@@ -12,4 +12,5 @@ group = re.sub(r"\W", "_", str(header.relative_to(root).with_suffix("")))
 text = re.sub(r"(?<=\d)'(?=\d)", "", header.read_text())
 text = re.sub(r"///.*", lambda comment: re.sub(r"[@\\]", r"\\\g<0>", comment[0]), text)
 text = re.sub(r"^(namespace rulerank[\w:]* \{)\n\n", rf"\1\n/** @addtogroup {group}\n@{{ */\n\n", text, flags=re.M)
-print(re.sub(r"^(\}  // namespace rulerank)", r"/** @} */\n\1", text, flags=re.M), end="")
+# A namespace that only declares a name or two has no blank lines at its ends, and no group.
+print(re.sub(r"\n\n(\}  // namespace rulerank)", r"\n\n/** @} */\n\1", text), end="")
