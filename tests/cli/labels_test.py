@@ -8,6 +8,7 @@ import os
 import pty
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -284,6 +285,47 @@ class Labels(harness.CommandLine):
             sheet.writerows(everything)
             self.file("labels", out.getvalue().encode("utf-8-sig"))
         self.assertEqual((self.read("out"), self.read("ids")), self.want)
+
+    IDS = ("007", "1e5", "1-2", "=1+1", "true", "wahr", "+3", "-5", "@x", "'q", "00", "1.0", "1/2", "12:30", "0x1F",
+           "MARCH1", "FALSE", "faux", "NaN", "5%", "$5", "12345678901234567890")
+
+    def test_ids_come_back_from_gnumeric(self):
+        """A table, made a workbook and a table again by a real spreadsheet, has the same ids, and its labels are read."""
+        if shutil.which("ssconvert") is None:
+            self.skipTest("needs ssconvert of Gnumeric")
+        chance = random.Random(1)
+        rows = [f"qid:{('01', '1e3')[d // 11]} {' '.join(f'{f}:{chance.randrange(4)}' for f in range(1, 15))} #docid = {docid}\n"
+                for d, docid in enumerate(self.IDS)]
+        grades = [d % 3 for d in range(len(rows))]
+        self.file("pool", "".join(f"-1 {row}" for row in rows).encode())
+        self.file("whole", "".join(f"{grade} {row}" for grade, row in zip(grades, rows)).encode())
+        self.expect(0, "reduce", "--train", "whole", *self.COMMON, "--out", "want")
+
+        def through_a_workbook(name, text):
+            self.file(name, text.encode("utf-8-sig"))
+            for source, made in ((name, "book.xlsx"), ("book.xlsx", "labels")):
+                subprocess.run(["ssconvert", "--export-type", "Gnumeric_stf:stf_csv" if made == "labels" else
+                                "Gnumeric_Excel:xlsx", source, made], cwd=self.folder, check=True, capture_output=True)
+            return list(csv.DictReader(io.StringIO(self.read("labels").decode("utf-8-sig"))))
+
+        expected = [(docid, ("01", "1e3")[d // 11], str(grades[d])) for d, docid in enumerate(self.IDS)]
+        for name, separator in (("pending.csv", ","), ("pending.tsv", "\t")):
+            with self.subTest(name):
+                self.file("labels", b"line,label\n")
+                done = self.rulerank(*self.POOL, "--out", "out", "--oracle", "file:labels", "--pending", name, "--batch", "99")
+                self.assertEqual(done.returncode, 5, done.stderr)
+                table = list(csv.DictReader(io.StringIO(self.read(name).decode("utf-8-sig")), delimiter=separator))
+                self.assertEqual(len(table), len(rows))
+                lines = [list(table[0])] + [list({**row, "label": grades[int(row["line"])]}.values()) for row in table]
+                text = "".join(separator.join(map(str, line)) + "\n" for line in lines)
+                back = through_a_workbook(name, text)
+                self.assertEqual([(row["docid"], row["qid"], row["label"]) for row in sorted(back, key=lambda r: int(r["line"]))],
+                                 expected)
+                self.expect(0, *self.POOL, "--out", "out", "--oracle", "file:labels")
+                self.assertEqual(self.read("out"), self.read("want"))
+                # The apostrophes are what keeps them: without these the spreadsheet calculates.
+                back = through_a_workbook(name, text.replace(separator + "'", separator))
+                self.assertNotEqual([row["docid"] for row in sorted(back, key=lambda r: int(r["line"]))], list(self.IDS))
 
     def test_an_estimate_waits_for_answers(self):
         words = [f"{self.labels[x]}\n" for x in self.order()]
