@@ -91,7 +91,7 @@ TEST(joined, names_that_come_to_numbers_get_the_next_ones) {
   auto const result = join_features(numbered, columns);
   EXPECT_TRUE(result.data.names.empty());
   EXPECT_EQ(rows_of(result.data), (std::vector<std::string>{"1:2.0 46:3.0 47:9.0 48:8.0 49:7.0 ",
-                                                            "2:1.0 47:nan 48:nan 49:nan "}));
+                                                            "2:1.0 47:? 48:? 49:? "}));
   EXPECT_EQ(result.columns, (std::vector<std::string>{"age", "clicks", "price"}));
   EXPECT_EQ(result.numbers, (std::vector<std::uint32_t>{47, 48, 49}));
   std::vector<std::string> const chosen{"price"};
