@@ -642,6 +642,36 @@ searched_rows open_parts(session& owner, search_dense_arguments const& arguments
   return opened;
 }
 
+/// Rows that this rank reads, with their ids where an index keeps some.
+struct read_rows {
+  datasets::vectors_part part;
+  std::vector<std::int64_t> ids;
+};
+
+read_rows read_rows_of_rank(session& owner, search_dense_arguments const& arguments,
+                            searched_rows& made) {
+  auto const timer = owner.stage("read");
+  cluster::communicator const& ranks = owner.ranks();
+  read_rows read;
+  read.part = made.is_split ? read_searched_part(owner.ctx(), arguments.collection,
+                                                 static_cast<std::size_t>(ranks.rank()),
+                                                 static_cast<std::size_t>(ranks.size()),
+                                                 format_named(arguments.collection_format))
+                            : read_searched_part(owner.ctx(), arguments.collection, 0, 1,
+                                                 format_named(arguments.collection_format));
+  made.rows = read.part.of_file;
+  expect_numbers_fit(arguments, made.rows);
+  if (made.rows >= knn::no_neighbour)
+    throw usage_error(fmt::format("{}: found {}, expected fewer than {}", arguments.collection,
+                                  counted(made.rows, "row"), knn::no_neighbour));
+  if (arguments.index.empty() || arguments.ids.empty()) return read;
+  auto const all = numbers_of(read_ids(owner, arguments.ids, made.rows, "rows"), arguments.ids);
+  auto const begin = all.begin() + static_cast<std::ptrdiff_t>(read.part.first);
+  read.ids.assign(begin, begin + static_cast<std::ptrdiff_t>(read.part.rows.size()));
+  made.has_ids = true;
+  return read;
+}
+
 /// The index of the rows, which is kept where that is asked for, or the one that was kept.
 searched_rows prepare(session& owner, search_dense_arguments const& arguments,
                       datasets::vectors const& queries, std::string const& part_path) {
@@ -667,28 +697,7 @@ searched_rows prepare(session& owner, search_dense_arguments const& arguments,
     made.has_ids = made.parts[0].index.has_ids();
     return made;
   }
-  cluster::communicator const& ranks = owner.ranks();
-  datasets::vectors_part read;
-  std::vector<std::int64_t> ids;
-  {
-    auto const timer = owner.stage("read");
-    auto const of = [&](int whole, int part) {
-      return static_cast<std::size_t>(is_split ? part : whole);
-    };
-    read = read_searched_part(owner.ctx(), arguments.collection, of(0, ranks.rank()),
-                              of(1, ranks.size()), format_named(arguments.collection_format));
-    made.rows = read.of_file;
-    expect_numbers_fit(arguments, made.rows);
-    if (made.rows >= knn::no_neighbour)
-      throw usage_error(fmt::format("{}: found {}, expected fewer than {}", arguments.collection,
-                                    counted(made.rows, "row"), knn::no_neighbour));
-    if (!arguments.index.empty() && !arguments.ids.empty()) {
-      auto const all = numbers_of(read_ids(owner, arguments.ids, made.rows, "rows"), arguments.ids);
-      auto const begin = all.begin() + static_cast<std::ptrdiff_t>(read.first);
-      ids.assign(begin, begin + static_cast<std::ptrdiff_t>(read.rows.size()));
-      made.has_ids = true;
-    }
-  }
+  auto [read, ids] = read_rows_of_rank(owner, arguments, made);
   std::size_t const dimensions = read.rows.dimensions();
   choose_device(owner, arguments,
                 static_cast<double>(read.rows.size()) * static_cast<double>(dimensions), dimensions,
@@ -701,7 +710,7 @@ searched_rows prepare(session& owner, search_dense_arguments const& arguments,
   knn::dense_index const& index = made.parts[0].index;
   if (is_split && !arguments.index.empty()) {
     index.save(owner.ctx(), part_path);
-    cluster::write_index_parts(ranks, arguments.index, "dense", index.size());
+    cluster::write_index_parts(owner.ranks(), arguments.index, "dense", index.size());
   } else if (!arguments.index.empty()) {
     index.save(owner.ctx(), arguments.index);
   }
@@ -752,6 +761,7 @@ void search_dense(session& owner, search_dense_arguments arguments, CLI::App con
 
 }  // namespace
 
+// Long because of the texts of its options.
 void add_search_dense(CLI::App& search, session& owner) {
   auto const arguments = std::make_shared<search_dense_arguments>();
   CLI::App* const verb = add_verb(

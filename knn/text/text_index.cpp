@@ -165,6 +165,7 @@ text_index text_index::open(context const& ctx, std::string const& path, bool pa
   return of_bytes(ctx, {owner.get(), size}, owner, path, part);
 }
 
+// Long because it takes the sections of the file one after the other.
 text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> bytes,
                                 std::shared_ptr<void const> owner, std::string const& name,
                                 bool part) {

@@ -229,6 +229,7 @@ void add_sparse(nb::module_& to) {
 
 }  // namespace
 
+// Long because it is the list of what Python sees.
 void add_data(nb::module_& to) {
   nb::class_<documents>(to, "Dataset", "Documents in queries, as the library has them.")
       .def("__len__", [](documents const& of) { return of.data.size(); })
