@@ -344,13 +344,11 @@ datasets::dataset pair_pool::pairs(found_lists const& found, std::size_t most,
       owner_.ctx(), datasets::dense_rows<double>{values.data(), rows, columns, columns}, about);
 }
 
-void write_candidates(datasets::run const& run, std::string const& path) {
-  output_file out(path);
+void write_candidates(datasets::run const& run, output_file& out) {
   for (auto const& query : run.queries)
     for (std::size_t i = 0; i < query.documents.size(); ++i)
       out.write(datasets::run_line(query.qid, query.documents[i].docno, i + 1,
                                    query.documents[i].score, run.tag));
-  out.commit();
 }
 
 }  // namespace rulerank::apps

@@ -110,6 +110,6 @@ class pair_pool {
 };
 
 /// Writes a run of candidates.
-void write_candidates(datasets::run const& run, std::string const& path);
+void write_candidates(datasets::run const& run, output_file& out);
 
 }  // namespace rulerank::apps

@@ -120,8 +120,10 @@ datasets::dataset with_names(datasets::dataset data, std::vector<std::string> co
   return in_words(std::move(data), collection);
 }
 
-/// Pairs made of text. Labels of those that are not judged are `unlabelled`.
-datasets::dataset make_pairs(session& owner, features_arguments& a) {
+/// Pairs made of text, and the search's lists where they are asked for. Labels of those that are
+/// not judged are `unlabelled`.
+datasets::dataset make_pairs(session& owner, features_arguments& a,
+                             std::optional<datasets::run>& candidates) {
   knn::text_index_options const options = a.index_options(owner);
   asked_topics what = read_asked(owner, a, options);
   std::optional<datasets::run> given;
@@ -132,7 +134,7 @@ datasets::dataset make_pairs(session& owner, features_arguments& a) {
                                  datasets::unlabelled, a.out),
                       pool.feature_names(), a.collection);
   found_candidates const found = pool.search();
-  if (!a.candidates_out.empty()) write_candidates(found.runs.front().second, a.candidates_out);
+  if (!a.candidates_out.empty()) candidates = found.runs.front().second;
   return with_names(pool.pairs(found.lists, a.candidates, datasets::unlabelled, a.out),
                     pool.feature_names(), a.collection);
 }
@@ -204,18 +206,26 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
                                                 : std::move(result.data);
 }
 
-void write_pairs(features_arguments const& a, datasets::dataset data) {
+/// Writes all outputs, and then puts them in their places.
+void write_pairs(features_arguments const& a, datasets::dataset data,
+                 std::optional<datasets::run> const& candidates, std::string const& names) {
   data.delimiter = delimiter_of(a.out);
   std::ranges::replace(data.labels, datasets::unlabelled, a.unjudged);
   output_file out(a.out);
   datasets::write_dataset(data, out);
+  std::optional<output_file> lists, names_out;
+  if (candidates) write_candidates(*candidates, lists.emplace(a.candidates_out));
+  if (!a.names_out.empty()) names_out.emplace(a.names_out).write(names);
+  for (std::optional<output_file>* const beside : {&lists, &names_out})
+    if (*beside) (*beside)->commit();
   out.commit();
 }
 
 void features(session& owner, features_arguments& a, CLI::App const& verb) {
   check_usage(a, verb);
   name_files(owner, a);
-  datasets::dataset data = a.pool.empty() ? make_pairs(owner, a) : read_pairs(owner, a);
+  std::optional<datasets::run> candidates;
+  datasets::dataset data = a.pool.empty() ? make_pairs(owner, a, candidates) : read_pairs(owner, a);
   std::string names;
   for (std::string const& path : a.joins) data = joined(owner, a, std::move(data), path, names);
   std::size_t const pairs = data.size(), queries = data.queries.size();
@@ -226,8 +236,7 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
       {"queries", queries}, {"pairs", pairs}, {"judged", judged}, {"features", features}};
   {
     auto const timer = owner.stage("write");
-    write_pairs(a, std::move(data));
-    if (!a.names_out.empty()) write_file(a.names_out, names);
+    write_pairs(a, std::move(data), candidates, names);
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (a.out != "-")

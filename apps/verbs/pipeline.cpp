@@ -214,7 +214,11 @@ found_pairs find_pairs(session& owner, pipeline_arguments const& a,
   auto const file = [&](std::string const& name) { return (fs::path(a.out_dir) / name).string(); };
   pair_pool const pool(owner, a, options, what);
   found_candidates found = pool.search();
-  for (auto const& [name, run] : found.runs) write_candidates(run, file(name + ".run"));
+  for (auto const& [name, run] : found.runs) {
+    output_file out(file(name + ".run"));
+    write_candidates(run, out);
+    out.commit();
+  }
   found_pairs pairs{std::move(found.runs), pool.feature_names(), {}};
   write_names(pairs.feature_names, file("features.tsv"));
   pairs.data = pool.pairs(found.lists, a.candidates, a.unjudged, file("letor.txt"));
