@@ -109,7 +109,7 @@ class pair_pool {
   knn::pair_features features_;
 };
 
-/// Writes a run of candidates.
+/// Writes a run of candidates; the output is not committed.
 void write_candidates(datasets::run const& run, output_file& out);
 
 }  // namespace rulerank::apps

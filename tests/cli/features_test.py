@@ -231,8 +231,8 @@ class Features(harness.CommandLine):
         done = self.expect(0, *line, "--names-out", "names.tsv")
         self.assertIn(b"own.csv: 2 columns are joined to features by number, as 47 to 48", done.stderr)
         self.assertEqual(self.read("names.tsv"), "47\tclicks\n48\tpage_rank\n")
-        self.assertEqual(self.read("wide.txt"), "1 qid:1 1:2 46:3 47:3 48:0.5 # docid = A\n"
-                         "0 qid:1 2:1 47:NaN 48:NaN # docid = B\n2 qid:2 1:1 47:4 48:NaN # docid = A\n")
+        self.assertEqual(self.read("wide.txt"), "1 qid:1 1:2 46:3 47:3 48:0.5 #docid = A\n"
+                         "0 qid:1 2:1 47:NaN 48:NaN #docid = B\n2 qid:2 1:1 47:4 48:NaN #docid = A\n")
         self.expect(0, "fit", "--train", "wide.txt", "--members", "rules", "--model", "model", "--quiet")
         self.assertIn(b"clicks", self.expect(0, "inspect", "--model", "model", "--names", "names.tsv").stdout)
         self.expect(2, *line[:3], "--names-out", "names.tsv", "--out", "x.txt", message="--pool without --join")
