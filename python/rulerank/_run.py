@@ -49,11 +49,12 @@ def seed_of(random_state):
 
 @contextlib.contextmanager
 def running(n_jobs=None, random_state=1, device="cpu", verbose=False):
-    """The settings of a call. `verbose`: True for progress bars, or a callable that gets stage, done and
-    total (0: not known) and returns False to stop the work."""
-    bars = ProgressBars() if verbose is True else None
+    """The settings of a call. `verbose`: True for progress bars, or what scikit-learn takes as such; or a callable
+    that gets stage, done and total (0: not known) and returns False to stop the work."""
+    called = verbose if callable(verbose) else None
+    bars = ProgressBars() if verbose and called is None else None
     try:
-        yield _core.RunSettings(threads_of(n_jobs), seed_of(random_state), device, bars or verbose or None)
+        yield _core.RunSettings(threads_of(n_jobs), seed_of(random_state), device, bars or called)
     finally:
         if bars is not None:
             bars.close()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+import numbers
 import typing
 
 import numpy as np
@@ -111,7 +113,7 @@ class SelectiveSampler(Running, BaseEstimator):
         self._queries = queries_of(qid, X.shape[0])
         self.labels_ = labels.copy()
         self._asked, self._given = np.empty(0, np.int64), []
-        self._work = None
+        self._work, self._pickled_unfinished = None, False
         with self._running() as run:
             pool = dataset_of(run, X, self._queries, labels, getattr(self, "feature_names_in_", None))
             self.cuts_ = self.cuts or _core.fit_cuts(run, pool, discretizer_options(self))
@@ -140,13 +142,32 @@ class SelectiveSampler(Running, BaseEstimator):
 
     @property
     def finished_(self) -> bool:
-        return self._work is None or self._work.finished
+        return not self._pickled_unfinished if self._work is None else self._work.finished
 
     def _labelling(self):
         check_is_fitted(self, "cuts_")
         if self._work is None:
-            raise UsageError("the sample is complete: all rows have a label, or it was pickled")
+            if self._pickled_unfinished:
+                raise UsageError("the sampler was pickled or copied before the sample was complete: "
+                                 "fit(X, labels_) goes on")
+            raise UsageError("the sample is complete")
         return self._work
+
+    def _rows_to_teach(self, rows):
+        """The rows as whole numbers, each once and without a label or an answer so far."""
+        if rows is None:
+            return self._asked
+        found = np.atleast_1d(np.asarray(rows, dtype=object))
+        if found.ndim != 1:
+            raise UsageError(f"rows: found the shape {found.shape}, expected a list of rows")
+        seen = set(self._given)
+        for row in found:
+            if not whole_number(row) or not 0 <= row < len(self.labels_):
+                raise UsageError(f"rows: found {row!r}, expected a row of {len(self.labels_)}, from 0")
+            if row in seen or self.labels_[int(row)] >= 0:
+                raise UsageError(f"rows: found row {row}, which has an answer already, or is there twice")
+            seen.add(row)
+        return found.astype(np.int64)
 
     def query(self, batch: int = 1) -> Array:
         """The next rows that want a label, at most `batch`; none where the sample is complete. Beyond the
@@ -163,22 +184,20 @@ class SelectiveSampler(Running, BaseEstimator):
 
     def teach(self, labels: Labels, rows: Vector | None = None) -> Self:
         """Gives labels of 0 or more for the rows of the last `query`, or for `rows`; None or -1 leaves a
-        row out of the sample for good."""
+        row out of the sample for good. All labels are taken, or none where one makes no sense."""
         work = self._labelling()
-        rows = self._asked if rows is None else np.atleast_1d(rows)
+        rows = self._rows_to_teach(rows)
         labels = np.atleast_1d(np.asarray(labels, dtype=object))
         if labels.shape != rows.shape:
             raise UsageError(f"labels: found {labels.size}, expected one for each of {rows.size} rows asked about")
+        answers = [label_of(label, row) for label, row in zip(labels, rows)]
         order = self._queries.order
         documents = rows if order is None else np.argsort(order)[rows]
         with self._running() as run:
-            for row, document, label in zip(rows, documents, labels):
-                left_out = label is None or label == -1
-                if not left_out and int(label) != label:
-                    raise UsageError(f"labels: found {label!r}, expected a whole number, or None")
-                work.answer(run, int(document), None if left_out else int(label))
-                self.labels_[row] = -1 if left_out else int(label)
-            self._given += rows.tolist()
+            for row, document, answer in zip(rows.tolist(), documents.tolist(), answers):
+                work.answer(run, document, answer)
+                self.labels_[row] = -1 if answer is None else answer
+                self._given.append(row)
             self._asked = np.empty(0, np.int64)
             self._take(work.take())
         return self
@@ -199,7 +218,10 @@ class SelectiveSampler(Running, BaseEstimator):
             return self._labelling().outlook(run, next)
 
     def __getstate__(self):
-        return dict(super().__getstate__()) | ({"_work": None} if hasattr(self, "_work") else {})
+        state = dict(super().__getstate__())
+        if hasattr(self, "_work"):
+            state |= {"_work": None, "_pickled_unfinished": not self.finished_}
+        return state
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -207,3 +229,17 @@ class SelectiveSampler(Running, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.target_tags.positive_only = True
         return tags
+
+
+def whole_number(value):
+    return isinstance(value, numbers.Integral) or (isinstance(value, numbers.Real) and math.isfinite(value)
+                                                   and int(value) == value)
+
+
+def label_of(label, row):
+    """What a person says of the row: a label, or None."""
+    if label is None:
+        return None
+    if not whole_number(label) or not -1 <= label <= np.iinfo(np.int32).max:
+        raise UsageError(f"labels: found {label!r} for row {row}, expected a whole number, or None")
+    return None if label == -1 else int(label)

@@ -192,3 +192,15 @@ def test_public_names_have_docstrings():
                 if not method.startswith("_") and callable(getattr(one, method)) and \
                         method not in ("transform", "fit", "query", "teach"):
                     assert getattr(one, method).__doc__, (name, method)
+
+
+@pytest.mark.parametrize("verbose", [True, 1, 2, np.True_])
+def test_what_is_true_shows_bars(small, capsys, verbose):
+    RuleRanker("rules", verbose=verbose).fit(*small)
+    assert "%" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verbose", [False, 0, np.False_, None])
+def test_what_is_false_shows_none(small, capsys, verbose):
+    RuleRanker("rules", verbose=verbose).fit(*small)
+    assert capsys.readouterr().err == ""

@@ -1,3 +1,4 @@
+import copy
 import pickle
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 from conftest import scores_of
 
 import rulerank
-from rulerank import RuleRanker, SelectiveSampler, load_letor
+from rulerank import RuleRanker, SelectiveSampler, draw_letor, load_letor
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +130,59 @@ def test_pickles_keep_the_sample(train):
     # The labels go on from there.
     more = SelectiveSampler(rule_size=3).fit(train.X, again.labels_)
     assert more.labels_.tolist() == sampler.labels_.tolist()
+
+
+@pytest.fixture
+def in_the_loop():
+    """A sampler with two answers, and the data, whose rows are not in the order of their queries."""
+    data = draw_letor(300, 6, 10)
+    order = np.random.default_rng(2).permutation(300)
+    X, y, qid = data.X[order], data.y[order], data.qid[order]
+    sampler = SelectiveSampler(rule_size=3).fit(X, qid=qid)
+    sampler.teach([y[sampler.query()[0]]])
+    sampler.query()
+    return sampler.teach([None]), X, y
+
+
+@pytest.mark.parametrize("wrong", ["1", 0.5, np.nan, np.inf, -2, 2**31, [1]])
+def test_a_refused_label_changes_nothing(in_the_loop, wrong):
+    sampler, _, y = in_the_loop
+    rows = sampler.query(3)
+    labels, chosen = sampler.labels_.copy(), sampler.sample_indices_
+    given = np.empty(3, dtype=object)
+    given[:2], given[2] = y[rows[:2]], wrong
+    with pytest.raises(rulerank.UsageError, match=f"labels: found .* for row {rows[2]}, expected a whole number"):
+        sampler.teach(given)
+    assert (sampler.labels_ == labels).all() and (sampler.sample_indices_ == chosen).all()
+    sampler.teach(y[rows])
+    assert (sampler.labels_[rows] == y[rows]).all()
+    assert all(sampler.undo() for _ in rows)
+    assert (sampler.labels_ == labels).all() and (sampler.query(3) == rows).all()
+
+
+@pytest.mark.parametrize("wrong", [
+    -1, 300, 0.5, np.nan, "1", None, "the first again", "labelled", "left out"])
+def test_a_refused_row_changes_nothing(in_the_loop, wrong):
+    sampler, _, y = in_the_loop
+    rows = sampler.query(2)
+    labels = sampler.labels_.copy()
+    answered = {"the first again": rows[0], "labelled": np.flatnonzero(labels >= 0)[0], "left out": sampler._given[1]}
+    with pytest.raises(rulerank.UsageError, match="rows: found"):
+        sampler.teach([0, 0], [rows[0], answered.get(wrong, wrong)])
+    assert (sampler.labels_ == labels).all()
+    sampler.teach(y[rows], rows)
+    assert all(sampler.undo() for _ in rows)
+    assert (sampler.labels_ == labels).all()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda of: pickle.loads(pickle.dumps(of))])
+def test_a_copy_of_an_unfinished_sampler_says_so(in_the_loop, copied):
+    sampler, X, y = in_the_loop
+    again = copied(copied(sampler))
+    assert not again.finished_
+    for use in (again.query, lambda: again.teach([1]), again.undo, again.outlook):
+        with pytest.raises(rulerank.UsageError, match=r"pickled or copied .* fit\(X, labels_\) goes on"):
+            use()
+    assert len(again.fit(X, again.labels_).query()) == 1
+    done = copied(again.fit(X, y))
+    assert done.finished_ and len(done.query()) == 0
