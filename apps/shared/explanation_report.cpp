@@ -56,7 +56,7 @@ std::string classes_text(l2r::document_rule const& rule, label_list const& label
 
 template <class Document>
 std::string document_text(Document const& document) {
-  std::string text = fmt::format("{} (line {}", document.query.docid(document.d),
+  std::string text = fmt::format("{} (line {}", printable(document.query.docid(document.d)),
                                  datasets::place_of(document.query, document.d).line);
   if (std::int32_t const label = document.query.labels[document.d]; label != datasets::unlabelled)
     text += document.query.fractional_labels.empty()

@@ -80,6 +80,12 @@ class Explain(harness.CommandLine):
                                                       denominator * len(rule["antecedent"]))
                                    for rule in own))
 
+    def test_ids_do_not_reach_the_terminal_raw(self):
+        self.file("train.txt", b"2 qid:1 1:0.5 2:3 #docid = a\x1b[31mb\n0 qid:1 1:0.1 2:1 #docid = c\n")
+        shown = self.expect(0, "explain", "--train", "train.txt", "--test", "train.txt", "--qid", "1", "--quiet").stdout
+        self.assertNotIn(b"\x1b", shown)
+        self.assertIn(b"a\\x1b[31mb", shown)
+
     def test_terms_of_points_and_weights_add_up(self):
         for kinds in ("scorecard", "linear", "scorecard,linear,rules"):
             with self.subTest(kinds=kinds):
