@@ -1,6 +1,7 @@
 """Arrays and frames as the library's data sets: no computation but putting rows in order."""
 
 import dataclasses
+import numbers
 
 import numpy as np
 import scipy.sparse as sp
@@ -59,7 +60,7 @@ def split_qid(X, qid, qid_column):
     column = qid_column % X.shape[1]
     rest = np.delete(np.arange(X.shape[1]), column)
     if sp.issparse(X):
-        X = X.tocsr()
+        X = checked_csr(X)
         return X[:, rest], np.asarray(X[:, [column]].todense()).ravel()
     return X[:, rest], X[:, column]
 
@@ -84,7 +85,7 @@ class Queries:
 
 
 def qid_array(qid, rows):
-    qid = np.asarray(qid)
+    given, qid = qid, np.asarray(qid)
     if qid.ndim != 1 or len(qid) != rows:
         raise UsageError(f"qid: found the shape {qid.shape}, expected one id for each of {rows} rows")
     if qid.dtype.kind == "f":
@@ -92,7 +93,21 @@ def qid_array(qid, rows):
         if whole is None or (whole != qid).any():
             raise DataError("qid: found a number that is not whole, expected integers or text")
         return whole
+    if qid.dtype.kind == "O" or (qid.dtype.kind == "U" and isinstance(given, (list, tuple))):
+        expect_ids(given if isinstance(given, (list, tuple)) else qid)  # NumPy makes text of a list of both
     return qid
+
+
+def expect_ids(qid):
+    """Throws unless these objects are all integers, or all text."""
+    kinds = set(map(type, qid))
+    if all(issubclass(kind, str) for kind in kinds) or all(issubclass(kind, numbers.Integral) for kind in kinds):
+        return
+    for row, one in enumerate(qid):
+        if not isinstance(one, (numbers.Integral, str)):
+            raise DataError(f"qid:{row + 1}: found {one!r}, expected an integer or text")
+        if isinstance(one, str) != isinstance(qid[0], str):
+            raise DataError(f"qid:{row + 1}: found {one!r} beside {qid[0]!r}, expected integers or text, not both")
 
 
 def queries_of(qid, rows):
@@ -117,7 +132,20 @@ def queries_of(qid, rows):
 def column_of(y):
     """One number a row. scikit-learn's check takes longer than to judge a small set: only what is no array of
     numbers yet goes there."""
-    return y if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iuf" else column_or_1d(y)
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iuf":
+        return y
+    y = column_or_1d(y)
+    expect_numbers(y)
+    return y.astype(np.float64) if y.dtype.kind == "O" else y
+
+
+def expect_numbers(y):
+    """Throws for labels that are no numbers; text is none, whatever it says."""
+    y = np.asarray(y)
+    if y.dtype.kind in "OUS":
+        for row, one in enumerate(y.ravel().tolist()):
+            if one is None or isinstance(one, (str, bytes)):
+                raise DataError(f"y:{row + 1}: found the label {one!r}, expected a number")
 
 
 def whole_labels(y):
@@ -134,15 +162,27 @@ def whole_labels(y):
     return np.ascontiguousarray(y, dtype=np.int32)
 
 
+def checked_csr(X):
+    """X as CSR whose indices lie within it: SciPy and the library read where they point. X itself stays as it is."""
+    X = X.tocsr()
+    try:
+        checked = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
+        checked.check_format(full_check=True)
+        if (np.diff(checked.indptr) < 0).any():  # it does not look where there are no values
+            raise ValueError("indptr must be a non-decreasing sequence")
+    except ValueError as error:
+        raise DataError(f"X: found a sparse matrix that is not valid: {error}") from error
+    return checked
+
+
 def dataset_of(run, X, queries, y=None, names=None, ids=None, comments=None):
     """X: validated, float32 or float64, or CSR; `names` of the columns, or None."""
-    X = queries.grouped(X)
+    X = queries.grouped(checked_csr(X) if sp.issparse(X) else X)
     labels = np.zeros(X.shape[0], np.int32) if y is None else queries.grouped(whole_labels(y))
     about = {"group_sizes": queries.sizes, "qids": queries.names,
              "names": [] if names is None else [str(name) for name in names],
              "ids": list(ids or []), "comments": list(comments or [])}
     if sp.issparse(X):
-        X = X.tocsr()
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()

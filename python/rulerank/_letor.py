@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from . import _core
 from ._data import as_array, dataset_of, is_frame, queries_of, split_qid
 from ._run import running
+from .exceptions import UsageError
 
 if typing.TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,11 +139,17 @@ def dump_letor(path: Path, X: Rows, y: Vector, qid: Vector | None = None, *, doc
     0 qid:7 1:0 2:1
     """
     X, qid = split_qid(X, qid, qid_column)
+    feature_names, docid, comments = (None if of is None else list(of) for of in (feature_names, docid, comments))
     if is_frame(X):
         numbered = [str(c) for c in X.columns] == [str(j + 1) for j in range(X.shape[1])]
-        feature_names = feature_names or (None if numbered else [str(c) for c in X.columns])
+        if feature_names is None and not numbered:
+            feature_names = [str(c) for c in X.columns]
         X = X.to_numpy(dtype=np.float64)
     X = X if sp.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+    for name, values, wanted, of in (("feature_names", feature_names, X.shape[1], "columns"),
+                                     ("docid", docid, X.shape[0], "rows"), ("comments", comments, X.shape[0], "rows")):
+        if values is not None and len(values) != wanted:
+            raise UsageError(f"{name}: found {len(values)}, expected one for each of {wanted} {of}")
     queries = queries_of(qid, X.shape[0])
     rows = np.arange(X.shape[0]) if queries.order is None else queries.order
     with running(n_jobs) as run:

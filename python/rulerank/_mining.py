@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core
-from ._data import is_frame
+from ._data import checked_csr, is_frame
 from ._run import running
 from .exceptions import UsageError
 
@@ -29,6 +29,8 @@ def _transactions(transactions):
             names = [name if isinstance(name, str) else str(name) for name in names]
         matrix = sp.csr_matrix(transactions.to_numpy(dtype=bool))
     elif sp.issparse(transactions) or isinstance(transactions, np.ndarray):
+        if sp.issparse(transactions):
+            transactions = checked_csr(transactions)
         matrix = sp.csr_matrix(transactions, dtype=bool)
         names = list(range(matrix.shape[1]))
     else:

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._data import dataset_of, is_frame, qid_array, queries_of, split_qid
+from ._data import dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid
 from ._discretizer import READING, discretizer_options
 from ._evaluation import evaluate
 from ._explanation import Explanation, explanation_of
@@ -171,6 +171,8 @@ class RuleRanker(Running, BaseEstimator):
         qid : query ids [rows], integers or text, in any order; None: as `qid_column` says, else one query
         """
         X, qid = split_qid(X, qid, self.qid_column)
+        if y is not None:
+            expect_numbers(y)
         X, y = validate_data(self, X, y, y_numeric=True, **READING)
         with self._running() as run:
             train = dataset_of(run, X, queries_of(qid, X.shape[0]), y,

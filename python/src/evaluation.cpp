@@ -27,37 +27,47 @@ namespace {
 
 using namespace nb::literals;
 
+/// The value of a part of a profile; `expected` says of what kind it is.
+template <class T>
+T part_as(std::string const& part, nb::handle value, char const* expected) {
+  T found{};
+  if (!nb::try_cast(value, found))
+    throw usage_error(part + ": found " + nb::repr(value).c_str() + ", expected " + expected);
+  return found;
+}
+
 /// A profile with the parts that are given; nothing else changes.
 eval::profile profile_of(std::string const& name, nb::dict const& parts) {
   eval::profile p = eval::make_profile(name);
   for (auto const& entry : parts) {
     std::string const part = nb::cast<std::string>(entry.first);
     nb::handle const value = entry.second;
-    auto const word = [&] { return nb::cast<std::string>(value); };
+    auto const word = [&] { return part_as<std::string>(part, value, "a name"); };
+    auto const number = [&] { return part_as<double>(part, value, "a number"); };
     if (part == "gain")
       p.gain = eval::gain_from(word());
     else if (part == "discount")
       p.discount = eval::discount_from(word());
     else if (part == "no_relevant")
-      p.no_relevant = nb::cast<double>(value);
+      p.no_relevant = number();
     else if (part == "relevant_from")
-      p.relevant_from = nb::cast<double>(value);
+      p.relevant_from = number();
     else if (part == "short_list")
       p.short_lists = eval::short_list_from(word());
     else if (part == "ties")
       p.ties = eval::tie_rule_from(word());
     else if (part == "complete")
-      p.complete = nb::cast<bool>(value);
+      p.complete = part_as<bool>(part, value, "True or False");
     else if (part == "max_docs")
-      p.max_docs = nb::cast<std::size_t>(value);
+      p.max_docs = part_as<std::size_t>(part, value, "a whole number from 0");
     else if (part == "max_label")
-      p.max_label = nb::cast<std::int32_t>(value);
+      p.max_label = part_as<std::int32_t>(part, value, "a whole number");
     else if (part == "rbp_persistence")
-      p.rbp_persistence = nb::cast<double>(value);
+      p.rbp_persistence = number();
     else if (part == "pfound_break")
-      p.pfound_break = nb::cast<double>(value);
+      p.pfound_break = number();
     else if (part == "prel")
-      p.prel = nb::cast<std::vector<double>>(value);
+      p.prel = part_as<std::vector<double>>(part, value, "a list of numbers");
     else
       throw usage_error(
           "found a part '" + part +

@@ -158,7 +158,12 @@ class python_distance {
   double operator()(std::shared_ptr<nb::object> const& a,
                     std::shared_ptr<nb::object> const& b) const {
     nb::gil_scoped_acquire const acquired;
-    return nb::cast<double>((*distance_)(*a, *b));
+    nb::object const answer = (*distance_)(*a, *b);
+    double distance = 0;
+    if (!nb::try_cast(answer, distance) || !(distance >= 0))
+      throw usage_error("metric: found the distance " + std::string(nb::repr(answer).c_str()) +
+                        ", expected a number from 0");
+    return distance;
   }
 
  private:

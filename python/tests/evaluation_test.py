@@ -107,3 +107,17 @@ def test_wrong_comparisons(how, message):
         compare(LABELS, {"a": SCORES, "b": -SCORES}, **how)
     with pytest.raises(rulerank.UsageError, match="two systems"):
         compare(LABELS, {"a": SCORES})
+
+
+@pytest.mark.parametrize("part, value, expected", [
+    ("gain", 1, "a name"), ("ties", None, "a name"), ("max_docs", -1, "a whole number from 0"),
+    ("max_docs", 2.5, "a whole number from 0"), ("max_label", "4", "a whole number"),
+    ("no_relevant", "zero", "a number"), ("rbp_persistence", [0.8], "a number"), ("prel", 0.5, "a list of numbers")])
+def test_parts_of_another_type_are_named(part, value, expected):
+    with pytest.raises(rulerank.UsageError, match=f"{part}: found .*, expected {expected}"):
+        evaluate([1, 0], [1, 2], **{part: value})
+
+
+def test_complete_is_true_or_false():
+    with pytest.raises(rulerank.UsageError, match="complete: found 'yes', expected True or False"):
+        evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, complete="yes")

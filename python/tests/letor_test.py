@@ -113,3 +113,18 @@ def test_drawn_documents_are_the_programs(program, tmp_path):
     assert not np.array_equal(draw_letor(600, 9, 30).X, drawn.X)
     with pytest.raises(rulerank.UsageError):
         draw_letor(10, 9, 30)
+
+
+@pytest.mark.parametrize("about", ["feature_names", "docid", "comments"])
+@pytest.mark.parametrize("values", [[], ["a"], ["a", "b", "c", "d"]])
+def test_dumping_wants_a_name_for_each(tmp_path, about, values):
+    with pytest.raises(rulerank.UsageError, match=f"{about}: found {len(values)}, expected one for each of 3"):
+        dump_letor(tmp_path / "d", np.eye(3), [0, 1, 2], **{about: values})
+    assert not list(tmp_path.iterdir())
+
+
+def test_dumping_takes_names_of_any_kind(tmp_path):
+    names = ["a", "b", "c"]
+    for of in (names, tuple(names), np.array(names), pd.Series(names, index=[7, 8, 9]), pd.Index(names)):
+        dump_letor(tmp_path / "d", pd.DataFrame(np.eye(3)), [0, 1, 2], docid=of, feature_names=of)
+        assert load_letor(tmp_path / "d").docid.tolist() == names

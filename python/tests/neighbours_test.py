@@ -148,6 +148,13 @@ def test_callables_that_fail():
         MetricNeighbors(1, metric=fail, index="brute").fit([1, 2, 3]).kneighbors([1])
 
 
+@pytest.mark.parametrize("answer", ["near", None, float("nan"), -1])
+def test_callables_that_return_no_distance(answer):
+    for index in ("brute", "lc"):
+        with pytest.raises(rulerank.UsageError, match=f"metric: found the distance '?{answer}'?, expected a number"):
+            MetricNeighbors(1, metric=lambda a, b: answer, index=index).fit([1, 2, 3, 4]).kneighbors([1])
+
+
 @pytest.mark.parametrize("how", [{}, {"weighting": "bm25"}, {"weighting": "ltc.lnc", "stemmer": "porter"},
                                  {"stop_words": "none", "min_documents": 2}])
 def test_text_is_the_programs(program, tmp_path, how):

@@ -385,3 +385,62 @@ def test_damaged_model_files(fitted, tmp_path):
         RuleRanker.load(path)
     with pytest.raises(rulerank.OutputError):
         fitted.save(tmp_path / "missing" / "m")
+
+
+@pytest.mark.parametrize("qid, message", [
+    (np.array([1, None, 2, 2], dtype=object), "qid:2: found None"),
+    (["a", np.nan, "b", "b"], "qid:2: found nan"),
+    (pd.Series(["a", "b", None, "b"]), "qid:3: found (None|nan)"),
+    (np.array([1, 1, 2.5, 2], dtype=object), "qid:3: found 2.5"),
+    ([1, 1, "b", "b"], "qid:3: found 'b' beside 1"),
+    (np.array(["a", 2, "b", "b"], dtype=object), "qid:2: found 2 beside 'a'")])
+def test_query_ids_are_integers_or_text(qid, message):
+    with pytest.raises(rulerank.DataError, match=message):
+        evaluate([1, 0, 1, 0], [1, 2, 3, 4], qid)
+    with pytest.raises(rulerank.DataError, match=message):
+        RuleRanker("rules").fit(np.eye(4), [1, 0, 1, 0], qid)
+
+
+def test_query_ids_may_be_objects():
+    y, scores, X = [1, 0, 1, 0], [1, 2, 3, 4], np.eye(4)
+    expected = evaluate(y, scores, [1, 1, 2, 2])
+    for qid in (["a", "a", "b", "b"], [1, 1, 2, 2]):
+        assert evaluate(y, scores, qid) == evaluate(y, scores, np.array(qid, dtype=object)) == expected
+        RuleRanker("rules").fit(X, y, np.array(qid, dtype=object))
+
+
+@pytest.mark.parametrize("y", [
+    ["2", "0", "1", "0"], np.array(["2", "0", "1", "0"]), np.array(["2", 0, 1, 0], dtype=object),
+    ["2", None, "1", "0"]])
+def test_labels_are_no_text(y):
+    with pytest.raises(rulerank.DataError, match="y:1: found the label '2', expected a number"):
+        RuleRanker("rules").fit(np.eye(4), y)
+    with pytest.raises(rulerank.DataError, match="y:1: found the label '2', expected a number"):
+        evaluate(y, [1, 2, 3, 4])
+    with pytest.raises(rulerank.DataError, match="y:1: found the label '2', expected a number"):
+        rulerank.SelectiveSampler().fit(np.eye(4), y)
+
+
+def test_labels_may_be_objects_that_are_numbers():
+    y = np.array([2, 0, 1, 0], dtype=object)
+    assert evaluate(y, [1, 2, 3, 4]) == evaluate(y.astype(int), [1, 2, 3, 4])
+    RuleRanker("rules").fit(np.eye(4), y)
+
+
+@pytest.mark.parametrize("spoil, message", [
+    (lambda X: X.indices.__setitem__(2, 4), "indices must be < 4"),
+    (lambda X: X.indices.__setitem__(2, 2**31 - 1), "indices must be < 4"),
+    (lambda X: X.indices.__setitem__(2, -1), "indices must be >= 0"),
+    (lambda X: X.indptr.__setitem__(2, 9), "non-decreasing"),
+    (lambda X: X.indptr.__setitem__(-1, 1000), "index pointer"),
+    (lambda X: X.indptr.__setitem__(-1, 0), "non-decreasing")])
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csr_array])
+def test_sparse_matrices_that_point_outside_themselves(tmp_path, make, spoil, message):
+    X, y = make(np.eye(4)), [1, 0, 1, 0]
+    ranker = RuleRanker("rules").fit(X, y)
+    spoil(X)
+    for use in (lambda: RuleRanker("rules").fit(X, y), lambda: RuleRanker("rules").fit(X, y, [2, 1, 2, 1]),
+                lambda: RuleRanker("rules", qid_column=0).fit(X, y), lambda: ranker.predict(X),
+                lambda: rulerank.dump_letor(tmp_path / "d", X, y), lambda: rulerank.mine_itemsets(X)):
+        with pytest.raises(rulerank.DataError, match=f"X: found a sparse matrix that is not valid: .*{message}"):
+            use()
