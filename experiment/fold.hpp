@@ -23,9 +23,9 @@ struct fold_work {
 std::string fold_name(fold_source const& source, std::size_t fold);
 
 /// Discretizes, reduces, tunes, ranks and evaluates the `fold`-th fold, whose test part is given.
-/// Writes under the output folder, or to `work.files`, runs/, scores/, reduced/ and tuned/, but not the result itself,
-/// whose inputs are the caller's. `fingerprint` is the result's, and that of trials to be taken
-/// from an earlier run. Adds the engines that ran to `engines`.
+/// Writes under the output folder, or to `work.files`, runs/, scores/, reduced/ and tuned/, but not
+/// the result itself, whose inputs are the caller's. `fingerprint` is the result's, and that of
+/// trials to be taken from an earlier run. Adds the engines that ran to `engines`.
 fold_result run_fold(context const& ctx, fold_work const& work, std::size_t fold,
                      datasets::dataset test, std::string const& fingerprint,
                      std::map<std::string, std::set<std::string>>& engines);

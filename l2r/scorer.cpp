@@ -93,24 +93,24 @@ scored share_raw(context const& ctx, datasets::dataset const& documents, Score c
 }
 template <class Score>
 scored share_items(context const& ctx, binned_lists const& documents, Score const& score) {
-  return share_scores(
-      ctx, documents.queries, [&](context const& alone, std::span<std::size_t const> mine) {
-        std::map<datasets::binned_dataset const*, datasets::binned_dataset> some;
-        std::vector<datasets::query_group> lists;
-        for (datasets::query_group list : documents.queries) {
-          if (list.begin < mine.front() || list.begin > mine.back()) continue;
-          list.begin -= mine.front();
-          list.end -= mine.front();
-          lists.push_back(std::move(list));
-        }
-        binned_lists part{lists, {}};
-        for (datasets::binned_dataset const* const one : documents.items) {
-          auto const [at, missing] = some.try_emplace(one);
-          if (missing) at->second = datasets::subset(*one, mine);
-          part.items.push_back(&at->second);
-        }
-        return score(alone, part);
-      });
+  return share_scores(ctx, documents.queries,
+                      [&](context const& alone, std::span<std::size_t const> mine) {
+                        std::map<datasets::binned_dataset const*, datasets::binned_dataset> some;
+                        std::vector<datasets::query_group> lists;
+                        for (datasets::query_group list : documents.queries) {
+                          if (list.begin < mine.front() || list.begin > mine.back()) continue;
+                          list.begin -= mine.front();
+                          list.end -= mine.front();
+                          lists.push_back(std::move(list));
+                        }
+                        binned_lists part{lists, {}};
+                        for (datasets::binned_dataset const* const one : documents.items) {
+                          auto const [at, missing] = some.try_emplace(one);
+                          if (missing) at->second = datasets::subset(*one, mine);
+                          part.items.push_back(&at->second);
+                        }
+                        return score(alone, part);
+                      });
 }
 
 /// One score a document of what the members gave.
