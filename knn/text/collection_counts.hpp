@@ -65,6 +65,13 @@ struct string_hash {
   std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
 };
 
+/// What is known of a collection of which other processes have the other parts.
+struct other_parts {
+  std::uint64_t first = 0;                    ///< document of the collection that is the first here
+  std::uint64_t documents = 0;                ///< of all parts
+  std::vector<std::uint32_t> frequency_here;  ///< [terms] `document_frequency` of this part
+};
+
 /// What is kept of a collection that was read once. Terms are numbered in the order in which they
 /// came.
 struct collection_counts {
@@ -79,12 +86,7 @@ struct collection_counts {
   std::vector<field_counts> fields;     ///< in the order in which they came; a row a document
   /// Where other processes have the other parts: then terms, their frequencies and `documents_of`
   /// are those of all.
-  struct other_parts {
-    std::uint64_t first = 0;      ///< document of the collection that is the first here
-    std::uint64_t documents = 0;  ///< of all parts
-    std::vector<std::uint32_t> frequency_here;  ///< [terms] `document_frequency` of this part
-  };
-  std::optional<other_parts> others{};
+  std::optional<other_parts> others;
 
   /// `counts_in_memory`: entries of `rows`; more of them go to the disk.
   explicit collection_counts(std::size_t counts_in_memory) : rows(counts_in_memory) {}
