@@ -1,8 +1,8 @@
 #include "cluster/split.hpp"
 
 #include "core/bytes.hpp"
+#include "core/share.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -10,11 +10,9 @@
 namespace rulerank::cluster {
 
 part part_of(std::size_t count, int rank, int size) {
-  auto const ranks = static_cast<std::size_t>(size);
-  // The first `count % ranks` ranks have one more.
-  auto const begin = [&](std::size_t r) { return count / ranks * r + std::min(r, count % ranks); };
-  auto const r = static_cast<std::size_t>(rank);
-  return {begin(r), begin(r + 1)};
+  share const mine =
+      share_of(count, static_cast<std::size_t>(size), static_cast<std::size_t>(rank));
+  return {mine.begin, mine.end};
 }
 
 std::vector<int> devices_of_rank(std::vector<int> const& devices, int rank_here, int size_here) {
