@@ -132,6 +132,7 @@ class labelling::state final : public label_source {
     return open;
   }
 
+  std::size_t minority_labels() const;
   std::int32_t guess(std::size_t document) const;
   std::vector<question> answer_next_with_guesses(share_left_out* share = nullptr);
 
@@ -224,6 +225,21 @@ std::vector<neighbour> nearest(datasets::binned_dataset const& data, std::size_t
 std::vector<neighbour> labelling::nearest_labelled(std::size_t document, std::size_t k) const {
   return nearest(state_->data(), document, k,
                  [this](std::size_t d) { return label_of(d) != datasets::unlabelled; });
+}
+
+/// Labels, of the data set and of answers, other than the commonest.
+std::size_t labelling::state::minority_labels() const {
+  std::unordered_map<std::int32_t, std::size_t> count_of;
+  std::size_t labels = 0, commonest = 0;
+  auto const count = [&](std::int32_t label) {
+    ++labels;
+    commonest = std::max(commonest, ++count_of[label]);
+  };
+  for (std::int32_t const label : data().labels)
+    if (label != datasets::unlabelled) count(label);
+  for (datasets::answer const& a : answers_)
+    if (a.label) count(*a.label);
+  return labels - commonest;
 }
 
 /// The label of the nearest labelled document; 0 while there is none.
@@ -338,11 +354,11 @@ brought_rules labelling::brings(question const& asked, std::size_t most) const {
 
 namespace {
 
-/// Labels from which on others are guessed better.
-constexpr std::size_t few_labels = 30;
+/// Labels other than the commonest from which on others are guessed better.
+constexpr std::size_t few_minority_labels = 20;
 /// The number of documents comes out within these factors of the estimate, and this many documents.
-constexpr double factor_of_few_labels = 2;
-constexpr double factor_of_more_labels = 1.5;
+constexpr double factor_of_few = 2;
+constexpr double factor_of_more = 1.5;
 constexpr double documents_beside = 10;
 
 /// By what the number of documents grows and shrinks as the share that is left out is two standard
@@ -366,9 +382,10 @@ outlook labelling::look_ahead(std::size_t next, std::vector<datasets::answer> an
   std::size_t const answered = answers.size();
   state ahead(*state_, std::move(answers));
   std::size_t const most = ahead.most_questions();
-  share_left_out share(ahead.left_out(), answered);
+  std::size_t const left_out = ahead.left_out();
+  share_left_out share(left_out, answered);
   outlook found;
-  found.labels = answered - ahead.left_out();
+  found.minority_labels = ahead.minority_labels();
   found.rules = ahead.selection().rules_in_sample();
   auto const more = [&] {
     return static_cast<std::int64_t>(ahead.selection().rules_in_sample() - found.rules);
@@ -383,9 +400,10 @@ outlook labelling::look_ahead(std::size_t next, std::vector<datasets::answer> an
   found.documents_rules = more();
   found.left_out = share.count();
   if (found.documents == 0) return found;
-  double const factor = found.labels < few_labels ? factor_of_few_labels : factor_of_more_labels;
+  double const factor =
+      found.minority_labels < few_minority_labels ? factor_of_few : factor_of_more;
   auto const [grows, shrinks] =
-      factors_of_share(static_cast<double>(answered - found.labels), static_cast<double>(answered));
+      factors_of_share(static_cast<double>(left_out), static_cast<double>(answered));
   auto const expected = static_cast<double>(found.documents);
   found.documents_low = static_cast<std::size_t>(
       std::max(1.0, std::floor(expected * shrinks / factor - documents_beside)));

@@ -590,7 +590,7 @@ TEST(labelling, an_outlook_counts_documents_that_are_left_out) {
     ASSERT_GT(expected.size(), 5U);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       std::size_t const left = answers - 2 * (i + 1);
-      EXPECT_EQ(expected[i].labels, i + 1);
+      EXPECT_EQ(expected[i].minority_labels, 0U) << "all labels are 0";
       EXPECT_EQ(expected[i].documents, left);
       EXPECT_EQ(expected[i].left_out, left / 2);
       EXPECT_LE(expected[i].documents_low, left);
@@ -606,7 +606,6 @@ TEST(labelling, an_outlook_comes_to_an_end_where_everything_is_left_out) {
   std::size_t const none_left_out = work.look_ahead(3).documents;
   for (std::size_t answers = 0; answers < pool.documents; ++answers) {
     outlook const ahead = work.look_ahead(3);
-    EXPECT_EQ(ahead.labels, 0U);
     EXPECT_LE(ahead.documents, pool.documents - answers);
     EXPECT_LE(ahead.documents, ahead.documents_high);
     EXPECT_GE(ahead.documents, std::min(none_left_out, pool.documents - answers));
@@ -630,6 +629,33 @@ TEST(labelling, an_outlook_has_bounds) {
     work.answer(work.wanted().front().document, data.labels[work.wanted().front().document]);
   }
   EXPECT_EQ(work.look_ahead(3).documents_high, 0U);
+}
+
+/// Labels of the data set and answers count, but for those of the commonest label, whichever it is.
+TEST(labelling, an_outlook_has_wider_bounds_where_few_labels_differ) {
+  context const ctx;
+  auto pool = without_labels(drawn_pool(13, 400, 12, 1));
+  std::fill_n(pool.labels.begin(), 40, 1);
+  auto options = options_of(1);
+  options.rule_size = 4;
+  labelling work(ctx, pool, options);
+  std::size_t zeros = 0;
+  for (; zeros < 25; ++zeros) {
+    ASSERT_FALSE(work.finished());
+    outlook const ahead = work.look_ahead(3);
+    EXPECT_EQ(ahead.minority_labels, zeros);
+    auto const most =
+        static_cast<std::size_t>(std::ranges::count(pool.labels, datasets::unlabelled)) - zeros;
+    std::size_t const high = zeros < 20 ? 2 * ahead.documents : (3 * ahead.documents + 1) / 2;
+    EXPECT_EQ(ahead.documents_high, std::min(high + 10, most)) << zeros;
+    work.answer(work.wanted().front().document, 0);
+  }
+  for (std::size_t d = 40; zeros < 45; ++d)
+    if (work.label_of(d) == datasets::unlabelled) {
+      work.answer(d, 0);
+      ++zeros;
+    }
+  EXPECT_EQ(work.look_ahead(3).minority_labels, 40U);
 }
 
 }  // namespace

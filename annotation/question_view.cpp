@@ -38,8 +38,13 @@ std::string describe(al::outlook const& ahead) {
   if (ahead.documents == 0)
     return fmt::format("{} so far; no further document is wanted", counted(ahead.rules, "rule"));
   if (!is_estimate(ahead))
-    return fmt::format("{} so far; what more documents bring can be guessed after {} labels",
-                       counted(ahead.rules, "rule"), enough_labels);
+    return fmt::format(
+        "{} so far; too few answers to tell how many documents are still to come: {} from the "
+        "commonest, {} are needed",
+        counted(ahead.rules, "rule"),
+        ahead.minority_labels == 1 ? "1 label differs"
+                                   : fmt::format("{} labels differ", ahead.minority_labels),
+        enough_minority_labels);
   return fmt::format(
       "{} so far; with guessed labels about {} more by the next {}, about {} by {} up to the end "
       "({} to {}){}",

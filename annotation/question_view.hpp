@@ -100,13 +100,13 @@ class question_views {
 /// An outlook as a sentence.
 std::string describe(al::outlook const& ahead);
 
-/// Labels before which others are guessed from too little to say how many documents there are to
-/// the end: on OHSUMED's first fold, where 227 are chosen, 823 are expected before the first label
-/// and 205 more after 12.
-inline constexpr std::size_t enough_labels = 10;
+/// Labels other than the commonest before which others are guessed from too little to say how many
+/// documents there are to the end: on Cranfield, where few documents of a pool are relevant, up to
+/// ten times too many are expected while all labels are 0.
+inline constexpr std::size_t enough_minority_labels = 5;
 /// Whether an outlook says how many documents are to come.
 inline bool is_estimate(al::outlook const& ahead) {
-  return ahead.labels >= enough_labels || ahead.documents == 0;
+  return ahead.minority_labels >= enough_minority_labels || ahead.documents == 0;
 }
 
 /// Documents that the first part of an estimate is about.

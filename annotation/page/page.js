@@ -190,7 +190,7 @@ async function estimate() {
   try {
     const e = await post("/estimate");
     if (!now || now.state !== "question") return;
-    $("expected").textContent = e.documents === null ? ""
+    $("expected").textContent = e.documents === null ? "too few answers to tell how many more"
       : "about " + e.documents + " more expected (" + e.low + " to " + e.high + ")";
     $("expected").title = e.text;
   } catch (error) {

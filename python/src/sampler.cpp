@@ -92,6 +92,7 @@ class python_labelling {
     all["documents_low"] = found.documents_low;
     all["documents_high"] = found.documents_high;
     all["documents_left_out"] = found.left_out;
+    all["minority_labels"] = found.minority_labels;
     return all;
   }
   bool finished() const { return work_.finished(); }

@@ -98,7 +98,7 @@ def test_rows_apart_known_labels_left_out_rows_and_undo(train):
     assert sampler.undo() and sampler.undo() and not sampler.undo()
     assert sampler.labels_[second[0]] == -1 and sampler.query()[0] == first[0]
     sampler.teach(y[second], second)  # answered in advance
-    assert set(sampler.outlook(5)) >= {"rules", "next_rules", "documents"}
+    assert set(sampler.outlook(5)) >= {"rules", "next_rules", "documents", "minority_labels"}
 
 
 def test_mistakes(train):

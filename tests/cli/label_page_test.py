@@ -199,6 +199,8 @@ class InABrowser(LabelServer):
     def test_undo_and_estimate_by_key(self):
         self.begin()
         first = self.document(0)
+        self.browser.press("e")
+        self.wait("document.getElementById('expected').textContent === 'too few answers to tell how many more'")
         self.browser.press(str(self.labels[first]))
         second = self.document(1)
         self.browser.press("s")
