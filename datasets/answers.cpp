@@ -179,17 +179,17 @@ std::string labels_to_fill(dataset const& pool, std::span<std::size_t const> doc
                            label_form const& form) {
   std::string text(form.delimiter == '\t' ? "" : byte_order_mark);
   char const between = form.delimiter;
-  auto const add_row = [&](std::vector<std::string> const& cells) {
+  auto const add_row = [&](std::vector<std::string> const& cells, auto const& append) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (i > 0) text += between;
-      append_cell(cells[i], between, text);
+      append(cells[i], between, text);
     }
     text += '\n';
   };
   std::vector<std::string> titles{"line", "docid", "qid", "label"};
   titles.insert(titles.end(), form.titles.begin(), form.titles.end());
   titles.emplace_back("comment");
-  add_row(titles);
+  add_row(titles, append_title);
   auto const places = input_places(pool);
   for (std::size_t const d : documents) {
     auto const query = std::partition_point(pool.queries.begin(), pool.queries.end(),
@@ -200,7 +200,7 @@ std::string labels_to_fill(dataset const& pool, std::span<std::size_t const> doc
     if (form.cells_of)
       for (std::string const& more : form.cells_of(d)) cells.push_back(guarded(more));
     cells.push_back(guarded(pool.comment(d)));
-    add_row(cells);
+    add_row(cells, append_cell);
   }
   return text;
 }

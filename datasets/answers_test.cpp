@@ -111,7 +111,7 @@ TEST_F(answers, table_between_commas_has_text_and_is_read_again) {
   std::vector<std::size_t> const documents{1, 0};
   std::string const table = labels_to_fill(pool_, documents, form);
   EXPECT_EQ(table,
-            "\xEF\xBB\xBFline,docid,qid,label,query,text,comment\n"
+            "\xEF\xBB\xBF\"line\",\"docid\",\"qid\",\"label\",\"query\",\"text\",\"comment\"\n"
             "1,Y,a,,'=1+1,'\tcell,\"docid = Y  says\t\"\"so\"\"\"\n"
             "0,X,a,,'=1+1,\"two\nlines, \"\"quoted\"\"\",docid = X\n");
   EXPECT_TRUE(read(table).empty());

@@ -143,17 +143,31 @@ std::size_t record_ends::first(std::string_view text) {
   return 0;
 }
 
+namespace {
+
+void append_quoted(std::string_view text, std::string& to) {
+  to += quote;
+  for (char const c : text) to.append(c == quote ? 2 : 1, c);
+  to += quote;
+}
+
+}  // namespace
+
 void append_cell(std::string_view text, char delimiter, std::string& to) {
   bool const needs_quotes = text.find_first_of("\"\r\n") != text.npos ||
                             text.find(delimiter) != text.npos ||
                             (!text.empty() && (is_blank(text.front()) || is_blank(text.back())));
-  if (!needs_quotes) {
+  if (needs_quotes)
+    append_quoted(text, to);
+  else
     to += text;
-    return;
-  }
-  to += quote;
-  for (char const c : text) to.append(c == quote ? 2 : 1, c);
-  to += quote;
+}
+
+void append_title(std::string_view text, char delimiter, std::string& to) {
+  if (delimiter == ',')
+    append_quoted(text, to);
+  else
+    append_cell(text, delimiter, to);
 }
 
 }  // namespace rulerank::datasets

@@ -70,5 +70,8 @@ class record_ends {
 
 /// `text` as a cell: in quotes where it needs them.
 void append_cell(std::string_view text, char delimiter, std::string& to);
+/// `text` as a cell of a header. Between commas it is always in quotes: Gnumeric takes for quotes
+/// what the first cell in quotes ends with, be it the apostrophe of a guarded id.
+void append_title(std::string_view text, char delimiter, std::string& to);
 
 }  // namespace rulerank::datasets

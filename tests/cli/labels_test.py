@@ -268,7 +268,7 @@ class Labels(harness.CommandLine):
                 break
             self.assertEqual(done.returncode, 5, done.stderr)
             table = self.read("pending.csv")
-            self.assertTrue(table.startswith(b"\xef\xbb\xbfline,docid,qid,label,query,title,text,comment\n"))
+            self.assertTrue(table.startswith(b'\xef\xbb\xbf"line","docid","qid","label","query","title","text","comment"\n'))
             rows = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"))))
             for row in rows:
                 d = int(row["line"])
@@ -289,15 +289,15 @@ class Labels(harness.CommandLine):
             self.file("labels", out.getvalue().encode("utf-8-sig"))
         self.assertEqual((self.read("out"), self.read("ids")), self.want)
 
-    IDS = ("007", "1e5", "1-2", "=1+1", "true", "wahr", "+3", "-5", "@x", "'q", "00", "1.0", "1/2", "12:30", "0x1F",
-           "MARCH1", "FALSE", "faux", "NaN", "5%", "$5", "12345678901234567890")
+    IDS = ("1,5", "007", "1e5", "1-2", "=1+1", "true", "wahr", "+3", "-5", "@x", "'q", "00", "1.0", "1/2", "12:30", "0x1F",
+           "MARCH1", "FALSE", "faux", "NaN", "5%", "$5", "12345678901234567890", 'say"1"')
 
     def test_ids_come_back_from_gnumeric(self):
         """A table, made a workbook and a table again by a real spreadsheet, has the same ids, and its labels are read."""
         if shutil.which("ssconvert") is None:
             self.skipTest("needs ssconvert of Gnumeric")
         chance = random.Random(1)
-        rows = [f"qid:{('01', '1e3')[d // 11]} {' '.join(f'{f}:{chance.randrange(4)}' for f in range(1, 15))} #docid = {docid}\n"
+        rows = [f"qid:{('01', '1e3')[d // 12]} {' '.join(f'{f}:{chance.randrange(4)}' for f in range(1, 15))} #docid = {docid}\n"
                 for d, docid in enumerate(self.IDS)]
         grades = [d % 3 for d in range(len(rows))]
         self.file("pool", "".join(f"-1 {row}" for row in rows).encode())
@@ -311,7 +311,7 @@ class Labels(harness.CommandLine):
                                 "Gnumeric_Excel:xlsx", source, made], cwd=self.folder, check=True, capture_output=True)
             return list(csv.DictReader(io.StringIO(self.read("labels").decode("utf-8-sig"))))
 
-        expected = [(docid, ("01", "1e3")[d // 11], str(grades[d])) for d, docid in enumerate(self.IDS)]
+        expected = [(docid, ("01", "1e3")[d // 12], str(grades[d])) for d, docid in enumerate(self.IDS)]
         for name, separator in (("pending.csv", ","), ("pending.tsv", "\t")):
             with self.subTest(name):
                 self.file("labels", b"line,label\n")
@@ -319,8 +319,11 @@ class Labels(harness.CommandLine):
                 self.assertEqual(done.returncode, 5, done.stderr)
                 table = list(csv.DictReader(io.StringIO(self.read(name).decode("utf-8-sig")), delimiter=separator))
                 self.assertEqual(len(table), len(rows))
-                lines = [list(table[0])] + [list({**row, "label": grades[int(row["line"])]}.values()) for row in table]
-                text = "".join(separator.join(map(str, line)) + "\n" for line in lines)
+                filled = io.StringIO(self.read(name).decode("utf-8-sig").partition("\n")[0] + "\n")
+                filled.seek(0, io.SEEK_END)
+                csv.DictWriter(filled, table[0], delimiter=separator, lineterminator="\n").writerows(
+                    {**row, "label": grades[int(row["line"])]} for row in table)
+                text = filled.getvalue()
                 back = through_a_workbook(name, text)
                 self.assertEqual([(row["docid"], row["qid"], row["label"]) for row in sorted(back, key=lambda r: int(r["line"]))],
                                  expected)
