@@ -116,6 +116,15 @@ std::size_t document_of(json const& body, std::size_t documents) {
   return found->get<std::size_t>();
 }
 
+/// The same, which somebody is or was asked about.
+std::size_t asked_document(json const& body, std::size_t documents, label_team const& team,
+                           std::string const& labeller) {
+  std::size_t const document = document_of(body, documents);
+  if (!team.may_answer(labeller, document))
+    throw refusal(400, "nobody is asked about this document, expected one that is or was");
+  return document;
+}
+
 std::optional<std::int32_t> answer_of(json const& body, std::int32_t max_label) {
   auto const found = body.find("answer");
   if (found != body.end() && found->is_null()) return {};
@@ -231,13 +240,14 @@ http_response label_service::post(http_request const& request) {
   if (request.target == "/next") {
     reply = next(labeller);
   } else if (request.target == "/answer") {
-    team_.answer(labeller, document_of(body, how_.documents), answer_of(body, how_.max_label));
+    team_.answer(labeller, asked_document(body, how_.documents, team_, labeller),
+                 answer_of(body, how_.max_label));
     reply = next(labeller);
   } else if (request.target == "/undo") {
     auto const document = team_.undo(labeller);
     reply = document ? shown(labeller, *document) : next(labeller);
   } else if (request.target == "/show") {
-    reply = shown(labeller, document_of(body, how_.documents));
+    reply = shown(labeller, asked_document(body, how_.documents, team_, labeller));
   } else if (request.target == "/finish") {
     finished_ = true;
     reply = text_of({{"state", "ended"}, {"out", how_.out}});
@@ -293,10 +303,6 @@ std::string label_service::shown(std::string const& labeller, std::size_t docume
   if (asked != wanted.end()) {
     request = views_.request(*asked, team_.work());
   } else {
-    auto const disputes = team_.disputes();
-    if (!team_.answer_of(labeller, document) &&
-        std::ranges::find(disputes, document, &dispute::document) == disputes.end())
-      throw refusal(400, "nobody is asked about this document, expected one that is or was");
     request.document = document;
     request.why = "a document that was answered before";
     auto const columns = team_.work().features(0);

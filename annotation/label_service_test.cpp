@@ -150,20 +150,53 @@ TEST_F(service, refuses_malformed_bodies) {
                                  R"({"labeller":"An"} x)"})
     for (std::string const path : {"/next", "/answer", "/undo"})
       EXPECT_EQ(status(request(path, body)), 400) << path << " " << body;
+  std::string const asked = fmt::format(R"("document":{},)", document);
   for (std::string const more :
        {R"("answer":1)", R"("document":-1,"answer":1)", R"("document":40,"answer":1)",
-        R"("document":1.5,"answer":1)", R"("document":"1","answer":1)", R"("document":1)",
-        R"("document":1,"answer":3)", R"("document":1,"answer":-1)", R"("document":1,"answer":"1")",
-        R"("document":1,"answer":1.0)", R"("document":1,"answer":18446744073709551615)",
-        R"("document":1,"answer":true)"})
+        R"("document":1.5,"answer":1)", R"("document":"1","answer":1)"})
     EXPECT_EQ(status(request("/answer", R"({"labeller":"An",)" + more + "}")), 400) << more;
+  for (std::string const answer : {"3", "-1", "\"1\"", "1.0", "18446744073709551615", "true", "[]"})
+    EXPECT_EQ(status(request("/answer",
+                             fmt::format(R"({{"labeller":"An",{}"answer":{}}})", asked, answer))),
+              400)
+        << answer;
+  EXPECT_EQ(
+      status(request("/answer", fmt::format(R"({{"labeller":"An","document":{}}})", document))),
+      400);
   EXPECT_EQ(status(request("/next", std::string(most_body + 1, ' '))), 413);
   EXPECT_EQ(status(request("/next", std::string(most_body, '['))), 400);
-  EXPECT_EQ(status(request("/show", fmt::format(R"({{"labeller":"An","document":{}}})",
-                                                document == 7 ? 8 : 7))),
-            400)
-      << "nobody is asked about it";
   EXPECT_TRUE(journal_.answers().empty());
+}
+
+TEST_F(service, refuses_a_document_that_nobody_is_asked_about) {
+  std::size_t document = 0;
+  while (std::ranges::find(work_.wanted(), document, &al::question::document) !=
+         work_.wanted().end())
+    ++document;
+  std::string const body = fmt::format(R"({{"labeller":"An","document":{},"answer":1}})", document);
+  for (char const* const path : {"/answer", "/show"}) {
+    http_response const reply = service_.handle(request(path, body));
+    EXPECT_EQ(reply.status, 400) << path;
+    EXPECT_EQ(json::parse(reply.body)["error"],
+              "nobody is asked about this document, expected one that is or was");
+  }
+  EXPECT_TRUE(journal_.answers().empty());
+  EXPECT_TRUE(work_.answers().empty());
+}
+
+/// Two look at one document; what the first says of it does not turn the second away, nor does an
+/// answer taken back that led to it.
+TEST_F(service, takes_an_answer_about_a_document_that_was_wanted) {
+  for (std::size_t i = 0; i < work_.wanted().size() + 1; ++i)
+    post("/next", json::object(), fmt::format("L{}", i));
+  std::size_t const document = post("/next", json::object(), "An")["question"]["document"];
+  ASSERT_EQ(post("/next", json::object(), "Bo")["question"]["document"], document);
+  post("/answer", {{"document", document}, {"answer", 2}}, "An");
+  std::size_t const next = post("/next", json::object(), "An")["question"]["document"];
+  EXPECT_EQ(post("/answer", {{"document", document}, {"answer", 1}}, "Bo")["disputes"].size(), 1U);
+  post("/undo", json::object(), "Bo");
+  post("/undo", json::object(), "An");
+  post("/answer", {{"document", next}, {"answer", 1}}, "Bo");
 }
 
 TEST_F(service, two_labellers_differ_and_agree) {
@@ -275,7 +308,8 @@ TEST_F(service, answers_while_an_estimate_is_computed) {
   begun.get_future().wait();
   answer();
   EXPECT_EQ(state["answers"], answers + 1);
-  EXPECT_EQ(post("/undo", json::object())["answers"], answers);
+  state = post("/undo", json::object());
+  EXPECT_EQ(state["answers"], answers);
   EXPECT_TRUE(post("/estimate", json::object())["documents"].is_null()) << "there is no last one";
   answer();
   answered.set_value();

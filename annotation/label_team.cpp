@@ -73,6 +73,14 @@ std::optional<al::question> label_team::next(std::string const& labeller) {
   return second;
 }
 
+bool label_team::may_answer(std::string const& labeller, std::size_t document) const {
+  auto const looks = looks_at_.find(labeller);
+  return (looks != looks_at_.end() && looks->second == document) ||
+         std::ranges::find(work_.wanted(), document, &al::question::document) !=
+             work_.wanted().end() ||
+         !answers_about(document).empty();
+}
+
 void label_team::answer(std::string const& labeller, std::size_t document,
                         std::optional<std::int32_t> label) {
   auto const given = work_.answers();

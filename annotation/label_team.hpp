@@ -45,6 +45,9 @@ class label_team {
   /// have said nothing. None when they have to wait for others, or all is done. They look at it
   /// until they ask again.
   std::optional<al::question> next(std::string const& labeller);
+  /// Whether a labeller may answer about a document: somebody is to be asked about it or has
+  /// answered, or this labeller looks at it.
+  bool may_answer(std::string const& labeller, std::size_t document) const;
   /// Keeps an answer; another one of the same labeller about the document makes way. Throws
   /// `usage_error` for a document that has a label in the pool, `output_error` where it cannot be
   /// kept: then nothing has changed. `document`: one of the pool's.
