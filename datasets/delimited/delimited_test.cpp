@@ -209,10 +209,10 @@ std::vector<odd_file> odd_files() {
       {"NUL in quotes", "label,qid,a\n1,\"1\0\",2\n"s, "f:2:5: a NUL byte, expected text"},
       {"carriage returns for line ends", "label,qid,a\r1,1,2\r",
        "f:1:12: a carriage return within"},
-      {"a semicolon for a delimiter", "label;qid;a\n1;1;2\n",
-       "f:1:6: found ';' between columns, expected ',' or a tab"},
-      {"the same without labels", "qid;a\n1;2\n",
-       "f:1:4: found ';' between columns, expected ',' or a tab", optional},
+      {"a semicolon for a comma", "label;qid;a\n1;1;2\n",
+       "f:1:6: found ';' between columns, expected ','"},
+      {"the same without labels", "qid;a\n1;2\n", "f:1:4: found ';' between columns, expected ','",
+       optional},
       {"a tab for a comma", "label\tqid\ta\n1\t1\t2\n",
        "f:1:6: found a tab between columns, expected ','"},
       {"a title in another case", "a,Label,qid\n2,1,1\n",
@@ -260,6 +260,11 @@ TEST(delimited, the_form_follows_from_the_name_or_the_first_line) {
       {"f.csv", "1 qid:1 1:1", ','},
       {"f.tsv.gz", "a,b", '\t'},
       {"f.csv.zst", "a\tb", ','},
+      {"f.csv", "label;qid;a,b", ';'},
+      {"f.csv", "\"qid\";a", ';'},
+      {"f.csv", "label,a;qid", ','},
+      {"f.tsv", "label;qid", '\t'},
+      {"f.txt", "label;qid;a", ';'},
       {"f.txt", "label,qid,a", ','},
       {"f.txt", "a\tqid\tb,c", '\t'},
       {"f.txt", "docid,\"qid\",a", ','},
@@ -279,10 +284,29 @@ TEST(delimited, the_form_follows_from_the_name_or_the_first_line) {
         << one.name << ": " << one.first_line;
 }
 
+TEST(delimited, faults_between_semicolons_have_places) {
+  auto const fault = [](std::string const& records) {
+    try {
+      parse_dataset({}, "label;qid;a\n" + records, "f.csv");
+      return std::string("OK");
+    } catch (error const& e) {
+      return std::string(e.what());
+    }
+  };
+  EXPECT_EQ(fault("1;\"q;r\";0.5\n"), "OK");
+  EXPECT_EQ(fault("1;q;0,5\n"),
+            "f.csv:2:5: value \"0,5\" of feature a is not a number, expected one such as 0.5, nan "
+            "or NULL");
+  EXPECT_TRUE(
+      fault("1;\"q\"1;2\n").starts_with("f.csv:2:6: \"1\" behind a quote, expected a semicolon"));
+  EXPECT_TRUE(fault("1;q\n").starts_with("f.csv:2:4: 2 cells, expected 3"));
+}
+
 TEST(delimited, files_of_either_form_are_read_by_one_function) {
   testing_tools::temporary_folder const folder;
   std::string const csv = "label,qid,docid,a,b\n1,q,d1,1,2\n0,q,d2,3,NULL\n";
   std::string const tsv = "label\tqid\tdocid\ta\tb\n1\tq\td1\t1\t2\n0\tq\td2\t3\t\n";
+  std::string const semicolons = "label;qid;docid;a;b\r\n1;q;d1;1;2\r\n0;q;\"d2\";3;\r\n";
   std::string const svmlight = "1 qid:q a:1 b:2 # docid = d1\n0 qid:q a:3 b:nan # docid = d2\n";
   dataset const expected = parse_dataset({}, svmlight, "f");
   EXPECT_EQ(expected.delimiter, 0);
@@ -292,6 +316,8 @@ TEST(delimited, files_of_either_form_are_read_by_one_function) {
                                                         {"a.csv.gz", testing_tools::gzip(csv)},
                                                         {"a.tsv.zst", testing_tools::zstd(tsv)},
                                                         {"a.txt", csv},
+                                                        {"s.csv", semicolons},
+                                                        {"s.txt", "\xef\xbb\xbf" + semicolons},
                                                         {"b.txt", tsv},
                                                         {"c.txt", "\xef\xbb\xbf" + csv},
                                                         {"d.txt", svmlight}}) {
@@ -494,9 +520,9 @@ TEST(write_dataset, reads_any_id_back) {
         lines += fmt::format("1 qid:{} a:-{} #docid = {}\n", qid, d + 1, word(of_ids));
     }
     dataset data = parse_dataset({}, lines, "f");
-    for (char const delimiter : {',', '\t'}) {
+    for (char const delimiter : {',', '\t', ';'}) {
       data.delimiter = delimiter;
-      std::string const path = folder / (delimiter == ',' ? "w.csv" : "w.tsv");
+      std::string const path = folder / (delimiter == '\t' ? "w.tsv" : "w.csv");
       output_file out(path);
       write_dataset(data, out);
       out.commit();

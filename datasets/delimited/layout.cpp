@@ -67,9 +67,8 @@ void expect_delimiter(std::string const& name, record const& head, char delimite
     std::size_t const at = head.text.find(other);
     if (other == delimiter || at == head.text.npos || !has_known_column(head.text, other)) continue;
     auto const [line, column] = place_in(head.text, at);
-    throw error({name, line + 1, column},
-                fmt::format("found {} between columns, expected {}", words_for(other),
-                            other == ';' ? "',' or a tab" : words_for(delimiter)));
+    throw error({name, line + 1, column}, fmt::format("found {} between columns, expected {}",
+                                                      words_for(other), words_for(delimiter)));
   }
 }
 
@@ -121,14 +120,15 @@ void number_features(delimited_layout& layout, record const& head, std::string c
 }  // namespace
 
 char delimiter_of(std::string_view name, std::string_view first_line) {
-  if (ends_with_type(name, ".csv")) return ',';
   if (ends_with_type(name, ".tsv")) return '\t';
+  if (ends_with_type(name, ".csv"))
+    return !has_known_column(first_line, ',') && has_known_column(first_line, ';') ? ';' : ',';
   if (first_line.empty() ||
       std::string_view("0123456789+-. \t#").find(first_line[0]) != std::string_view::npos)
     return 0;
-  for (char const delimiter : {'\t', ','})
+  for (char const delimiter : {'\t', ',', ';'})
     if (has_known_column(first_line, delimiter)) return delimiter;
-  return has_known_column(first_line, ';') ? ',' : '\0';  // which `read_layout` refuses
+  return 0;
 }
 
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,

@@ -73,10 +73,12 @@ std::size_t record_reader::read_quoted(std::string_view text, std::size_t begin,
   out.cells.push_back(now);
   ++at;
   if (!is_line_end(text, at) && text[at] != delimiter_)
-    throw line_fault{
-        at, fmt::format("{} behind a quote, expected {} or the line's end (a quote in "
-                        "a cell stands doubled)",
-                        quoted(text.substr(at, 1)), delimiter_ == '\t' ? "a tab" : "a comma")};
+    throw line_fault{at, fmt::format("{} behind a quote, expected {} or the line's end (a quote in "
+                                     "a cell stands doubled)",
+                                     quoted(text.substr(at, 1)),
+                                     delimiter_ == '\t'  ? "a tab"
+                                     : delimiter_ == ',' ? "a comma"
+                                                         : "a semicolon")};
   return at;
 }
 

@@ -216,13 +216,14 @@ class Features(harness.CommandLine):
             self.assertEqual(sorted(row["docid"] for row in table), sorted(shown))
             for row in table:
                 row["visits"] = row["line"]
-            with open(self.folder / "wanted.csv", "w", newline="") as to:
-                sheet = csv.DictWriter(to, list(table[0]))
-                sheet.writeheader()
-                sheet.writerows(table)
-            self.expect(0, "features", "--pool", out, "--join", "wanted.csv", "--join-columns", "visits", "--out", "w.txt")
-            self.assertEqual([f["visits"] for _, f in pairs_of(self.read("w.txt")).values()],
-                             [str(n) for n in range(len(ids))])
+            for separator in ",;":
+                with open(self.folder / "wanted.csv", "w", newline="", encoding="utf-8-sig") as to:
+                    sheet = csv.DictWriter(to, list(table[0]), delimiter=separator)
+                    sheet.writeheader()
+                    sheet.writerows(table)
+                self.expect(0, "features", "--pool", out, "--join", "wanted.csv", "--join-columns", "visits", "--out", "w.txt")
+                self.assertEqual([f["visits"] for _, f in pairs_of(self.read("w.txt")).values()],
+                                 [str(n) for n in range(len(ids))])
 
     def test_own_columns_of_a_pool_by_number(self):
         self.file("letor.txt", b"1 qid:1 1:2 46:3 # docid = A\n0 qid:1 2:1 # docid = B\n2 qid:2 1:1 # docid = A\n")
@@ -297,6 +298,8 @@ class Features(harness.CommandLine):
             Row("no pair of the pool", (head + "T01,X,1\n").encode(), line, 3,
                 "{in}:2:1: found none of its 1 pair in the pool"),
             Row("a word for a number", (head + "T01,N1,many\n").encode(), line, 3, "{in}:2:8: "),
+            Row("a decimal comma", "qid;docid;clicks\nT01;N1;0,5\n".encode(), line, 3,
+                '{in}:2:8: value "0,5" of feature clicks is not a number, expected one such as 0.5, nan or NULL'),
             Row("a cell too few", (head + "T01,N1\n").encode(), line, 3, "{in}:2:7: 2 cells"),
             Row("an open quote", (head + 'T01,N1,"1\n').encode(), line, 3, "{in}:2:8: "),
             Row("an empty file", b"", line, 3, "{in}:1:1: "),
