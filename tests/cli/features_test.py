@@ -230,7 +230,10 @@ class Features(harness.CommandLine):
         self.file("own.csv", b"docid,qid,page rank,clicks\nA,1,.5,3\nA,2,,4\n")
         line = ["features", "--pool", "letor.txt", "--join", "own.csv", "--out", "wide.txt"]
         done = self.expect(0, *line, "--names-out", "names.tsv")
-        self.assertIn(b"own.csv: 2 columns are joined to features by number, as 47 to 48", done.stderr)
+        self.assertIn(b"own.csv: 2 columns are joined to features by number: 47 clicks, 48 page_rank\n", done.stderr)
+        self.file("many.csv", b"docid,qid," + b",".join(b"c%02d" % c for c in range(12)) + b"\nA,1" + b",1" * 12 + b"\n")
+        done = self.expect(0, "features", "--pool", "letor.txt", "--join", "many.csv", "--out", "many.txt")
+        self.assertIn(b"number: 47 c00, 48 c01, 49 c02, 50 c03, 51 c04, 52 c05, 53 c06, 54 c07 and 4 more up to 58\n", done.stderr)
         self.assertEqual(self.read("names.tsv"), "47\tclicks\n48\tpage_rank\n")
         self.assertEqual(self.read("wide.txt"), "1 qid:1 1:2 46:3 47:3 48:0.5 #docid = A\n"
                          "0 qid:1 2:1 47:NaN 48:NaN #docid = B\n2 qid:2 1:1 47:4 48:NaN #docid = A\n")

@@ -210,6 +210,11 @@ class Rank(harness.CommandLine):
                            message='standard input:4:3: query "0" goes on, expected its lines '
                            "together (the blank line 3 ended it)")
         self.assertEqual(len(done.stdout.splitlines()), 2)
+        # Nor does it come again after others; what comes after it is not read.
+        again = TEST + b"\n" + lines[0] + b"\n" + lines[0].replace(b"qid:0", b"qid:new")
+        done = self.expect(3, "rank", "--model", self.model, "--test", "-", input=again,
+                           message=f'standard input:{len(lines) + 2}:3: query "0" occurs again')
+        self.assertEqual(len(done.stdout.splitlines()), len(lines))
         # A file is no stream: there blank lines mean nothing.
         self.assertEqual(self.scores("--model", self.model, "--test", self.file("parted", parted)),
                          self.scores("--model", self.model, "--test", self.test))
