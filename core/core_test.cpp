@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -198,6 +199,38 @@ TEST(output_file, appears_on_commit_alone) {
   EXPECT_EQ(read_all(path), "one");
   write_file(path, "two");
   EXPECT_EQ(read_all(path), "two");
+}
+
+/// So that no kill leaves another name behind.
+TEST(output_file, a_new_file_has_its_own_name_alone) {
+  testing_tools::temporary_folder const folder;
+  std::string const path = folder / "out.txt";
+#ifdef O_TMPFILE
+  int const nameless = ::open(folder.path().c_str(), O_TMPFILE | O_RDWR, 0666);
+  if (nameless < 0) GTEST_SKIP() << "needs a file system with nameless files";
+  ::close(nameless);
+#endif
+  int const watch = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  ASSERT_GE(::inotify_add_watch(watch, folder.path().c_str(), IN_CREATE | IN_MOVED_TO), 0);
+  auto const names_made = [&] {
+    alignas(inotify_event) char bytes[4096];
+    ssize_t const size = ::read(watch, bytes, sizeof bytes);
+    std::vector<std::string> names;
+    for (ssize_t at = 0; at < size;) {
+      auto const* const event = reinterpret_cast<inotify_event const*>(bytes + at);
+      names.emplace_back(event->name);
+      at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+    }
+    return names;
+  };
+  write_file(path, "one");
+  EXPECT_EQ(names_made(), std::vector<std::string>{"out.txt"});
+  write_file(path, "two");
+  auto const of_old = names_made();
+  ASSERT_EQ(of_old.size(), 2U) << "a link replaces nothing: it is renamed";
+  EXPECT_TRUE(of_old.front().starts_with(".out.txt.partial-"));
+  EXPECT_EQ(read_all(path), "two");
+  ::close(watch);
 }
 
 TEST(output_file, what_is_written_can_stay_in_memory) {

@@ -233,14 +233,22 @@ void output_file::commit() {
   if (::fsync(descriptor_) != 0 && errno != EINVAL) fail(path_, "cannot be written");
   struct stat old {};
   if (::stat(path_.c_str(), &old) == 0) ::fchmod(descriptor_, old.st_mode & 07777);
+  bool in_its_place = false;
   if (partial_.empty()) {
-    std::string const name = partial_name(path_);
     std::string const self = fmt::format("/proc/self/fd/{}", descriptor_);
-    if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
-      fail(path_, "cannot be written");
-    partial_ = name;
+    auto const link = [&](std::string const& name) {
+      return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    };
+    in_its_place = link(path_);
+    if (!in_its_place) {
+      if (errno != EEXIST) fail(path_, "cannot be written");
+      std::string const name = partial_name(path_);  // to be renamed: a link replaces nothing
+      if (!link(name)) fail(path_, "cannot be written");
+      partial_ = name;
+    }
   }
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "cannot be written");
+  if (in_its_place) return;
   if (::rename(partial_.c_str(), path_.c_str()) != 0) fail(path_, "cannot be written");
   partial_.clear();
 }

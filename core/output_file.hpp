@@ -11,7 +11,7 @@ namespace rulerank {
 
 /// An output that appears whole or not at all. Bytes go to a nameless file in the target's folder
 /// (where the file system has them, else to `.NAME.partial-PID-N`), and `commit()` puts it in the
-/// place of `path` with one rename. Destroyed without a commit, it leaves the old file untouched.
+/// place of `path` with one link or rename. Destroyed without a commit, it leaves what was there.
 /// The path `-` is standard output, written as it comes; so are devices, pipes and what a link to
 /// an open descriptor (/dev/stdout, /dev/fd/N, /proc/self/fd/N) leads to, a file too: the shell
 /// that opened it keeps it. Another link stays, and what it leads to is replaced.
