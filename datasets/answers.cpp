@@ -37,6 +37,13 @@ std::optional<Number> whole_number(std::string_view text) {
   return value;
 }
 
+/// In any case: spreadsheets write the first letter of a cell large by themselves.
+bool leaves_out(std::string_view word) {
+  return std::ranges::equal(word, left_out_word, {}, [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+}
+
 /// Rows about the documents of a pool.
 class row_reader {
  public:
@@ -71,7 +78,7 @@ class row_reader {
   }
 
   std::optional<std::int32_t> label(label_cell const& c) const {
-    if (c.text == left_out_word) return {};
+    if (leaves_out(c.text)) return {};
     auto const label = whole_number<std::int32_t>(c.text);
     if (!label)
       fail(c.line, c.column,
@@ -150,10 +157,12 @@ std::vector<answer> read_labels(context const& ctx, std::string const& path, dat
       continue;
     }
     // Spreadsheets leave empty fields at the end of a row out, or add some.
-    if (cells.size() <= *columns.line)
-      rows.fail(
-          cells[0].line, 1,
-          fmt::format("found {}, expected {}", counted(cells.size(), "field"), columns.count));
+    std::size_t used = cells.size();
+    while (used > 0 && cells[used - 1].text.empty()) --used;
+    if (used <= *columns.line || used > columns.count)
+      rows.fail(cells[0].line, 1,
+                fmt::format("found {}, expected {} as in the header", counted(used, "field"),
+                            columns.count));
     std::size_t const document = rows.document(cells[*columns.line]);
     if (columns.docid && *columns.docid < cells.size())
       rows.check_docid(cells[*columns.docid], document);

@@ -62,7 +62,8 @@ TEST_F(answers, are_read) {
       read("\xEF\xBB\xBFlabel\tx\tdocid\tline\r\n2\t\tY\t1\r\n\r\nskip\t\t\"Z\"\t3\r\n0\t\tX\t0"),
       expected);
   EXPECT_EQ(read("line\tdocid\tlabel\n1\tY\t\"2\"\n3\t\"\"\"Z\"\"\"\tskip\n0\tX\t 0 \n"), expected);
-  EXPECT_EQ(read("line\tlabel\tnote\n1\t2\n2\t\t\n2\n\t\t\n3\tskip\tx\ty\n0\t0\n1\t2\n"), expected);
+  EXPECT_EQ(read("line\tlabel\tnote\n1\t2\n2\t\t\n2\n\t\t\n3\tSkip\tx\t\t\n0\t0\n1\t2\n"),
+            expected);
   EXPECT_TRUE(read("line\tlabel\n").empty());
   EXPECT_EQ(read("line\tlabel\n1\t2\n")[0].line, 2U);
 }
@@ -82,14 +83,19 @@ TEST_F(answers, that_are_wrong_are_told_with_their_place) {
             "2:1: found line '4', expected 0 to 3, a document of pool");
   EXPECT_EQ(message("line\tlabel\n-1\t1\n"),
             "2:1: found line '-1', expected 0 to 3, a document of pool");
-  for (std::string const label : {"-1", "x", "1.5", "2147483648", "1 2", "Skip"})
+  for (std::string const label : {"-1", "x", "1.5", "2147483648", "1 2", "Skip it"})
     EXPECT_EQ(message("line\tlabel\n0\t" + label + "\n"),
               "2:3: found '" + label + "', expected a label, an integer of 0 or more, or skip");
   EXPECT_EQ(message("line\tdocid\tlabel\n0\tY\t1\n"),
             "2:3: found docid 'Y', expected 'X', that of document 0 of pool, counted from 0");
   EXPECT_EQ(message("line\tlabel\n0\t1\n1\t1\n0\t2\n"),
             "4:3: found '2', but line 2 says '1' of the same document, expected one answer");
-  EXPECT_EQ(message("docid\tline\tlabel\nX\n"), "2:1: found 1 field, expected 3");
+  EXPECT_EQ(message("docid\tline\tlabel\nX\n"), "2:1: found 1 field, expected 3 as in the header");
+  EXPECT_EQ(message("line,text,label\n1,a, b,2\n"),
+            "2:1: found 4 fields, expected 3 as in the header");
+  EXPECT_EQ(message("line,text,label\n1,a,1,2\n"),
+            "2:1: found 4 fields, expected 3 as in the header")
+      << "a comma of the text that is in no quotes";
 }
 
 TEST_F(answers, table_to_fill_in_is_read_again) {
