@@ -53,10 +53,6 @@ namespace {
 constexpr std::uint32_t warps = 8;
 constexpr std::uint32_t scan_threads = 32 * warps;
 constexpr std::uint32_t finish_threads = 256;
-/// Terms of the definition's sums that lie in shared memory at a time, for a block that computes
-/// rows, and a thread's share of them.
-constexpr std::uint32_t staged_terms = 4096;
-constexpr std::uint32_t terms_a_thread = staged_terms / finish_threads;
 /// Rows that wait in shared memory until a warp hands them on together: when it has so many, and
 /// there is space for all of a tile of 32 rows and 8 queries behind them.
 constexpr std::uint32_t list_full = 32;
@@ -127,7 +123,6 @@ __device__ shadow_size shadow_vector(std::uint32_t dimensions, std::uint32_t ste
                                      Values const& values, Store const& store) {
   std::uint32_t const lane = threadIdx.x % 32;
   double squares = 0;
-#pragma unroll 8
   for (std::uint32_t i = lane; i < dimensions; i += 32) {
     double const value = shadowed{centre, 1}(values(i), i);
     squares += value * value;
@@ -141,7 +136,6 @@ __device__ shadow_size shadow_vector(std::uint32_t dimensions, std::uint32_t ste
   beyond = norm > largest_norm;
   double errors = 0;
   double shadow_squares = 0;
-#pragma unroll 4
   for (std::uint32_t i = 2 * lane; i < steps * step_dimensions; i += 64) {
     unsigned bits[2];
     for (std::uint32_t j = 0; j < 2; ++j) {
@@ -592,56 +586,6 @@ __global__ void __launch_bounds__(finish_threads, 2)
     of.limit[q] = limit_below(float_of_ascending(key), of.slack[q]);
 }
 
-/// The definition's sum of row items[threadIdx.x], for `count` rows, at most a thread each. All
-/// threads of the block bring the terms of some dimensions of all rows to shared memory, in the
-/// order of the addresses; a thread adds up those of its row, while the next are on their way.
-/// `terms` has space for staged_terms and one more for each row, so that no two threads of a warp
-/// meet in a bank.
-template <class T>
-__device__ double staged_sum(shadow_rows const& rows, double const* query,
-                             dense_candidate const* items, std::uint32_t count, double* terms) {
-  std::uint32_t const together_log = 31 - __clz(static_cast<int>(staged_terms / count));
-  std::uint32_t const together = 1U << together_log;
-  std::uint32_t const dimensions = rows.dimensions;
-  auto const* const values = reinterpret_cast<T const*>(rows.values);
-  bool const l2 = rows.metric == similarity::l2;
-  float loaded[terms_a_thread];
-  // work(j, row, dimension of those that are together) for this thread's terms.
-  auto const each_term = [&](std::uint32_t first, auto const& work) {
-#pragma unroll
-    for (std::uint32_t j = 0; j < terms_a_thread; ++j) {
-      std::uint32_t const e = j * finish_threads + threadIdx.x;
-      std::uint32_t const i = e & (together - 1);
-      if (e >> together_log < count && first + i < dimensions) work(j, e >> together_log, i);
-    }
-  };
-  auto const load = [&](std::uint32_t first) {
-    each_term(first, [&](std::uint32_t j, std::uint32_t row, std::uint32_t i) {
-      loaded[j] = float_of(values[std::size_t{items[row].id} * dimensions + first + i]);
-    });
-  };
-  double sum = 0;
-  load(0);
-  for (std::uint32_t first = 0; first < dimensions; first += together) {
-    each_term(first, [&](std::uint32_t j, std::uint32_t row, std::uint32_t i) {
-      double const x = __ldg(query + first + i);
-      double const y = static_cast<double>(loaded[j]);
-      double const difference = __dsub_rn(x, y);
-      terms[row * (together + 1) + i] = __dmul_rn(l2 ? difference : x, l2 ? difference : y);
-    });
-    __syncthreads();
-    if (first + together < dimensions) load(first + together);
-    if (threadIdx.x < count) {
-      double const* const mine = terms + threadIdx.x * (together + 1);
-      std::uint32_t const end = min(together, dimensions - first);
-#pragma unroll 8
-      for (std::uint32_t i = 0; i < end; ++i) sum = __dadd_rn(sum, mine[i]);
-    }
-    __syncthreads();
-  }
-  return sum;
-}
-
 /// A block a query: the k-th best of the rows that were handed on, what it leaves, the keys of
 /// those, their order.
 ///
@@ -707,21 +651,21 @@ __global__ void __launch_bounds__(finish_threads, 2)
     asm volatile(
         "prefetch.global.L2 [%0];" ::"l"(rows.values + items[i / lines].id * row_bytes + at));
   }
-  auto* const terms = reinterpret_cast<double*>(items + to.sorted);
-  for (std::uint32_t first = 0; first < n; first += finish_threads) {
-    std::uint32_t const count = min(n - first, finish_threads);
-    double const sum = staged_sum<T>(rows, query, items + first, count, terms);
-    if (threadIdx.x >= count) continue;
-    dense_candidate& item = items[first + threadIdx.x];
-    bool const cosine = rows.metric == similarity::cosine;
-    item.value =
-        order_key(rows.metric, sum, cosine ? of.norm[q] : 1, cosine ? rows.norms[item.id] : 1);
-    if (of.k > 0 || item.value <= of.farthest)
-      atomicAdd(&kept, 1U);
-    else
-      item = {INFINITY, ~0U};
+  for (std::uint32_t i = threadIdx.x; i < size; i += finish_threads) {
+    bool in = i < n;
+    if (in) {
+      std::uint32_t const row = items[i].id;
+      double const sum =
+          defined_sum(reinterpret_cast<T const*>(rows.values) + std::size_t{row} * rows.dimensions,
+                      query, rows.dimensions, rows.metric == similarity::l2);
+      bool const cosine = rows.metric == similarity::cosine;
+      items[i].value =
+          order_key(rows.metric, sum, cosine ? of.norm[q] : 1, cosine ? rows.norms[row] : 1);
+      in = of.k > 0 || items[i].value <= of.farthest;
+      if (in) atomicAdd(&kept, 1U);
+    }
+    if (!in) items[i] = {INFINITY, ~0U};
   }
-  for (std::uint32_t i = n + threadIdx.x; i < size; i += finish_threads) items[i] = {INFINITY, ~0U};
   __syncthreads();
   std::uint32_t const found = of.k > 0 ? min(kept, of.k) : kept;
   auto const put = [&](std::uint32_t rank, dense_candidate const& item) {
@@ -828,7 +772,7 @@ std::uint32_t resident_blocks(scan_limits const& limits, scan_plan const& plan,
 }
 
 std::size_t finish_bytes(flat_results const& to) {
-  return to.sorted * sizeof(dense_candidate) + (staged_terms + finish_threads) * sizeof(double);
+  return to.sorted * sizeof(dense_candidate);
 }
 
 }  // namespace
