@@ -1,20 +1,41 @@
 #!/usr/bin/env python3
 """The full learning curves of `rulerank experiment --systems`, set by set.
 
-    curves.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets OHSUMED,MQ2008,...] [--lightgbm PATH] [--threads N]
+    curves.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets OHSUMED,MQ2008,...] [--lightgbm PATH] [--threads N] [--keep FOLDER]
 
 Every system, way and budget with 10 draws; OUT_FOLDER/SET gets curves.tsv, curves.md, curves.svg, the results
 by query and the manifest with machine, commit, options, checksums and the versions of the libraries. A run
-that was stopped, by a signal or by the machine, goes on when the same line is run again. Without a LightGBM
+that was stopped, by a signal or by the machine, goes on when the same line is run again. FOLDER gets what bench/results holds of
+a run, a few MB where OUT_FOLDER takes hundreds: goals.md (curve_goals.py), SET.svg and SET.md (curves_picture.py), SET.tsv.gz and
+SET-whole.md.gz (curves.tsv and curves.md, with differences, p values and single folds) and SET-manifest.json. It needs numpy. Without a LightGBM
 (--lightgbm, or an installed package) the line fails at once and says so: leave it out by --systems. The
 XGBoost is the one that the program was built with; its version is in every table, so runs with another one go to
 another OUT_FOLDER.
 """
 
 import argparse
+import gzip
+import importlib.util
 import pathlib
+import shutil
 import subprocess
 import sys
+
+HERE = pathlib.Path(__file__).parent
+
+
+def keep(a):
+    """Writes --keep from what the sets' folders hold."""
+    a.keep.mkdir(parents=True, exist_ok=True)
+    sets = ["--sets", a.sets]
+    subprocess.run([sys.executable, HERE / "curves_picture.py", a.out, a.keep, *sets], check=True)
+    with open(a.keep / "goals.md", "wb") as goals:
+        subprocess.run([sys.executable, HERE / "curve_goals.py", a.out, *sets, "--letor", a.letor], check=True, stdout=goals)
+    for name in a.sets.split(","):
+        for file, kept in (("curves.tsv", f"{name}.tsv.gz"), ("curves.md", f"{name}-whole.md.gz")):
+            # The same bytes for the same curves: without a time.
+            (a.keep / kept).write_bytes(gzip.compress((a.out / name / file).read_bytes(), mtime=0))
+        shutil.copy(a.out / name / "manifest.json", a.keep / f"{name}-manifest.json")
 
 
 def main():
@@ -28,7 +49,10 @@ def main():
     parser.add_argument("--draws", default="10")
     parser.add_argument("--lightgbm")
     parser.add_argument("--threads", default="0")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER")
     a = parser.parse_args()
+    if a.keep and importlib.util.find_spec("numpy") is None:
+        parser.error("--keep: curve_goals.py needs numpy")
     for name in a.sets.split(","):
         line = [a.program, "experiment", "--folds", a.letor / name, "--out-dir", a.out / name, "--systems", a.systems,
                 "--budgets", a.budgets, "--random-draws", a.draws, "--threads", a.threads]
@@ -38,6 +62,8 @@ def main():
         code = subprocess.run(list(map(str, line)), stdout=subprocess.DEVNULL, check=False).returncode
         if code != 0:
             return code
+    if a.keep:
+        keep(a)
     return 0
 
 

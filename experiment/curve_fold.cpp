@@ -382,7 +382,6 @@ class curve_runner {
       }
       for (std::string const& name : options_.ways) {
         way const w = way_from(name);
-        if (w == way::all) continue;
         for (std::size_t draw = 0; draw < (is_drawn(w) ? options_.draws : 1); ++draw)
           tasks.push_back({budget, w, draw});
       }

@@ -218,13 +218,19 @@ std::vector<std::string_view> curve_systems() {
 }
 
 std::vector<std::string_view> curve_ways() {
-  return way_names();
+  std::vector<std::string_view> names = way_names();
+  std::erase(names, name_of(way::all));
+  return names;
 }
 
 void check(curve_options const& options) {
   expect_once(options.systems, "system");
   expect_once(options.ways, "way");
-  for (std::string const& name : options.ways) way_from(name);
+  std::vector<std::string_view> const ways = curve_ways();
+  for (std::string const& name : options.ways)
+    if (std::ranges::find(ways, name) == ways.end())
+      throw usage_error(
+          fmt::format("found the way '{}', expected {}", name, fmt::join(ways, ", ")));
   if (options.budgets.empty()) throw usage_error("no budget, expected one or more");
   double before = 0;
   for (double const budget : options.budgets)

@@ -24,8 +24,8 @@ namespace rulerank::experiment {
 
 /// The systems there are (peers::system_names).
 std::vector<std::string_view> curve_systems();
-/// The ways to choose the documents to learn from: all, chosen, random, queries, depth, margin,
-/// entropy, variance (docs/verbs/experiment.md).
+/// The ways to choose a part of the documents to learn from: chosen, random, queries, depth,
+/// margin, entropy, variance (docs/verbs/experiment.md).
 std::vector<std::string_view> curve_ways();
 
 struct curve_options {

@@ -490,6 +490,7 @@ TEST(curve_options, that_make_no_sense) {
   refused([](curve_options& o) { o.systems = {"best"}; });
   refused([](curve_options& o) { o.ways = {}; });
   refused([](curve_options& o) { o.ways = {"best"}; });
+  refused([](curve_options& o) { o.ways = {"all"}; });  // no way to choose a part
   refused([](curve_options& o) { o.budgets = {}; });
   refused([](curve_options& o) { o.budgets = {0.0}; });
   refused([](curve_options& o) { o.budgets = {0.5, 0.5}; });

@@ -210,7 +210,8 @@ ordered_json document_json(explained_document const& document, l2r::explanation 
 /// What both forms of JSON begin with; `why` of any of the documents.
 ordered_json head_json(explained_document const& document, l2r::explanation const& why,
                        rule_words const& words) {
-  return {{"qid", document.query.queries.front().qid},
+  return {{"kind", words.kind},
+          {"qid", document.query.queries.front().qid},
           {"documents_of_query", document.query.size()},
           {"training_documents", why.training},
           {"mean_label", why.mean_label},
@@ -543,7 +544,8 @@ ordered_json report_json(query_document const& document, l2r::model_explanation 
   auto const by_member = [&](std::size_t k) -> ordered_json {
     l2r::member_explanation const& member = why.members[k];
     if (auto const* const sum = std::get_if<l2r::sum_explanation>(&member.why)) {
-      ordered_json json{{"qid", document.query.queries.front().qid},
+      ordered_json json{{"kind", words[k].kind},
+                        {"qid", document.query.queries.front().qid},
                         {"documents_of_query", document.query.size()},
                         {"norm", name_of(words[k].norm)},
                         {"document", standing_json(document, member.rank, member.score)}};
@@ -573,7 +575,8 @@ ordered_json report_json(query_document const& first, query_document const& seco
   auto const by_member = [&](std::size_t k) -> ordered_json {
     l2r::member_comparison const& member = why.members[k];
     if (auto const* const sums = std::get_if<l2r::sum_comparison>(&member.why)) {
-      ordered_json json{{"qid", first.query.queries.front().qid},
+      ordered_json json{{"kind", words[k].kind},
+                        {"qid", first.query.queries.front().qid},
                         {"documents_of_query", first.query.size()},
                         {"norm", name_of(words[k].norm)},
                         {"first", standing_json(first, member.first_rank, member.first_score)},

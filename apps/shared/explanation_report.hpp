@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,6 +19,7 @@ namespace rulerank::apps {
 
 /// What the rules, points or weights of a member are written with.
 struct rule_words {
+  std::string_view kind;                     ///< of the member: rules, scorecard or linear
   std::vector<datasets::item_range> ranges;  ///< [items]; empty for weights of raw features
   datasets::normalization norm = datasets::normalization::none;
   datasets::feature_names const& names;

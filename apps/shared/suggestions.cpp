@@ -84,6 +84,8 @@ std::string did_you_mean(std::string_view found, std::span<std::string const> kn
   std::size_t least = far;
   for (std::string const& candidate : known) {
     std::string const other = plain(candidate);
+    // Then it is not the word that is wrong, but its cut-off.
+    if (other == word && (candidate == found || found.find('@') != found.npos)) return {};
     std::size_t const d = other.starts_with(word) ? 1 : distance(word, other);
     if (d >= least) continue;
     least = d;

@@ -129,7 +129,7 @@ void explain(session& owner, explain_arguments const& arguments) {
   l2r::explainer const explainer(owner.ctx(), scorer, query);
   std::vector<rule_words> words;
   for (std::size_t k = 0; k < members.size(); ++k)
-    words.push_back({explainer.ranges(k), norm_of(members[k]),
+    words.push_back({l2r::kind_of(members[k]), explainer.ranges(k), norm_of(members[k]),
                      arguments.names.empty() ? names_of(members[k]) : names});
   write_explanation(owner, arguments, explainer, query, words, out);
   out.commit();

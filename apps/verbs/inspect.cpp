@@ -67,7 +67,11 @@ std::vector<inspected_member> inspect_members(session& owner, inspect_arguments 
   std::vector<inspected_member> all;
   for (l2r::model_member const& member : model.members) {
     inspected_member one{
-        member, {{}, norm_of(member), names.empty() ? names_of(member) : names}, {}, {}, {}};
+        member,
+        {l2r::kind_of(member), {}, norm_of(member), names.empty() ? names_of(member) : names},
+        {},
+        {},
+        {}};
     if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) {
       one.words.ranges = l2r::item_ranges(*card);
       one.card = l2r::inspect(*card);

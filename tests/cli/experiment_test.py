@@ -359,7 +359,7 @@ class Curves(harness.CommandLine):
 
     def test_wrong_lines(self):
         for options in (["--budgets", "5"], ["--budgets", "0%"], ["--budgets", "101%"], ["--budgets", "x%"],
-                        ["--budgets", "5%,5%"], ["--budgets", "5%,"], ["--ways", "best"], ["--ways", "random,random"],
+                        ["--budgets", "5%,5%"], ["--budgets", "5%,"], ["--ways", "best"], ["--ways", "all"], ["--ways", "random,random"],
                         ["--systems", "best"], ["--systems", "rules,rules"], ["--tune", "MAP"],
                         ["--scores", "a=b"], ["--rank-size", "3"], ["--smoothing", "5"], ["--engine", "lrar"]):
             with self.subTest(options):

@@ -91,6 +91,7 @@ class Explain(harness.CommandLine):
             with self.subTest(kinds=kinds):
                 why = self.explained("--members", kinds, "--qid", 1, "--rank", 2)
                 members = why.get("members", [why])
+                self.assertEqual([m["kind"] for m in members], kinds.split(","))
                 self.assertAlmostEqual(sum(m.get("part", m["document"]["score"]) for m in members),
                                        why["document"]["score"], places=12)
                 for member in members[:2]:
@@ -295,7 +296,7 @@ class Explain(harness.CommandLine):
             self.assertEqual(why["document"]["score"], scores[d])
             self.assertEqual(why["document"]["rank"],
                              sorted(query, key=lambda i: -scores[i]).index(d) + 1)
-            self.assertEqual(len(why["members"]), 3)
+            self.assertEqual([member["kind"] for member in why["members"]], ["rules"] * 3)
             self.assertAlmostEqual(sum(m["part"] for m in why["members"]), scores[d], delta=1e-12)
             for member, (path, own) in zip(why["members"], alone):
                 values = [own[i] for i in query]

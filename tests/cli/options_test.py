@@ -79,6 +79,9 @@ class Misspelt(harness.CommandLine):
     def test_nothing_is_guessed_from_afar(self):
         for words in (["rank", "--xyzzy"], ["fly"], ["rank", "--method", "q"], ["engines", "extra"]):
             self.assertNotIn(b"did you mean", self.expect(2, *words).stderr)
+        # The name is known, it is the cut-off that is wrong.
+        for metric in ("judged", "judged@", "map@x"):
+            self.assertNotIn(b"did you mean", self.expect(2, "evaluate", "--metrics", metric).stderr)
 
     def test_a_known_line_is_judged_by_what_it_lacks(self):
         self.expect(2, "reduce", "--out", "x", message="--train is required")
