@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._data import column_of, queries_of, whole_labels
+from ._parameters import checked
 from ._run import running
 from .exceptions import UsageError
 
@@ -18,11 +19,11 @@ if typing.TYPE_CHECKING:
 
     import pandas as pd
 
-    from ._types import Judgments, Names, Progress, RandomState, Retrieved, Scores, Vector
+    from ._types import Count, Judgments, Names, Progress, RandomState, Retrieved, Scores, Vector
 
 
 def _metrics(metrics):
-    return metrics if isinstance(metrics, str) else ",".join(metrics)
+    return metrics if isinstance(metrics, str) else ",".join(map(str, metrics))
 
 
 def _labelled(y, qid):
@@ -73,6 +74,7 @@ def _by_query(values, attribute):
     return dict(values) if isinstance(values, Mapping) else None
 
 
+@checked
 def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vector | None = None, metrics: Names = "MAP,NDCG@10", *,
              profile: str | None = None, per_query: bool = False, n_jobs: int | None = None, verbose: Progress = False,
              **parts: Any) -> dict[str, float] | Any:
@@ -128,8 +130,9 @@ def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vec
     return pd.DataFrame(values, index=pd.Index(qids, name="qid"), columns=names)
 
 
+@checked
 def compare(y: Vector, systems: Scores, qid: Vector | None = None, metrics: Names = "MAP,NDCG@10", *,
-            reference: str | None = None, tests: Names = "paired-t,fisher", permutations: int = 100_000,
+            reference: str | None = None, tests: Names = "paired-t,fisher", permutations: Count = 100_000,
             holm: str = "measure", profile: str = "letor", n_jobs: int | None = None, random_state: RandomState = 1,
             verbose: Progress = False, **parts: Any) -> pd.DataFrame:
     """Compares systems with one of them, paired over the queries, as `rulerank evaluate --compare` does.
@@ -181,6 +184,7 @@ def compare(y: Vector, systems: Scores, qid: Vector | None = None, metrics: Name
     return pd.DataFrame(rows)
 
 
+@checked
 def metric_scorer(metric: str = "NDCG@10", *, profile: str = "letor", **parts: Any) -> Callable[..., float]:
     """What `scoring=` of scikit-learn takes: the mean of a measure over the queries of X, whose ids are a
     column of X that the estimator's `qid_column` names, or the argument `qid`.
