@@ -53,6 +53,9 @@ def split_qid(X, qid, qid_column):
         if qid is not None:
             raise UsageError(f"qid: found it beside the column {qid_column!r} of X, expected one of them")
         return X.drop(columns=qid_column), X[qid_column].to_numpy()
+    if hasattr(X, "columns"):  # its column of query ids would be taken for a feature
+        raise UsageError(f"X: found {type(X).__name__} of {type(X).__module__.split('.')[0]}, expected a frame of pandas, "
+                         "as X.to_pandas() gives it")
     X = as_array(X)
     if isinstance(qid_column, str):
         return X, qid

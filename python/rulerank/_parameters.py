@@ -29,6 +29,7 @@ KINDS = {
     type(None): ("None", lambda value: value is None),
     os.PathLike: ("a path", lambda value: isinstance(value, os.PathLike)),
     collections.abc.Sequence: ("a list", np.iterable),
+    collections.abc.Mapping: ("a dict", lambda value: isinstance(value, collections.abc.Mapping)),
     np.random.RandomState: ("a RandomState", lambda value: isinstance(value, np.random.RandomState)),
     _core.Cuts: ("cuts_ of an estimator", lambda value: isinstance(value, _core.Cuts)),
 }

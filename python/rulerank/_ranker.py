@@ -226,6 +226,8 @@ class RuleRanker(Running, BaseEstimator):
         rows = np.arange(X.shape[0])
         if qid is not None:
             qid = qid_array(qid, len(rows))
+            if row is not None and not 0 <= row < len(rows):
+                raise UsageError(f"row: found {row}, expected a row of {len(rows)}, from 0")
             if row is None and len(rows) and (qid != qid[0]).any():
                 raise UsageError("row: found None, expected a row: X has several queries")
             rows = np.flatnonzero(qid == qid[0 if row is None else row])

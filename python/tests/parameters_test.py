@@ -50,7 +50,17 @@ def test_parameters_that_are_set_later(name, value):
             fitted.predict(X, QID)
 
 
+class AnotherFrame:
+    """As polars has it: an array to NumPy."""
+
+    columns = ["qid", "a", "b", "c"]
+
+    def __array__(self, *_, **__):
+        return X
+
+
 @pytest.mark.parametrize("call, message", [
+    (lambda: RuleRanker().fit(AnotherFrame(), Y), "X: found AnotherFrame of parameters_test, expected a frame of pandas"),
     (lambda: RuleRanker("rules", rule_size=2.5).fit(X, Y), "rule_size: found 2.5, expected a whole number from 0"),
     (lambda: RuleRanker("rules", bins=None).fit(X, Y), "bins: found None, expected a whole number from 0 or 'cv'"),
     (lambda: RuleRanker(members=3).fit(X, Y), "members: found 3, expected text or a list"),
@@ -69,6 +79,7 @@ def test_parameters_that_are_set_later(name, value):
     (lambda: evaluate(Y, X[:, 0], n_jobs="two"), "n_jobs: found 'two', expected a whole number or None"),
     (lambda: evaluate(Y, X[:, 0], per_query="no"), "per_query: found 'no', expected True or False"),
     (lambda: compare(Y, {"a": X[:, 0], "b": X[:, 1]}, permutations=0.5), "permutations: found 0.5, expected"),
+    (lambda: compare(Y, [X[:, 0], X[:, 1]]), "systems: found list, expected a dict"),
     (lambda: metric_scorer(10), "metric: found 10, expected text"),
     (lambda: load_letor(None), "path: found None, expected text or a path"),
     (lambda: load_letor("x", n_features=-1), "n_features: found -1, expected a whole number from 0 or None"),
@@ -81,6 +92,8 @@ def test_parameters_that_are_set_later(name, value):
     (lambda: report("x", top=-1), "top: found -1, expected a whole number from 0"),
     (lambda: RuleRanker.load(None), "path: found None, expected text or a path"),
     (lambda: RuleRanker("rules").fit(X, Y).explain(X, "first"), "row: found 'first', expected a whole number or None"),
+    (lambda: RuleRanker("rules").fit(X, Y).explain(X, 40, QID), "row: found 40, expected a row of 40, from 0"),
+    (lambda: RuleRanker("rules").fit(X, Y).explain(X, -1, QID), "row: found -1, expected a row of 40, from 0"),
     (lambda: RuleRanker("rules").fit(X, Y).explain(X[0]), r"X: found the shape \(4,\), expected rows and columns"),
     (lambda: RuleRanker(qid_column=4).fit(X, Y), "qid_column: found 4, expected the number of a column of X"),
     (lambda: RuleRanker(qid_column=-5).fit(X, Y), "qid_column: found -5, expected the number of a column of X"),
