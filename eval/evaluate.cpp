@@ -78,7 +78,8 @@ query_values evaluate(context const& ctx, labelled_queries const& test,
     expect_fractional(measures, p);
   }
   if (p.ties == tie_rule::docno && test.docnos.size() != n)
-    throw usage_error("ties by docno need the documents' ids");
+    throw usage_error(
+        "ties: found docno without documents' ids, expected worst, stable or average");
   if (auto const nan = std::find_if(scores.begin(), scores.end(),
                                     [](double score) { return std::isnan(score); });
       nan != scores.end())

@@ -28,6 +28,8 @@ def _metrics(metrics):
 
 def _labelled(y, qid):
     """The labels in queries, and how rows are put in order."""
+    if np.ndim(y) != 1 and np.shape(y)[1:] != (1,):
+        raise UsageError(f"y: found the shape {np.shape(y)}, expected one label a row, or qrels and a run as dicts")
     y = column_of(y)
     queries = queries_of(qid, len(y))
     y = queries.grouped(y)
@@ -39,7 +41,10 @@ def _labelled(y, qid):
 
 
 def _scores(scores, queries, rows):
-    scores = np.asarray(scores, dtype=np.float64)
+    try:
+        scores = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"scores: found what is no number ({error}), expected one score for each row") from error
     if scores.shape != (rows,):
         raise UsageError(f"scores: found the shape {scores.shape}, expected one score for each of {rows} rows")
     return np.ascontiguousarray(queries.grouped(scores))
@@ -88,7 +93,8 @@ def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vec
         ranx's Run, or {qid: {docno: score}}. Queries that both have count, in the order of the qrels
     qid : array [rows] or None, the query of each row; None: one query. Not beside qrels
     metrics : str or list, such as "MAP,NDCG@1-10,ERR@20"
-    profile : {"letor", "mslr", "standard", "trec", "lightgbm", "yahoo"}; default: letor, of qrels trec
+    profile : {"letor", "mslr", "standard", "trec", "lightgbm", "yahoo"}; default: letor, of qrels trec. Under letor
+        NDCG@k of a query with fewer than k rows is 0, as LETOR's script has it; standard looks at those there are
     per_query : bool, a frame of each query's values instead of the averages
     parts : parts of the profile: gain, discount, no_relevant, relevant_from, short_list, ties, max_docs,
         max_label, rbp_persistence, pfound_break, prel; beside qrels complete=True: judged queries that the
