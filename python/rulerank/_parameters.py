@@ -14,6 +14,8 @@ import numpy as np
 from . import _core, _types
 from .exceptions import UsageError
 
+Function = typing.TypeVar("Function", bound=collections.abc.Callable)
+
 
 def whole(value):
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -72,7 +74,7 @@ def check(function, values):
                              + " or ".join([", ".join(words[:-1])] * (len(words) > 1) + words[-1:]))
 
 
-def checked(function):
+def checked(function: Function) -> Function:
     """The function, whose arguments are checked first."""
     names = list(inspect.signature(function).parameters)
 
