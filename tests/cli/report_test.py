@@ -278,7 +278,7 @@ class Report(harness.CommandLine):
         words = self.expect_own(self.page("--model", "m", "--bench", "b.jsonl", "--top", "3")).words
         for text in ("Member 1, kind rules", "The rules that move scores furthest", "Member 2, kind scorecard",
                      "Seconds: web", "Roofline: web", "a<b, threads 2", "0.25",
-                     "1 line has of the file no engine and seconds and is not shown."):
+                     "1 line of the file has no engine and seconds, and is not shown."):
             self.assertIn(text, words)
 
     def test_texts_with_figures(self):
