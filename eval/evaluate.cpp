@@ -19,6 +19,10 @@ namespace {
 
 constexpr std::size_t queries_a_piece = 16;
 
+/// With fewer documents a thread, waking the threads and waiting for the last of them takes longer
+/// than what they share out.
+constexpr std::size_t documents_a_thread = 16384;
+
 query_values table_for(std::span<measure const> measures, std::size_t queries) {
   query_values result;
   result.measures.assign(measures.begin(), measures.end());
@@ -27,12 +31,16 @@ query_values table_for(std::span<measure const> measures, std::size_t queries) {
   return result;
 }
 
-/// Fills the rows in parallel; `prepare(query, ranked)` ranks a query.
+/// Fills the rows in parallel; `prepare(query, ranked)` ranks a query. `documents`: of all of them.
 template <class Prepare>
-void fill(context const& ctx, conventions const& rules, query_values& result, Prepare&& prepare) {
+void fill(context const& ctx, conventions const& rules, std::size_t documents, query_values& result,
+          Prepare&& prepare) {
   std::size_t const width = result.measures.size();
-  std::vector<ranked_query> scratch(static_cast<std::size_t>(ctx.thread_count()));
-  parallel_for(ctx, result.size(), queries_a_piece,
+  context team = ctx;
+  team.threads = static_cast<int>(std::clamp<std::size_t>(
+      documents / documents_a_thread, 1, static_cast<std::size_t>(ctx.thread_count())));
+  std::vector<ranked_query> scratch(static_cast<std::size_t>(team.threads));
+  parallel_for(team, result.size(), queries_a_piece,
                [&](std::size_t begin, std::size_t end, int thread) {
                  ranked_query& ranked = scratch[static_cast<std::size_t>(thread)];
                  for (std::size_t q = begin; q < end; ++q) {
@@ -70,7 +78,8 @@ query_values evaluate(context const& ctx, labelled_queries const& test,
     expect_fractional(measures, p);
   }
   if (p.ties == tie_rule::docno && test.docnos.size() != n)
-    throw usage_error("ties by docno need the documents' ids");
+    throw usage_error(
+        "ties: found docno without documents' ids, expected worst, stable or average");
   if (auto const nan = std::find_if(scores.begin(), scores.end(),
                                     [](double score) { return std::isnan(score); });
       nan != scores.end())
@@ -84,7 +93,7 @@ query_values evaluate(context const& ctx, labelled_queries const& test,
 
   query_values result = table_for(measures, test.queries.size());
   for (std::size_t q = 0; q < result.size(); ++q) result.qids[q] = test.queries[q].qid;
-  fill(ctx, rules, result, [&](std::size_t q, ranked_query& ranked) {
+  fill(ctx, rules, n, result, [&](std::size_t q, ranked_query& ranked) {
     datasets::query_group const& query = test.queries[q];
     auto const rank_by = [&](auto labels) {
       rank(labels.subspan(query.begin, query.size()), scores.subspan(query.begin, query.size()),
@@ -121,7 +130,7 @@ query_values evaluate(context const& ctx, datasets::qrels const& judgments,
   };
   std::vector<pair_of> pairs;
   bool shared = false;
-  std::size_t longest = 0;
+  std::size_t longest = 0, documents = 0;
   std::int32_t largest = 0;
   for (datasets::judged_query const& judged : judgments.queries) {
     auto const at = runs.find(judged.qid);
@@ -129,6 +138,7 @@ query_values evaluate(context const& ctx, datasets::qrels const& judgments,
     if (at == runs.end() && !p.complete) continue;
     pairs.push_back({&judged, at == runs.end() ? &nothing_found : at->second});
     longest = std::max({longest, judged.documents.size(), pairs.back().found->documents.size()});
+    documents += pairs.back().found->documents.size();
     for (datasets::judgment const& j : judged.documents) largest = std::max(largest, j.label);
   }
   if (!shared)
@@ -139,7 +149,7 @@ query_values evaluate(context const& ctx, datasets::qrels const& judgments,
 
   query_values result = table_for(measures, pairs.size());
   for (std::size_t q = 0; q < result.size(); ++q) result.qids[q] = pairs[q].judged->qid;
-  fill(ctx, rules, result, [&](std::size_t q, ranked_query& ranked) {
+  fill(ctx, rules, documents, result, [&](std::size_t q, ranked_query& ranked) {
     auto const& [judged, found] = pairs[q];
     std::vector<std::int32_t> pool;
     for (datasets::judgment const& j : judged->documents) pool.push_back(j.label);

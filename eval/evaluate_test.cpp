@@ -7,8 +7,11 @@
 #include "datasets/svmlight.hpp"
 
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -50,7 +53,7 @@ TEST(evaluate, is_the_same_for_any_number_of_threads) {
   std::vector<std::int32_t> labels;
   std::vector<double> scores;
   std::vector<datasets::query_group> queries;
-  for (int q = 0; q < 500; ++q) {
+  for (int q = 0; q < 2600; ++q) {  // documents for three threads
     std::size_t const begin = labels.size();
     for (std::size_t d = uniform_below(engine, 40); d > 0; --d) {
       labels.push_back(static_cast<std::int32_t>(uniform_below(engine, 5)));
@@ -70,6 +73,29 @@ TEST(evaluate, is_the_same_for_any_number_of_threads) {
     if (first.empty()) first = found.values;
     EXPECT_EQ(found.values, first) << threads;
   }
+}
+
+TEST(evaluate, wakes_no_threads_for_little_work) {
+  std::vector<std::int32_t> const labels(30000);
+  std::vector<double> const scores(labels.size());
+  std::vector<datasets::query_group> queries;
+  for (std::size_t q = 0; q < 300; ++q)
+    queries.push_back({std::to_string(q), 100 * q, 100 * (q + 1)});
+  auto const threads = [] {
+    std::filesystem::directory_iterator const tasks("/proc/self/task");
+    return std::distance(begin(tasks), end(tasks));
+  };
+  std::ptrdiff_t more = 0;
+  std::thread([&] {  // OpenMP's threads stay as long as the one that began them
+    std::ptrdiff_t const before = threads();
+    context ctx;
+    ctx.threads = 4;
+    evaluate(ctx, labelled_queries{labels, queries, {}}, scores, parse_measures("MAP"),
+             make_profile("letor"));
+    more = threads() - before;
+  })
+      .join();
+  EXPECT_EQ(more, 0);
 }
 
 TEST(evaluate, refuses_what_does_not_fit) {

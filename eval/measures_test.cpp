@@ -349,6 +349,8 @@ TEST(measure, is_read_from_its_name) {
                                                            {"p@5", "P@5"},
                                                            {"Rprec", "Rprec"},
                                                            {"recall_1000", "recall@1000"},
+                                                           {"R@5", "recall@5"},
+                                                           {"hit_rate@5", "success@5"},
                                                            {"recip_rank", "MRR"},
                                                            {"ERR@20", "ERR@20"},
                                                            {"rbp", "RBP"},

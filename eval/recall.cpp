@@ -3,6 +3,8 @@
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 
+#include <array>
+
 namespace rulerank::eval {
 
 namespace {
@@ -12,11 +14,13 @@ double value(ranked_query const& query, conventions const& rules, std::size_t k)
   return relevant_within(query, rules, looked_at(query, k)) / static_cast<double>(query.relevant);
 }
 
+constexpr std::array<std::string_view, 1> aliases{"r"};
+
 }  // namespace
 
 constinit measure_kind const recall{
     "recall",
-    {},
+    aliases,
     measure_kind::cutoff::required,
     "recall",
     "Cleverdon and Keen, Factors determining the performance of indexing systems, 1966",

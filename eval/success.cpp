@@ -3,6 +3,8 @@
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 
+#include <array>
+
 namespace rulerank::eval {
 
 namespace {
@@ -20,10 +22,12 @@ double value(ranked_query const& query, conventions const& rules, std::size_t k)
   return 1 - missed;
 }
 
+constexpr std::array<std::string_view, 1> aliases{"hit_rate"};
+
 }  // namespace
 
 constinit measure_kind const success{"success",
-                                     {},
+                                     aliases,
                                      measure_kind::cutoff::required,
                                      "whether a relevant document is among the first k",
                                      "Craswell, Hawking and Robertson, Effective site finding "

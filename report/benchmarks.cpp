@@ -147,9 +147,9 @@ void add_benchmarks(std::string const& path, report_options const& options, bloc
   if (works.empty() && others == 0) throw error({path, 0, 0}, "found no lines");
   for (auto const& [title, lines] : works) add_work(title.empty() ? "all lines" : title, lines, to);
   if (others > 0)
-    to.push_back({paragraph{fmt::format("{} of the file no engine and seconds and {} not shown.",
-                                        counted(others, "line has", "lines have"),
-                                        others == 1 ? "is" : "are")}});
+    to.push_back({paragraph{fmt::format(
+        "{} of the file {} no engine and seconds, and {} not shown.", counted(others, "line"),
+        others == 1 ? "has" : "have", others == 1 ? "is" : "are")}});
 }
 
 }  // namespace rulerank::report

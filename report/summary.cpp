@@ -113,8 +113,8 @@ void add_ranks(context const& ctx, validation_group const& group, blocks& to) {
   to.push_back({curve});
   if (!partial.empty())
     to.push_back({paragraph{fmt::format(
-        "Of {} the rankings or the labels of the test part are not there: only the NDCG@k among "
-        "the measures is shown.",
+        "The rankings of {}, or the labels of the test part, are not there: these curves have only "
+        "the NDCG@k that the experiment measured.",
         partial)}});
   eval::table t{.title = {}, .columns = {{"system"}}, .rows = {}};
   for (std::size_t k = 1; k <= last_rank; ++k)

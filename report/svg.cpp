@@ -13,8 +13,10 @@
 #include <fmt/format.h>
 
 // Charts as SVG. What belongs to series k has the class `s` and k modulo 8: each has a colour of
-// its own, of Okabe and Ito's palette where it can be read on white (M. Okabe and K. Ito, Color
-// universal design, 2008), and one of 4 marks and dashes: 32 series differ from each other.
+// its own, and one of 4 marks and dashes: 32 series differ from each other. The colours are Okabe
+// and Ito's (M. Okabe and K. Ito, Color universal design, 2008); on white three of them cannot be
+// seen, and darker ones stand for them that are as far from the others without red, green or blue
+// cones.
 namespace rulerank::report {
 
 namespace {
@@ -35,9 +37,9 @@ constexpr std::string_view own_style =
     "<style>text{font:11px sans-serif;fill:#222}.grid{stroke:#ddd}.axis{stroke:#555;fill:none}"
     ".line{fill:none;stroke-width:1.8}"
     ".s0{stroke:#0072b2;fill:#0072b2}.s1{stroke:#d55e00;fill:#d55e00}"
-    ".s2{stroke:#00795a;fill:#00795a}.s3{stroke:#b0508a;fill:#b0508a}"
-    ".s4{stroke:#8f6500;fill:#8f6500}.s5{stroke:#3f7fb5;fill:#3f7fb5}"
-    ".s6{stroke:#555;fill:#555}.s7{stroke:#7a4fd0;fill:#7a4fd0}"
+    ".s2{stroke:#009e73;fill:#009e73}.s3{stroke:#cc79a7;fill:#cc79a7}"
+    ".s4{stroke:#000000;fill:#000000}.s5{stroke:#7b1f5c;fill:#7b1f5c}"
+    ".s6{stroke:#6b4a00;fill:#6b4a00}.s7{stroke:#2a2aa0;fill:#2a2aa0}"
     ".line{fill:none}.bar{stroke:none}</style>";
 
 struct range {

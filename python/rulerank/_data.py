@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import column_or_1d
 
 from . import _core
+from ._parameters import whole
 from .exceptions import DataError, UsageError
 
 
@@ -46,10 +47,15 @@ def split_qid(X, qid, qid_column):
         return as_array(X), qid
     if is_frame(X):
         if qid_column not in X.columns:
+            if qid is None and qid_column != "qid":
+                raise UsageError(f"qid_column: found {qid_column!r}, expected the name of a column of X")
             return X, qid
         if qid is not None:
             raise UsageError(f"qid: found it beside the column {qid_column!r} of X, expected one of them")
         return X.drop(columns=qid_column), X[qid_column].to_numpy()
+    if hasattr(X, "columns"):  # its column of query ids would be taken for a feature
+        raise UsageError(f"X: found {type(X).__name__} of {type(X).__module__.split('.')[0]}, expected a frame of pandas, "
+                         "as X.to_pandas() gives it")
     X = as_array(X)
     if isinstance(qid_column, str):
         return X, qid
@@ -57,6 +63,9 @@ def split_qid(X, qid, qid_column):
         raise UsageError(f"qid: found it beside column {qid_column} of X, expected one of them")
     if not sp.issparse(X):
         X = np.asarray(X)
+    if X.ndim != 2 or not whole(qid_column) or not -X.shape[1] <= qid_column < X.shape[1]:
+        raise UsageError(f"qid_column: found {qid_column!r}, expected the number of a column of X, whose shape is "
+                         f"{X.shape}")
     column = qid_column % X.shape[1]
     rest = np.delete(np.arange(X.shape[1]), column)
     if sp.issparse(X):

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._data import dataset_of, queries_of, split_qid
+from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
 
@@ -17,7 +18,7 @@ if typing.TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from ._types import Array, Path, Progress, RandomState, Rows, Vector
+    from ._types import Array, Bins, Path, Progress, RandomState, Rows, Vector
 
 # What X is: values that are not there are NaN, what is infinite is an error of the library.
 READING = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False,
@@ -56,7 +57,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
     [[0, 1], [0, 0], [1, 1]]
     """
 
-    def __init__(self, method: str = "tube", bins: int | str = 10, *, norm: str = "none", missing_values: str = "item",
+    def __init__(self, method: str = "tube", bins: Bins = 10, *, norm: str = "none", missing_values: str = "item",
                  unlisted: str = "zero", qid_column: str | int | None = "qid", n_jobs: int | None = None,
                  random_state: RandomState = 1, device: str = "cpu", verbose: Progress = False) -> None:
         self.method = method
@@ -120,12 +121,14 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
                 for number, values in self.cuts_.cuts if values]
         return np.asarray(input_features, dtype=object)[kept]
 
+    @checked
     def save(self, path: Path) -> None:
         """Writes the cuts as JSON, which `--discretizer` of the program reads."""
         check_is_fitted(self)
         self.cuts_.write(str(path))
 
     @classmethod
+    @checked
     def load(cls, path: Path, **params: Any) -> Self:
         """Reads what `save` or `--discretizer-out` of the program wrote."""
         made = cls(**params)
@@ -142,7 +145,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
 
 
 def discretizer_options(of):
-    if of.bins != "cv" and (isinstance(of.bins, str) or not 2 <= of.bins <= 250):
+    if of.bins != "cv" and not 2 <= of.bins <= 250:
         raise UsageError(f"bins: found {of.bins!r}, expected 2 to 250 or 'cv'")
     return _core.DiscretizerOptions(of.method, 0 if of.bins == "cv" else of.bins, of.norm,
                                     of.missing_values, of.unlisted)

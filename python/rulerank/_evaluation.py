@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._data import column_of, queries_of, whole_labels
+from ._parameters import checked
 from ._run import running
 from .exceptions import UsageError
 
@@ -18,15 +19,17 @@ if typing.TYPE_CHECKING:
 
     import pandas as pd
 
-    from ._types import Judgments, Names, Progress, RandomState, Retrieved, Scores, Vector
+    from ._types import Count, Judgments, Names, Progress, RandomState, Retrieved, Scores, Vector
 
 
 def _metrics(metrics):
-    return metrics if isinstance(metrics, str) else ",".join(metrics)
+    return metrics if isinstance(metrics, str) else ",".join(map(str, metrics))
 
 
 def _labelled(y, qid):
     """The labels in queries, and how rows are put in order."""
+    if np.ndim(y) != 1 and np.shape(y)[1:] != (1,):
+        raise UsageError(f"y: found the shape {np.shape(y)}, expected one label a row, or qrels and a run as dicts")
     y = column_of(y)
     queries = queries_of(qid, len(y))
     y = queries.grouped(y)
@@ -38,7 +41,10 @@ def _labelled(y, qid):
 
 
 def _scores(scores, queries, rows):
-    scores = np.asarray(scores, dtype=np.float64)
+    try:
+        scores = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"scores: found what is no number ({error}), expected one score for each row") from error
     if scores.shape != (rows,):
         raise UsageError(f"scores: found the shape {scores.shape}, expected one score for each of {rows} rows")
     return np.ascontiguousarray(queries.grouped(scores))
@@ -73,6 +79,7 @@ def _by_query(values, attribute):
     return dict(values) if isinstance(values, Mapping) else None
 
 
+@checked
 def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vector | None = None, metrics: Names = "MAP,NDCG@10", *,
              profile: str | None = None, per_query: bool = False, n_jobs: int | None = None, verbose: Progress = False,
              **parts: Any) -> dict[str, float] | Any:
@@ -86,7 +93,8 @@ def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vec
         ranx's Run, or {qid: {docno: score}}. Queries that both have count, in the order of the qrels
     qid : array [rows] or None, the query of each row; None: one query. Not beside qrels
     metrics : str or list, such as "MAP,NDCG@1-10,ERR@20"
-    profile : {"letor", "mslr", "standard", "trec", "lightgbm", "yahoo"}; default: letor, of qrels trec
+    profile : {"letor", "mslr", "standard", "trec", "lightgbm", "yahoo"}; default: letor, of qrels trec. Under letor
+        NDCG@k of a query with fewer than k rows is 0, as LETOR's script has it; standard looks at those there are
     per_query : bool, a frame of each query's values instead of the averages
     parts : parts of the profile: gain, discount, no_relevant, relevant_from, short_list, ties, max_docs,
         max_label, rbp_persistence, pfound_break, prel; beside qrels complete=True: judged queries that the
@@ -128,8 +136,9 @@ def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vec
     return pd.DataFrame(values, index=pd.Index(qids, name="qid"), columns=names)
 
 
+@checked
 def compare(y: Vector, systems: Scores, qid: Vector | None = None, metrics: Names = "MAP,NDCG@10", *,
-            reference: str | None = None, tests: Names = "paired-t,fisher", permutations: int = 100_000,
+            reference: str | None = None, tests: Names = "paired-t,fisher", permutations: Count = 100_000,
             holm: str = "measure", profile: str = "letor", n_jobs: int | None = None, random_state: RandomState = 1,
             verbose: Progress = False, **parts: Any) -> pd.DataFrame:
     """Compares systems with one of them, paired over the queries, as `rulerank evaluate --compare` does.
@@ -181,6 +190,7 @@ def compare(y: Vector, systems: Scores, qid: Vector | None = None, metrics: Name
     return pd.DataFrame(rows)
 
 
+@checked
 def metric_scorer(metric: str = "NDCG@10", *, profile: str = "letor", **parts: Any) -> Callable[..., float]:
     """What `scoring=` of scikit-learn takes: the mean of a measure over the queries of X, whose ids are a
     column of X that the estimator's `qid_column` names, or the argument `qid`.

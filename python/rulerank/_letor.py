@@ -10,13 +10,14 @@ import scipy.sparse as sp
 
 from . import _core
 from ._data import as_array, dataset_of, is_frame, queries_of, split_qid
+from ._parameters import checked
 from ._run import running
 from .exceptions import UsageError
 
 if typing.TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ._types import Path, Progress, RandomState, Rows, Vector
+    from ._types import Count, Path, Progress, RandomState, Rows, Vector
 
 
 class LetorData(typing.NamedTuple):
@@ -31,7 +32,8 @@ class LetorData(typing.NamedTuple):
     feature_names: list | None
 
 
-def load_letor(path: Path, *, n_features: int | None = None, sparse: bool = False, as_frame: bool = False,
+@checked
+def load_letor(path: Path, *, n_features: Count | None = None, sparse: bool = False, as_frame: bool = False,
                zero_based: bool = False, regroup: bool = False, unlabelled: int | None = None, group_file: Path = "",
                fractional_labels: bool = False, n_jobs: int | None = None, verbose: Progress = False) -> LetorData:
     """Reads SVMlight with qid (LETOR, MSLR, Yahoo!), CSV or TSV; plain, gzip or zstd.
@@ -67,7 +69,7 @@ def load_letor(path: Path, *, n_features: int | None = None, sparse: bool = Fals
         data, said = _core.read_dataset(run, str(path), zero_based, regroup, unlabelled, str(group_file),
                                         fractional_labels)
         for message in said:
-            warnings.warn(message, stacklevel=2)
+            warnings.warn(message, stacklevel=3)
         first = 0 if zero_based and not data.feature_names else 1
         return _letor_data(run, data, n_features, first, sparse, as_frame)
 
@@ -94,7 +96,8 @@ def _letor_data(run, data, n_features, first, sparse, as_frame):
     return LetorData(X, y, qid, docid, comments, names)
 
 
-def draw_letor(n_documents: int, n_features: int, n_queries: int = 0, *, n_labels: int = 3, sparse: bool = False,
+@checked
+def draw_letor(n_documents: Count, n_features: Count, n_queries: Count = 0, *, n_labels: Count = 3, sparse: bool = False,
                as_frame: bool = False, n_jobs: int | None = None, random_state: RandomState = 1) -> LetorData:
     """Draws documents as those of LETOR, all of what `rulerank sample` writes to its folds; the same for the same
     `random_state`.
@@ -122,6 +125,7 @@ def draw_letor(n_documents: int, n_features: int, n_queries: int = 0, *, n_label
         return _letor_data(run, data, n_features, 1, sparse, as_frame)
 
 
+@checked
 def dump_letor(path: Path, X: Rows, y: Vector, qid: Vector | None = None, *, docid: Sequence[object] | None = None,
                comments: Sequence[object] | None = None, feature_names: Sequence[str] | None = None,
                qid_column: str | int | None = "qid", n_jobs: int | None = None) -> None:

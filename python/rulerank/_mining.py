@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from . import _core
 from ._data import checked_csr, is_frame
+from ._parameters import checked
 from ._run import running
 from .exceptions import UsageError
 
@@ -18,7 +19,7 @@ if typing.TYPE_CHECKING:
 
     import pandas as pd
 
-    from ._types import Number, Progress
+    from ._types import Count, Number, Progress
 
 
 def _transactions(transactions):
@@ -62,7 +63,8 @@ def _support(min_support):
     return f"{np.format_float_positional(min_support * 100, precision=9, trim='-')}%"
 
 
-def mine_itemsets(transactions: Any, min_support: Number = 0.5, *, min_size: int = 1, max_size: int = 0,
+@checked
+def mine_itemsets(transactions: Any, min_support: Number | str = 0.5, *, min_size: Count = 1, max_size: Count = 0,
                   kind: str = "all", engine: str = "auto", n_jobs: int | None = None,
                   verbose: Progress = False) -> pd.DataFrame:
     """Frequent itemsets, as `rulerank mine` finds them.
@@ -96,8 +98,9 @@ def mine_itemsets(transactions: Any, min_support: Number = 0.5, *, min_size: int
     return pd.DataFrame({"support": support, "itemsets": pd.Series(sets, dtype=object)})
 
 
-def mine_rules(transactions: Any, min_support: Number = 0.5, min_confidence: Number = 0.8, *, max_size: int = 0,
-               max_consequent: int = 0, engine: str = "auto", n_jobs: int | None = None,
+@checked
+def mine_rules(transactions: Any, min_support: Number | str = 0.5, min_confidence: float = 0.8, *, max_size: Count = 0,
+               max_consequent: Count = 0, engine: str = "auto", n_jobs: int | None = None,
                verbose: Progress = False) -> pd.DataFrame:
     """Strong association rules, as `rulerank mine --rules` finds them.
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._data import of_another_library
+from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
 
@@ -21,7 +22,7 @@ if typing.TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from ._types import Array, Path, Progress, Rows, Vector
+    from ._types import Array, Count, Path, Progress, Rows, Vector
 
 
 def rows_of(fitted, X, reset=False):
@@ -60,12 +61,14 @@ class Neighbours(Running, BaseEstimator):
             raise UsageError(f"n_neighbors: found {k}, expected 1 or more")
         return min(int(k), max(1, self.index_.rows))
 
+    @checked
     def save(self, path: Path) -> None:
         """Writes the index file, which `--index` of the program reads; not of objects under a callable."""
         with self._running() as run:
             self._index_of().save(run, str(path))
 
     @classmethod
+    @checked
     def load(cls, path: Path, **params: Any) -> Self:
         """An index that `save` or the program wrote; it is mapped."""
         made = cls(**params)
@@ -121,7 +124,7 @@ class DenseNeighbors(Neighbours):
     ([[0.0, 1.0]], [[0, 2]])
     """
 
-    def __init__(self, n_neighbors: int = 5, *, metric: str = "l2", engine: str = "auto", device: str = "cpu",
+    def __init__(self, n_neighbors: Count = 5, *, metric: str = "l2", engine: str = "auto", device: str = "cpu",
                  n_jobs: int | None = None, verbose: Progress = False) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -153,7 +156,8 @@ class DenseNeighbors(Neighbours):
         words[:len(packed)] = packed
         return words.view(np.uint64)
 
-    def kneighbors(self, X: Rows, n_neighbors: int | None = None, return_distance: bool = True, *,
+    @checked
+    def kneighbors(self, X: Rows, n_neighbors: Count | None = None, return_distance: bool = True, *,
                    filter: Vector | None = None) -> tuple[Array, Array] | Any:
         """(values, rows), both [queries x k], nearest first, equally near ones by rising row. Behind the
         last neighbour -1 and NaN. `filter` [rows]: a bool, which rows may be found."""
@@ -162,6 +166,7 @@ class DenseNeighbors(Neighbours):
             return self._found(index.search(run, rows_of(self, X), self._k(n_neighbors), self._filter(filter)),
                                return_distance)
 
+    @checked
     def radius_neighbors(self, X: Rows, radius: float, return_distance: bool = True, *,
                          filter: Vector | None = None) -> tuple[list[Array], list[Array]] | Any:
         """Of each query all rows at most `radius` away, or with ip and cosine at least as similar: lists of
@@ -172,6 +177,7 @@ class DenseNeighbors(Neighbours):
                                   return_distance)
 
     @classmethod
+    @checked
     def load(cls, path: Path, **params: Any) -> Self:
         """An index that `save` or the program wrote; it is mapped."""
         made = super().load(path, **params)
@@ -202,8 +208,8 @@ class MetricNeighbors(Neighbours):
     ([[1.0, 2.0]], ['banking', 'ranking'])
     """
 
-    def __init__(self, n_neighbors: int = 5, *, metric: str | Callable[[Any, Any], float] = "l2", index: str = "auto",
-                 bucket: int = 0, alpha: float = 0.4, n_jobs: int | None = None, verbose: Progress = False) -> None:
+    def __init__(self, n_neighbors: Count = 5, *, metric: str | Callable[[Any, Any], float] = "l2", index: str = "auto",
+                 bucket: Count = 0, alpha: float = 0.4, n_jobs: int | None = None, verbose: Progress = False) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.index = index
@@ -214,8 +220,8 @@ class MetricNeighbors(Neighbours):
 
     def fit(self, X: Rows | Sequence[Any], y: object = None) -> Self:
         """X : array [rows x dimensions]; words; or objects."""
-        options = _core.MetricOptions(self.index, self.bucket, self.alpha)
         with self._running() as run:
+            options = _core.MetricOptions(self.index, self.bucket, self.alpha)
             if callable(self.metric):
                 self.index_ = _core.MetricIndex.of_objects(run, list(X), self.metric, options)
             elif self.metric == "edit":
@@ -230,13 +236,15 @@ class MetricNeighbors(Neighbours):
             return rows_of(self, X)
         return strings_of(X, "word") if self.index_.kind == "words" else list(X)
 
-    def kneighbors(self, X: Rows | Sequence[Any], n_neighbors: int | None = None,
+    @checked
+    def kneighbors(self, X: Rows | Sequence[Any], n_neighbors: Count | None = None,
                    return_distance: bool = True) -> tuple[Array, Array] | Any:
         """(distances, rows), both [queries x k], nearest first, equally near ones by rising row."""
         index = self._index_of()
         with self._running() as run:
             return self._found(index.search(run, self._queries(X), self._k(n_neighbors)), return_distance)
 
+    @checked
     def radius_neighbors(self, X: Rows | Sequence[Any], radius: float,
                          return_distance: bool = True) -> tuple[list[Array], list[Array]] | Any:
         """Of each query all objects at most `radius` away: lists of arrays, distances and rows."""
@@ -273,8 +281,8 @@ class TextNeighbors(Neighbours):
     [[0, 1]]
     """
 
-    def __init__(self, n_neighbors: int = 5, *, weighting: str = "lnc.ltc", stop_words: str = "smart",
-                 stemmer: str = "english", fold: bool = True, numbers: bool = True, min_documents: int = 1,
+    def __init__(self, n_neighbors: Count = 5, *, weighting: str = "lnc.ltc", stop_words: str = "smart",
+                 stemmer: str = "english", fold: bool = True, numbers: bool = True, min_documents: Count = 1,
                  max_share: float = 1.0, k1: float = 1.2, b: float = 0.75, engine: str = "auto", device: str = "cpu",
                  n_jobs: int | None = None, verbose: Progress = False) -> None:
         self.n_neighbors = n_neighbors
@@ -294,13 +302,13 @@ class TextNeighbors(Neighbours):
 
     def fit(self, X: Sequence[str], y: object = None, *, ids: Sequence[object] | None = None) -> Self:
         """X : texts. `ids` : of the documents; default: their numbers."""
-        options = _core.TextOptions(self.weighting, self.stop_words, self.stemmer, self.fold, self.numbers,
-                                    self.min_documents, self.max_share, self.k1, self.b)
         texts = strings_of(X, "text")
         ids = [] if ids is None else [str(one) for one in ids]
         if ids and len(ids) != len(texts):
             raise UsageError(f"ids: found {len(ids)}, expected one for each of {len(texts)} documents")
         with self._running() as run:
+            options = _core.TextOptions(self.weighting, self.stop_words, self.stemmer, self.fold, self.numbers,
+                                        self.min_documents, self.max_share, self.k1, self.b)
             self.index_ = _core.TextIndex.build(run, texts, ids, options, self.engine)
         return self
 
@@ -315,7 +323,8 @@ class TextNeighbors(Neighbours):
         """The ids of the documents."""
         return np.asarray(self._index_of().ids)
 
-    def kneighbors(self, X: Sequence[str], n_neighbors: int | None = None, return_distance: bool = True, *,
+    @checked
+    def kneighbors(self, X: Sequence[str], n_neighbors: Count | None = None, return_distance: bool = True, *,
                    pad: bool = False) -> tuple[Array, Array] | Any:
         """(similarities, rows), both [queries x k], nearest first: documents that share a term with the
         query, behind the last one -1 and NaN. `pad`: filled up with others."""

@@ -5,15 +5,17 @@ import threading
 import typing
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._data import dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid
+from ._data import checked_csr, dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid
 from ._discretizer import READING, discretizer_options
 from ._evaluation import evaluate
 from ._explanation import Explanation, explanation_of
+from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
 
@@ -22,7 +24,7 @@ if typing.TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from ._types import Array, Names, Path, Progress, RandomState, Rows, Vector
+    from ._types import Array, Bins, Count, Names, Path, Penalty, Progress, RandomState, Rows, Vector
 
 KINDS = ("rules", "scorecard", "linear")
 # The kinds of members that a parameter is of.
@@ -96,12 +98,12 @@ class RuleRanker(Running, BaseEstimator):
     [0.72, 0.28]
     """
 
-    def __init__(self, members: Names = "recommended", *, rule_size: int = 3, min_support: int = 1,
+    def __init__(self, members: Names = "recommended", *, rule_size: Count = 3, min_support: Count = 1,
                  min_confidence: float = 0.001, support_weight: float = 0.0, smoothing: float = 0.0,
-                 feature_share: float = 1.0, method: str = "tube", bins: int | str = 10, norm: str = "none",
-                 missing_values: str = "item", unlisted: str = "zero", cuts: Any = None, loss: str = "pair",
-                 points_penalty: float | str = 1e-4, smoothness: float = 0.1, strength: float | str = 10.0,
-                 folds: int = 5, engine: str = "auto", qid_column: str | int | None = "qid", device: str = "cpu",
+                 feature_share: float = 1.0, method: str = "tube", bins: Bins = 10, norm: str = "none",
+                 missing_values: str = "item", unlisted: str = "zero", cuts: _core.Cuts | None = None, loss: str = "pair",
+                 points_penalty: Penalty = 1e-4, smoothness: float = 0.1, strength: Penalty = 10.0,
+                 folds: Count = 5, engine: str = "auto", qid_column: str | int | None = "qid", device: str = "cpu",
                  n_jobs: int | None = None, random_state: RandomState = 1, verbose: Progress = False) -> None:
         self.members = members
         self.rule_size = rule_size
@@ -201,6 +203,7 @@ class RuleRanker(Running, BaseEstimator):
             documents, queries = self._documents(run, X, qid)
             return queries.ungrouped(self._scorer(run).score(run, documents))
 
+    @checked
     def score(self, X: Rows, y: Vector, qid: Vector | None = None, *, metric: str = "NDCG@10", profile: str = "letor",
               **parts: Any) -> float:
         """The mean of a measure over the queries."""
@@ -209,16 +212,22 @@ class RuleRanker(Running, BaseEstimator):
         return next(iter(evaluate(y, scores, qid, metric, profile=profile, n_jobs=self.n_jobs,
                                   **parts).values()))
 
+    @checked
     def explain(self, X: Rows, row: int | None = None, qid: Vector | None = None, *, against: int | None = None,
-                top: int = 20) -> Explanation:
+                top: Count = 20) -> Explanation:
         """Why row `row` of X has its score: among the rows of its query. Default: the first of the ranking,
         where X is one query. `against`: another row of the query, and what puts `row` above it. Of rules
         those `top` that move the score most each way. Returns an Explanation."""
         check_is_fitted(self)
         X, qid = split_qid(X, qid, self.qid_column)
+        X = X if is_frame(X) else checked_csr(X) if sp.issparse(X) else np.asarray(X)
+        if X.ndim != 2:
+            raise UsageError(f"X: found the shape {X.shape}, expected rows and columns")
         rows = np.arange(X.shape[0])
         if qid is not None:
             qid = qid_array(qid, len(rows))
+            if row is not None and not 0 <= row < len(rows):
+                raise UsageError(f"row: found {row}, expected a row of {len(rows)}, from 0")
             if row is None and len(rows) and (qid != qid[0]).any():
                 raise UsageError("row: found None, expected a row: X has several queries")
             rows = np.flatnonzero(qid == qid[0 if row is None else row])
@@ -258,12 +267,14 @@ class RuleRanker(Running, BaseEstimator):
         there[np.argsort(np.array([str(n).encode() for n in names], dtype=object), kind="stable")] = mean
         return there
 
+    @checked
     def save(self, path: Path) -> None:
         """Writes the model file, which `--model` of the program reads."""
         check_is_fitted(self)
         self.model_.write(str(path))
 
     @classmethod
+    @checked
     def load(cls, path: Path, **params: Any) -> Self:
         """A ranker by a model file that `save` or `rulerank fit` wrote."""
         model = _core.Model.read(str(path))

@@ -6,13 +6,14 @@ import os
 import typing
 
 from . import _core
+from ._parameters import checked
 from ._run import running
 from .exceptions import UsageError
 
 if typing.TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ._types import Path, Progress
+    from ._types import Count, Path, Progress
 
 
 def _paths(paths):
@@ -20,9 +21,10 @@ def _paths(paths):
     return [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
 
 
+@checked
 def report(folders: Path | Sequence[Path] = (), out: Path | None = None, *, format: str = "html", figures: str = "svg",
            title: str = "Report", baseline: str = "", metric: str = "", folds: Path = "",
-           models: Path | Sequence[Path] = (), bench: Path | Sequence[Path] = (), top: int = 10,
+           models: Path | Sequence[Path] = (), bench: Path | Sequence[Path] = (), top: Count = 10,
            n_jobs: int | None = None, verbose: Progress = False) -> str | None:
     """Shows experiments as one page that requests nothing, as `rulerank report` does: the same bytes.
 

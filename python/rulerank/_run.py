@@ -1,11 +1,13 @@
 """Where work runs: threads, seed, device, progress bars."""
 
 import contextlib
+import numbers
 import os
 
 from sklearn.utils import check_random_state
 
 from . import _core
+from ._parameters import check
 from .exceptions import UsageError
 
 
@@ -42,8 +44,10 @@ def threads_of(n_jobs):
 def seed_of(random_state):
     if random_state is None:
         return 1
-    if isinstance(random_state, int):
-        return random_state
+    if isinstance(random_state, numbers.Integral):
+        if not 0 <= random_state < 2**64:
+            raise UsageError(f"random_state: found {random_state}, expected a whole number from 0")
+        return int(random_state)
     return int(check_random_state(random_state).randint(2**31))
 
 
@@ -64,4 +68,5 @@ class Running:
     """What estimators run their work with: their parameters of these names."""
 
     def _running(self):
+        check(type(self).__init__, vars(self).items())
         return running(self.n_jobs, getattr(self, "random_state", 1), getattr(self, "device", "cpu"), self.verbose)

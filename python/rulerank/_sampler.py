@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _core
 from ._data import dataset_of, queries_of, split_qid, whole_labels
 from ._discretizer import READING, discretizer_options
+from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
 
@@ -20,7 +21,7 @@ if typing.TYPE_CHECKING:
     import pandas as pd
     from typing_extensions import Self
 
-    from ._types import Array, Labels, Progress, RandomState, Rows, Vector
+    from ._types import Array, Bins, Count, Labels, Partitions, Progress, RandomState, Rows, Vector
 
 
 class SelectiveSampler(Running, BaseEstimator):
@@ -64,10 +65,10 @@ class SelectiveSampler(Running, BaseEstimator):
     [4, 5, 6, 7]
     """
 
-    def __init__(self, *, rule_size: int = 4, min_support: int = 1, min_confidence: float = 0.001,
-                 partitions: int | str = "auto", feature_order: str = "chi2", max_documents: int = 0,
-                 whole_queries: bool = False, method: str = "tube", bins: int | str = 10, norm: str = "none",
-                 missing_values: str = "item", unlisted: str = "zero", cuts: Any = None, engine: str = "auto",
+    def __init__(self, *, rule_size: Count = 4, min_support: Count = 1, min_confidence: float = 0.001,
+                 partitions: Partitions = "auto", feature_order: str = "chi2", max_documents: Count = 0,
+                 whole_queries: bool = False, method: str = "tube", bins: Bins = 10, norm: str = "none",
+                 missing_values: str = "item", unlisted: str = "zero", cuts: _core.Cuts | None = None, engine: str = "auto",
                  qid_column: str | int | None = "qid", device: str = "cpu", n_jobs: int | None = None,
                  random_state: RandomState = 1, verbose: Progress = False) -> None:
         self.rule_size = rule_size
@@ -92,7 +93,7 @@ class SelectiveSampler(Running, BaseEstimator):
 
     def _options(self, queries):
         begin = np.concatenate(([0], np.cumsum(queries.sizes))).tolist() if self.whole_queries else []
-        if self.partitions != "auto" and (isinstance(self.partitions, str) or self.partitions < 1):
+        if self.partitions != "auto" and self.partitions < 1:
             raise UsageError(f"partitions: found {self.partitions!r}, expected auto or a number from 1")
         return _core.SamplerOptions(self.rule_size, self.min_support, self.min_confidence,
                                     0 if self.partitions == "auto" else self.partitions, self.feature_order,
@@ -169,7 +170,8 @@ class SelectiveSampler(Running, BaseEstimator):
             seen.add(row)
         return found.astype(np.int64)
 
-    def query(self, batch: int = 1) -> Array:
+    @checked
+    def query(self, batch: Count = 1) -> Array:
         """The next rows that want a label, at most `batch`; none where the sample is complete. Beyond the
         first they are asked for as far as guesses of the labels before them say: a label for one that
         turns out not to be chosen is not used."""
@@ -211,7 +213,8 @@ class SelectiveSampler(Running, BaseEstimator):
             self.labels_[self._given.pop()] = -1
         return undone
 
-    def outlook(self, next: int = 10) -> dict[str, Any]:
+    @checked
+    def outlook(self, next: Count = 10) -> dict[str, Any]:
         """What more labels would bring, by guesses: a dict of `rules` over the sample as it is,
         `next_rules` that the next `next` rows would add, `documents` still to be asked about, with bounds, which
         mean little while `minority_labels`, those other than the commonest, are fewer than 5."""

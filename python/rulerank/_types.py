@@ -14,9 +14,15 @@ Array: typing.TypeAlias = npt.NDArray[typing.Any]
 #: Rows of numbers: arrays, frames, sparse matrices, and arrays of other libraries through DLPack.
 Rows: typing.TypeAlias = typing.Union[npt.ArrayLike, "sp.spmatrix", "sp.sparray"]
 Vector: typing.TypeAlias = npt.ArrayLike
-Path: typing.TypeAlias = typing.Union[str, "os.PathLike[str]"]
+Path: typing.TypeAlias = typing.Union[str, os.PathLike[str]]
 Names: typing.TypeAlias = typing.Union[str, Sequence[str]]
 Number: typing.TypeAlias = typing.Union[int, float]
+#: A whole number from 0.
+Count: typing.TypeAlias = typing.Annotated[int, "from 0"]
+Bins: typing.TypeAlias = typing.Union[Count, typing.Literal["cv"]]
+Partitions: typing.TypeAlias = typing.Union[Count, typing.Literal["auto"]]
+#: A number, or the best of some by cross-fitting.
+Penalty: typing.TypeAlias = typing.Union[float, typing.Literal["cross-fit"]]
 #: True for progress bars, or what gets stage, done and total and returns False to stop the work.
 Progress: typing.TypeAlias = typing.Union[bool, Callable[[str, int, int], bool]]
 RandomState: typing.TypeAlias = typing.Union[int, np.random.RandomState, None]

@@ -48,9 +48,9 @@ def test_the_docstring_of(name, tmp_path, monkeypatch):
 
 
 def test_the_readmes_lines(program, tmp_path, monkeypatch, capsys):
-    program("sample", "--documents", 600, "--features", 5, "--queries", 20, "--out-dir", tmp_path / "drawn", "--quiet")
     monkeypatch.chdir(tmp_path)
     block, = re.findall(r"```python\n(.*?)```", (PAGES / "README.md").read_text(), flags=re.S)
     exec(compile(block, "README.md", "exec"), {})
     assert re.fullmatch(r"\{'MAP': 0\.\d+, 'NDCG@10': 0\.\d+\}\n", capsys.readouterr().out)
-    program("rank", "--model", "fold1.model", "--test", "drawn/Fold1/test.txt", "--out", "scores")
+    program("sample", "--documents", 6000, "--features", 20, "--queries", 150, "--out-dir", "drawn", "--quiet")
+    program("rank", "--model", "drawn.model", "--test", "drawn/Fold1/test.txt", "--out", "scores")

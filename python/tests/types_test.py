@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 import rulerank
-from rulerank import _types
+from rulerank import _parameters, _types
 
 
 def public():
@@ -33,3 +33,8 @@ def test_signatures_have_types_that_are_there(name, what):
     for annotation in [*(of.annotation for of in signature.parameters.values()), signature.return_annotation]:
         if isinstance(annotation, str):
             eval(annotation, vars(_types) | vars(inspect.getmodule(what)) | checkers)
+
+
+def test_what_is_checked_keeps_its_type():
+    hints = typing.get_type_hints(_parameters.checked)
+    assert hints["function"] is hints["return"]

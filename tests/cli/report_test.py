@@ -1,7 +1,9 @@
 """`report`: one page of what experiments wrote, whatever ids, features and folders are called; Markdown and LaTeX."""
 
 import html.parser
+import itertools
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -35,6 +37,39 @@ class Elements(html.parser.HTMLParser):
             self.scripts[-1] += data
         elif self.inside is None:
             self.words.append(data)
+
+
+# Machado, Oliveira and Fernandes 2009: linear RGB as it looks without one kind of cones, and with all of them.
+SEEN = {
+    "all": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "no red": ((.152286, 1.052583, -.204868), (.114503, .786281, .099216), (-.003882, -.048116, 1.051998)),
+    "no green": ((.367322, .860646, -.227968), (.280085, .672501, .047413), (-.011820, .042940, .968881)),
+    "no blue": ((1.255528, -.076749, -.178779), (-.078411, .930809, .147602), (.004733, .691367, .303900))}
+
+
+def times(matrix, vector):
+    return [sum(a * b for a, b in zip(row, vector)) for row in matrix]
+
+
+def linear(colour):
+    """Linear RGB of #rrggbb or #rgb."""
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * one for one in colour[1:])
+    parts = [int(digits[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+    return [c / 12.92 if c <= .04045 else ((c + .055) / 1.055) ** 2.4 for c in parts]
+
+
+def contrast(one, other):
+    """Of WCAG 2."""
+    lights = [.05 + sum(times([(.2126, .7152, .0722)], linear(of))) for of in (one, other)]
+    return max(lights) / min(lights)
+
+
+def oklab(rgb):
+    """Where a colour is among the colours that people tell apart (Ottosson 2020)."""
+    cones = times(((.4122214708, .5363325363, .0514459929), (.2119034982, .6806995451, .1073969566),
+                   (.0883024619, .2817188376, .6299787005)), [min(max(c, 0), 1) for c in rgb])
+    return times(((.2104542553, .7936177850, -.0040720468), (1.9779984951, -2.4285922050, .4505937099),
+                  (.0259040371, .7827717662, -.8086757660)), [c ** (1 / 3) for c in cones])
 
 
 def drawn_experiment(test, folder="result", data="data", qid=lambda qid: qid, docid=lambda docid: docid,
@@ -148,6 +183,24 @@ class Report(harness.CommandLine):
             self.assertTrue(re.search(f"{system}: rules that moved the score of document \\S+ furthest, by its members", page))
         self.assertTrue("full-tuned-MAP: rules that moved" in page)
 
+    def test_colours_are_told_apart(self):
+        """In both themes: on the paper, and from each other with any kind of cones."""
+        drawn_experiment(self)
+        page = self.page("result")
+        themes = [dict(re.findall(r"--(\w+):(#\w+)", theme)) for theme in re.findall(r":root\{([^}]*--c0[^}]*)\}", page)]
+        self.assertEqual(len(themes), 2)
+        for theme in themes:
+            colours = [theme[f"c{k}"] for k in range(8)]
+            for colour in colours:
+                self.assertGreaterEqual(contrast(colour, theme["paper"]), 3, colour)
+            for name, matrix in SEEN.items():
+                for one, other in itertools.combinations(colours, 2):
+                    self.assertGreater(math.dist(*(oklab(times(matrix, linear(c))) for c in (one, other))), .07,
+                                       (name, one, other))
+        self.expect(0, "report", "result", "--format", "markdown", "--out", "r.md")
+        figure = (self.folder / "r-figures/figure-1.svg").read_text()
+        self.assertEqual(re.findall(r"\.s\d\{stroke:(#\w+);fill:\1\}", figure), [themes[0][f"c{k}"] for k in range(8)])
+
     def test_curve_by_rank_is_evaluates(self):
         drawn_experiment(self)
         judged = json.loads(self.expect(
@@ -225,7 +278,7 @@ class Report(harness.CommandLine):
         words = self.expect_own(self.page("--model", "m", "--bench", "b.jsonl", "--top", "3")).words
         for text in ("Member 1, kind rules", "The rules that move scores furthest", "Member 2, kind scorecard",
                      "Seconds: web", "Roofline: web", "a<b, threads 2", "0.25",
-                     "1 line has of the file no engine and seconds and is not shown."):
+                     "1 line of the file has no engine and seconds, and is not shown."):
             self.assertIn(text, words)
 
     def test_texts_with_figures(self):

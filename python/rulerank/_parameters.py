@@ -1,0 +1,86 @@
+"""Arguments and parameters against the types that signatures say: one check for all estimators and functions."""
+
+import collections.abc
+import functools
+import inspect
+import numbers
+import os
+import sys
+import types
+import typing
+
+import numpy as np
+
+from . import _core, _types
+from .exceptions import UsageError
+
+Function = typing.TypeVar("Function", bound=collections.abc.Callable)
+
+
+def whole(value):
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+#: What a type of a signature is called, and whether a value is of it. Signatures with others are not checked.
+KINDS = {
+    bool: ("True or False", lambda value: isinstance(value, (bool, np.bool_))),
+    int: ("a whole number", whole),
+    _types.Count: ("a whole number from 0", lambda value: whole(value) and 0 <= value < 2**31),
+    float: ("a number", lambda value: isinstance(value, numbers.Real) and not isinstance(value, bool)),
+    str: ("text", lambda value: isinstance(value, str)),
+    type(None): ("None", lambda value: value is None),
+    os.PathLike: ("a path", lambda value: isinstance(value, os.PathLike)),
+    collections.abc.Sequence: ("a list", np.iterable),
+    collections.abc.Mapping: ("a dict", lambda value: isinstance(value, collections.abc.Mapping)),
+    np.random.RandomState: ("a RandomState", lambda value: isinstance(value, np.random.RandomState)),
+    _core.Cuts: ("cuts_ of an estimator", lambda value: isinstance(value, _core.Cuts)),
+}
+
+
+def kind_of(annotation):
+    if typing.get_origin(annotation) is typing.Literal:
+        words = typing.get_args(annotation)
+        return " or ".join(map(repr, words)), lambda value: isinstance(value, str) and value in words
+    return KINDS.get(annotation) or KINDS.get(typing.get_origin(annotation))
+
+
+@functools.cache
+def expected_of(function):
+    """{parameter: (default, kinds)}, any of which a value may be, of the parameters whose types are all known here."""
+    names = vars(typing) | vars(sys.modules[function.__module__]) | vars(_types)
+    expected = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        annotation = parameter.annotation
+        try:
+            annotation = eval(annotation, names) if isinstance(annotation, str) else annotation
+        except (AttributeError, NameError):
+            continue  # what type checkers alone import
+        union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+        kinds = [kind_of(one) for one in (typing.get_args(annotation) if union else [annotation])]
+        if None not in kinds and parameter.kind is not parameter.VAR_KEYWORD:
+            expected[name] = parameter.default, kinds
+    return expected
+
+
+def check(function, values):
+    """Throws for the first of (name, value) that is none of what the function's signature says."""
+    expected = expected_of(function)
+    for name, value in values:
+        default, kinds = expected.get(name, (value, ()))
+        if value is not default and not any(accepts(value) for _, accepts in kinds):
+            shown = repr(value)
+            words = [word for word, _ in kinds]
+            raise UsageError(f"{name}: found {shown if len(shown) < 60 else type(value).__name__}, expected "
+                             + " or ".join([", ".join(words[:-1])] * (len(words) > 1) + words[-1:]))
+
+
+def checked(function: Function) -> Function:
+    """The function, whose arguments are checked first."""
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*arguments, **named):
+        check(function, [*zip(names, arguments), *named.items()])
+        return function(*arguments, **named)
+
+    return call
