@@ -297,7 +297,7 @@ void session::finish() {
     cluster::traffic const traffic = state_->ranks.exchanged();
     note("exchanges", traffic.exchanges);
     note("exchanged_bytes", traffic.bytes);
-    note("peak_memory_bytes_of_ranks", cluster::join(state_->ranks, {peak_memory_bytes()}));
+    note("peak_memory_bytes_of_ranks", gather_values(state_->ranks, peak_memory_bytes()));
   }
   if (!state_->manifest) return;
   state_->manifest->write(datasets::text_of(manifest()));
