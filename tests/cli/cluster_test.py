@@ -747,6 +747,14 @@ class Cluster(OverRanks):
         self.expect_failure(done, 2, "SHA-256 of base.txt: found '")
         self.assertEqual(self.outputs_left(), [])
 
+    def test_a_file_that_one_rank_lacks(self):
+        self.needs_mpi()
+        good = {"train.txt": letor(1, 5, 5), "test.txt": letor(2, 6, 4)}
+        program = self.each_in_its_folder([good, {"train.txt": good["train.txt"]}])
+        done = self.over_ranks(2, "rank", "--train", "train.txt", "--test", "test.txt", "--out", "out.txt", program=program)
+        self.expect_failure(done, 2, "SHA-256 of test.txt: found 'no file' on rank 1 and '")
+        self.assertEqual(self.outputs_left(), [])
+
     def test_another_command_line_on_one_rank(self):
         self.needs_mpi()
         self.file("base.txt", words(1, 30))
