@@ -116,8 +116,8 @@ cluster::communicator const& session::ranks() {
   if (state_->ranks.size() == 1) return state_->ranks;
   for (auto const& [path, then] : state_->inputs) {
     if (!state_->agreed.insert(path).second) continue;
-    // A folder's files are named as inputs too, or read by all alike. A rank that lacks a file meets
-    // the others here all the same.
+    // A folder's files are named as inputs too, or read by all alike. A rank that lacks a file
+    // meets the others here all the same.
     std::error_code gone;
     bool const is_file = std::filesystem::is_regular_file(path, gone);
     cluster::expect_same(state_->ranks, "SHA-256 of " + path,
