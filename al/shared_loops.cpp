@@ -30,14 +30,9 @@ class agreed final : public rule_counter {
 
  private:
   smallest smallest_of_all(smallest const& mine) const {
-    std::string bytes;
-    put(bytes, mine);
     smallest best = mine;
-    for (std::string_view of_process : group_.gather(bytes)) {
-      smallest one;
-      take(of_process, one);
+    for (smallest const& one : gather_values(group_, mine))
       if (std::pair(one.rules, one.position) < std::pair(best.rules, best.position)) best = one;
-    }
     return best;
   }
 
@@ -171,9 +166,7 @@ bool shares_documents(sampling_setup const& setup, std::size_t q) {
 }
 
 share documents_of_process(process_group const& group, std::size_t documents) {
-  share const blocks =
-      share_of((documents + block - 1) / block, static_cast<std::size_t>(group.size()),
-               static_cast<std::size_t>(group.rank()));
+  share const blocks = own_share(group, (documents + block - 1) / block);
   return {std::min(blocks.begin * block, documents), std::min(blocks.end * block, documents)};
 }
 

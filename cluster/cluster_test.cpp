@@ -36,20 +36,6 @@ TEST(Agreement, RefusesAnotherVersion) {
   }
 }
 
-TEST(Split, PartsCoverAllOnceAndDifferByOne) {
-  for (std::size_t const count : {0, 1, 4, 5, 63, 64, 1000})
-    for (int const size : {1, 2, 3, 5, 16, 100}) {
-      std::size_t next = 0;
-      for (int r = 0; r < size; ++r) {
-        part const some = part_of(count, r, size);
-        EXPECT_EQ(some.begin, next);
-        EXPECT_LE(some.size() - count / static_cast<std::size_t>(size), 1U);
-        next = some.end;
-      }
-      EXPECT_EQ(next, count);
-    }
-}
-
 TEST(Split, RanksOfAMachineShareItsDevices) {
   EXPECT_EQ(devices_of_rank({0, 1, 2, 3}, 1, 2), (std::vector<int>{2, 3}));
   EXPECT_EQ(devices_of_rank({4, 5, 6}, 0, 2), (std::vector<int>{4, 5}));

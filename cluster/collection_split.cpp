@@ -1,12 +1,13 @@
 #include "cluster/collection_split.hpp"
 
-#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -23,6 +24,13 @@ struct entry {
   double value = 0;
   std::uint32_t id = 0;
   bool is_match = true;
+};
+
+/// A process, and the memory that it has and would take.
+struct process {
+  std::string host;
+  std::uint64_t free = 0, bytes = 0;
+  static auto members_of(auto& one) { return std::tie(one.host, one.free, one.bytes); }
 };
 
 /// Leaves so many, the nearest first, equally near ones by rising number.
@@ -129,21 +137,7 @@ bool shares_collection(process_group const& group, shared_out asked, std::uint64
   if (asked != shared_out::automatic) return asked == shared_out::collection;
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  std::string mine;
-  put(mine, std::string(host.data()));
-  put(mine, free_memory());
-  put(mine, bytes);
-  struct process {
-    std::string host;
-    std::uint64_t free = 0, bytes = 0;
-  };
-  std::vector<process> all;
-  for (std::string_view told : group.gather(mine)) {
-    process& one = all.emplace_back();
-    take(told, one.host);
-    take(told, one.free);
-    take(told, one.bytes);
-  }
+  auto const all = gather_values(group, process{host.data(), free_memory(), bytes});
   return std::ranges::any_of(all, [&](process const& one) {
     auto const there =
         static_cast<std::uint64_t>(std::ranges::count(all, one.host, &process::host));
@@ -171,82 +165,28 @@ knn::rows_in_range merge(std::span<knn::part_rows_in_range const> parts, std::si
 
 knn::neighbours merge(process_group const& group, std::span<knn::part_neighbours const> mine,
                       std::size_t queries, std::size_t k) {
-  std::string bytes;
-  put(bytes, mine.size());
-  if (!mine.empty()) {
-    knn::part_neighbours const own = nearest_of(mine, queries, k);
-    put(bytes, own.order);
-    put(bytes, own.key_order);
-    put(bytes, own.id);
-    put(bytes, own.value);
-    put(bytes, own.key);
-    put(bytes, own.is_match);
-  }
-  std::vector<knn::part_neighbours> all;
-  for (std::string_view told : group.gather(bytes)) {
-    std::size_t parts = 0;
-    take(told, parts);
-    if (parts == 0) continue;
-    knn::part_neighbours& one = all.emplace_back();
-    one.queries = queries;
-    one.k = k;
-    take(told, one.order);
-    take(told, one.key_order);
-    take(told, one.id);
-    take(told, one.value);
-    take(told, one.key);
-    take(told, one.is_match);
-  }
-  return merge(all, queries, k);
+  std::vector<knn::part_neighbours> own;
+  if (!mine.empty()) own.push_back(nearest_of(mine, queries, k));
+  return merge(join(group, own), queries, k);
 }
 
 knn::rows_in_range merge(process_group const& group, std::span<knn::part_rows_in_range const> mine,
                          std::size_t queries) {
-  std::string bytes;
-  put(bytes, mine.size());
-  if (!mine.empty()) {
-    knn::part_rows_in_range const own = rows_of(mine, queries);
-    put(bytes, own.order);
-    put(bytes, own.key_order);
-    put(bytes, own.begin);
-    put(bytes, own.row);
-    put(bytes, own.value);
-    put(bytes, own.key);
-  }
-  std::vector<knn::part_rows_in_range> all;
-  for (std::string_view told : group.gather(bytes)) {
-    std::size_t parts = 0;
-    take(told, parts);
-    if (parts == 0) continue;
-    knn::part_rows_in_range& one = all.emplace_back();
-    take(told, one.order);
-    take(told, one.key_order);
-    take(told, one.begin);
-    take(told, one.row);
-    take(told, one.value);
-    take(told, one.key);
-  }
-  return merge(all, queries);
+  std::vector<knn::part_rows_in_range> own;
+  if (!mine.empty()) own.push_back(rows_of(mine, queries));
+  return merge(join(group, own), queries);
 }
 
 std::vector<std::string> names_of(
     process_group const& group, std::span<std::uint32_t const> items,
     std::function<std::optional<std::string>(std::uint32_t)> const& name) {
-  std::string bytes;
+  std::vector<std::pair<std::size_t, std::string>> mine;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i] == knn::no_neighbour) continue;
-    if (std::optional<std::string> const known = name(items[i])) {
-      put(bytes, i);
-      put(bytes, *known);
-    }
+    if (std::optional<std::string> known = name(items[i])) mine.emplace_back(i, *std::move(known));
   }
   std::vector<std::string> names(items.size());
-  for (std::string_view told : group.gather(bytes))
-    while (!told.empty()) {
-      std::size_t at = 0;
-      take(told, at);
-      take(told, names[at]);
-    }
+  for (auto& [at, known] : join(group, mine)) names[at] = std::move(known);
   return names;
 }
 

@@ -1,9 +1,9 @@
 #include "cluster/collection_split.hpp"
 
 #include "cluster/index_parts.hpp"
-#include "cluster/testing.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/share.hpp"
 #include "core/testing.hpp"
 #include "knn/dense/search.hpp"
@@ -63,7 +63,7 @@ TEST(CollectionSplit, DenseRowsInPartsAreFoundAsInOne) {
         auto const expected = whole.search({}, queries, k, allowed);
         auto const in_range = whole.search_range({}, queries, 2, allowed);
         for (std::size_t const size : sizes)
-          testing_tools::in_threads(size, [&](process_group const& group) {
+          testing_tools::run_processes(static_cast<int>(size), [&](process_group const& group) {
             share const mine = share_of(rows.size(), size, static_cast<std::size_t>(group.rank()));
             knn::dense_index const part({}, rows.rows(mine.begin, mine.size()), options);
             auto const bits = bits_of(allowed.rows, mine.begin, mine.end);
@@ -99,7 +99,7 @@ TEST(CollectionSplit, SumsWhoseRootsAreEqualKeepTheirOrder) {
 TEST(CollectionSplit, FewerRowsThanProcesses) {
   auto const rows = drawn(3, 2, 3), queries = drawn(4, 2, 4);
   auto const expected = knn::dense_index({}, rows).search({}, queries, 3);
-  testing_tools::in_threads(5, [&](process_group const& group) {
+  testing_tools::run_processes(5, [&](process_group const& group) {
     share const mine = share_of(rows.size(), 5, static_cast<std::size_t>(group.rank()));
     std::vector<knn::part_neighbours> found;
     if (mine.size() > 0) {
@@ -128,7 +128,7 @@ TEST(CollectionSplit, WordsInPartsOfAFileAreAllOnceInOrder) {
 }
 
 TEST(CollectionSplit, NamesComeFromWhoHasThem) {
-  testing_tools::in_threads(3, [&](process_group const& group) {
+  testing_tools::run_processes(3, [&](process_group const& group) {
     std::vector<std::uint32_t> const items{2, 0, knn::no_neighbour, 1, 2};
     auto const names = names_of(group, items, [&](std::uint32_t item) {
       return static_cast<int>(item) == group.rank() ? std::make_optional(std::to_string(item) + "!")
@@ -175,7 +175,7 @@ TEST(CollectionSplit, DocumentsInPartsAreFoundAsInOne) {
         auto const expected = knn::sparse_searcher(one_thread(), whole.index(), how)
                                   .search(one_thread(), whole.queries(one_thread(), queries));
         for (std::size_t const size : {1, 2, 5})
-          testing_tools::in_threads(size, [&](process_group const& group) {
+          testing_tools::run_processes(static_cast<int>(size), [&](process_group const& group) {
             auto const part = knn::text_index::build_part(one_thread(), path, options, group);
             EXPECT_EQ(part.statistics().documents, 61U);
             EXPECT_EQ(part.statistics().mean_length, whole.statistics().mean_length);
@@ -221,9 +221,10 @@ TEST(CollectionSplit, ErrorsOfDocumentsInPartsNameTheLinesOfTheFile) {
     for (std::size_t const size : {2, 3, 7}) {
       // A process whose part is good waits for the others in vain: each throws, or all do.
       EXPECT_EQ(message_of([&] {
-                  testing_tools::in_threads(size, [&](process_group const& group) {
-                    knn::text_index::build_part(one_thread(), path, {}, group);
-                  });
+                  testing_tools::run_processes(
+                      static_cast<int>(size), [&](process_group const& group) {
+                        knn::text_index::build_part(one_thread(), path, {}, group);
+                      });
                 }),
                 expected)
           << size;
@@ -244,7 +245,7 @@ TEST(CollectionSplit, LinesInPartsAreDocumentsAsInOneFile) {
     write_file(path, text);
     auto const whole = knn::text_index::build(one_thread(), path, {});
     for (std::size_t const size : {1, 2, 5})
-      testing_tools::in_threads(size, [&](process_group const& group) {
+      testing_tools::run_processes(static_cast<int>(size), [&](process_group const& group) {
         auto const part = knn::text_index::build_part(one_thread(), path, {}, group);
         EXPECT_EQ(part.statistics().documents, whole.statistics().documents);
         EXPECT_EQ(part.terms().size(), whole.terms().size());
@@ -263,7 +264,7 @@ TEST(CollectionSplit, APartOfATextIndexIsNoIndex) {
     knn::text_index::build(one_thread(), docs, {}, file);
     file.commit();
   }
-  testing_tools::in_threads(2, [&](process_group const& group) {
+  testing_tools::run_processes(2, [&](process_group const& group) {
     std::string const path = path_of_part(folder / "index", static_cast<std::size_t>(group.rank()));
     output_file file(path);
     knn::text_index::build_part(one_thread(), docs, {}, group, file);
@@ -279,7 +280,7 @@ class IndexParts : public ::testing::Test {
   /// Writes parts of so many rows each, in so many processes.
   void write(std::string const& name, std::size_t processes, unsigned seed) const {
     auto const rows = drawn(20, 3, seed);
-    testing_tools::in_threads(processes, [&](process_group const& group) {
+    testing_tools::run_processes(static_cast<int>(processes), [&](process_group const& group) {
       auto const rank = static_cast<std::size_t>(group.rank());
       share const mine = share_of(rows.size(), processes, rank);
       knn::dense_index({}, rows.rows(mine.begin, mine.size()))

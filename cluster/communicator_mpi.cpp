@@ -5,7 +5,6 @@
 #include "cluster/communicator.hpp"
 #include "cluster/heartbeat.hpp"
 #include "cluster/task_dealer.hpp"
-#include "core/bytes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -114,33 +113,21 @@ std::vector<std::string> communicator::gather(std::string_view mine) const {
 
 std::vector<std::string> communicator::deal(std::size_t tasks, task_fn const& task,
                                             keep_fn const& keep) const {
-  std::vector<std::string> kept(tasks);
   if (dealer_) {
-    std::string all;
-    if (auto const mine = dealer_->deal(tasks, task, keep); is_first()) put(all, mine);
-    std::string const of_first = gather(all).front();
-    kept.clear();
-    std::string_view bytes = of_first;
-    take(bytes, kept);
-    return kept;
+    auto const mine = dealer_->deal(tasks, task, keep);
+    return value_from_first(*this, [&] { return mine; });
   }
   // Task t is the rank's t modulo their number.
   auto const ranks = static_cast<std::size_t>(size_);
   std::vector<std::string> mine;
   for (auto t = static_cast<std::size_t>(rank_); t < tasks; t += ranks) mine.push_back(task(t));
-  std::string bytes;
-  put(bytes, mine);
-  std::vector<std::vector<std::string>> of_ranks;
-  for (std::string_view of_rank : gather(bytes)) take(of_rank, of_ranks.emplace_back());
-  bytes.clear();
-  for (std::size_t t = 0; is_first() && t < tasks; ++t)
-    kept[t] = keep(t, std::move(of_ranks[t % ranks][t / ranks]));
-  if (is_first()) put(bytes, kept);
-  std::string const of_first = gather(bytes).front();
-  std::string_view left = of_first;
-  kept.clear();
-  take(left, kept);
-  return kept;
+  auto of_ranks = gather_values(*this, mine);
+  return value_from_first(*this, [&] {
+    std::vector<std::string> kept;
+    for (std::size_t t = 0; t < tasks; ++t)
+      kept.push_back(keep(t, std::move(of_ranks[t % ranks][t / ranks])));
+    return kept;
+  });
 }
 
 failure communicator::fail(failure const& own) const {

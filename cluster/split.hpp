@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cluster/communicator.hpp"
+#include "core/share.hpp"
 #include "knn/neighbours.hpp"
 #include "knn/sparse/sparse_index.hpp"
 
@@ -17,31 +18,20 @@
 // Threads: the one that uses the communicator.
 namespace rulerank::cluster {
 
-/// The items [begin, end).
-struct part {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::size_t size() const noexcept { return end - begin; }
-};
-
-/// A rank's part of `count` items: equal parts, but for one item.
-part part_of(std::size_t count, int rank, int size);
 /// The devices of a machine that one of its ranks uses: a share of them, or one that ranks share
 /// where there are fewer than ranks.
 std::vector<int> devices_of_rank(std::vector<int> const& devices, int rank_here, int size_here);
 
 /// The rows of a part; a view.
-knn::sparse_rows rows_of(knn::sparse_rows const& all, part some);
+knn::sparse_rows rows_of(knn::sparse_rows const& all, share some);
 
 /// The neighbours of so many queries. `search` finds those of a part that is not empty.
 knn::neighbours search(communicator const& ranks, std::size_t queries,
-                       std::function<knn::neighbours(part)> const& search);
+                       std::function<knn::neighbours(share)> const& search);
 /// The rows in range of so many queries.
 knn::rows_in_range search_range(communicator const& ranks, std::size_t queries,
-                                std::function<knn::rows_in_range(part)> const& search);
+                                std::function<knn::rows_in_range(share)> const& search);
 
-/// What the ranks counted, one after the other.
-std::vector<std::uint64_t> join(communicator const& ranks, std::vector<std::uint64_t> const& mine);
 /// The sum over the ranks.
 std::uint64_t sum(communicator const& ranks, std::uint64_t mine);
 

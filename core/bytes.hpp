@@ -1,64 +1,133 @@
 #pragma once
 
+#include <cstddef>
 #include <cstring>
+#include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 // Values as bytes for other processes of the same program on machines of one kind: as they are in
-// memory.
+// memory, containers behind their size, and of a struct its members.
 namespace rulerank {
 
+/// A struct that lists what of it is put and taken:
+///     static auto members_of(auto& value) { return std::tie(value.name, value.counts); }
 template <class Value>
-requires std::is_trivially_copyable_v<Value>
-void put(std::string& bytes, Value value) {
-  bytes.append(reinterpret_cast<char const*>(&value), sizeof(value));
-}
+concept ListsMembers = requires(Value& value) {
+  Value::members_of(value);
+};
 
-inline void put(std::string& bytes, std::string const& text) {
-  put(bytes, text.size());
-  bytes += text;
-}
+namespace bytes_detail {
 
 template <class Value>
-void put(std::string& bytes, std::vector<Value> const& values) {
-  put(bytes, values.size());
-  if constexpr (std::is_trivially_copyable_v<Value>)
-    bytes.append(reinterpret_cast<char const*>(values.data()), values.size() * sizeof(Value));
-  else
-    for (Value const& value : values) put(bytes, value);
-}
-
-/// What was put first is taken, and left out of `bytes`.
+inline constexpr bool is_optional = false;
 template <class Value>
-requires std::is_trivially_copyable_v<Value>
-void take(std::string_view& bytes, Value& value) {
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  bytes.remove_prefix(sizeof(value));
-}
-
-inline void take(std::string_view& bytes, std::string& text) {
-  std::size_t size = 0;
-  take(bytes, size);
-  text = bytes.substr(0, size);
-  bytes.remove_prefix(size);
-}
-
-/// Behind those that are there.
+inline constexpr bool is_optional<std::optional<Value>> = true;
 template <class Value>
-void take(std::string_view& bytes, std::vector<Value>& values) {
-  std::size_t count = 0;
-  take(bytes, count);
-  std::size_t const before = values.size();
-  values.resize(before + count);
-  if constexpr (std::is_trivially_copyable_v<Value>) {
-    if (count == 0) return;
-    std::memcpy(values.data() + before, bytes.data(), count * sizeof(Value));
-    bytes.remove_prefix(count * sizeof(Value));
+inline constexpr bool is_pair = false;
+template <class First, class Second>
+inline constexpr bool is_pair<std::pair<First, Second>> = true;
+
+/// Its bytes say all.
+template <class Value>
+concept Plain = std::is_trivially_copyable_v<Value> && !ListsMembers<Value> &&
+                !std::ranges::view<Value> && !is_optional<Value> && !is_pair<Value>;
+
+/// Its elements lie in a row, and their bytes say all.
+template <class Value>
+concept PlainRow = std::ranges::contiguous_range<Value> && Plain<std::ranges::range_value_t<Value>>;
+
+}  // namespace bytes_detail
+
+template <class Value>
+void put(std::string& bytes, Value const& value) {
+  if constexpr (ListsMembers<Value>) {
+    std::apply([&](auto const&... member) { (put(bytes, member), ...); }, Value::members_of(value));
+  } else if constexpr (bytes_detail::is_optional<Value>) {
+    put(bytes, value.has_value());
+    if (value) put(bytes, *value);
+  } else if constexpr (bytes_detail::is_pair<Value>) {
+    put(bytes, value.first);
+    put(bytes, value.second);
+  } else if constexpr (bytes_detail::Plain<Value>) {
+    bytes.append(reinterpret_cast<char const*>(&value), sizeof(value));
   } else {
-    for (std::size_t i = before; i < values.size(); ++i) take(bytes, values[i]);
+    std::size_t const count = std::ranges::size(value);
+    put(bytes, count);
+    if constexpr (bytes_detail::PlainRow<Value>)
+      bytes.append(reinterpret_cast<char const*>(std::ranges::data(value)),
+                   count * sizeof(*std::ranges::data(value)));
+    else
+      for (auto const& one : value) put(bytes, one);
   }
+}
+
+/// What was put first is taken, and left out of `bytes`. Elements of a vector, a map or a set come
+/// to those that are there.
+template <class Value>
+void take(std::string_view& bytes, Value& value) {
+  if constexpr (ListsMembers<Value>) {
+    std::apply([&](auto&... member) { (take(bytes, member), ...); }, Value::members_of(value));
+  } else if constexpr (bytes_detail::is_optional<Value>) {
+    bool has_value = false;
+    take(bytes, has_value);
+    value.reset();
+    if (has_value) take(bytes, value.emplace());
+  } else if constexpr (bytes_detail::is_pair<Value>) {
+    take(bytes, value.first);
+    take(bytes, value.second);
+  } else if constexpr (bytes_detail::Plain<Value>) {
+    std::memcpy(&value, bytes.data(), sizeof(value));
+    bytes.remove_prefix(sizeof(value));
+  } else {
+    std::size_t count = 0;
+    take(bytes, count);
+    if constexpr (std::is_same_v<Value, std::string>) {
+      value = bytes.substr(0, count);
+      bytes.remove_prefix(count);
+    } else if constexpr (requires { typename Value::key_type; }) {
+      while (count-- > 0) {
+        typename Value::key_type key{};
+        take(bytes, key);
+        if constexpr (requires { typename Value::mapped_type; })
+          take(bytes, value[std::move(key)]);
+        else
+          value.insert(std::move(key));
+      }
+    } else {
+      std::size_t const before = value.size();
+      value.resize(before + count);
+      if constexpr (bytes_detail::PlainRow<Value>) {
+        if (count == 0) return;
+        std::size_t const size = count * sizeof(*value.data());
+        std::memcpy(value.data() + before, bytes.data(), size);
+        bytes.remove_prefix(size);
+      } else {
+        for (std::size_t i = before; i < value.size(); ++i) take(bytes, value[i]);
+      }
+    }
+  }
+}
+
+/// A value's bytes.
+template <class Value>
+std::string bytes_of(Value const& value) {
+  std::string bytes;
+  put(bytes, value);
+  return bytes;
+}
+
+/// The value of such bytes.
+template <class Value>
+Value value_of(std::string_view bytes) {
+  Value value{};
+  take(bytes, value);
+  return value;
 }
 
 }  // namespace rulerank

@@ -107,7 +107,7 @@ std::vector<double> read_scores_of(context const& ctx, std::string const& path,
   return values;
 }
 
-void write_scores(dataset const& test, std::span<double const> scores, output_file& out) {
+std::string scores_text(dataset const& test, std::span<double const> scores) {
   if (scores.size() != test.size())
     throw usage_error(fmt::format("{} for {}", counted(scores.size(), "score"),
                                   counted(test.size(), "document")));
@@ -116,7 +116,11 @@ void write_scores(dataset const& test, std::span<double const> scores, output_fi
   for (std::size_t d = 0; d < scores.size(); ++d) in_input_order[places[d]] = scores[d];
   fmt::memory_buffer text;
   for (double score : in_input_order) fmt::format_to(std::back_inserter(text), "{}\n", score);
-  out.write({text.data(), text.size()});
+  return fmt::to_string(text);
+}
+
+void write_scores(dataset const& test, std::span<double const> scores, output_file& out) {
+  out.write(scores_text(test, scores));
 }
 
 }  // namespace rulerank::datasets

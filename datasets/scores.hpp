@@ -39,5 +39,7 @@ std::vector<double> read_scores_of(context const& ctx, std::string const& path,
 /// that reads back as the same double. Throws `usage_error` when there are not as many scores as
 /// documents.
 void write_scores(dataset const& test, std::span<double const> scores, output_file& out);
+/// The same as text.
+std::string scores_text(dataset const& test, std::span<double const> scores);
 
 }  // namespace rulerank::datasets

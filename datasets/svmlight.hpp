@@ -66,6 +66,17 @@ dataset parse_svmlight(context const& ctx, std::shared_ptr<text_source const> te
 dataset parse_svmlight(context const& ctx, std::string text, std::string name,
                        svmlight_options const& options = {});
 
+/// Reads a part of what `read_dataset` reads: the documents of the queries that begin in this
+/// process's share of the text (context::processes), with their lines' numbers in all of it. All
+/// processes call it together; one behind the other, the parts have each document once, and one may
+/// have none. Of a plain file a process reads its part alone; another one the first process
+/// decompresses, which deals the parts.
+///
+/// Nothing, on all processes, for what cannot be read in parts: delimited text, lines without qid,
+/// `regroup` and a group file; and for a text with a fault, which `read_dataset` then names.
+std::optional<dataset> read_dataset_part(context const& ctx, std::string const& path,
+                                         read_options const& options = {});
+
 /// Reads a stream in either form (its first line decides) query by query: `take_query` gets each
 /// query's documents as a data set of one group as soon as its last line has come: with the blank
 /// line behind it, the next query's first line, or at the end; with a group file, at once. Throws

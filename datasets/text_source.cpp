@@ -1,6 +1,5 @@
 #include "datasets/text_source.hpp"
 
-#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"
 #include "core/share.hpp"
@@ -344,23 +343,16 @@ std::optional<line_range> lines_of_process(std::string const& path, process_grou
     });
     return line;
   };
-  share const bytes = share_of(size, static_cast<std::size_t>(group.size()),
-                               static_cast<std::size_t>(group.rank()));
+  share const bytes = own_share(group, size);
   line_range mine{line_from(bytes.begin), line_from(bytes.end), 0};
   std::uint64_t lines = 0;
   read_from(file, name, mine.begin, mine.end, [&](std::string_view some) {
     lines += static_cast<std::uint64_t>(std::count(some.begin(), some.end(), '\n'));
     return true;
   });
-  std::string told;
-  put(told, lines);
-  auto const of_processes = group.gather(told);
-  for (int r = 0; r < group.rank(); ++r) {
-    std::string_view one = of_processes[static_cast<std::size_t>(r)];
-    std::uint64_t before = 0;
-    take(one, before);
-    mine.lines_before += before;
-  }
+  auto const of_processes = gather_values(group, lines);
+  for (int r = 0; r < group.rank(); ++r)
+    mine.lines_before += of_processes[static_cast<std::size_t>(r)];
   return mine;
 }
 

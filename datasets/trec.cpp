@@ -162,6 +162,12 @@ std::string run_line(std::string_view qid, std::string_view docno, std::size_t r
 
 void write_run(dataset const& data, std::span<double const> scores, std::string_view tag,
                output_file& out, run_form const& form) {
+  write_run(
+      data, scores, tag, [&](std::string_view text) { out.write(text); }, form);
+}
+
+void write_run(dataset const& data, std::span<double const> scores, std::string_view tag,
+               std::function<void(std::string_view)> const& write, run_form const& form) {
   if (scores.size() != data.size())
     throw usage_error(fmt::format("{} for {}", counted(scores.size(), "score"),
                                   counted(data.size(), "document")));
@@ -185,7 +191,7 @@ void write_run(dataset const& data, std::span<double const> scores, std::string_
           form.distinct_scores ? static_cast<double>(order.size() - i) : scores[order[i]];
       text += run_line(query.qid, docid, i + 1, score, tag);
     }
-    out.write(text);
+    write(text);
   }
 }
 

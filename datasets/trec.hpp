@@ -101,5 +101,8 @@ std::string run_line(std::string_view qid, std::string_view docno, std::size_t r
 /// documents of a query have the same id.
 void write_run(dataset const& data, std::span<double const> scores, std::string_view tag,
                output_file& out, run_form const& form = {});
+/// The same to `write(text)`, query by query.
+void write_run(dataset const& data, std::span<double const> scores, std::string_view tag,
+               std::function<void(std::string_view)> const& write, run_form const& form = {});
 
 }  // namespace rulerank::datasets

@@ -216,8 +216,7 @@ class curve_runner {
     process_group const& group = *ctx_.processes;
     auto const at_once = static_cast<std::size_t>(of_first(ctx_, ctx_.thread_count()));
     auto const add_all = [&](std::size_t hand, std::string_view bytes) {
-      std::vector<std::string> lines;
-      take(bytes, lines);
+      auto lines = value_of<std::vector<std::string>>(bytes);
       for (std::size_t i = 0; i < lines.size(); ++i) add(hand * at_once + i, std::move(lines[i]));
     };
     auto const results = group.deal(
@@ -227,9 +226,7 @@ class curve_runner {
           std::vector<std::string> lines(std::min(at_once, tasks - first));
           parallel_for(ctx_, lines.size(), 1,
                        [&](std::size_t t, std::size_t, int) { lines[t] = line_of(first + t); });
-          std::string bytes;
-          put(bytes, lines);
-          return bytes;
+          return bytes_of(lines);
         },
         [&](std::size_t hand, std::string result) {
           add_all(hand, result);

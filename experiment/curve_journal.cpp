@@ -1,4 +1,3 @@
-#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
@@ -102,20 +101,7 @@ curve_journal::curve_journal(context const& ctx, std::string path, std::string c
     read(fingerprint);
   }
   if (!has_processes(ctx)) return;
-  std::string const bytes = from_first(*ctx.processes, [&] {
-    std::vector<std::string> words;
-    for (auto const& [key, line] : lines_) {
-      words.push_back(key);
-      words.push_back(line);
-    }
-    std::string of_words;
-    put(of_words, words);
-    return of_words;
-  });
-  std::string_view left = bytes;
-  std::vector<std::string> words;
-  take(left, words);
-  for (std::size_t i = 0; i < words.size(); i += 2) lines_[words[i]] = words[i + 1];
+  lines_ = value_from_first(*ctx.processes, [&] { return lines_; });
 }
 
 void curve_journal::read(std::string const& fingerprint) {

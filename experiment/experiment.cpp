@@ -16,7 +16,7 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -44,6 +44,7 @@ struct done_fold {
   std::string text;  // its result
   std::map<std::string, std::set<std::string>> engines;
   std::optional<double> seconds;  // none: an earlier run finished it
+  static auto members_of(auto& fold) { return std::tie(fold.text, fold.engines, fold.seconds); }
 };
 
 using system_scores = std::vector<std::pair<std::string, std::vector<double>>>;
@@ -54,76 +55,10 @@ struct dealt_fold {
   std::map<std::string, std::string> files;
   std::vector<std::string> warnings;
   system_scores scores;  // where they are asked for
+  static auto members_of(auto& fold) {
+    return std::tie(fold.done, fold.files, fold.warnings, fold.scores);
+  }
 };
-
-void put(std::string& bytes, done_fold const& fold) {
-  using rulerank::put;
-  put(bytes, fold.text);
-  put(bytes, fold.engines.size());
-  for (auto const& [stage, names] : fold.engines) {
-    put(bytes, stage);
-    put(bytes, std::vector<std::string>(names.begin(), names.end()));
-  }
-  put(bytes, fold.seconds.value_or(-1));
-}
-
-done_fold take_done(std::string_view& bytes) {
-  using rulerank::take;
-  done_fold fold;
-  take(bytes, fold.text);
-  std::size_t stages = 0;
-  take(bytes, stages);
-  while (stages-- > 0) {
-    std::string stage;
-    std::vector<std::string> names;
-    take(bytes, stage);
-    take(bytes, names);
-    fold.engines[stage].insert(names.begin(), names.end());
-  }
-  double seconds = 0;
-  take(bytes, seconds);
-  if (seconds >= 0) fold.seconds = seconds;
-  return fold;
-}
-
-std::string bytes_of(dealt_fold const& fold) {
-  using rulerank::put;
-  std::string bytes;
-  put(bytes, fold.done);
-  put(bytes, fold.files.size());
-  for (auto const& [name, content] : fold.files) {
-    put(bytes, name);
-    put(bytes, content);
-  }
-  put(bytes, fold.warnings);
-  put(bytes, fold.scores.size());
-  for (auto const& [system, scores] : fold.scores) {
-    put(bytes, system);
-    put(bytes, scores);
-  }
-  return bytes;
-}
-
-dealt_fold dealt_from(std::string_view bytes) {
-  using rulerank::take;
-  dealt_fold fold;
-  fold.done = take_done(bytes);
-  std::size_t count = 0;
-  take(bytes, count);
-  while (count-- > 0) {
-    std::string name;
-    take(bytes, name);
-    take(bytes, fold.files[name]);
-  }
-  take(bytes, fold.warnings);
-  take(bytes, count);
-  fold.scores.resize(count);
-  for (auto& [system, scores] : fold.scores) {
-    take(bytes, system);
-    take(bytes, scores);
-  }
-  return fold;
-}
 
 class folds_runner {
  public:
@@ -222,14 +157,11 @@ class folds_runner {
   /// each; those left are done by all of them together.
   void share_out() {
     process_group const& group = *ctx_.processes;
-    std::vector<std::string> texts(tests_.size());
-    std::string bytes;
-    for (std::size_t i = 0; group.is_first() && i < tests_.size(); ++i) texts[i] = finished(i);
-    rulerank::put(bytes, texts);
-    std::string const of_first = group.gather(group.is_first() ? bytes : std::string()).front();
-    std::string_view left = of_first;
-    texts.clear();
-    rulerank::take(left, texts);
+    auto texts = value_from_first(group, [&] {
+      std::vector<std::string> earlier;
+      for (std::size_t i = 0; i < tests_.size(); ++i) earlier.push_back(finished(i));
+      return earlier;
+    });
     std::vector<std::size_t> to_do;
     for (std::size_t i = 0; i < tests_.size(); ++i)
       if (texts[i].empty())
@@ -248,7 +180,7 @@ class folds_runner {
         folds.size(), [&](std::size_t t) { return bytes_of(do_alone(folds[t])); },
         [&](std::size_t t, std::string const& bytes) {
           std::size_t const fold = folds[t];
-          dealt_fold got = dealt_from(bytes);
+          auto got = value_of<dealt_fold>(bytes);
           for (std::string const& warning : got.warnings) warn(warning);
           for (auto const& [name, content] : got.files) {
             if (out_dir().empty()) break;
@@ -259,13 +191,10 @@ class folds_runner {
           keep(fold, got.done);
           scores[fold] = std::move(got.scores);
           note_done(fold, got.done, fold_result_from(got.done.text, {}).systems.size());
-          std::string told;
-          put(told, got.done);
-          return told;
+          return bytes_of(got.done);
         });
     for (std::size_t t = 0; t < folds.size(); ++t) {
-      std::string_view told = kept[t];
-      add(folds[t], take_done(told));
+      add(folds[t], value_of<done_fold>(kept[t]));
       for (auto const& [system, of_system] : scores[folds[t]])
         work_.out.scores(folds[t], system, tests_[folds[t]], of_system);
       tests_[folds[t]] = {};

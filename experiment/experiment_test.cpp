@@ -554,7 +554,11 @@ TEST_F(Run, GivesTheSameOverProcesses) {
           found_scores[{fold, system}].assign(scores.begin(), scores.end());
         };
         results const found = run(ctx, writing(name.c_str()), in_memory(), told);
-        EXPECT_EQ(to_text(found.report, found.settings), to_text(one.report, one.settings));
+        if (group.is_first())
+          EXPECT_EQ(to_text(found.report, found.settings), to_text(one.report, one.settings));
+        else
+          EXPECT_TRUE(found.report.comparisons.empty());
+        EXPECT_EQ(found.report.systems.size(), one.report.systems.size());
         EXPECT_EQ(found.engines, one.engines);
         EXPECT_EQ(found.times.size(), 3U);
       });

@@ -1,6 +1,7 @@
 #include "experiment/report.hpp"
 
 #include "core/error.hpp"
+#include "core/process_group.hpp"
 #include "core/version.hpp"
 #include "datasets/json_text.hpp"
 
@@ -163,6 +164,7 @@ report make_report(context const& ctx, settings const& s, std::vector<fold_resul
   r.folds = std::move(folds);
   std::vector<system> const systems = systems_of(s);
   for (system const& what : systems) r.systems.push_back(summarize(r.folds, what));
+  if (has_processes(ctx) && !ctx.processes->is_first()) return r;
   for (system const& full : systems) {
     bool const tuned = full.kind == system_kind::tuned && full.reduce_size == 0;
     if (full.kind != system_kind::full && !tuned) continue;

@@ -76,7 +76,7 @@ struct report {
   std::vector<system_summary> systems;
   /// For each rank size with `full` and another system: that `full` and every system beside it of
   /// the same rank size or of none, compared with it; and for each tuned system on all training
-  /// documents: it and every other system without a rank size.
+  /// documents: it and every other system without a rank size. Over processes the first one's.
   std::vector<eval::report> comparisons;
 };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <tuple>
 #include <vector>
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
@@ -33,6 +34,10 @@ struct neighbours {
   std::span<double const> values_of(std::size_t query) const {
     return {value.data() + query * k, k};
   }
+  /// What other processes are told (core/bytes.hpp): all but seconds.
+  static auto members_of(auto& found) {
+    return std::tie(found.queries, found.k, found.order, found.id, found.value);
+  }
   /// How many a query has.
   std::size_t count_of(std::size_t query) const {
     auto const ids = ids_of(query);
@@ -51,6 +56,10 @@ struct part_neighbours : neighbours {
   std::span<double const> keys_of(std::size_t query) const {
     return {(key.empty() ? value : key).data() + query * k, k};
   }
+  static auto members_of(auto& found) {
+    return std::tuple_cat(neighbours::members_of(found),
+                          std::tie(found.key_order, found.key, found.is_match));
+  }
 };
 
 /// The rows, or other items, within a radius of some queries.
@@ -67,6 +76,10 @@ struct rows_in_range {
   std::span<double const> values_of(std::size_t query) const {
     return {value.data() + begin[query], begin[query + 1] - begin[query]};
   }
+  /// What other processes are told: all but seconds.
+  static auto members_of(auto& found) {
+    return std::tie(found.order, found.begin, found.row, found.value);
+  }
 };
 
 /// The same among a part of the items, likewise.
@@ -76,6 +89,9 @@ struct part_rows_in_range : rows_in_range {
 
   std::span<double const> keys_of(std::size_t query) const {
     return {(key.empty() ? value : key).data() + begin[query], begin[query + 1] - begin[query]};
+  }
+  static auto members_of(auto& found) {
+    return std::tuple_cat(rows_in_range::members_of(found), std::tie(found.key_order, found.key));
   }
 };
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace rulerank::l2r {
@@ -45,6 +46,12 @@ struct scored {
   std::vector<cache_lookups> cache_by_size;
   std::uint64_t cache_slots = 0;  ///< profl, profl-t: itemsets that each device's cache can hold
   ranking_timings timings;
+
+  /// What other processes are told: all but seconds and what is counted by size.
+  static auto members_of(auto& part) {
+    return std::tie(part.scores, part.engine, part.cache_hits, part.cache_misses,
+                    part.prefix_lookups);
+  }
 };
 
 /// Ranks documents by the association rules of a training set (Freitas 2017, Algorithm 5;

@@ -1,13 +1,10 @@
 #include "l2r/shared_scores.hpp"
 
-#include "core/bytes.hpp"
 #include "core/process_group.hpp"
 #include "core/share.hpp"
 
 #include <algorithm>
 #include <numeric>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace rulerank::l2r {
@@ -35,25 +32,15 @@ scored share_scores(
     std::iota(documents.begin(), documents.end(), first);
     result = score(without_processes(ctx), documents);
   }
-  std::string bytes;
-  put(bytes, result.engine);
-  put(bytes, result.cache_hits);
-  put(bytes, result.cache_misses);
-  put(bytes, result.prefix_lookups);
-  put(bytes, result.scores);
+  auto const parts = gather_values(group, result);
   result.cache_hits = result.cache_misses = result.prefix_lookups = 0;
   result.scores.clear();
-  for (std::string_view of_process : group.gather(bytes)) {
-    auto which = engine::automatic;
-    take(of_process, which);
-    if (result.engine == engine::automatic) result.engine = which;
-    for (std::uint64_t* const total :
-         {&result.cache_hits, &result.cache_misses, &result.prefix_lookups}) {
-      std::uint64_t count = 0;
-      take(of_process, count);
-      *total += count;
-    }
-    take(of_process, result.scores);
+  for (scored const& part : parts) {
+    if (result.engine == engine::automatic) result.engine = part.engine;
+    result.cache_hits += part.cache_hits;
+    result.cache_misses += part.cache_misses;
+    result.prefix_lookups += part.prefix_lookups;
+    result.scores.insert(result.scores.end(), part.scores.begin(), part.scores.end());
   }
   return result;
 }

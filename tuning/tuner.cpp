@@ -251,19 +251,20 @@ void tuner::share_out(context const& ctx, std::span<std::size_t const> candidate
   auto const task = [&](std::size_t t) {
     auto const [c, done] = open[t];
     extend(ctx, c, queries);
-    std::string bytes;
+    std::vector<double> made;
     for (std::size_t i = done; i < queries; ++i)
-      for (std::size_t m = 0; m < width; ++m) put(bytes, values_[c][order_[i] * width + m]);
-    return bytes;
+      for (std::size_t m = 0; m < width; ++m) made.push_back(values_[c][order_[i] * width + m]);
+    return bytes_of(made);
   };
   auto const results = ctx.processes->deal(open.size(), task,
                                            [](std::size_t, std::string result) { return result; });
   for (std::size_t t = 0; t < open.size(); ++t) {
     auto const [c, done] = open[t];
     values_[c].resize(order_.size() * width);
-    std::string_view bytes = results[t];
+    auto const made = value_of<std::vector<double>>(results[t]);
+    auto next = made.begin();
     for (std::size_t i = done; i < queries; ++i)
-      for (std::size_t m = 0; m < width; ++m) take(bytes, values_[c][order_[i] * width + m]);
+      for (std::size_t m = 0; m < width; ++m) values_[c][order_[i] * width + m] = *next++;
     done_[c] = queries;
   }
 }

@@ -2,6 +2,7 @@
 
 #include "apps/shared/options.hpp"
 #include "core/error.hpp"
+#include "core/process_group.hpp"
 
 #include <fmt/format.h>
 
@@ -52,6 +53,18 @@ datasets::dataset reading_arguments::read(session& owner, std::string const& pat
   owner.input(how.group_file);
   return datasets::read_dataset(owner.ctx(), owner.input(path), how,
                                 [&owner](std::string const& message) { owner.warn(message); });
+}
+
+std::optional<datasets::dataset> reading_arguments::read_part(session& owner,
+                                                              std::string const& path,
+                                                              std::size_t input,
+                                                              labels accepted) const {
+  if (!has_processes(owner.ctx())) return std::nullopt;
+  datasets::read_options const how = options(input, accepted);
+  owner.input(how.group_file);
+  owner.input(path);
+  owner.ranks();  // have the same file
+  return datasets::read_dataset_part(owner.ctx(), path, how);
 }
 
 void expect_judged(datasets::dataset const& data, std::string_view purpose) {

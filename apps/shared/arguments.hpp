@@ -36,7 +36,12 @@ struct reading_arguments {
   /// Reads the verb's `input`-th file; warnings go to the session, checksums to its manifest.
   datasets::dataset read(session& owner, std::string const& path, std::size_t input = 0,
                          labels accepted = labels::classes) const;
-  /// The same of documents that are learned from or chosen by ("learn from"): with --drop-unjudged
+  /// Over MPI ranks, this rank's part of the file, or nothing on all of them where each has to read
+  /// all of it (datasets::read_dataset_part). All ranks call it together.
+  std::optional<datasets::dataset> read_part(session& owner, std::string const& path,
+                                             std::size_t input = 0,
+                                             labels accepted = labels::classes) const;
+  /// `read` of documents that are learned from or chosen by ("learn from"): with --drop-unjudged
   /// those that have a label. Throws `error` naming the first one without, or where none has one.
   datasets::dataset read_judged(session& owner, std::string const& path, std::string_view purpose,
                                 std::size_t input = 0) const;

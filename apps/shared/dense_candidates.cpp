@@ -6,6 +6,7 @@
 #include "apps/shared/text_arguments.hpp"
 #include "cluster/split.hpp"
 #include "core/error.hpp"
+#include "core/share.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -117,11 +118,10 @@ void dense_candidates::prepare(session& owner, std::size_t documents,
 }
 
 found_lists dense_candidates::search(session& owner, std::size_t k) const {
-  found_lists lists =
-      lists_of(cluster::search(owner.ranks(), topics_.size(), [&](cluster::part some) {
-        return index_->search(owner.ctx(), topics_.rows(some.begin, some.size()),
-                              std::min(k, documents_.size()));
-      }));
+  found_lists lists = lists_of(cluster::search(owner.ranks(), topics_.size(), [&](share some) {
+    return index_->search(owner.ctx(), topics_.rows(some.begin, some.size()),
+                          std::min(k, documents_.size()));
+  }));
   if (metric_ != knn::similarity::l2)
     for (std::size_t q = 0; q < lists.size(); ++q)
       if (is_zero(topics_.rows(q, 1))) lists[q].clear();

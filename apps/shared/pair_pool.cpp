@@ -7,6 +7,7 @@
 #include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/share.hpp"
 #include "datasets/arrays.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
@@ -188,7 +189,7 @@ found_lists pair_pool::search_text(std::size_t depth) const {
   auto const timer = owner_.stage("search");
   knn::sparse_searcher const searcher(owner_.ctx(), index_.index(), search);
   knn::sparse_matrix const topics = index_.queries(owner_.ctx(), what_.topics);
-  return apps::lists_of(cluster::search(owner_.ranks(), topics.size(), [&](cluster::part some) {
+  return apps::lists_of(cluster::search(owner_.ranks(), topics.size(), [&](share some) {
     return searcher.search(owner_.ctx(), cluster::rows_of(topics, some));
   }));
 }

@@ -116,9 +116,12 @@ cluster::communicator const& session::ranks() {
   if (state_->ranks.size() == 1) return state_->ranks;
   for (auto const& [path, then] : state_->inputs) {
     if (!state_->agreed.insert(path).second) continue;
-    // A folder's files are named as inputs too, or read by all alike.
-    if (std::error_code gone; std::filesystem::is_regular_file(path, gone))
-      cluster::expect_same(state_->ranks, "SHA-256 of " + path, sha256_of_file(path));
+    // A folder's files are named as inputs too, or read by all alike. A rank that lacks a file
+    // meets the others here all the same.
+    std::error_code gone;
+    bool const is_file = std::filesystem::is_regular_file(path, gone);
+    cluster::expect_same(state_->ranks, "SHA-256 of " + path,
+                         is_file ? sha256_of_file(path) : "no file");
   }
   return state_->ranks;
 }
@@ -297,7 +300,7 @@ void session::finish() {
     cluster::traffic const traffic = state_->ranks.exchanged();
     note("exchanges", traffic.exchanges);
     note("exchanged_bytes", traffic.bytes);
-    note("peak_memory_bytes_of_ranks", cluster::join(state_->ranks, {peak_memory_bytes()}));
+    note("peak_memory_bytes_of_ranks", gather_values(state_->ranks, peak_memory_bytes()));
   }
   if (!state_->manifest) return;
   state_->manifest->write(datasets::text_of(manifest()));

@@ -245,6 +245,7 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
   for (auto const& system : validated.report.systems)
     if (system.what.kind != experiment::system_kind::random)
       add(system.what.name, runs.of(owner.ctx(), a.experiment.out_dir, system.what.name));
+  if (!owner.ranks().is_first()) return report;
   report.compared.permutations = a.experiment.permutations;
   // The searches go deeper than what the systems rank: where one does, they are not compared.
   bool const deeper = std::ranges::any_of(searches, [&](auto const& search) {

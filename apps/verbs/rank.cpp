@@ -4,6 +4,7 @@
 #include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/trec.hpp"
@@ -40,6 +41,27 @@ class ranking_writer {
   ranking_writer(session& owner, std::string const& scores, std::string const& run, std::string tag)
       : owner_(owner), scores_(scores), tag_(std::move(tag)) {
     if (!run.empty()) run_.emplace(run);
+  }
+
+  /// Of a rank's part of a test file, on all ranks together.
+  void write_part(datasets::dataset const& part, l2r::scored const& result) {
+    auto const timer = owner_.stage("write");
+    cluster::communicator const& ranks = owner_.ranks();
+    collect_on_first(ranks, datasets::scores_text(part, result.scores),
+                     [&](std::string_view text) { scores_.write(text); });
+    if (!run_) return;
+    std::string again;  // the docid that is
+    datasets::distinct_ids(part, [&](std::string const& what) { again = what; });
+    auto const of_ranks = gather_values(ranks, again);
+    auto const first = std::ranges::find_if_not(of_ranks, &std::string::empty);
+    if (first != of_ranks.end()) {
+      owner_.warn(*first);
+      ids_ = datasets::run_ids::line;
+    }
+    std::string run;
+    datasets::write_run(part, result.scores, tag_, [&](std::string_view text) { run += text; },
+                        {.ids = ids_});
+    collect_on_first(ranks, run, [&](std::string_view text) { run_->write(text); });
   }
 
   void write(datasets::dataset const& test, l2r::scored const& result) {
@@ -84,6 +106,19 @@ struct ranking_counts {
     misses += result.cache_misses;
     prefix_lookups += result.prefix_lookups;
   }
+  /// Of a rank's part of a test file, on all ranks together.
+  void add_part(process_group const& ranks, datasets::dataset const& part,
+                l2r::scored const& result) {
+    ranking_counts mine;
+    mine.add(part, result);
+    for (ranking_counts const& one : gather_values(ranks, mine)) {
+      documents += one.documents;
+      queries += one.queries;
+      hits += one.hits;
+      misses += one.misses;
+      prefix_lookups += one.prefix_lookups;
+    }
+  }
   nlohmann::ordered_json summary() const {
     nlohmann::ordered_json json;
     json["documents"] = documents;
@@ -115,10 +150,20 @@ void check(session& owner, rank_arguments const& arguments) {
   owner.outputs(outputs);
 }
 
-datasets::dataset read_test(session& owner, rank_arguments const& arguments, std::size_t t) {
+/// The documents of a test file, or of several ranks this one's part of them.
+struct test_documents {
+  datasets::dataset documents;
+  bool is_part = false;
+};
+
+test_documents read_test(session& owner, rank_arguments const& arguments, std::size_t t) {
   auto const timer = owner.stage("read");
-  return arguments.scorer.reading.read(owner, arguments.tests[t], arguments.scorer.first_test() + t,
-                                       reading_arguments::labels::any);
+  constexpr auto any = reading_arguments::labels::any;
+  reading_arguments const& reading = arguments.scorer.reading;
+  std::string const& path = arguments.tests[t];
+  std::size_t const input = arguments.scorer.first_test() + t;
+  if (auto part = reading.read_part(owner, path, input, any)) return {*std::move(part), true};
+  return {reading.read(owner, path, input, any)};
 }
 
 /// About how many documents there are in all: where the first file is read, the others are taken to
@@ -133,22 +178,33 @@ double documents_ahead(std::vector<std::string> const& tests, datasets::dataset 
 /// Scores the documents of the `t`-th test file, `read` where it has been, or the queries of
 /// standard input as they come.
 void rank_test(session& owner, rank_arguments const& arguments, std::size_t t,
-               std::optional<datasets::dataset> read, l2r::scorer const& scorer,
+               std::optional<test_documents> read, l2r::scorer const& scorer,
                ranking_counts& counts, ranking_writer& out) {
   bool begun = false;
-  auto const rank_list = [&](datasets::dataset const& documents) {
+  auto const score = [&](context const& ctx, datasets::dataset const& documents) {
     if (!std::exchange(begun, true)) warn_of_lacking_features(owner, documents, scorer.fitted());
-    owner.ranks();  // have the same inputs
-    l2r::scored const result = scorer.score(owner.ctx(), documents);
+    l2r::scored result;
+    if (documents.size() > 0) result = scorer.score(ctx, documents);
     owner.took("discretize", result.timings.discretize_s);
     owner.took("rank", result.timings.score_s);
+    return result;
+  };
+  auto const rank_list = [&](datasets::dataset const& documents) {
+    owner.ranks();  // have the same inputs
+    l2r::scored const result = score(owner.ctx(), documents);
     counts.add(documents, result);
     out.write(documents, result);
   };
   reading_arguments const& reading = arguments.scorer.reading;
   std::size_t const input = arguments.scorer.first_test() + t;
   std::string const& path = arguments.tests[t];
-  if (path != "-") return rank_list(read ? *std::move(read) : read_test(owner, arguments, t));
+  if (path != "-") {
+    test_documents const test = read ? *std::move(read) : read_test(owner, arguments, t);
+    if (!test.is_part) return rank_list(test.documents);
+    l2r::scored const result = score(without_processes(owner.ctx()), test.documents);
+    counts.add_part(owner.ranks(), test.documents, result);
+    return out.write_part(test.documents, result);
+  }
   auto const how = reading.options(input, reading_arguments::labels::any);
   owner.input(how.group_file);
   owner.input(path);
@@ -171,11 +227,11 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
                       arguments.runs.empty() ? "" : owner.destination(arguments.runs[t]),
                       arguments.tag);
   l2r::model model = arguments.scorer.fit_or_read(owner, recipes);
-  std::optional<datasets::dataset> first;  // read before the device is chosen by its size
+  std::optional<test_documents> first;  // read before the device is chosen by its size
   if (arguments.tests.front() != "-") first = read_test(owner, arguments, 0);
-  l2r::scorer const scorer =
-      make_scorer(owner, std::move(model), arguments.scorer.ranker,
-                  documents_ahead(arguments.tests, first ? &*first : nullptr));
+  l2r::scorer const scorer = make_scorer(
+      owner, std::move(model), arguments.scorer.ranker,
+      documents_ahead(arguments.tests, first && !first->is_part ? &first->documents : nullptr));
   engine = ranked_by(scorer);
   ranking_counts counts;
   for (std::size_t t = 0; t < arguments.tests.size(); ++t)

@@ -9,9 +9,10 @@
 #include "cluster/collection_split.hpp"
 #include "cluster/index_parts.hpp"
 #include "cluster/split.hpp"
-#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
+#include "core/share.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 
@@ -74,21 +75,13 @@ struct searched_documents {
 /// The labels of all documents, by their numbers. All ranks call it together.
 std::vector<std::string> labels_of(cluster::communicator const& ranks,
                                    searched_documents const& searched) {
-  std::string mine;
+  std::vector<std::pair<std::uint64_t, std::string>> all;
   for (knn::text_index const& part : searched.parts)
-    for (std::size_t d = 0; d < part.ids().size(); ++d) {
-      put(mine, part.first_document() + d);
-      put(mine, std::string(part.label(d)));
-    }
-  std::vector<std::string> told{mine};
-  if (searched.is_split) told = ranks.gather(mine);
+    for (std::size_t d = 0; d < part.ids().size(); ++d)
+      all.emplace_back(part.first_document() + d, part.label(d));
+  if (searched.is_split) all = join(ranks, all);
   std::vector<std::string> labels(searched.documents);
-  for (std::string_view bytes : told)
-    while (!bytes.empty()) {
-      std::uint64_t document = 0;
-      take(bytes, document);
-      take(bytes, labels[document]);
-    }
+  for (auto& [document, label] : all) labels[document] = std::move(label);
   return labels;
 }
 
@@ -339,7 +332,7 @@ found_documents search_parts(session& owner, searched_documents const& searched,
     for (std::size_t i = 0; i < names.size(); ++i) found.ids[found.neighbours.id[i]] = names[i];
     return found;
   }
-  found.neighbours = cluster::search(ranks, queries, [&](cluster::part some) {
+  found.neighbours = cluster::search(ranks, queries, [&](share some) {
     return cluster::merge(of_parts(cluster::rows_of(rows, some)), some.size(), k);
   });
   for (std::uint32_t const document : found.neighbours.id)
@@ -375,7 +368,7 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
       if (searched.is_of_parts())
         of_parts = search_parts(owner, searched, with, rows, queries.size(), k);
       else
-        found = cluster::search(owner.ranks(), rows.size(), [&](cluster::part some) {
+        found = cluster::search(owner.ranks(), rows.size(), [&](share some) {
           return with[0].search(owner.ctx(), cluster::rows_of(rows, some));
         });
     }

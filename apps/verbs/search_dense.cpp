@@ -10,6 +10,7 @@
 #include "core/memory_gate.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
+#include "core/share.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
@@ -495,7 +496,7 @@ class rows_searcher {
       return found;
     };
     if (rows_.is_split) return cluster::merge(ranks, of_parts(queries), queries.size(), k);
-    return cluster::search(ranks, queries.size(), [&](cluster::part part) {
+    return cluster::search(ranks, queries.size(), [&](share part) {
       auto const some = queries.rows(part.begin, part.size());
       if (rows_.is_whole())
         return rows_.parts[0].index.search(owner_.ctx(), some, k, filter_, &work_);
@@ -516,7 +517,7 @@ class rows_searcher {
       return found;
     };
     if (rows_.is_split) return cluster::merge(ranks, of_parts(queries), queries.size());
-    return cluster::search_range(ranks, queries.size(), [&](cluster::part part) {
+    return cluster::search_range(ranks, queries.size(), [&](share part) {
       auto const some = queries.rows(part.begin, part.size());
       if (rows_.is_whole())
         return rows_.parts[0].index.search_range(owner_.ctx(), some, radius, filter_, &work_);

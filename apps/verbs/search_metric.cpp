@@ -9,6 +9,7 @@
 #include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/share.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/metric/gpu_search.hpp"
@@ -324,13 +325,13 @@ knn::schedule_work search_batches(session& owner, search_metric_arguments const&
   for (std::size_t first = 0; first < all.size(); first += queries_together) {
     std::size_t const count = std::min(queries_together, all.size() - first);
     if (arguments.radius) {
-      out.write(first, cluster::search_range(ranks, count, [&](cluster::part some) {
+      out.write(first, cluster::search_range(ranks, count, [&](share some) {
                   return index.search_range(owner.ctx(),
                                             batch(all, first + some.begin, some.size()),
                                             *arguments.radius, options, work);
                 }));
     } else {
-      auto const found = cluster::search(ranks, count, [&](cluster::part some) {
+      auto const found = cluster::search(ranks, count, [&](share some) {
         return index.search(owner.ctx(), batch(all, first + some.begin, some.size()), k, options,
                             work);
       });
@@ -338,7 +339,7 @@ knn::schedule_work search_batches(session& owner, search_metric_arguments const&
     }
     owner.ctx().report("search", first + count, all.size());
   }
-  work.evaluations = cluster::join(ranks, work.evaluations);
+  work.evaluations = join(ranks, work.evaluations);
   for (std::uint64_t* const count : {&work.supersteps, &work.messages})
     *count = cluster::sum(ranks, *count);
   return work;
@@ -474,7 +475,7 @@ searched_parts index_part(session& owner, search_metric_arguments const& argumen
   auto objects = read_objects(owner, arguments, rank, static_cast<std::size_t>(ranks.size()));
   searched_parts made;
   made.is_split = true;
-  auto const sizes = cluster::join(ranks, {objects.space()->size()});
+  auto const sizes = gather_values(ranks, objects.space()->size());
   made.objects = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
   if (made.objects >= knn::no_neighbour)
     throw usage_error(fmt::format("{}: found {}, expected fewer than {}", arguments.collection,
@@ -541,7 +542,7 @@ knn::schedule_work search_parts(session& owner, search_metric_arguments const& a
     if (arguments.radius) {
       out.write(first, searched.is_split
                            ? cluster::merge(ranks, within(first, count), count)
-                           : cluster::search_range(ranks, count, [&](cluster::part some) {
+                           : cluster::search_range(ranks, count, [&](share some) {
                                return cluster::merge(within(first + some.begin, some.size()),
                                                      some.size());
                              }));
@@ -549,14 +550,14 @@ knn::schedule_work search_parts(session& owner, search_metric_arguments const& a
       auto const found =
           searched.is_split
               ? cluster::merge(ranks, nearest(first, count), count, k)
-              : cluster::search(ranks, count, [&](cluster::part some) {
+              : cluster::search(ranks, count, [&](share some) {
                   return cluster::merge(nearest(first + some.begin, some.size()), some.size(), k);
                 });
       for (std::size_t q = 0; q < count; ++q) out.write(std::to_string(first + q), q, found);
     }
     owner.ctx().report("search", first + count, queries);
   }
-  work.evaluations = cluster::join(ranks, work.evaluations);
+  work.evaluations = join(ranks, work.evaluations);
   for (std::uint64_t* const count : {&work.supersteps, &work.messages})
     *count = cluster::sum(ranks, *count);
   return work;
@@ -610,7 +611,7 @@ void search_in_parts(session& owner, search_metric_arguments const& arguments,
   if (out) {
     std::size_t queries = read_queries(owner, arguments.queries, searched);
     // A rank without parts takes the number of queries from the first.
-    if (is_split) queries = cluster::join(owner.ranks(), {queries}).front();
+    if (is_split) queries = gather_values(owner.ranks(), queries).front();
     summary["queries"] = queries;
     if (arguments.radius)
       summary["radius"] = *arguments.radius;

@@ -14,8 +14,6 @@ namespace rulerank::datasets {
 
 namespace {
 
-constexpr std::size_t default_chunk_bytes = 1 << 17;
-
 dataset parse_any(context const& ctx, std::shared_ptr<text_source const> text, std::string name,
                   read_options const& options, std::function<void(std::string const&)> const& warn,
                   std::span<std::string const> columns = {}) {

@@ -14,7 +14,6 @@ namespace rulerank::datasets {
 
 namespace {
 
-constexpr std::size_t default_chunk_bytes = 1 << 17;
 constexpr std::size_t chunks_between_reports = 512;
 
 /// Lets the workers on chunks 0, 1, 2, ... pass one by one, in that order.
@@ -108,18 +107,16 @@ void read_chunks(context const& ctx, std::string_view text, std::span<std::size_
   }
 }
 
-dataset parse_svmlight_chunks(context const& ctx, std::shared_ptr<text_source const> text,
-                              std::string name, svmlight_options const& options,
-                              std::function<void(std::string const&)> const& warn,
-                              std::size_t chunk_bytes) {
+dataset parse_lines(context const& ctx, text_lines lines, std::string name,
+                    svmlight_options const& options,
+                    std::function<void(std::string const&)> const& warn, std::size_t chunk_bytes) {
   check_options(options);
   dataset data;
   data.name = std::move(name);
-  std::string_view bytes = text->bytes();
-  data.text = std::move(text);
-  remove_byte_order_mark(bytes);
+  std::string_view const bytes = lines.bytes;
+  data.text = std::move(lines.text);
   ctx.report("read", 0, bytes.size());
-  whole_text whole(query_former(ctx, options, data.name), data, 0);
+  whole_text whole(query_former(ctx, options, data.name), data, lines.lines_before);
   chunk_parser const parser{
       [rules = rules_of(options)](std::string_view chunk, parsed_documents& out) {
         parse_documents(chunk, rules, out);
@@ -129,6 +126,15 @@ dataset parse_svmlight_chunks(context const& ctx, std::shared_ptr<text_source co
   expect_unchanged(*data.text, data.name);
   whole.finish(ctx, warn);
   return data;
+}
+
+dataset parse_svmlight_chunks(context const& ctx, std::shared_ptr<text_source const> text,
+                              std::string name, svmlight_options const& options,
+                              std::function<void(std::string const&)> const& warn,
+                              std::size_t chunk_bytes) {
+  std::string_view bytes = text->bytes();
+  remove_byte_order_mark(bytes);
+  return parse_lines(ctx, {std::move(text), bytes, 0}, std::move(name), options, warn, chunk_bytes);
 }
 
 dataset parse_svmlight(context const& ctx, std::shared_ptr<text_source const> text,

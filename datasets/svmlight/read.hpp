@@ -9,6 +9,7 @@
 #include "datasets/svmlight/whole_text.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -34,6 +35,18 @@ struct chunk_parser {
 /// fills.
 void read_chunks(context const& ctx, std::string_view text, std::span<std::size_t const> cuts,
                  chunk_parser const& parser, whole_text& whole, dataset& data);
+
+/// Some lines of a text.
+struct text_lines {
+  std::shared_ptr<text_source const> text;
+  std::string_view bytes;          ///< of the text: whole lines
+  std::uint64_t lines_before = 0;  ///< in front of them
+};
+
+/// Reads them, in chunks of about `chunk_bytes`, at least 1; the result does not depend on that.
+dataset parse_lines(context const& ctx, text_lines lines, std::string name,
+                    svmlight_options const& options,
+                    std::function<void(std::string const&)> const& warn, std::size_t chunk_bytes);
 
 /// Reads a stream by `parser`, once it is known: query by query, as `stream_dataset`.
 class query_collector {
@@ -72,6 +85,8 @@ class query_collector {
   std::uint64_t last_line_ = 0;  // of the last document
   std::uint64_t line_count_ = 0;
 };
+
+inline constexpr std::size_t default_chunk_bytes = 1 << 17;
 
 /// `parse_svmlight` with the text cut into chunks of about `chunk_bytes`, at least 1; the result
 /// does not depend on them.

@@ -102,8 +102,7 @@ share documents_of(context const& ctx, process_group const& group, std::string c
   std::size_t documents = 0;
   datasets::read_documents(
       ctx, path, options.format, [&](datasets::text_document&&) { ++documents; }, reading);
-  return share_of(documents, static_cast<std::size_t>(group.size()),
-                  static_cast<std::size_t>(group.rank()));
+  return own_share(group, documents);
 }
 
 /// Whether ids of different processes may be equal: their hashes are.
@@ -116,10 +115,7 @@ bool have_equal_ids(process_group const& group, string_store const& ids) {
           std::string_view(ids.bytes.data() + ids.begin[i], ids.begin[i + 1] - ids.begin[i]));
       if (hash % rounds == round) mine.push_back(hash);
     }
-    std::string bytes;
-    put(bytes, mine);
-    std::vector<std::uint64_t> all;
-    for (std::string_view told : group.gather(bytes)) rulerank::take(told, all);
+    std::vector<std::uint64_t> all = join(group, mine);
     std::sort(all.begin(), all.end());
     if (std::adjacent_find(all.begin(), all.end()) != all.end()) return true;
   }
@@ -128,14 +124,8 @@ bool have_equal_ids(process_group const& group, string_store const& ids) {
 
 /// Whether any process has documents.
 bool has_documents(process_group const& group, collection_counts const& counts) {
-  std::string mine;
-  put(mine, counts.documents());
-  for (std::string_view told : group.gather(mine)) {
-    std::size_t documents = 0;
-    rulerank::take(told, documents);
-    if (documents > 0) return true;
-  }
-  return false;
+  auto const all = gather_values(group, counts.documents());
+  return std::ranges::any_of(all, [](std::size_t documents) { return documents > 0; });
 }
 
 /// Calls take(documents) for groups of the documents of a collection that are in the range, in

@@ -1,6 +1,7 @@
 """The program over MPI ranks: the bytes of one process, and failures that all ranks agree on."""
 
 import contextlib
+import gzip
 import json
 import os
 import pathlib
@@ -354,6 +355,57 @@ class Cluster(OverRanks):
         self.expect(0, "fit", "--train", "train.txt", "--model", "model", "--members", "rules", "--quiet")
         self.expect_same_bytes(["rank", "--model", "model", "--test", "b.txt"])  # to standard output
 
+    def test_rank_reads_parts(self):
+        """Each rank reads the queries that begin in its share of the bytes, whatever the file."""
+        self.needs_mpi()
+        self.file("train.txt", letor(1, 12, 12))
+        self.expect(0, "fit", "--train", "train.txt", "--model", "model", "--members", "rules,linear", "--quiet")
+        plain = letor(2, 40, 9)
+        lines = plain.splitlines(True)
+        again = plain.replace(b"D30-1", b"D30-0")  # two documents of a query in a later part
+        for name, text in (("plain.txt", plain), ("packed.gz", gzip.compress(plain)),
+                           ("crlf.txt", b"# first\r\n\r\n" + plain.replace(b"\n", b"\r\n").rstrip()),
+                           ("one.txt", plain.replace(b"qid:", b"qid:1 # ")),  # one query
+                           ("none.txt", re.sub(rb"qid:\d+ ", b"", plain)), ("again.txt", again), ("again.gz", gzip.compress(again)),
+                           ("table.csv", b"label,qid,1,2\n" + b"".join(b"1,%d,%d,3\n" % (row // 5, row) for row in range(60)))):
+            self.file(name, text)
+            self.expect_same_bytes(["rank", "--model", "model", "--test", name, "--out", "out", "--run", "run"], "out", "run",
+                                   over=(2, 5))
+        self.file("apart.txt", b"".join(lines[::2] + lines[1::2]))
+        self.expect_same_bytes(["rank", "--model", "model", "--test", "apart.txt", "--regroup", "--out", "out", "--run", "run"],
+                               "out", "run", over=(3,))
+
+    def test_rank_names_the_faults_of_one_process(self):
+        self.needs_mpi()
+        self.file("train.txt", letor(1, 12, 12))
+        self.expect(0, "fit", "--train", "train.txt", "--model", "model", "--members", "rules", "--quiet")
+        good = letor(2, 40, 9)
+        packed = gzip.compress(good)
+        for name, text in (("late.txt", good + b"0 qid:x 1:y\n"), ("early.txt", b"0 qid:x 1:y\n" + good),
+                           ("two.txt", good + b"0 qid:0 1:1\n" + good.replace(b"1:", b"1:x")), ("mixed.txt", good + b"0 1:1\n"),
+                           ("names.txt", good + b"0 qid:x a:1\n"), ("cut.gz", packed[:len(packed) // 2]), ("empty.txt", b"")):
+            self.file(name, text)
+            line = ["rank", "--model", "model", "--test", name, "--out", "out.txt"]
+            one = self.expect(3, *line)
+            done = self.over_ranks(3, *line)
+            self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (3, one.stderr.splitlines()[0]), name)
+            self.assertEqual(self.outputs_left(), [])
+
+    def test_memory_of_rank_falls_as_ranks_rise(self):
+        self.needs_mpi()
+        self.file("train.txt", letor(1, 12, 12))
+        self.expect(0, "fit", "--train", "train.txt", "--model", "model", "--members", "linear", "--quiet")
+        features = b" ".join(b"%d:%d" % (f, f % 7) for f in range(1, 60))
+        self.file("test.txt", b"".join(b"0 qid:%d %s\n" % (row // 10, features) for row in range(60000)))
+        (self.folder / "packed.gz").write_bytes(gzip.compress((self.folder / "test.txt").read_bytes(), 1))
+        line = ["rank", "--model", "model", "--threads", 1, "--out", "out.txt", "--manifest", "manifest.json", "--test"]
+        for name, most in (("test.txt", 0.6), ("packed.gz", 0.8)):
+            self.expect(0, *line, name)
+            one = json.loads((self.folder / "manifest.json").read_text())["peak_memory_bytes"]
+            self.assertEqual(self.over_ranks(4, *line, name).returncode, 0)
+            peaks = json.loads((self.folder / "manifest.json").read_text())["peak_memory_bytes_of_ranks"]
+            self.assertLess(max(peaks), most * one, (peaks, one))
+
     def test_rank_of_real_data(self):
         self.needs_mpi()
         folder = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"), "letor/OHSUMED/Fold1")
@@ -578,6 +630,41 @@ class Cluster(OverRanks):
         self.expect(0, "split", "--in", "all.txt", "--folds", 3, "--out-dir", "folds")
         self.expect_same_folder(["experiment", "--folds", "folds", "--reduce-size", 3, "--rank-size", 2,
                                  "--random-draws", 1, "--permutations", 99, "--quiet"], "of", ranks=(16,))
+        curves = ["experiment", "--folds", "folds", "--systems", "rules,linear", "--budgets", "20%", "--ways", "chosen,random",
+                  "--random-draws", 1, "--quiet"]
+        one = self.expect(0, *curves, "--out-dir", "one-curves")
+        done = self.over_ranks(16, *curves, "--out-dir", "curves", "--threads", 1)
+        self.assertEqual((done.returncode, done.stdout), (0, one.stdout), done.stderr)
+        self.assertEqual(self.curves_in("curves"), self.curves_in("one-curves"))
+
+    def test_many_ranks_of_other_verbs(self):
+        self.needs_mpi()
+        self.file("train.txt", letor(7, 9, 9))
+        self.file("vali.txt", letor(8, 5, 9))
+        self.file("packed.gz", gzip.compress(letor(8, 30, 3)))
+        self.file("docs.tsv", documents(1, 60))
+        self.file("topics.tsv", documents(2, 9))
+        self.file("base.txt", words(1, 60))
+        self.file("base.fvecs", fvecs(1, 50))
+        draw = random.Random(3)
+        self.file("baskets.txt", "".join(" ".join(map(str, sorted(draw.sample(range(12), 5)))) + "\n" for _ in range(90)).encode())
+        self.file("qrels", "".join(f"2-{q} 0 1-{d} {draw.randrange(3)}\n"
+                                   for q in range(9) for d in draw.sample(range(60), 25)).encode())
+        for line, *outputs in (
+                (["rank", "--train", "train.txt", "--test", "vali.txt", "--test", "packed.gz", "--out", "a.out", "--out", "b.out",
+                  "--run", "a.run", "--run", "b.run"], "a.out", "b.out", "a.run", "b.run"),
+                (["reduce", "--train", "train.txt", "--partitions", 3, "--out", "out", "--ids", "ids"], "out", "ids"),
+                ([*self.TUNE, "--try-bins", 4, "--try-rule-size", 2, "--quiet"], "best.json", "trials.tsv"),
+                (["mine", "--transactions", "baskets.txt", "--min-support", "5%", "--out", "out"], "out"),
+                (["search", "text", "--collection", "docs.tsv", "--queries", "topics.tsv", "--out", "out"], "out"),
+                (["search", "dense", "--collection", "base.fvecs", "--queries", "base.fvecs", "--out", "out"], "out"),
+                (["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit", "--k", 3,
+                  "--out", "out"], "out")):
+            self.expect_same_bytes(line, *outputs, over=(16,))
+            if line[0] == "search":
+                self.expect_same_bytes([*line, "--over-ranks", "collection"], *outputs, over=(16,))
+        self.expect_same_folder(["pipeline", "--collection", "docs.tsv", "--topics", "topics.tsv", "--qrels", "qrels", "--fold-count", 3,
+                                 "--candidates", 30, "--random-draws", 1, "--permutations", 99, "--quiet"], "of", ranks=(16,))
 
     def test_search_text(self):
         self.needs_mpi()
@@ -645,10 +732,10 @@ class Cluster(OverRanks):
     def test_bad_input_on_one_rank(self):
         self.needs_mpi()
         good = {"train.txt": letor(1, 5, 5), "test.txt": letor(2, 6, 4)}
-        program = self.each_in_its_folder([good, good, {**good, "test.txt": b"0 qid:1 1:x\n"}])
+        program = self.each_in_its_folder([good, good, {**good, "train.txt": b"0 qid:1 1:x\n"}])
         done = self.over_ranks(3, "rank", "--train", "train.txt", "--test", "test.txt", "--out", "out.txt",
                                program=program)
-        self.expect_failure(done, 3, "rulerank: error: rank 2: test.txt:1:")
+        self.expect_failure(done, 3, "rulerank: error: rank 2: train.txt:1:")
         self.assertEqual(self.outputs_left(), [])
 
     def test_other_bytes_on_one_rank(self):
@@ -658,6 +745,14 @@ class Cluster(OverRanks):
         done = self.over_ranks(2, "search", "metric", "--collection", "base.txt", "--queries", "asked.txt",
                                "--metric", "edit", "--out", "out.txt", program=program)
         self.expect_failure(done, 2, "SHA-256 of base.txt: found '")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_a_file_that_one_rank_lacks(self):
+        self.needs_mpi()
+        good = {"train.txt": letor(1, 5, 5), "test.txt": letor(2, 6, 4)}
+        program = self.each_in_its_folder([good, {"train.txt": good["train.txt"]}])
+        done = self.over_ranks(2, "rank", "--train", "train.txt", "--test", "test.txt", "--out", "out.txt", program=program)
+        self.expect_failure(done, 2, "SHA-256 of test.txt: found 'no file' on rank 1 and '")
         self.assertEqual(self.outputs_left(), [])
 
     def test_another_command_line_on_one_rank(self):

@@ -1,0 +1,142 @@
+#include "core/output_file.hpp"
+#include "core/process_group_testing.hpp"
+#include "core/testing.hpp"
+#include "datasets/svmlight.hpp"
+#include "datasets/text_source.hpp"
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+namespace rulerank::datasets {
+namespace {
+
+/// The parts of a file that so many processes read, in their order.
+std::vector<std::optional<dataset>> parts_of(std::string const& path, int processes,
+                                             read_options const& options = {}) {
+  std::vector<std::optional<dataset>> parts(static_cast<std::size_t>(processes));
+  testing_tools::run_processes(processes, [&](process_group const& group) {
+    context ctx;
+    ctx.threads = 1;
+    ctx.processes = &group;
+    parts[static_cast<std::size_t>(group.rank())] = read_dataset_part(ctx, path, options);
+  });
+  return parts;
+}
+
+/// All that is known of the documents, one a line, with qids.
+std::vector<std::string> told(dataset const& data) {
+  std::vector<std::string> all;
+  for (query_group const& query : data.queries)
+    for (std::size_t d = query.begin; d < query.end; ++d) {
+      std::string text = fmt::format("{} {} {} {} {}", query.qid, data.labels[d],
+                                     data.line_numbers[d], data.lines[d], data.docid(d));
+      if (!data.fractional_labels.empty()) text += fmt::format(" {}", data.fractional_labels[d]);
+      for (feature_value const& entry : data.document(d))
+        text += fmt::format(" {}:{}", entry.feature, entry.value);
+      all.push_back(std::move(text));
+    }
+  return all;
+}
+
+/// Queries of 1 to 7 documents, with blank lines and comments between them.
+std::string letor(std::size_t queries, std::string_view feature = "") {
+  std::string text = "# the first line\n";
+  for (std::size_t q = 0; q < queries; ++q) {
+    for (std::size_t d = 0; d <= (q * 5) % 7; ++d)
+      text += fmt::format("{} qid:{} {}1:{} {}{}:.5 # docid = {}-{}\n", d % 3, 100 - q, feature, d,
+                          feature, 2 + q, q, d);
+    if (q % 4 == 1) text += "\n# between\n";
+  }
+  return text;
+}
+
+struct Part : ::testing::Test {
+  std::string file(std::string const& name, std::string const& text) const {
+    write_file(folder / name, text);
+    return folder / name;
+  }
+  /// A file of gzip.
+  std::string archive(std::string const& name, std::string const& text) const {
+    std::string const path = folder / name;
+    gzFile const out = gzopen(path.c_str(), "wb");
+    gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
+    gzclose(out);
+    return path;
+  }
+  void expect_as_whole(std::string const& path, read_options const& options = {}) const {
+    dataset const whole = read_dataset({}, path, options);
+    for (int const processes : {1, 2, 3, 5, 16}) {
+      std::vector<std::string> all;
+      std::size_t queries = 0;
+      for (auto const& part : parts_of(path, processes, options)) {
+        ASSERT_TRUE(part) << path << ' ' << processes;
+        EXPECT_EQ(part->names, whole.names);
+        EXPECT_EQ(part->name, whole.name);
+        for (std::string& one : told(*part)) all.push_back(std::move(one));
+        queries += part->queries.size();
+      }
+      EXPECT_EQ(all, told(whole)) << path << ' ' << processes;
+      EXPECT_EQ(queries, whole.queries.size());
+    }
+  }
+  void expect_nothing(std::string const& path, read_options const& options = {}) const {
+    for (int const processes : {2, 5})
+      for (auto const& part : parts_of(path, processes, options)) EXPECT_FALSE(part) << path;
+  }
+
+  testing_tools::temporary_folder folder;
+};
+
+TEST_F(Part, TogetherTheyAreTheFile) {
+  for (std::string const& text :
+       {letor(40), letor(3), letor(17, "bm"), "\xef\xbb\xbf" + letor(9), "1 qid:7 1:2\n" + letor(5),
+        std::string("1 qid:1 1:1\r\n0 qid:1 1:2\r\n2 qid:b 1:3"), std::string("1 qid:1 1:1")}) {
+    expect_as_whole(file("plain", text));
+    expect_as_whole(archive("packed.gz", text));
+  }
+}
+
+TEST_F(Part, LabelsAreFilledInWhereAnotherPartHasFractions) {
+  read_options options;
+  options.fractional_labels = true;
+  expect_as_whole(file("plain", letor(12) + "0.5 qid:x 1:1\n"), options);
+}
+
+TEST_F(Part, AProcessReadsNoMoreThanItsPart) {
+  std::string const path = file("plain", letor(300));
+  auto const parts = parts_of(path, 4);
+  std::size_t const whole = read_dataset({}, path).entries.capacity();
+  for (auto const& part : parts) EXPECT_LT(part->entries.capacity(), whole / 2);
+}
+
+TEST_F(Part, NothingWhereAFileMustBeReadWhole) {
+  expect_nothing(file("a.csv", "label,qid,a\n1,1,2\n0,2,3\n"));
+  expect_nothing(file("no_qid", "1 1:1\n0 1:2\n1 1:3\n"));
+  expect_nothing(file("empty", ""));
+  expect_nothing(file("comments", "# a\n# b\n# c\n"));
+  read_options regroup;
+  regroup.regroup = true;
+  expect_nothing(file("apart", letor(9)), regroup);
+}
+
+TEST_F(Part, NothingWhereThereIsAFault) {
+  std::string const good = letor(20);
+  for (std::string const& text :
+       {good + "1 qid:x 1:y\n", "1 qid:x 1:y\n" + good, good + "1 qid:100 1:1\n", good + "1 1:1\n",
+        good + "1 qid:x name:1\n", "1 qid:x name:1\n" + good}) {
+    expect_nothing(file("plain", text));
+    expect_nothing(archive("packed.gz", text));
+  }
+  std::string const path = archive("cut.gz", good);
+  std::string const bytes = read_file(path, "an archive");
+  expect_nothing(file("cut.gz", bytes.substr(0, bytes.size() / 2)));
+}
+
+}  // namespace
+}  // namespace rulerank::datasets
