@@ -224,7 +224,7 @@ template <class Results>
 void give_names(std::vector<Results>& all) {
   std::set<std::string> names;
   auto const name = [](Results const& one) {
-    fs::path path = fs::path(one.folder).lexically_normal();
+    fs::path path = fs::absolute(one.folder).lexically_normal();  // that of "." too
     if (path.filename().empty()) path = path.parent_path();
     if (path.filename() == "experiment" && path.has_parent_path()) path = path.parent_path();
     return path.filename().string();

@@ -233,6 +233,8 @@ class Report(harness.CommandLine):
             self.assertIn(text, words)
         for name in ("full-rank-3", "full-rank-3 (two)"):  # whose rules are told apart
             self.assertTrue(any(text.startswith(f"{name}: rules that moved") for text in words))
+        shutil.copytree(self.folder / "one", self.folder, dirs_exist_ok=True)
+        self.assertIn(f"Results: {self.folder.name}", self.expect_own(self.page(".")).words)
         self.expect(2, "report", "one", "--baseline", "nobody", "--out", "x", message="'nobody', expected one of feature, ")
         self.expect(2, "report", "one", "--metric", "NDCG@3", "--out", "x", message="'NDCG@3', expected one of MAP, ")
 
