@@ -66,6 +66,11 @@ std::unique_ptr<committee::learner> make_members_learner(std::vector<l2r::recipe
 /// Likewise the members that `l2r::recommend` finds for the known labels, with cuts of their own.
 std::unique_ptr<committee::learner> make_recommended_learner();
 
+/// A rank SVM (committee::make_ranksvm) of features as our linear members see them: z-scores within
+/// the query, 0 where a value is missing, and 1 beside it for each value that is. How missing and
+/// unlisted values are taken is the pool's cuts' way, where it has cuts.
+std::unique_ptr<committee::learner> make_ranksvm_learner(committee::ranksvm_options const& options);
+
 /// LightGBM's boosted trees.
 struct lightgbm_options {
   std::string objective = "lambdarank";  ///< or regression

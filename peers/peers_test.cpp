@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -245,6 +246,57 @@ TEST(systems, refuse_what_they_do_not_know) {
                   "rules, scorecard, linear, members, recommended, lightgbm, ilmart, xgboost"),
               std::string::npos);
   }
+}
+
+// The rank SVM
+
+committee::documents without_items(datasets::dataset const& data) {
+  static datasets::binned_dataset const none;
+  return {data, none};
+}
+
+TEST(ranksvm, sees_z_scores_and_which_values_are_missing) {
+  if (!committee::learners()[1].available) GTEST_SKIP() << "needs a build with liblinear";
+  // Of each query one document misses feature 1 and is the relevant one; feature 2 says nothing.
+  std::string lines;
+  for (int q = 1; q <= 12; ++q)
+    lines += fmt::format("1 qid:{0} 1:nan 2:{1}\n0 qid:{0} 1:-3 2:5\n0 qid:{0} 1:3 2:{2}\n", q,
+                         q % 2 == 0 ? 4 : 6, q % 2 == 0 ? 6 : 4);
+  datasets::dataset const pool = datasets::parse_dataset({}, lines, "pool");
+  std::vector<std::size_t> all(pool.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  auto const learner = make_ranksvm_learner({});
+  learner->learn({}, without_items(pool), {all, pool.labels});
+  // Another unit and another beginning in each query: the same z-scores. Feature 7 is not the
+  // pool's.
+  datasets::dataset const test =
+      datasets::parse_dataset({},
+                              "0 qid:1 1:0.1 2:5\n0 qid:1 1:nan 2:5 7:9\n0 qid:1 1:0.2 2:5\n"
+                              "0 qid:2 1:1000 2:1\n0 qid:2 1:nan 2:1\n0 qid:2 1:2000 2:1\n",
+                              "test");
+  auto const scores = learner->score({}, without_items(test));
+  for (std::size_t const other : {0, 2}) EXPECT_GT(scores[1], scores[other] + 0.01);
+  for (std::size_t d = 0; d < 3; ++d) EXPECT_NEAR(scores[d], scores[d + 3], 1e-12);
+}
+
+TEST(ranksvm, takes_missing_values_as_the_pool_s_cuts_do) {
+  if (!committee::learners()[1].available) GTEST_SKIP() << "needs a build with liblinear";
+  std::string lines;
+  for (int q = 1; q <= 12; ++q)
+    lines += fmt::format("1 qid:{0} 1:nan 2:1\n0 qid:{0} 1:1 2:1\n0 qid:{0} 1:-1 2:1\n", q);
+  datasets::dataset const pool = datasets::parse_dataset({}, lines, "pool");
+  datasets::binned_dataset const none;
+  std::vector<std::size_t> all(pool.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  auto const cuts = std::make_shared<datasets::discretizer>();
+  cuts->options.missing = datasets::missing_values::none;
+  auto const learner = make_ranksvm_learner({});
+  learner->learn({}, {pool, none, cuts}, {all, pool.labels});
+  // Nothing tells the documents apart but that a value is missing.
+  auto const scores = learner->score({}, {pool, none, cuts});
+  EXPECT_NEAR(scores[0], (scores[1] + scores[2]) / 2, 1e-9);
+  learner->learn({}, without_items(pool), {all, pool.labels});
+  EXPECT_GT(learner->score({}, without_items(pool))[0], scores[0] + 0.01);
 }
 
 // Our members

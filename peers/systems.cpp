@@ -272,13 +272,14 @@ system make_xgboost(system_options const&) {
 
 // Linear rank SVM
 
-trial ranksvm_trial(double c) {
+/// `prepared`: of z-scores within the query, else of the features as they are.
+trial ranksvm_trial(double c, bool prepared) {
   trial t;
-  t.name = fmt::format("C {:.3g}", c);
-  t.make = [c](std::uint64_t, std::size_t) {
+  t.name = fmt::format("C {:.3g}, {}", c, prepared ? "z-scores" : "features as they are");
+  t.make = [c, prepared](std::uint64_t, std::size_t) {
     committee::ranksvm_options options;
     options.c = c;
-    return committee::make_ranksvm(options);
+    return prepared ? make_ranksvm_learner(options) : committee::make_ranksvm(options);
   };
   return t;
 }
@@ -286,11 +287,14 @@ trial ranksvm_trial(double c) {
 system make_ranksvm(system_options const&) {
   system s{"ranksvm",
            committee::library_of("ranksvm"),
-           ranksvm_trial(committee::ranksvm_options{}.c),
+           ranksvm_trial(committee::ranksvm_options{}.c, true),
            {}};
-  // Half decades from 1e-6 to 10.
-  for (int i = -12; i <= 2; ++i) s.trials.push_back(ranksvm_trial(std::pow(10.0, i / 2.0)));
-  for (double const c : {2e-5, 2e-4, 2e-3, 2e-2, 2e-1}) s.trials.push_back(ranksvm_trial(c));
+  // Half decades from 1e-4 to 1, and 1e-5.
+  for (bool const prepared : {true, false}) {
+    for (int i = -8; i <= 0; ++i)
+      s.trials.push_back(ranksvm_trial(std::pow(10.0, i / 2.0), prepared));
+    s.trials.push_back(ranksvm_trial(1e-5, prepared));
+  }
   drop_defaults(s);
   return s;
 }

@@ -108,13 +108,9 @@ experiment::settings settings_of(cross_validation_arguments const& a) {
 
 experiment::file_folds_options file_options_of(cross_validation_arguments const& a,
                                                experiment::settings const& s) {
-  experiment::file_folds_options options;
+  experiment::file_folds_options options = folds_reading(a);
   options.vali = experiment::needs_validation(s);
   for (std::string const& text : a.scores) options.outside.push_back(outside_from(text));
-  options.reading = a.reading.options();
-  options.reading.group_file.clear();
-  options.drop_unlabelled = a.reading.drop_unjudged;
-  options.group_files = a.reading.group_files;
   return options;
 }
 
@@ -192,6 +188,15 @@ experiment::options options_of(cross_validation_arguments const& a) {
   options.compared.permutations = a.permutations;
   options.out_dir = a.out_dir;
   experiment::check(options.settings);
+  return options;
+}
+
+experiment::file_folds_options folds_reading(cross_validation_arguments const& a) {
+  experiment::file_folds_options options;
+  options.reading = a.reading.options();
+  options.reading.group_file.clear();
+  options.drop_unlabelled = a.reading.drop_unjudged;
+  options.group_files = a.reading.group_files;
   return options;
 }
 

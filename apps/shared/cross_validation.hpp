@@ -49,6 +49,9 @@ std::vector<session::named_output> outputs_of(cross_validation_arguments const& 
 /// The options of the library. Throws `usage_error` for options that make no sense.
 experiment::options options_of(cross_validation_arguments const& a);
 
+/// How the parts of folds are read.
+experiment::file_folds_options folds_reading(cross_validation_arguments const& a);
+
 /// Runs the cross-validation over the folds of --folds, or over folds that are handed over, with
 /// messages, times and engines to the session, and writes its manifest beside the results.
 experiment::results cross_validate(session& owner, cross_validation_arguments const& a);

@@ -133,11 +133,8 @@ std::vector<session::named_output> curve_outputs(std::string const& out_dir) {
 experiment::curve_results learn_curves(session& owner, cross_validation_arguments const& a,
                                        experiment::curve_options const& options) {
   owner.expect_device_for("--systems", runs_on::cpu);
-  experiment::file_folds_options reading;
+  experiment::file_folds_options reading = folds_reading(a);
   reading.vali = experiment::needs_validation(options);
-  reading.reading = a.reading.options();
-  reading.reading.group_file.clear();
-  reading.group_files = a.reading.group_files;
   experiment::file_folds const folds(a.folds, reading);
   for (std::string const& path : folds.files()) owner.input(path);
   owner.input(options.feature_order_file);

@@ -434,6 +434,10 @@ class Features(harness.CommandLine):
                 "--random-draws", 2, "--permutations", 100, *both]
         self.expect(3, *line, "--out-dir", "e1", message=refused)
         self.expect(0, *line, "--out-dir", "e2", "--drop-unjudged")
+        line = ["experiment", "--folds", "folds", "--systems", "rules", "--ways", "random", "--budgets", "50%",
+                "--random-draws", 2, *both]
+        self.expect(3, *line, "--out-dir", "c1", message=refused)
+        self.expect(0, *line, "--out-dir", "c2", "--drop-unjudged")
 
         self.expect(0, "rank", "--model", "pool.txt.model", "--test", "pool.txt", "--out", "s", *both)
         line = ["evaluate", "--scores", "s", "--metrics", "MAP,P@5,bpref", "--json"]
