@@ -11,7 +11,8 @@ import typing
 
 import numpy as np
 
-from . import _core, _types
+from . import _core
+from . import _types
 from .exceptions import UsageError
 
 Function = typing.TypeVar("Function", bound=collections.abc.Callable)
