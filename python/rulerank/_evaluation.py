@@ -6,6 +6,7 @@ import typing
 from collections.abc import Mapping
 
 import numpy as np
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from . import _core
 from ._data import column_of, queries_of, whole_labels
@@ -14,12 +15,11 @@ from ._run import running
 from .exceptions import UsageError
 
 if typing.TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     import pandas as pd
 
-    from ._types import Count, Judgments, Names, Progress, RandomState, Retrieved, Scores, Vector
+    from ._types import Count, Judgments, Names, Progress, RandomState, Retrieved, Rows, Scores, Vector
 
 
 def _metrics(metrics):
@@ -190,10 +190,41 @@ def compare(y: Vector, systems: Scores, qid: Vector | None = None, metrics: Name
     return pd.DataFrame(rows)
 
 
+class MetricScorer:
+    """What `metric_scorer` makes: a scorer of scikit-learn, which can be pickled and, with its routing of metadata, asks
+    for `qid`."""
+
+    def __init__(self, metric: str, profile: str, parts: dict[str, Any]) -> None:
+        self.metric, self.profile, self.parts = metric, profile, parts
+        self._ask_for_qid(None)
+
+    def __call__(self, estimator: Any, X: Rows, y: Vector, qid: Vector | None = None) -> float:
+        return estimator.score(X, y, qid, metric=self.metric, profile=self.profile, **self.parts)
+
+    def __repr__(self) -> str:
+        words = [repr(self.metric), f"profile={self.profile!r}", *(f"{name}={part!r}" for name, part in self.parts.items())]
+        return f"metric_scorer({', '.join(words)})"
+
+    def _ask_for_qid(self, alias):
+        self._requests = MetadataRequest(owner=self)
+        self._requests.score.add_request(param="qid", alias=alias)
+
+    def set_score_request(self, *, qid: bool | str | None) -> MetricScorer:
+        """Whether scikit-learn's searches hand their `qid` on, as an estimator's `set_score_request`. Where nothing is
+        said, they refuse it."""
+        self._ask_for_qid(qid)
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """What scikit-learn asks."""
+        return self._requests
+
+
 @checked
-def metric_scorer(metric: str = "NDCG@10", *, profile: str = "letor", **parts: Any) -> Callable[..., float]:
+def metric_scorer(metric: str = "NDCG@10", *, profile: str = "letor", **parts: Any) -> MetricScorer:
     """What `scoring=` of scikit-learn takes: the mean of a measure over the queries of X, whose ids are a
-    column of X that the estimator's `qid_column` names, or the argument `qid`.
+    column of X that the estimator's `qid_column` names, or the argument `qid`. With scikit-learn's routing of metadata
+    `metric_scorer("MAP").set_score_request(qid=True)` gets the `qid` of a search.
 
     Examples
     --------
@@ -202,8 +233,4 @@ def metric_scorer(metric: str = "NDCG@10", *, profile: str = "letor", **parts: A
     >>> metric_scorer("MAP")(RuleRanker("rules").fit(X, y), X, y)
     1.0
     """
-
-    def score(estimator, X, y, qid=None):
-        return estimator.score(X, y, qid, metric=metric, profile=profile, **parts)
-
-    return score
+    return MetricScorer(metric, profile, parts)

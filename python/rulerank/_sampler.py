@@ -204,7 +204,7 @@ class SelectiveSampler(Running, BaseEstimator):
             self._take(work.take())
         return self
 
-    def undo(self) -> Self:
+    def undo(self) -> bool:
         """Takes the last label back; False where there is none."""
         with self._running() as run:
             undone = self._labelling().undo(run)

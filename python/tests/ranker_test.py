@@ -253,6 +253,27 @@ def test_scorers_take_any_measure(train):
     assert scorer(ranker, X, train.y) == expected["MAP"]
 
 
+def test_scorers_are_given_the_qid_of_a_search(train):
+    import sklearn
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = RuleRanker("linear").set_fit_request(qid=True).set_score_request(qid=True)
+        options = {"param_grid": {"strength": [3, 30]}, "cv": GroupKFold(3)}
+        own = GridSearchCV(ranker, **options).fit(train.X, train.y, groups=train.qid, qid=train.qid)
+        scorer = rulerank.metric_scorer("NDCG@10").set_score_request(qid=True)
+        search = GridSearchCV(ranker, scoring=scorer, **options)
+        search.fit(train.X, train.y, groups=train.qid, qid=train.qid)
+        assert (search.cv_results_["mean_test_score"] == own.cv_results_["mean_test_score"]).all()
+        with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="qid"):
+            GridSearchCV(ranker, scoring=rulerank.metric_scorer("NDCG@10"), **options).fit(
+                train.X, train.y, groups=train.qid, qid=train.qid)
+    again = pickle.loads(pickle.dumps(search))
+    assert again.best_params_ == own.best_params_
+    assert again.scorer_(again.best_estimator_, train.X, train.y, train.qid) == own.best_estimator_.score(
+        train.X, train.y, train.qid)
+    assert repr(again.scorer_) == "metric_scorer('NDCG@10', profile='letor')"
+
+
 def test_pickles_hold_the_checked_bytes_of_the_model_file(fitted, test):
     bytes_ = pickle.dumps(fitted)
     assert fitted.model_.to_bytes() in bytes_
