@@ -91,7 +91,7 @@ json answers_json(std::vector<said> const& answers) {
 }
 
 std::string labeller_of(json const& body) {
-  constexpr std::size_t longest = 40;
+  constexpr std::size_t longest = 160;  // 40 letters, as the page has it, of any alphabet
   auto const found = body.find("labeller");
   if (found == body.end() || !found->is_string())
     throw refusal(400, "found no labeller, expected a name");
@@ -248,6 +248,8 @@ http_response label_service::post(http_request const& request) {
     reply = document ? shown(labeller, *document) : next(labeller);
   } else if (request.target == "/show") {
     reply = shown(labeller, asked_document(body, how_.documents, team_, labeller));
+  } else if (request.target == "/finish" && !team_.work().finished()) {
+    reply = next(labeller);  // somebody has taken an answer back meanwhile
   } else if (request.target == "/finish") {
     finished_ = true;
     reply = text_of({{"state", "ended"}, {"out", how_.out}});

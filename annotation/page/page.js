@@ -50,13 +50,15 @@ async function post(path, body) {
   return result;
 }
 
-// One request at a time: an answer is for the document that is on the page.
+// One request at a time: an answer is for the document that is on the page. Whether it was taken.
 async function ask(path, body = {}) {
-  if (busy) return;
+  if (busy) return false;
   busy = true;
   clearTimeout(waiting);
+  let taken = false;
   try {
     const state = await post(path, body);
+    taken = true;
     say("");
     render(state);
   } catch (error) {
@@ -65,6 +67,24 @@ async function ask(path, body = {}) {
     busy = false;
   }
   estimateNowAndThen();
+  return taken;
+}
+
+function askForAName() {
+  $("labeller").value = labeller;
+  show("name", true);
+  $("labeller").focus();
+}
+
+// The form stays until the program has taken the name, and a name that it did not take is not kept.
+async function begin(name) {
+  labeller = name;
+  if (await ask("/next")) {
+    localStorage.setItem("rulerank labeller", labeller);
+    show("name", false);
+  } else {
+    askForAName();
+  }
 }
 
 function pieces(target, list) {
@@ -222,22 +242,14 @@ document.addEventListener("keydown", (event) => {
 $("finish").addEventListener("click", () => ask("/finish"));
 $("name").addEventListener("submit", (event) => {
   event.preventDefault();
-  labeller = $("labeller").value.trim();
-  localStorage.setItem("rulerank labeller", labeller);
-  show("name", false);
-  ask("/next");
+  begin($("labeller").value.trim());
 });
-$("who").addEventListener("click", () => {
-  $("labeller").value = labeller;
-  show("name", true);
-  $("labeller").focus();
-});
+$("who").addEventListener("click", askForAName);
 
 if (token === "") {
   say("Open the address that the program printed: it ends with #, which this one lacks.");
 } else if (labeller === "") {
-  show("name", true);
-  $("labeller").focus();
+  askForAName();
 } else {
-  ask("/next");
+  begin(labeller);
 }

@@ -243,6 +243,19 @@ class InABrowser(LabelServer):
         self.wait("now && !document.getElementById('disputes').hidden")
         self.assertEqual(self.browser.run("return now.disputes.length"), 1)
 
+    def test_a_name_that_is_refused_can_be_given_anew(self):
+        self.serve()
+        self.browser.open(self.address)
+        self.browser.type("#labeller", "@anna\n")
+        self.wait("document.getElementById('message').textContent.includes('expected a name')")
+        self.assertFalse(self.browser.run("return document.getElementById('name').hidden"))
+        self.assertIsNone(self.browser.run("return localStorage.getItem('rulerank labeller')"))
+        self.browser.run("document.getElementById('labeller').value = ''")
+        self.browser.type("#labeller", "Кириллова-Александрова\n")
+        self.document(0)
+        self.assertTrue(self.browser.run("return document.getElementById('name').hidden"))
+        self.assertEqual(self.browser.run("return localStorage.getItem('rulerank labeller')"), "Кириллова-Александрова")
+
     def test_without_the_token_nothing_is_shown(self):
         self.serve()
         self.browser.open(self.address.split("#")[0])
