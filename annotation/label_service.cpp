@@ -237,7 +237,8 @@ http_response label_service::post(http_request const& request) {
   std::lock_guard const lock(mutex_);
   if (finished_) return refuse(410, "the labelling has ended");
   std::string reply;
-  if (request.target == "/next") {
+  // Before the end somebody may have taken an answer back.
+  if (request.target == "/next" || (request.target == "/finish" && !team_.work().finished())) {
     reply = next(labeller);
   } else if (request.target == "/answer") {
     team_.answer(labeller, asked_document(body, how_.documents, team_, labeller),
@@ -248,8 +249,6 @@ http_response label_service::post(http_request const& request) {
     reply = document ? shown(labeller, *document) : next(labeller);
   } else if (request.target == "/show") {
     reply = shown(labeller, asked_document(body, how_.documents, team_, labeller));
-  } else if (request.target == "/finish" && !team_.work().finished()) {
-    reply = next(labeller);  // somebody has taken an answer back meanwhile
   } else if (request.target == "/finish") {
     finished_ = true;
     reply = text_of({{"state", "ended"}, {"out", how_.out}});
