@@ -37,13 +37,6 @@ std::optional<Number> whole_number(std::string_view text) {
   return value;
 }
 
-/// In any case: spreadsheets write the first letter of a cell large by themselves.
-bool leaves_out(std::string_view word) {
-  return std::ranges::equal(word, left_out_word, {}, [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-}
-
 /// Rows about the documents of a pool.
 class row_reader {
  public:
@@ -78,7 +71,8 @@ class row_reader {
   }
 
   std::optional<std::int32_t> label(label_cell const& c) const {
-    if (leaves_out(c.text)) return {};
+    // Spreadsheets write the first letter of a cell large by themselves.
+    if (same_word(c.text, left_out_word)) return {};
     auto const label = whole_number<std::int32_t>(c.text);
     if (!label)
       fail(c.line, c.column,

@@ -1,5 +1,5 @@
 #pragma once
-// Lines of blank-separated fields: what the readers of scores, runs and qrels share.
+// Words, and lines of blank-separated fields: what readers share.
 
 #include "core/share.hpp"
 #include "datasets/svmlight/lines.hpp"
@@ -10,6 +10,13 @@
 #include <vector>
 
 namespace rulerank::datasets {
+
+/// Whether a word is one in small letters, but for the case of its letters, of ASCII.
+inline bool same_word(std::string_view word, std::string_view small) {
+  return std::ranges::equal(word, small, {}, [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+}
 
 /// A word of a line and the 1-based column of its first byte.
 struct field {

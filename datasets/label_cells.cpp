@@ -2,11 +2,11 @@
 
 #include "core/control_characters.hpp"
 #include "core/error.hpp"
+#include "datasets/fields.hpp"
 #include "datasets/svmlight/lines.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace rulerank::datasets {
 
@@ -40,11 +40,8 @@ bool is_plain_id(std::string_view id) {
       static_cast<std::size_t>(std::find_if_not(id.begin(), id.end(), is_letter) - id.begin());
   bool const has_digit = id.find_first_of("0123456789", letters) != id.npos;
   if (letters > 2 && has_digit) return false;
-  std::string small(id);
-  std::ranges::transform(small, small.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  return std::ranges::find(truth_values, small) == truth_values.end();
+  return std::ranges::none_of(truth_values,
+                              [id](std::string_view word) { return same_word(id, word); });
 }
 
 /// Reads one record from the front of `rest`, line ends included; within one line where

@@ -1,5 +1,7 @@
 #include "datasets/number.hpp"
 
+#include "datasets/fields.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -7,11 +9,6 @@
 namespace rulerank::datasets {
 
 namespace {
-
-bool same_word(std::string_view token, std::string_view lower_case) {
-  return std::equal(token.begin(), token.end(), lower_case.begin(), lower_case.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
-}
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';

@@ -4,6 +4,7 @@
 #include "datasets/delimited/documents.hpp"
 #include "datasets/delimited/read.hpp"
 #include "datasets/delimited/records.hpp"
+#include "datasets/fields.hpp"
 #include "datasets/label_cells.hpp"
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/values.hpp"
@@ -29,13 +30,6 @@ bool ends_with_type(std::string_view name, std::string_view type) {
   return name.ends_with(type);
 }
 
-/// Whether a column's title is one of those, but for the case of its letters.
-bool is_title(std::string_view found, std::string_view title) {
-  return std::ranges::equal(found, title, {}, [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-}
-
 /// Also in another case, which `read_layout` names.
 bool has_known_column(std::string_view line, char delimiter) {
   record head;
@@ -45,7 +39,7 @@ bool has_known_column(std::string_view line, char delimiter) {
     return false;
   }
   return std::ranges::any_of(head.cells, [](cell const& c) {
-    return is_title(c.text, label_title) || is_title(c.text, qid_title);
+    return same_word(c.text, label_title) || same_word(c.text, qid_title);
   });
 }
 
@@ -78,7 +72,7 @@ void expect_titles(std::string const& name, record const& head,
   for (std::string_view const title : {label_title, qid_title, docid_title}) {
     if (std::ranges::find(titles, title) != titles.end()) continue;
     auto const meant = std::ranges::find_if(
-        titles, [&](std::string const& found) { return is_title(found, title); });
+        titles, [&](std::string const& found) { return same_word(found, title); });
     if (meant != titles.end())
       fail(name, head, static_cast<std::size_t>(meant - titles.begin()),
            fmt::format("found column {}, expected {}", datasets::quoted(*meant), title));

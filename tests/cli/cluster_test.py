@@ -355,11 +355,14 @@ class Cluster(OverRanks):
         self.expect(0, "fit", "--train", "train.txt", "--model", "model", "--members", "rules", "--quiet")
         self.expect_same_bytes(["rank", "--model", "model", "--test", "b.txt"])  # to standard output
 
-    def test_rank_reads_parts(self):
-        """Each rank reads the queries that begin in its share of the bytes, whatever the file."""
+    def fit_model(self, members):
         self.needs_mpi()
         self.file("train.txt", letor(1, 12, 12))
-        self.expect(0, "fit", "--train", "train.txt", "--model", "model", "--members", "rules,linear", "--quiet")
+        self.expect(0, "fit", "--train", "train.txt", "--model", "model", "--members", members, "--quiet")
+
+    def test_rank_reads_parts(self):
+        """Each rank reads the queries that begin in its share of the bytes, whatever the file."""
+        self.fit_model("rules,linear")
         plain = letor(2, 40, 9)
         lines = plain.splitlines(True)
         again = plain.replace(b"D30-1", b"D30-0")  # two documents of a query in a later part
@@ -376,9 +379,7 @@ class Cluster(OverRanks):
                                "out", "run", over=(3,))
 
     def test_rank_names_the_faults_of_one_process(self):
-        self.needs_mpi()
-        self.file("train.txt", letor(1, 12, 12))
-        self.expect(0, "fit", "--train", "train.txt", "--model", "model", "--members", "rules", "--quiet")
+        self.fit_model("rules")
         good = letor(2, 40, 9)
         packed = gzip.compress(good)
         for name, text in (("late.txt", good + b"0 qid:x 1:y\n"), ("early.txt", b"0 qid:x 1:y\n" + good),
@@ -392,9 +393,7 @@ class Cluster(OverRanks):
             self.assertEqual(self.outputs_left(), [])
 
     def test_memory_of_rank_falls_as_ranks_rise(self):
-        self.needs_mpi()
-        self.file("train.txt", letor(1, 12, 12))
-        self.expect(0, "fit", "--train", "train.txt", "--model", "model", "--members", "linear", "--quiet")
+        self.fit_model("linear")
         features = b" ".join(b"%d:%d" % (f, f % 7) for f in range(1, 60))
         self.file("test.txt", b"".join(b"0 qid:%d %s\n" % (row // 10, features) for row in range(60000)))
         (self.folder / "packed.gz").write_bytes(gzip.compress((self.folder / "test.txt").read_bytes(), 1))
