@@ -5,7 +5,7 @@
 
 CURVES_FOLDER is the OUT_FOLDER of curves.py. Each query's value is the mean over the draws; a difference is the mean
 over the queries of all folds, with its interval of confidence .95 (paired t). A peer is lightgbm, ilmart, xgboost,
-ranksvm or linear (ridge), with the settings that were chosen: by the validation part above a tenth of the labels, and
+ranksvm, ranksvm-zscore or linear (ridge), with the settings that were chosen: by the validation part above a tenth of the labels, and
 below by cross-fitting inside the sample or not at all, whichever gives the higher MAP on the test parts, which favours
 the peer. `chosen for the set` is the system of ours whose chosen settings have the highest mean MAP on the five
 validation parts; these are, of the other folds, the queries of the test parts. With --letor, what the queries are
@@ -22,7 +22,7 @@ import numpy
 from validation_parts import bare, markdown, signed, student
 
 TREES = ("lightgbm", "ilmart", "xgboost")
-PEERS = (*TREES, "ranksvm", "linear")
+PEERS = (*TREES, "ranksvm", "ranksvm-zscore", "linear")
 OURS = ("rules", "scorecard", "linear", "members")
 MEASURES = ("MAP", "NDCG@10")
 FEW = (0.01, 0.02, 0.05)

@@ -44,7 +44,7 @@ def main():
     parser.add_argument("letor", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--sets", default="OHSUMED,MQ2008,OHSUMED-LETOR2,MQ2008-agg")
-    parser.add_argument("--systems", default="recommended,rules,scorecard,linear,members,lightgbm,ilmart,xgboost,ranksvm")
+    parser.add_argument("--systems", default="recommended,rules,scorecard,linear,members,lightgbm,ilmart,xgboost,ranksvm,ranksvm-zscore")
     parser.add_argument("--budgets", default="1%,2%,5%,10%,25%,100%")
     parser.add_argument("--draws", default="10")
     parser.add_argument("--lightgbm")

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "datasets/text_source.hpp"
+#include "datasets/values_of.hpp"
 #include "l2r/cholesky.hpp"
 #include "l2r/json_fields.hpp"
 #include "l2r/query_folds.hpp"
@@ -25,9 +26,9 @@ constexpr std::size_t documents_a_block = 1024;
 constexpr std::size_t rows_a_piece = 8;
 constexpr std::string_view cross_fitted = "cross-fit";
 
-bool unlisted_misses(linear_options const& options) {
-  return options.unlisted == datasets::unlisted_values::missing &&
-         options.missing != datasets::missing_values::zero;
+/// What a document has of a feature that it does not list.
+double unlisted_value(linear_options const& options) {
+  return datasets::unlisted_value(options.missing, options.unlisted);
 }
 
 /// A file whose names are all others is one of other features, or of features renamed.
@@ -54,17 +55,6 @@ datasets::dataset z_scores(context const& ctx, datasets::dataset const& document
   if (documents.names == names || documents.entries.empty()) return normalized(documents);
   expect_a_name_in_common(documents, names);
   return normalized(datasets::renumbered(documents, names));
-}
-
-/// Calls visit(k, value) for the k-th feature of `features` in turn; NaN: the document misses it.
-template <class Visit>
-void for_each_value(std::span<datasets::feature_value const> row,
-                    std::span<std::uint32_t const> features, double unlisted, Visit visit) {
-  auto at = row.begin();
-  for (std::size_t k = 0; k < features.size(); ++k) {
-    while (at != row.end() && at->feature < features[k]) ++at;
-    visit(k, at != row.end() && at->feature == features[k] ? at->value : unlisted);
-  }
 }
 
 /// The sums of one fold's documents: of products of unknowns, and of these with labels.
@@ -102,13 +92,14 @@ class design {
         labelled_(datasets::labelled_documents(train, "learn from")),
         lists_(datasets::subset_queries(train, labelled_)),
         features_(datasets::listed_features(train)),
-        unlisted_(unlisted_misses(options) ? std::nan("") : 0.0) {
+        unlisted_(unlisted_value(options)) {
     std::vector<bool> misses(features_.size());
     if (options.missing == datasets::missing_values::item)
       for (std::size_t const d : labelled_)
-        for_each_value(data_.document(d), features_, unlisted_, [&](std::size_t k, double z) {
-          if (std::isnan(z)) misses[k] = true;
-        });
+        datasets::for_each_value(data_.document(d), features_, unlisted_,
+                                 [&](std::size_t k, double z) {
+                                   if (std::isnan(z)) misses[k] = true;
+                                 });
     column_of_missing_.assign(features_.size(), 0);
     unknowns_ = features_.size();
     for (std::size_t k = 0; k < features_.size(); ++k)
@@ -134,12 +125,13 @@ class design {
   std::vector<use> uses() const {
     std::vector<use> of(features_.size());
     for (std::size_t const d : labelled_)
-      for_each_value(data_.document(d), features_, unlisted_, [&](std::size_t k, double z) {
-        if (std::isnan(z))
-          of[k].missing += 1;
-        else
-          of[k].size += std::abs(z);
-      });
+      datasets::for_each_value(data_.document(d), features_, unlisted_,
+                               [&](std::size_t k, double z) {
+                                 if (std::isnan(z))
+                                   of[k].missing += 1;
+                                 else
+                                   of[k].size += std::abs(z);
+                               });
     auto const documents = static_cast<double>(labelled_.size());
     for (use& one : of) one = {one.size / documents, one.missing / documents};
     return of;
@@ -188,10 +180,11 @@ class design {
       while (whole->end <= labelled_[lists_[q].begin]) ++whole;
       double* const shares = shares_.data() + q * indicators;
       for (std::size_t d = whole->begin; d < whole->end; ++d)
-        for_each_value(data_.document(d), features_, unlisted_, [&](std::size_t k, double z) {
-          if (std::isnan(z) && column_of_missing_[k] > 0)
-            shares[column_of_missing_[k] - features_.size()] += 1;
-        });
+        datasets::for_each_value(data_.document(d), features_, unlisted_,
+                                 [&](std::size_t k, double z) {
+                                   if (std::isnan(z) && column_of_missing_[k] > 0)
+                                     shares[column_of_missing_[k] - features_.size()] += 1;
+                                 });
       for (std::size_t i = 0; i < indicators; ++i) shares[i] /= static_cast<double>(whole->size());
     }
   }
@@ -201,12 +194,13 @@ class design {
     std::size_t const indicators = unknowns_ - features_.size();
     for (std::size_t j = 0; j < indicators; ++j)
       x[features_.size() + j] = -shares_[query_[i] * indicators + j];
-    for_each_value(data_.document(labelled_[i]), features_, unlisted_,
-                   [&](std::size_t k, double z) {
-                     bool const missing = std::isnan(z);
-                     x[k] = missing ? 0 : z;
-                     if (missing && column_of_missing_[k] > 0) x[column_of_missing_[k]] += 1;
-                   });
+    datasets::for_each_value(data_.document(labelled_[i]), features_, unlisted_,
+                             [&](std::size_t k, double z) {
+                               bool const missing = std::isnan(z);
+                               x[k] = missing ? 0 : z;
+                               if (missing && column_of_missing_[k] > 0)
+                                 x[column_of_missing_[k]] += 1;
+                             });
   }
 
   datasets::dataset data_;                    // all documents
@@ -351,12 +345,13 @@ std::vector<double> linear_scores(context const& ctx, linear_weights const& by,
                                   datasets::dataset const& documents) {
   datasets::dataset const data = z_scores(ctx, documents, by.names, by.options);
   std::vector<std::uint32_t> const features = numbers_of(by);
-  double const unlisted = unlisted_misses(by.options) ? std::nan("") : 0.0;
+  double const unlisted = unlisted_value(by.options);
   std::vector<double> scores(data.size());
   parallel_for(ctx, data.size(), 256, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t d = begin; d < end; ++d)
-      for_each_value(data.document(d), features, unlisted,
-                     [&](std::size_t k, double z) { scores[d] += part_of(by, k, z).part; });
+      datasets::for_each_value(data.document(d), features, unlisted, [&](std::size_t k, double z) {
+        scores[d] += part_of(by, k, z).part;
+      });
   });
   return scores;
 }
@@ -365,11 +360,11 @@ std::vector<linear_part> linear_parts(context const& ctx, linear_weights const& 
                                       datasets::dataset const& documents) {
   datasets::dataset const data = z_scores(ctx, documents, by.names, by.options);
   std::vector<std::uint32_t> const features = numbers_of(by);
-  double const unlisted = unlisted_misses(by.options) ? std::nan("") : 0.0;
+  double const unlisted = unlisted_value(by.options);
   std::vector<linear_part> parts;
   for (std::size_t d = 0; d < data.size(); ++d)
-    for_each_value(data.document(d), features, unlisted,
-                   [&](std::size_t k, double z) { parts.push_back(part_of(by, k, z)); });
+    datasets::for_each_value(data.document(d), features, unlisted,
+                             [&](std::size_t k, double z) { parts.push_back(part_of(by, k, z)); });
   return parts;
 }
 

@@ -47,7 +47,7 @@ struct system_options {
 };
 
 /// The names of the systems: rules, scorecard, linear, members, recommended, lightgbm, ilmart,
-/// xgboost, ranksvm.
+/// xgboost, ranksvm, ranksvm-zscore.
 std::vector<std::string_view> system_names();
 
 /// The system of that name. Throws `usage_error` for an unknown name, listing those there are, and
@@ -69,7 +69,7 @@ std::unique_ptr<committee::learner> make_recommended_learner();
 /// A rank SVM (committee::make_ranksvm) of features as our linear members see them: z-scores within
 /// the query, 0 where a value is missing, and 1 beside it for each value that is. How missing and
 /// unlisted values are taken is the pool's cuts' way, where it has cuts.
-std::unique_ptr<committee::learner> make_ranksvm_learner(committee::ranksvm_options const& options);
+std::unique_ptr<committee::learner> make_zscore_ranksvm(committee::ranksvm_options const& options);
 
 /// LightGBM's boosted trees.
 struct lightgbm_options {

@@ -1,9 +1,10 @@
 #include "datasets/discretizer.hpp"
+#include "datasets/values_of.hpp"
 #include "peers/peers.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstdint>
 #include <vector>
 
 // A rank SVM that is given the features as users of one prepare them.
@@ -11,9 +12,9 @@ namespace rulerank::peers {
 
 namespace {
 
-class ranksvm_learner final : public committee::learner {
+class zscore_ranksvm final : public committee::learner {
  public:
-  explicit ranksvm_learner(committee::ranksvm_options const& options)
+  explicit zscore_ranksvm(committee::ranksvm_options const& options)
       : svm_(committee::make_ranksvm(options)) {}
 
   void learn(context const& ctx, committee::documents const& pool,
@@ -34,25 +35,19 @@ class ranksvm_learner final : public committee::learner {
   datasets::dataset prepared(context const& ctx, datasets::dataset const& documents) const {
     datasets::dataset const data = datasets::normalize(
         ctx, documents, datasets::normalization::query_zscore, reading_.missing, reading_.unlisted);
-    bool const unlisted_misses = reading_.unlisted == datasets::unlisted_values::missing &&
-                                 reading_.missing != datasets::missing_values::zero;
-    double const unlisted = unlisted_misses ? std::numeric_limits<double>::quiet_NaN() : 0;
+    double const unlisted = datasets::unlisted_value(reading_.missing, reading_.unlisted);
     datasets::dataset result;
     result.name = data.name;
     result.labels = data.labels;
     result.queries = data.queries;
     for (std::size_t d = 0; d < data.size(); ++d) {
-      auto const row = data.document(d);
-      auto at = row.begin();
-      for (std::size_t k = 0; k < features_.size(); ++k) {
-        while (at != row.end() && at->feature < features_[k]) ++at;
-        double const z = at != row.end() && at->feature == features_[k] ? at->value : unlisted;
+      datasets::for_each_value(data.document(d), features_, unlisted, [&](std::size_t k, double z) {
         auto const feature = static_cast<std::uint32_t>(2 * k + 1);
         if (!std::isnan(z))
           result.entries.push_back({feature, z});
         else if (reading_.missing == datasets::missing_values::item)
           result.entries.push_back({feature + 1, 1});
-      }
+      });
       result.row.push_back(result.entries.size());
     }
     return result;
@@ -65,9 +60,8 @@ class ranksvm_learner final : public committee::learner {
 
 }  // namespace
 
-std::unique_ptr<committee::learner> make_ranksvm_learner(
-    committee::ranksvm_options const& options) {
-  return std::make_unique<ranksvm_learner>(options);
+std::unique_ptr<committee::learner> make_zscore_ranksvm(committee::ranksvm_options const& options) {
+  return std::make_unique<zscore_ranksvm>(options);
 }
 
 }  // namespace rulerank::peers

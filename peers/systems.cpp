@@ -272,31 +272,38 @@ system make_xgboost(system_options const&) {
 
 // Linear rank SVM
 
-/// `prepared`: of z-scores within the query, else of the features as they are.
-trial ranksvm_trial(double c, bool prepared) {
+/// A learner by the options.
+using make_svm = std::unique_ptr<committee::learner> (*)(committee::ranksvm_options const&);
+
+trial ranksvm_trial(make_svm make, double c) {
   trial t;
-  t.name = fmt::format("C {:.3g}, {}", c, prepared ? "z-scores" : "features as they are");
-  t.make = [c, prepared](std::uint64_t, std::size_t) {
+  t.name = fmt::format("C {:.3g}", c);
+  t.make = [make, c](std::uint64_t, std::size_t) {
     committee::ranksvm_options options;
     options.c = c;
-    return prepared ? make_ranksvm_learner(options) : committee::make_ranksvm(options);
+    return make(options);
   };
   return t;
 }
 
-system make_ranksvm(system_options const&) {
-  system s{"ranksvm",
+system ranksvm_of(std::string name, make_svm make) {
+  system s{std::move(name),
            committee::library_of("ranksvm"),
-           ranksvm_trial(committee::ranksvm_options{}.c, true),
+           ranksvm_trial(make, committee::ranksvm_options{}.c),
            {}};
-  // Half decades from 1e-4 to 1, and 1e-5.
-  for (bool const prepared : {true, false}) {
-    for (int i = -8; i <= 0; ++i)
-      s.trials.push_back(ranksvm_trial(std::pow(10.0, i / 2.0), prepared));
-    s.trials.push_back(ranksvm_trial(1e-5, prepared));
-  }
+  // Half decades from 1e-6 to 10.
+  for (int i = -12; i <= 2; ++i) s.trials.push_back(ranksvm_trial(make, std::pow(10.0, i / 2.0)));
+  for (double const c : {2e-5, 2e-4, 2e-3, 2e-2, 2e-1}) s.trials.push_back(ranksvm_trial(make, c));
   drop_defaults(s);
   return s;
+}
+
+system make_ranksvm(system_options const&) {
+  return ranksvm_of("ranksvm", committee::make_ranksvm);
+}
+
+system make_ranksvm_zscore(system_options const&) {
+  return ranksvm_of("ranksvm-zscore", make_zscore_ranksvm);
 }
 
 struct entry {
@@ -305,7 +312,7 @@ struct entry {
   system (*make)(system_options const&);
 };
 
-constexpr std::array<entry, 9> all{{
+constexpr std::array<entry, 10> all{{
     {"rules", "", make_rules},
     {"scorecard", "", make_scorecard},
     {"linear", "", make_linear},
@@ -315,6 +322,7 @@ constexpr std::array<entry, 9> all{{
     {"ilmart", "", make_ilmart},
     {"xgboost", "xgboost", make_xgboost},
     {"ranksvm", "ranksvm", make_ranksvm},
+    {"ranksvm-zscore", "ranksvm", make_ranksvm_zscore},
 }};
 
 }  // namespace

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "datasets/dataset.hpp"
+#include "datasets/discretizer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace rulerank::datasets {
+
+/// What a feature has in a document that does not list it: 0, or NaN where it is missing.
+inline double unlisted_value(missing_values missing, unlisted_values unlisted) {
+  bool const misses = unlisted == unlisted_values::missing && missing != missing_values::zero;
+  return misses ? std::numeric_limits<double>::quiet_NaN() : 0;
+}
+
+/// Calls visit(k, value) for the k-th feature of `features`, ascending, in turn; NaN: the document
+/// `row` misses it.
+template <class Visit>
+void for_each_value(std::span<feature_value const> row, std::span<std::uint32_t const> features,
+                    double unlisted, Visit visit) {
+  auto at = row.begin();
+  for (std::size_t k = 0; k < features.size(); ++k) {
+    while (at != row.end() && at->feature < features[k]) ++at;
+    visit(k, at != row.end() && at->feature == features[k] ? at->value : unlisted);
+  }
+}
+
+}  // namespace rulerank::datasets
