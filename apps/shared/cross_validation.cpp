@@ -115,30 +115,18 @@ experiment::file_folds_options file_options_of(cross_validation_arguments const&
 }
 
 /// Folds that choose the device when the first training part is read, by the work of all of them.
-class sized_folds final : public experiment::fold_source {
+class sized_folds final : public judged_folds {
  public:
   sized_folds(session& owner, experiment::options const& options,
               experiment::fold_source const& folds)
-      : owner_(owner), options_(options), folds_(folds) {}
+      : judged_folds(folds), owner_(owner), options_(options) {}
 
-  std::size_t size() const override { return folds_.size(); }
-  std::uint64_t number(std::size_t fold) const override { return folds_.number(fold); }
-  std::map<std::string, std::string> checksums(std::size_t fold) const override {
-    return folds_.checksums(fold);
-  }
-  nlohmann::ordered_json reading() const override { return folds_.reading(); }
   datasets::dataset read(context const& ctx, std::size_t fold, experiment::part which,
                          experiment::message_fn const& warn) const override {
-    datasets::dataset data = folds_.read(ctx, fold, which, warn);
-    if (which == experiment::part::train) expect_judged(data, "learn from");
-    if (which == experiment::part::vali) expect_judged(data, "choose by");
+    datasets::dataset data = judged_folds::read(ctx, fold, which, warn);
     if (which == experiment::part::test) tests_ += data.size();
     if (which == experiment::part::train && !std::exchange(chosen_, true)) choose(data);
     return data;
-  }
-  std::vector<double> scores(context const& ctx, std::size_t fold, std::string const& system,
-                             datasets::dataset const& test) const override {
-    return folds_.scores(ctx, fold, system, test);
   }
 
  private:
@@ -148,14 +136,13 @@ class sized_folds final : public experiment::fold_source {
     double seconds = 0;
     for (std::uint32_t const size : options_.settings.rank_sizes)
       seconds += ranking_seconds(documents, static_cast<double>(tests_), features, size);
-    seconds += static_cast<double>(folds_.size() * options_.settings.reduce_sizes.size()) *
+    seconds += static_cast<double>(size() * options_.settings.reduce_sizes.size()) *
                sampling_seconds(documents, features);
     owner_.choose_device(places_of(l2r::engines(), options_.engine.engine), seconds);
   }
 
   session& owner_;
   experiment::options const& options_;
-  experiment::fold_source const& folds_;
   // `read` is called by one thread at a time.
   mutable std::size_t tests_ = 0;  ///< documents of all test parts
   mutable bool chosen_ = false;
@@ -189,6 +176,14 @@ experiment::options options_of(cross_validation_arguments const& a) {
   options.out_dir = a.out_dir;
   experiment::check(options.settings);
   return options;
+}
+
+datasets::dataset judged_folds::read(context const& ctx, std::size_t fold, experiment::part which,
+                                     experiment::message_fn const& warn) const {
+  datasets::dataset data = folds_.read(ctx, fold, which, warn);
+  if (which == experiment::part::train) expect_judged(data, "learn from");
+  if (which == experiment::part::vali) expect_judged(data, "choose by");
+  return data;
 }
 
 experiment::file_folds_options folds_reading(cross_validation_arguments const& a) {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,29 @@ experiment::options options_of(cross_validation_arguments const& a);
 
 /// How the parts of folds are read.
 experiment::file_folds_options folds_reading(cross_validation_arguments const& a);
+
+/// Folds whose training and validation parts are refused with --drop-unjudged named where a
+/// document of theirs has no label.
+class judged_folds : public experiment::fold_source {
+ public:
+  explicit judged_folds(experiment::fold_source const& folds) : folds_(folds) {}
+
+  std::size_t size() const override { return folds_.size(); }
+  std::uint64_t number(std::size_t fold) const override { return folds_.number(fold); }
+  std::map<std::string, std::string> checksums(std::size_t fold) const override {
+    return folds_.checksums(fold);
+  }
+  nlohmann::ordered_json reading() const override { return folds_.reading(); }
+  datasets::dataset read(context const& ctx, std::size_t fold, experiment::part which,
+                         experiment::message_fn const& warn) const override;
+  std::vector<double> scores(context const& ctx, std::size_t fold, std::string const& system,
+                             datasets::dataset const& test) const override {
+    return folds_.scores(ctx, fold, system, test);
+  }
+
+ private:
+  experiment::fold_source const& folds_;
+};
 
 /// Runs the cross-validation over the folds of --folds, or over folds that are handed over, with
 /// messages, times and engines to the session, and writes its manifest beside the results.

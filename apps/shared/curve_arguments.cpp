@@ -146,7 +146,8 @@ experiment::curve_results learn_curves(session& owner, cross_validation_argument
       .scores = {}};
   bool const writes = owner.ranks().is_first();
   folder_lock const lock = writes ? owner.hold(a.out_dir) : folder_lock();
-  experiment::curve_results done = experiment::run_curves(owner.ctx(), options, folds, out);
+  experiment::curve_results done =
+      experiment::run_curves(owner.ctx(), options, judged_folds(folds), out);
   owner.note("libraries", done.libraries);
   if (writes)
     write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),

@@ -53,12 +53,11 @@ void tune_arguments::add_to(CLI::App& verb, searched what) {
                 {0, 1000})
       ->type_name("K")
       ->group(group);
-  renamed_option(verb, "--members",
-                 number_option(verb, "--combine", members,
-                               "How many of the best rank together: by the mean of their scores, "
-                               "each standardized within the query",
-                               {1, 1000})
-                     ->group(group));
+  number_option(verb, "--combine", members,
+                "How many of the best rank together: by the mean of their scores, "
+                "each standardized within the query",
+                {1, 1000})
+      ->group(group);
   word_option(verb, "--search", search, {"grid", "halving"},
               "grid: every candidate on all queries; halving: on a share of them, "
               "the best again on more")
