@@ -99,25 +99,16 @@ struct ranking_counts {
   std::uint64_t misses = 0;
   std::uint64_t prefix_lookups = 0;
 
-  void add(datasets::dataset const& test, l2r::scored const& result) {
-    documents += test.size();
-    queries += test.queries.size();
-    hits += result.cache_hits;
-    misses += result.cache_misses;
-    prefix_lookups += result.prefix_lookups;
+  static ranking_counts of(datasets::dataset const& test, l2r::scored const& result) {
+    return {test.size(), test.queries.size(), result.cache_hits, result.cache_misses,
+            result.prefix_lookups};
   }
-  /// Of a rank's part of a test file, on all ranks together.
-  void add_part(process_group const& ranks, datasets::dataset const& part,
-                l2r::scored const& result) {
-    ranking_counts mine;
-    mine.add(part, result);
-    for (ranking_counts const& one : gather_values(ranks, mine)) {
-      documents += one.documents;
-      queries += one.queries;
-      hits += one.hits;
-      misses += one.misses;
-      prefix_lookups += one.prefix_lookups;
-    }
+  void add(ranking_counts const& other) {
+    documents += other.documents;
+    queries += other.queries;
+    hits += other.hits;
+    misses += other.misses;
+    prefix_lookups += other.prefix_lookups;
   }
   nlohmann::ordered_json summary() const {
     nlohmann::ordered_json json;
@@ -192,7 +183,7 @@ void rank_test(session& owner, rank_arguments const& arguments, std::size_t t,
   auto const rank_list = [&](datasets::dataset const& documents) {
     owner.ranks();  // have the same inputs
     l2r::scored const result = score(owner.ctx(), documents);
-    counts.add(documents, result);
+    counts.add(ranking_counts::of(documents, result));
     out.write(documents, result);
   };
   reading_arguments const& reading = arguments.scorer.reading;
@@ -202,7 +193,8 @@ void rank_test(session& owner, rank_arguments const& arguments, std::size_t t,
     test_documents const test = read ? *std::move(read) : read_test(owner, arguments, t);
     if (!test.is_part) return rank_list(test.documents);
     l2r::scored const result = score(without_processes(owner.ctx()), test.documents);
-    counts.add_part(owner.ranks(), test.documents, result);
+    auto const mine = ranking_counts::of(test.documents, result);
+    for (ranking_counts const& part : gather_values(owner.ranks(), mine)) counts.add(part);
     return out.write_part(test.documents, result);
   }
   auto const how = reading.options(input, reading_arguments::labels::any);

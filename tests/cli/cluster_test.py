@@ -636,21 +636,24 @@ class Cluster(OverRanks):
         self.assertEqual((done.returncode, done.stdout), (0, one.stdout), done.stderr)
         self.assertEqual(self.curves_in("curves"), self.curves_in("one-curves"))
 
-    def test_many_ranks_of_other_verbs(self):
-        self.needs_mpi()
-        self.file("train.txt", letor(7, 9, 9))
-        self.file("vali.txt", letor(8, 5, 9))
-        self.file("packed.gz", gzip.compress(letor(8, 30, 3)))
-        self.file("docs.tsv", documents(1, 60))
-        self.file("topics.tsv", documents(2, 9))
-        self.file("base.txt", words(1, 60))
-        self.file("base.fvecs", fvecs(1, 50))
+    PIPELINE = ["pipeline", "--collection", "docs.tsv", "--topics", "topics.tsv", "--qrels", "qrels", "--fold-count", 3, "--candidates",
+                30, "--random-draws", 1, "--permutations", 99, "--quiet"]
+
+    def lines_of_verbs(self, size=1):
+        """(line, output...) of each verb that writes files, and their inputs, `size` times as large as the smallest ones."""
+        self.file("train.txt", letor(7, 9 * size, 9))
+        self.file("vali.txt", letor(8, 5 * size, 9))
+        self.file("packed.gz", gzip.compress(letor(8, 30 * size, 3)))
+        self.file("docs.tsv", documents(1, 60 * size))
+        self.file("topics.tsv", documents(2, 9 * size))
+        self.file("base.txt", words(1, 60 * size))
+        self.file("base.fvecs", fvecs(1, 50 * size))
         draw = random.Random(3)
-        self.file("baskets.txt", "".join(" ".join(map(str, sorted(draw.sample(range(12), 5)))) + "\n" for _ in range(90)).encode())
+        self.file("baskets.txt", "".join(" ".join(map(str, sorted(draw.sample(range(12), 5)))) + "\n"
+                                         for _ in range(90 * size)).encode())
         self.file("qrels", "".join(f"2-{q} 0 1-{d} {draw.randrange(3)}\n"
-                                   for q in range(9) for d in draw.sample(range(60), 25)).encode())
-        for line, *outputs in (
-                (["rank", "--train", "train.txt", "--test", "vali.txt", "--test", "packed.gz", "--out", "a.out", "--out", "b.out",
+                                   for q in range(9 * size) for d in draw.sample(range(60 * size), 25)).encode())
+        return ((["rank", "--train", "train.txt", "--test", "vali.txt", "--test", "packed.gz", "--out", "a.out", "--out", "b.out",
                   "--run", "a.run", "--run", "b.run"], "a.out", "b.out", "a.run", "b.run"),
                 (["reduce", "--train", "train.txt", "--partitions", 3, "--out", "out", "--ids", "ids"], "out", "ids"),
                 ([*self.TUNE, "--try-bins", 4, "--try-rule-size", 2, "--quiet"], "best.json", "trials.tsv"),
@@ -658,12 +661,37 @@ class Cluster(OverRanks):
                 (["search", "text", "--collection", "docs.tsv", "--queries", "topics.tsv", "--out", "out"], "out"),
                 (["search", "dense", "--collection", "base.fvecs", "--queries", "base.fvecs", "--out", "out"], "out"),
                 (["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit", "--k", 3,
-                  "--out", "out"], "out")):
+                  "--out", "out"], "out"))
+
+    def test_many_ranks_of_other_verbs(self):
+        self.needs_mpi()
+        for line, *outputs in self.lines_of_verbs():
             self.expect_same_bytes(line, *outputs, over=(16,))
             if line[0] == "search":
                 self.expect_same_bytes([*line, "--over-ranks", "collection"], *outputs, over=(16,))
-        self.expect_same_folder(["pipeline", "--collection", "docs.tsv", "--topics", "topics.tsv", "--qrels", "qrels", "--fold-count", 3,
-                                 "--candidates", 30, "--random-draws", 1, "--permutations", 99, "--quiet"], "of", ranks=(16,))
+        self.expect_same_folder(self.PIPELINE, "of", ranks=(16,))
+
+    def test_ranks_of_each_verb_killed_at_random_moments(self):
+        """All outputs are there, whole, or none; pipeline keeps what it has finished, and its table comes last."""
+        self.needs_mpi()
+        draw = random.Random(9)
+        ended = 0
+        for line, *outputs in (*self.lines_of_verbs(size=20), ([*self.PIPELINE, "--out-dir", "of"], "of/table.md")):
+            with self.subTest(line=line[:2]):
+                begin = time.monotonic()
+                self.assertEqual(self.over_ranks(3, *line, "--threads", 1).returncode, 0)
+                seconds = time.monotonic() - begin
+                whole = {name: (self.folder / name).read_bytes() for name in outputs}
+                for name in outputs:
+                    (self.folder / name).unlink()
+                code, _ = self.killed(3, [*line, "--threads", 1], draw.uniform(0.2, 0.9) * seconds, draw.randrange(3))
+                ended += code != 0
+                left = {name: (self.folder / name).read_bytes() for name in outputs if (self.folder / name).exists()}
+                self.assertIn(left, ({}, whole))
+                if code == 0:
+                    self.assertEqual(left, whole)
+                self.assertEqual([path for path in self.folder.rglob("*") if ".partial-" in path.name], [])
+        self.assertGreater(ended, 3, "most jobs had ended before")
 
     def test_search_text(self):
         self.needs_mpi()
