@@ -17,11 +17,12 @@ import pathlib
 import svg_lines
 
 MEASURES = ("MAP", "NDCG@10")
-GREEN, RED, BLUE = "#0b6e4f", "#c1440e", "#2b5c9e"
+GREEN, RED, BLUE, SKY = "#0b6e4f", "#c1440e", "#2b5c9e", "#5aa9d6"
 LINES = [("recommended", "chosen", "recommended, chosen documents", GREEN, ""),
          ("recommended", "random", "recommended, random documents", GREEN, "5 3"),
          ("ranksvm", "chosen", "rank SVM, chosen documents", BLUE, ""),
-         ("ranksvm", "queries", "rank SVM, random queries", BLUE, "8 3 2 3"),
+         ("ranksvm-zscore", "chosen", "z-score rank SVM, chosen documents", SKY, ""),
+         ("ranksvm-zscore", "queries", "z-score rank SVM, random queries", SKY, "8 3 2 3"),
          ("lightgbm", "random", "LambdaMART, random documents", RED, "5 3"),
          ("lightgbm", "queries", "LambdaMART, random queries", RED, "8 3 2 3")]
 LEVELS = [("recommended", "defaults", "recommended", GREEN), ("lightgbm", "validated", "LambdaMART, tuned", RED)]

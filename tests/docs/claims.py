@@ -104,7 +104,7 @@ class Page:
                 continue
             if not file.exists():
                 self.fault(block, f"found a link to {target}, which is not there")
-            elif file.is_file() and file.name != "README.md" and file.suffix != ".svg":
+            elif file.is_file() and file.name != "README.md" and file.suffix not in (".svg", PACKED):
                 if file not in self.files:
                     self.files[file] = results.Results(file)
                 found.append(self.files[file])
@@ -159,6 +159,7 @@ class Page:
         return self.faults
 
 
+PACKED = ".gz"  # data, which no claim stands on alone
 COMMIT = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")
 
 
@@ -187,7 +188,8 @@ def provenance(root):
         name = folder.relative_to(root)
         if not commits:
             yield f"{name}: found no README or manifest that names a commit, expected one"
-        changed = [path.name for path in sorted(folder.iterdir()) if path.is_file() and re.search(
+        changed = [path.name for path in sorted(folder.iterdir())
+                   if path.is_file() and path.suffix != PACKED and re.search(
             r"\b[0-9a-f]{7,40}(-dirty|\+changes|-modified)", path.read_text())]
         if changed:
             yield f"{name}: found a commit with changes in {', '.join(changed)}, expected a clean one"
