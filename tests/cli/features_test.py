@@ -523,21 +523,22 @@ class ShownTexts(harness.CommandLine):
         self.expect(0, "features", "--collection", docs, "--topics", topics, "--out", name, "--quiet", *more)
         return (self.folder / name).read_text()
 
+    def ends(self, code, *arguments, message):
+        done = self.rulerank(*arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertIn(message, done.stderr.decode())
+
     def shown(self, pool, *more, code=5, message="", docs="docs", topics="topics"):
-        """(docid, query, text) of all documents that a person is asked about."""
+        """(docid, query, text) of all documents that a person is asked about, or None where texts are refused."""
         for old in self.folder.glob("state*"):
             old.unlink()
-        done = self.expect(code, "reduce", "--train", pool, "--unlabelled", "-1", "--out", "out", "--oracle", "file:none",
-                           "--pending", "pending.tsv", "--batch", "99", "--rule-size", "2", "--device", "cpu", "--show", docs,
-                           "--topics", topics, *more, message=message)
-        self.expect(2 if code == 2 else code if code == 3 else 5, "reduce", "--train", pool, "--unlabelled", "-1", "--out", "out",
-                    "--oracle", "ask", "--resume", "state", "--rule-size", "2", "--device", "cpu", "--show", docs, "--topics",
-                    topics, *more, message=message)
+        line = ["--train", pool, "--unlabelled", "-1", "--out", "out", "--rule-size", "2", "--device", "cpu", "--show", docs,
+                "--topics", topics, *more]
+        self.ends(code, "reduce", *line, "--oracle", "file:none", "--pending", "pending.tsv", "--batch", "99", message=message)
+        self.ends(code, "reduce", *line, "--oracle", "ask", "--resume", "state", message=message)
         if code == 3:
-            self.expect(3, "label", "--pool", pool, "--rule-size", "2", "--device", "cpu", "--show", docs, "--topics", topics,
-                        "--listen", "127.0.0.1:0", "--resume", "state2", *more, message=message)
-        if code != 5:
-            return done
+            self.ends(3, "label", "--pool", *line[1:2], *line[4:], "--listen", "127.0.0.1:0", message=message)
+            return None
         rows = list(csv.DictReader((self.folder / "pending.tsv").read_text().splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
         self.assertTrue(rows)
         self.assertTrue(all("text_sums" not in row["comment"] for row in rows))
@@ -615,7 +616,7 @@ class ShownTexts(harness.CommandLine):
         texts = [text.partition(".W ")[2] if ".W " in text else text for text in texts]
         state = ["--train", "pool.txt", "--unlabelled", "-1", "--out", "out", "--oracle", "file:none", "--pending", "pending.tsv",
                  "--batch", "150", "--norm", "query-minmax", "--device", "cpu", "--show", docs, "--topics", topics]
-        self.expect(5, "reduce", *state, message="cran.qry: numbered by position, as pool.txt is")
+        self.ends(5, "reduce", *state, message="cran.qry: numbered by position, as pool.txt is")
         rows = list(csv.DictReader((self.folder / "pending.tsv").read_text().splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
         self.assertGreater(len({row["qid"] for row in rows}), 50)
         for row in rows:
@@ -624,7 +625,7 @@ class ShownTexts(harness.CommandLine):
         # Made before pools had such checksums.
         self.file("pool.txt", re.sub(r"text_sums = \S+ ", "", (self.folder / "pool.txt").read_text()).encode())
         self.expect(3, "reduce", *state, message="expected --number-by-position, or --number-by-position=false")
-        self.expect(5, "reduce", *state, "--number-by-position")
+        self.ends(5, "reduce", *state, "--number-by-position", message="want labels")
 
 
 if __name__ == "__main__":
