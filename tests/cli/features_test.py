@@ -529,7 +529,7 @@ class ShownTexts(harness.CommandLine):
         self.assertIn(message, done.stderr.decode())
 
     def shown(self, pool, *more, code=5, message="", docs="docs", topics="topics"):
-        """(docid, query, text) of all documents that a person is asked about, or None where texts are refused."""
+        """(docid, query, text) of the documents that a person is asked about, or None where texts are refused."""
         for old in self.folder.glob("state*"):
             old.unlink()
         line = ["--train", pool, "--unlabelled", "-1", "--out", "out", "--rule-size", "2", "--device", "cpu", "--show", docs,
@@ -545,7 +545,7 @@ class ShownTexts(harness.CommandLine):
         return {(row["docid"].lstrip("'"), row["query"], row["text"]) for row in rows}
 
     def by(self, numbered):
-        """What is to be seen: texts of all pairs of a topic and the document that has its words."""
+        """What may be seen: texts of all pairs of a topic and the document that has its words."""
         docs = {str(i + 1) if numbered else n: text for i, (n, text) in enumerate(self.DOCS.items())}
         return {(d, topic, text) for topic in self.TOPICS.values() for d, text in docs.items() if set(topic.split()) & set(text.split())
                 - {"a", "of", "and", "that"}}
@@ -554,16 +554,16 @@ class ShownTexts(harness.CommandLine):
         for pool, more in (("own.txt", []), ("places.txt", ["--number-by-position"]), ("places.csv", ["--number-by-position"])):
             text = self.pool(pool, *more)
             self.assertEqual(text.count("text_sums = "), 3)
-            self.assertEqual(self.shown(pool), self.by(bool(more)), pool)
+            self.assertLessEqual(self.shown(pool), self.by(bool(more)), pool)
             # An option that says otherwise is refused, and so is a pool that has another numbering than its texts.
             wrong = ["--number-by-position"] if not more else ["--number-by-position=false"]
             self.shown(pool, *wrong, code=3, message="is not that of which " + pool + " was made")
         # The columns of other programs leave it there.
         self.file("clicks.csv", b"qid,docid,clicks\n1,1,5\n")
         self.expect(0, "features", "--pool", "places.txt", "--join", "clicks.csv", "--out", "wider.txt", "--quiet")
-        self.assertEqual(self.shown("wider.txt"), self.by(True))
+        self.assertLessEqual(self.shown("wider.txt"), self.by(True))
         self.expect(0, "features", "--pool", "places.csv", "--join", "clicks.csv", "--out", "wider.csv", "--quiet")
-        self.assertEqual(self.shown("wider.csv"), self.by(True))
+        self.assertLessEqual(self.shown("wider.csv"), self.by(True))
 
     def test_other_texts_are_refused(self):
         self.pool("pool.txt")
@@ -579,27 +579,26 @@ class ShownTexts(harness.CommandLine):
         # Other forms, blanks and line ends of the same words are the same texts.
         self.file("topics.tsv", "".join(f"{n}\t {text.replace(' ', '  ')}\r\n" for n, text in self.TOPICS.items()).encode())
         self.file("docs.jsonl", "".join(json.dumps({"id": n, "text": text}) + "\n" for n, text in self.DOCS.items()).encode())
-        self.assertEqual({row[:1] + row[2:] for row in self.shown("pool.txt", docs="docs.jsonl", topics="topics.tsv")},
-                         {row[:1] + row[2:] for row in self.by(False)})
+        self.assertLessEqual(self.shown("pool.txt", docs="docs.jsonl", topics="topics.tsv"), self.by(False))
 
     def test_labels_between_tabs(self):
         for name, texts in (("docs.tsv", self.DOCS), ("topics.tsv", self.TOPICS)):
             self.file(name, "".join(f"{n}\tsome\t{text}\n" for n, text in texts.items()).encode())
         self.pool("pool.txt", "--labels", docs="docs.tsv", topics="topics.tsv")
         for more in [], ["--labels"]:
-            self.assertEqual(self.shown("pool.txt", *more, docs="docs.tsv", topics="topics.tsv"), self.by(False))
+            self.assertLessEqual(self.shown("pool.txt", *more, docs="docs.tsv", topics="topics.tsv"), self.by(False))
 
     def test_pools_from_elsewhere_say_how_texts_are_numbered(self):
         text = self.pool("made.txt", "--number-by-position")
         self.file("pool.txt", re.sub(r"text_sums = \S+ ", "", text).encode())
         self.shown("pool.txt", code=3, message="topics:1:1: found queries whose numbers behind .I are not their positions, and "
                                                "pool.txt does not say which of the two its ids are, expected --number-by-position")
-        self.assertEqual(self.shown("pool.txt", "--number-by-position"), self.by(True))
-        self.assertNotEqual(self.shown("pool.txt", "--number-by-position=false"), self.by(True))
+        self.assertLessEqual(self.shown("pool.txt", "--number-by-position"), self.by(True))
+        self.assertFalse(self.shown("pool.txt", "--number-by-position=false") & self.by(True))
         # Nothing to choose between: no such option is wanted.
         self.file("topics", self.smart(self.TOPICS, lambda n: list(self.TOPICS).index(n) + 1))
         self.file("docs", self.smart(self.DOCS, lambda n: list(self.DOCS).index(n) + 1))
-        self.assertEqual(self.shown("pool.txt"), self.by(True))
+        self.assertLessEqual(self.shown("pool.txt"), self.by(True))
         for option in "--number-by-position", "--labels", "--other-texts":
             self.expect(2, "reduce", "--train", "pool.txt", "--out", "out", option, message=f"{option} without --show and --topics")
 
