@@ -302,13 +302,15 @@ std::vector<std::string> pair_pool::comments_of(ranked_pairs const& pairs) const
   auto const timer = owner_.stage("text sums");
   std::unordered_map<std::string_view, std::uint32_t> sums;
   for (std::uint32_t const d : pairs.documents) sums[index_.ids()[d]] = 0;
+  datasets::text_options again = options_.reading;
+  again.warn = {};  // it has
   datasets::read_documents(
       owner_.ctx(), owner_.input(arguments_.collection), options_.format,
       [&](datasets::text_document&& document) {
         auto const at = sums.find(document.id);
         if (at != sums.end()) at->second = datasets::sum_of_text(document.fields);
       },
-      options_.reading);
+      again);
   std::vector<std::string> comments;
   for (std::size_t q = 0; q + 1 < pairs.begin.size(); ++q)
     for (std::size_t i = pairs.begin[q]; i < pairs.begin[q + 1]; ++i) {
