@@ -113,6 +113,21 @@ void number_features(delimited_layout& layout, record const& head, std::string c
   for (auto const& [number, c] : by_number) layout.columns[c].rank = layout.features++;
 }
 
+/// Reads the header that begins a text, behind `lines_before` others of the file.
+record read_head(std::string_view text, char delimiter, std::string const& name,
+                 std::size_t lines_before) {
+  record head;
+  head.lines_before = lines_before;
+  if (text.empty()) throw error({name, lines_before + 1, 1}, no_records);
+  try {
+    record_reader(delimiter).read(text, head);
+  } catch (line_fault const& fault) {
+    auto const [line, column] = place_in(text, fault.offset);
+    throw error({name, lines_before + line + 1, column}, fault.found_and_expected);
+  }
+  return head;
+}
+
 }  // namespace
 
 separator_line separator_of(std::string_view text) {
@@ -142,16 +157,7 @@ char delimiter_of(std::string_view name, std::string_view first_line) {
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,
                              read_options const& options, std::span<std::string const> columns) {
   std::size_t const told = separator_of(text).size;
-  text.remove_prefix(told);
-  record head;
-  head.lines_before = told > 0 ? 1 : 0;
-  if (text.empty()) throw error({name, head.lines_before + 1, 1}, no_records);
-  try {
-    record_reader(delimiter).read(text, head);
-  } catch (line_fault const& fault) {
-    auto const [line, column] = place_in(text, fault.offset);
-    throw error({name, head.lines_before + line + 1, column}, fault.found_and_expected);
-  }
+  record const head = read_head(text.substr(told), delimiter, name, told > 0 ? 1 : 0);
   delimited_layout layout;
   layout.delimiter = delimiter;
   layout.header = head.text;
