@@ -180,6 +180,10 @@ std::span<datasets::answer const> labelling::answers() const noexcept {
   return state_->answers();
 }
 
+std::size_t labelling::minority_labels() const {
+  return state_->minority_labels();
+}
+
 std::int32_t labelling::label_of(std::size_t document) const {
   return state_->label_of(document);
 }
@@ -354,11 +358,14 @@ brought_rules labelling::brings(question const& asked, std::size_t most) const {
 
 namespace {
 
-/// Labels other than the commonest from which on others are guessed better.
-constexpr std::size_t few_minority_labels = 20;
-/// The number of documents comes out within these factors of the estimate, and this many documents.
-constexpr double factor_of_few = 2;
-constexpr double factor_of_more = 1.5;
+/// The number of documents comes out within this factor of the estimate, and this many documents:
+/// three standard errors of a count of the labels other than the commonest, of which the guesses
+/// are made, and at least 1.5.
+double factor_of(std::size_t minority_labels) {
+  constexpr double least = 1.5, errors = 3;
+  double const labels = static_cast<double>(std::max<std::size_t>(minority_labels, 1));
+  return std::max(least, std::exp(errors / std::sqrt(labels)));
+}
 constexpr double documents_beside = 10;
 
 /// By what the number of documents grows and shrinks as the share that is left out is two standard
@@ -400,8 +407,7 @@ outlook labelling::look_ahead(std::size_t next, std::vector<datasets::answer> an
   found.documents_rules = more();
   found.left_out = share.count();
   if (found.documents == 0) return found;
-  double const factor =
-      found.minority_labels < few_minority_labels ? factor_of_few : factor_of_more;
+  double const factor = factor_of(found.minority_labels);
   auto const [grows, shrinks] =
       factors_of_share(static_cast<double>(left_out), static_cast<double>(answered));
   auto const expected = static_cast<double>(found.documents);

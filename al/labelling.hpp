@@ -46,8 +46,8 @@ struct outlook {
   std::int64_t next_rules = 0;  ///< rules that these would add; negative where more become invalid
   std::size_t documents = 0;    ///< documents still to be asked about, up to the end
   std::size_t left_out = 0;     ///< of these, such as get no label
-  /// Between these two is the number that will be asked about: at 97 % or more of the points
-  /// measured from 5 such labels on, on each set (bench/label_estimates.py).
+  /// Between these two is the number that will be asked about: at 95 % or more of the points
+  /// measured from 10 such labels on, on each set (bench/label_estimates.py).
   std::size_t documents_low = 0;
   std::size_t documents_high = 0;
   std::int64_t documents_rules = 0;  ///< rules that all of them would add
@@ -119,6 +119,9 @@ class labelling {
   /// The label of a document, from the data set or from an answer; `datasets::unlabelled`: none
   /// yet.
   std::int32_t label_of(std::size_t document) const;
+  /// Labels, of the data set and of answers, other than the commonest: `outlook::minority_labels`
+  /// without its cost.
+  std::size_t minority_labels() const;
   /// The features of a partition, columns of the data set.
   std::span<std::size_t const> features(std::size_t partition) const;
   /// The labelled documents with the most items in common, over all features; ties by the smaller

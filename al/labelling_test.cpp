@@ -646,8 +646,11 @@ TEST(labelling, an_outlook_has_wider_bounds_where_few_labels_differ) {
     EXPECT_EQ(ahead.minority_labels, zeros);
     auto const most =
         static_cast<std::size_t>(std::ranges::count(pool.labels, datasets::unlabelled)) - zeros;
-    std::size_t const high = zeros < 20 ? 2 * ahead.documents : (3 * ahead.documents + 1) / 2;
-    EXPECT_EQ(ahead.documents_high, std::min(high + 10, most)) << zeros;
+    EXPECT_EQ(work.minority_labels(), zeros);
+    double const few = std::exp(3 / std::sqrt(std::max(1.0, static_cast<double>(zeros))));
+    auto const high = static_cast<std::size_t>(
+        std::ceil(std::max(1.5, few) * static_cast<double>(ahead.documents) + 10));
+    EXPECT_EQ(ahead.documents_high, std::min(high, most)) << zeros;
     work.answer(work.wanted().front().document, 0);
   }
   for (std::size_t d = 40; zeros < 45; ++d)

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,12 @@ struct text_sources {
   std::string topics;     ///< likewise; ids are qids
   datasets::text_format format = datasets::text_format::automatic;  ///< of the documents
   knn::analyzer_options words;                                      ///< what makes words equal
+  bool labels = false;  ///< of both, as `datasets::text_options` has it
+  /// Likewise, of both. Nothing: what the pool's `text_sums` say; where it has none, a file whose
+  /// numbers are other texts' than its positions is an error.
+  std::optional<bool> number_by_position = {};
+  /// The texts may be others than the pool was made of: its `text_sums` do not count.
+  bool other_texts = false;
 };
 
 /// The texts of a pool's documents and queries, by number; of the collection only these are kept. A
@@ -37,11 +44,17 @@ struct text_sources {
 /// stop word. The texts are well-formed UTF-8 (other bytes are read as Latin-1) without control
 /// characters but line feeds and tabs, and without marks that change a line's direction.
 ///
+/// A text belongs to the document or query with its id. Where the pool's lines have checksums of
+/// what they were made of (datasets/text_sums.hpp), a text must also be that one. They say, too,
+/// whether ids are the numbers of a file in SMART's form or positions in it, and whether a line
+/// between tabs has a label in the middle.
+///
 /// One thread at a time may use an object.
 class document_texts {
  public:
-  /// Throws `error` for texts that cannot be read, and where none of the pool's documents, or none
-  /// of its queries, is among them.
+  /// Throws `error` for texts that cannot be read, for one that is not what the pool was made of,
+  /// for ids that can be either numbers or positions and nothing says which, and where none of the
+  /// pool's documents, or none of its queries, is among them.
   document_texts(context const& ctx, datasets::dataset const& pool, text_sources const& sources);
   ~document_texts();
   document_texts(document_texts&&) noexcept;
@@ -58,6 +71,9 @@ class document_texts {
   /// Documents and queries of the pool that the sources do not have.
   std::size_t documents_missing() const noexcept;
   std::size_t queries_missing() const noexcept;
+  /// Whether ids are positions, which nobody but the pool's checksums said.
+  bool documents_found_by_position() const noexcept;
+  bool queries_found_by_position() const noexcept;
 
  private:
   struct state;

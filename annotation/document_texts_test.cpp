@@ -2,6 +2,7 @@
 
 #include "annotation/testing.hpp"
 #include "core/error.hpp"
+#include "datasets/text_sums.hpp"
 
 namespace rulerank::annotation {
 namespace {
@@ -85,6 +86,44 @@ TEST_F(texts, of_something_else_are_refused) {
   auto const other = write("other.tsv", "none\ttext\n");
   EXPECT_THROW(document_texts(ctx, pool, {other, folder + "/topics.tsv", {}, {}}), error);
   EXPECT_THROW(document_texts(ctx, pool, {folder + "/documents.jsonl", other, {}, {}}), error);
+}
+
+/// In SMART's form a number is one text, the position of the same digits another: a pool's
+/// checksums decide, and without them somebody has to.
+TEST_F(texts, a_pools_checksums_say_whose_text_an_id_is) {
+  std::string const documents = write("smart.docs", ".I 2\n.W\nrye\n.I 1\n.W\nsails\n");
+  std::string const topics = write("smart.topics", ".I 2\n.W\nbread\n.I 1\n.W\nships\n");
+  auto const pool_of = [&](std::string const& query, std::string const& document) {
+    std::string const sums = comment_of(
+        datasets::text_sums{datasets::sum_of_text(query), datasets::sum_of_text(document)});
+    return datasets::parse_svmlight(ctx, "0 qid:1 1:1 #" + sums + " docid = 1\n", "pool", {});
+  };
+  auto const query_of = [&](datasets::dataset const& of, text_sources sources) {
+    sources.documents = documents;
+    sources.topics = topics;
+    document_texts shown(ctx, of, sources);
+    return shown.query(0) + " " + plain(shown.whole(0));
+  };
+  datasets::dataset const by_number = pool_of("ships", "sails"),
+                          by_position = pool_of("bread", "rye"), mixed = pool_of("bread", "sails");
+  EXPECT_EQ(query_of(by_number, {}), "ships sails");
+  EXPECT_EQ(query_of(by_position, {}), "bread rye");
+  EXPECT_EQ(query_of(mixed, {}), "bread sails") << "topics and documents have each their own";
+  text_sources numbers, positions, others;
+  numbers.number_by_position = false;
+  positions.number_by_position = true;
+  others.other_texts = positions.other_texts = true;
+  EXPECT_THROW(query_of(by_position, numbers), error);
+  EXPECT_EQ(query_of(by_number, positions), "bread rye") << "other texts are wanted";
+  EXPECT_THROW(query_of(by_number, others), error) << "nothing says which are meant";
+  positions.other_texts = false;
+  EXPECT_THROW(query_of(by_number, positions), error);
+  EXPECT_THROW(query_of(pool_of("boats", "sails"), {}), error);
+  EXPECT_THROW(query_of(pool_of("ships", "masts"), {}), error);
+  datasets::dataset const none = datasets::parse_svmlight(ctx, "0 qid:1 1:1 #docid = 1\n", "p", {});
+  EXPECT_THROW(query_of(none, {}), error) << "nothing says which are meant";
+  EXPECT_EQ(query_of(none, numbers), "ships sails");
+  EXPECT_EQ(query_of(none, positions), "bread rye");
 }
 
 }  // namespace

@@ -43,6 +43,23 @@ bool same_secret(std::string_view a, std::string_view b) {
   return different == 0;
 }
 
+/// Whether a content type is JSON's, alone or with `charset=utf-8`: in any case, with blanks around
+/// the semicolon or none, the charset in quotes or not (RFC 9110, 5.6.6 and 8.3.1).
+bool is_json(std::string type) {
+  std::ranges::transform(type, type.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::size_t const semicolon = std::min(type.find(';'), type.size());
+  auto const trimmed = [](std::string_view text) {
+    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+    while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
+    return text;
+  };
+  std::string_view const whole = type;
+  std::string_view const parameter = trimmed(whole.substr(std::min(semicolon + 1, type.size())));
+  return trimmed(whole.substr(0, semicolon)) == "application/json" &&
+         (parameter.empty() || parameter == "charset=utf-8" || parameter == "charset=\"utf-8\"");
+}
+
 json pieces(marked_text const& text) {
   json list = json::array();
   for (text_piece const& p : text) list.push_back(json::array({p.text, p.marked}));
@@ -226,8 +243,7 @@ http_response label_service::post(http_request const& request) {
   // A proxy in front may speak TLS; on this port itself nothing else can.
   if (field("origin") != "http://" + field("host") && field("origin") != "https://" + field("host"))
     return refuse(403, "found another origin, expected this server's page");
-  std::string const type = field("content-type");
-  if (type != "application/json" && type != "application/json; charset=utf-8")
+  if (!is_json(field("content-type")))
     return refuse(415, "found another content type, expected application/json");
   if (!same_secret(field("x-rulerank-token"), how_.token))
     return refuse(401, "found another token, expected that of the address the program printed");

@@ -119,9 +119,15 @@ TEST_F(service, refuses_what_does_not_come_from_its_page) {
        {"http://evil.example", "null", "ftp://127.0.0.1:8420", "http://localhost:8420", ""})
     EXPECT_EQ(changed("origin", origin), 403) << origin;
   EXPECT_EQ(changed("origin", nullptr), 403);
-  for (char const* const type : {"text/plain", "application/x-www-form-urlencoded",
-                                 "multipart/form-data", "application/jsonp", ""})
+  for (char const* const type :
+       {"text/plain", "application/x-www-form-urlencoded", "multipart/form-data",
+        "application/jsonp", "", "text/plain;application/json", "application/json;charset=latin1",
+        "application/json;charset=utf-8;x=y"})
     EXPECT_EQ(changed("content-type", type), 415) << type;
+  for (char const* const type :
+       {"application/json;charset=utf-8", "application/json; charset=UTF-8", "Application/JSON",
+        "application/json ;\tcharset=\"utf-8\"", "application/json;"})
+    EXPECT_EQ(changed("content-type", type), 200) << type;
   EXPECT_EQ(changed("content-type", nullptr), 415);
   for (char const* const token : {"", "secre", "secret ", "Secret", "secretsecret"})
     EXPECT_EQ(changed("x-rulerank-token", token), 401) << token;

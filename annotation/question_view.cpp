@@ -1,6 +1,7 @@
 #include "annotation/question_view.hpp"
 
 #include "core/error.hpp"
+#include "datasets/text_sums.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -171,7 +172,7 @@ question_view question_views::view(view_request const& asked) const {
   std::size_t const d = made.document = asked.document;
   made.docid = what_.pool.docid(d);
   made.qid = qid(d);
-  made.comment = what_.pool.comment(d);
+  made.comment = datasets::without_text_sums(what_.pool.comment(d));
   if (what_.texts != nullptr) {
     made.query = what_.texts->query(d);
     made.title = what_.texts->title(d);
@@ -188,7 +189,7 @@ question_view question_views::view(view_request const& asked) const {
     near.label = asked.label_of(n.document);
     near.docid = what_.pool.docid(n.document);
     near.qid = qid(n.document);
-    near.comment = what_.pool.comment(n.document);
+    near.comment = datasets::without_text_sums(what_.pool.comment(n.document));
     if (what_.texts != nullptr && near.qid != made.qid) near.query = what_.texts->query(n.document);
     near.title = short_title(n.document);
     near.shared = n.shared_items;

@@ -102,8 +102,8 @@ std::string describe(al::outlook const& ahead);
 
 /// Labels other than the commonest before which others are guessed from too little to say how many
 /// documents there are to the end: on Cranfield, where few documents of a pool are relevant, up to
-/// ten times too many are expected while all labels are 0.
-inline constexpr std::size_t enough_minority_labels = 5;
+/// ten times too many are expected while all labels are 0, and up to five times while 5 are not.
+inline constexpr std::size_t enough_minority_labels = 10;
 /// Whether an outlook says how many documents are to come.
 inline bool is_estimate(al::outlook const& ahead) {
   return ahead.minority_labels >= enough_minority_labels || ahead.documents == 0;

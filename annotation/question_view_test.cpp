@@ -79,10 +79,10 @@ TEST_F(views, say_what_to_expect) {
   EXPECT_EQ(
       describe(ahead),
       "3 rules so far; too few answers to tell how many documents are still to come: 0 labels "
-      "differ from the commonest, 5 are needed");
+      "differ from the commonest, 10 are needed");
   ahead.minority_labels = 1;
-  EXPECT_TRUE(describe(ahead).ends_with(": 1 label differs from the commonest, 5 are needed"));
-  ahead.minority_labels = 5;
+  EXPECT_TRUE(describe(ahead).ends_with(": 1 label differs from the commonest, 10 are needed"));
+  ahead.minority_labels = 10;
   EXPECT_EQ(
       describe(ahead),
       "3 rules so far; with guessed labels about 0 more by the next 10 documents, about 0 by 12 "

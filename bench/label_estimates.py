@@ -4,16 +4,17 @@
   label_estimates.py PROGRAM DATA_FOLDER OUT_FOLDER [--sets OHSUMED,MQ2008] [--sizes 3,4] [--folds 1,2,3,4,5] [--skip 0.3]
 
 On each set, cut in two ways, the training part's own labels are answered one by one, and the estimate is asked
-for now and then, as soon as there is one: how many documents, from how many to how many, beside how many it was
-in the end. With --skip that share of the documents, drawn, is skipped wherever it is asked about. The chosen
-documents must be those of a run with all labels, and on each set at least 95 of 100 estimates must have the truth
-within their bounds, or the exit code is 1.
+for as soon as there is one, and now and then from there on: how many documents, from how many to how many, beside
+how many it was in the end. With --skip that share of the documents, drawn, is skipped wherever it is asked about. The
+chosen documents must be those of a run with all labels; the first estimate of each run, and on each set at least 95
+of 100 estimates, must have the truth within their bounds, or the exit code is 1.
 
 Sets of DATA_FOLDER/letor: OHSUMED, MQ2008, OHSUMED-LETOR2, MQ2008-agg, with Fold1..5/train.txt. Text: `collection`,
 the drawn one of docs/, and Cranfield, of DATA_FOLDER/text/cranfield. There the pool is what `features` makes of
-50 or 100 candidates a topic, normalized by query-minmax; fold F has the topics but each fifth, from the Fth on;
-the answers are the collection's judgments, and 0 for a pair without one (Cranfield's grade 5, a raw -1, is 0 too). In
-`collection-skips` and `Cranfield-skips` such a pair is skipped. Writes results.jsonl, tables.md and manifest.json into OUT_FOLDER.
+50 or 100 candidates a topic, or of the number behind the name (Cranfield-40); normalized by query-minmax, or with
+-raw behind that not at all. Fold F has the topics but each fifth, from the Fth on; the answers are the collection's
+judgments, and 0 for a pair without one (Cranfield's grade 5, a raw -1, is 0 too), or, with -skips at the end, a skip.
+Writes results.jsonl, tables.md and manifest.json into OUT_FOLDER.
 """
 
 import argparse
@@ -30,12 +31,13 @@ import tempfile
 
 from tables import build, machine, markdown
 
-CUTS = {"OHSUMED": ("width", "tube"), "MQ2008": ("frequency", "tube"), "OHSUMED-LETOR2": ("width", "tube"),
-        "MQ2008-agg": ("frequency", "tube"), "collection": ("frequency", "tube"), "collection-skips": ("frequency", "tube"),
-        "Cranfield": ("frequency", "tube"), "Cranfield-skips": ("frequency", "tube")}
+LETOR = {"OHSUMED": ("width", "tube"), "MQ2008": ("frequency", "tube"), "OHSUMED-LETOR2": ("width", "tube"),
+         "MQ2008-agg": ("frequency", "tube")}
+TEXT_CUTS = ("frequency", "tube")
+TEXT = re.compile(r"(collection|Cranfield)(?:-(\d+))?(-raw)?(-skips)?")
 COLLECTION = pathlib.Path(__file__).resolve().parent.parent / "docs" / "collection"
 ASKED_AT = (8, 10, 15, 20, 30, 45, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1200, 2000, 3000)
-ENOUGH = 5  # labels other than the commonest before which there is no estimate
+ENOUGH = 10  # labels other than the commonest before which there is no estimate
 SENTENCE = re.compile(r"by (\d+) documents? up to the end \((\d+) to (\d+)\)")
 
 
@@ -47,25 +49,26 @@ def letor_lines(data, name, fold):
 
 def text_pool(program, data, name, folder):
     """The lines of a pool of text, in the order of its topics, and the answers."""
-    cranfield = name.startswith("Cranfield")
+    collection, candidates, _, skips = TEXT.fullmatch(name).groups()
+    cranfield = collection == "Cranfield"
     if cranfield:
         place = data / "text" / "cranfield"
-        texts = [place / "cran.all.1400", "--topics", place / "cran.qry", "--number-by-position", "--candidates", "100"]
+        texts = [place / "cran.all.1400", "--topics", place / "cran.qry", "--number-by-position", "--candidates", candidates or "100"]
         judgments = place / "QRelsCorrectedforTRECeval"
     else:
-        texts = [COLLECTION / "docs.jsonl", "--topics", COLLECTION / "topics.tsv", "--candidates", "50"]
+        texts = [COLLECTION / "docs.jsonl", "--topics", COLLECTION / "topics.tsv", "--candidates", candidates or "50"]
         judgments = COLLECTION / "qrels"
     subprocess.run([program, "features", "--quiet", "--collection", *texts, "--out", folder / "pairs"], check=True)
     grades = {(topic, document): "0" if cranfield and grade == "5" else grade
               for topic, _, document, grade in map(str.split, judgments.read_text().splitlines())}
     lines = (folder / "pairs").read_bytes().splitlines(True)
     pairs = [(line.split()[1].decode().removeprefix("qid:"), line.split()[-1].decode()) for line in lines]
-    return lines, pairs, [grades.get(pair, "skip" if name.endswith("-skips") else "0") for pair in pairs]
+    return lines, pairs, [grades.get(pair, "skip" if skips else "0") for pair in pairs]
 
 
 def parts(program, data, name, folds):
     """For each fold its number, the lines of its documents and their labels."""
-    if (data / "letor" / name).is_dir():
+    if name in LETOR:
         for fold in folds:
             yield (fold, *letor_lines(data, name, fold))
         return
@@ -109,8 +112,10 @@ def estimates(program, lines, labels, options):
             assert (folder / "all").read_bytes() == (folder / "want").read_bytes()
         order = [int(row.split("\t")[0]) for row in (folder / "order").read_text().splitlines()[2:]]
         known = list(minority(labels[d] for d in order))
-        points = [n for n in ASKED_AT if n < len(order) and known[n - 1] >= ENOUGH]
-        words = "".join(("e\n" if n in points else "") + labels[d] + "\n" for n, d in enumerate(order))
+        first = next((n for n, others in enumerate(known, 1) if others >= ENOUGH), len(order))
+        points = [n for n in sorted({first, *ASKED_AT}) if first <= n < len(order)]
+        # The first comes by itself.
+        words = "".join(("e\n" if n in points[1:] else "") + labels[d] + "\n" for n, d in enumerate(order))
         shown = run(*pool, "--out", "got", "--oracle", "ask", "--resume", "state", input=words).stderr
         if any((folder / a).read_bytes() != (folder / b).read_bytes() for a, b in (("want", "got"), ("order", "state"))):
             raise SystemExit(f"label_estimates.py: {' '.join(options)}: not what all labels choose")
@@ -123,7 +128,9 @@ def summary(points):
     """The cells of a row of the table."""
     worst = max(points, key=lambda row: row["factor"])
     share = lambda n: f"{n} ({100 * n / len(points):.1f} %)"
+    first = [row["within"] for row in points if row["first"]]
     return [len(points), share(sum(row["factor"] <= 1.5 for row in points)), share(sum(row["within"] for row in points)),
+            f"{sum(first)} of {len(first)}",
             min(row["ratio"] for row in points), max(row["ratio"] for row in points),
             "{answers}: {expected} ({low} to {high}), {left}".format(**worst)]
 
@@ -139,8 +146,8 @@ def main():
     parser.add_argument("--skip", type=float, default=0)
     arguments = parser.parse_args()
     program, sets = str(arguments.program), arguments.sets.split(",")
-    if unknown := set(sets) - set(CUTS):
-        parser.error(f"--sets: found {', '.join(sorted(unknown))}, expected some of {', '.join(CUTS)}")
+    if unknown := [name for name in sets if name not in LETOR and not TEXT.fullmatch(name)]:
+        parser.error(f"--sets: found {', '.join(unknown)}, expected {', '.join(LETOR)}, collection or Cranfield")
     arguments.out.mkdir(parents=True, exist_ok=True)
     manifest = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                 "build": build(arguments.program.parent), "machine": machine(), "sets": arguments.sets, "sizes": arguments.sizes,
@@ -153,19 +160,20 @@ def main():
             for fold, lines, answers_of in parts(program, arguments.data, name, map(int, arguments.folds.split(","))):
                 chance = random.Random(f"Fold{fold} {arguments.skip}")
                 labels = ["skip" if chance.random() < arguments.skip else label for label in answers_of]
-                for cuts, size in itertools.product(CUTS[name], map(int, arguments.sizes.split(","))):
+                for cuts, size in itertools.product(LETOR.get(name, TEXT_CUTS), map(int, arguments.sizes.split(","))):
                     options = ["--rule-size", str(size), "--method", cuts]
-                    if not (arguments.data / "letor" / name).is_dir():
+                    if name not in LETOR and "-raw" not in name:
                         options += ["--norm", "query-minmax"]
-                    for answers, known, expected, low, high, left in estimates(program, lines, labels, options):
+                    for n, point in enumerate(estimates(program, lines, labels, options)):
+                        answers, known, expected, low, high, left = point
                         row = {"set": name, "cuts": cuts, "rule_size": size, "fold": fold, "answers": answers, "minority": known,
-                               "expected": expected, "low": low, "high": high, "left": left,
+                               "first": int(n == 0), "expected": expected, "low": low, "high": high, "left": left,
                                "ratio": round(expected / left, 3), "factor": round(max(expected / left, left / expected), 3),
                                "within": int(low <= left <= high)}
                         log.write(json.dumps(row) + "\n")
                         of_set.append(row)
                     log.flush()
-            for cuts, size in itertools.product(CUTS[name], map(int, arguments.sizes.split(","))):
+            for cuts, size in itertools.product(LETOR.get(name, TEXT_CUTS), map(int, arguments.sizes.split(","))):
                 if points := [row for row in of_set if (row["cuts"], row["rule_size"]) == (cuts, size)]:
                     table.append([name, cuts, size, *summary(points)])
             table.append([name, "all", "", *summary(of_set)])
@@ -173,13 +181,15 @@ def main():
     table.append(["all", "", "", *summary(all_points)])
     text = markdown("Documents still asked about: estimates and what it was",
                     ["set", "cuts", "--rule-size", "estimates", "within a factor of 1.5", "within their bounds",
-                     "smallest ratio", "largest ratio", "the worst: answers: expected (bounds), what came"], table)
+                     "of first ones", "smallest ratio", "largest ratio", "the worst: answers: expected (bounds), what came"], table)
     (arguments.out / "tables.md").write_text(text)
     print(text)
     wrong = [name for name in sets
              if sum(of := [row["within"] for row in all_points if row["set"] == name]) < 0.95 * len(of)]
     if wrong:
         sys.exit(f"label_estimates.py: {', '.join(wrong)}: more than 5 of 100 estimates are beyond their bounds")
+    if missed := [row for row in all_points if row["first"] and not row["within"]]:
+        sys.exit(f"label_estimates.py: {len(missed)} first estimates are beyond their bounds, such as {missed[0]}")
 
 
 if __name__ == "__main__":

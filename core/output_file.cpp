@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -25,6 +26,18 @@ constexpr std::size_t buffer_size = 1 << 18;
 
 [[noreturn]] void fail(std::string const& path, char const* what) {
   throw output_error(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
+}
+
+/// Text as a terminal may show it: what stands in a file commands no terminal.
+std::string for_terminal(std::string_view text) {
+  std::string to;
+  while (!text.empty()) {
+    std::size_t const end = std::min(text.find_first_of("\n\t"), text.size());
+    to += printable(text.substr(0, end));
+    if (end < text.size()) to += text[end];
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return to;
 }
 
 /// As much of the name as leaves a name that every file system takes.
@@ -209,6 +222,7 @@ void output_file::flush() {
 }
 
 void output_file::flush_buffer() {
+  if (in_place_ && !buffer_.empty() && ::isatty(descriptor_) == 1) buffer_ = for_terminal(buffer_);
   std::string_view rest = buffer_;
   while (!rest.empty()) {
     ssize_t const written = ::write(descriptor_, rest.data(), rest.size());

@@ -5,6 +5,7 @@
 #include "datasets/fields.hpp"
 #include "datasets/label_cells.hpp"
 #include "datasets/text_source.hpp"
+#include "datasets/text_sums.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -202,7 +203,7 @@ std::string labels_to_fill(dataset const& pool, std::span<std::size_t const> doc
                                    guarded_id(without_controls(query->qid)), ""};
     if (form.cells_of)
       for (std::string const& more : form.cells_of(d)) cells.push_back(guarded(more));
-    cells.push_back(guarded(pool.comment(d)));
+    cells.push_back(guarded(without_text_sums(pool.comment(d))));
     add_row(cells, append_cell);
   }
   return text;

@@ -127,7 +127,7 @@ void read_cranfield(document_lines& lines, bool number_by_position) {
       if (begin == line.size() || number.find_first_not_of("0123456789") != number.npos)
         lines.fail(begin + 1, fmt::format("found {} after .I, expected a number",
                                           begin == line.size() ? "nothing" : quoted(number)));
-      ++position;
+      document.position = ++position;
       document.id = number_by_position ? std::to_string(position) : std::string(number);
       lines.claim(document.id, begin + 1);
       within = 0;
@@ -235,6 +235,7 @@ void read_vectors(document_lines& lines, bool number_by_position) {
     }
     ++position;
     text_document document;
+    document.position = position;
     document.label = fmt::format("{}", row.label_value + 0.0);  // -0 is 0
     std::string_view comment = line.substr(std::min(line.find('#'), line.size()));
     comment.remove_prefix(std::min(comment.find_first_not_of(" \t#"), comment.size()));

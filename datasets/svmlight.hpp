@@ -30,7 +30,9 @@ using read_options = svmlight_options;
 /// Reads a data set in the form that the file has: delimited text where its name ends with `.csv`
 /// (commas, or semicolons where the header has them) or `.tsv` (tabs), before `.gz` or `.zst`, or
 /// where its first line begins neither with a digit, sign or point nor with a blank or `#`, and
-/// has a cell `label` or `qid` between commas, tabs or semicolons; otherwise `read_svmlight`.
+/// has a cell `label` or `qid` between commas, tabs or semicolons; otherwise `read_svmlight`. A
+/// first line `sep=;`, with `,`, `;` or a tab, says what is between cells whatever the name, and is
+/// no record.
 ///
 /// Delimited text has a header, whose cells `label`, `qid` and `docid` name these columns; all
 /// others are features, by name (without control characters), or by number where they are all

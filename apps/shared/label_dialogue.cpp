@@ -153,6 +153,10 @@ al::reply label_dialogue::operator()(al::question const& now, al::labelling cons
   shown.estimate = [&] {
     return annotation::describe(work.look_ahead(annotation::next_documents));
   };
+  if (!estimated_ && work.minority_labels() >= annotation::enough_minority_labels) {
+    estimated_ = true;
+    show_line("\n{}\n", shown.estimate());
+  }
   return (*this)(shown);
 }
 

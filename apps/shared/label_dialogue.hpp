@@ -28,7 +28,8 @@ class label_dialogue {
   /// A label, a document left out, an undo, or an end; the end of the input is one too. The first
   /// `kept` answers of the journal are not to be taken back.
   al::reply operator()(request const& now, std::size_t kept = 0);
-  /// The same for a question of the sampling.
+  /// The same for a question of the sampling. The first estimate comes by itself, before the
+  /// question from which on there is one.
   al::reply operator()(al::question const& now, al::labelling const& work);
   /// Whether the person ended it with what there is, instead of leaving it for later.
   bool finished_early() const noexcept { return finish_; }
@@ -42,6 +43,7 @@ class label_dialogue {
   datasets::answer_journal& journal_;
   std::istream& in_;
   bool const styled_;  // standard error is a terminal: words are marked by its bold face
+  bool estimated_ = false;
   bool finish_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include "datasets/arrays.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
+#include "datasets/text_sums.hpp"
 #include "knn/sparse/search.hpp"
 
 #include <algorithm>
@@ -123,6 +124,8 @@ asked_topics read_asked(session& owner, pool_arguments const& a,
   asked_topics what;
   if (!a.qrels.empty()) what.judgments = read_judgments(owner, a);
   what.topics = read_topics(owner, a, options);
+  for (datasets::text_document const& topic : what.topics)
+    what.sums.push_back(datasets::sum_of_text(topic.fields));
   if (what.judgments && std::ranges::none_of(what.topics, [&](auto const& topic) {
         return std::ranges::find(what.judgments->queries, topic.id, &datasets::judged_query::qid) !=
                what.judgments->queries.end();
@@ -294,6 +297,30 @@ std::vector<std::int32_t> pair_pool::labels_of(ranked_pairs const& pairs,
   return labels;
 }
 
+/// What texts the pairs were made of, and the documents' ids.
+std::vector<std::string> pair_pool::comments_of(ranked_pairs const& pairs) const {
+  auto const timer = owner_.stage("text sums");
+  std::unordered_map<std::string_view, std::uint32_t> sums;
+  for (std::uint32_t const d : pairs.documents) sums[index_.ids()[d]] = 0;
+  datasets::text_options again = options_.reading;
+  again.warn = {};  // it has
+  datasets::read_documents(
+      owner_.ctx(), owner_.input(arguments_.collection), options_.format,
+      [&](datasets::text_document&& document) {
+        auto const at = sums.find(document.id);
+        if (at != sums.end()) at->second = datasets::sum_of_text(document.fields);
+      },
+      again);
+  std::vector<std::string> comments;
+  for (std::size_t q = 0; q + 1 < pairs.begin.size(); ++q)
+    for (std::size_t i = pairs.begin[q]; i < pairs.begin[q + 1]; ++i) {
+      std::string_view const id = index_.ids()[pairs.documents[i]];
+      comments.push_back(fmt::format(
+          "{} docid = {}", datasets::comment_of({what_.sums[q], sums.find(id)->second}), id));
+    }
+  return comments;
+}
+
 /// A topic without a candidate is in no line: what learns from these never sees it.
 void pair_pool::warn_of_topics_without(found_lists const& found) const {
   constexpr std::size_t most_named = 3;
@@ -338,6 +365,9 @@ datasets::dataset pair_pool::pairs(found_lists const& found, std::size_t most,
   about.labels = labels;
   about.qids = qids;
   about.ids = ids;
+  std::vector<std::string> const comments = comments_of(pairs);
+  std::vector<std::string_view> const comment_views(comments.begin(), comments.end());
+  about.comments = comment_views;
   about.name = name;
   about.lines = true;
   std::size_t const rows = pairs.documents.size(), columns = values.size() / rows;

@@ -53,6 +53,7 @@ struct pool_arguments {
 /// What is searched for, and what is known of it.
 struct asked_topics {
   std::vector<datasets::text_document> topics;  ///< their ids can be qids of SVMlight's lines
+  std::vector<std::uint32_t> sums{};            ///< of their texts, before any is corrected
   std::optional<datasets::qrels> judgments{};   ///< with the grades of --not-relevant as 0
   std::optional<dense_candidates> vectors{};
 };
@@ -86,7 +87,8 @@ class pair_pool {
   /// The first `most` documents of each topic with their features, in the order of the collection:
   /// that of the search would tell a ranker more than the features. Documents are labelled by the
   /// judgments, those that are not judged `unjudged`; `name` is the data set's, which has lines.
-  /// Warns of topics without a pair. Throws `error` where there is none at all.
+  /// A comment says what texts a pair was made of (datasets/text_sums.hpp): the collection is read
+  /// again. Warns of topics without a pair. Throws `error` where there is none at all.
   datasets::dataset pairs(found_lists const& found, std::size_t most, std::int32_t unjudged,
                           std::string const& name) const;
   std::size_t documents() const { return index_.ids().size(); }
@@ -99,6 +101,7 @@ class pair_pool {
   found_lists search_text(std::size_t depth) const;
   void warn_of_topics_without(found_lists const& found) const;
   std::vector<double> features_of(ranked_pairs const& pairs) const;
+  std::vector<std::string> comments_of(ranked_pairs const& pairs) const;
   std::vector<std::int32_t> labels_of(ranked_pairs const& pairs, std::int32_t unjudged) const;
 
   session& owner_;

@@ -32,6 +32,16 @@ void view_arguments::add_to(CLI::App& verb) {
   std::vector<std::string> words;
   for (auto const& known : formats) words.emplace_back(known.first);
   word_option(verb, "--show-format", format, words, "Form of --show")->group(group);
+  verb.add_flag("--labels", labels, "tsv: lines are id, label, text")->group(group);
+  // CLI11 would count into an optional bool, and so set it where the flag is not given.
+  verb.add_flag_function(
+          "--number-by-position", [this](std::int64_t given) { number_by_position = given > 0; },
+          "cranfield: ids are 1, 2, ... instead of the .I numbers, with =false these; default: as "
+          "the pool was made")
+      ->group(group);
+  verb.add_flag("--other-texts", other_texts,
+                "Show texts though they are not those that the pool was made of")
+      ->group(group);
   std::vector<std::string> stemmers = knn::stemmers();
   stemmers.insert(stemmers.begin(), "none");
   word_option(verb, "--stemmer", stemmer, stemmers, "Which words are marked as the query's")
@@ -50,6 +60,11 @@ void view_arguments::check() const {
   if (show.empty() != topics.empty())
     throw usage_error(show.empty() ? "--topics without --show, expected the documents' texts too"
                                    : "--show without --topics, expected the queries' texts too");
+  if (!show.empty()) return;
+  for (auto const& [name, given] :
+       {std::pair("--labels", labels), std::pair("--number-by-position", bool(number_by_position)),
+        std::pair("--other-texts", other_texts)})
+    if (given) throw usage_error(fmt::format("{} without --show and --topics", name));
 }
 
 std::vector<session::named_input> view_arguments::files() const {
@@ -67,7 +82,15 @@ pool_views make_views(session& owner, view_arguments const& arguments, label_poo
                        return std::string(f.first);
                      })->second;
     sources.words.stemmer = arguments.stemmer;
+    sources.labels = arguments.labels;
+    sources.number_by_position = arguments.number_by_position;
+    sources.other_texts = arguments.other_texts;
     made.texts = std::make_unique<annotation::document_texts>(owner.ctx(), pool.train, sources);
+    for (auto const& [by_position, path] :
+         {std::pair(made.texts->queries_found_by_position(), arguments.topics),
+          std::pair(made.texts->documents_found_by_position(), arguments.show)})
+      if (by_position)
+        owner.say(fmt::format("{}: numbered by position, as {} is", path, pool.train.name));
     if (std::size_t const missing = made.texts->documents_missing(); missing > 0)
       owner.warn(fmt::format("{} of {} of {} not in {}", missing,
                              counted(pool.train.size(), "document"),

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,15 @@ struct label_pool {
   datasets::discretizer const& cuts;
 };
 
-/// What labellers see of a document: --show --topics --show-format --stemmer --names --neighbours,
-/// and the largest label that they give: --max-label.
+/// What labellers see of a document: --show --topics --show-format --labels --number-by-position
+/// --other-texts --stemmer --names --neighbours, and the largest label that they give: --max-label.
 struct view_arguments {
   std::string show;
   std::string topics;
   std::string format = "auto";
+  bool labels = false;
+  std::optional<bool> number_by_position;
+  bool other_texts = false;
   std::string stemmer = "english";
   std::string names;
   std::int32_t max_label = 4;

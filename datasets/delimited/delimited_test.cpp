@@ -5,6 +5,7 @@
 #include "datasets/delimited/read.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/joined.hpp"
 #include "datasets/label_cells.hpp"
 #include "datasets/split.hpp"
 #include "datasets/svmlight.hpp"
@@ -278,10 +279,42 @@ TEST(delimited, the_form_follows_from_the_name_or_the_first_line) {
       {"f.txt", "label qid a", 0},
       {"f.txt", "", 0},
       {"csv", "1", 0},
+      {"f.csv", "sep=;", ';'},
+      {"f.tsv", "sep=,\r", ','},
+      {"f", "sep=\t", '\t'},
+      {"f.csv", "sep=;,qid", ','},
+      {"f", "sep=|", 0},
   };
   for (auto const& one : cases)
     EXPECT_EQ(delimiter_of(one.name, one.first_line), one.delimiter)
         << one.name << ": " << one.first_line;
+}
+
+/// The line that tells Excel what is between cells.
+TEST(delimited, a_first_line_says_what_is_between_cells) {
+  for (std::string const end : {"\n", "\r\n"})
+    for (std::string const mark : {"", "\xef\xbb\xbf"}) {
+      std::string const text =
+          mark + "sep=;" + end + "label;qid;docid;a" + end + "1;q;x;0.5" + end + "0;q;y;2" + end;
+      dataset const data = parse_dataset({}, text, "f.csv");
+      ASSERT_EQ(data.size(), 2U);
+      EXPECT_EQ(data.header, "label;qid;docid;a");
+      EXPECT_EQ(data.line_numbers, (std::vector<std::uint64_t>{3, 4}));
+      EXPECT_EQ(data.ids[1], "y");
+      EXPECT_EQ(data.document(1)[0].value, 2);
+      EXPECT_EQ(parse_columns({}, text, "own", {}, {}).size(), 2U);
+    }
+  auto const fault = [](std::string const& text) {
+    try {
+      parse_dataset({}, text, "f.csv");
+      return std::string("OK");
+    } catch (error const& e) {
+      return std::string(e.what()).substr(0, 10);
+    }
+  };
+  EXPECT_EQ(fault("sep=;\nlabel;qid;a\n1;q;x\n"), "f.csv:3:5:");
+  EXPECT_EQ(fault("sep=;\nlabel;qid;a;a\n1;q;1;1\n"), "f.csv:2:13");
+  EXPECT_EQ(fault("sep=;\n"), "f.csv:2:1:");
 }
 
 TEST(delimited, faults_between_semicolons_have_places) {

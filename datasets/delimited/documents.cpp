@@ -29,6 +29,7 @@ class document_records {
     label_ = {unlabelled, unlabelled};
     qid_.reset();
     id_ = {};
+    comment_ = {};
     std::size_t const columns = layout_.columns.size();
     for (std::size_t c = 0; c < std::min(columns, r.cells.size()); ++c) take_cell(r, c);
     if (r.cells.size() != columns)
@@ -37,7 +38,7 @@ class document_records {
                                    counted(r.cells.size(), "cell"), columns)};
     if (!layout_.has_qid) note_run(r, 0);
     out_.entries.insert(out_.entries.end(), entries_.begin(), entries_.end());
-    out_.add(label_, out_.entries.size(), r.text, {}, id_, rules_);
+    out_.add(label_, out_.entries.size(), r.text, comment_, id_, rules_);
   }
 
  private:
@@ -67,6 +68,9 @@ class document_records {
         if (now.text.empty()) break;
         fault = check_id(now, "docid");
         id_ = text_of(now);
+        break;
+      case text_sums:
+        comment_ = text_of(now);
         break;
       case passed_over:
         break;
@@ -106,6 +110,7 @@ class document_records {
   document_label label_;
   std::optional<std::string_view> qid_;
   std::string_view id_;
+  std::string_view comment_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/values.hpp"
 #include "datasets/text_source.hpp"
+#include "datasets/text_sums.hpp"
 
 #include <algorithm>
 #include <map>
@@ -47,7 +48,7 @@ bool has_known_column(std::string_view line, char delimiter) {
 [[noreturn]] void fail(std::string const& name, record const& head, std::size_t column,
                        std::string const& found_and_expected) {
   auto const [line, at] = place_in(head.text, head.cells[column].offset);
-  throw error({name, line + 1, at}, found_and_expected);
+  throw error({name, head.lines_before + line + 1, at}, found_and_expected);
 }
 
 std::string_view words_for(char delimiter) {
@@ -61,8 +62,9 @@ void expect_delimiter(std::string const& name, record const& head, char delimite
     std::size_t const at = head.text.find(other);
     if (other == delimiter || at == head.text.npos || !has_known_column(head.text, other)) continue;
     auto const [line, column] = place_in(head.text, at);
-    throw error({name, line + 1, column}, fmt::format("found {} between columns, expected {}",
-                                                      words_for(other), words_for(delimiter)));
+    throw error({name, head.lines_before + line + 1, column},
+                fmt::format("found {} between columns, expected {}", words_for(other),
+                            words_for(delimiter)));
   }
 }
 
@@ -111,9 +113,36 @@ void number_features(delimited_layout& layout, record const& head, std::string c
   for (auto const& [number, c] : by_number) layout.columns[c].rank = layout.features++;
 }
 
+/// Reads the header that begins a text, behind `lines_before` others of the file.
+record read_head(std::string_view text, char delimiter, std::string const& name,
+                 std::size_t lines_before) {
+  record head;
+  head.lines_before = lines_before;
+  if (text.empty()) throw error({name, lines_before + 1, 1}, no_records);
+  try {
+    record_reader(delimiter).read(text, head);
+  } catch (line_fault const& fault) {
+    auto const [line, column] = place_in(text, fault.offset);
+    throw error({name, lines_before + line + 1, column}, fault.found_and_expected);
+  }
+  return head;
+}
+
 }  // namespace
 
+separator_line separator_of(std::string_view text) {
+  constexpr std::string_view key = "sep=";
+  if (!text.starts_with(key) || text.size() <= key.size()) return {};
+  char const delimiter = text[key.size()];
+  if (delimiter != ',' && delimiter != ';' && delimiter != '\t') return {};
+  std::string_view const rest = text.substr(key.size() + 1);
+  std::size_t const end = rest.starts_with("\r\n") ? 2 : rest.starts_with('\n') ? 1 : 0;
+  if (end == 0 && !rest.empty() && rest != "\r") return {};
+  return {delimiter, key.size() + 1 + std::max(end, rest == "\r" ? std::size_t{1} : 0)};
+}
+
 char delimiter_of(std::string_view name, std::string_view first_line) {
+  if (separator_line const told = separator_of(first_line); told.size > 0) return told.delimiter;
   if (ends_with_type(name, ".tsv")) return '\t';
   if (ends_with_type(name, ".csv"))
     return !has_known_column(first_line, ',') && has_known_column(first_line, ';') ? ';' : ',';
@@ -127,19 +156,13 @@ char delimiter_of(std::string_view name, std::string_view first_line) {
 
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,
                              read_options const& options, std::span<std::string const> columns) {
-  if (text.empty()) throw error({name, 1, 1}, no_records);
-  record head;
-  try {
-    record_reader(delimiter).read(text, head);
-  } catch (line_fault const& fault) {
-    auto const [line, column] = place_in(text, fault.offset);
-    throw error({name, line + 1, column}, fault.found_and_expected);
-  }
+  std::size_t const told = separator_of(text).size;
+  record const head = read_head(text.substr(told), delimiter, name, told > 0 ? 1 : 0);
   delimited_layout layout;
   layout.delimiter = delimiter;
   layout.header = head.text;
-  layout.size = head.size;
-  layout.feeds = head.feeds;
+  layout.size = told + head.size;
+  layout.feeds = head.lines_before + head.feeds;
   expect_delimiter(name, head, delimiter);
   bool has_label = false;
   std::map<std::string, std::size_t> seen;
@@ -164,10 +187,11 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
            fmt::format("column {} occurs twice, expected each column once",
                        datasets::quoted(title)));
     using enum column_role::kind;
-    auto const what = title == label_title   ? label
-                      : title == qid_title   ? qid
-                      : title == docid_title ? docid
-                                             : feature;
+    auto const what = title == label_title     ? label
+                      : title == qid_title     ? qid
+                      : title == docid_title   ? docid
+                      : title == text_sums_key ? text_sums
+                                               : feature;
     has_label = has_label || what == label;
     layout.has_qid = layout.has_qid || what == qid;
     layout.columns.push_back({what, 0, 0});
@@ -175,12 +199,14 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   }
   for (std::string const& title : columns)
     if (!seen.contains(title))
-      throw error({name, 1, 1}, fmt::format("found no column {}, expected it in the header",
-                                            datasets::quoted(title)));
+      throw error(
+          {name, head.lines_before + 1, 1},
+          fmt::format("found no column {}, expected it in the header", datasets::quoted(title)));
   expect_titles(name, head, layout.titles);
   if (!has_label && !options.optional_labels && !options.unlabelled)
-    throw error({name, 1, 1}, "no column label found, expected one" +
-                                  unlabelled_hint(rules_of(options), "where no label is known"));
+    throw error({name, head.lines_before + 1, 1},
+                "no column label found, expected one" +
+                    unlabelled_hint(rules_of(options), "where no label is known"));
   number_features(layout, head, name, rules_of(options));
   return layout;
 }

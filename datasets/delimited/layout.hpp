@@ -16,7 +16,7 @@ namespace rulerank::datasets {
 
 /// What a column holds.
 struct column_role {
-  enum class kind { label, qid, docid, feature, passed_over };
+  enum class kind { label, qid, docid, text_sums, feature, passed_over };
   kind what = kind::feature;
   std::uint32_t feature = 0;  ///< its number
   std::size_t rank = 0;       ///< among the features, by number
@@ -25,7 +25,7 @@ struct column_role {
 struct delimited_layout {
   char delimiter = ',';
   std::string_view header;  ///< the record
-  std::size_t size = 0;     ///< its bytes, with the line's end
+  std::size_t size = 0;     ///< its bytes, with the line's end, and a separator's line before it
   std::size_t feeds = 0;    ///< line feeds in them
   std::vector<column_role> columns;
   std::vector<std::string> titles;  ///< of the columns
@@ -33,6 +33,14 @@ struct delimited_layout {
   feature_names names;  ///< empty: they have numbers
   bool has_qid = false;
 };
+
+/// A first line `sep=;` with which Excel is told what is between cells; a comma or a tab may stand
+/// there too.
+struct separator_line {
+  char delimiter = 0;
+  std::size_t size = 0;  ///< its bytes, with the line's end; 0: there is none
+};
+separator_line separator_of(std::string_view text);
 
 /// The delimiter of delimited text of that name that begins with this line, or 0 for another text.
 /// See `read_dataset`.

@@ -27,6 +27,7 @@ struct record {
   std::size_t size = 0;   ///< bytes of it, with these
   std::size_t feeds = 0;  ///< line feeds in them
   std::vector<cell> cells;
+  std::size_t lines_before = 0;  ///< for messages; `record_reader` leaves it as it is
 };
 
 /// Reads records. A cell may be in quotes, which it begins and ends with; there a quote stands

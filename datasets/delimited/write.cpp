@@ -3,6 +3,7 @@
 #include "datasets/delimited/layout.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/label_cells.hpp"
+#include "datasets/text_sums.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,12 +25,15 @@ class record_writer {
         out_(out),
         features_(listed_features(data)),
         with_labels_(std::ranges::any_of(data.labels, [](auto l) { return l != unlabelled; })),
-        with_ids_(!data.ids.empty()) {}
+        with_ids_(!data.ids.empty()),
+        with_sums_(std::ranges::any_of(data.comments,
+                                       [](auto comment) { return bool(text_sums_of(comment)); })) {}
 
   void write_header() {
     if (with_labels_) append("label");
     append("qid");
     if (with_ids_) append("docid");
+    if (with_sums_) append(text_sums_key);
     for (std::uint32_t const feature : features_)
       append(guarded_formula(name_of(feature, data_.names)));
     end_record();
@@ -39,6 +43,10 @@ class record_writer {
     if (with_labels_) append(label_of(d));
     append(guarded_id(qid));
     if (with_ids_) append(data_.ids[d].empty() ? std::string() : guarded_id(data_.ids[d]));
+    if (with_sums_) {
+      auto const sums = text_sums_of(data_.comment(d));
+      append(sums ? comment_of(*sums) : std::string());
+    }
     auto const listed = data_.document(d);
     auto entry = listed.begin();
     for (std::uint32_t const feature : features_) {
@@ -79,6 +87,7 @@ class record_writer {
   std::vector<std::uint32_t> features_;
   bool with_labels_;
   bool with_ids_;
+  bool with_sums_;
   std::string record_;
   bool at_begin_ = true;
 };

@@ -20,9 +20,8 @@ inline std::string_view trimmed_comment(std::string_view text) {
   return text;
 }
 
-/// X of a comment's first `docid = X` that starts a word (a `#` may stand before it), or nothing.
-inline std::string_view docid_of(std::string_view comment) {
-  constexpr std::string_view key = "docid";
+/// X of a comment's first `KEY = X` that starts a word (a `#` may stand before it), or nothing.
+inline std::string_view value_of(std::string_view comment, std::string_view key) {
   // Nearly all comments begin with it.
   std::size_t const begin = comment.starts_with('#') ? 1 : 0;
   for (std::size_t at = comment.substr(begin).starts_with(key) ? begin : comment.find(key);
@@ -38,6 +37,11 @@ inline std::string_view docid_of(std::string_view comment) {
     return rest.substr(0, size);
   }
   return {};
+}
+
+/// X of a comment's `docid = X`, likewise.
+inline std::string_view docid_of(std::string_view comment) {
+  return value_of(comment, "docid");
 }
 
 /// The comment of a document's line.

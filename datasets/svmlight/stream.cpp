@@ -184,9 +184,11 @@ void take_lines(whole_lines& in, query_collector& queries, svmlight_options cons
 void take_records(whole_lines& in, query_collector& queries, std::string const& name,
                   char delimiter, read_options const& options) {
   record_ends ends;
+  std::size_t const told = separator_of(in.text()).size;
   std::size_t header_size = 0;
-  do header_size = ends.first(in.text());
+  do header_size = ends.first(in.text().substr(told));
   while (header_size == 0 && in.next());
+  if (header_size > 0) header_size += told;
   std::string const header(in.text().substr(0, header_size == 0 ? in.text().npos : header_size));
   delimited_layout const layout = read_layout(header, delimiter, name, options);
   dataset form = form_of(layout);

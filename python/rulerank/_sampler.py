@@ -217,7 +217,7 @@ class SelectiveSampler(Running, BaseEstimator):
     def outlook(self, next: Count = 10) -> dict[str, Any]:
         """What more labels would bring, by guesses: a dict of `rules` over the sample as it is,
         `next_rules` that the next `next` rows would add, `documents` still to be asked about, with bounds, which
-        mean little while `minority_labels`, those other than the commonest, are fewer than 5."""
+        mean little while `minority_labels`, those other than the commonest, are fewer than 10."""
         with self._running() as run:
             return self._labelling().outlook(run, next)
 

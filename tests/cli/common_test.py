@@ -709,6 +709,27 @@ class Terminal(harness.CommandLine):
         self.assertRegex(text, rb"\r\033\[Krulerank: chose", "the progress is not cleared")
         self.assertEqual(self.on_a_terminal(*line, "--quiet"), b"")
 
+    def test_results_on_a_terminal_command_it_nothing(self):
+        """Ids go to files and pipes as they are, to a terminal with what would command it as \\xNN."""
+        text = "".join(f"{d % 2} qid:\u00e9 1:{d} #docid = a\x1b[31m{d}\n" for d in range(6)).encode()
+        self.file("t.txt", text)
+        line = ["rank", "--train", "t.txt", "--test", "t.txt", "--out", "s.txt", "--run", "-", "--rule-size", "2", "--device",
+                "cpu", "--quiet"]
+        piped = self.expect(0, *line).stdout
+        self.assertIn("\u00e9 Q0 a\x1b[31m".encode(), piped)
+        mine, its = pty.openpty()
+        self.addCleanup(os.close, mine)
+        done = subprocess.Popen([str(harness.PROGRAM), *line], cwd=self.folder, stdout=its)
+        os.close(its)
+        shown = b""
+        try:
+            while part := os.read(mine, 4096):
+                shown += part
+        except OSError:
+            pass
+        self.assertEqual(done.wait(), 0)
+        self.assertEqual(shown.replace(b"\r\n", b"\n"), piped.replace(b"\x1b", b"\\x1b"))
+
     def test_a_bar_is_gone_before_an_interruption(self):
         mine, its = pty.openpty()
         self.addCleanup(os.close, mine)

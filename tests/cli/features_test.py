@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -279,6 +280,25 @@ class Features(harness.CommandLine):
         self.assertEqual([f["clicks"] for _, f in third.values()],
                          [str(i) if i % 3 else "NaN" for i in range(len(pairs))])
 
+    def test_a_table_whose_first_line_tells_excel_what_is_between_cells(self):
+        pairs = list(pairs_of(self.features("pool.txt")))
+        own = "docid;qid;clicks\r\n" + "".join(f"{d};{q};{i}\r\n" for i, (q, d) in enumerate(pairs))
+        self.file("plain.csv", own.encode())
+        self.file("told.csv", ("\ufeffsep=;\r\n" + own).encode())
+        for name in "plain", "told":
+            self.expect(0, "features", "--pool", "pool.txt", "--join", f"{name}.csv", "--out", f"{name}.out.csv")
+        self.assertEqual(self.read("told.out.csv"), self.read("plain.out.csv"))
+        # A pool, too, from a file and from standard input; its lines keep their numbers.
+        pool = "label;qid;docid;a;b\n" + "".join(f"{i % 2};1;D{i};{i};{i % 3}\n" for i in range(8))
+        line = ["rank", "--train", "pool.csv", "--rule-size", "2", *LEARN, "--test"]
+        self.file("pool.csv", pool.encode())
+        want = self.expect(0, *line, "pool.csv").stdout
+        self.file("pool.csv", ("sep=;\n" + pool).encode())
+        self.assertEqual(self.expect(0, *line, "pool.csv").stdout, want)
+        self.assertEqual(self.expect(0, *line, "-", input=("sep=;\n" + pool).encode()).stdout, want)
+        self.file("wrong.csv", ("sep=;\n" + pool + "1;1;D9;x;0\n").encode())
+        self.expect(3, *line, "wrong.csv", message="wrong.csv:11:8: ")
+
     def test_wrong_columns(self):
         self.features("pool.txt")
         pair = next(iter(pairs_of(self.read("pool.txt"))))
@@ -482,6 +502,129 @@ class Features(harness.CommandLine):
         self.expect(0, "rank", "--model", "m", "--test", "pool.txt", "--unlabelled", "-1", "--out",
                     "scores", *LEARN)
         self.assertEqual(len(self.read("scores").split()), 22500)
+
+
+class ShownTexts(harness.CommandLine):
+    """Whoever labels a pair sees the texts that it was made of, or the program ends with an error: a number of SMART's form
+    may be that of one text and the position of another."""
+    TOPICS = {"7": "rye bread crust", "1": "sails of a ship", "2": "wings that flutter"}  # in this order
+    DOCS = {"3": "rye makes dark bread", "1": "a ship has sails of canvas", "2": "thin wings flutter and break"}
+
+    @staticmethod
+    def smart(texts, own=lambda n: n):
+        return "".join(f".I {own(n)}\n.W\n{text}\n" for n, text in texts.items()).encode()
+
+    def setUp(self):
+        super().setUp()
+        self.file("docs", self.smart(self.DOCS))
+        self.file("topics", self.smart(self.TOPICS))
+
+    def pool(self, name, *more, docs="docs", topics="topics"):
+        self.expect(0, "features", "--collection", docs, "--topics", topics, "--out", name, "--quiet", *more)
+        return (self.folder / name).read_text()
+
+    def ends(self, code, *arguments, message):
+        done = self.rulerank(*arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertIn(message, done.stderr.decode())
+
+    def shown(self, pool, *more, code=5, message="", docs="docs", topics="topics"):
+        """(docid, query, text) of the documents that a person is asked about, or None where texts are refused."""
+        for old in self.folder.glob("state*"):
+            old.unlink()
+        line = ["--train", pool, "--unlabelled", "-1", "--out", "out", "--rule-size", "2", "--device", "cpu", "--show", docs,
+                "--topics", topics, *more]
+        self.ends(code, "reduce", *line, "--oracle", "file:none", "--pending", "pending.tsv", "--batch", "99", message=message)
+        self.ends(code, "reduce", *line, "--oracle", "ask", "--resume", "state", message=message)
+        if code == 3:
+            self.ends(3, "label", "--pool", *line[1:2], *line[4:], "--listen", "127.0.0.1:0", message=message)
+            return None
+        rows = list(csv.DictReader((self.folder / "pending.tsv").read_text().splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+        self.assertTrue(rows)
+        self.assertTrue(all("text_sums" not in row["comment"] for row in rows))
+        return {(row["docid"].lstrip("'"), row["query"], row["text"]) for row in rows}
+
+    def by(self, numbered):
+        """What may be seen: texts of all pairs of a topic and the document that has its words."""
+        docs = {str(i + 1) if numbered else n: text for i, (n, text) in enumerate(self.DOCS.items())}
+        return {(d, topic, text) for topic in self.TOPICS.values() for d, text in docs.items() if set(topic.split()) & set(text.split())
+                - {"a", "of", "and", "that"}}
+
+    def test_numbering_is_the_pools(self):
+        for pool, more in (("own.txt", []), ("places.txt", ["--number-by-position"]), ("places.csv", ["--number-by-position"])):
+            text = self.pool(pool, *more)
+            self.assertEqual(text.count("text_sums = "), 3)
+            self.assertLessEqual(self.shown(pool), self.by(bool(more)), pool)
+            # An option that says otherwise is refused, and so is a pool that has another numbering than its texts.
+            wrong = ["--number-by-position"] if not more else ["--number-by-position=false"]
+            self.shown(pool, *wrong, code=3, message="is not that of which " + pool + " was made")
+        # The columns of other programs leave it there.
+        self.file("clicks.csv", b"qid,docid,clicks\n1,1,5\n")
+        self.expect(0, "features", "--pool", "places.txt", "--join", "clicks.csv", "--out", "wider.txt", "--quiet")
+        self.assertLessEqual(self.shown("wider.txt"), self.by(True))
+        self.expect(0, "features", "--pool", "places.csv", "--join", "clicks.csv", "--out", "wider.csv", "--quiet")
+        self.assertLessEqual(self.shown("wider.csv"), self.by(True))
+
+    def test_other_texts_are_refused(self):
+        self.pool("pool.txt")
+        changed = dict(self.TOPICS, **{"1": "masts of a ship"})
+        self.file("other", self.smart(changed))
+        self.shown("pool.txt", topics="other", code=3,
+                   message='other:1:1: found for query 1 the text "masts of a ship", which is not that of which pool.txt was made')
+        self.assertIn("masts of a ship", {query for _, query, _ in self.shown("pool.txt", "--other-texts", topics="other",
+                                                                              *["--number-by-position=false"])})
+        self.file("edited", self.smart(dict(self.DOCS, **{"2": "thin wings"})))
+        self.shown("pool.txt", docs="edited", code=3,
+                   message='edited:1:1: found for document 2 the text "thin wings", which is not that of which pool.txt was made')
+        # Other forms, blanks and line ends of the same words are the same texts.
+        self.file("topics.tsv", "".join(f"{n}\t {text.replace(' ', '  ')}\r\n" for n, text in self.TOPICS.items()).encode())
+        self.file("docs.jsonl", "".join(json.dumps({"id": n, "text": text}) + "\n" for n, text in self.DOCS.items()).encode())
+        self.assertLessEqual(self.shown("pool.txt", docs="docs.jsonl", topics="topics.tsv"), self.by(False))
+
+    def test_labels_between_tabs(self):
+        for name, texts in (("docs.tsv", self.DOCS), ("topics.tsv", self.TOPICS)):
+            self.file(name, "".join(f"{n}\tsome\t{text}\n" for n, text in texts.items()).encode())
+        self.pool("pool.txt", "--labels", docs="docs.tsv", topics="topics.tsv")
+        for more in [], ["--labels"]:
+            self.assertLessEqual(self.shown("pool.txt", *more, docs="docs.tsv", topics="topics.tsv"), self.by(False))
+
+    def test_pools_from_elsewhere_say_how_texts_are_numbered(self):
+        text = self.pool("made.txt", "--number-by-position")
+        self.file("pool.txt", re.sub(r"text_sums = \S+ ", "", text).encode())
+        self.shown("pool.txt", code=3, message="topics:1:1: found queries whose numbers behind .I are not their positions, and "
+                                               "pool.txt does not say which of the two its ids are, expected --number-by-position")
+        self.assertLessEqual(self.shown("pool.txt", "--number-by-position"), self.by(True))
+        self.assertFalse(self.shown("pool.txt", "--number-by-position=false") & self.by(True))
+        # Nothing to choose between: no such option is wanted.
+        self.file("topics", self.smart(self.TOPICS, lambda n: list(self.TOPICS).index(n) + 1))
+        self.file("docs", self.smart(self.DOCS, lambda n: list(self.DOCS).index(n) + 1))
+        self.assertLessEqual(self.shown("pool.txt"), self.by(True))
+        for option in "--number-by-position", "--labels", "--other-texts":
+            self.expect(2, "reduce", "--train", "pool.txt", "--out", "out", option, message=f"{option} without --show and --topics")
+
+    def test_cranfield(self):
+        """Its judgments name topics by position; 112 of the 225 positions are also numbers, of other topics."""
+        data = os.environ.get("RULERANK_TEST_DATA")
+        if not data:
+            self.skipTest("no real data sets: RULERANK_TEST_DATA is not set")
+        cranfield = pathlib.Path(data) / "text/cranfield"
+        docs, topics = cranfield / "cran.all.1400", cranfield / "cran.qry"
+        self.expect(0, "features", "--collection", docs, "--topics", topics, "--number-by-position", "--candidates", "5", "--out",
+                    "pool.txt", "--quiet")
+        texts = [" ".join(part.split()[2:]) for part in topics.read_text().split(".I")[1:]]
+        texts = [text.partition(".W ")[2] if ".W " in text else text for text in texts]
+        state = ["--train", "pool.txt", "--unlabelled", "-1", "--out", "out", "--oracle", "file:none", "--pending", "pending.tsv",
+                 "--batch", "150", "--norm", "query-minmax", "--device", "cpu", "--show", docs, "--topics", topics]
+        self.ends(5, "reduce", *state, message="cran.qry: numbered by position, as pool.txt is")
+        rows = list(csv.DictReader((self.folder / "pending.tsv").read_text().splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+        self.assertGreater(len({row["qid"] for row in rows}), 50)
+        for row in rows:
+            self.assertTrue(texts[int(row["qid"].lstrip("'")) - 1].endswith(row["query"]), row)
+        self.expect(3, "reduce", *state, "--number-by-position=false", message="which is not that of which pool.txt was made")
+        # Made before pools had such checksums.
+        self.file("pool.txt", re.sub(r"text_sums = \S+ ", "", (self.folder / "pool.txt").read_text()).encode())
+        self.expect(3, "reduce", *state, message="expected --number-by-position, or --number-by-position=false")
+        self.ends(5, "reduce", *state, "--number-by-position", message="want labels")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "datasets/documents.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+// What texts a pair of a pool was made of: checksums that its line's comment has, `text_sums =
+// TOPIC-DOCUMENT`, eight hexadecimal digits each. Who shows a pool's texts sees by them whether
+// these are the same ones: an id alone may be that of another text.
+//
+// Threads: functions may be called from any number of threads at once.
+namespace rulerank::datasets {
+
+/// The key in a comment, and the title of the column in delimited text.
+inline constexpr std::string_view text_sums_key = "text_sums";
+
+struct text_sums {
+  std::uint32_t topic = 0;
+  std::uint32_t document = 0;
+  friend bool operator==(text_sums const&, text_sums const&) = default;
+};
+
+/// A checksum of the fields' texts, one behind the other: of their words, whatever the blanks and
+/// line ends between them (64-bit FNV-1a, its halves combined by exclusive or).
+std::uint32_t sum_of_text(std::span<text_field const> fields);
+std::uint32_t sum_of_text(std::string_view text);
+
+/// `text_sums = 0badcafe-600dcafe`.
+std::string comment_of(text_sums const& sums);
+/// What a comment says, or nothing where it does not.
+std::optional<text_sums> text_sums_of(std::string_view comment);
+/// The comment as people see it: without that.
+std::string without_text_sums(std::string_view comment);
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,76 @@
+#include "datasets/text_sums.hpp"
+
+#include "core/output_file.hpp"
+#include "datasets/svmlight.hpp"
+#include "datasets/testing.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace rulerank::datasets {
+namespace {
+
+TEST(text_sums, are_of_words_alone) {
+  text_field const title{"title", "flow  over\r\nwings "}, text{"text", "\tat Mach 2"};
+  EXPECT_EQ(sum_of_text(std::vector{title, text}), sum_of_text("flow over wings at Mach 2"));
+  EXPECT_NE(sum_of_text("flow over wings"), sum_of_text("flow over wing s"));
+  EXPECT_NE(sum_of_text("flow over"), sum_of_text("over flow"));
+  EXPECT_EQ(sum_of_text(""), sum_of_text(" \n"));
+  EXPECT_EQ(sum_of_text("a"), 0x8601ec8cU ^ 0xaf63dc4cU) << "FNV-1a of a: af63dc4c8601ec8c";
+}
+
+TEST(text_sums, are_read_back_from_a_comment) {
+  text_sums const sums{0xbadcafe, 0x600dcafe};
+  EXPECT_EQ(comment_of(sums), "text_sums = 0badcafe-600dcafe");
+  for (char const* const comment :
+       {"text_sums = 0badcafe-600dcafe docid = 7", "docid = 7 #text_sums = 0badcafe-600dcafe",
+        "text_sums=0badcafe-600dcafe"}) {
+    EXPECT_EQ(text_sums_of(comment), sums) << comment;
+  }
+  for (char const* const comment :
+       {"", "docid = 7", "text_sums = 0badcafe", "text_sums = 0badcafe-600dcaf",
+        "text_sums = 0badcafe-600dcafe0", "text_sums = 0badcafx-600dcafe",
+        "my_text_sums = 0badcafe-600dcafe"})
+    EXPECT_EQ(text_sums_of(comment), std::nullopt) << comment;
+}
+
+TEST(text_sums, are_not_what_people_see) {
+  EXPECT_EQ(without_text_sums("text_sums = 0badcafe-600dcafe docid = 7"), "docid = 7");
+  EXPECT_EQ(without_text_sums("docid = 7 #text_sums = 0badcafe-600dcafe"), "docid = 7");
+  EXPECT_EQ(without_text_sums("a text_sums = 0badcafe-600dcafe b"), "a b");
+  EXPECT_EQ(without_text_sums("text_sums = 0badcafe-600dcafe"), "");
+  EXPECT_EQ(without_text_sums("docid = 7 inc = 1"), "docid = 7 inc = 1");
+}
+
+/// Delimited text has them in a column of their own.
+TEST(text_sums, are_a_column_of_delimited_text) {
+  std::string const text =
+      "qid,docid,text_sums,a\nq,x,text_sums = 0badcafe-600dcafe,1\nq,y,,2\n"
+      "q,z,\"text_sums = 00000001-00000002\",3\n";
+  read_options options;
+  options.unlabelled = -1;
+  dataset const data = parse_dataset({}, text, "f.csv", options);
+  EXPECT_EQ(listed_features(data).size(), 1U);
+  EXPECT_EQ(text_sums_of(data.comment(0)), (text_sums{0xbadcafe, 0x600dcafe}));
+  EXPECT_EQ(text_sums_of(data.comment(1)), std::nullopt);
+  EXPECT_EQ(text_sums_of(data.comment(2)), (text_sums{1, 2}));
+  std::string const path =
+      (std::filesystem::temp_directory_path() / fmt::format("rulerank-sums-{}", ::getpid()))
+          .string();
+  output_file out(path);
+  write_dataset(data, out);
+  out.commit();
+  std::ifstream written(path);
+  std::string line;
+  std::getline(written, line);
+  EXPECT_EQ(line, "qid,docid,text_sums,a");
+  std::getline(written, line);
+  EXPECT_EQ(line, "q,x,text_sums = 0badcafe-600dcafe,1");
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace rulerank::datasets
