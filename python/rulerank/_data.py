@@ -74,6 +74,19 @@ def split_qid(X, qid, qid_column):
     return X[:, rest], X[:, column]
 
 
+def columns_of_file(X, count, names):
+    """X as an estimator that was read from a file takes it: of a frame the columns that have names there, else the first
+    ones. The file knows no columns behind the last that a training row lists: none of them makes an item."""
+    if names is None:
+        if is_frame(X):
+            return X.iloc[:, :count]
+        X = X if sp.issparse(X) else np.asarray(X)
+        return X[:, :count] if X.ndim == 2 and X.shape[1] > count else X
+    if not is_frame(X):
+        raise DataError("X: features have numbers, expected names: a frame with the columns that feature_names_in_ has")
+    return X[list(names)] if set(names) <= set(X.columns) else X
+
+
 @dataclasses.dataclass
 class Queries:
     """The rows of queries. `order`: that puts each query's rows together, or None where they are."""

@@ -261,6 +261,59 @@ def test_scorers_are_given_the_qid_of_a_search(train):
         options = {"param_grid": {"strength": [3, 30]}, "cv": GroupKFold(3)}
         own = GridSearchCV(ranker, **options).fit(train.X, train.y, groups=train.qid, qid=train.qid)
         scorer = rulerank.metric_scorer("NDCG@10").set_score_request(qid=True)
+@pytest.mark.parametrize("members, params", [
+    ("rules", {"rule_size": 2, "min_support": 2, "min_confidence": 0.01, "support_weight": -0.5, "smoothing": 3,
+               "feature_share": 0.5, "method": "width", "bins": 7, "norm": "query-minmax", "missing_values": "zero",
+               "unlisted": "missing"}),
+    ("rules", {"bins": "cv", "method": "frequency"}),
+    ("scorecard", {"loss": "list", "points_penalty": 0.01, "smoothness": 1, "bins": 5}),
+    ("scorecard", {"points_penalty": "cross-fit", "folds": 3}),
+    ("linear", {"strength": 30, "folds": 4, "missing_values": "none"}),
+    ("linear,rules,scorecard", {"rule_size": 2, "strength": 3, "loss": "point"})])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_loaded_ranker_knows_what_the_file_says(train, test, tmp_path, members, params, named):
+    columns = [f"n{(5 * i) % 12:02}" for i in range(12)]
+    X, Z = (pd.DataFrame(of.X, columns=columns) if named else of.X for of in (train, test))
+    fitted = RuleRanker(members, **params).fit(X, train.y, train.qid)
+    fitted.save(tmp_path / "m")
+    loaded = RuleRanker.load(tmp_path / "m")
+    assert loaded.get_params() == fitted.get_params()
+    assert loaded.n_features_in_ == fitted.n_features_in_ == 12
+    assert hasattr(loaded, "feature_names_in_") == named
+    if named:  # in the order of the file, whatever that of the columns was
+        assert loaded.feature_names_in_.tolist() == sorted(columns)
+        assert loaded.feature_importances_.tolist() == fitted.feature_importances_[np.argsort(columns)].tolist()
+    else:
+        assert loaded.feature_importances_.tolist() == fitted.feature_importances_.tolist()
+    for one in (loaded, pickle.loads(pickle.dumps(loaded))):
+        assert (one.predict(Z, test.qid) == fitted.predict(Z, test.qid)).all()
+    assert clone(loaded).fit(X, train.y, train.qid).model_.to_bytes() == fitted.model_.to_bytes()
+    assert RuleRanker.load(tmp_path / "m", n_jobs=2, folds=9).get_params() == fitted.get_params() | {"n_jobs": 2, "folds": 9}
+
+
+def test_a_loaded_ranker_and_other_columns(train, test, tmp_path):
+    """The file knows the columns up to the last that a training row lists, or names; of fewer columns sklearn's error comes."""
+    RuleRanker("rules").fit(np.column_stack([train.X, np.zeros(len(train.y))]), train.y, train.qid).save(tmp_path / "m")
+    loaded = RuleRanker.load(tmp_path / "m")
+    expected = RuleRanker("rules").fit(train.X, train.y, train.qid).predict(test.X, test.qid)
+    for X in (np.column_stack([test.X, np.zeros(len(test.y))]), np.column_stack([test.X, test.y, test.y])):
+        assert (loaded.predict(X, test.qid) == expected).all()
+        assert (loaded.predict(sp.csr_matrix(X), test.qid) == expected).all()
+        assert loaded.explain(X, 0, test.qid).score == expected[0]
+    with pytest.raises(ValueError, match="X has 11 features, but RuleRanker is expecting"):
+        loaded.predict(test.X[:, :11], test.qid)
+    names = [f"n{i:02}" for i in range(12)]
+    RuleRanker("rules").fit(pd.DataFrame(train.X, columns=names), train.y, train.qid).save(tmp_path / "m")
+    loaded = RuleRanker.load(tmp_path / "m")
+    frame = pd.DataFrame(test.X, columns=names)
+    assert (loaded.predict(frame[names[::-1]].assign(more=1.0), test.qid) == expected).all()
+    with pytest.raises(ValueError, match="n03"):
+        loaded.predict(frame.drop(columns="n03"), test.qid)
+    again = loaded.fit(frame, test.y, test.qid)  # from then on columns are as they were there
+    with pytest.raises(ValueError, match="order"):
+        again.predict(frame[names[::-1]], test.qid)
+
+
         search = GridSearchCV(ranker, scoring=scorer, **options)
         search.fit(train.X, train.y, groups=train.qid, qid=train.qid)
         assert (search.cv_results_["mean_test_score"] == own.cv_results_["mean_test_score"]).all()
