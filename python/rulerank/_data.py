@@ -19,26 +19,26 @@ def is_frame(X):
 HOST_MEMORY = (1, 3)  # DLPack's kDLCPU and kDLCUDAHost
 
 
-def of_another_library(X):
-    """Whether X is an array that comes through DLPack. One that the CPU cannot read is an error."""
+def of_another_library(X, name="X"):
+    """Whether X is an array that comes through DLPack. One that the CPU cannot read is an error, which calls it `name`."""
     if not hasattr(X, "__dlpack__") or isinstance(X, np.ndarray) or is_frame(X):
         return False
     kind, number = X.__dlpack_device__()
     if kind not in HOST_MEMORY:
-        raise UsageError(f"X: found an array on device {number} of DLPack's kind {int(kind)}, expected one in the "
-                         "memory of the CPU, as X.cpu() gives it")
+        raise UsageError(f"{name}: found an array on device {number} of DLPack's kind {int(kind)}, expected one in the "
+                         f"memory of the CPU, as {name}.cpu() gives it")
     return True
 
 
-def as_array(X):
+def as_array(X, name="X"):
     """An array of another library through DLPack, without a copy; anything else as it is."""
-    if not of_another_library(X):
+    if not of_another_library(X, name):
         return X
     try:
         return np.from_dlpack(X)
     except (BufferError, RuntimeError, TypeError) as error:
-        raise UsageError(f"X: found {type(X).__name__}, which NumPy does not take ({error}), expected values of "
-                         "float32 or float64") from error
+        raise UsageError(f"{name}: found {type(X).__name__}, which NumPy does not take ({error}), expected values of "
+                         + ("float32 or float64" if name == "X" else "a type that NumPy has")) from error
 
 
 def split_qid(X, qid, qid_column):
@@ -104,10 +104,15 @@ class Queries:
         there = np.empty_like(values)
         there[self.order] = values
         return there
+    @property
+    def rows(self):
+        return sum(self.sizes)
+
 
 
 def qid_array(qid, rows):
-    given, qid = qid, np.asarray(qid)
+    given = as_array(qid, "qid")
+    qid = np.asarray(given)
     if qid.ndim != 1 or len(qid) != rows:
         raise UsageError(f"qid: found the shape {qid.shape}, expected one id for each of {rows} rows")
     if qid.dtype.kind == "f":
@@ -156,7 +161,7 @@ def column_of(y):
     numbers yet goes there."""
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iuf":
         return y
-    y = column_or_1d(y)
+    y = column_or_1d(as_array(y, "y"))
     expect_numbers(y)
     return y.astype(np.float64) if y.dtype.kind == "O" else y
 

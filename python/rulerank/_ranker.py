@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._data import checked_csr, columns_of_file, dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid
+from ._data import as_array, checked_csr, columns_of_file, dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid
 from ._discretizer import READING, discretizer_options
 from ._evaluation import evaluate
 from ._explanation import Explanation, explanation_of
@@ -177,6 +177,7 @@ class RuleRanker(Running, BaseEstimator):
         X, qid = split_qid(X, qid, self.qid_column)
         if y is not None:
             expect_numbers(y)
+            y = as_array(y, "y")
         X, y = validate_data(self, X, y, y_numeric=True, **READING)
         self._of_file = False
         with self._running() as run:

@@ -129,6 +129,51 @@ BFLOAT = 4  # DLPack's kDLBfloat
 
 
 @pytest.mark.parametrize("estimator", [RuleRanker("rules"), rulerank.Discretizer(), rulerank.SelectiveSampler(),
+def test_labels_query_ids_and_scores_come_through_dlpack(train, test):
+    """As X does: each of them, where NumPy's own arrays are taken."""
+    def foreign(of, **also):
+        return [OnlyDlpack(np.array(one)) for one in (of.X, of.y, of.qid.astype(np.int64))]
+
+    X, y, qid = foreign(train)
+    Z, labels, queries = foreign(test)
+    ranker = RuleRanker("rules").fit(X, y, qid)
+    own = RuleRanker("rules").fit(train.X, train.y, train.qid)
+    scores = own.predict(test.X, test.qid)
+    assert ranker.model_.to_bytes() == own.model_.to_bytes()
+    assert (ranker.predict(Z, queries) == scores).all()
+    assert ranker.score(Z, labels, queries) == own.score(test.X, test.y, test.qid)
+    assert rulerank.metric_scorer("MAP")(ranker, Z, labels, queries) == rulerank.metric_scorer("MAP")(
+        own, test.X, test.y, test.qid)
+    assert ranker.explain(Z, 3, queries).score == own.explain(test.X, 3, test.qid).score
+    assert evaluate(labels, OnlyDlpack(scores), queries) == evaluate(test.y, scores, test.qid)
+    other = test.X[:, 0].astype(np.float32)
+    options = {"permutations": 1000}
+    found = rulerank.compare(labels, {"a": OnlyDlpack(scores), "b": OnlyDlpack(other)}, queries, **options)
+    assert found.equals(rulerank.compare(test.y, {"a": scores, "b": other}, test.qid, **options))
+    sampler = rulerank.SelectiveSampler().fit(X, y, qid)
+    assert (sampler.sample_indices_ == rulerank.SelectiveSampler().fit(train.X, train.y, train.qid).sample_indices_).all()
+    asked = rulerank.SelectiveSampler().fit(X, qid=qid)
+    rows = asked.query(3)
+    asked.teach(OnlyDlpack(train.y[rows]), rows)
+    assert (asked.labels_[rows] == train.y[rows]).all()
+
+
+def test_dlpack_labels_and_query_ids_that_cannot_be_read(train):
+    def on_gpu(of):
+        return OfType(np.array(of), device=(2, 0))
+
+    X, y, qid = train.X, train.y, train.qid.astype(np.int64)
+    for name, call in {"y": lambda: RuleRanker("rules").fit(X, on_gpu(y), qid), "qid": lambda: RuleRanker("rules").fit(X, y, on_gpu(qid)),
+                       "scores": lambda: evaluate(y, on_gpu(X[:, 0]), qid)}.items():
+        with pytest.raises(rulerank.UsageError, match=f"^{name}: found an array on device 0 of DLPack's kind 2, .* {name}.cpu"):
+            call()
+    for call in (lambda: evaluate(on_gpu(y), X[:, 0], qid), lambda: rulerank.SelectiveSampler().fit(X, on_gpu(y), qid)):
+        with pytest.raises(rulerank.UsageError, match="^y: found an array on device 0"):
+            call()
+    with pytest.raises(rulerank.UsageError, match="^scores: .* expected values of a type that NumPy has"):
+        evaluate(y, OfType(X[:, 0].astype(np.float32), BFLOAT), qid)
+
+
                                        rulerank.DenseNeighbors()])
 def test_arrays_on_a_gpu_are_an_error(estimator):
     X = OfType(np.eye(4, dtype=np.float32), device=(2, 1))
