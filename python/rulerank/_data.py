@@ -2,6 +2,7 @@
 
 import dataclasses
 import numbers
+import warnings
 
 import numpy as np
 import scipy.sparse as sp
@@ -87,6 +88,14 @@ def columns_of_file(X, count, names):
     return X[list(names)] if set(names) <= set(X.columns) else X
 
 
+def warn_of_one_query(qid, qid_column, rows):
+    """Where query ids may have been meant, but have not come."""
+    if qid is None and qid_column is not None and rows > 1:
+        warnings.warn(f"qid: found none, so all {rows} rows are one query; expected the argument qid or a column of X that "
+                      "qid_column names. groups of a search of scikit-learn go to its splitter alone. qid_column=None: "
+                      "one query is meant", stacklevel=3)
+
+
 @dataclasses.dataclass
 class Queries:
     """The rows of queries. `order`: that puts each query's rows together, or None where they are."""
@@ -94,6 +103,10 @@ class Queries:
     sizes: list
     names: list
     order: np.ndarray | None = None
+
+    @property
+    def rows(self):
+        return sum(self.sizes)
 
     def grouped(self, values):
         return values if self.order is None or values is None else values[self.order]
@@ -104,10 +117,6 @@ class Queries:
         there = np.empty_like(values)
         there[self.order] = values
         return there
-    @property
-    def rows(self):
-        return sum(self.sizes)
-
 
 
 def qid_array(qid, rows):

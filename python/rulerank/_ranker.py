@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._data import as_array, checked_csr, columns_of_file, dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid
+from ._data import as_array, checked_csr, columns_of_file, dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid, warn_of_one_query
 from ._discretizer import READING, discretizer_options
 from ._evaluation import evaluate
 from ._explanation import Explanation, explanation_of
@@ -172,13 +172,15 @@ class RuleRanker(Running, BaseEstimator):
 
         X : array, CSR matrix or frame [rows x features]; NaN is a missing value
         y : labels [rows], 0 or more; -1: not labelled, such a row counts where no label is read
-        qid : query ids [rows], integers or text, in any order; None: as `qid_column` says, else one query
+        qid : query ids [rows], integers or text, in any order; None: as `qid_column` says, else one query, with a
+            warning unless `qid_column` is None
         """
         X, qid = split_qid(X, qid, self.qid_column)
         if y is not None:
-            expect_numbers(y)
             y = as_array(y, "y")
+            expect_numbers(y)
         X, y = validate_data(self, X, y, y_numeric=True, **READING)
+        warn_of_one_query(qid, self.qid_column, X.shape[0])
         self._of_file = False
         with self._running() as run:
             train = dataset_of(run, X, queries_of(qid, X.shape[0]), y,
@@ -213,6 +215,7 @@ class RuleRanker(Running, BaseEstimator):
         """The mean of a measure over the queries."""
         scores = self.predict(X, qid)
         _, qid = split_qid(X, qid, self.qid_column)
+        warn_of_one_query(qid, self.qid_column, len(scores))
         return next(iter(evaluate(y, scores, qid, metric, profile=profile, n_jobs=self.n_jobs,
                                   **parts).values()))
 

@@ -1,6 +1,7 @@
 import copy
 import ctypes
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -128,7 +129,6 @@ class OfType(OnlyDlpack):
 BFLOAT = 4  # DLPack's kDLBfloat
 
 
-@pytest.mark.parametrize("estimator", [RuleRanker("rules"), rulerank.Discretizer(), rulerank.SelectiveSampler(),
 def test_labels_query_ids_and_scores_come_through_dlpack(train, test):
     """As X does: each of them, where NumPy's own arrays are taken."""
     def foreign(of, **also):
@@ -174,6 +174,7 @@ def test_dlpack_labels_and_query_ids_that_cannot_be_read(train):
         evaluate(y, OfType(X[:, 0].astype(np.float32), BFLOAT), qid)
 
 
+@pytest.mark.parametrize("estimator", [RuleRanker("rules"), rulerank.Discretizer(), rulerank.SelectiveSampler(),
                                        rulerank.DenseNeighbors()])
 def test_arrays_on_a_gpu_are_an_error(estimator):
     X = OfType(np.eye(4, dtype=np.float32), device=(2, 1))
@@ -260,52 +261,6 @@ def test_named_features_are_those_of_a_table(program, drawn, tmp_path, train, te
     assert np.allclose(list(importances.values()), plain, atol=1e-3)
 
 
-def test_grid_search_finds_the_programs_ndcg(program, drawn, tmp_path, train):
-    """With groups of GroupKFold, query ids as a column, in a pipeline: the NDCG of each part is what the
-    program says of the same documents."""
-    X = np.column_stack([train.qid, train.X])
-    pipeline = make_pipeline(FunctionTransformer(), RuleRanker("rules", qid_column=0))
-    search = GridSearchCV(pipeline, {"ruleranker__rule_size": [2, 3]}, cv=GroupKFold(3))
-    search.fit(X, train.y, groups=train.qid)
-    for k, (fit, held_out) in enumerate(GroupKFold(3).split(X, train.y, train.qid)):
-        for name, rows in (("fit", fit), ("held_out", held_out)):
-            rulerank.dump_letor(tmp_path / name, train.X[rows], train.y[rows], train.qid[rows])
-        for size, found in zip([2, 3], search.cv_results_[f"split{k}_test_score"]):
-            program("rank", "--train", tmp_path / "fit", "--test", tmp_path / "held_out", "--out",
-                    tmp_path / "s", "--rule-size", size)
-            said = program("evaluate", "--test", tmp_path / "held_out", "--scores", tmp_path / "s",
-                           "--metrics", "NDCG@10", "--format", "tsv", "--digits", 17)
-            assert found == float(said.splitlines()[-1].split("\t")[1])
-
-
-def test_grid_search_with_qid_as_an_argument(train):
-    import sklearn
-
-    by_column = GridSearchCV(RuleRanker("linear", qid_column=0), {"strength": [3, 30]}, cv=GroupKFold(3))
-    by_column.fit(np.column_stack([train.qid, train.X]), train.y, groups=train.qid)
-    with sklearn.config_context(enable_metadata_routing=True):
-        ranker = RuleRanker("linear").set_fit_request(qid=True).set_score_request(qid=True)
-        search = GridSearchCV(ranker, {"strength": [3, 30]}, cv=GroupKFold(3))
-        search.fit(train.X, train.y, groups=train.qid, qid=train.qid)
-    assert (search.cv_results_["mean_test_score"] == by_column.cv_results_["mean_test_score"]).all()
-
-
-def test_scorers_take_any_measure(train):
-    X = np.column_stack([train.qid, train.X])
-    ranker = RuleRanker("rules", qid_column=0).fit(X, train.y)
-    scorer = rulerank.metric_scorer("MAP", profile="standard", relevant_from=2)
-    expected = evaluate(train.y, ranker.predict(X), train.qid, "MAP", profile="standard", relevant_from=2)
-    assert scorer(ranker, X, train.y) == expected["MAP"]
-
-
-def test_scorers_are_given_the_qid_of_a_search(train):
-    import sklearn
-
-    with sklearn.config_context(enable_metadata_routing=True):
-        ranker = RuleRanker("linear").set_fit_request(qid=True).set_score_request(qid=True)
-        options = {"param_grid": {"strength": [3, 30]}, "cv": GroupKFold(3)}
-        own = GridSearchCV(ranker, **options).fit(train.X, train.y, groups=train.qid, qid=train.qid)
-        scorer = rulerank.metric_scorer("NDCG@10").set_score_request(qid=True)
 @pytest.mark.parametrize("members, params", [
     ("rules", {"rule_size": 2, "min_support": 2, "min_confidence": 0.01, "support_weight": -0.5, "smoothing": 3,
                "feature_share": 0.5, "method": "width", "bins": 7, "norm": "query-minmax", "missing_values": "zero",
@@ -359,6 +314,71 @@ def test_a_loaded_ranker_and_other_columns(train, test, tmp_path):
         again.predict(frame[names[::-1]], test.qid)
 
 
+def test_grid_search_finds_the_programs_ndcg(program, drawn, tmp_path, train):
+    """With groups of GroupKFold, query ids as a column, in a pipeline: the NDCG of each part is what the
+    program says of the same documents."""
+    X = np.column_stack([train.qid, train.X])
+    pipeline = make_pipeline(FunctionTransformer(), RuleRanker("rules", qid_column=0))
+    search = GridSearchCV(pipeline, {"ruleranker__rule_size": [2, 3]}, cv=GroupKFold(3))
+    search.fit(X, train.y, groups=train.qid)
+    for k, (fit, held_out) in enumerate(GroupKFold(3).split(X, train.y, train.qid)):
+        for name, rows in (("fit", fit), ("held_out", held_out)):
+            rulerank.dump_letor(tmp_path / name, train.X[rows], train.y[rows], train.qid[rows])
+        for size, found in zip([2, 3], search.cv_results_[f"split{k}_test_score"]):
+            program("rank", "--train", tmp_path / "fit", "--test", tmp_path / "held_out", "--out",
+                    tmp_path / "s", "--rule-size", size)
+            said = program("evaluate", "--test", tmp_path / "held_out", "--scores", tmp_path / "s",
+                           "--metrics", "NDCG@10", "--format", "tsv", "--digits", 17)
+            assert found == float(said.splitlines()[-1].split("\t")[1])
+
+
+def test_grid_search_with_qid_as_an_argument(train):
+    import sklearn
+
+    by_column = GridSearchCV(RuleRanker("linear", qid_column=0), {"strength": [3, 30]}, cv=GroupKFold(3))
+    by_column.fit(np.column_stack([train.qid, train.X]), train.y, groups=train.qid)
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = RuleRanker("linear").set_fit_request(qid=True).set_score_request(qid=True)
+        search = GridSearchCV(ranker, {"strength": [3, 30]}, cv=GroupKFold(3))
+        search.fit(train.X, train.y, groups=train.qid, qid=train.qid)
+    assert (search.cv_results_["mean_test_score"] == by_column.cv_results_["mean_test_score"]).all()
+
+
+def test_groups_without_qid_are_warned_of(train):
+    """groups of a search cut its folds and go no further: a ranker that gets no qid says so, where it is fitted and judged."""
+    with pytest.warns(UserWarning, match="qid: found none, so all .* rows are one query; expected the argument qid") as said:
+        GridSearchCV(RuleRanker("rules"), {"rule_size": [2]}, cv=GroupKFold(3)).fit(train.X, train.y, groups=train.qid)
+    assert len({str(one.message).split(" rows")[0] for one in said}) > 2  # of the folds, and of all rows
+    assert "groups of a search" in str(said[0].message)
+    ranker = RuleRanker("rules").fit(train.X, train.y, train.qid)
+    with pytest.warns(UserWarning, match="qid: found none, so all 5 rows are one query"):
+        ranker.score(train.X[:5], train.y[:5])
+    with pytest.raises(TypeError, match="groups"):
+        RuleRanker("rules").fit(train.X, train.y, groups=train.qid)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RuleRanker("rules", qid_column=None).fit(train.X, train.y).score(train.X, train.y)
+        ranker.predict(train.X[:5])
+        frame = pd.DataFrame(train.X).rename(columns=str).assign(qid=train.qid)
+        RuleRanker("rules").fit(frame, train.y).score(frame, train.y)
+
+
+def test_scorers_take_any_measure(train):
+    X = np.column_stack([train.qid, train.X])
+    ranker = RuleRanker("rules", qid_column=0).fit(X, train.y)
+    scorer = rulerank.metric_scorer("MAP", profile="standard", relevant_from=2)
+    expected = evaluate(train.y, ranker.predict(X), train.qid, "MAP", profile="standard", relevant_from=2)
+    assert scorer(ranker, X, train.y) == expected["MAP"]
+
+
+def test_scorers_are_given_the_qid_of_a_search(train):
+    import sklearn
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = RuleRanker("linear").set_fit_request(qid=True).set_score_request(qid=True)
+        options = {"param_grid": {"strength": [3, 30]}, "cv": GroupKFold(3)}
+        own = GridSearchCV(ranker, **options).fit(train.X, train.y, groups=train.qid, qid=train.qid)
+        scorer = rulerank.metric_scorer("NDCG@10").set_score_request(qid=True)
         search = GridSearchCV(ranker, scoring=scorer, **options)
         search.fit(train.X, train.y, groups=train.qid, qid=train.qid)
         assert (search.cv_results_["mean_test_score"] == own.cv_results_["mean_test_score"]).all()
