@@ -23,7 +23,7 @@ Seconds of the program are its stages without reading and writing (--manifest); 
 import. So on both sides stand the same computations. Python's turning of arrays into documents counts on its side; on the
 program's, that `evaluate` reads the scores, `search text` its files, and that `search` writes its lines within the stage.
 CPU seconds are those of all processors in the same, which other work on the machine changes less; of `recommended` those of
-`fit`, and none of `rules`: `rank` does not say them.
+`fit`, and none of `rules`: of `rank` the manifest has them in part.
 `peak`: of each step the program's peak less what it holds when it ranks two documents, and Python's over the interpreter and the
 arrays, of a process that makes the call once.
 Memory: the program's peak when it ranks, less what it holds when it ranks two documents; of Python the peak of fit and predict
@@ -48,7 +48,7 @@ import time
 from tables import machine
 
 AROUND = ("read", "write")
-METRIC_ROWS = 100_000  # of the training part, at most: an index of distances between them
+METRIC_ROWS = 20_000  # of the training part, at most: an index of distances between them
 
 
 def program(arguments, folder, *rest):
@@ -308,7 +308,7 @@ def main():
         row |= {side: of_rounds(values) for side, values in times.items()}
         for kind in ("median", "least"):
             row[f"python_over_program_{kind}"] = row["python"][kind] / row["program"][kind]
-            if min(times["program_cpu"]) > 0:
+            if name != "rules":
                 row[f"python_over_program_cpu_{kind}"] = row["python_cpu"][kind] / row["program_cpu"][kind]
         row |= {"program_peak_bytes": statistics.median(peaks), "python_peak_bytes": held,
                 "python_over_program_peak": held / statistics.median(peaks)}
