@@ -2,7 +2,7 @@
 """Time and memory of the Python package beside the program's, on the same documents, taking turns.
 
     python_overhead.py PROGRAM TRAIN TEST [--rounds 7] [--threads 1] [--steps rules,memory]
-                       [--train-queries N] [--test-queries N] > rows.jsonl
+                       [--train-queries N] [--test-queries N] [--searched N] [--texts T.tsv Q.tsv] > rows.jsonl
 
 Run it by an interpreter that has the package. TRAIN and TEST are of LETOR's form; of large ones the first N queries
 alone count, on both sides. Steps:
@@ -12,17 +12,24 @@ alone count, on both sides. Steps:
   members     `fit --members scorecard,linear`. Python: fit of the same
   reduce      `reduce`. Python: fit of SelectiveSampler
   evaluate    `evaluate` of the scores. Python: evaluate
-  neighbours  `search dense` of the test part's rows among the training part's, k 10. Python: fit and kneighbors of
-              DenseNeighbors on the same rows as float32
+  recommended `fit` as it is, and `rank` by that model. Python: fit and predict of RuleRanker()
+  neighbours  `search dense` of the test part's first rows (--searched, default all) among the training part's, k 10. Python:
+              fit and kneighbors of DenseNeighbors on the same rows as float32
+  metric      `search metric --metric l1 --index-type lc` of the same among the first METRIC_ROWS of them. Python: MetricNeighbors
+  text        `search text` of the documents Q.tsv among T.tsv (id, tab, text), k 10. Python: fit and kneighbors of TextNeighbors
   memory      of what `rules` does
 
 Seconds of the program are its stages without reading and writing (--manifest); of Python those of the calls, after the
 import. So on both sides stand the same computations. Python's turning of arrays into documents counts on its side; on the
-program's, that `evaluate` reads the scores and `search` writes its lines within the stage.
+program's, that `evaluate` reads the scores, `search text` its files, and that `search` writes its lines within the stage.
+CPU seconds are those of all processors in the same, which other work on the machine changes less; of `recommended` those of
+`fit`, and none of `rules`: of `rank` the manifest has them in part.
+`peak`: of each step the program's peak less what it holds when it ranks two documents, and Python's over the interpreter and the
+arrays, of a process that makes the call once.
 Memory: the program's peak when it ranks, less what it holds when it ranks two documents; of Python the peak of fit and predict
 over the interpreter with the package and the arrays (`python`), over the interpreter with the package alone, so that the arrays
 count (`python_with_arrays`), and the same of a process that reads the files itself (`python_with_reading`).
-What is computed is compared first: other scores or rows end the run.
+What is computed is compared in the first round: other scores or rows end the run.
 One JSON line a step: medians of the rounds with least and most, the ratio of the medians, and that of the least,
 which other work on the machine changes less.
 """
@@ -41,16 +48,72 @@ import time
 from tables import machine
 
 AROUND = ("read", "write")
+METRIC_ROWS = 20_000  # of the training part, at most: an index of distances between them
 
 
 def program(arguments, folder, *rest):
-    """The seconds of the stages, and the peak of memory, of one run of the program."""
+    """The seconds of the stages, those of the processors, and the peak of memory, of one run of the program."""
     manifest = folder / "manifest.json"
     subprocess.run([arguments.program, *map(str, rest), "--threads", str(arguments.threads), "--device", "cpu",
                     "--quiet", "--manifest", manifest], check=True, stdout=subprocess.DEVNULL)
     said = json.loads(manifest.read_text())
-    stages = {name: s for name, s in said["seconds"].items() if name not in (*AROUND, "total")}
-    return sum(stages.values()), said["peak_memory_bytes"]
+    wall, cpu = said["seconds"], said["cpu_seconds"]
+    if rest[:2] == ("search", "text"):  # whose other stages are parts of these
+        return wall["index"] + wall["search"], cpu["index"] + cpu["search"], said["peak_memory_bytes"]
+    stages = [name for name in wall if name not in (*AROUND, "total")]
+    return (sum(wall[name] for name in stages), sum(cpu.get(name, 0) for name in stages), said["peak_memory_bytes"])
+
+
+def program_lines(arguments, folder, lines):
+    """The same of several, one after the other."""
+    runs = [program(arguments, folder, *line) for line in lines]
+    return sum(run[0] for run in runs), sum(run[1] for run in runs), max(run[2] for run in runs)
+
+
+def calls(threads, arrays, texts):
+    """What Python calls, by step."""
+    import rulerank
+
+    how = {"n_jobs": threads}
+    X, y, qid, Z, of = (arrays.get(name) for name in ("X", "y", "qid", "Z", "of"))
+
+    def recommended():
+        ranker = rulerank.RuleRanker(**how).fit(X, y, qid)
+        recommended.cpu = time.process_time()
+        return ranker.predict(Z, of)
+
+    return {
+        "rules": lambda: rulerank.RuleRanker("rules", **how).fit(X, y, qid).predict(Z, of),
+        "members": lambda: rulerank.RuleRanker("scorecard,linear", **how).fit(X, y, qid).model_.to_bytes(),
+        "recommended": recommended,
+        "reduce": lambda: rulerank.SelectiveSampler(**how).fit(X, y, qid).sample_indices_,
+        "evaluate": lambda: rulerank.evaluate(arrays["labels"], arrays["scores"], of, "MAP,NDCG@1-10", n_jobs=threads),
+        "neighbours": lambda: rulerank.DenseNeighbors(10, **how).fit(arrays["rows"]).kneighbors(
+            arrays["queries"], return_distance=False),
+        "metric": lambda: rulerank.MetricNeighbors(10, metric="l1", index="lc", **how).fit(arrays["some"]).kneighbors(
+            arrays["queries"], return_distance=False),
+        "text": lambda: rulerank.TextNeighbors(10, **how).fit(texts[0]).kneighbors(texts[1], return_distance=False)}
+
+
+USES = {"rules": "X y qid Z of", "recommended": "X y qid Z of", "members": "X y qid", "reduce": "X y qid",
+        "evaluate": "labels scores of", "neighbours": "rows queries", "metric": "some queries", "text": ""}
+
+
+def read_texts(paths):
+    return [[line.split("\t", 1)[1] for line in pathlib.Path(path).read_text().splitlines()] for path in paths]
+
+
+def peak_of_step(step, folder, threads, texts):
+    """Bytes of one call over the interpreter and the arrays."""
+    import numpy
+    import rulerank
+
+    rulerank.RuleRanker("rules", qid_column=None).fit(numpy.arange(20.0).reshape(10, 2), numpy.arange(10) % 2)
+    arrays = {name: numpy.load(folder / f"{name}.npy") for name in USES[step].split()}
+    call = calls(threads, arrays, read_texts(texts))[step]
+    before = peak()
+    call()
+    print(peak() - before)
 
 
 def peak():
@@ -64,7 +127,7 @@ def child(folder, threads, reads):
     import numpy
     import rulerank
 
-    rulerank.RuleRanker("rules").fit(numpy.arange(20.0).reshape(10, 2), numpy.arange(10) % 2)  # what is loaded late
+    rulerank.RuleRanker("rules", qid_column=None).fit(numpy.arange(20.0).reshape(10, 2), numpy.arange(10) % 2)  # what is loaded late
     folder, interpreter = pathlib.Path(folder), peak()
     before = interpreter
     if reads:
@@ -119,7 +182,7 @@ def memory(arguments, folder, train_file, test_file, train, test, ranking):
     (folder / "train_name").write_text(str(train_file))
     (folder / "test_name").write_text(str(test_file))
     least = held_by(arguments.program, folder)
-    held = {"program": [program(arguments, folder, *ranking)[1] - least for _ in range(3)]}
+    held = {"program": [program(arguments, folder, *ranking)[2] - least for _ in range(3)]}
     for how in ("arrays", "reads"):
         line = [sys.executable, __file__, "child", folder, str(arguments.threads), how]
         for _ in range(3):
@@ -152,6 +215,10 @@ def main():
     parser.add_argument("--steps", default="rules,members,reduce,evaluate,neighbours,memory")
     parser.add_argument("--train-queries", type=int, default=0)
     parser.add_argument("--test-queries", type=int, default=0)
+    parser.add_argument("--searched", type=int)
+    parser.add_argument("--texts", nargs=2)
+    if sys.argv[1:2] == ["peak"]:
+        return peak_of_step(sys.argv[2], pathlib.Path(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])
     if sys.argv[1:2] == ["child"]:
         return child(sys.argv[2], int(sys.argv[3]), sys.argv[4] == "reads")
     arguments = parser.parse_args()
@@ -163,72 +230,91 @@ def main():
     train_file = first_queries(arguments.train, arguments.train_queries, folder / "train.txt")
     test_file = first_queries(arguments.test, arguments.test_queries, folder / "test.txt")
     train, test = rulerank.load_letor(train_file), rulerank.load_letor(test_file)
-    how = {"n_jobs": arguments.threads}
     scores = folder / "scores"
-
-    def rank():
-        ranker = rulerank.RuleRanker("rules", **how).fit(train.X, train.y, train.qid)
-        return ranker.predict(test.X, test.qid)
-
-    def fit():
-        return rulerank.RuleRanker("scorecard,linear", **how).fit(train.X, train.y, train.qid).model_.to_bytes()
-
-    def reduce():
-        return rulerank.SelectiveSampler(**how).fit(train.X, train.y, train.qid).sample_indices_.tolist()
-
-    def evaluate():
-        return rulerank.evaluate(test.y, expected_scores, test.qid, "MAP,NDCG@1-10", n_jobs=arguments.threads)
-
-    rows, queries = train.X.astype(numpy.float32), test.X.astype(numpy.float32)
-    numpy.save(folder / "rows.npy", rows)
-    numpy.save(folder / "queries.npy", queries)
-
-    def neighbours():
-        return rulerank.DenseNeighbors(10, **how).fit(rows).kneighbors(queries, return_distance=False)
-
-    def expect_neighbours(found):
-        ids = numpy.loadtxt(folder / "found", dtype=int, usecols=2, delimiter="\t")
-        assert (ids.reshape(found.shape) == found).all(), "neighbours: other rows"
-
-    def expect_reduce(rows):
-        lines = pathlib.Path(train_file).read_text().splitlines()
-        assert [lines[row] for row in rows] == (folder / "reduced").read_text().splitlines()
-
-    steps = {
-        "rules": (("rank", "--train", train_file, "--test", test_file, "--out", scores), rank,
-                  lambda found: (found == expected_scores).all() or sys.exit("rules: other scores")),
-        "members": (("fit", "--train", train_file, "--members", "scorecard,linear", "--model", folder / "model"),
-                    fit, lambda found: found == (folder / "model").read_bytes() or sys.exit("members: another model")),
-        "reduce": (("reduce", "--train", train_file, "--out", folder / "reduced"), reduce, expect_reduce),
-        "evaluate": (("evaluate", "--test", test_file, "--scores", scores, "--metrics", "MAP,NDCG@1-10", "--out",
-                      folder / "evaluated"), evaluate, lambda found: found["MAP"] > 0 or sys.exit("evaluate: no MAP")),
-        "neighbours": (("search", "dense", "--collection", folder / "rows.npy", "--queries", folder / "queries.npy",
-                        "--k", 10, "--out", folder / "found"), neighbours, expect_neighbours),
-    }
-    program(arguments, folder, *steps["rules"][0])
-    expected_scores = numpy.loadtxt(scores)
     wanted = arguments.steps.split(",")
+    known = (*USES, "memory")
     for name in wanted:
-        if name not in (*steps, "memory"):
-            sys.exit(f"--steps: found {name!r}, expected some of {', '.join(steps)}, memory")
-    for name, (line, call, check) in steps.items():
-        if name not in wanted:
+        if name not in known:
+            sys.exit(f"--steps: found {name!r}, expected some of {', '.join(known)}")
+    ranking = ("rank", "--train", train_file, "--test", test_file, "--out", scores)
+    arrays = {"X": train.X, "y": train.y, "qid": train.qid, "Z": test.X, "of": test.qid, "labels": test.y,
+              "rows": train.X.astype(numpy.float32), "queries": test.X[:arguments.searched].astype(numpy.float32)}
+    if "evaluate" in wanted:
+        program(arguments, folder, *ranking)
+        arrays["scores"] = numpy.loadtxt(scores)
+    arrays["some"] = arrays["rows"][:METRIC_ROWS]
+    for name, array in arrays.items():
+        numpy.save(folder / f"{name}.npy", array)
+    texts = arguments.texts or []
+
+    def same_scores(found):
+        return (found == numpy.loadtxt(scores)).all()
+
+    def same_rows(found):
+        lines = [line.split("\t") for line in (folder / "found").read_text().splitlines()]
+        rows = {(int(q), int(rank)): d for q, rank, d, _ in lines}
+        return {(q, rank): row for q, of in enumerate(found.tolist()) for rank, row in enumerate(of) if row >= 0} == {
+            (q, rank - 1): int(d) for (q, rank), d in rows.items()}
+
+    def same_lines(rows):
+        wanted_lines, kept = set(rows.tolist()), []
+        with open(train_file) as lines:
+            kept = [line for row, line in enumerate(lines) if row in wanted_lines]
+        return kept == (folder / "reduced").read_text().splitlines(keepends=True)
+
+    def searching(kind, collection, queries, *rest):
+        return [("search", kind, "--collection", collection, "--queries", queries, "--k", 10, *rest, "--out",
+                 folder / "found")]
+
+    dense = (folder / "rows.npy", folder / "queries.npy")
+    steps = {
+        "rules": ([ranking], same_scores),
+        "members": ([("fit", "--train", train_file, "--members", "scorecard,linear", "--model", folder / "model")],
+                    lambda found: found == (folder / "model").read_bytes()),
+        "recommended": ([("fit", "--train", train_file, "--model", folder / "model"),
+                         ("rank", "--model", folder / "model", "--test", test_file, "--out", scores)], same_scores),
+        "reduce": ([("reduce", "--train", train_file, "--out", folder / "reduced")], same_lines),
+        "evaluate": ([("evaluate", "--test", test_file, "--scores", scores, "--metrics", "MAP,NDCG@1-10", "--out",
+                       folder / "evaluated")], lambda found: found["MAP"] > 0),
+        "neighbours": (searching("dense", *dense), same_rows),
+        "metric": (searching("metric", folder / "some.npy", dense[1], "--metric", "l1", "--index-type", "lc"), same_rows),
+        "text": (searching("text", *texts) if texts else [], same_rows)}
+    python = calls(arguments.threads, arrays, read_texts(texts))
+    least = held_by(arguments.program, folder)
+    for name in wanted:
+        if name == "memory":
             continue
-        program(arguments, folder, *line)
-        check(call())
-        times = {"program": [], "python": []}
-        for _ in range(arguments.rounds):
-            times["program"].append(program(arguments, folder, *line)[0])
-            times["python"].append(timed(call)[0])
+        lines, same = steps[name]
+        times = {"program": [], "python": [], "program_cpu": [], "python_cpu": []}
+        peaks = []
+        for round_number in range(arguments.rounds):
+            wall, cpu, most = program_lines(arguments, folder, lines)
+            times["program"].append(wall)
+            times["program_cpu"].append(cpu)
+            peaks.append(most - least)
+            before = time.process_time()
+            wall, found = timed(python[name])
+            times["python"].append(wall)
+            times["python_cpu"].append(getattr(python[name], "cpu", time.process_time()) - before)
+            if round_number == 0 and not same(found):
+                sys.exit(f"{name}: found something else than the program")
+            del found
+        line = [sys.executable, __file__, "peak", name, folder, str(arguments.threads), *texts]
+        held = int(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
         row = {"step": name, "train": arguments.train, "documents": len(train.y), "test_documents": len(test.y),
                "queries": len(set(train.qid.tolist())), "test_queries": len(set(test.qid.tolist())),
-               "features": train.X.shape[1], "threads": arguments.threads, "rounds": arguments.rounds}
+               "features": train.X.shape[1], "searched": len(arrays["queries"]), "threads": arguments.threads,
+               "rounds": arguments.rounds}
         row |= {side: of_rounds(values) for side, values in times.items()}
         for kind in ("median", "least"):
             row[f"python_over_program_{kind}"] = row["python"][kind] / row["program"][kind]
-        print(json.dumps(row), flush=True)
+            if name != "rules":
+                row[f"python_over_program_cpu_{kind}"] = row["python_cpu"][kind] / row["program_cpu"][kind]
+        row |= {"program_peak_bytes": statistics.median(peaks), "python_peak_bytes": held,
+                "python_over_program_peak": held / statistics.median(peaks)}
+        print(json.dumps(row | {"load": os.getloadavg()[0]}), flush=True)
     if "memory" in wanted:
-        print(json.dumps(memory(arguments, folder, train_file, test_file, train, test, steps["rules"][0])), flush=True)
+        print(json.dumps(memory(arguments, folder, train_file, test_file, train, test, ranking)), flush=True)
     version = subprocess.run([arguments.program, "--version"], check=True, capture_output=True, text=True).stdout
     print(json.dumps({"machine": machine(), "load": os.getloadavg()[0], "commit": rulerank.__commit__,
                       "program_commit": re.search(r"commit (\w+)", version)[1]}))

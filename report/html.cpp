@@ -109,8 +109,8 @@ class html_writer {
       body += fmt::format(" data-chart=\"{}\"", charts.size());
       charts.push_back(data_of(of));
     }
-    body += fmt::format("><figcaption>{}</figcaption>{}</figure>\n", escape_html(of.title),
-                        drawn(of, false));
+    body +=
+        fmt::format("><figcaption>{}</figcaption>{}</figure>\n", escape_html(of.title), drawn(of));
   }
 
   void add(interactive const& of) {

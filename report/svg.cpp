@@ -21,7 +21,7 @@ namespace rulerank::report {
 
 namespace {
 
-constexpr double width = 640, plot_height = 300, left = 78, right = 24, top = 12, below = 46;
+constexpr double width = 640, plot_height = 300, left = 96, right = 24, top = 12, below = 54;
 constexpr double legend_line = 18, letter = 6.4;  // of the legend's size, about
 constexpr std::size_t colours = 8;
 constexpr std::array<std::string_view, 4> dashes{
@@ -151,13 +151,13 @@ std::string axes(chart const& of, scale const& x, scale const& y, double bottom)
   if (of.kind == chart_kind::xy)
     for (double const v : x.ticks()) {
       svg += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}v4\"/>", x.at(v), bottom);
-      svg += text_at(x.at(v), bottom + 17, number(v), "middle");
+      svg += text_at(x.at(v), bottom + 18, number(v), "middle");
     }
   svg += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>", left, top, bottom,
                      width - right);
-  svg += text_at((left + width - right) / 2, bottom + 36, of.x.label, "middle");
+  svg += text_at((left + width - right) / 2, bottom + 44, of.x.label, "middle");
   return svg + fmt::format(
-                   "<text transform=\"translate(12 {:.1f}) rotate(-90)\" "
+                   "<text transform=\"translate(17 {:.1f}) rotate(-90)\" "
                    "text-anchor=\"middle\">{}</text>",
                    (top + bottom) / 2, escape_html(of.y.label));
 }
@@ -201,6 +201,24 @@ std::pair<std::string, double> legend(chart const& of, double begin) {
   return {svg, y - begin + legend_line};
 }
 
+bool has_legend(chart const& of) {
+  return of.kind == chart_kind::xy && of.series.size() > 1;
+}
+
+/// The same as a list.
+std::string legend_list(chart const& of) {
+  std::string list = "<ul class=\"legend\">";
+  for (std::size_t s = 0; s < of.series.size(); ++s) {
+    list += "<li><svg viewBox=\"0 0 30 12\" aria-hidden=\"true\">";
+    if (of.series[s].line)
+      list += fmt::format("<path class=\"line s{}\"{} d=\"M0 6h28\"/>", s % colours,
+                          dashes[look_of(s)]);
+    if (of.series[s].marks) list += mark(s, 14, 6, of.series[s].name);
+    list += fmt::format("</svg> {}</li>", escape_html(of.series[s].name));
+  }
+  return list + "</ul>";
+}
+
 /// Columns without gaps, those above 0 and those below as one path each; of more than there is room
 /// for, each column is the mean of several.
 std::string columns(chart const& of, scale const& y) {
@@ -235,38 +253,58 @@ std::string opened(chart const& of, double height, bool with_style) {
       escape_html(of.title), with_style ? own_style : "");
 }
 
-std::string bars(chart const& of, bool with_style) {
-  constexpr double line = 20, names = 260, value_room = 70;
-  auto const& points = of.series.front().points;
+/// A bar of what is shown.
+struct bar {
+  std::string_view name;
+  double value, length;
+};
+
+std::vector<bar> bars_of(chart const& of, double longest) {
+  std::vector<bar> found;
   double most = 0;
-  for (chart_point const& p : points)
-    if (std::isfinite(p.y)) most = std::max(most, std::abs(p.y));
-  std::string svg = opened(of, line * static_cast<double>(points.size()) + 24, with_style);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    double const y = line * static_cast<double>(i) + 4;
-    double const value = std::isfinite(points[i].y) ? points[i].y : 0;
-    double const size =
-        most > 0 ? std::abs(value) / most * (width - names - value_room - right) : 0;
-    svg += text_at(names - 6, y + 12, cut(points[i].name, 34), "end");
-    svg += fmt::format(
-        "<path class=\"bar s{}\" d=\"M{:.1f} {:.1f}h{:.1f}v14h-{:.1f}z\"><title>{}</title></path>",
-        value < 0 ? 1 : 0, names, y, size, size, escape_html(points[i].name));
-    svg += text_at(names + size + 5, y + 12, fmt::format("{:.4g}", value), "start");
+  for (chart_point const& p : of.series.front().points) {
+    found.push_back({p.name, std::isfinite(p.y) ? p.y : 0, 0});
+    most = std::max(most, std::abs(found.back().value));
   }
-  return svg + text_at(names, line * static_cast<double>(points.size()) + 16, of.y.label, "start") +
+  for (bar& one : found) one.length = most > 0 ? std::abs(one.value) / most * longest : 0;
+  return found;
+}
+
+std::string path_of(bar const& one, double x, double y, double height) {
+  return fmt::format("<path class=\"bar s{}\" d=\"M{:.1f} {:.1f}h{:.1f}v{:.0f}h-{:.1f}z\">",
+                     one.value < 0 ? 1 : 0, x, y, one.length, height, one.length) +
+         fmt::format("<title>{}</title></path>", escape_html(one.name));
+}
+
+/// A picture of bars that stands alone.
+std::string bars(chart const& of) {
+  constexpr double line = 20, names = 260, value_room = 70;
+  auto const shown = bars_of(of, width - names - value_room - right);
+  std::string svg = opened(of, line * static_cast<double>(shown.size()) + 24, true);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    double const y = line * static_cast<double>(i) + 4;
+    svg += text_at(names - 6, y + 12, cut(std::string(shown[i].name), 34), "end");
+    svg += path_of(shown[i], names, y, 14);
+    svg += text_at(names + shown[i].length + 5, y + 12, fmt::format("{:.4g}", shown[i].value),
+                   "start");
+  }
+  return svg + text_at(names, line * static_cast<double>(shown.size()) + 16, of.y.label, "start") +
          "</svg>";
 }
 
-}  // namespace
-
-bool has_points(chart const& of) {
-  return std::ranges::any_of(of.series, [&](chart_series const& one) {
-    return std::ranges::any_of(one.points, [&](chart_point const& p) { return can_show(p, of); });
-  });
+/// The same as a list of names, bars and values.
+std::string list_of_bars(chart const& of) {
+  std::string list = "<ul class=\"bars\">";
+  for (bar const& one : bars_of(of, 100))
+    list += fmt::format(
+        "<li><span>{}</span><svg viewBox=\"0 0 100 14\" preserveAspectRatio=\"none\" "
+        "aria-hidden=\"true\">"
+        "{}</svg><span class=\"n\">{:.4g}</span></li>",
+        escape_html(one.name), path_of(one, 0, 0, 14), one.value);
+  return list + fmt::format("</ul><p>{}</p>", escape_html(of.y.label));
 }
 
-std::string drawn(chart const& of, bool with_style) {
-  if (of.kind == chart_kind::bars) return bars(of, with_style);
+std::string picture(chart const& of, bool alone) {
   range over_x, over_y;
   for (chart_series const& one : of.series)
     for (chart_point const& p : one.points)
@@ -278,16 +316,32 @@ std::string drawn(chart const& of, bool with_style) {
   double const bottom = top + plot_height;
   scale const x(over_x, of.kind == chart_kind::xy ? of.x : axis{}, left, width - right);
   scale const y(over_y, of.y, bottom, top);
-  bool const has_legend = of.kind == chart_kind::xy && of.series.size() > 1;
   auto const meanings =
-      has_legend ? legend(of, bottom + below + 8) : std::pair<std::string, double>();
-  std::string svg = opened(of, bottom + below + meanings.second + 4, with_style);
+      alone && has_legend(of) ? legend(of, bottom + below + 8) : std::pair<std::string, double>();
+  std::string svg = opened(of, bottom + below + meanings.second + 4, alone);
   svg += axes(of, x, y, bottom);
   if (of.kind == chart_kind::differences)
     svg += columns(of, y);
   else
     for (std::size_t s = 0; s < of.series.size(); ++s) svg += series_path(of, s, x, y);
   return svg + meanings.first + "</svg>";
+}
+
+}  // namespace
+
+bool has_points(chart const& of) {
+  return std::ranges::any_of(of.series, [&](chart_series const& one) {
+    return std::ranges::any_of(one.points, [&](chart_point const& p) { return can_show(p, of); });
+  });
+}
+
+std::string drawn(chart const& of) {
+  if (of.kind == chart_kind::bars) return list_of_bars(of);
+  return picture(of, false) + (has_legend(of) ? legend_list(of) : std::string());
+}
+
+std::string drawn_alone(chart const& of) {
+  return of.kind == chart_kind::bars ? bars(of) : picture(of, true);
 }
 
 }  // namespace rulerank::report

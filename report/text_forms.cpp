@@ -60,7 +60,7 @@ class writer {
     if (!has_points(of)) return;
     std::string const name =
         fmt::format("figure-{}.{}", made.figures.size() + 1, has_pdf() ? "pdf" : "svg");
-    made.figures.push_back({name, drawn(of, true) + "\n"});
+    made.figures.push_back({name, drawn_alone(of) + "\n"});
     add_figure(folder_ + "/" + name, of);
   }
   static void add(interactive const& /*of*/) {}

@@ -25,6 +25,7 @@
 #include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace rulerank::apps {
@@ -41,6 +42,18 @@ bool same_stream(std::string const& a, std::string const& b) {
   }, second{};
   return stream(a, first) && stream(b, second) && first.st_dev == second.st_dev &&
          first.st_ino == second.st_ino;
+}
+
+void add_seconds(nlohmann::ordered_json& timings, std::string const& stage, double seconds) {
+  auto& slot = timings[stage];
+  slot = (slot.is_number() ? slot.get<double>() : 0.0) + seconds;
+}
+
+/// What all processors have done for this process so far.
+double cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace
@@ -64,6 +77,7 @@ struct session::state {
   bool prints = true;  // no output goes to standard output
   nlohmann::ordered_json notes = nlohmann::ordered_json::object();
   nlohmann::ordered_json timings = nlohmann::ordered_json::object();
+  nlohmann::ordered_json cpu_timings = nlohmann::ordered_json::object();
 };
 
 namespace {
@@ -270,15 +284,15 @@ void session::note(std::string const& key, nlohmann::ordered_json value) {
 }
 
 session::stage_timer::stage_timer(session& owner, std::string name)
-    : owner_(owner), name_(std::move(name)) {}
+    : owner_(owner), name_(std::move(name)), cpu_begin_(cpu_seconds()) {}
 
 session::stage_timer::~stage_timer() {
   owner_.took(name_, watch_.seconds());
+  add_seconds(owner_.state_->cpu_timings, name_, cpu_seconds() - cpu_begin_);
 }
 
 void session::took(std::string const& stage, double seconds) {
-  auto& slot = state_->timings[stage];
-  slot = (slot.is_number() ? slot.get<double>() : 0.0) + seconds;
+  add_seconds(state_->timings, stage, seconds);
 }
 
 nlohmann::json session::timings() const {
@@ -290,6 +304,8 @@ nlohmann::ordered_json session::manifest() {
   for (auto const& [key, value] : state_->notes.items()) json[key] = value;
   json["seconds"] = state_->timings;
   json["seconds"]["total"] = state_->watch.seconds();
+  json["cpu_seconds"] = state_->cpu_timings;
+  json["cpu_seconds"]["total"] = cpu_seconds();
   json["peak_memory_bytes"] = peak_memory_bytes();
   return json;
 }

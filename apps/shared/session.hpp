@@ -115,6 +115,7 @@ class session {
     session& owner_;
     std::string name_;
     stopwatch watch_;
+    double cpu_begin_;
   };
   stage_timer stage(std::string name) { return {*this, std::move(name)}; }
   /// A stage that was timed elsewhere.

@@ -2,6 +2,7 @@
 
 import dataclasses
 import numbers
+import warnings
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,26 +20,26 @@ def is_frame(X):
 HOST_MEMORY = (1, 3)  # DLPack's kDLCPU and kDLCUDAHost
 
 
-def of_another_library(X):
-    """Whether X is an array that comes through DLPack. One that the CPU cannot read is an error."""
+def of_another_library(X, name="X"):
+    """Whether X is an array that comes through DLPack. One that the CPU cannot read is an error, which calls it `name`."""
     if not hasattr(X, "__dlpack__") or isinstance(X, np.ndarray) or is_frame(X):
         return False
     kind, number = X.__dlpack_device__()
     if kind not in HOST_MEMORY:
-        raise UsageError(f"X: found an array on device {number} of DLPack's kind {int(kind)}, expected one in the "
-                         "memory of the CPU, as X.cpu() gives it")
+        raise UsageError(f"{name}: found an array on device {number} of DLPack's kind {int(kind)}, expected one in the "
+                         f"memory of the CPU, as {name}.cpu() gives it")
     return True
 
 
-def as_array(X):
+def as_array(X, name="X"):
     """An array of another library through DLPack, without a copy; anything else as it is."""
-    if not of_another_library(X):
+    if not of_another_library(X, name):
         return X
     try:
         return np.from_dlpack(X)
     except (BufferError, RuntimeError, TypeError) as error:
-        raise UsageError(f"X: found {type(X).__name__}, which NumPy does not take ({error}), expected values of "
-                         "float32 or float64") from error
+        raise UsageError(f"{name}: found {type(X).__name__}, which NumPy does not take ({error}), expected values of "
+                         + ("float32 or float64" if name == "X" else "a type that NumPy has")) from error
 
 
 def split_qid(X, qid, qid_column):
@@ -74,6 +75,27 @@ def split_qid(X, qid, qid_column):
     return X[:, rest], X[:, column]
 
 
+def columns_of_file(X, count, names):
+    """X as an estimator that was read from a file takes it: of a frame the columns that have names there, else the first
+    ones. The file knows no columns behind the last that a training row lists: none of them makes an item."""
+    if names is None:
+        if is_frame(X):
+            return X.iloc[:, :count]
+        X = X if sp.issparse(X) else np.asarray(X)
+        return X[:, :count] if X.ndim == 2 and X.shape[1] > count else X
+    if not is_frame(X):
+        raise DataError("X: features have numbers, expected names: a frame with the columns that feature_names_in_ has")
+    return X[list(names)] if set(names) <= set(X.columns) else X
+
+
+def warn_of_one_query(qid, qid_column, rows):
+    """Where query ids may have been meant, but have not come."""
+    if qid is None and qid_column is not None and rows > 1:
+        warnings.warn(f"qid: found none, so all {rows} rows are one query; expected the argument qid or a column of X that "
+                      "qid_column names. groups of a search of scikit-learn go to its splitter alone. qid_column=None: "
+                      "one query is meant", stacklevel=3)
+
+
 @dataclasses.dataclass
 class Queries:
     """The rows of queries. `order`: that puts each query's rows together, or None where they are."""
@@ -81,6 +103,10 @@ class Queries:
     sizes: list
     names: list
     order: np.ndarray | None = None
+
+    @property
+    def rows(self):
+        return sum(self.sizes)
 
     def grouped(self, values):
         return values if self.order is None or values is None else values[self.order]
@@ -94,7 +120,8 @@ class Queries:
 
 
 def qid_array(qid, rows):
-    given, qid = qid, np.asarray(qid)
+    given = as_array(qid, "qid")
+    qid = np.asarray(given)
     if qid.ndim != 1 or len(qid) != rows:
         raise UsageError(f"qid: found the shape {qid.shape}, expected one id for each of {rows} rows")
     if qid.dtype.kind == "f":
@@ -143,7 +170,7 @@ def column_of(y):
     numbers yet goes there."""
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iuf":
         return y
-    y = column_or_1d(y)
+    y = column_or_1d(as_array(y, "y"))
     expect_numbers(y)
     return y.astype(np.float64) if y.dtype.kind == "O" else y
 

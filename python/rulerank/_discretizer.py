@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._data import dataset_of, queries_of, split_qid
+from ._data import columns_of_file, dataset_of, queries_of, split_qid
 from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
@@ -57,6 +57,8 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
     [[0, 1], [0, 0], [1, 1]]
     """
 
+    _of_file = False  # what it is fitted to has been read by `load`
+
     def __init__(self, method: str = "tube", bins: Bins = 10, *, norm: str = "none", missing_values: str = "item",
                  unlisted: str = "zero", qid_column: str | int | None = "qid", n_jobs: int | None = None,
                  random_state: RandomState = 1, device: str = "cpu", verbose: Progress = False) -> None:
@@ -75,6 +77,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         """`qid` [rows]: the query of each row; it matters with `norm`. Labels are not looked at."""
         X, qid = split_qid(X, qid, self.qid_column)
         X = validate_data(self, X, **READING)
+        self._of_file = False
         with self._running() as run:
             train = dataset_of(run, X, queries_of(qid, X.shape[0]),
                                names=getattr(self, "feature_names_in_", None))
@@ -86,6 +89,8 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         memory, 255 where a value has none."""
         check_is_fitted(self)
         X, qid = split_qid(X, qid, self.qid_column)
+        if self._of_file:
+            X = columns_of_file(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
         X = validate_data(self, X, reset=False, **READING)
         queries = queries_of(qid, X.shape[0])
         with self._running() as run:
@@ -130,10 +135,14 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
     @classmethod
     @checked
     def load(cls, path: Path, **params: Any) -> Self:
-        """Reads what `save` or `--discretizer-out` of the program wrote."""
-        made = cls(**params)
-        made.cuts_ = _core.Cuts.read(str(path))
-        made.n_features_in_ = max(number for number, _ in made.cuts_.cuts)
+        """Reads what `save` or `--discretizer-out` of the program wrote, with its parameters and the names of its features."""
+        cuts = _core.Cuts.read(str(path))
+        made = cls(**cuts.parameters | params)
+        made.cuts_ = cuts
+        made.n_features_in_ = max(number for number, _ in cuts.cuts)
+        if cuts.feature_names:
+            made.feature_names_in_ = np.array(cuts.feature_names, dtype=object)
+        made._of_file = True
         return made
 
     def __sklearn_tags__(self):

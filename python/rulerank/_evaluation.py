@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from . import _core
-from ._data import column_of, queries_of, whole_labels
+from ._data import as_array, column_of, queries_of, whole_labels
 from ._parameters import checked
 from ._run import running
 from .exceptions import UsageError
@@ -28,6 +28,7 @@ def _metrics(metrics):
 
 def _labelled(y, qid):
     """The labels in queries, and how rows are put in order."""
+    y = as_array(y, "y")
     if np.ndim(y) != 1 and np.shape(y)[1:] != (1,):
         raise UsageError(f"y: found the shape {np.shape(y)}, expected one label a row, or qrels and a run as dicts")
     y = column_of(y)
@@ -41,6 +42,7 @@ def _labelled(y, qid):
 
 
 def _scores(scores, queries, rows):
+    scores = as_array(scores, "scores")
     try:
         scores = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -125,7 +127,7 @@ def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vec
         if "complete" in parts:
             raise UsageError("complete: found it beside arrays, expected qrels and a run")
         test, queries = _labelled(y, qid)
-        scores, qids = _scores(scores, queries, len(y)), queries.names
+        scores, qids = _scores(scores, queries, queries.rows), queries.names
         rules = _core.Profile(profile or "letor", parts)
         with running(n_jobs, verbose=verbose) as run:
             names, means, values = _core.evaluate(run, test, scores, metrics, rules)
@@ -177,7 +179,7 @@ def compare(y: Vector, systems: Scores, qid: Vector | None = None, metrics: Name
     if reference is not None and reference not in systems:
         raise UsageError(f"reference: found {reference!r}, expected one of {', '.join(map(str, systems))}")
     test, queries = _labelled(y, qid)
-    scores = [(str(name), _scores(of, queries, len(y))) for name, of in systems.items()]
+    scores = [(str(name), _scores(of, queries, queries.rows)) for name, of in systems.items()]
     with running(n_jobs, random_state, verbose=verbose) as run:
         rows = _core.compare(run, test, scores, 0 if reference is None else list(systems).index(reference),
                              _metrics(metrics), _core.Profile(profile, parts), "paired-t" in wanted,

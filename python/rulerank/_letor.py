@@ -31,6 +31,13 @@ class LetorData(typing.NamedTuple):
     comments: list
     feature_names: list | None
 
+    def take(self, rows: Vector) -> LetorData:
+        """Some of the rows, by their numbers: a part of those that a splitter of scikit-learn gives."""
+        rows = np.asarray(rows)
+        X = self.X.iloc[rows] if is_frame(self.X) else self.X[rows]
+        return LetorData(X, self.y[rows], self.qid[rows], self.docid[rows], [self.comments[row] for row in rows.tolist()],
+                         self.feature_names)
+
 
 @checked
 def load_letor(path: Path, *, n_features: Count | None = None, sparse: bool = False, as_frame: bool = False,

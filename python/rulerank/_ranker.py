@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._data import checked_csr, dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid
+from ._data import as_array, checked_csr, columns_of_file, dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid, warn_of_one_query
 from ._discretizer import READING, discretizer_options
 from ._evaluation import evaluate
 from ._explanation import Explanation, explanation_of
@@ -98,6 +98,8 @@ class RuleRanker(Running, BaseEstimator):
     [0.72, 0.28]
     """
 
+    _of_file = False  # the model has been read by `load`
+
     def __init__(self, members: Names = "recommended", *, rule_size: Count = 3, min_support: Count = 1,
                  min_confidence: float = 0.001, support_weight: float = 0.0, smoothing: float = 0.0,
                  feature_share: float = 1.0, method: str = "tube", bins: Bins = 10, norm: str = "none",
@@ -170,12 +172,16 @@ class RuleRanker(Running, BaseEstimator):
 
         X : array, CSR matrix or frame [rows x features]; NaN is a missing value
         y : labels [rows], 0 or more; -1: not labelled, such a row counts where no label is read
-        qid : query ids [rows], integers or text, in any order; None: as `qid_column` says, else one query
+        qid : query ids [rows], integers or text, in any order; None: as `qid_column` says, else one query, with a
+            warning unless `qid_column` is None
         """
         X, qid = split_qid(X, qid, self.qid_column)
         if y is not None:
+            y = as_array(y, "y")
             expect_numbers(y)
         X, y = validate_data(self, X, y, y_numeric=True, **READING)
+        warn_of_one_query(qid, self.qid_column, X.shape[0])
+        self._of_file = False
         with self._running() as run:
             train = dataset_of(run, X, queries_of(qid, X.shape[0]), y,
                                getattr(self, "feature_names_in_", None))
@@ -188,8 +194,8 @@ class RuleRanker(Running, BaseEstimator):
 
     def _documents(self, run, X, qid):
         names = getattr(self, "feature_names_in_", None)
-        if names is None and is_frame(X) and self.model_.feature_names:
-            names, X = list(X.columns), X.to_numpy()  # of a model that was read from a file
+        if self._of_file:
+            X = columns_of_file(X, self.n_features_in_, names)
         X = validate_data(self, X, reset=False, **READING)
         queries = queries_of(qid, X.shape[0])
         return dataset_of(run, X, queries, names=names), queries
@@ -209,6 +215,7 @@ class RuleRanker(Running, BaseEstimator):
         """The mean of a measure over the queries."""
         scores = self.predict(X, qid)
         _, qid = split_qid(X, qid, self.qid_column)
+        warn_of_one_query(qid, self.qid_column, len(scores))
         return next(iter(evaluate(y, scores, qid, metric, profile=profile, n_jobs=self.n_jobs,
                                   **parts).values()))
 
@@ -276,10 +283,17 @@ class RuleRanker(Running, BaseEstimator):
     @classmethod
     @checked
     def load(cls, path: Path, **params: Any) -> Self:
-        """A ranker by a model file that `save` or `rulerank fit` wrote."""
+        """A ranker by a model file that `save` or `rulerank fit` wrote, with the parameters and the features that the file
+        knows: `cuts` are among the model's, penalties that were chosen are numbers but of scorecards, and features without a
+        name are those up to the last that a training row lists. Of several members of a kind the first counts. `params`
+        stand instead of the file's."""
         model = _core.Model.read(str(path))
-        made = cls(",".join(dict.fromkeys(model.kinds)), **params)
+        made = cls(**{"members": ",".join(dict.fromkeys(model.kinds))} | model.parameters | params)
         made.model_ = model
+        made.n_features_in_ = model.feature_count
+        if model.feature_names:
+            made.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        made._of_file = True
         made._scorers = PreparedScorers()
         return made
 

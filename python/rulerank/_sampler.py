@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._data import dataset_of, queries_of, split_qid, whole_labels
+from ._data import as_array, dataset_of, queries_of, split_qid, whole_labels
 from ._discretizer import READING, discretizer_options
 from ._parameters import checked
 from ._run import Running
@@ -189,7 +189,7 @@ class SelectiveSampler(Running, BaseEstimator):
         row out of the sample for good. All labels are taken, or none where one makes no sense."""
         work = self._labelling()
         rows = self._rows_to_teach(rows)
-        labels = np.atleast_1d(np.asarray(labels, dtype=object))
+        labels = np.atleast_1d(np.asarray(as_array(labels, "labels"), dtype=object))
         if labels.shape != rows.shape:
             raise UsageError(f"labels: found {labels.size}, expected one for each of {rows.size} rows asked about")
         answers = [label_of(label, row) for label, row in zip(labels, rows)]

@@ -22,11 +22,12 @@ class RuleRankerTransformer(_pt.Estimator):
         self.ranker = RuleRanker() if ranker is None else ranker
 
     @staticmethod
+    def _expect_columns(results):
+        """As PyTerrier's own transformers do it, whose inspection of pipelines looks for this error."""
+        _pt.validate.result_frame(results, extra_columns=["features"])
+
+    @staticmethod
     def _features(results):
-        missing = [name for name in ("qid", "docno", "features") if name not in results.columns]
-        if missing:
-            raise UsageError(f"results: found the columns {', '.join(map(str, results.columns))}, expected "
-                             f"{', '.join(missing)} too")
         lengths = results["features"].map(np.size)
         if lengths.nunique() > 1:
             row = int(np.flatnonzero(lengths != lengths.iloc[0])[0])
@@ -41,6 +42,7 @@ class RuleRankerTransformer(_pt.Estimator):
         qrels_tr : frame with qid, docno, label; a document that it lacks has the label 0, as in PyTerrier's own
         topics_or_res_va, qrels_va : not looked at; PyTerrier hands them to every estimator
         """
+        self._expect_columns(topics_or_res_tr)
         if len(topics_or_res_tr) == 0:
             raise UsageError("results: found no row, expected some to learn from")
         X = self._features(topics_or_res_tr)
@@ -53,14 +55,12 @@ class RuleRankerTransformer(_pt.Estimator):
         return self
 
     def transform(self, inp):
-        """The frame with score and rank, rows in their order; of equal scores the earlier row ranks first."""
+        """The frame with score and rank, rows in their order; of equal scores the earlier row ranks first. Without qid,
+        docno or features it throws PyTerrier's `InputValidationError`, whatever the rows."""
+        self._expect_columns(inp)
         results = inp.copy()
         if len(results):
             results["score"] = self.ranker.predict(self._features(inp), inp["qid"].to_numpy())
         else:
             results["score"] = np.empty(0)
         return _pt.model.add_ranks(results)
-
-    def transform_outputs(self, inp_cols):
-        """The columns of what `transform` gives."""
-        return [*inp_cols, *(name for name in ("score", "rank") if name not in inp_cols)]

@@ -5,6 +5,7 @@
 #include "python/src/run.hpp"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,8 @@ void add_classes(nb::module_& to) {
 
   nb::class_<fitted_cuts>(to, "Cuts", "Fitted cuts.")
       .def_prop_ro("cuts", &cuts_of, "The number of each fitted feature, and its cuts.")
+      .def_prop_ro("parameters",
+                   [](fitted_cuts const& of) { return parameters_of(of.cuts->options); })
       .def_prop_ro("feature_names",
                    [](fitted_cuts const& of) {
                      std::vector<std::string> names;
@@ -94,6 +97,17 @@ void add_classes(nb::module_& to) {
 }
 
 }  // namespace
+
+nb::dict parameters_of(datasets::discretizer_options const& of) {
+  auto const text = [](std::string_view words) { return nb::str(words.data(), words.size()); };
+  nb::dict all;
+  all["method"] = text(datasets::name_of(of.method));
+  all["bins"] = of.bins == 0 ? nb::object(nb::str("cv")) : nb::object(nb::int_(of.bins));
+  all["norm"] = text(datasets::name_of(of.norm));
+  all["missing_values"] = text(datasets::name_of(of.missing));
+  all["unlisted"] = text(datasets::name_of(of.unlisted));
+  return all;
+}
 
 void add_discretizer(nb::module_& to) {
   add_classes(to);

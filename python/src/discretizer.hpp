@@ -21,6 +21,10 @@ struct item_table {
   datasets::binned_dataset items;
 };
 
+/// The parameters of estimators that these options are: method, bins, norm, missing_values,
+/// unlisted.
+nb::dict parameters_of(datasets::discretizer_options const& of);
+
 /// The classes DiscretizerOptions, Cuts and Items, and what fits and applies cuts.
 void add_discretizer(nb::module_& to);
 

@@ -12,6 +12,7 @@
 #include "python/src/discretizer.hpp"
 #include "python/src/run.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -60,6 +61,61 @@ datasets::feature_names const& names_of(l2r::model const& model) {
   l2r::model_member const& first = model.members.front();
   auto const* const cuts = cuts_of(first);
   return cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(first).weights.names;
+}
+
+/// As of the members' features: the largest number, or how many have names.
+std::uint32_t feature_count(l2r::model const& model) {
+  std::size_t count = names_of(model).size();
+  for (l2r::model_member const& member : model.members)
+    if (auto const* const cuts = cuts_of(member)) {
+      if (!cuts->features.empty())
+        count = std::max<std::size_t>(count, cuts->features.back().feature);
+    } else {
+      auto const& weights = std::get<l2r::linear_member>(member).weights.features;
+      if (!weights.empty()) count = std::max<std::size_t>(count, weights.back().feature);
+    }
+  return static_cast<std::uint32_t>(count);
+}
+
+void add_parameters(nb::dict& to, l2r::rules_member const& of) {
+  to["rule_size"] = of.scoring.rule_size;
+  to["min_support"] = of.scoring.thresholds.min_support;
+  to["min_confidence"] = of.scoring.thresholds.min_confidence;
+  to["support_weight"] = of.scoring.support_weight;
+  to["smoothing"] = of.scoring.smoothing;
+  to["feature_share"] = of.scoring.feature_share;
+}
+
+void add_parameters(nb::dict& to, l2r::scorecard_member const& of) {
+  to["loss"] = std::string(l2r::name_of(of.options.loss));
+  if (of.cross_fitted_folds != 0) {
+    to["points_penalty"] = "cross-fit";
+    to["folds"] = of.cross_fitted_folds;
+  } else {
+    to["points_penalty"] = of.options.points_penalty;
+    to["smoothness"] = of.options.smoothness;
+  }
+}
+
+void add_parameters(nb::dict& to, l2r::linear_member const& of) {
+  l2r::linear_options const& options = of.weights.options;
+  to["strength"] = options.strength;
+  to["folds"] = options.folds;
+  to["missing_values"] = std::string(datasets::name_of(options.missing));
+  to["unlisted"] = std::string(datasets::name_of(options.unlisted));
+}
+
+/// The parameters of a ranker that fits such members. Where several members have one, the first's.
+nb::dict model_parameters(l2r::model const& model) {
+  nb::dict all;
+  for (l2r::model_member const& member : model.members) {
+    nb::dict own;
+    if (auto const* const cuts = cuts_of(member)) own = parameters_of(cuts->options);
+    std::visit([&](auto const& of) { add_parameters(own, of); }, member);
+    for (auto const& [name, value] : own)
+      if (!all.contains(name)) all[name] = value;
+  }
+  return all;
 }
 
 nb::object python_int(l2r::exact_integer const& of) {
@@ -394,6 +450,8 @@ void add_model(nb::module_& to) {
                        kinds.emplace_back(l2r::kind_of(one));
                      return kinds;
                    })
+      .def_prop_ro("parameters", [](fitted_model const& of) { return model_parameters(of.model); })
+      .def_prop_ro("feature_count", [](fitted_model const& of) { return feature_count(of.model); })
       .def_prop_ro("feature_names", [](fitted_model const& of) {
         std::vector<std::string> names;
         for (auto const& [feature, name] : names_of(of.model)) names.push_back(name);

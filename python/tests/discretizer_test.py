@@ -27,7 +27,10 @@ def test_bins_are_the_programs(program, drawn, tmp_path, how):
     assert (codes == expected).all()
     fitted.save(tmp_path / "own.json")
     assert (tmp_path / "own.json").read_bytes() == (tmp_path / "cuts.json").read_bytes()
-    assert (Discretizer.load(tmp_path / "cuts.json").transform(test.X, test.qid) == codes).all()
+    loaded = Discretizer.load(tmp_path / "cuts.json")
+    assert (loaded.transform(test.X, test.qid) == codes).all()
+    assert loaded.get_params() == fitted.get_params()
+    assert loaded.n_features_in_ == fitted.n_features_in_
     assert (pickle.loads(pickle.dumps(fitted)).transform(test.X, test.qid) == codes).all()
 
 

@@ -99,6 +99,18 @@ def test_unwritable(tmp_path):
         dump_letor(tmp_path / "no" / "d", sp.csr_matrix(np.ones((1, 1))), [0])
 
 
+def test_some_rows(path):
+    rows = [2, 0]
+    for how in ({}, {"sparse": True}, {"as_frame": True}):
+        data = load_letor(path, **how)
+        part = data.take(rows)
+        dense = [np.asarray(of.X.toarray() if sp.issparse(of.X) else of.X[list("123")] if "as_frame" in how else of.X)
+                 for of in (part, data)]
+        assert np.array_equal(dense[0], dense[1][rows], equal_nan=True)
+        assert part.y.tolist() == [1, 2] and part.qid.tolist() == ["q2", "q1"] and part.docid.tolist() == ["B", "A"]
+        assert part.comments == [data.comments[2], data.comments[0]] and part.feature_names is None
+
+
 def test_drawn_documents_are_the_programs(program, tmp_path):
     program("sample", "--documents", 600, "--features", 9, "--queries", 30, "--labels", 4, "--seed", 3, "--out-dir",
             tmp_path, "--quiet")

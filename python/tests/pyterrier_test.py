@@ -38,7 +38,7 @@ def test_scores_are_the_rankers(drawn, fitted):
     assert results.equals(before)
     assert found["docno"].tolist() == results["docno"].tolist()
     assert found["score"].tolist() == expected.tolist()
-    assert list(found.columns) == fitted.transform_outputs(list(results.columns))
+    assert list(found.columns) == pt.inspect.transformer_outputs(fitted, list(results.columns))
     for _, query in found.groupby("qid"):
         assert sorted(query["rank"]) == list(range(len(query)))
         assert query.sort_values("rank")["score"].is_monotonic_decreasing
@@ -69,13 +69,42 @@ def test_a_fitted_ranker_and_no_rows(drawn, fitted):
     again = RuleRankerTransformer(fitted.ranker)
     assert again.transform(results).equals(fitted.transform(results))
     empty = again.transform(results.iloc[:0])
-    assert len(empty) == 0 and list(empty.columns) == again.transform_outputs(list(results.columns))
+    assert len(empty) == 0 and list(empty.columns) == list(again.transform(results).columns)
+
+
+@pytest.mark.parametrize("ranker", [None, "fitted"])
+def test_pyterrier_knows_the_columns(fitted, ranker):
+    """Fitted or not, without rows: PyTerrier asks so before a pipeline runs."""
+    transformer = fitted if ranker else RuleRankerTransformer()
+    wanted, = pt.inspect.transformer_inputs(transformer)
+    assert sorted(wanted) == ["docno", "features", "qid"]
+    for columns in (["qid", "docno", "features"], ["qid", "query", "docno", "score", "rank", "features"]):
+        row = pd.DataFrame([["q1", "words", "d1", 1.0, 0, np.zeros(12)]],
+                           columns=["qid", "query", "docno", "score", "rank", "features"])[columns]
+        said = pt.inspect.transformer_outputs(transformer, columns)
+        assert said == list(fitted.transform(row).columns)
+        assert sorted(said) == sorted({*columns, "score", "rank"})
+    for columns in (["qid", "query"], ["qid", "docno", "score", "rank"], ["features"]):
+        assert pt.inspect.transformer_outputs(transformer, columns, strict=False) is None
+        with pytest.raises(pt.validate.InputValidationError):
+            pt.inspect.transformer_outputs(transformer, columns)
+
+
+def test_pyterrier_knows_the_columns_of_a_pipeline(fitted):
+    features = pt.apply.doc_features(lambda row: np.zeros(12))
+    pipeline = features >> fitted
+    assert {"features", "score", "rank"} <= set(pt.inspect.transformer_outputs(
+        pipeline, ["qid", "query", "docno", "score", "rank"]))
+    assert pt.inspect.transformer_outputs(pipeline, ["qid", "query"], strict=False) is None
 
 
 def test_bad_frames(drawn, fitted):
     _, results, qrels = frames_of(drawn / "test.txt")
-    with pytest.raises(rulerank.UsageError, match="expected features too"):
-        fitted.transform(results.drop(columns="features"))
+    for name in ("qid", "docno", "features"):
+        for call in (fitted.transform, lambda frame: RuleRankerTransformer().fit(frame, qrels)):
+            for frame in (results, results.iloc[:0]):
+                with pytest.raises(pt.validate.InputValidationError, match=f"missing_columns=\\['{name}'\\]"):
+                    call(frame.drop(columns=name))
     features = list(results["features"])
     features[2] = features[2][:5]
     with pytest.raises(rulerank.UsageError, match="found 5 features in row 3, expected 12"):

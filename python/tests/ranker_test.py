@@ -1,6 +1,7 @@
 import copy
 import ctypes
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -128,6 +129,51 @@ class OfType(OnlyDlpack):
 BFLOAT = 4  # DLPack's kDLBfloat
 
 
+def test_labels_query_ids_and_scores_come_through_dlpack(train, test):
+    """As X does: each of them, where NumPy's own arrays are taken."""
+    def foreign(of, **also):
+        return [OnlyDlpack(np.array(one)) for one in (of.X, of.y, of.qid.astype(np.int64))]
+
+    X, y, qid = foreign(train)
+    Z, labels, queries = foreign(test)
+    ranker = RuleRanker("rules").fit(X, y, qid)
+    own = RuleRanker("rules").fit(train.X, train.y, train.qid)
+    scores = own.predict(test.X, test.qid)
+    assert ranker.model_.to_bytes() == own.model_.to_bytes()
+    assert (ranker.predict(Z, queries) == scores).all()
+    assert ranker.score(Z, labels, queries) == own.score(test.X, test.y, test.qid)
+    assert rulerank.metric_scorer("MAP")(ranker, Z, labels, queries) == rulerank.metric_scorer("MAP")(
+        own, test.X, test.y, test.qid)
+    assert ranker.explain(Z, 3, queries).score == own.explain(test.X, 3, test.qid).score
+    assert evaluate(labels, OnlyDlpack(scores), queries) == evaluate(test.y, scores, test.qid)
+    other = test.X[:, 0].astype(np.float32)
+    options = {"permutations": 1000}
+    found = rulerank.compare(labels, {"a": OnlyDlpack(scores), "b": OnlyDlpack(other)}, queries, **options)
+    assert found.equals(rulerank.compare(test.y, {"a": scores, "b": other}, test.qid, **options))
+    sampler = rulerank.SelectiveSampler().fit(X, y, qid)
+    assert (sampler.sample_indices_ == rulerank.SelectiveSampler().fit(train.X, train.y, train.qid).sample_indices_).all()
+    asked = rulerank.SelectiveSampler().fit(X, qid=qid)
+    rows = asked.query(3)
+    asked.teach(OnlyDlpack(train.y[rows]), rows)
+    assert (asked.labels_[rows] == train.y[rows]).all()
+
+
+def test_dlpack_labels_and_query_ids_that_cannot_be_read(train):
+    def on_gpu(of):
+        return OfType(np.array(of), device=(2, 0))
+
+    X, y, qid = train.X, train.y, train.qid.astype(np.int64)
+    for name, call in {"y": lambda: RuleRanker("rules").fit(X, on_gpu(y), qid), "qid": lambda: RuleRanker("rules").fit(X, y, on_gpu(qid)),
+                       "scores": lambda: evaluate(y, on_gpu(X[:, 0]), qid)}.items():
+        with pytest.raises(rulerank.UsageError, match=f"^{name}: found an array on device 0 of DLPack's kind 2, .* {name}.cpu"):
+            call()
+    for call in (lambda: evaluate(on_gpu(y), X[:, 0], qid), lambda: rulerank.SelectiveSampler().fit(X, on_gpu(y), qid)):
+        with pytest.raises(rulerank.UsageError, match="^y: found an array on device 0"):
+            call()
+    with pytest.raises(rulerank.UsageError, match="^scores: .* expected values of a type that NumPy has"):
+        evaluate(y, OfType(X[:, 0].astype(np.float32), BFLOAT), qid)
+
+
 @pytest.mark.parametrize("estimator", [RuleRanker("rules"), rulerank.Discretizer(), rulerank.SelectiveSampler(),
                                        rulerank.DenseNeighbors()])
 def test_arrays_on_a_gpu_are_an_error(estimator):
@@ -215,6 +261,59 @@ def test_named_features_are_those_of_a_table(program, drawn, tmp_path, train, te
     assert np.allclose(list(importances.values()), plain, atol=1e-3)
 
 
+@pytest.mark.parametrize("members, params", [
+    ("rules", {"rule_size": 2, "min_support": 2, "min_confidence": 0.01, "support_weight": -0.5, "smoothing": 3,
+               "feature_share": 0.5, "method": "width", "bins": 7, "norm": "query-minmax", "missing_values": "zero",
+               "unlisted": "missing"}),
+    ("rules", {"bins": "cv", "method": "frequency"}),
+    ("scorecard", {"loss": "list", "points_penalty": 0.01, "smoothness": 1, "bins": 5}),
+    ("scorecard", {"points_penalty": "cross-fit", "folds": 3}),
+    ("linear", {"strength": 30, "folds": 4, "missing_values": "none"}),
+    ("linear,rules,scorecard", {"rule_size": 2, "strength": 3, "loss": "point"})])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_loaded_ranker_knows_what_the_file_says(train, test, tmp_path, members, params, named):
+    columns = [f"n{(5 * i) % 12:02}" for i in range(12)]
+    X, Z = (pd.DataFrame(of.X, columns=columns) if named else of.X for of in (train, test))
+    fitted = RuleRanker(members, **params).fit(X, train.y, train.qid)
+    fitted.save(tmp_path / "m")
+    loaded = RuleRanker.load(tmp_path / "m")
+    assert loaded.get_params() == fitted.get_params()
+    assert loaded.n_features_in_ == fitted.n_features_in_ == 12
+    assert hasattr(loaded, "feature_names_in_") == named
+    if named:  # in the order of the file, whatever that of the columns was
+        assert loaded.feature_names_in_.tolist() == sorted(columns)
+        assert loaded.feature_importances_.tolist() == fitted.feature_importances_[np.argsort(columns)].tolist()
+    else:
+        assert loaded.feature_importances_.tolist() == fitted.feature_importances_.tolist()
+    for one in (loaded, pickle.loads(pickle.dumps(loaded))):
+        assert (one.predict(Z, test.qid) == fitted.predict(Z, test.qid)).all()
+    assert clone(loaded).fit(X, train.y, train.qid).model_.to_bytes() == fitted.model_.to_bytes()
+    assert RuleRanker.load(tmp_path / "m", n_jobs=2, folds=9).get_params() == fitted.get_params() | {"n_jobs": 2, "folds": 9}
+
+
+def test_a_loaded_ranker_and_other_columns(train, test, tmp_path):
+    """The file knows the columns up to the last that a training row lists, or names; of fewer columns sklearn's error comes."""
+    RuleRanker("rules").fit(np.column_stack([train.X, np.zeros(len(train.y))]), train.y, train.qid).save(tmp_path / "m")
+    loaded = RuleRanker.load(tmp_path / "m")
+    expected = RuleRanker("rules").fit(train.X, train.y, train.qid).predict(test.X, test.qid)
+    for X in (np.column_stack([test.X, np.zeros(len(test.y))]), np.column_stack([test.X, test.y, test.y])):
+        assert (loaded.predict(X, test.qid) == expected).all()
+        assert (loaded.predict(sp.csr_matrix(X), test.qid) == expected).all()
+        assert loaded.explain(X, 0, test.qid).score == expected[0]
+    with pytest.raises(ValueError, match="X has 11 features, but RuleRanker is expecting"):
+        loaded.predict(test.X[:, :11], test.qid)
+    names = [f"n{i:02}" for i in range(12)]
+    RuleRanker("rules").fit(pd.DataFrame(train.X, columns=names), train.y, train.qid).save(tmp_path / "m")
+    loaded = RuleRanker.load(tmp_path / "m")
+    frame = pd.DataFrame(test.X, columns=names)
+    assert (loaded.predict(frame[names[::-1]].assign(more=1.0), test.qid) == expected).all()
+    with pytest.raises(ValueError, match="n03"):
+        loaded.predict(frame.drop(columns="n03"), test.qid)
+    again = loaded.fit(frame, test.y, test.qid)  # from then on columns are as they were there
+    with pytest.raises(ValueError, match="order"):
+        again.predict(frame[names[::-1]], test.qid)
+
+
 def test_grid_search_finds_the_programs_ndcg(program, drawn, tmp_path, train):
     """With groups of GroupKFold, query ids as a column, in a pipeline: the NDCG of each part is what the
     program says of the same documents."""
@@ -243,6 +342,25 @@ def test_grid_search_with_qid_as_an_argument(train):
         search = GridSearchCV(ranker, {"strength": [3, 30]}, cv=GroupKFold(3))
         search.fit(train.X, train.y, groups=train.qid, qid=train.qid)
     assert (search.cv_results_["mean_test_score"] == by_column.cv_results_["mean_test_score"]).all()
+
+
+def test_groups_without_qid_are_warned_of(train):
+    """groups of a search cut its folds and go no further: a ranker that gets no qid says so, where it is fitted and judged."""
+    with pytest.warns(UserWarning, match="qid: found none, so all .* rows are one query; expected the argument qid") as said:
+        GridSearchCV(RuleRanker("rules"), {"rule_size": [2]}, cv=GroupKFold(3)).fit(train.X, train.y, groups=train.qid)
+    assert len({str(one.message).split(" rows")[0] for one in said}) > 2  # of the folds, and of all rows
+    assert "groups of a search" in str(said[0].message)
+    ranker = RuleRanker("rules").fit(train.X, train.y, train.qid)
+    with pytest.warns(UserWarning, match="qid: found none, so all 5 rows are one query"):
+        ranker.score(train.X[:5], train.y[:5])
+    with pytest.raises(TypeError, match="groups"):
+        RuleRanker("rules").fit(train.X, train.y, groups=train.qid)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RuleRanker("rules", qid_column=None).fit(train.X, train.y).score(train.X, train.y)
+        ranker.predict(train.X[:5])
+        frame = pd.DataFrame(train.X).rename(columns=str).assign(qid=train.qid)
+        RuleRanker("rules").fit(frame, train.y).score(frame, train.y)
 
 
 def test_scorers_take_any_measure(train):

@@ -14,7 +14,7 @@
     return `${digits}e-${exponent.padStart(2, "0")}`;
   }
   const signed = x => d3.format("+.4f")(x).replace("\u2212", "-");
-  const width = 640, left = 78, right = 24, top = 12, bottom = 312;
+  const width = 640, left = 96, right = 24, top = 12, bottom = 312;
 
   /** Ticks, grid lines and labels of a plot. */
   function axes(svg, x, y, labels, horizontal) {
@@ -34,11 +34,11 @@
     if (horizontal)
       for (const v of ticks(x, 8)) {
         svg.append("path").attr("class", "axis").attr("d", `M${x(v)} ${bottom}v4`);
-        svg.append("text").attr("x", x(v)).attr("y", bottom + 17).attr("text-anchor", "middle").text(number(v));
+        svg.append("text").attr("x", x(v)).attr("y", bottom + 18).attr("text-anchor", "middle").text(number(v));
       }
     svg.append("path").attr("class", "axis").attr("d", `M${left} ${top}V${bottom}H${width - right}`);
-    svg.append("text").attr("x", (left + width - right) / 2).attr("y", bottom + 36).attr("text-anchor", "middle").text(labels[0]);
-    svg.append("text").attr("transform", `translate(12 ${(top + bottom) / 2}) rotate(-90)`).attr("text-anchor", "middle").text(labels[1]);
+    svg.append("text").attr("x", (left + width - right) / 2).attr("y", bottom + 44).attr("text-anchor", "middle").text(labels[0]);
+    svg.append("text").attr("transform", `translate(17 ${(top + bottom) / 2}) rotate(-90)`).attr("text-anchor", "middle").text(labels[1]);
   }
 
   function scale(side, values, range) {
@@ -54,9 +54,9 @@
 
   /** Lines that can be switched off; the point nearest to the pointer is said. */
   function lines(figure, chart) {
-    figure.selectAll("svg").remove();
+    figure.selectAll("svg, .legend").remove();
     const hidden = new Set();
-    const svg = figure.append("svg").attr("viewBox", `0 0 ${width} ${bottom + 46}`).attr("role", "img");
+    const svg = figure.append("svg").attr("viewBox", `0 0 ${width} ${bottom + 54}`).attr("role", "img");
     const legend = figure.append("ul").attr("class", "legend");
     const says = figure.append("p").attr("class", "says").attr("aria-live", "polite");
     const fits = p => isFinite(p[0]) && isFinite(p[1]) && !(chart.x.log && p[0] <= 0) && !(chart.y.log && p[1] <= 0);
@@ -144,7 +144,7 @@
     });
     const summary = section.append("p").attr("class", "summary");
     const figure = section.append("figure");
-    const svg = figure.append("svg").attr("viewBox", `0 0 ${width} ${bottom + 46}`).attr("role", "img").attr("tabindex", 0);
+    const svg = figure.append("svg").attr("viewBox", `0 0 ${width} ${bottom + 54}`).attr("role", "img").attr("tabindex", 0);
     const says = section.append("p").attr("class", "says").attr("aria-live", "polite");
     const lists = section.append("div").attr("class", "columns");
     const one = section.append("div").attr("class", "query");

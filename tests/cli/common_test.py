@@ -573,6 +573,11 @@ class Manifest(harness.CommandLine):
         stages = {name: s for name, s in m["seconds"].items() if name != "total"}
         self.assertTrue(stages)
         self.assertLessEqual(sum(stages.values()), m["seconds"]["total"])
+        self.assertLessEqual(set(m["cpu_seconds"]), {*m["seconds"]})
+        work = {name: s for name, s in m["cpu_seconds"].items() if name != "total"}
+        self.assertGreater(work["reduce"], 0)
+        self.assertLessEqual(sum(work.values()), m["cpu_seconds"]["total"])
+        self.assertLessEqual(m["cpu_seconds"]["total"], 2.2 * m["seconds"]["total"] + 1)
 
     def test_memory_is_the_programs_own(self):
         """Not what the program held that started it, such as a Python with data."""

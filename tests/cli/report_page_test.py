@@ -26,6 +26,29 @@ const paper = light(getComputedStyle(document.body).backgroundColor);
 return [...document.querySelectorAll(arguments[0])].map(e => light(getComputedStyle(e)[arguments[1]]))
   .map(l => (Math.max(l, paper) + 0.05) / (Math.min(l, paper) + 0.05)).sort((a, b) => a - b);"""
 
+# What of the words of charts cannot be read: cut off by the chart or by the window, on each other, or of letters smaller than
+# arguments[0] pixels.
+UNREADABLE = """
+const found = [];
+for (const figure of document.querySelectorAll('figure')) {
+  const words = [...figure.querySelectorAll(':scope > svg text')].map(t => [t.textContent, t.getBoundingClientRect(),
+    t.ownerSVGElement.getBoundingClientRect(), parseFloat(getComputedStyle(t).fontSize) * Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b)]);
+  for (const item of figure.querySelectorAll('.legend li, .bars span')) {
+    const range = document.createRange();
+    range.selectNodeContents(item);
+    words.push([item.textContent, range.getBoundingClientRect(), figure.getBoundingClientRect(), parseFloat(getComputedStyle(item).fontSize)]);
+  }
+  for (const [i, [text, at, room, size]] of words.entries()) {
+    if (at.left < Math.max(0, room.left) - 1 || at.right > Math.min(innerWidth, room.right) + 1 || at.top < room.top - 1 ||
+        at.bottom > room.bottom + 1) found.push('cut off: ' + text);
+    if (size < arguments[0]) found.push('small: ' + text);
+    for (const [other, it] of words.slice(i + 1))
+      if (at.left < it.right - 1 && it.left < at.right - 1 && at.top < it.bottom - 2 && it.top < at.bottom - 2)
+        found.push('on each other: ' + text + ' | ' + other);
+  }
+}
+return found;"""
+
 
 class InABrowser(harness.CommandLine):
     def setUp(self):
@@ -186,6 +209,25 @@ class InABrowser(harness.CommandLine):
         self.assertTrue(self.text(".query h4").startswith("Query "))
         self.browser.press(TAB)  # and on: no trap
         self.assertFalse(self.browser.run("return document.activeElement.matches('.part figure svg')"))
+
+    def test_charts_without_javascript_on_a_phone(self):
+        """All lines of the largest chart are named in words that can be read, and nothing of a chart is cut off."""
+        self.browser.develop("Emulation.setScriptExecutionDisabled", value=True)
+        for width in (360, 400, 1100):
+            self.browser.develop("Emulation.setDeviceMetricsOverride", width=width, height=820, deviceScaleFactor=2, mobile=width < 600)
+            self.browser.open(self.address)
+            shown = self.browser.run("return [document.documentElement.scrollWidth, window.innerWidth]")
+            self.assertLessEqual(shown[0], shown[1])
+            self.assertEqual(shown[1], width)
+            self.assertEqual(self.browser.run(UNREADABLE, 9), [])
+            lines, names = self.browser.run(
+                "return ['.line', 'li'].map(css => Math.max(...[...document.querySelectorAll('figure')].map(f => "
+                "f.querySelectorAll(':scope > svg > ' + css + ', .legend > ' + css).length)))")
+            self.assertEqual(lines, names)
+            self.assertGreater(names, 3)
+            for i, figure in enumerate(["figure:has(.legend)", "figure:has(.bars)"]):
+                self.browser.run("document.querySelector(arguments[0]).scrollIntoView()", figure)
+                self.picture(f"charts-{width}-{i}")
 
     def test_without_javascript(self):
         """Where the browser runs no scripts: tables and drawn charts are there."""

@@ -96,7 +96,7 @@ class Report(harness.CommandLine):
         self.assertLessEqual(set(found.found), {
             "html", "head", "meta", "title", "style", "body", "a", "h1", "h2", "h3", "nav", "ul", "li", "main", "p",
             "div", "table", "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "svg", "path",
-            "text", "details", "summary", "section", "script"})
+            "text", "details", "summary", "section", "script", "span"})
         for tag, name, value in found.attributes:
             self.assertNotIn(name, ("src", "srcset", "action", "style"), tag)
             self.assertFalse(name.startswith("on"), name)
