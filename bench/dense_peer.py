@@ -13,7 +13,8 @@ FAISS has every setting that a user can give it, and for each batch the fastest 
   by OpenBLAS with 1,024 rows at once, which is its default, with 4,096 and with 16,384 (distance_compute_blas_database_bs);
   with the kernels that OpenBLAS picks for the processor, and those of OPENBLAS_CORETYPE Haswell and SkylakeX where it has AVX2
   and AVX-512. The wheel's OpenBLAS, 0.3.15 of 2021, takes those of SSE3 on a processor that it does not know.
-Settings whose first search takes more than 1.3 times as long as the fastest's are not searched with again. Stored too: the kernels that
+Settings whose first search takes more than 1.3 times as long as the fastest's of the same kernels are not searched with again, and row by row is
+not tried for larger batches where it takes more than twice as long. Stored too: the first search of each setting ("first_ms"); the kernels that
 OpenBLAS picked by itself ("picked"), and how many cores FAISS was seen to use, its seconds of all threads over those of the clock.
 
 Each side has two turns, one after the other's; in a turn each batch is searched three times or more and the median counts, and of
@@ -81,7 +82,7 @@ def openblas_kernels():
 
 def search_with_faiss(paths, metric, k, batches, threads, core_type):
     """In a process of its own, since OpenBLAS picks its kernels when it is loaded: the kernels; by the size of the batch the median
-    seconds of the fastest setting, the setting and the cores that it used; and what was found."""
+    seconds of the fastest setting, the setting, the cores that it used, and what was found; and the first search of each setting in ms."""
     import faiss
     faiss.omp_set_num_threads(threads)
     rows, queries = (numpy.load(path, mmap_mode="r") for path in paths)
@@ -92,17 +93,22 @@ def search_with_faiss(paths, metric, k, batches, threads, core_type):
     if not core_type:
         settings.append((1 << 30, BLOCKS[0]))
 
+    def name_of(setting):
+        return "row by row" if setting[0] > 1 else f"OpenBLAS {kernels}, {setting[1]} rows"
+
     def search(setting, batch):
         faiss.cvar.distance_compute_blas_threshold, faiss.cvar.distance_compute_blas_database_bs = setting
         begin, used = time.perf_counter(), time.process_time()
         found = index.search(batch, k)[1]
         return time.perf_counter() - begin, time.process_time() - used, found
 
-    best = {}
-    for n in batches:
+    best, tried = {}, {}
+    for n in sorted(batches):
         batch = numpy.ascontiguousarray(queries[:n])
         search(settings[0], batch)
         first = {setting: search(setting, batch)[0] for setting in settings}
+        tried[n] = {name_of(setting): round(1000 * seconds, 4) for setting, seconds in first.items()}
+        settings = [setting for setting in settings if setting[0] == 1 or first[setting] <= 2 * min(first.values())]
         for setting in settings:
             if first[setting] > 1.3 * min(first.values()):
                 continue
@@ -113,28 +119,28 @@ def search_with_faiss(paths, metric, k, batches, threads, core_type):
                 used.append(of_threads)
             median = statistics.median(times)
             if n not in best or median < best[n][0]:
-                name = "row by row" if setting[0] > 1 else f"OpenBLAS {kernels}, {setting[1]} rows"
-                best[n] = median, name, round(sum(used) / sum(times), 2), found[:3]
-    return kernels, best
+                best[n] = median, name_of(setting), round(sum(used) / sum(times), 2), found[:3]
+    return kernels, best, tried
 
 
 def theirs(paths, metric, k, batches, threads):
-    """By the size of the batch, the best of all core types as search_with_faiss has it; and the kernels that OpenBLAS picked."""
-    best, picked = {}, None
+    """By the size of the batch, the best of all core types as search_with_faiss has it; the kernels that OpenBLAS picked; all first searches."""
+    best, picked, tried = {}, None, {n: {} for n in batches}
     before = os.environ.get("OPENBLAS_CORETYPE")
     for core_type in core_types():
         os.environ.pop("OPENBLAS_CORETYPE", None)
         if core_type:
             os.environ["OPENBLAS_CORETYPE"] = core_type
         with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-            kernels, found = process.submit(search_with_faiss, paths, metric, k, batches, threads, core_type).result()
+            kernels, found, of_type = process.submit(search_with_faiss, paths, metric, k, batches, threads, core_type).result()
         picked = picked or kernels
         for n in batches:
             best[n] = min(best.get(n, found[n]), found[n], key=lambda one: one[0])
+            tried[n].update(of_type[n])
     os.environ.pop("OPENBLAS_CORETYPE", None)
     if before is not None:
         os.environ["OPENBLAS_CORETYPE"] = before
-    return best, picked
+    return best, picked, tried
 
 
 def check(rows, queries, metric, k, found):
@@ -178,7 +184,7 @@ def main():
                     own, peer = [], []
                     for _ in range(2):
                         own.append(ours(a.bench, *paths, metric, k, batches, a.threads))
-                        best, picked = theirs(paths, metric, k, batches, a.threads)
+                        best, picked, tried = theirs(paths, metric, k, batches, a.threads)
                         peer.append(best)
                     for n in batches:
                         seconds = min(turn[n] for turn in own)
@@ -186,7 +192,7 @@ def main():
                         check(rows, queries, metric, k, found)
                         row = {"shape": shape, "metric": metric, "k": k, "queries": n, "threads": a.threads,
                                "rulerank_ms": round(1000 * seconds, 4), "faiss_ms": round(1000 * of_peer, 4),
-                               "ratio": round(of_peer / seconds, 3), "setting": setting, "cores": cores, "picked": picked,
+                               "ratio": round(of_peer / seconds, 3), "setting": setting, "cores": cores, "picked": picked, "first_ms": tried[n],
                                "faiss": version("faiss-cpu"), "rows_gb_s": round(count * dimensions * 4 / seconds / 1e9, 2),
                                "processor": platform.processor() or platform.machine()}
                         print(json.dumps(row), file=log, flush=True)
