@@ -44,11 +44,14 @@ def steps_of(a, gpus):
     yield "racecheck-published", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*published_dense_search.golden*"], 580
     yield ("dense-streamed", 1, [dense, "devices=1", "device_bytes=2000000000", f"rate={PCIE}", "shape=3000000x300", "k=32",
                                  "batches=1,128,1024", "--benchmark_min_time=0.5"], 600)
-    # Cordeiro 2023, Table 5.1, on the CPU; FAISS from PyPI beside it, by the fastest of its settings, as in dense-faiss.
+    # Cordeiro 2023, Table 5.1, on the CPU; FAISS from PyPI beside it, by the fastest of its settings, as in dense-faiss-SHAPE-METRIC.
     for name, batches in (("to-2048", "512,1024,2048"), ("4096", "4096"), ("8192", "8192")):
         yield f"dense-cpu-{name}", 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / f"dense-cpu-{name}"), "--shapes",
                                        "700000x128", "--k", "32", "--metrics", "l2", "--batches", batches], 600
-    yield "dense-faiss", 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / "dense-faiss")], 1800
+    for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
+        for metric in ("l2", "ip"):
+            name = f"dense-faiss-{shape}-{metric}"
+            yield name, 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics", metric], 590
     yield "memcheck-streams", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
     yield "racecheck-dense", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*dense_gpus.few_rows*/1"], 900
     if a.words and a.vectors:
