@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """flat on a GPU beside PyTorch and FlashLib on the same shapes, in one run.
 
-    dense_peer_gpu.py DENSE_BENCH OUT_FOLDER [--cells targets|short|rest|left|more] [--rounds 20] [--flashlib] [--tune SECONDS]
+    dense_peer_gpu.py DENSE_BENCH OUT_FOLDER [--cells targets|short|rest|left|more] [--shapes 3000000x300,10000000x128xbf16,...]
+                      [--rounds 20] [--flashlib] [--tune SECONDS] [--list]
 
 Rows and queries are normal values; under l2. A cell is a shape, a k and a number of queries.
+--shapes: of --cells only these shapes, so that a run can be cut into parts. --list says which cells that
+would be, and ends; it needs neither PyTorch nor a GPU.
 
   flat       dense_bench devices=1, which holds the neighbours of some queries against `flat` on the
              CPU first; its device_ms is from the copy of the queries to the GPU to that of the
@@ -36,7 +39,10 @@ import statistics
 import subprocess
 import time
 
-import torch
+try:
+    import torch
+except ImportError:
+    torch = None  # --list needs none
 
 RATE = 4.28e12
 # rows, dimensions, type, k's, numbers of queries
@@ -86,6 +92,20 @@ MORE = [
 ]
 CELLS = {"targets": TARGETS, "short": SHORT, "rest": REST, "left": LEFT, "more": MORE}
 FLASHLIB = ("flash_knn_triton_small_n", "flash_knn_triton_large_n")
+
+
+def name_of(cell):
+    return f"{cell[0]}x{cell[1]}" + ("" if cell[2] == "f32" else f"x{cell[2]}")
+
+
+def cells_of(name, shapes):
+    """Those of the set `name`, or of its `shapes`."""
+    cells = CELLS[name]
+    unknown = set(shapes or ()) - {name_of(cell) for cell in cells}
+    if unknown:
+        raise ValueError(f"found shapes {', '.join(sorted(unknown))}, expected of {name}: "
+                         + ", ".join(dict.fromkeys(name_of(cell) for cell in cells)))
+    return [cell for cell in cells if not shapes or name_of(cell) in shapes]
 
 
 def median_ms(work, rounds):
@@ -264,16 +284,28 @@ def main():
     parser.add_argument("bench", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--cells", choices=tuple(CELLS), default="targets")
+    parser.add_argument("--shapes", type=lambda text: text.split(","))
+    parser.add_argument("--list", action="store_true")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--flashlib", action="store_true")
     parser.add_argument("--tune", type=float, default=0)
     arguments = parser.parse_args()
+    try:
+        cells = cells_of(arguments.cells, arguments.shapes)
+    except ValueError as wrong:
+        parser.error(str(wrong))
+    if arguments.list:
+        lines = [f"{name_of(cell)} k={k} queries={batch}" for cell in cells for k in cell[3] for batch in cell[4]]
+        print("\n".join(lines))
+        return
+    if torch is None:
+        parser.error("PyTorch is not here")
     arguments.out.mkdir(parents=True, exist_ok=True)
     torch.backends.cuda.matmul.allow_tf32 = False
     started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     results, context, commands = [], {}, []
     (arguments.out / "results.jsonl").unlink(missing_ok=True)
-    for cell in CELLS[arguments.cells]:
+    for cell in cells:
         times, context, command = of_flat(arguments, cell)
         commands.append(command)
         rows = {}
