@@ -57,6 +57,46 @@ struct search_metric_arguments : neighbour_paths {
   over_ranks_argument over_ranks;
 };
 
+/// The type of index that is made, `automatic` where it is not said.
+knn::metric_index_type type_of(search_metric_arguments const& arguments) {
+  auto const type = knn::metric_index_type_from(arguments.index_type);
+  if (type != knn::metric_index_type::automatic) return type;
+  return knn::index_type_of(knn::metric_engine_from(arguments.engine));
+}
+
+/// Throws `usage_error` for options that the type of index does not read, and for values and
+/// engines that are not for it: before anything is read or made.
+void check_index_options(search_metric_arguments const& arguments, CLI::App const& verb) {
+  if (!(arguments.alpha > 0 && arguments.alpha <= 1))
+    throw usage_error(
+        fmt::format("--alpha: found {}, expected a number above 0 and at most 1", arguments.alpha));
+  auto const type = type_of(arguments);
+  auto const searched = knn::index_type_of(knn::metric_engine_from(arguments.engine));
+  if (!arguments.collection.empty() && searched != knn::metric_index_type::automatic &&
+      searched != type)
+    throw usage_error(fmt::format("--engine {} of an index of type {}, expected --index-type {}",
+                                  arguments.engine, knn::name_of(type), knn::name_of(searched)));
+  auto const refuse = [&](std::string const& name, bool is_read, auto const& reads) {
+    if (is_read || verb.count(name) == 0) return;
+    std::vector<std::string_view> types;
+    for (auto const& entry : knn::metric_index_types())
+      if (reads(entry.which)) types.push_back(entry.name);
+    throw usage_error(fmt::format("{} of an index of type {}, expected --index-type {}", name,
+                                  knn::name_of(type), fmt::join(types, ", ")));
+  };
+  refuse("--bucket", type == knn::metric_index_type::automatic || knn::has_bucket(type),
+         knn::has_bucket);
+  refuse("--alpha", knn::has_alpha(type), knn::has_alpha);
+}
+
+/// Throws `usage_error` where the name of a file of words says that it has vectors.
+void expect_words(std::string_view option, std::string const& path) {
+  if (auto const format = datasets::vectors_format_of_name(path))
+    throw usage_error(
+        fmt::format("{}: found {}, vectors ({}) by its name, expected words, one a line", option,
+                    path, datasets::name_of(*format)));
+}
+
 void check_usage(search_metric_arguments const& arguments, CLI::App const& verb) {
   auto const refuse = [&](std::vector<std::string> const& names, std::string_view beside) {
     for (std::string const& name : names)
@@ -79,6 +119,11 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
            "without --queries");
   if (arguments.radius) refuse({"--k"}, "beside --radius");
   if (arguments.metric != "edit") refuse({"--letters"}, "without --metric edit");
+  check_index_options(arguments, verb);
+  if (arguments.metric == "edit") {
+    expect_words("--collection", arguments.collection);
+    expect_words("--queries", arguments.queries);
+  }
   if (arguments.index == "-")
     throw usage_error("--index: found -, expected a file, which is mapped and not read");
 }
@@ -117,6 +162,7 @@ struct objects_read {
   }
   std::unique_ptr<knn::metric_queries> queries(session& owner, std::string const& path) {
     if (words) {
+      expect_words("--queries", path);
       asked_words = knn::read_words(owner.ctx(), path);
       return words->queries(asked_words);
     }
@@ -241,6 +287,28 @@ class searched_index {
   std::optional<knn::split_metric_index> split_;
 };
 
+/// How an index is made for so many queries. What `auto` takes is put into the summary, and said.
+knn::metric_index_options index_options(session& owner, search_metric_arguments const& arguments,
+                                        objects_read const& objects, std::size_t queries,
+                                        bool on_gpus, nlohmann::ordered_json& summary) {
+  knn::metric_index_options options{.type = knn::metric_index_type_from(arguments.index_type),
+                                    .bucket = arguments.bucket,
+                                    .alpha = arguments.alpha,
+                                    .queries = queries};
+  if (options.type == knn::metric_index_type::automatic && on_gpus)
+    options.type = knn::index_type_of(knn::metric_engine_from(arguments.engine));
+  if (options.type != knn::metric_index_type::automatic) return options;
+  bool const together = arguments.split == 1 && arguments.schedule == "auto";
+  auto const choice =
+      on_gpus ? knn::metric_index_choice{knn::metric_index_type::brute,
+                                         "GPUs compare all objects sooner than they exclude some"}
+              : knn::choose_metric_index(*objects.space(), queries, together);
+  options.type = choice.type;
+  summary["reason"] = choice.reason;
+  owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
+  return options;
+}
+
 searched_index prepare(session& owner, search_metric_arguments const& arguments,
                        objects_read& objects, std::unique_ptr<knn::metric_queries>& queries,
                        nlohmann::ordered_json& summary) {
@@ -257,26 +325,14 @@ searched_index prepare(session& owner, search_metric_arguments const& arguments,
   }
   objects = read_objects(owner, arguments);
   read_queries();
-  knn::metric_index_options options{.type = knn::metric_index_type_from(arguments.index_type),
-                                    .bucket = arguments.bucket,
-                                    .alpha = arguments.alpha};
   std::size_t const asked = queries ? queries->size() : 0;
+  bool const on_gpus = choose_gpus(owner, arguments, objects, asked,
+                                   knn::metric_index_type_from(arguments.index_type));
   // An index that is kept is for many.
-  options.queries =
-      arguments.index.empty() && queries ? asked : std::numeric_limits<std::size_t>::max();
-  bool const on_gpus = choose_gpus(owner, arguments, objects, asked, options.type);
-  if (options.type == knn::metric_index_type::automatic && on_gpus)
-    options.type = knn::index_type_of(knn::metric_engine_from(arguments.engine));
-  if (options.type == knn::metric_index_type::automatic) {
-    bool const together = arguments.split == 1 && arguments.schedule == "auto";
-    auto const choice =
-        on_gpus ? knn::metric_index_choice{knn::metric_index_type::brute,
-                                           "GPUs compare all objects sooner than they exclude some"}
-                : knn::choose_metric_index(*objects.space(), options.queries, together);
-    options.type = choice.type;
-    summary["reason"] = choice.reason;
-    owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
-  }
+  bool const is_kept = !arguments.index.empty() || !queries;
+  auto const options =
+      index_options(owner, arguments, objects,
+                    is_kept ? std::numeric_limits<std::size_t>::max() : asked, on_gpus, summary);
   auto const timer = owner.stage("index");
   if (arguments.split > 1)
     return searched_index(
@@ -482,17 +538,8 @@ searched_parts index_part(session& owner, search_metric_arguments const& argumen
                                   counted(made.objects, "object"), knn::no_neighbour));
   std::size_t const first = std::accumulate(
       sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(rank), std::size_t{0});
-  knn::metric_index_options options{.type = knn::metric_index_type_from(arguments.index_type),
-                                    .bucket = arguments.bucket,
-                                    .alpha = arguments.alpha};
-  options.queries = std::numeric_limits<std::size_t>::max();
-  if (options.type == knn::metric_index_type::automatic) {
-    auto const choice =
-        knn::choose_metric_index(*objects.space(), options.queries, arguments.schedule == "auto");
-    options.type = choice.type;
-    summary["reason"] = choice.reason;
-    owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
-  }
+  auto const options = index_options(owner, arguments, objects,
+                                     std::numeric_limits<std::size_t>::max(), false, summary);
   auto const timer = owner.stage("index");
   knn::metric_index index(owner.ctx(), objects.space(), options);
   if (!arguments.index.empty()) {
@@ -688,8 +735,8 @@ void add_search_metric(CLI::App& search, session& owner) {
               [](std::string const& name) { knn::metric_distance_from(name); },
               {"l1", "l2", "linf", "angular", "edit"});
   number_option(*verb, "--k", arguments->k, "Neighbours of a query", {1, std::size_t{1} << 40});
-  number_option(*verb, "--radius", arguments->radius,
-                "Instead of k: all objects within a distance");
+  number_option(*verb, "--radius", arguments->radius, "Instead of k: all objects within a distance",
+                {.least = 0});
   std::vector<std::string> types{"auto"};
   for (auto const& entry : knn::metric_index_types()) types.emplace_back(entry.name);
   word_option(
