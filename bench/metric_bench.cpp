@@ -3,8 +3,7 @@
 //   metric_bench words=FILE [letters=bytes]      one a line, under the edit distance
 //   metric_bench vectors=FILE                    SISAP's text: "dimensions rows ...", then the rows
 //   ... [metric=l1|l2|linf|angular] [dimensions=all] [queries=200] [share=.1,1] [radii=]
-//   [k=1,10,30]
-//       [threads=1] [rounds=3] [types=brute,lc,...] [objects=0]
+//       [k=1,10,30] [threads=1] [rounds=3] [types=brute,lc,...] [objects=0] [within=0]
 //
 // Of vectors the first `dimensions` are taken. Queries are drawn objects of the file, which are
 // taken out of the database; with objects= both are drawn as for the other metric benchmarks
@@ -13,7 +12,8 @@
 // against brute force, ids and distances, before anything is timed; rounds=0 times nothing. One
 // JSON line an index and kind of search: the mean of a query's distance evaluations and the
 // standard error of that mean, the median time a query, that of brute force beside it, and what the
-// index took to make.
+// index took to make. With within=1 also, of k nearest, the mean of the evaluations within the
+// distance of the k-th, which no order of search avoids.
 
 #include "bench/metric_objects.hpp"
 #include "bench/settings.hpp"
@@ -153,14 +153,16 @@ answer ask(context const& ctx, knn::metric_index const& index, knn::metric_queri
 
 struct counted {
   double mean = 0;
-  double error = 0;  // the standard error of the mean
+  double error = 0;   // the standard error of the mean
+  double within = 0;  // the mean of searches within the distance of the k-th
 };
 /// A query's distance evaluations, by asking one query after the other.
 /// @throws std::logic_error where another answer comes than the expected one.
 counted count_evaluations(context const& ctx, knn::metric_index const& index,
                           knn::metric_queries const& queries, kind const& what,
-                          answer const& expected) {
+                          answer const& expected, bool within) {
   double sum = 0;
+  double of_within = 0;
   double squares = 0;
   size_t at = 0;
   for (size_t q = 0; q < queries.size(); ++q) {
@@ -174,12 +176,15 @@ counted count_evaluations(context const& ctx, knn::metric_index const& index,
     auto const evaluations = static_cast<double>(found.evaluations);
     sum += evaluations;
     squares += evaluations * evaluations;
+    if (within && what.k > 0)
+      of_within += static_cast<double>(
+          ask(ctx, index, one_query(queries, q), {0, found.values.back(), 0}).evaluations);
   }
   if (at != expected.ids.size()) throw std::logic_error("fewer objects than brute found");
   auto const count = static_cast<double>(queries.size());
   double const mean = sum / count;
   double const variance = count > 1 ? std::max(0., squares - sum * mean) / (count - 1) : 0;
-  return {mean, std::sqrt(variance / count)};
+  return {mean, std::sqrt(variance / count), of_within / count};
 }
 
 double median_ms(context const& ctx, knn::metric_index const& index, task const& given,
@@ -217,8 +222,10 @@ void measure(context const& ctx, bench::settings const& chosen, task const& give
     double const build_s = watch.seconds();
     for (size_t i = 0; i < kinds.size(); ++i) {
       kind const& what = kinds[i];
-      auto const work = count_evaluations(ctx, index, *given.queries, what, expected[i]);
+      bool const within = chosen.number("within") > 0 && what.k > 0;
+      auto const work = count_evaluations(ctx, index, *given.queries, what, expected[i], within);
       auto const queries = static_cast<double>(given.queries->size());
+      std::string const at_kth = within ? fmt::format("\"within_kth\": {:.6g}, ", work.within) : "";
       std::string const times =
           rounds == 0 ? ""
                       : fmt::format("\"query_ms\": {:.4g}, \"brute_ms\": {:.4g}, ",
@@ -228,11 +235,11 @@ void measure(context const& ctx, bench::settings const& chosen, task const& give
           "\"queries\": {}, \"threads\": "
           "{}, \"index\": \"{}\", {}, \"found\": {:.4g}, \"evaluations\": {:.6g}, "
           "\"evaluations_error\": "
-          "{:.4g}, {}\"build_s\": {:.4g}, \"build_evaluations\": {}}}\n",
+          "{:.4g}, {}{}\"build_s\": {:.4g}, \"build_evaluations\": {}}}\n",
           given.data.substr(given.data.rfind('/') + 1), given.metric, given.dimensions,
           given.space->size(), given.queries->size(), ctx.thread_count(), type, of(what),
-          static_cast<double>(expected[i].ids.size()) / queries, work.mean, work.error, times,
-          build_s, index.build_evaluations());
+          static_cast<double>(expected[i].ids.size()) / queries, work.mean, work.error, at_kth,
+          times, build_s, index.build_evaluations());
       std::cout.flush();
     }
   }
@@ -253,6 +260,7 @@ int main(int argc, char** argv) try {
                           {"k", "1,10,30"},
                           {"threads", "1"},
                           {"rounds", "3"},
+                          {"within", "0"},
                           {"objects", "0"}});
   chosen.read(argc, argv);
   context ctx;
