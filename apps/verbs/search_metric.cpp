@@ -30,8 +30,11 @@ namespace rulerank::apps {
 namespace {
 
 constexpr std::size_t checked_triples = 100000;
-/// So many have their neighbours in memory together.
-constexpr std::size_t queries_together = 256;
+/// So many have their neighbours in memory together, more where those are few: dense search and
+/// schedules take many at once in less time.
+constexpr std::size_t fewest_together = 256;
+constexpr std::size_t most_together = 4096;
+constexpr std::size_t neighbours_on_the_cpu = std::size_t{1} << 22;
 /// On GPUs so many, and neighbours of all together.
 constexpr std::size_t queries_together_on_gpus = std::size_t{1} << 16;
 constexpr std::size_t neighbours_together = std::size_t{1} << 25;
@@ -370,6 +373,17 @@ class batch final : public knn::metric_queries {
   std::size_t first_, count_;
 };
 
+/// How many queries are searched together where one has so many neighbours.
+std::size_t queries_together(std::size_t neighbours_of_a_query) {
+  return std::clamp(neighbours_on_the_cpu / (neighbours_of_a_query + 1), fewest_together,
+                    most_together);
+}
+/// The same after some queries that found so many on this rank; all ranks say the same.
+std::size_t queries_together(cluster::communicator const& ranks, std::size_t found,
+                             std::size_t queries) {
+  return queries_together(cluster::sum(ranks, std::uint64_t{found}) / queries);
+}
+
 knn::schedule_work search_batches(session& owner, search_metric_arguments const& arguments,
                                   searched_index const& index, knn::metric_queries const& all,
                                   neighbour_files& out) {
@@ -378,14 +392,16 @@ knn::schedule_work search_batches(session& owner, search_metric_arguments const&
   knn::schedule_work work;
   knn::schedule_options const options{knn::metric_schedule_from(arguments.schedule)};
   std::size_t const k = std::min(arguments.k, std::max<std::size_t>(index.size(), 1));
-  for (std::size_t first = 0; first < all.size(); first += queries_together) {
-    std::size_t const count = std::min(queries_together, all.size() - first);
+  std::size_t together = arguments.radius ? fewest_together : queries_together(k);
+  for (std::size_t first = 0, count = 0; first < all.size(); first += count) {
+    count = std::min(together, all.size() - first);
     if (arguments.radius) {
-      out.write(first, cluster::search_range(ranks, count, [&](share some) {
-                  return index.search_range(owner.ctx(),
-                                            batch(all, first + some.begin, some.size()),
-                                            *arguments.radius, options, work);
-                }));
+      auto const found = cluster::search_range(ranks, count, [&](share some) {
+        return index.search_range(owner.ctx(), batch(all, first + some.begin, some.size()),
+                                  *arguments.radius, options, work);
+      });
+      together = queries_together(ranks, found.row.size(), count);
+      out.write(first, found);
     } else {
       auto const found = cluster::search(ranks, count, [&](share some) {
         return index.search(owner.ctx(), batch(all, first + some.begin, some.size()), k, options,
@@ -584,15 +600,18 @@ knn::schedule_work search_parts(session& owner, search_metric_arguments const& a
     }
     return found;
   };
-  for (std::size_t first = 0; first < queries; first += queries_together) {
-    std::size_t const count = std::min(queries_together, queries - first);
+  std::size_t together = arguments.radius ? fewest_together : queries_together(k);
+  for (std::size_t first = 0, count = 0; first < queries; first += count) {
+    count = std::min(together, queries - first);
     if (arguments.radius) {
-      out.write(first, searched.is_split
-                           ? cluster::merge(ranks, within(first, count), count)
-                           : cluster::search_range(ranks, count, [&](share some) {
-                               return cluster::merge(within(first + some.begin, some.size()),
-                                                     some.size());
-                             }));
+      auto const found =
+          searched.is_split
+              ? cluster::merge(ranks, within(first, count), count)
+              : cluster::search_range(ranks, count, [&](share some) {
+                  return cluster::merge(within(first + some.begin, some.size()), some.size());
+                });
+      together = queries_together(ranks, found.row.size(), count);
+      out.write(first, found);
     } else {
       auto const found =
           searched.is_split
