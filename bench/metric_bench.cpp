@@ -2,16 +2,18 @@
 //
 //   metric_bench words=FILE [letters=bytes]      one a line, under the edit distance
 //   metric_bench vectors=FILE                    SISAP's text: "dimensions rows ...", then the rows
-//   ... [metric=l1|l2|linf|angular] [dimensions=all] [queries=200] [share=.1,1] [k=1,10,30]
-//       [threads=1] [rounds=3] [types=brute,lc,...] [objects=0]
+//   ... [metric=l1|l2|linf|angular] [dimensions=all] [queries=200] [share=.1,1] [radii=]
+//       [k=1,10,30] [threads=1] [rounds=3] [types=brute,lc,...] [objects=0] [within=0]
 //
 // Of vectors the first `dimensions` are taken. Queries are drawn objects of the file, which are
 // taken out of the database; with objects= both are drawn as for the other metric benchmarks
-// (bench/metric_objects.hpp), so many objects. A radius is one within which an object of the
-// database lies of so many percent of all pairs of a sample (share=). Before it is timed, each
-// answer is held against brute force, ids and distances. One JSON line an index and kind of search:
-// distance evaluations and the median time a query, that of brute force beside it, and what the
-// index took to make.
+// (bench/metric_objects.hpp), so many objects. A radius is given (radii=), or one that so many
+// percent of the pairs of a drawn sample do not exceed (share=). Each query's answer is held
+// against brute force, ids and distances, before anything is timed; rounds=0 times nothing. One
+// JSON line an index and kind of search: the mean of a query's distance evaluations and the
+// standard error of that mean, the median time a query, that of brute force beside it, and what the
+// index took to make. With within=1 also, of k nearest, the mean of the evaluations within the
+// distance of the k-th, which no order of search avoids.
 
 #include "bench/metric_objects.hpp"
 #include "bench/settings.hpp"
@@ -22,9 +24,10 @@
 #include "knn/metric/search.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <iostream>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -107,12 +110,36 @@ struct kind {
   double radius = 0;
   double percent = 0;
 };
+std::string of(kind const& what) {
+  if (what.k > 0) return fmt::format("\"k\": {}", what.k);
+  return (what.percent > 0 ? fmt::format("\"percent\": {}, ", what.percent) : "") +
+         fmt::format("\"radius\": {}", what.radius);
+}
+
+std::ptrdiff_t offset(size_t at) {
+  return static_cast<std::ptrdiff_t>(at);
+}
+
 struct answer {
   std::vector<std::uint32_t> ids;
   std::vector<double> values;
   std::uint64_t evaluations = 0;
-  bool operator==(answer const& other) const { return ids == other.ids && values == other.values; }
 };
+/// One of several queries.
+class one_query final : public knn::metric_queries {
+ public:
+  one_query(knn::metric_queries const& all, size_t at) : all_(all), at_(at) {}
+  size_t size() const noexcept override { return 1; }
+  std::unique_ptr<knn::distances_from> from(size_t) const override { return all_.from(at_); }
+  std::optional<datasets::vectors> as_vectors(size_t, size_t) const override {
+    return all_.as_vectors(at_, 1);
+  }
+
+ private:
+  knn::metric_queries const& all_;
+  size_t at_;
+};
+
 answer ask(context const& ctx, knn::metric_index const& index, knn::metric_queries const& queries,
            kind const& what) {
   knn::metric_work work;
@@ -122,6 +149,42 @@ answer ask(context const& ctx, knn::metric_index const& index, knn::metric_queri
   }
   auto found = index.search_range(ctx, queries, what.radius, &work);
   return {std::move(found.row), std::move(found.value), work.evaluations};
+}
+
+struct counted {
+  double mean = 0;
+  double error = 0;   // the standard error of the mean
+  double within = 0;  // the mean of searches within the distance of the k-th
+};
+/// A query's distance evaluations, by asking one query after the other.
+/// @throws std::logic_error where another answer comes than the expected one.
+counted count_evaluations(context const& ctx, knn::metric_index const& index,
+                          knn::metric_queries const& queries, kind const& what,
+                          answer const& expected, bool within) {
+  double sum = 0;
+  double of_within = 0;
+  double squares = 0;
+  size_t at = 0;
+  for (size_t q = 0; q < queries.size(); ++q) {
+    auto const found = ask(ctx, index, one_query(queries, q), what);
+    size_t const end = at + found.ids.size();
+    if (end > expected.ids.size() ||
+        !std::equal(found.ids.begin(), found.ids.end(), expected.ids.begin() + offset(at)) ||
+        !std::equal(found.values.begin(), found.values.end(), expected.values.begin() + offset(at)))
+      throw std::logic_error(fmt::format("other objects than brute found, query {}", q));
+    at = end;
+    auto const evaluations = static_cast<double>(found.evaluations);
+    sum += evaluations;
+    squares += evaluations * evaluations;
+    if (within && what.k > 0)
+      of_within += static_cast<double>(
+          ask(ctx, index, one_query(queries, q), {0, found.values.back(), 0}).evaluations);
+  }
+  if (at != expected.ids.size()) throw std::logic_error("fewer objects than brute found");
+  auto const count = static_cast<double>(queries.size());
+  double const mean = sum / count;
+  double const variance = count > 1 ? std::max(0., squares - sum * mean) / (count - 1) : 0;
+  return {mean, std::sqrt(variance / count), of_within / count};
 }
 
 double median_ms(context const& ctx, knn::metric_index const& index, task const& given,
@@ -140,15 +203,15 @@ void measure(context const& ctx, bench::settings const& chosen, task const& give
   std::vector<kind> kinds;
   for (auto const& k : chosen.list("k")) kinds.push_back({std::stoul(k), 0, 0});
   for (auto const& percent : chosen.list("share"))
-    kinds.push_back({0, bench::radius_of(*given.space, *given.queries, std::stod(percent)),
-                     std::stod(percent)});
+    kinds.push_back({0, bench::radius_of(*given.space, std::stod(percent)), std::stod(percent)});
+  for (auto const& radius : chosen.list("radii")) kinds.push_back({0, std::stod(radius), 0});
   size_t const rounds = std::stoul(chosen["rounds"]);
   knn::metric_index const brute(ctx, given.space, {knn::metric_index_type::brute});
   std::vector<answer> expected;
   std::vector<double> brute_ms;
   for (kind const& what : kinds) {
     expected.push_back(ask(ctx, brute, *given.queries, what));
-    brute_ms.push_back(median_ms(ctx, brute, given, what, rounds));
+    brute_ms.push_back(rounds > 0 ? median_ms(ctx, brute, given, what, rounds) : 0);
   }
   auto types = chosen.list("types");
   if (types.empty())
@@ -159,22 +222,24 @@ void measure(context const& ctx, bench::settings const& chosen, task const& give
     double const build_s = watch.seconds();
     for (size_t i = 0; i < kinds.size(); ++i) {
       kind const& what = kinds[i];
-      auto const found = ask(ctx, index, *given.queries, what);
-      if (!(found == expected[i])) throw std::logic_error(type + " found other objects than brute");
+      bool const within = chosen.number("within") > 0 && what.k > 0;
+      auto const work = count_evaluations(ctx, index, *given.queries, what, expected[i], within);
       auto const queries = static_cast<double>(given.queries->size());
-      double const ms = median_ms(ctx, index, given, what, rounds);
+      std::string const at_kth = within ? fmt::format("\"within_kth\": {:.6g}, ", work.within) : "";
+      std::string const times =
+          rounds == 0 ? ""
+                      : fmt::format("\"query_ms\": {:.4g}, \"brute_ms\": {:.4g}, ",
+                                    median_ms(ctx, index, given, what, rounds), brute_ms[i]);
       fmt::print(
           "{{\"data\": \"{}\", \"metric\": \"{}\", \"dimensions\": {}, \"objects\": {}, "
           "\"queries\": {}, \"threads\": "
-          "{}, \"index\": \"{}\", {}, \"found\": {:.4g}, \"evaluations\": {:.6g}, \"query_ms\": "
-          "{:.4g}, \"brute_ms\": {:.4g}, \"build_s\": {:.4g}, \"build_evaluations\": {}}}\n",
+          "{}, \"index\": \"{}\", {}, \"found\": {:.4g}, \"evaluations\": {:.6g}, "
+          "\"evaluations_error\": "
+          "{:.4g}, {}{}\"build_s\": {:.4g}, \"build_evaluations\": {}}}\n",
           given.data.substr(given.data.rfind('/') + 1), given.metric, given.dimensions,
-          given.space->size(), given.queries->size(), ctx.thread_count(), type,
-          what.k > 0 ? fmt::format("\"k\": {}", what.k)
-                     : fmt::format("\"percent\": {}, \"radius\": {}", what.percent, what.radius),
-          static_cast<double>(found.ids.size()) / queries,
-          static_cast<double>(found.evaluations) / queries, ms, brute_ms[i], build_s,
-          index.build_evaluations());
+          given.space->size(), given.queries->size(), ctx.thread_count(), type, of(what),
+          static_cast<double>(expected[i].ids.size()) / queries, work.mean, work.error, at_kth,
+          times, build_s, index.build_evaluations());
       std::cout.flush();
     }
   }
@@ -191,9 +256,11 @@ int main(int argc, char** argv) try {
                           {"dimensions", "all"},
                           {"queries", "200"},
                           {"share", ".01,.1,1"},
+                          {"radii", ""},
                           {"k", "1,10,30"},
                           {"threads", "1"},
                           {"rounds", "3"},
+                          {"within", "0"},
                           {"objects", "0"}});
   chosen.read(argc, argv);
   context ctx;

@@ -264,8 +264,7 @@ void measure_searches(context const& ctx, bench::settings const& chosen, task co
   for (auto const& k : chosen.list("k")) kinds.push_back({std::stoul(k), 0, 0});
   for (auto const& one : chosen.list(given.words.empty() ? "share" : "radii"))
     kinds.push_back(given.words.empty()
-                        ? kind{0, bench::radius_of(*given.space, *given.queries, std::stod(one)),
-                               std::stod(one)}
+                        ? kind{0, bench::radius_of(*given.space, std::stod(one)), std::stod(one)}
                         : kind{0, std::stod(one), 0});
   knn::metric_index const brute(ctx, given.space, {knn::metric_index_type::brute});
   std::vector<measured_kind> all;

@@ -97,13 +97,17 @@ drawn_vectors draw_vectors(std::string const& path, size_t objects, size_t queri
   return {part(0, objects), part(objects, queries)};
 }
 
-double radius_of(knn::metric_space const& space, knn::metric_queries const& queries,
-                 double percent) {
+double radius_of(knn::metric_space const& space, double percent) {
+  random_engine chance(1);
   std::vector<double> sample;
-  for (size_t q = 0; q < std::min<size_t>(queries.size(), 200); ++q) {
-    auto const origin = queries.from(q);
-    for (size_t i = q % 7; i < space.size(); i += 7)
-      sample.push_back(origin->to(static_cast<std::uint32_t>(i)));
+  auto const drawn = [&] {
+    return static_cast<std::uint32_t>(uniform_below(chance, space.size()));
+  };
+  for (size_t i = 0; i < 2000; ++i) {
+    std::uint32_t const first = drawn();
+    auto const origin = space.from(first);
+    for (size_t j = 0; j < 1000; ++j)
+      if (std::uint32_t const other = drawn(); other != first) sample.push_back(origin->to(other));
   }
   auto const at = sample.begin() + static_cast<std::ptrdiff_t>(
                                        static_cast<double>(sample.size() - 1) * percent / 100);

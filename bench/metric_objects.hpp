@@ -29,9 +29,9 @@ struct drawn_vectors {
 drawn_vectors draw_vectors(std::string const& path, std::size_t objects, std::size_t queries,
                            std::size_t seed);
 
-/// The distance that so many percent of the pairs of queries and objects do not exceed, by the
-/// pairs of the first 200 queries with every seventh object.
-double radius_of(knn::metric_space const& space, knn::metric_queries const& queries,
-                 double percent);
+/// The distance that so many percent of the pairs of objects do not exceed, by a drawn sample:
+/// 2,000 objects, each with 1,000 others. It does not depend on the queries, so that runs with more
+/// or fewer of them name one radius by one share.
+double radius_of(knn::metric_space const& space, double percent);
 
 }  // namespace rulerank::bench

@@ -184,7 +184,7 @@ void measure(bench::settings const& chosen, task const& given) {
   for (auto const& radius : chosen.list("radii")) ranges.push_back({std::stod(radius), ""});
   if (ranges.empty())
     for (auto const& share : chosen.list("share"))
-      ranges.push_back({bench::radius_of(*given.space, *given.queries, std::stod(share)), share});
+      ranges.push_back({bench::radius_of(*given.space, std::stod(share)), share});
   auto const all = of_threads(0);
   knn::metric_index const brute(all, given.space, {knn::metric_index_type::brute});
   std::vector<knn::rows_in_range> expected;

@@ -77,19 +77,30 @@ constexpr std::string_view name_of_engine(List const& list, Engine which) {
   return entry != nullptr ? entry->name : "auto";
 }
 
-/// The engine of that name, `automatic` for "auto". Throws `usage_error` that lists the names.
-template <class Engine, class List>
-Engine engine_named(List const& list, std::string_view name) {
-  if (name == "auto") return Engine::automatic;
+/// The entry of that name in a list of `what`, `automatic` for "auto". Throws `usage_error` that
+/// lists the names, with `note` behind them.
+template <class Which, class List>
+Which entry_named(List const& list, std::string_view what, std::string_view name,
+                  std::string_view note = {}) {
+  if (name == "auto") return Which::automatic;
   std::string names = "auto";
   for (auto const& entry : list) {
     if (entry.name == name) return entry.which;
     names.append(", ").append(entry.name);
   }
-#if !RULERANK_HAS_CUDA
-  names.append("; this build has no CUDA, and so no engines that need GPUs");
+  throw usage_error("found " + std::string(what) + " '" + std::string(name) +
+                    "', expected one of " + names.append(note));
+}
+
+/// The same of engines.
+template <class Engine, class List>
+Engine engine_named(List const& list, std::string_view name) {
+#if RULERANK_HAS_CUDA
+  return entry_named<Engine>(list, "engine", name);
+#else
+  return entry_named<Engine>(list, "engine", name,
+                             "; this build has no CUDA, and so no engines that need GPUs");
 #endif
-  throw usage_error("found engine '" + std::string(name) + "', expected one of " + names);
 }
 
 /// The entry of the engine to run. `automatic` is the default engine on GPUs where the context has

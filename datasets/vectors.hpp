@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -216,6 +217,8 @@ struct named_vectors_format {
 /// All of them.
 std::span<named_vectors_format const> vectors_formats();
 std::string_view name_of(vectors_format which);
+/// The format that the end of the name of a file to read says, none where it says none.
+std::optional<vectors_format> vectors_format_of_name(std::string const& path);
 
 struct vectors_options {
   vectors_format format = vectors_format::automatic;

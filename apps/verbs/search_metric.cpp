@@ -30,8 +30,11 @@ namespace rulerank::apps {
 namespace {
 
 constexpr std::size_t checked_triples = 100000;
-/// So many have their neighbours in memory together.
-constexpr std::size_t queries_together = 256;
+/// So many have their neighbours in memory together, more where those are few: dense search and
+/// schedules take many at once in less time.
+constexpr std::size_t fewest_together = 256;
+constexpr std::size_t most_together = 4096;
+constexpr std::size_t neighbours_on_the_cpu = std::size_t{1} << 22;
 /// On GPUs so many, and neighbours of all together.
 constexpr std::size_t queries_together_on_gpus = std::size_t{1} << 16;
 constexpr std::size_t neighbours_together = std::size_t{1} << 25;
@@ -57,6 +60,46 @@ struct search_metric_arguments : neighbour_paths {
   over_ranks_argument over_ranks;
 };
 
+/// The type of index that is made, `automatic` where it is not said.
+knn::metric_index_type type_of(search_metric_arguments const& arguments) {
+  auto const type = knn::metric_index_type_from(arguments.index_type);
+  if (type != knn::metric_index_type::automatic) return type;
+  return knn::index_type_of(knn::metric_engine_from(arguments.engine));
+}
+
+/// Throws `usage_error` for options that the type of index does not read, and for values and
+/// engines that are not for it: before anything is read or made.
+void check_index_options(search_metric_arguments const& arguments, CLI::App const& verb) {
+  if (!(arguments.alpha > 0 && arguments.alpha <= 1))
+    throw usage_error(
+        fmt::format("--alpha: found {}, expected a number above 0 and at most 1", arguments.alpha));
+  auto const type = type_of(arguments);
+  auto const searched = knn::index_type_of(knn::metric_engine_from(arguments.engine));
+  if (!arguments.collection.empty() && searched != knn::metric_index_type::automatic &&
+      searched != type)
+    throw usage_error(fmt::format("--engine {} of an index of type {}, expected --index-type {}",
+                                  arguments.engine, knn::name_of(type), knn::name_of(searched)));
+  auto const refuse = [&](std::string const& name, bool is_read, auto const& reads) {
+    if (is_read || verb.count(name) == 0) return;
+    std::vector<std::string_view> types;
+    for (auto const& entry : knn::metric_index_types())
+      if (reads(entry.which)) types.push_back(entry.name);
+    throw usage_error(fmt::format("{} of an index of type {}, expected --index-type {}", name,
+                                  knn::name_of(type), fmt::join(types, ", ")));
+  };
+  refuse("--bucket", type == knn::metric_index_type::automatic || knn::has_bucket(type),
+         knn::has_bucket);
+  refuse("--alpha", knn::has_alpha(type), knn::has_alpha);
+}
+
+/// Throws `usage_error` where the name of a file of words says that it has vectors.
+void expect_words(std::string_view option, std::string const& path) {
+  if (auto const format = datasets::vectors_format_of_name(path))
+    throw usage_error(
+        fmt::format("{}: found {}, vectors ({}) by its name, expected words, one a line", option,
+                    path, datasets::name_of(*format)));
+}
+
 void check_usage(search_metric_arguments const& arguments, CLI::App const& verb) {
   auto const refuse = [&](std::vector<std::string> const& names, std::string_view beside) {
     for (std::string const& name : names)
@@ -79,6 +122,11 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
            "without --queries");
   if (arguments.radius) refuse({"--k"}, "beside --radius");
   if (arguments.metric != "edit") refuse({"--letters"}, "without --metric edit");
+  check_index_options(arguments, verb);
+  if (arguments.metric == "edit") {
+    expect_words("--collection", arguments.collection);
+    expect_words("--queries", arguments.queries);
+  }
   if (arguments.index == "-")
     throw usage_error("--index: found -, expected a file, which is mapped and not read");
 }
@@ -117,6 +165,7 @@ struct objects_read {
   }
   std::unique_ptr<knn::metric_queries> queries(session& owner, std::string const& path) {
     if (words) {
+      expect_words("--queries", path);
       asked_words = knn::read_words(owner.ctx(), path);
       return words->queries(asked_words);
     }
@@ -241,6 +290,28 @@ class searched_index {
   std::optional<knn::split_metric_index> split_;
 };
 
+/// How an index is made for so many queries. What `auto` takes is put into the summary, and said.
+knn::metric_index_options index_options(session& owner, search_metric_arguments const& arguments,
+                                        objects_read const& objects, std::size_t queries,
+                                        bool on_gpus, nlohmann::ordered_json& summary) {
+  knn::metric_index_options options{.type = knn::metric_index_type_from(arguments.index_type),
+                                    .bucket = arguments.bucket,
+                                    .alpha = arguments.alpha,
+                                    .queries = queries};
+  if (options.type == knn::metric_index_type::automatic && on_gpus)
+    options.type = knn::index_type_of(knn::metric_engine_from(arguments.engine));
+  if (options.type != knn::metric_index_type::automatic) return options;
+  bool const together = arguments.split == 1 && arguments.schedule == "auto";
+  auto const choice =
+      on_gpus ? knn::metric_index_choice{knn::metric_index_type::brute,
+                                         "GPUs compare all objects sooner than they exclude some"}
+              : knn::choose_metric_index(*objects.space(), queries, together);
+  options.type = choice.type;
+  summary["reason"] = choice.reason;
+  owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
+  return options;
+}
+
 searched_index prepare(session& owner, search_metric_arguments const& arguments,
                        objects_read& objects, std::unique_ptr<knn::metric_queries>& queries,
                        nlohmann::ordered_json& summary) {
@@ -257,26 +328,14 @@ searched_index prepare(session& owner, search_metric_arguments const& arguments,
   }
   objects = read_objects(owner, arguments);
   read_queries();
-  knn::metric_index_options options{.type = knn::metric_index_type_from(arguments.index_type),
-                                    .bucket = arguments.bucket,
-                                    .alpha = arguments.alpha};
   std::size_t const asked = queries ? queries->size() : 0;
+  bool const on_gpus = choose_gpus(owner, arguments, objects, asked,
+                                   knn::metric_index_type_from(arguments.index_type));
   // An index that is kept is for many.
-  options.queries =
-      arguments.index.empty() && queries ? asked : std::numeric_limits<std::size_t>::max();
-  bool const on_gpus = choose_gpus(owner, arguments, objects, asked, options.type);
-  if (options.type == knn::metric_index_type::automatic && on_gpus)
-    options.type = knn::index_type_of(knn::metric_engine_from(arguments.engine));
-  if (options.type == knn::metric_index_type::automatic) {
-    bool const together = arguments.split == 1 && arguments.schedule == "auto";
-    auto const choice =
-        on_gpus ? knn::metric_index_choice{knn::metric_index_type::brute,
-                                           "GPUs compare all objects sooner than they exclude some"}
-                : knn::choose_metric_index(*objects.space(), options.queries, together);
-    options.type = choice.type;
-    summary["reason"] = choice.reason;
-    owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
-  }
+  bool const is_kept = !arguments.index.empty() || !queries;
+  auto const options =
+      index_options(owner, arguments, objects,
+                    is_kept ? std::numeric_limits<std::size_t>::max() : asked, on_gpus, summary);
   auto const timer = owner.stage("index");
   if (arguments.split > 1)
     return searched_index(
@@ -314,6 +373,17 @@ class batch final : public knn::metric_queries {
   std::size_t first_, count_;
 };
 
+/// How many queries are searched together where one has so many neighbours.
+std::size_t queries_together(std::size_t neighbours_of_a_query) {
+  return std::clamp(neighbours_on_the_cpu / (neighbours_of_a_query + 1), fewest_together,
+                    most_together);
+}
+/// The same after some queries that found so many on this rank; all ranks say the same.
+std::size_t queries_together(cluster::communicator const& ranks, std::size_t found,
+                             std::size_t queries) {
+  return queries_together(cluster::sum(ranks, std::uint64_t{found}) / queries);
+}
+
 knn::schedule_work search_batches(session& owner, search_metric_arguments const& arguments,
                                   searched_index const& index, knn::metric_queries const& all,
                                   neighbour_files& out) {
@@ -322,14 +392,16 @@ knn::schedule_work search_batches(session& owner, search_metric_arguments const&
   knn::schedule_work work;
   knn::schedule_options const options{knn::metric_schedule_from(arguments.schedule)};
   std::size_t const k = std::min(arguments.k, std::max<std::size_t>(index.size(), 1));
-  for (std::size_t first = 0; first < all.size(); first += queries_together) {
-    std::size_t const count = std::min(queries_together, all.size() - first);
+  std::size_t together = arguments.radius ? fewest_together : queries_together(k);
+  for (std::size_t first = 0, count = 0; first < all.size(); first += count) {
+    count = std::min(together, all.size() - first);
     if (arguments.radius) {
-      out.write(first, cluster::search_range(ranks, count, [&](share some) {
-                  return index.search_range(owner.ctx(),
-                                            batch(all, first + some.begin, some.size()),
-                                            *arguments.radius, options, work);
-                }));
+      auto const found = cluster::search_range(ranks, count, [&](share some) {
+        return index.search_range(owner.ctx(), batch(all, first + some.begin, some.size()),
+                                  *arguments.radius, options, work);
+      });
+      together = queries_together(ranks, found.row.size(), count);
+      out.write(first, found);
     } else {
       auto const found = cluster::search(ranks, count, [&](share some) {
         return index.search(owner.ctx(), batch(all, first + some.begin, some.size()), k, options,
@@ -482,17 +554,8 @@ searched_parts index_part(session& owner, search_metric_arguments const& argumen
                                   counted(made.objects, "object"), knn::no_neighbour));
   std::size_t const first = std::accumulate(
       sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(rank), std::size_t{0});
-  knn::metric_index_options options{.type = knn::metric_index_type_from(arguments.index_type),
-                                    .bucket = arguments.bucket,
-                                    .alpha = arguments.alpha};
-  options.queries = std::numeric_limits<std::size_t>::max();
-  if (options.type == knn::metric_index_type::automatic) {
-    auto const choice =
-        knn::choose_metric_index(*objects.space(), options.queries, arguments.schedule == "auto");
-    options.type = choice.type;
-    summary["reason"] = choice.reason;
-    owner.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
-  }
+  auto const options = index_options(owner, arguments, objects,
+                                     std::numeric_limits<std::size_t>::max(), false, summary);
   auto const timer = owner.stage("index");
   knn::metric_index index(owner.ctx(), objects.space(), options);
   if (!arguments.index.empty()) {
@@ -537,15 +600,18 @@ knn::schedule_work search_parts(session& owner, search_metric_arguments const& a
     }
     return found;
   };
-  for (std::size_t first = 0; first < queries; first += queries_together) {
-    std::size_t const count = std::min(queries_together, queries - first);
+  std::size_t together = arguments.radius ? fewest_together : queries_together(k);
+  for (std::size_t first = 0, count = 0; first < queries; first += count) {
+    count = std::min(together, queries - first);
     if (arguments.radius) {
-      out.write(first, searched.is_split
-                           ? cluster::merge(ranks, within(first, count), count)
-                           : cluster::search_range(ranks, count, [&](share some) {
-                               return cluster::merge(within(first + some.begin, some.size()),
-                                                     some.size());
-                             }));
+      auto const found =
+          searched.is_split
+              ? cluster::merge(ranks, within(first, count), count)
+              : cluster::search_range(ranks, count, [&](share some) {
+                  return cluster::merge(within(first + some.begin, some.size()), some.size());
+                });
+      together = queries_together(ranks, found.row.size(), count);
+      out.write(first, found);
     } else {
       auto const found =
           searched.is_split
@@ -688,8 +754,8 @@ void add_search_metric(CLI::App& search, session& owner) {
               [](std::string const& name) { knn::metric_distance_from(name); },
               {"l1", "l2", "linf", "angular", "edit"});
   number_option(*verb, "--k", arguments->k, "Neighbours of a query", {1, std::size_t{1} << 40});
-  number_option(*verb, "--radius", arguments->radius,
-                "Instead of k: all objects within a distance");
+  number_option(*verb, "--radius", arguments->radius, "Instead of k: all objects within a distance",
+                {.least = 0});
   std::vector<std::string> types{"auto"};
   for (auto const& entry : knn::metric_index_types()) types.emplace_back(entry.name);
   word_option(

@@ -91,7 +91,10 @@ std::optional<number_form> form_of(vectors_format format) {
   }
 }
 
-vectors_format format_of_name(std::string const& path, bool read) {
+namespace {
+
+/// `automatic` where the name says none.
+vectors_format named_format(std::string const& path, bool read) {
   std::string name = path.substr(path.rfind('/') + 1);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -100,15 +103,29 @@ vectors_format format_of_name(std::string const& path, bool read) {
       name.resize(name.size() - end.size());
       break;
     }
-  std::string names;
   for (named_vectors_format const& one : known) {
-    if (one.which == vectors_format::automatic) continue;
     bool const ends = name.size() > one.name.size() && name.ends_with(one.name) &&
                       name[name.size() - one.name.size() - 1] == '.';
-    if (ends) return one.which;
-    fmt::format_to(std::back_inserter(names), "{}.{}", names.empty() ? "" : ", ", one.name);
+    if (ends && one.which != vectors_format::automatic) return one.which;
   }
-  if (is_mnist_name(name)) return vectors_format::idx;
+  return is_mnist_name(name) ? vectors_format::idx : vectors_format::automatic;
+}
+
+}  // namespace
+
+std::optional<vectors_format> vectors_format_of_name(std::string const& path) {
+  auto const named = named_format(path, true);
+  if (named == vectors_format::automatic) return std::nullopt;
+  return named;
+}
+
+vectors_format format_of_name(std::string const& path, bool read) {
+  auto const named = named_format(path, read);
+  if (named != vectors_format::automatic) return named;
+  std::string names;
+  for (named_vectors_format const& one : known)
+    if (one.which != vectors_format::automatic)
+      fmt::format_to(std::back_inserter(names), "{}.{}", names.empty() ? "" : ", ", one.name);
   throw usage_error(
       fmt::format("{}: the name says no format of vectors, expected one that ends with one of {}",
                   path != "-" ? path

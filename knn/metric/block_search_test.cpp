@@ -1,10 +1,10 @@
 #include "knn/metric/block_search.hpp"
 
 #include "core/error.hpp"
-#include "core/random.hpp"
 #include "knn/metric/block_launches.hpp"
 #include "knn/metric/edit_distance_reference.hpp"
 #include "knn/metric/gpu_layout.hpp"
+#include "knn/metric/testing.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -26,6 +26,8 @@ namespace rulerank::knn {
 namespace {
 
 using datasets::vectors;
+using testing_tools::drawn_vectors;
+using testing_tools::drawn_words;
 using word = std::vector<std::uint32_t>;
 
 /// Threads that wait sleep: there are more of them than processors.
@@ -230,15 +232,6 @@ constexpr metric_engine engines[] = {metric_engine::pairs, metric_engine::brute,
                                      metric_engine::sss,   metric_engine::sss_pivots};
 constexpr block_shape shapes[] = {{1, 64}, {3, 1 << 16}};
 
-vectors drawn_vectors(std::size_t rows, std::size_t dimensions, std::uint64_t seed, int of) {
-  random_engine chance(seed);
-  std::vector<float> values(rows * dimensions);
-  for (float& value : values)
-    value = of > 0 ? static_cast<float>(uniform_below(chance, static_cast<std::uint64_t>(of)))
-                   : static_cast<float>(uniform_unit(chance) - .5);
-  return vectors(std::move(values), dimensions);
-}
-
 void expect_same_vectors(vectors const& rows, vectors const& asked) {
   for (auto const which : {metric_distance::l1, metric_distance::l2, metric_distance::linf}) {
     auto const space = std::make_shared<vector_space>(one_thread(), rows, which);
@@ -265,23 +258,6 @@ void expect_same_words(std::vector<std::string> const& words, std::vector<std::s
       expect_same(index, gpu, *queries, queries_of(gpu.layout, asked));
     }
   }
-}
-
-std::vector<std::string> drawn_words(std::size_t count, std::uint64_t seed, std::size_t longest,
-                                     std::uint32_t alphabet) {
-  random_engine chance(seed);
-  std::vector<std::string> words(count);
-  for (std::string& one : words)
-    for (std::size_t left = uniform_below(chance, longest + 1); left > 0; --left) {
-      auto const letter = static_cast<std::uint32_t>(uniform_below(chance, alphabet));
-      if (alphabet <= 26) {
-        one += static_cast<char>('a' + letter);
-      } else {  // two bytes of UTF-8
-        one += static_cast<char>(0xc4 + letter / 64);
-        one += static_cast<char>(0x80 + letter % 64);
-      }
-    }
-  return words;
 }
 
 TEST(block_search, finds_vectors) {

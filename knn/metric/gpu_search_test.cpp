@@ -1,9 +1,9 @@
 #include "knn/metric/gpu_search.hpp"
 
 #include "core/error.hpp"
-#include "core/random.hpp"
 #include "core/testing.hpp"
 #include "knn/metric/edit_matrix.hpp"
+#include "knn/metric/testing.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,33 +22,14 @@ namespace {
 
 using datasets::vectors;
 using rulerank::testing_tools::on_gpus;
+using testing_tools::drawn_vectors;
+using testing_tools::drawn_words;
 
 std::vector<metric_engine> listed_engines() {
   std::vector<metric_engine> engines;
   for (auto const& entry : metric_engines())
     if (includes(entry.where, runs_on::gpus)) engines.push_back(entry.which);
   return engines;
-}
-
-vectors drawn_vectors(std::size_t rows, std::size_t dimensions, std::uint64_t seed, int of = 0) {
-  random_engine chance(seed);
-  std::vector<float> values(rows * dimensions);
-  for (float& value : values)
-    value = of > 0 ? static_cast<float>(uniform_below(chance, static_cast<std::uint64_t>(of)))
-                   : static_cast<float>(uniform_unit(chance) - .5);
-  return vectors(std::move(values), dimensions);
-}
-std::vector<std::string> drawn_words(std::size_t count, std::uint64_t seed, std::size_t longest,
-                                     std::uint32_t alphabet = 4) {
-  random_engine chance(seed);
-  std::vector<std::string> words(count);
-  for (std::string& one : words)
-    for (std::size_t left = uniform_below(chance, longest + 1); left > 0; --left) {
-      auto const letter = static_cast<std::uint32_t>(uniform_below(chance, alphabet));
-      if (alphabet > 26) one += static_cast<char>(0xc4 + letter / 64);  // two bytes of UTF-8
-      one += static_cast<char>(alphabet > 26 ? 0x80 + letter % 64 : 'a' + letter);
-    }
-  return words;
 }
 
 class metric_gpus : public ::testing::TestWithParam<std::size_t> {
@@ -103,7 +84,8 @@ class metric_gpus : public ::testing::TestWithParam<std::size_t> {
     expect_same(space, *space->queries(asked), asked, what);
   }
 };
-INSTANTIATE_TEST_SUITE_P(gpus, metric_gpus, ::testing::ValuesIn(testing_tools::gpu_counts),
+INSTANTIATE_TEST_SUITE_P(gpus, metric_gpus,
+                         ::testing::ValuesIn(rulerank::testing_tools::gpu_counts),
                          [](auto const& i) { return std::to_string(i.param); });
 
 TEST_P(metric_gpus, vectors_of_numbers) {

@@ -511,13 +511,7 @@ std::string_view name_of(metric_schedule schedule) {
   return name_of_engine(metric_schedules(), schedule);
 }
 metric_schedule metric_schedule_from(std::string_view name) {
-  if (name == "auto") return automatic;
-  std::string names = "auto";
-  for (auto const& entry : metric_schedules()) {
-    if (entry.name == name) return entry.which;
-    names.append(", ").append(entry.name);
-  }
-  throw usage_error(fmt::format("found schedule '{}', expected one of {}", name, names));
+  return entry_named<metric_schedule>(metric_schedules(), "schedule", name);
 }
 
 std::uint64_t schedule_work::evaluations_of_all() const {

@@ -105,13 +105,13 @@ std::string_view name_of(metric_index_type type) {
   return name_of_engine(metric_index_types(), type);
 }
 metric_index_type metric_index_type_from(std::string_view name) {
-  if (name == "auto") return automatic;
-  std::string names = "auto";
-  for (auto const& entry : metric_index_types()) {
-    if (entry.name == name) return entry.which;
-    names.append(", ").append(entry.name);
-  }
-  throw usage_error(fmt::format("found index type '{}', expected one of {}", name, names));
+  return entry_named<metric_index_type>(metric_index_types(), "index type", name);
+}
+bool has_bucket(metric_index_type type) {
+  return type == lc || type == sss_tree || type == egnat || type == m_tree || type == mvpt;
+}
+bool has_alpha(metric_index_type type) {
+  return type == sss || type == sss_tree;
 }
 
 metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries,
@@ -124,7 +124,7 @@ metric_index_choice choose_metric_index(metric_space const& space, std::size_t q
   std::size_t const n = space.size();
   if (n < few)
     return {brute, fmt::format("{} objects are compared sooner than an index of them is made", n)};
-  if (space.block({}) != nullptr)
+  if (space.has_blocks())
     return {brute,
             "many objects are compared at once, sooner than an index says which are too far"};
   // Measured in 2 to 20 dimensions (bench/results/2026-11-23-metric-dense): sooner than lc in most

@@ -60,6 +60,8 @@ class metric_space {
   /// Objects that are compared with others all at once, laid out for that; null where a space has
   /// no such layout, which is the default.
   virtual std::unique_ptr<metric_block> block(std::span<std::uint32_t const> objects) const;
+  /// Whether `block` has them.
+  virtual bool has_blocks() const noexcept { return false; }
 };
 
 /// Objects whose distances to a database are asked for.
@@ -182,6 +184,7 @@ class word_space final : public metric_space {
   distance_rounding rounding() const noexcept override;
   std::unique_ptr<distances_from> from(std::uint32_t object) const override;
   std::unique_ptr<metric_block> block(std::span<std::uint32_t const> objects) const override;
+  bool has_blocks() const noexcept override;
   std::unique_ptr<metric_queries> queries(std::vector<std::string> const& some) const;
   letters unit() const noexcept;
   std::vector<std::string> const& words() const noexcept;
@@ -192,7 +195,8 @@ class word_space final : public metric_space {
 };
 
 /// The lines of a file, plain or compressed, each a word without its LF or CRLF; an empty line is
-/// the empty word. Throws `error` for a file that cannot be read.
+/// the empty word. Throws `error` for a file that cannot be read, and naming the place of a byte of
+/// 0, which no word has and files of vectors do.
 std::vector<std::string> read_words(context const& ctx, std::string const& path);
 /// The lines that begin in a part of a file's bytes, of `parts` equal ones: together, the parts
 /// have each line once, in order.
@@ -231,6 +235,9 @@ std::span<metric_index_entry const> metric_index_types();
 std::string_view name_of(metric_index_type type);
 /// Throws `usage_error` that lists the names.
 metric_index_type metric_index_type_from(std::string_view name);
+/// Whether an index of a type reads `metric_index_options::bucket`, and `alpha`.
+bool has_bucket(metric_index_type type);
+bool has_alpha(metric_index_type type);
 
 /// What `automatic` stands for where so many queries are expected, and why.
 struct metric_index_choice {

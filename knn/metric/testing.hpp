@@ -20,15 +20,17 @@ inline context of_threads(int threads) {
   return ctx;
 }
 
-/// Of three letters, `longest` of them at most.
+/// Of so many letters, `longest` of them at most; of more than 26 each has two bytes of UTF-8.
 inline std::vector<std::string> drawn_words(std::size_t count, std::uint64_t seed,
-                                            std::size_t longest) {
+                                            std::size_t longest, std::uint32_t alphabet = 3) {
   random_engine chance(seed);
   std::vector<std::string> words(count);
-  for (std::string& word : words) {
-    word.resize(uniform_below(chance, longest + 1));
-    for (char& letter : word) letter = static_cast<char>('a' + uniform_below(chance, 3));
-  }
+  for (std::string& word : words)
+    for (std::size_t left = uniform_below(chance, longest + 1); left > 0; --left) {
+      auto const letter = static_cast<std::uint32_t>(uniform_below(chance, alphabet));
+      if (alphabet > 26) word += static_cast<char>(0xc4 + letter / 64);
+      word += static_cast<char>(alphabet > 26 ? 0x80 + letter % 64 : 'a' + letter);
+    }
   return words;
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string_view>
 
 namespace rulerank::knn {
 
@@ -51,6 +52,11 @@ letter_table letters_of(std::vector<std::string> const& words, letters unit) {
     table.begin.push_back(table.letter.size());
   }
   return table;
+}
+
+/// The number of a line of a text, from 1.
+std::size_t line_number(std::string_view text, std::string_view line) {
+  return 1 + static_cast<std::size_t>(std::count(text.data(), line.data(), '\n'));
 }
 
 /// The words that lie within a bound are those at this distance at most; no word is as long as the
@@ -171,6 +177,9 @@ std::unique_ptr<metric_block> word_space::block(std::span<std::uint32_t const> o
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = all.table[objects[i]];
   return std::make_unique<block_of_words>(edit_groups(words, objects, all.classes));
 }
+bool word_space::has_blocks() const noexcept {
+  return true;
+}
 letters word_space::unit() const noexcept {
   return implementation_->unit;
 }
@@ -205,7 +214,11 @@ std::vector<std::string> read_words_part(context const& ctx, std::string const& 
                                          std::size_t part, std::size_t parts) {
   auto const text = datasets::open_text(ctx, path);
   std::vector<std::string> words;
-  datasets::for_each_line_of_part(text->bytes(), part, parts, [&](std::string_view line) {
+  std::string_view const bytes = text->bytes();
+  datasets::for_each_line_of_part(bytes, part, parts, [&](std::string_view line) {
+    if (auto const zero = line.find('\0'); zero != line.npos)
+      throw error({datasets::display_name(path), line_number(bytes, line), zero + 1},
+                  "found a byte of 0, expected words, one a line");
     if (line.ends_with('\r')) line.remove_suffix(1);
     words.emplace_back(line);
   });

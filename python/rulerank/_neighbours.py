@@ -197,6 +197,9 @@ class MetricNeighbors(Neighbours):
         returns their distance, a metric
     index : {"auto", "brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt"}
     bucket, alpha : of the index; bucket 0: what suits its type
+    check_metric : `fit` looks among so many random triples of objects for a distance that is no metric's (not
+        symmetric, not 0 from an object to itself, or longer than a way by a third object) and refuses it: an
+        index would leave objects out. 0: none
     n_jobs, verbose : as of `RuleRanker`
 
     Examples
@@ -209,12 +212,14 @@ class MetricNeighbors(Neighbours):
     """
 
     def __init__(self, n_neighbors: Count = 5, *, metric: str | Callable[[Any, Any], float] = "l2", index: str = "auto",
-                 bucket: Count = 0, alpha: float = 0.4, n_jobs: int | None = None, verbose: Progress = False) -> None:
+                 bucket: Count = 0, alpha: float = 0.4, check_metric: Count = 0, n_jobs: int | None = None,
+                 verbose: Progress = False) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.index = index
         self.bucket = bucket
         self.alpha = alpha
+        self.check_metric = check_metric
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -222,13 +227,14 @@ class MetricNeighbors(Neighbours):
         """X : array [rows x dimensions]; words; or objects."""
         with self._running() as run:
             options = _core.MetricOptions(self.index, self.bucket, self.alpha)
+            triples = self.check_metric
             if callable(self.metric):
-                self.index_ = _core.MetricIndex.of_objects(run, list(X), self.metric, options)
+                self.index_ = _core.MetricIndex.of_objects(run, list(X), self.metric, options, triples)
             elif self.metric == "edit":
-                self.index_ = _core.MetricIndex.of_words(run, strings_of(X, "word"), options)
+                self.index_ = _core.MetricIndex.of_words(run, strings_of(X, "word"), options, triples)
             else:
                 X = rows_of(self, X, reset=True)
-                self.index_ = _core.MetricIndex.of_vectors(run, X, self.metric, options)
+                self.index_ = _core.MetricIndex.of_vectors(run, X, self.metric, options, triples)
         return self
 
     def _queries(self, X):

@@ -183,6 +183,12 @@ std::vector<std::shared_ptr<nb::object>> objects_of(nb::sequence const& some) {
   return objects;
 }
 
+/// Throws `usage_error` where so many random triples have distances that are no metric's.
+void expect_metric(context const& ctx, knn::metric_space const& space, std::size_t triples) {
+  if (auto const breach = knn::check_metric(ctx, space, triples))
+    throw usage_error("metric: found distances that are no metric's: " + breach->what);
+}
+
 /// Objects of a metric space that Python holds: vectors, words, or any under a callable.
 class python_metric_index {
  private:
@@ -206,31 +212,39 @@ class python_metric_index {
  public:
   static python_metric_index of_vectors(run_settings const& how, row_array const& rows,
                                         std::string const& metric,
-                                        knn::metric_index_options const& options) {
+                                        knn::metric_index_options const& options,
+                                        std::size_t triples) {
     python_metric_index made;
     run(how, [&](context const& ctx) {
       made.vectors_ = std::make_shared<knn::vector_space const>(ctx, vectors_of(ctx, rows, "X"),
                                                                 knn::metric_distance_from(metric));
+      expect_metric(ctx, *made.vectors_, triples);
       made.index_.emplace(ctx, made.vectors_, options);
     });
     return made;
   }
   static python_metric_index of_words(run_settings const& how, std::vector<std::string> words,
-                                      knn::metric_index_options const& options) {
+                                      knn::metric_index_options const& options,
+                                      std::size_t triples) {
     python_metric_index made;
     run(how, [&](context const& ctx) {
       made.words_ = std::make_shared<knn::word_space const>(std::move(words));
+      expect_metric(ctx, *made.words_, triples);
       made.index_.emplace(ctx, made.words_, options);
     });
     return made;
   }
   static python_metric_index of_objects(run_settings const& how, nb::sequence const& objects,
                                         nb::callable distance,
-                                        knn::metric_index_options const& options) {
+                                        knn::metric_index_options const& options,
+                                        std::size_t triples) {
     python_metric_index made;
     made.objects_ =
         std::make_shared<python_space const>(objects_of(objects), python_distance(distance));
-    run(how, [&](context const& ctx) { made.index_.emplace(ctx, made.objects_, options); });
+    run(how, [&](context const& ctx) {
+      expect_metric(ctx, *made.objects_, triples);
+      made.index_.emplace(ctx, made.objects_, options);
+    });
     return made;
   }
   static python_metric_index open(run_settings const& how, std::string const& path) {
@@ -283,10 +297,11 @@ void add_metric(nb::module_& to) {
           "index"_a, "bucket"_a, "alpha"_a);
   nb::class_<python_metric_index>(to, "MetricIndex", "Objects of a metric space.")
       .def_static("of_vectors", &python_metric_index::of_vectors, "run"_a, "rows"_a, "metric"_a,
-                  "options"_a)
-      .def_static("of_words", &python_metric_index::of_words, "run"_a, "words"_a, "options"_a)
+                  "options"_a, "triples"_a)
+      .def_static("of_words", &python_metric_index::of_words, "run"_a, "words"_a, "options"_a,
+                  "triples"_a)
       .def_static("of_objects", &python_metric_index::of_objects, "run"_a, "objects"_a,
-                  "distance"_a, "options"_a)
+                  "distance"_a, "options"_a, "triples"_a)
       .def_static("open", &python_metric_index::open, "run"_a, "path"_a)
       .def("save", &python_metric_index::save, "run"_a, "path"_a)
       .def("search", &python_metric_index::search, "run"_a, "queries"_a, "k"_a)

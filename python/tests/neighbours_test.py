@@ -155,6 +155,25 @@ def test_callables_that_return_no_distance(answer):
             MetricNeighbors(1, metric=lambda a, b: answer, index=index).fit([1, 2, 3, 4]).kneighbors([1])
 
 
+@pytest.mark.parametrize("distance, message", [
+    (lambda a, b: (a - b) ** 2, r"from object \d+ to \d+ it is .*, by \d+ it is"),
+    (lambda a, b: max(0.0, a - b), "the other way"),
+    (lambda a, b: 1 + abs(a - b), "from itself"),
+])
+def test_callables_that_are_no_metric(distance, message):
+    objects = [0.0, 1.0, 2.0, 5.0]
+    with pytest.raises(rulerank.UsageError, match=f"metric: found distances that are no metric's: .*{message}"):
+        MetricNeighbors(1, metric=distance, check_metric=1000).fit(objects)
+    MetricNeighbors(1, metric=distance).fit(objects)  # not asked
+
+
+def test_metrics_pass_the_check(vectors):
+    MetricNeighbors(1, metric=lambda a, b: abs(a - b), check_metric=1000).fit([0.0, 1.0, 2.0, 5.0])
+    MetricNeighbors(1, metric="edit", check_metric=1000).fit(["a", "ab", "ba"])
+    for metric in ("l1", "l2", "linf", "angular"):
+        MetricNeighbors(1, metric=metric, check_metric=1000).fit(vectors[0])
+
+
 @pytest.mark.parametrize("how", [{}, {"weighting": "bm25"}, {"weighting": "ltc.lnc", "stemmer": "porter"},
                                  {"stop_words": "none", "min_documents": 2}])
 def test_text_is_the_programs(program, tmp_path, how):

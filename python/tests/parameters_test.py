@@ -27,7 +27,7 @@ WRONG = {
                        "feature_order": [None], "rule_size": ["4"], "cuts": [X]},
     Discretizer: {"method": [None], "bins": [None, 2.5], "unlisted": [0], "n_jobs": [0.5]},
     DenseNeighbors: {"metric": [None], "engine": [3], "n_jobs": ["1"]},
-    MetricNeighbors: {"index": [None], "bucket": [-1, 0.5], "alpha": ["0.4"]},
+    MetricNeighbors: {"index": [None], "bucket": [-1, 0.5], "alpha": ["0.4"], "check_metric": [-1, True, "all"]},
 }
 
 

@@ -13,6 +13,11 @@ SCHEDULES = ("auto", "shared", "local", "bulk-local", "bulk-circular", "bulk-cri
 TYPES = ("auto", "brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt")
 
 
+def of_type(name):
+    """An index type, with few objects together where it has such."""
+    return ["--index-type", name, *(() if name in ("brute", "sss") else ("--bucket", 4))]
+
+
 def fvecs(rows):
     return b"".join(struct.pack(f"<i{len(row)}f", len(row), *row) for row in rows)
 
@@ -72,8 +77,7 @@ class SearchMetric(harness.CommandLine):
         for kind in TYPES:
             for metric in ("l1", "l2", "linf"):
                 self.expect_found(rows, queries, metric, math.sqrt(2), "--collection", base,
-                                  "--queries", asked, "--metric", metric, "--index-type", kind,
-                                  "--bucket", 4)
+                                  "--queries", asked, "--metric", metric, *of_type(kind))
 
     def test_angles(self):
         base = self.file("base.fvecs", fvecs([[1, 0], [0, 2], [-3, 0], [0, 0]]))
@@ -90,7 +94,7 @@ class SearchMetric(harness.CommandLine):
         queries = self.file("asked.txt", "\r\n".join(asked).encode())
         for kind in TYPES:
             self.expect_found(words, asked, "edit", 2.0, "--collection", base, "--queries", queries,
-                              "--metric", "edit", "--index-type", kind, "--bucket", 4)
+                              "--metric", "edit", *of_type(kind))
         self.expect_found([word.encode() for word in words], [word.encode() for word in asked], "edit",
                           3.0, "--collection", base, "--queries", queries, "--metric", "edit",
                           "--letters", "bytes")
@@ -99,8 +103,8 @@ class SearchMetric(harness.CommandLine):
         rows, queries = drawn(100, 3, 4), drawn(5, 3, 5)
         base, asked = self.file("base.fvecs", fvecs(rows)), self.file("asked.fvecs", fvecs(queries))
         for kind in TYPES:
-            self.expect(0, "search", "metric", "--collection", base, "--metric", "l1",
-                        "--index-type", kind, "--index", "kept", "--bucket", 4)
+            self.expect(0, "search", "metric", "--collection", base, "--metric", "l1", *of_type(kind),
+                        "--index", "kept")
             self.expect_found(rows, queries, "l1", 3.0, "--index", "kept", "--queries", asked)
         damaged = bytearray((self.folder / "kept").read_bytes())
         damaged[100] ^= 1
@@ -110,18 +114,18 @@ class SearchMetric(harness.CommandLine):
     def test_schedules_and_parts_find_the_same(self):
         rows, queries = drawn(90, 3, 6), drawn(7, 3, 7)
         base, asked = self.file("base.fvecs", fvecs(rows)), self.file("asked.fvecs", fvecs(queries))
-        line = ["--collection", base, "--queries", asked, "--metric", "l1", "--bucket", 4]
+        line = ["--collection", base, "--queries", asked, "--metric", "l1"]
         ways = [["--split", parts] for parts in (1, 3, 200)]
         ways += [["--schedule", name] for name in SCHEDULES]
         for kind in ("brute", "lc", "egnat"):
             for asked_for in (["--k", 7], ["--radius", 3]):
-                start = [*line, "--index-type", kind, *asked_for]
+                start = [*line, *of_type(kind), *asked_for]
                 expected = self.lines(*start)
                 for way in ways:
                     self.assertEqual(expected, self.lines(*start, "--threads", 3, *way))
 
         def summary(*words):
-            return json.loads(self.expect(0, "search", "metric", *line, "--index-type", "egnat", "--radius", 2,
+            return json.loads(self.expect(0, "search", "metric", *line, *of_type("egnat"), "--radius", 2,
                                           "--threads", 3, "--json", "--out", "near", *words).stdout)
         alone = summary()
         self.assertEqual(alone["schedule"], "shared")
@@ -225,6 +229,33 @@ class SearchMetric(harness.CommandLine):
                      [*of_rows, "--index", "kept"], [*of_words, "--engine", "index"]):
             self.assertNotIn(b"--device", self.expect(0, *line).stderr, line)
 
+    def test_wrong_options_leave_nothing(self):
+        base, kept = self.file("base.fvecs", fvecs([[1, 2], [3, 4]])), self.folder / "kept"
+        line = ["search", "metric", "--collection", base, "--queries", base, "--index", kept, "--out", "near"]
+        for wrong in (["--radius", -1], ["--k", 0], ["--index-type", "sss", "--alpha", 2], ["--bucket", -1],
+                      ["--index-type", "brute", "--bucket", 3], ["--index-type", "lc", "--alpha", ".7"]):
+            self.expect(2, *line, *wrong)
+            self.assertFalse(kept.exists(), wrong)
+            self.assertFalse((self.folder / "near").exists(), wrong)
+
+    def test_words_are_no_vectors(self):
+        words, rows = self.file("words.txt", b"one\ntwo\n"), self.file("rows.fvecs", fvecs([[1, 2]]))
+        unnamed = self.file("rows.txt", b"one\r\n" + fvecs([[1, 2]]))
+        by_name = "found {}, vectors (fvecs) by its name, expected words, one a line"
+        line = ["search", "metric", "--metric", "edit"]
+        self.expect(2, *line, "--collection", rows, "--queries", words, message="--collection: " + by_name.format(rows))
+        self.expect(2, *line, "--collection", words, "--queries", rows, message="--queries: " + by_name.format(rows))
+        for side in ("--collection", "--queries"):
+            files = {"--collection": words, "--queries": words, side: unnamed}
+            self.expect(3, *line, *(word for pair in files.items() for word in pair),
+                        message=f"{unnamed}:2:2: found a byte of 0, expected words, one a line")
+        self.expect(0, *line, "--collection", words, "--index", "kept")
+        asked = ["search", "metric", "--index", "kept", "--queries"]
+        self.expect(2, *asked, rows, message="--queries: " + by_name.format(rows))
+        self.expect(3, *asked, unnamed, message=f"{unnamed}:2:2: found a byte of 0")
+        packed = self.file("rows.npy.gz", b"one\n")
+        self.expect(2, *asked, packed, message="vectors (npy) by its name")
+
     def test_bad_input(self):
         base = self.file("good.fvecs", fvecs([[1, 2], [3, 4], [5, 6]]))
         three = self.file("three.fvecs", fvecs([[1, 2, 3]]))
@@ -238,9 +269,18 @@ class SearchMetric(harness.CommandLine):
             ("ip", start + "--metric ip", 2, "inner products are no distances"),
             ("metric", start + "--metric l3", 2, "expected one of l1, l2, linf, angular, edit"),
             ("type", start + "--index-type vp", 2, "vp"),
-            ("alpha", start + "--alpha 0 --index-type sss", 2, "found alpha 0"),
+            ("alpha", start + "--alpha 0 --index-type sss", 2, "--alpha: found 0, expected a number above 0"),
+            ("alpha above 1", start + "--alpha 1.5 --index-type sss", 2, "--alpha: found 1.5"),
+            ("alpha of lc", start + "--index-type lc --alpha .7", 2,
+             "--alpha of an index of type lc, expected --index-type sss, sss-tree"),
+            ("alpha of auto", start + "--alpha .7", 2, "--alpha of an index of type auto"),
+            ("bucket of brute", start + "--index-type brute --bucket 7", 2,
+             "--bucket of an index of type brute, expected --index-type lc, sss-tree, egnat, m-tree, mvpt"),
+            ("bucket of sss", start + "--index-type sss --bucket 7", 2, "--bucket of an index of type sss"),
+            ("engine of another type", start + "--index-type egnat --engine index --bucket -1", 2, "--bucket: "),
             ("letters", start + "--letters bytes", 2, "--letters without --metric edit"),
-            ("radius below 0", start + "--radius -1", 2, "found radius -1"),
+            ("radius below 0", start + "--radius -1", 2, "--radius: found '-1', expected a number of 0 or more"),
+            ("radius that is none", start + "--radius nan", 2, "--radius: found 'nan'"),
             ("radius and k", start + "--radius 1 --k 3", 2, "--k beside --radius"),
             ("metric of an index", "search metric --index {in} --queries {in} --metric l1", 2,
              "--metric beside --index without --collection"),
