@@ -25,7 +25,7 @@ LINES = [("recommended", "chosen", "recommended, chosen documents", GREEN, ""),
          ("ranksvm-zscore", "queries", "z-score rank SVM, random queries", SKY, "8 3 2 3"),
          ("lightgbm", "random", "LambdaMART, random documents", RED, "5 3"),
          ("lightgbm", "queries", "LambdaMART, random queries", RED, "8 3 2 3")]
-LEVELS = [("recommended", "defaults", "recommended", GREEN), ("lightgbm", "validated", "LambdaMART, tuned", RED)]
+LEVELS = [("recommended", "defaults", "recommended", GREEN), ("lightgbm", "validated", "LightGBM, tuned", RED)]
 
 
 def means(path):

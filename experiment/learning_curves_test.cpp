@@ -59,12 +59,15 @@ TEST_P(each_way, chooses_so_many_distinct_documents) {
 
 TEST_P(each_way, reads_the_labels_of_what_it_chooses_alone) {
   pool const p(drawn_data(600));
-  chosen_documents const found = p.choose(GetParam(), 60);
-  pool others = p;
-  std::set<std::size_t> const chosen(found.documents.begin(), found.documents.end());
-  for (std::size_t d = 0; d < p.data.size(); ++d)
-    if (!chosen.contains(d)) others.data.labels[d] = others.items.labels[d] = 2 - p.data.labels[d];
-  EXPECT_EQ(others.choose(GetParam(), 60).documents, found.documents);
+  for (std::size_t const count : {60U, 150U}) {
+    chosen_documents const found = p.choose(GetParam(), count);
+    pool others = p;
+    std::set<std::size_t> const chosen(found.documents.begin(), found.documents.end());
+    for (std::size_t d = 0; d < p.data.size(); ++d)
+      if (!chosen.contains(d))
+        others.data.labels[d] = others.items.labels[d] = 2 - p.data.labels[d];
+    EXPECT_EQ(others.choose(GetParam(), count).documents, found.documents) << count;
+  }
 }
 
 TEST_P(each_way, depends_on_the_draw_where_it_is_drawn) {
@@ -116,13 +119,18 @@ TEST(ways, depth_finds_its_feature_by_a_tenth_of_the_labels) {
   EXPECT_GE(best, 54);
 }
 
-TEST(ways, sampling_says_its_rule_size) {
+TEST(ways, sampling_goes_on_with_larger_rules) {
   pool const p(drawn_data(600));
   document_chooser const chooser({}, p.data, p.items, {}, 600, 1);
   EXPECT_EQ(chooser.choose({}, way::chosen, 2, 0).how, "rule size 2");
+  // The labels that size 2 reads before it is found to choose too few are among those counted.
+  chosen_documents const few = chooser.choose({}, way::chosen, 20, 0);
+  chosen_documents const more = chooser.choose({}, way::chosen, 150, 0);
+  EXPECT_TRUE(more.how.starts_with("rule sizes 2 to ")) << more.how;
+  EXPECT_TRUE(std::ranges::includes(more.documents, few.documents));
   chosen_documents const most = chooser.choose({}, way::chosen, 600, 0);
-  EXPECT_LE(most.documents.size(), 600U);
-  EXPECT_TRUE(most.how.starts_with("rule size ")) << most.how;
+  EXPECT_LT(most.documents.size(), 600U);
+  EXPECT_TRUE(most.how.ends_with(", all that they choose")) << most.how;
   EXPECT_THROW(document_chooser({}, p.data, p.items, {}, 0, 1).choose({}, way::chosen, 2, 0),
                usage_error);
   EXPECT_THROW(way_from("best"), usage_error);

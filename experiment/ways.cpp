@@ -194,19 +194,12 @@ document_chooser::document_chooser(context const& ctx, datasets::dataset const& 
   sampling.partitions = options.partitions;
   sampling.feature_order =
       datasets::order_features(ctx, items, options.feature_order, options.feature_order_file);
-  for (int size = least_rule_size; size <= largest_rule_size; ++size) {
+  std::vector<bool> labelled(data.size());
+  for (int size = least_rule_size; size <= largest_rule_size && sampled_.size() < most; ++size) {
     sampling.rule_size = size;
     sampling.max_documents = most;
-    al::sample const sample = al::reduce(ctx, items, sampling);
-    selection& found = selections_.emplace_back();
-    found.rule_size = size;
-    std::vector<bool> seen(data.size());
-    for (al::choice const& c : sample.choices)
-      if (!seen[c.document]) {
-        seen[c.document] = true;
-        found.documents.push_back(c.document);
-      }
-    if (found.documents.size() >= most) break;
+    for (al::choice const& c : al::reduce(ctx, items, sampling).choices)
+      if (!std::exchange(labelled[c.document], true)) sampled_.push_back({c.document, size});
   }
 }
 
@@ -235,18 +228,18 @@ chosen_documents document_chooser::choose(context const& ctx, way w, std::size_t
   return {by_committee(ctx, w, count, draw), {}};
 }
 
-/// Of the smallest rule size whose selection is large enough, its first documents; of the largest
-/// one all, where none is.
 chosen_documents document_chooser::by_sampling(std::size_t count) const {
-  if (selections_.empty()) throw usage_error("no selective sampling was asked for");
-  for (selection const& s : selections_)
-    if (s.documents.size() >= count) {
-      auto const end = s.documents.begin() + static_cast<std::ptrdiff_t>(count);
-      return {ascending({s.documents.begin(), end}), fmt::format("rule size {}", s.rule_size)};
-    }
-  selection const& last = selections_.back();
-  return {ascending(last.documents),
-          fmt::format("rule size {}, all that it chooses", last.rule_size)};
+  if (sampled_.empty()) throw usage_error("no selective sampling was asked for");
+  bool const all = sampled_.size() < count;
+  std::span const first = std::span(sampled_).first(std::min(count, sampled_.size()));
+  chosen_documents found;
+  for (sampled const& one : first) found.documents.push_back(one.document);
+  found.documents = ascending(std::move(found.documents));
+  int const size = first.back().rule_size;
+  found.how = size == least_rule_size ? fmt::format("rule size {}", size)
+                                      : fmt::format("rule sizes {} to {}", least_rule_size, size);
+  if (all) found.how += ", all that they choose";
+  return found;
 }
 
 std::vector<std::size_t> document_chooser::by_queries(std::uint64_t seed, std::size_t count,

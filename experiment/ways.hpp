@@ -63,9 +63,9 @@ class document_chooser {
   chosen_documents choose(context const& ctx, way w, std::size_t count, std::size_t draw) const;
 
  private:
-  struct selection {
+  struct sampled {
+    std::size_t document = 0;
     int rule_size = 0;
-    std::vector<std::size_t> documents;  // in the order of their choice
   };
 
   chosen_documents by_sampling(std::size_t count) const;
@@ -78,7 +78,9 @@ class document_chooser {
   datasets::dataset const& data_;
   datasets::binned_dataset const& items_;
   std::uint64_t fold_;
-  std::vector<selection> selections_;
+  /// What selective sampling chooses by rule size 2, in the order of its choice, then what size 3
+  /// chooses beside that, and so on: each label that it reads is one of these.
+  std::vector<sampled> sampled_;
 };
 
 }  // namespace rulerank::experiment

@@ -68,10 +68,10 @@ struct linear_weights {
 /// The number that a weight stands for.
 double value_of_weight(std::int64_t weight);
 
-/// Sums run in a fixed order: the same bits for any number of threads. Where no query has documents
-/// of different labels, all weights are 0. Throws `usage_error` for options that make no sense and
-/// for more than 2^14 weights, `error` where no document has a label and where none lists a
-/// feature.
+/// Sums run in a fixed order: the same bits for any number of threads. Where all labels are equal,
+/// and where all documents have labels and no query has different ones, all weights are 0. Throws
+/// `usage_error` for options that make no sense and for more than 2^14 weights, `error` where no
+/// document has a label and where none lists a feature.
 linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
                           linear_options const& options);
 

@@ -32,7 +32,8 @@ class Goals(unittest.TestCase):
         chosen, random = ("chosen", 0.01, "linear", "defaults"), ("random", 0.01, "linear", "cross-fitted")
         for number, (ours, other) in enumerate(((0.5, 0.4), (0.7, 0.3)), 1):
             points = [point(RECOMMENDED, [ours, 9, 0.2, ours, 9, 0.4]), point(LIGHTGBM, [other, 9, 0.1, other, 9, 0.1]),
-                      point(chosen, [0.1, 9, 0.6, 0.1, 9, 0.6]),
+                      point(("all", 1, "ilmart", "validated"), [other, 9, 0.1] * 2), point(("all", 1, "ilmart", "defaults"), [ours, 9, 0] * 2),
+                      point(("all", 1, "lightgbm", "defaults"), [0.1, 9, 0.1] * 2), point(chosen, [0.1, 9, 0.6, 0.1, 9, 0.6]),
                       point(random, [0.2, 9, 0.3, 0.2, 9, 0.3]), point(random, [0.4, 9, 0.5, 0.4, 9, 0.5])]
             choices = [{"budget": 1, "system": name, "value": value} for name, value in
                        (("rules", 0.1), ("scorecard", 0.2), ("linear", 0.4), ("members", 0.3))]
@@ -51,6 +52,10 @@ class Goals(unittest.TestCase):
         numpy.testing.assert_allclose(self.curves.values[random], [[0.3, 0.4]] * 4)
         self.assertEqual(self.curves.best_on_any_sample(("linear",), 0.01), random)
         self.assertEqual(self.curves.best_on_any_sample(("linear",), 0.01, 1), chosen)
+
+    def test_with_all_labels_the_better_settings_stand_for_a_peer(self):
+        self.assertEqual(self.curves.best_with_all_labels("lightgbm"), LIGHTGBM)
+        self.assertEqual(self.curves.best_with_all_labels("ilmart"), ("all", 1, "ilmart", "defaults"))
 
     def test_the_system_of_the_best_validation_parts(self):
         self.assertEqual(self.curves.chosen_system(), "linear")
