@@ -198,8 +198,11 @@ document_chooser::document_chooser(context const& ctx, datasets::dataset const& 
   for (int size = least_rule_size; size <= largest_rule_size && sampled_.size() < most; ++size) {
     sampling.rule_size = size;
     sampling.max_documents = most;
-    for (al::choice const& c : al::reduce(ctx, items, sampling).choices)
-      if (!std::exchange(labelled[c.document], true)) sampled_.push_back({c.document, size});
+    for (al::choice const& c : al::reduce(ctx, items, sampling).choices) {
+      if (labelled[c.document]) continue;
+      labelled[c.document] = true;
+      sampled_.push_back({c.document, size});
+    }
   }
 }
 
