@@ -172,8 +172,7 @@ class RuleRanker(Running, BaseEstimator):
 
         X : array, CSR matrix or frame [rows x features]; NaN is a missing value
         y : labels [rows], 0 or more; -1: not labelled, such a row counts where no label is read
-        qid : query ids [rows], integers or text, in any order; None: as `qid_column` says, else one query, with a
-            warning unless `qid_column` is None
+        qid : query ids [rows], integers or text, in any order; None: as `qid_column` says, else one query, and a warning
         """
         X, qid = split_qid(X, qid, self.qid_column)
         if y is not None:
