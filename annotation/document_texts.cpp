@@ -186,8 +186,8 @@ chosen_texts read_texts(context const& ctx, std::string const& path, datasets::t
   found_texts other = std::move(by_position).finish();
   bool const any_sum = std::ranges::any_of(wanted.sums, [](auto const& sum) { return bool(sum); });
   if (any_sum) {
-    bool const better =
-        std::pair(other.others, other.missing) < std::pair(found.others, found.missing);
+    // A text that is not there is no better than another one.
+    bool const better = other.others + other.missing < found.others + found.missing;
     if (better) found = std::move(other);
     expect_the_pools(found, wanted, path);
     return {std::move(found), better};
@@ -291,6 +291,39 @@ struct document_texts::state {
   }
 };
 
+namespace {
+
+/// The checksums of a pool's comments: all have them, or none. Throws `error` naming the line.
+void read_sums(datasets::dataset const& pool, std::vector<std::optional<std::uint32_t>>& queries,
+               std::vector<std::optional<std::uint32_t>>& documents) {
+  std::size_t with = 0, first_without = pool.size();
+  for (std::size_t q = 0; q < pool.queries.size(); ++q)
+    for (std::size_t d = pool.queries[q].begin; d < pool.queries[q].end; ++d) {
+      if (std::string const fault = datasets::fault_of_text_sums(pool.comment(d)); !fault.empty())
+        throw error(datasets::place_of(pool, d), "found " + fault);
+      auto const sums = datasets::text_sums_of(pool.comment(d));
+      if (!sums) {
+        first_without = std::min(first_without, d);
+        continue;
+      }
+      ++with;
+      documents[d] = sums->document;
+      if (queries[q] && *queries[q] != sums->topic)
+        throw error(datasets::place_of(pool, d),
+                    fmt::format("found a document of query {} that was made of another text than "
+                                "those before, expected one text of a query",
+                                pool.queries[q].qid));
+      queries[q] = sums->topic;
+    }
+  if (with > 0 && with < pool.size())
+    throw error(datasets::place_of(pool, first_without),
+                fmt::format("found a document without {}, which {} of {} have, expected it of all, "
+                            "or --other-texts",
+                            datasets::text_sums_key, with, counted(pool.size(), "document")));
+}
+
+}  // namespace
+
 document_texts::document_texts(context const& ctx, datasets::dataset const& pool,
                                text_sources const& sources)
     : state_(new state{.analyzer = knn::analyzer(sources.words)}) {
@@ -303,21 +336,13 @@ document_texts::document_texts(context const& ctx, datasets::dataset const& pool
   documents.sums.resize(pool.size());
   for (std::size_t q = 0; q < pool.queries.size(); ++q) {
     queries.ids.push_back(pool.queries[q].qid);
-    std::optional<std::uint32_t>& topic = queries.sums.emplace_back();
     for (std::size_t d = pool.queries[q].begin; d < pool.queries[q].end; ++d) {
       s.query_of[d] = q;
       documents.ids.push_back(pool.docid(d));
-      auto const sums = datasets::text_sums_of(pool.comment(d));
-      if (!sums || sources.other_texts) continue;
-      documents.sums[d] = sums->document;
-      if (topic && *topic != sums->topic)
-        throw error(datasets::place_of(pool, d),
-                    fmt::format("found a document of query {} that was made of another text than "
-                                "those before, expected one text of a query",
-                                pool.queries[q].qid));
-      topic = sums->topic;
     }
   }
+  queries.sums.resize(pool.queries.size());
+  if (!sources.other_texts) read_sums(pool, queries.sums, documents.sums);
   chosen_texts const topics =
       read_texts(ctx, sources.topics, datasets::text_format::automatic, sources, queries);
   for (std::size_t q = 0; q < pool.queries.size(); ++q) {

@@ -4,6 +4,8 @@
 #include "core/error.hpp"
 #include "datasets/text_sums.hpp"
 
+#include <fmt/format.h>
+
 namespace rulerank::annotation {
 namespace {
 
@@ -124,6 +126,48 @@ TEST_F(texts, a_pools_checksums_say_whose_text_an_id_is) {
   EXPECT_THROW(query_of(none, {}), error) << "nothing says which are meant";
   EXPECT_EQ(query_of(none, numbers), "ships sails");
   EXPECT_EQ(query_of(none, positions), "bread rye");
+}
+
+TEST_F(texts, all_lines_have_checksums_that_can_be_read_or_none_has) {
+  std::string const documents = write("two.tsv", "x\trye\ny\tsails\n");
+  std::string const topics = write("one.topics", "1\tbread\n");
+  std::string const sums =
+      comment_of(datasets::text_sums{datasets::sum_of_text("bread"), datasets::sum_of_text("rye")});
+  auto const fault_of = [&](std::string const& comment, bool others = false) {
+    datasets::dataset const two = datasets::parse_svmlight(
+        ctx, "0 qid:1 1:1 #" + sums + " docid = x\n0 qid:1 1:1 #" + comment + "docid = y\n", "p",
+        {});
+    text_sources sources{documents, topics, {}, {}};
+    sources.other_texts = others;
+    try {
+      document_texts(ctx, two, sources);
+      return std::string("OK");
+    } catch (error const& e) {
+      return std::string(e.what());
+    }
+  };
+  EXPECT_NE(fault_of("").find("p:2:1: found a document without text_sums, which 1 of 2"),
+            std::string::npos)
+      << fault_of("");
+  EXPECT_NE(fault_of("text_sums = XXXXXXXX-00000000 ").find("p:2:1: found text_sums in "),
+            std::string::npos)
+      << fault_of("text_sums = XXXXXXXX-00000000 ");
+  EXPECT_EQ(fault_of("", true), "OK");
+  EXPECT_EQ(fault_of("text_sums = XXXXXXXX-00000000 ", true), "OK");
+}
+
+/// A topic whose text was changed, where the position of the same digits is not there.
+TEST_F(texts, a_changed_text_is_no_missing_one) {
+  std::string const documents = write("d.tsv", "x\trye\n");
+  std::string const topics =
+      write("changed.topics", ".I 1\n.W\nbread\n.I 7\n.W\nships of others\n");
+  std::string lines;
+  for (auto const& [qid, topic] : {std::pair{"1", "bread"}, {"7", "ships"}})
+    lines += fmt::format("0 qid:{} 1:1 #{} docid = x\n", qid,
+                         comment_of(datasets::text_sums{datasets::sum_of_text(topic),
+                                                        datasets::sum_of_text("rye")}));
+  datasets::dataset const two = datasets::parse_svmlight(ctx, lines, "p", {});
+  EXPECT_THROW(document_texts(ctx, two, {documents, topics, {}, {}}), error);
 }
 
 }  // namespace

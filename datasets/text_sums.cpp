@@ -1,6 +1,7 @@
 #include "datasets/text_sums.hpp"
 
 #include "datasets/svmlight/comments.hpp"
+#include "datasets/text_source.hpp"
 
 #include <charconv>
 #include <system_error>
@@ -69,6 +70,12 @@ std::optional<text_sums> text_sums_of(std::string_view comment) {
   auto const document = number_from(value.substr(digits + 1));
   if (!topic || !document) return std::nullopt;
   return text_sums{*topic, *document};
+}
+
+std::string fault_of_text_sums(std::string_view comment) {
+  if (comment.find(text_sums_key) == comment.npos || text_sums_of(comment)) return {};
+  return fmt::format("{} in {}, expected {} = TOPIC-DOCUMENT, eight hexadecimal digits each",
+                     text_sums_key, quoted(comment), text_sums_key);
 }
 
 std::string without_text_sums(std::string_view comment) {

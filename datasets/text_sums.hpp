@@ -33,6 +33,8 @@ std::uint32_t sum_of_text(std::string_view text);
 std::string comment_of(text_sums const& sums);
 /// What a comment says, or nothing where it does not.
 std::optional<text_sums> text_sums_of(std::string_view comment);
+/// Why a comment cannot be read that has the key; empty where it has none or can be read.
+std::string fault_of_text_sums(std::string_view comment);
 /// The comment as people see it: without that.
 std::string without_text_sums(std::string_view comment);
 

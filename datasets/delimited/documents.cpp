@@ -4,6 +4,7 @@
 #include "datasets/delimited/records.hpp"
 #include "datasets/label_cells.hpp"
 #include "datasets/text_source.hpp"
+#include "datasets/text_sums.hpp"
 #include "datasets/trec.hpp"
 
 #include <algorithm>
@@ -70,7 +71,11 @@ class document_records {
         id_ = text_of(now);
         break;
       case text_sums:
+        if (now.text.empty()) break;
         comment_ = text_of(now);
+        if (!text_sums_of(comment_))
+          fault = fmt::format("{} {}, expected {} = TOPIC-DOCUMENT, eight hexadecimal digits each",
+                              text_sums_key, quoted(comment_), text_sums_key);
         break;
       case passed_over:
         break;
