@@ -384,6 +384,13 @@ std::size_t queries_together(cluster::communicator const& ranks, std::size_t fou
   return queries_together(cluster::sum(ranks, std::uint64_t{found}) / queries);
 }
 
+/// Makes the work of one rank that of all.
+void add_up(cluster::communicator const& ranks, knn::schedule_work& work) {
+  work.evaluations = join(ranks, work.evaluations);
+  for (std::uint64_t* const count : {&work.supersteps, &work.messages})
+    *count = cluster::sum(ranks, *count);
+}
+
 knn::schedule_work search_batches(session& owner, search_metric_arguments const& arguments,
                                   searched_index const& index, knn::metric_queries const& all,
                                   neighbour_files& out) {
@@ -411,9 +418,7 @@ knn::schedule_work search_batches(session& owner, search_metric_arguments const&
     }
     owner.ctx().report("search", first + count, all.size());
   }
-  work.evaluations = join(ranks, work.evaluations);
-  for (std::uint64_t* const count : {&work.supersteps, &work.messages})
-    *count = cluster::sum(ranks, *count);
+  add_up(ranks, work);
   return work;
 }
 
@@ -623,9 +628,7 @@ knn::schedule_work search_parts(session& owner, search_metric_arguments const& a
     }
     owner.ctx().report("search", first + count, queries);
   }
-  work.evaluations = join(ranks, work.evaluations);
-  for (std::uint64_t* const count : {&work.supersteps, &work.messages})
-    *count = cluster::sum(ranks, *count);
+  add_up(ranks, work);
   return work;
 }
 

@@ -81,7 +81,7 @@ def columns_of_file(X, count, names):
     if names is None:
         if is_frame(X):
             return X.iloc[:, :count]
-        X = X if sp.issparse(X) else np.asarray(X)
+        X = X.tocsr() if sp.issparse(X) else np.asarray(X)
         return X[:, :count] if X.ndim == 2 and X.shape[1] > count else X
     if not is_frame(X):
         raise DataError("X: features have numbers, expected names: a frame with the columns that feature_names_in_ has")
