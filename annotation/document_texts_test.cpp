@@ -140,7 +140,7 @@ TEST_F(texts, all_lines_have_checksums_that_can_be_read_or_none_has) {
     text_sources sources{documents, topics, {}, {}};
     sources.other_texts = others;
     try {
-      document_texts(ctx, two, sources);
+      document_texts const shown(ctx, two, sources);
       return std::string("OK");
     } catch (error const& e) {
       return std::string(e.what());

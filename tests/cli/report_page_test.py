@@ -165,6 +165,23 @@ class InABrowser(harness.CommandLine):
             self.assertEqual(overlapping, [])
             self.expect_quiet()
 
+    def test_several_experiments_are_no_wider_than_a_phone(self):
+        """Their names are long, in lists to choose from too."""
+        names = ["result", "another_experiment_with_a_name_" + 60 * "x", "and-one-more-of-the-same-kind-with-random-seed-7"]
+        for name in names[1:]:
+            shutil.copytree(self.folder / "result", self.folder / name)
+        self.expect(0, "report", *names, "--out", "page.html")
+        for script in (True, False):
+            self.browser.develop("Emulation.setScriptExecutionDisabled", value=not script)
+            self.browser.develop("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
+            self.browser.open(self.address)
+            self.picture(f"several-{script}")
+            shown = self.browser.run("return [document.documentElement.scrollWidth, window.innerWidth]")
+            self.assertEqual(shown, [360, 360])
+            wide = self.browser.run("return [...document.querySelectorAll('select, nav a')].map(of => of.getBoundingClientRect())"
+                                    ".filter(at => at.right > window.innerWidth + 1).length")
+            self.assertEqual(wide, 0)
+
     def test_light_dark_and_print(self):
         papers = []
         for scheme in ("light", "dark"):
