@@ -298,7 +298,7 @@ def test_a_loaded_ranker_and_other_columns(train, test, tmp_path):
     expected = RuleRanker("rules").fit(train.X, train.y, train.qid).predict(test.X, test.qid)
     for X in (np.column_stack([test.X, np.zeros(len(test.y))]), np.column_stack([test.X, test.y, test.y])):
         assert (loaded.predict(X, test.qid) == expected).all()
-        for made in (sp.csr_matrix, sp.coo_matrix, sp.dia_matrix, sp.bsr_matrix):
+        for made in (sp.csr_matrix, sp.coo_matrix, sp.bsr_matrix, sp.lil_matrix):
             assert (loaded.predict(made(X), test.qid) == expected).all()
         assert loaded.explain(X, 0, test.qid).score == expected[0]
     with pytest.raises(ValueError, match="X has 11 features, but RuleRanker is expecting"):
