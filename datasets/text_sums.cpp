@@ -73,7 +73,7 @@ std::optional<text_sums> text_sums_of(std::string_view comment) {
 }
 
 std::string fault_of_text_sums(std::string_view comment) {
-  if (comment.find(text_sums_key) == comment.npos || text_sums_of(comment)) return {};
+  if (value_of(comment, text_sums_key).empty() || text_sums_of(comment)) return {};
   return fmt::format("{} in {}, expected {} = TOPIC-DOCUMENT, eight hexadecimal digits each",
                      text_sums_key, quoted(comment), text_sums_key);
 }

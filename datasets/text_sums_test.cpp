@@ -37,6 +37,14 @@ TEST(text_sums, are_read_back_from_a_comment) {
     EXPECT_EQ(text_sums_of(comment), std::nullopt) << comment;
 }
 
+TEST(text_sums, that_cannot_be_read_are_a_fault_and_other_keys_are_none) {
+  EXPECT_TRUE(
+      fault_of_text_sums("text_sums = XXXXXXXX-00000000 docid = 7").starts_with("text_sums in "));
+  for (std::string const comment :
+       {"", "docid = 7", "my_text_sums = 0badcafe-600dcafe", "text_sums = 0badcafe-600dcafe"})
+    EXPECT_EQ(fault_of_text_sums(comment), "") << comment;
+}
+
 TEST(text_sums, are_not_what_people_see) {
   EXPECT_EQ(without_text_sums("text_sums = 0badcafe-600dcafe docid = 7"), "docid = 7");
   EXPECT_EQ(without_text_sums("docid = 7 #text_sums = 0badcafe-600dcafe"), "docid = 7");
