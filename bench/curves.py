@@ -7,7 +7,8 @@ Every system, way and budget with 10 draws; OUT_FOLDER/SET gets curves.tsv, curv
 by query and the manifest with machine, commit, options, checksums and the versions of the libraries. A run
 that was stopped, by a signal or by the machine, goes on when the same line is run again. FOLDER gets what bench/results holds of
 a run, a few MB where OUT_FOLDER takes hundreds: goals.md (curve_goals.py), SET.svg and SET.md (curves_picture.py), SET.tsv.gz and
-SET-whole.md.gz (curves.tsv and curves.md, with differences, p values and single folds) and SET-manifest.json. It needs numpy. Without a LightGBM
+SET-whole.md.gz (curves.tsv and curves.md, with differences, p values and single folds) and SET-manifest.json; curve_page.py takes the
+tables of docs/learning-curves.md from there. It needs numpy. Without a LightGBM
 (--lightgbm, or an installed package) the line fails at once and says so: leave it out by --systems. The
 XGBoost is the one that the program was built with; its version is in every table, so runs with another one go to
 another OUT_FOLDER.
