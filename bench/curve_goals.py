@@ -14,6 +14,7 @@ that it loses on: by their relevant documents, and by the share of values that a
 import argparse
 import collections
 import json
+import math
 import pathlib
 
 import numpy
@@ -133,6 +134,43 @@ def few_labels(sets):
                      "less LightGBM with all labels"], rows)
 
 
+def p_value(t, freedom):
+    """Two-sided, of Student's t: the density added up."""
+    at = numpy.linspace(0, abs(t), 20001)
+    constant = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+    density = constant * (1 + at ** 2 / freedom) ** (-(freedom + 1) / 2)
+    return max(0.0, 1 - 2 * float(((density[1:] + density[:-1]) / 2 * numpy.diff(at)).sum()))
+
+
+def holm(values):
+    """p values corrected for how many there are (Holm 1979), in their order."""
+    corrected, largest = [0.0] * len(values), 0.0
+    for number, i in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        largest = max(largest, min(1.0, (len(values) - number) * values[i]))
+        corrected[i] = largest
+    return corrected
+
+
+def few_labels_corrected(sets):
+    """The differences of `few_labels`: p of each, and corrected for all cells of its column and measure."""
+    cells = [(budget, name) for budget in FEW for name in sets]
+    columns = []
+    for other in (lambda of, budget: of.best_on_any_sample(PEERS, budget), lambda of, budget: of.best_on_any_sample(TREES, budget),
+                  lambda of, budget: ("random", budget, "recommended", "defaults")):
+        for measure in range(len(MEASURES)):
+            found = []
+            for budget, name in cells:
+                of = sets[name]
+                differences = (of.values["chosen", budget, "recommended", "defaults"] - of.values[other(of, budget)])[:, measure]
+                deviation = float(differences.std(ddof=1)) / len(differences) ** 0.5
+                found.append((float(differences.mean()), p_value(float(differences.mean()) / deviation, len(differences) - 1)))
+            corrected = holm([p for _, p in found])
+            columns.append([f"{'-' if mean < 0 else '+'} {p:.2g}, {all_cells:.2g}" for (mean, p), all_cells in zip(found, corrected)])
+    rows = [[f"{budget:.0%}", name, *(column[i] for column in columns)] for i, (budget, name) in enumerate(cells)]
+    return markdown(["labels", "set", *(f"{what}, {measure}" for what in ("the best peer", "the best boosted trees", "itself on random documents")
+                                        for measure in MEASURES)], rows)
+
+
 def few_labels_by_ndcg(sets):
     """Another peer may be the best by NDCG@10 than by MAP."""
     rows = []
@@ -204,6 +242,7 @@ def main():
     print("## All labels\n\n" + all_labels(sets))
     print("## All labels, our other kinds\n\n" + own_kinds(sets))
     print("## Few labels\n\n" + few_labels(sets))
+    print(f"## Few labels, the same: its sign, its p, and its p after Holm for {len(FEW) * len(sets)} cells\n\n" + few_labels_corrected(sets))
     print("## Few labels, the best peer by NDCG@10\n\n" + few_labels_by_ndcg(sets))
     print("## Few labels, our other kinds as they are, chosen, less recommended\n\n" + own_kinds_of_few(sets), end="")
     if arguments.letor:

@@ -4,8 +4,8 @@
     curves_picture.py CURVES_FOLDER OUT_FOLDER [--sets A,B]
 
 CURVES_FOLDER is the OUT_FOLDER of curves.py. OUT_FOLDER gets for each set SET.svg, MAP and NDCG@10 by the number of
-labels, means of the folds and the draws, settings without a choice and, with all labels, LambdaMART's tuned on the
-validation part; and SET.md, the tables of MAP and NDCG@10 of every system, way and budget as `experiment` writes them, without
+labels, means of the folds and the draws, settings without a choice; of boosted trees also the best of all kinds, samples and settings but those
+that read the validation part, and with all labels LightGBM's tuned on that; and SET.md, the tables of MAP and NDCG@10 of every system, way and budget as `experiment` writes them, without
 those of differences and of single folds, which are in its own curves.md.
 """
 
@@ -23,8 +23,9 @@ LINES = [("recommended", "chosen", "recommended, chosen documents", GREEN, ""),
          ("ranksvm", "chosen", "rank SVM, chosen documents", BLUE, ""),
          ("ranksvm-zscore", "chosen", "z-score rank SVM, chosen documents", SKY, ""),
          ("ranksvm-zscore", "queries", "z-score rank SVM, random queries", SKY, "8 3 2 3"),
-         ("lightgbm", "random", "LambdaMART, random documents", RED, "5 3"),
-         ("lightgbm", "queries", "LambdaMART, random queries", RED, "8 3 2 3")]
+         ("lightgbm", "random", "LambdaMART, random documents", RED, "5 3")]
+TREES, UNTUNED = ("lightgbm", "xgboost", "ilmart"), ("defaults", "cross-fitted")
+BEST_TREES = "best boosted trees, any sample"
 LEVELS = [("recommended", "defaults", "recommended", GREEN), ("lightgbm", "validated", "LightGBM, tuned", RED)]
 
 
@@ -45,10 +46,21 @@ def means(path):
     return values
 
 
+def best_trees(of, measure):
+    """For each share of labels the highest mean of all that read no labels beside it."""
+    points = collections.defaultdict(list)
+    for (system, way, settings), by_share in of.items():
+        if system in TREES and way != "all" and settings in UNTUNED:
+            for share, (labels, values) in by_share.items():
+                points[share].append((values[measure], labels))
+    return sorted((labels, value) for value, labels in map(max, points.values()))
+
+
 def panel(name, of, measure):
     lines = [svg_lines.Line(label, colour, dashes, sorted(
         (labels, values[measure]) for labels, values in of[system, way, "defaults"].values()))
         for system, way, label, colour, dashes in LINES]
+    lines.append(svg_lines.Line(BEST_TREES, RED, "", best_trees(of, measure)))
     levels = [svg_lines.Level(label.replace(", tuned", " (tuned)") + ", all labels", colour, of[system, "all", settings][1.0][1][measure])
               for system, settings, label, colour in LEVELS]
     return svg_lines.Panel(f"{name}: {measure} of the test part", "labelled documents", lines, levels)

@@ -1,4 +1,5 @@
 #include "core/error.hpp"
+#include "core/sha256.hpp"
 #include "peers/lightgbm_booster.hpp"
 
 #include <algorithm>
@@ -134,6 +135,15 @@ std::string version_in_package(std::string const& path) {
   return word;
 }
 
+/// Which LightGBM a file is, so that another one is never taken for it.
+std::string version_of(std::string const& path) {
+  if (std::string const release = version_in_package(path); !release.empty())
+    return fmt::format("LightGBM {}", release);
+  std::error_code status;
+  if (!fs::is_regular_file(path, status)) return "LightGBM 4 (models v4)";
+  return fmt::format("LightGBM 4 (models v4, SHA-256 {})", sha256_of_file(path).substr(0, 12));
+}
+
 /// `folder`/python3*/`packages`/lightgbm/lib/lib_lightgbm.so, of the last such name; or empty.
 std::string find_below(fs::path const& folder) {
   std::string found;
@@ -194,9 +204,7 @@ lightgbm_library::lightgbm_library(std::string const& path) {
   if (form != "v4")
     throw error({path, 0, 0},
                 fmt::format("found models of form '{}', expected v4, that of LightGBM 4", form));
-  std::string const release = version_in_package(where);
-  version_ = of->version =
-      release.empty() ? "LightGBM 4 (models v4)" : fmt::format("LightGBM {}", release);
+  version_ = of->version = version_of(where);
   functions_ = of;
 }
 

@@ -97,7 +97,8 @@ class lightgbm_library {
   /// models of another form than version 4 does.
   explicit lightgbm_library(std::string const& path);
 
-  /// `LightGBM 4.7.0`, by the VERSION.txt of its package, or `LightGBM 4 (models v4)`.
+  /// `LightGBM 4.7.0`, by the VERSION.txt of its package, or `LightGBM 4 (models v4, SHA-256 ...)`
+  /// with the first 12 digits of the file's, where that can be read.
   std::string const& version() const noexcept { return version_; }
   /// A learner of one thread, deterministic: the same bytes for the same documents, labels, options
   /// and library. A listed value that is missing is NaN, one that is not listed 0, as LightGBM

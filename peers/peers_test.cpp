@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "core/sha256.hpp"
 #include "datasets/svmlight.hpp"
 #include "l2r/recommended.hpp"
 #include "l2r/scorer.hpp"
@@ -438,6 +439,19 @@ TEST(lightgbm, is_found_in_the_active_virtual_environment) {
   else
     setenv("VIRTUAL_ENV", kept.c_str(), 1);
   fs::remove_all(environment);
+}
+
+TEST(lightgbm, without_a_version_beside_it_a_file_has_its_checksum) {
+  namespace fs = std::filesystem;
+  if (lightgbm_here().empty())
+    GTEST_SKIP() << "lightgbm needs $RULERANK_LIGHTGBM or the Python package";
+  fs::path const folder = fs::path(testing::TempDir()) / "rulerank_lightgbm/lib";
+  fs::create_directories(folder);
+  fs::path const file = folder / "lib_lightgbm.so";
+  fs::create_symlink(fs::absolute(lightgbm_here()), file);
+  EXPECT_EQ(lightgbm_library(file.string()).version(),
+            "LightGBM 4 (models v4, SHA-256 " + sha256_of_file(file.string()).substr(0, 12) + ")");
+  fs::remove_all(folder.parent_path());
 }
 
 TEST(lightgbm, says_its_version_and_its_errors) {

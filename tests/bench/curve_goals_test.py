@@ -57,6 +57,11 @@ class Goals(unittest.TestCase):
         self.assertEqual(self.curves.best_with_all_labels("lightgbm"), LIGHTGBM)
         self.assertEqual(self.curves.best_with_all_labels("ilmart"), ("all", 1, "ilmart", "defaults"))
 
+    def test_p_values_and_their_correction(self):
+        self.assertAlmostEqual(curve_goals.p_value(2.042, 30), 0.05, delta=1e-4)
+        self.assertAlmostEqual(curve_goals.p_value(-2.571, 5), 0.05, delta=1e-4)
+        numpy.testing.assert_allclose(curve_goals.holm([0.01, 0.04, 0.03, 0.5]), [0.04, 0.09, 0.09, 0.5])
+
     def test_the_system_of_the_best_validation_parts(self):
         self.assertEqual(self.curves.chosen_system(), "linear")
 
