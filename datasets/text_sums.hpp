@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-// What texts a pair of a pool was made of: checksums that its line's comment has, `text_sums =
-// TOPIC-DOCUMENT`, eight hexadecimal digits each. Who shows a pool's texts sees by them whether
-// these are the same ones: an id alone may be that of another text.
+// What texts a pair of a pool was made of: checksums that its line's comment has behind the docid,
+// `docid = ID text_sums = TOPIC-DOCUMENT`, eight hexadecimal digits each. Who shows a pool's texts
+// sees by them whether these are the same ones: an id alone may be that of another text.
 //
 // Threads: functions may be called from any number of threads at once.
 namespace rulerank::datasets {

@@ -1,6 +1,7 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
+#include "datasets/text_sums.hpp"
 #include "knn/text/text_index.hpp"
 
 #include <algorithm>
@@ -128,6 +129,14 @@ TEST(field_counts, in_one_pass) {
                     std::ranges::equal(a.weight, b.weight))
             << path;
         EXPECT_TRUE(std::ranges::equal(both.index.terms().bytes, index.terms().bytes)) << path;
+        std::vector<std::uint32_t> sums;
+        datasets::read_documents(
+            ctx, path, options.format,
+            [&](datasets::text_document&& document) {
+              sums.push_back(datasets::sum_of_text(document.fields));
+            },
+            options.reading);
+        EXPECT_EQ(both.sums, sums) << path;
         ASSERT_EQ(both.fields.size(), counts.size()) << path;
         for (std::size_t f = 0; f < counts.size(); ++f) {
           EXPECT_EQ(both.fields[f].name, counts[f].name);

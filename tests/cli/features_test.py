@@ -581,6 +581,18 @@ class ShownTexts(harness.CommandLine):
         self.file("docs.jsonl", "".join(json.dumps({"id": n, "text": text}) + "\n" for n, text in self.DOCS.items()).encode())
         self.assertLessEqual(self.shown("pool.txt", docs="docs.jsonl", topics="topics.tsv"), self.by(False))
 
+    def test_lines_are_those_of_letor(self):
+        """The docid stands right behind `#`, as LETOR 4.0 has it before other keys, also after a way through delimited text."""
+        text = self.pool("pool.txt")
+        form = r"-1 qid:\S+( \S+:\S+)+ #docid = (\S+) text_sums = [0-9a-f]{8}-[0-9a-f]{8}"
+        self.assertTrue(all(re.fullmatch(form, line) for line in text.splitlines()), text)
+        self.pool("pool.csv")
+        self.file("clicks.csv", b"qid,docid,clicks\n1,1,5\n")
+        self.expect(0, "features", "--pool", "pool.csv", "--join", "clicks.csv", "--out", "wider.txt", "--quiet")
+        wider = (self.folder / "wider.txt").read_text()
+        self.assertEqual(re.findall(r"#docid = (\S+)", wider), re.findall(r"#docid = (\S+)", text))
+        self.assertEqual(wider.count("text_sums = "), 3)
+
     def test_labels_between_tabs(self):
         for name, texts in (("docs.tsv", self.DOCS), ("topics.tsv", self.TOPICS)):
             self.file(name, "".join(f"{n}\tsome\t{text}\n" for n, text in texts.items()).encode())
@@ -590,7 +602,7 @@ class ShownTexts(harness.CommandLine):
 
     def test_pools_from_elsewhere_say_how_texts_are_numbered(self):
         text = self.pool("made.txt", "--number-by-position")
-        self.file("pool.txt", re.sub(r"text_sums = \S+ ", "", text).encode())
+        self.file("pool.txt", re.sub(r" text_sums = \S+", "", text).encode())
         self.shown("pool.txt", code=3, message="topics:1:1: found queries whose numbers behind .I are not their positions, and "
                                                "pool.txt does not say which of the two its ids are, expected --number-by-position")
         self.assertLessEqual(self.shown("pool.txt", "--number-by-position"), self.by(True))
@@ -622,7 +634,7 @@ class ShownTexts(harness.CommandLine):
             self.assertTrue(texts[int(row["qid"].lstrip("'")) - 1].endswith(row["query"]), row)
         self.expect(3, "reduce", *state, "--number-by-position=false", message="which is not that of which pool.txt was made")
         # Made before pools had such checksums.
-        self.file("pool.txt", re.sub(r"text_sums = \S+ ", "", (self.folder / "pool.txt").read_text()).encode())
+        self.file("pool.txt", re.sub(r" text_sums = \S+", "", (self.folder / "pool.txt").read_text()).encode())
         self.expect(3, "reduce", *state, message="expected --number-by-position, or --number-by-position=false")
         self.ends(5, "reduce", *state, "--number-by-position", message="want labels")
 
