@@ -82,7 +82,8 @@ std::optional<text_sums> text_sums_of(std::string_view comment) {
 
 std::string fault_of_text_sums(std::string_view comment) {
   std::string_view const value = value_of(comment, text_sums_key);
-  return value.empty() || text_sums_of(comment) ? std::string() : unreadable_text_sums(value);
+  bool const is_fault = value.data() != nullptr && !text_sums_of(comment);
+  return is_fault ? unreadable_text_sums(value) : std::string();
 }
 
 std::string unreadable_text_sums(std::string_view found) {

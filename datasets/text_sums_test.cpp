@@ -45,6 +45,7 @@ TEST(text_sums, are_read_back_from_a_comment) {
 TEST(text_sums, that_cannot_be_read_are_a_fault_and_other_keys_are_none) {
   EXPECT_TRUE(
       fault_of_text_sums("docid = 7 text_sums = XXXXXXXX-00000000").starts_with("text_sums \"XXX"));
+  EXPECT_TRUE(fault_of_text_sums("docid = 7 text_sums =").starts_with("text_sums \"\", expected"));
   for (std::string const comment :
        {"", "docid = 7", "my_text_sums = 0badcafe-600dcafe", "text_sums = 0badcafe-600dcafe"})
     EXPECT_EQ(fault_of_text_sums(comment), "") << comment;

@@ -24,6 +24,15 @@ std::string written(temporary_folder const& folder, std::string const& name,
   return path;
 }
 
+std::vector<std::uint32_t> sums_of(std::string const& path, text_index_options const& options) {
+  std::vector<std::uint32_t> sums;
+  auto const add = [&](datasets::text_document const& document) {
+    sums.push_back(datasets::sum_of_text(document.fields));
+  };
+  datasets::read_documents({}, path, options.format, add, options.reading);
+  return sums;
+}
+
 /// A row as `term:count ...`.
 std::string row(text_index const& index, sparse_matrix const& counts, std::size_t d) {
   std::string text;
@@ -129,14 +138,7 @@ TEST(field_counts, in_one_pass) {
                     std::ranges::equal(a.weight, b.weight))
             << path;
         EXPECT_TRUE(std::ranges::equal(both.index.terms().bytes, index.terms().bytes)) << path;
-        std::vector<std::uint32_t> sums;
-        datasets::read_documents(
-            ctx, path, options.format,
-            [&](datasets::text_document&& document) {
-              sums.push_back(datasets::sum_of_text(document.fields));
-            },
-            options.reading);
-        EXPECT_EQ(both.sums, sums) << path;
+        EXPECT_EQ(both.sums, sums_of(path, options)) << path;
         ASSERT_EQ(both.fields.size(), counts.size()) << path;
         for (std::size_t f = 0; f < counts.size(); ++f) {
           EXPECT_EQ(both.fields[f].name, counts[f].name);
