@@ -150,6 +150,13 @@ class Features(harness.CommandLine):
     def test_the_same_bytes_whatever_the_threads(self):
         self.assertEqual(self.features("a", "--threads", 1), self.features("b", "--threads", 3))
 
+    def test_the_collection_is_read_once(self):
+        """A pipe has nothing a second time."""
+        os.mkfifo(self.folder / "pipe")
+        with subprocess.Popen(f"cat '{DRAWN / 'docs.jsonl'}' > pipe", shell=True, cwd=self.folder):
+            self.expect(0, "features", "--collection", "pipe", *TEXT[2:], "--candidates", 20, "--out", "piped.txt")
+        self.assertEqual(self.read("piped.txt"), self.features("plain.txt"))
+
     def test_delimited_output(self):
         pairs = pairs_of(self.features("pool.txt", "--qrels", QRELS))
         rows = list(csv.DictReader(io.StringIO(self.features("pool.csv", "--qrels", QRELS))))
