@@ -1,13 +1,11 @@
 #pragma once
 
+#include "annotation/pool_texts.hpp"
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
-#include "datasets/documents.hpp"
-#include "knn/text/analyzer.hpp"
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,19 +23,6 @@ using marked_text = std::vector<text_piece>;
 
 /// The pieces as one text.
 std::string plain(marked_text const& text);
-
-struct text_sources {
-  std::string documents;  ///< a collection, as `datasets::read_documents` has it
-  std::string topics;     ///< likewise; ids are qids
-  datasets::text_format format = datasets::text_format::automatic;  ///< of the documents
-  knn::analyzer_options words;                                      ///< what makes words equal
-  bool labels = false;  ///< of both, as `datasets::text_options` has it
-  /// Likewise, of both. Nothing: what the pool's `text_sums` say; where it has none, a file whose
-  /// numbers are other texts' than its positions is an error.
-  std::optional<bool> number_by_position = {};
-  /// The texts may be others than the pool was made of: its `text_sums` do not count.
-  bool other_texts = false;
-};
 
 /// The texts of a pool's documents and queries, by number; of the collection only these are kept. A
 /// word is marked where it is the same as one of the query's after folding and stemming, and no

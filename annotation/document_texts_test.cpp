@@ -98,7 +98,7 @@ TEST_F(texts, a_pools_checksums_say_whose_text_an_id_is) {
   auto const pool_of = [&](std::string const& query, std::string const& document) {
     std::string const sums = comment_of(
         datasets::text_sums{datasets::sum_of_text(query), datasets::sum_of_text(document)});
-    return datasets::parse_svmlight(ctx, "0 qid:1 1:1 #" + sums + " docid = 1\n", "pool", {});
+    return datasets::parse_svmlight(ctx, "0 qid:1 1:1 #docid = 1 " + sums + "\n", "pool", {});
   };
   auto const query_of = [&](datasets::dataset const& of, text_sources sources) {
     sources.documents = documents;
@@ -115,9 +115,13 @@ TEST_F(texts, a_pools_checksums_say_whose_text_an_id_is) {
   numbers.number_by_position = false;
   positions.number_by_position = true;
   others.other_texts = positions.other_texts = true;
+  // One file's checksums speak for the other, whose texts are all others.
+  EXPECT_EQ(query_of(pool_of("boats", "sails"), others), "ships sails");
+  EXPECT_EQ(query_of(pool_of("bread", "masts"), others), "bread rye");
+  EXPECT_THROW(query_of(pool_of("boats", "masts"), others), error) << "nothing says it";
   EXPECT_THROW(query_of(by_position, numbers), error);
   EXPECT_EQ(query_of(by_number, positions), "bread rye") << "other texts are wanted";
-  EXPECT_THROW(query_of(by_number, others), error) << "nothing says which are meant";
+  EXPECT_EQ(query_of(by_number, others), "ships sails") << "the pool says which are meant";
   positions.other_texts = false;
   EXPECT_THROW(query_of(by_number, positions), error);
   EXPECT_THROW(query_of(pool_of("boats", "sails"), {}), error);
@@ -135,7 +139,7 @@ TEST_F(texts, all_lines_have_checksums_that_can_be_read_or_none_has) {
       comment_of(datasets::text_sums{datasets::sum_of_text("bread"), datasets::sum_of_text("rye")});
   auto const fault_of = [&](std::string const& comment, bool others = false) {
     datasets::dataset const two = datasets::parse_svmlight(
-        ctx, "0 qid:1 1:1 #" + sums + " docid = x\n0 qid:1 1:1 #" + comment + "docid = y\n", "p",
+        ctx, "0 qid:1 1:1 #docid = x " + sums + "\n0 qid:1 1:1 #docid = y" + comment + "\n", "p",
         {});
     text_sources sources{documents, topics, {}, {}};
     sources.other_texts = others;
@@ -149,11 +153,17 @@ TEST_F(texts, all_lines_have_checksums_that_can_be_read_or_none_has) {
   EXPECT_NE(fault_of("").find("p:2:1: found a document without text_sums, which 1 of 2"),
             std::string::npos)
       << fault_of("");
-  EXPECT_NE(fault_of("text_sums = XXXXXXXX-00000000 ").find("p:2:1: found text_sums in "),
+  std::string const damaged = " text_sums = XXXXXXXX-00000000";
+  EXPECT_NE(fault_of(damaged).find("p:2:1: found text_sums \"XXXXXXXX-00000000\", expected "),
             std::string::npos)
-      << fault_of("text_sums = XXXXXXXX-00000000 ");
-  EXPECT_EQ(fault_of("", true), "OK");
-  EXPECT_EQ(fault_of("text_sums = XXXXXXXX-00000000 ", true), "OK");
+      << fault_of(damaged);
+  std::string const another = " text_sums = 00000001-00000002";
+  EXPECT_NE(fault_of(another).find("p:2:1: found query 1 made of another text than in the lines "
+                                   "before, expected one text of a query"),
+            std::string::npos)
+      << fault_of(another);
+  for (std::string const& comment : {std::string(), damaged, another})
+    EXPECT_EQ(fault_of(comment, true), "OK") << comment;
 }
 
 /// A topic whose text was changed, where the position of the same digits is not there.
@@ -163,11 +173,57 @@ TEST_F(texts, a_changed_text_is_no_missing_one) {
       write("changed.topics", ".I 1\n.W\nbread\n.I 7\n.W\nships of others\n");
   std::string lines;
   for (auto const& [qid, topic] : {std::pair{"1", "bread"}, {"7", "ships"}})
-    lines += fmt::format("0 qid:{} 1:1 #{} docid = x\n", qid,
+    lines += fmt::format("0 qid:{} 1:1 #docid = x {}\n", qid,
                          comment_of(datasets::text_sums{datasets::sum_of_text(topic),
                                                         datasets::sum_of_text("rye")}));
   datasets::dataset const two = datasets::parse_svmlight(ctx, lines, "p", {});
   EXPECT_THROW(document_texts(ctx, two, {documents, topics, {}, {}}), error);
+}
+
+/// Members of an object may come in another order; one more is named, and of one less those that
+/// are there.
+TEST_F(texts, fields_are_the_same_in_any_order_and_others_are_named) {
+  std::string const topics = write("one.topics", "1\tbread\n");
+  std::vector<datasets::text_field> const fields{
+      {"title", "Rye"}, {"text", "of the north"}, {"author", "Ada"}};
+  datasets::dataset const one =
+      datasets::parse_svmlight(ctx,
+                               "0 qid:1 1:1 #docid = x " +
+                                   comment_of(datasets::text_sums{datasets::sum_of_text("bread"),
+                                                                  datasets::sum_of_text(fields)}) +
+                                   "\n",
+                               "p", {});
+  auto const shown = [&](std::string const& members) {
+    std::string const documents = write("d.jsonl", R"({"id": "x", )" + members + "}\n");
+    try {
+      document_texts read(ctx, one, {documents, topics, {}, {}});
+      return plain(read.title(0)) + "|" + plain(read.whole(0));
+    } catch (error const& e) {
+      return std::string(e.what());
+    }
+  };
+  std::string const title = R"("title": "Rye")", text = R"("text": "of the north")",
+                    author = R"("author": "Ada")";
+  EXPECT_EQ(shown(title + ", " + text + ", " + author), "Rye|of the north\nAda");
+  EXPECT_EQ(shown(author + ", " + text + ", " + title), "Rye|Ada\nof the north");
+  std::string const more = shown(title + R"(, "notes": "see B", )" + text + ", " + author);
+  EXPECT_NE(more.find("; without its field \"notes\" it is; expected the texts"), more.npos)
+      << more;
+  std::string const less = shown(text + ", " + title);
+  EXPECT_NE(less.find("; its fields are \"text\", \"title\"; expected"), less.npos) << less;
+}
+
+/// A document of many queries is one text.
+TEST_F(texts, are_there_for_every_query_of_a_document) {
+  std::string const documents = write("d.tsv", "x\trye bread\n");
+  std::string const topics = write("two.topics", "1\tbread\n2\trye\n");
+  datasets::dataset const two = datasets::parse_svmlight(
+      ctx, "0 qid:1 1:1 #docid = x\n0 qid:1 1:1 #docid = y\n0 qid:2 1:1 #docid = x\n", "p", {});
+  document_texts shown(ctx, two, {documents, topics, {}, {}});
+  EXPECT_EQ(shown.whole(0), (marked_text{{"rye ", false}, {"bread", true}}));
+  EXPECT_EQ(shown.whole(2), (marked_text{{"rye", true}, {" bread", false}}));
+  EXPECT_EQ(plain(shown.whole(1)), "");
+  EXPECT_EQ(shown.documents_missing(), 1U);
 }
 
 }  // namespace

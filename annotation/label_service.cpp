@@ -4,12 +4,14 @@
 #include "core/error.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <random>
 #include <stdexcept>
 #include <utility>
 
+#include <boost/algorithm/string/classification.hpp>
+#include <boost/algorithm/string/predicate.hpp>
+#include <boost/algorithm/string/trim.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -45,19 +47,16 @@ bool same_secret(std::string_view a, std::string_view b) {
 
 /// Whether a content type is JSON's, alone or with `charset=utf-8`: in any case, with blanks around
 /// the semicolon or none, the charset in quotes or not (RFC 9110, 5.6.6 and 8.3.1).
-bool is_json(std::string type) {
-  std::ranges::transform(type, type.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  std::size_t const semicolon = std::min(type.find(';'), type.size());
-  auto const trimmed = [](std::string_view text) {
-    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-    while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-    return text;
+bool is_json(std::string_view type) {
+  auto const part = [&](std::size_t begin, std::size_t end) {
+    return boost::trim_copy_if(std::string(type.substr(begin, end - begin)),
+                               boost::is_any_of(" \t"));
   };
-  std::string_view const whole = type;
-  std::string_view const parameter = trimmed(whole.substr(std::min(semicolon + 1, type.size())));
-  return trimmed(whole.substr(0, semicolon)) == "application/json" &&
-         (parameter.empty() || parameter == "charset=utf-8" || parameter == "charset=\"utf-8\"");
+  std::size_t const semicolon = std::min(type.find(';'), type.size());
+  std::string const parameter = part(std::min(semicolon + 1, type.size()), type.size());
+  return boost::iequals(part(0, semicolon), "application/json") &&
+         (parameter.empty() || boost::iequals(parameter, "charset=utf-8") ||
+          boost::iequals(parameter, "charset=\"utf-8\""));
 }
 
 json pieces(marked_text const& text) {

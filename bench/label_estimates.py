@@ -14,7 +14,8 @@ the drawn one of docs/, and Cranfield, of DATA_FOLDER/text/cranfield. There the 
 50 or 100 candidates a topic, or of the number behind the name (Cranfield-40); normalized by query-minmax, or with
 -raw behind that not at all. Fold F has the topics but each fifth, from the Fth on; the answers are the collection's
 judgments, and 0 for a pair without one (Cranfield's grade 5, a raw -1, is 0 too), or, with -skips at the end, a skip.
-Writes results.jsonl, tables.md and manifest.json into OUT_FOLDER.
+Writes results.jsonl, tables.md and manifest.json into OUT_FOLDER, all sets of a fold before the next one: a run that is
+ended early has the folds before.
 """
 
 import argparse
@@ -62,22 +63,19 @@ def text_pool(program, data, name, folder):
     grades = {(topic, document): "0" if cranfield and grade == "5" else grade
               for topic, _, document, grade in map(str.split, judgments.read_text().splitlines())}
     lines = (folder / "pairs").read_bytes().splitlines(True)
-    pairs = [(line.split()[1].decode().removeprefix("qid:"), line.split()[-1].decode()) for line in lines]
+    pairs = [re.search(r" qid:(\S+) .*docid = (\S+)", line.decode()).groups() for line in lines]
     return lines, pairs, [grades.get(pair, "skip" if skips else "0") for pair in pairs]
 
 
-def parts(program, data, name, folds):
-    """For each fold its number, the lines of its documents and their labels."""
+def part(program, data, name, fold):
+    """The lines of a fold's documents and their labels."""
     if name in LETOR:
-        for fold in folds:
-            yield (fold, *letor_lines(data, name, fold))
-        return
+        return letor_lines(data, name, fold)
     with tempfile.TemporaryDirectory() as folder:
         lines, pairs, labels = text_pool(program, data, name, pathlib.Path(folder))
     topics = {topic: t for t, topic in enumerate(dict.fromkeys(topic for topic, _ in pairs))}
-    for fold in folds:
-        kept = [d for d, (topic, _) in enumerate(pairs) if topics[topic] % 5 != fold - 1]
-        yield fold, [lines[d] for d in kept], [labels[d] for d in kept]
+    kept = [d for d, (topic, _) in enumerate(pairs) if topics[topic] % 5 != fold - 1]
+    return [lines[d] for d in kept], [labels[d] for d in kept]
 
 
 def minority(answers):
@@ -135,6 +133,20 @@ def summary(points):
             "{answers}: {expected} ({low} to {high}), {left}".format(**worst)]
 
 
+def tables(sets, points):
+    """The table of what is there: of each set each way to cut and rule size, and all of it."""
+    rows = []
+    for name in [one for one in sets if any(row["set"] == one for row in points)]:
+        of_set = [row for row in points if row["set"] == name]
+        for cuts, size in sorted({(row["cuts"], row["rule_size"]) for row in of_set}):
+            rows.append([name, cuts, size, *summary([row for row in of_set if (row["cuts"], row["rule_size"]) == (cuts, size)])])
+        rows.append([name, "all", "", *summary(of_set)])
+    rows.append(["all", "", "", *summary(points)])
+    return markdown("Documents still asked about: estimates and what it was",
+                    ["set", "cuts", "--rule-size", "estimates", "within a factor of 1.5", "within their bounds",
+                     "of first ones", "smallest ratio", "largest ratio", "the worst: answers: expected (bounds), what came"], rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("program", type=lambda text: pathlib.Path(text).resolve())
@@ -153,42 +165,33 @@ def main():
                 "build": build(arguments.program.parent), "machine": machine(), "sets": arguments.sets, "sizes": arguments.sizes,
                 "folds": arguments.folds, **({"skip": arguments.skip} if arguments.skip else {})}
     (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
-    table, all_points = [], []
+    points = []
     with open(arguments.out / "results.jsonl", "w") as log:
-        for name in sets:
-            of_set = []
-            for fold, lines, answers_of in parts(program, arguments.data, name, map(int, arguments.folds.split(","))):
-                chance = random.Random(f"Fold{fold} {arguments.skip}")
-                labels = ["skip" if chance.random() < arguments.skip else label for label in answers_of]
-                for cuts, size in itertools.product(LETOR.get(name, TEXT_CUTS), map(int, arguments.sizes.split(","))):
-                    options = ["--rule-size", str(size), "--method", cuts]
-                    if name not in LETOR and "-raw" not in name:
-                        options += ["--norm", "query-minmax"]
-                    for n, point in enumerate(estimates(program, lines, labels, options)):
-                        answers, known, expected, low, high, left = point
-                        row = {"set": name, "cuts": cuts, "rule_size": size, "fold": fold, "answers": answers, "minority": known,
-                               "first": int(n == 0), "expected": expected, "low": low, "high": high, "left": left,
-                               "ratio": round(expected / left, 3), "factor": round(max(expected / left, left / expected), 3),
-                               "within": int(low <= left <= high)}
-                        log.write(json.dumps(row) + "\n")
-                        of_set.append(row)
-                    log.flush()
+        for fold, name in itertools.product(map(int, arguments.folds.split(",")), sets):
+            lines, answers_of = part(program, arguments.data, name, fold)
+            chance = random.Random(f"Fold{fold} {arguments.skip}")
+            labels = ["skip" if chance.random() < arguments.skip else label for label in answers_of]
             for cuts, size in itertools.product(LETOR.get(name, TEXT_CUTS), map(int, arguments.sizes.split(","))):
-                if points := [row for row in of_set if (row["cuts"], row["rule_size"]) == (cuts, size)]:
-                    table.append([name, cuts, size, *summary(points)])
-            table.append([name, "all", "", *summary(of_set)])
-            all_points += of_set
-    table.append(["all", "", "", *summary(all_points)])
-    text = markdown("Documents still asked about: estimates and what it was",
-                    ["set", "cuts", "--rule-size", "estimates", "within a factor of 1.5", "within their bounds",
-                     "of first ones", "smallest ratio", "largest ratio", "the worst: answers: expected (bounds), what came"], table)
-    (arguments.out / "tables.md").write_text(text)
+                options = ["--rule-size", str(size), "--method", cuts]
+                if name not in LETOR and "-raw" not in name:
+                    options += ["--norm", "query-minmax"]
+                for n, point in enumerate(estimates(program, lines, labels, options)):
+                    answers, known, expected, low, high, left = point
+                    row = {"set": name, "cuts": cuts, "rule_size": size, "fold": fold, "answers": answers, "minority": known,
+                           "first": int(n == 0), "expected": expected, "low": low, "high": high, "left": left,
+                           "ratio": round(expected / left, 3), "factor": round(max(expected / left, left / expected), 3),
+                           "within": int(low <= left <= high)}
+                    log.write(json.dumps(row) + "\n")
+                    points.append(row)
+            log.flush()
+            text = tables(sets, points)
+            (arguments.out / "tables.md").write_text(text)
     print(text)
     wrong = [name for name in sets
-             if sum(of := [row["within"] for row in all_points if row["set"] == name]) < 0.95 * len(of)]
+             if sum(of := [row["within"] for row in points if row["set"] == name]) < 0.95 * len(of)]
     if wrong:
         sys.exit(f"label_estimates.py: {', '.join(wrong)}: more than 5 of 100 estimates are beyond their bounds")
-    if missed := [row for row in all_points if row["first"] and not row["within"]]:
+    if missed := [row for row in points if row["first"] and not row["within"]]:
         sys.exit(f"label_estimates.py: {len(missed)} first estimates are beyond their bounds, such as {missed[0]}")
 
 

@@ -3,8 +3,11 @@
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/text_source.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -48,8 +51,13 @@ std::optional<std::uint32_t> number_from(std::string_view hexadecimal) {
 }  // namespace
 
 std::uint32_t sum_of_text(std::span<text_field const> fields) {
+  std::vector<text_field const*> ordered;
+  for (text_field const& field : fields) ordered.push_back(&field);
+  std::ranges::stable_sort(ordered, {}, [](text_field const* field) {
+    return std::pair(field->name != "title", std::string_view(field->name));
+  });
   sum_of_words words;
-  for (text_field const& field : fields) words.add(field.text);
+  for (text_field const* field : ordered) words.add(field->text);
   return words.sum();
 }
 
@@ -73,9 +81,14 @@ std::optional<text_sums> text_sums_of(std::string_view comment) {
 }
 
 std::string fault_of_text_sums(std::string_view comment) {
-  if (value_of(comment, text_sums_key).empty() || text_sums_of(comment)) return {};
-  return fmt::format("{} in {}, expected {} = TOPIC-DOCUMENT, eight hexadecimal digits each",
-                     text_sums_key, quoted(comment), text_sums_key);
+  std::string_view const value = value_of(comment, text_sums_key);
+  bool const is_fault = value.data() != nullptr && !text_sums_of(comment);
+  return is_fault ? unreadable_text_sums(value) : std::string();
+}
+
+std::string unreadable_text_sums(std::string_view found) {
+  return fmt::format("{} {}, expected {} = TOPIC-DOCUMENT, eight hexadecimal digits each",
+                     text_sums_key, quoted(found), text_sums_key);
 }
 
 std::string without_text_sums(std::string_view comment) {

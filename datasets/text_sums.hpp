@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-// What texts a pair of a pool was made of: checksums that its line's comment has, `text_sums =
-// TOPIC-DOCUMENT`, eight hexadecimal digits each. Who shows a pool's texts sees by them whether
-// these are the same ones: an id alone may be that of another text.
+// What texts a pair of a pool was made of: checksums that its line's comment has behind the docid,
+// `docid = ID text_sums = TOPIC-DOCUMENT`, eight hexadecimal digits each. Who shows a pool's texts
+// sees by them whether these are the same ones: an id alone may be that of another text.
 //
 // Threads: functions may be called from any number of threads at once.
 namespace rulerank::datasets {
@@ -24,8 +24,9 @@ struct text_sums {
   friend bool operator==(text_sums const&, text_sums const&) = default;
 };
 
-/// A checksum of the fields' texts, one behind the other: of their words, whatever the blanks and
-/// line ends between them (64-bit FNV-1a, its halves combined by exclusive or).
+/// A checksum of the fields' texts, one behind the other: those named title first, then the others
+/// in the order of their names, whatever their order in a file. It is one of their words, whatever
+/// the blanks and line ends between them (64-bit FNV-1a, its halves combined by exclusive or).
 std::uint32_t sum_of_text(std::span<text_field const> fields);
 std::uint32_t sum_of_text(std::string_view text);
 
@@ -35,6 +36,8 @@ std::string comment_of(text_sums const& sums);
 std::optional<text_sums> text_sums_of(std::string_view comment);
 /// Why a comment cannot be read that has the key; empty where it has none or can be read.
 std::string fault_of_text_sums(std::string_view comment);
+/// That of what stands where checksums are to be: what was found and what is expected.
+std::string unreadable_text_sums(std::string_view found);
 /// The comment as people see it: without that.
 std::string without_text_sums(std::string_view comment);
 

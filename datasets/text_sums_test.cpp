@@ -19,6 +19,11 @@ TEST(text_sums, are_of_words_alone) {
   EXPECT_NE(sum_of_text("flow over wings"), sum_of_text("flow over wing s"));
   EXPECT_NE(sum_of_text("flow over"), sum_of_text("over flow"));
   EXPECT_EQ(sum_of_text(""), sum_of_text(" \n"));
+  EXPECT_EQ(sum_of_text(std::vector{text, title}), sum_of_text(std::vector{title, text}));
+  text_field const author{"author", "Ada"}, again{"text", "and more"};
+  EXPECT_EQ(sum_of_text(std::vector{text, title, author, again}),
+            sum_of_text("flow over wings Ada at Mach 2 and more"))
+      << "title, then by name, those of one name in their order";
   EXPECT_EQ(sum_of_text("a"), 0x8601ec8cU ^ 0xaf63dc4cU) << "FNV-1a of a: af63dc4c8601ec8c";
 }
 
@@ -26,7 +31,7 @@ TEST(text_sums, are_read_back_from_a_comment) {
   text_sums const sums{0xbadcafe, 0x600dcafe};
   EXPECT_EQ(comment_of(sums), "text_sums = 0badcafe-600dcafe");
   for (char const* const comment :
-       {"text_sums = 0badcafe-600dcafe docid = 7", "docid = 7 #text_sums = 0badcafe-600dcafe",
+       {"docid = 7 text_sums = 0badcafe-600dcafe", "docid = 7 #text_sums = 0badcafe-600dcafe",
         "text_sums=0badcafe-600dcafe"}) {
     EXPECT_EQ(text_sums_of(comment), sums) << comment;
   }
@@ -39,14 +44,15 @@ TEST(text_sums, are_read_back_from_a_comment) {
 
 TEST(text_sums, that_cannot_be_read_are_a_fault_and_other_keys_are_none) {
   EXPECT_TRUE(
-      fault_of_text_sums("text_sums = XXXXXXXX-00000000 docid = 7").starts_with("text_sums in "));
+      fault_of_text_sums("docid = 7 text_sums = XXXXXXXX-00000000").starts_with("text_sums \"XXX"));
+  EXPECT_TRUE(fault_of_text_sums("docid = 7 text_sums =").starts_with("text_sums \"\", expected"));
   for (std::string const comment :
        {"", "docid = 7", "my_text_sums = 0badcafe-600dcafe", "text_sums = 0badcafe-600dcafe"})
     EXPECT_EQ(fault_of_text_sums(comment), "") << comment;
 }
 
 TEST(text_sums, are_not_what_people_see) {
-  EXPECT_EQ(without_text_sums("text_sums = 0badcafe-600dcafe docid = 7"), "docid = 7");
+  EXPECT_EQ(without_text_sums("docid = 7 text_sums = 0badcafe-600dcafe"), "docid = 7");
   EXPECT_EQ(without_text_sums("docid = 7 #text_sums = 0badcafe-600dcafe"), "docid = 7");
   EXPECT_EQ(without_text_sums("a text_sums = 0badcafe-600dcafe b"), "a b");
   EXPECT_EQ(without_text_sums("text_sums = 0badcafe-600dcafe"), "");

@@ -157,6 +157,7 @@ pair_pool::pair_pool(session& owner, pool_arguments const& a,
       options_(options),
       what_(what),
       index_(std::move(collection.index)),
+      sums_(std::move(collection.sums)),
       features_(owner.ctx(), std::move(collection.fields), a.features) {
   warn_without_terms(owner, index_);
   if (what.judgments)
@@ -297,27 +298,12 @@ std::vector<std::int32_t> pair_pool::labels_of(ranked_pairs const& pairs,
   return labels;
 }
 
-/// What texts the pairs were made of, and the documents' ids.
+/// What texts the pairs were made of.
 std::vector<std::string> pair_pool::comments_of(ranked_pairs const& pairs) const {
-  auto const timer = owner_.stage("text sums");
-  std::unordered_map<std::string_view, std::uint32_t> sums;
-  for (std::uint32_t const d : pairs.documents) sums[index_.ids()[d]] = 0;
-  datasets::text_options again = options_.reading;
-  again.warn = {};  // it has
-  datasets::read_documents(
-      owner_.ctx(), owner_.input(arguments_.collection), options_.format,
-      [&](datasets::text_document&& document) {
-        auto const at = sums.find(document.id);
-        if (at != sums.end()) at->second = datasets::sum_of_text(document.fields);
-      },
-      again);
   std::vector<std::string> comments;
   for (std::size_t q = 0; q + 1 < pairs.begin.size(); ++q)
-    for (std::size_t i = pairs.begin[q]; i < pairs.begin[q + 1]; ++i) {
-      std::string_view const id = index_.ids()[pairs.documents[i]];
-      comments.push_back(fmt::format(
-          "{} docid = {}", datasets::comment_of({what_.sums[q], sums.find(id)->second}), id));
-    }
+    for (std::size_t i = pairs.begin[q]; i < pairs.begin[q + 1]; ++i)
+      comments.push_back(datasets::comment_of({what_.sums[q], sums_[pairs.documents[i]]}));
   return comments;
 }
 

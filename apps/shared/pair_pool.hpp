@@ -87,8 +87,8 @@ class pair_pool {
   /// The first `most` documents of each topic with their features, in the order of the collection:
   /// that of the search would tell a ranker more than the features. Documents are labelled by the
   /// judgments, those that are not judged `unjudged`; `name` is the data set's, which has lines.
-  /// A comment says what texts a pair was made of (datasets/text_sums.hpp): the collection is read
-  /// again. Warns of topics without a pair. Throws `error` where there is none at all.
+  /// A comment has the document's id and what texts a pair was made of (datasets/text_sums.hpp).
+  /// Warns of topics without a pair. Throws `error` where there is none at all.
   datasets::dataset pairs(found_lists const& found, std::size_t most, std::int32_t unjudged,
                           std::string const& name) const;
   std::size_t documents() const { return index_.ids().size(); }
@@ -109,6 +109,7 @@ class pair_pool {
   knn::text_index_options const& options_;
   asked_topics& what_;
   knn::text_index index_;
+  std::vector<std::uint32_t> sums_;  ///< [documents] of their texts
   knn::pair_features features_;
 };
 

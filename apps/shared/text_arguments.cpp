@@ -62,10 +62,12 @@ auto named_by(char const* option, Find&& find) {
 
 void text_arguments::add_reading_to(CLI::App& verb) {
   verb.add_option("--collection-format", format, names_of_formats(vectors))->capture_default_str();
-  verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text");
+  std::string const others = vectors ? "; queries too" : "; topics too";
+  verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text" + others);
   verb.add_flag("--number-by-position", index.reading.number_by_position,
-                vectors ? "cranfield, svmlight: ids are 1, 2, ... whatever is behind .I or #"
-                        : "cranfield: ids are 1, 2, ... instead of the .I numbers");
+                (vectors ? "cranfield, svmlight: ids are 1, 2, ... whatever is behind .I or #"
+                         : "cranfield: ids are 1, 2, ... instead of the .I numbers") +
+                    others);
 }
 
 void text_arguments::add_index_to(CLI::App& verb) {

@@ -32,12 +32,12 @@ void view_arguments::add_to(CLI::App& verb) {
   std::vector<std::string> words;
   for (auto const& known : formats) words.emplace_back(known.first);
   word_option(verb, "--show-format", format, words, "Form of --show")->group(group);
-  verb.add_flag("--labels", labels, "tsv: lines are id, label, text")->group(group);
+  verb.add_flag("--labels", labels, "tsv: lines are id, label, text; topics too")->group(group);
   // CLI11 would count into an optional bool, and so set it where the flag is not given.
   verb.add_flag_function(
           "--number-by-position", [this](std::int64_t given) { number_by_position = given > 0; },
-          "cranfield: ids are 1, 2, ... instead of the .I numbers, with =false these; default: as "
-          "the pool was made")
+          "cranfield: ids are 1, 2, ... instead of the .I numbers, with =false these; topics too; "
+          "default: as the pool was made")
       ->group(group);
   verb.add_flag("--other-texts", other_texts,
                 "Show texts though they are not those that the pool was made of")

@@ -104,6 +104,15 @@ void say_what_to_expect(session& owner, int rule_size) {
   owner.say(text);
 }
 
+/// Of documents that were left out somebody has looked at more than were chosen.
+void say_what_was_skipped(session& owner, nlohmann::ordered_json const& labelling) {
+  if (labelling.is_null() || labelling["left_out"] == 0) return;
+  owner.say(fmt::format(
+      "{} asked about, {} of them skipped",
+      counted(labelling["answers"].get<std::size_t>(), "document was", "documents were"),
+      labelling["left_out"].get<std::size_t>()));
+}
+
 void say_what_was_added(session& owner, reduce_arguments const& arguments,
                         datasets::dataset const& train, reduced_set const& chosen) {
   owner.say(fmt::format(
@@ -139,6 +148,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
             arguments.rounds.wanted() ? ids_table(train, sample, chosen.rounds.picks)
                                       : al::choices_table(train, sample));
   say_what_was_chosen(owner, arguments, train, sample);
+  say_what_was_skipped(owner, chosen.sampled.summary);
   if (chosen.has_rounds) say_what_was_added(owner, arguments, train, chosen);
   if (!arguments.rounds.wanted() && !arguments.whole_queries)
     say_what_to_expect(owner, arguments.sampler.rule_size);

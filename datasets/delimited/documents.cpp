@@ -73,9 +73,7 @@ class document_records {
       case text_sums:
         if (now.text.empty()) break;
         comment_ = text_of(now);
-        if (!text_sums_of(comment_))
-          fault = fmt::format("{} {}, expected {} = TOPIC-DOCUMENT, eight hexadecimal digits each",
-                              text_sums_key, quoted(comment_), text_sums_key);
+        if (!text_sums_of(comment_)) fault = unreadable_text_sums(comment_);
         break;
       case passed_over:
         break;

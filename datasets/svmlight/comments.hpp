@@ -20,7 +20,8 @@ inline std::string_view trimmed_comment(std::string_view text) {
   return text;
 }
 
-/// X of a comment's first `KEY = X` that starts a word (a `#` may stand before it), or nothing.
+/// X of a comment's first `KEY = X` that starts a word (a `#` may stand before it), empty where
+/// nothing follows; a null view where there is none.
 inline std::string_view value_of(std::string_view comment, std::string_view key) {
   // Nearly all comments begin with it.
   std::size_t const begin = comment.starts_with('#') ? 1 : 0;

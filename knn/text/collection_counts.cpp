@@ -5,6 +5,7 @@
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
 #include "core/share.hpp"
+#include "datasets/text_sums.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -67,6 +68,7 @@ counted_document count_terms_of_fields(analyzer& words, datasets::text_document 
                                        bool with_words) {
   constexpr std::size_t without_name = std::numeric_limits<std::size_t>::max();
   counted_document counted;
+  counted.sum = datasets::sum_of_text(document.fields);
   std::vector<std::pair<std::string, std::size_t>> terms;  // with their fields
   for (datasets::text_field const& field : document.fields) {
     std::size_t of = without_name;
@@ -206,6 +208,7 @@ void collection_counts::add(datasets::text_document const& document, counted_doc
       labels_.emplace(document.label, static_cast<std::uint32_t>(labels_.size()));
   if (is_new) label_names.push(document.label);
   label_of.push_back(label->second);
+  if (counted.sum) sums.push_back(*counted.sum);
   row_.clear();
   for (auto& [term, count] : counted.terms) {
     auto found = number_of.find(term);

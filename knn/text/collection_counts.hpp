@@ -29,8 +29,9 @@ struct counted_document {
     std::vector<term_count> counts;  ///< `term` is an index into `terms`, ascending
   };
   counted_terms terms;
-  std::vector<field> fields;       ///< in the order of the document
-  std::vector<std::string> words;  ///< for a dictionary: the different ones, folded
+  std::vector<field> fields;         ///< in the order of the document
+  std::vector<std::string> words;    ///< for a dictionary: the different ones, folded
+  std::optional<std::uint32_t> sum;  ///< where fields are counted: `datasets::sum_of_text`
 };
 
 enum class counting { documents, documents_and_fields };
@@ -84,6 +85,7 @@ struct collection_counts {
   std::vector<std::uint32_t> label_of;  ///< [documents] into label_names
   count_spill rows;                     ///< [documents]
   std::vector<field_counts> fields;     ///< in the order in which they came; a row a document
+  std::vector<std::uint32_t> sums;      ///< [documents] of their texts, where fields are counted
   /// Where other processes have the other parts: then terms, their frequencies and `documents_of`
   /// are those of all.
   std::optional<other_parts> others;

@@ -1,6 +1,7 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
+#include "datasets/text_sums.hpp"
 #include "knn/text/text_index.hpp"
 
 #include <algorithm>
@@ -21,6 +22,15 @@ std::string written(temporary_folder const& folder, std::string const& name,
   std::string const path = folder / name;
   std::ofstream(path, std::ios::binary) << text;
   return path;
+}
+
+std::vector<std::uint32_t> sums_of(std::string const& path, text_index_options const& options) {
+  std::vector<std::uint32_t> sums;
+  auto const add = [&](datasets::text_document const& document) {
+    sums.push_back(datasets::sum_of_text(document.fields));
+  };
+  datasets::read_documents({}, path, options.format, add, options.reading);
+  return sums;
 }
 
 /// A row as `term:count ...`.
@@ -128,6 +138,7 @@ TEST(field_counts, in_one_pass) {
                     std::ranges::equal(a.weight, b.weight))
             << path;
         EXPECT_TRUE(std::ranges::equal(both.index.terms().bytes, index.terms().bytes)) << path;
+        EXPECT_EQ(both.sums, sums_of(path, options)) << path;
         ASSERT_EQ(both.fields.size(), counts.size()) << path;
         for (std::size_t f = 0; f < counts.size(); ++f) {
           EXPECT_EQ(both.fields[f].name, counts[f].name);

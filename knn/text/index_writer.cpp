@@ -288,7 +288,10 @@ built_index build_index(context const& ctx, collection_source const& collection,
   index_writer writer(ctx, collection.name, options, counted);
   writer.write(memory(writer.size()));
   built_index built;
-  if (settings.fields) built.fields = writer.fields();
+  if (settings.fields) {
+    built.fields = writer.fields();
+    built.sums = std::move(counted.sums);
+  }
   built.timings = {seconds(was_read - begin), seconds(clock::now() - was_read)};
   return built;
 }

@@ -6,6 +6,7 @@
 #include "knn/text/text_index.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@ struct index_build_settings {
 struct built_index {
   text_index_timings timings;
   std::vector<field_counts> fields;  ///< as `text_index::build_with_fields` says
+  std::vector<std::uint32_t> sums;   ///< likewise
 };
 
 /// Reads a collection, or a process's part of it, and writes its index into the bytes that

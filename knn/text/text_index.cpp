@@ -112,7 +112,7 @@ indexed_collection text_index::build_in_memory(context const& ctx,
   });
   text_index index = of_bytes(ctx, bytes, owner, collection.name, settings.group != nullptr);
   index.timings_ = built.timings;
-  return {std::move(index), std::move(built.fields)};
+  return {std::move(index), std::move(built.fields), std::move(built.sums)};
 }
 
 text_index_timings text_index::build(context const& ctx, std::string const& collection,

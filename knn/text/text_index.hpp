@@ -96,9 +96,10 @@ class text_index {
   /// not matter. Throws `usage_error` for none, and for an id that is empty or another document's.
   static text_index build(context const& ctx, std::span<datasets::text_document const> documents,
                           text_index_options const& options);
-  /// The same, and the counts of the fields of all documents, in one pass over the collection. They
-  /// are those that `count_fields` finds, kept in memory. Throws `usage_error` for vectors, and
-  /// `error` for a field that is named as the whole document is.
+  /// The same, the counts of the fields of all documents and the checksums of their texts, in one
+  /// pass over the collection. The counts are those that `count_fields` finds, kept in memory.
+  /// Throws `usage_error` for vectors, and `error` for a field that is named as the whole document
+  /// is.
   static indexed_collection build_with_fields(context const& ctx, std::string const& collection,
                                               text_index_options const& options);
   /// Writes the index into a file (docs/modules/knn.md, "The index file") and takes no memory for
@@ -174,6 +175,8 @@ struct indexed_collection {
   /// The fields in the order in which they come, fields without a name left out, and the whole
   /// document last.
   std::vector<field_counts> fields;
+  /// [documents] `datasets::sum_of_text` of them (datasets/text_sums.hpp).
+  std::vector<std::uint32_t> sums;
 };
 
 /// The fields' counts of a collection that was indexed before, which is read again, in the order of

@@ -150,6 +150,13 @@ class Features(harness.CommandLine):
     def test_the_same_bytes_whatever_the_threads(self):
         self.assertEqual(self.features("a", "--threads", 1), self.features("b", "--threads", 3))
 
+    def test_the_collection_is_read_once(self):
+        """A pipe has nothing a second time."""
+        os.mkfifo(self.folder / "pipe")
+        with subprocess.Popen(f"cat '{DRAWN / 'docs.jsonl'}' > pipe", shell=True, cwd=self.folder):
+            self.expect(0, "features", "--collection", "pipe", *TEXT[2:], "--candidates", 20, "--out", "piped.txt")
+        self.assertEqual(self.read("piped.txt"), self.features("plain.txt"))
+
     def test_delimited_output(self):
         pairs = pairs_of(self.features("pool.txt", "--qrels", QRELS))
         rows = list(csv.DictReader(io.StringIO(self.features("pool.csv", "--qrels", QRELS))))
@@ -571,8 +578,10 @@ class ShownTexts(harness.CommandLine):
         self.file("other", self.smart(changed))
         self.shown("pool.txt", topics="other", code=3,
                    message='other:1:1: found for query 1 the text "masts of a ship", which is not that of which pool.txt was made')
-        self.assertIn("masts of a ship", {query for _, query, _ in self.shown("pool.txt", "--other-texts", topics="other",
-                                                                              *["--number-by-position=false"])})
+        # Other texts are numbered as the pool is.
+        self.assertIn("masts of a ship", {query for _, query, _ in self.shown("pool.txt", "--other-texts", topics="other")})
+        self.pool("places.txt", "--number-by-position")
+        self.assertIn(("3", changed["2"]), {(d, query) for d, query, _ in self.shown("places.txt", "--other-texts", topics="other")})
         self.file("edited", self.smart(dict(self.DOCS, **{"2": "thin wings"})))
         self.shown("pool.txt", docs="edited", code=3,
                    message='edited:1:1: found for document 2 the text "thin wings", which is not that of which pool.txt was made')
@@ -580,6 +589,59 @@ class ShownTexts(harness.CommandLine):
         self.file("topics.tsv", "".join(f"{n}\t {text.replace(' ', '  ')}\r\n" for n, text in self.TOPICS.items()).encode())
         self.file("docs.jsonl", "".join(json.dumps({"id": n, "text": text}) + "\n" for n, text in self.DOCS.items()).encode())
         self.assertLessEqual(self.shown("pool.txt", docs="docs.jsonl", topics="topics.tsv"), self.by(False))
+
+    def test_lines_are_those_of_letor(self):
+        """The docid stands right behind `#`, as LETOR 4.0 has it before other keys, also after a way through delimited text."""
+        text = self.pool("pool.txt")
+        form = r"-1 qid:\S+( \S+:\S+)+ #docid = (\S+) text_sums = [0-9a-f]{8}-[0-9a-f]{8}"
+        self.assertTrue(all(re.fullmatch(form, line) for line in text.splitlines()), text)
+        self.pool("pool.csv")
+        self.file("clicks.csv", b"qid,docid,clicks\n1,1,5\n")
+        self.expect(0, "features", "--pool", "pool.csv", "--join", "clicks.csv", "--out", "wider.txt", "--quiet")
+        wider = (self.folder / "wider.txt").read_text()
+        self.assertEqual(re.findall(r"#docid = (\S+)", wider), re.findall(r"#docid = (\S+)", text))
+        self.assertEqual(wider.count("text_sums = "), 3)
+
+    def test_checks_survive_what_is_done_to_a_pool(self):
+        """Its lines sorted, some taken out, split or read back from another form, a pool still knows its texts."""
+        text = self.pool("pool.txt", "--number-by-position")
+        self.file("edited", self.smart({n: text + " again" for n, text in self.DOCS.items()}))
+        lines = text.splitlines(True)
+        self.file("sorted.txt", "".join(sorted(lines, reverse=True)).encode())
+        self.file("two.txt", "".join(lines[1:]).encode())
+        self.expect(0, "split", "--in", "pool.txt", "--unlabelled", "-1", "--fold-count", 3, "--out-dir", "folds", "--quiet")
+        self.file("split.txt", b"".join((self.folder / f"folds/Fold1/{part}.txt").read_bytes() for part in ("vali", "train")))
+        self.file("clicks.csv", b"qid,docid,clicks\n1,1,5\n")
+        self.pool("pool.tsv", "--number-by-position")
+        self.expect(0, "features", "--pool", "pool.tsv", "--join", "clicks.csv", "--out", "back.txt", "--quiet")
+        for pool in "sorted.txt", "two.txt", "split.txt", "back.txt":
+            self.assertLessEqual(self.shown(pool), self.by(True), pool)
+            self.shown(pool, docs="edited", code=3, message="which is not that of which")
+
+    def test_a_text_is_in_memory_once(self):
+        """For each of these 40,000 pairs it would be 2 GB."""
+        words = " ".join(f"word{n}" for n in range(6000))
+        self.file("docs.tsv", "".join(f"D{d}\t{d} {words}\n" for d in range(100)).encode())
+        self.file("topics.tsv", "".join(f"T{q}\tword{q}\n" for q in range(400)).encode())
+        self.file("pool.txt", "".join(f"-1 qid:T{q} 1:{q % 7} 2:{d % 9} #docid = D{d}\n" for q in range(400) for d in range(100)).encode())
+        done = self.rulerank("reduce", "--train", "pool.txt", "--unlabelled", "-1", "--out", "out", "--rule-size", "2", "--oracle",
+                             "file:none", "--pending", "p.tsv", "--device", "cpu", "--show", "docs.tsv", "--topics", "topics.tsv",
+                             "--manifest", "m.json")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertLess(json.loads((self.folder / "m.json").read_text())["peak_memory_bytes"], 400 << 20)
+
+    def test_members_of_another_order_and_other_ones(self):
+        ids = {n: {"title": text.split()[0], "text": text} for n, text in self.DOCS.items()}
+        lines = lambda change: "".join(json.dumps(change({"id": n, **of})) + "\n" for n, of in ids.items()).encode()
+        self.file("docs.jsonl", lines(lambda of: of))
+        self.pool("pool.txt", docs="docs.jsonl")
+        self.file("turned.jsonl", lines(lambda of: dict(reversed(of.items()))))
+        self.assertTrue(self.shown("pool.txt", docs="turned.jsonl"))
+        self.file("more.jsonl", lines(lambda of: {**of, "notes": "see " + of["id"]}))
+        self.shown("pool.txt", docs="more.jsonl", code=3,
+                   message='as of 3 of its 3 documents; without its field "notes" it is; expected the texts that it was made of')
+        self.file("less.jsonl", lines(lambda of: {"id": of["id"], "text": of["text"]}))
+        self.shown("pool.txt", docs="less.jsonl", code=3, message='as of 3 of its 3 documents; its field is "text"; expected')
 
     def test_labels_between_tabs(self):
         for name, texts in (("docs.tsv", self.DOCS), ("topics.tsv", self.TOPICS)):
@@ -590,7 +652,7 @@ class ShownTexts(harness.CommandLine):
 
     def test_pools_from_elsewhere_say_how_texts_are_numbered(self):
         text = self.pool("made.txt", "--number-by-position")
-        self.file("pool.txt", re.sub(r"text_sums = \S+ ", "", text).encode())
+        self.file("pool.txt", re.sub(r" text_sums = \S+", "", text).encode())
         self.shown("pool.txt", code=3, message="topics:1:1: found queries whose numbers behind .I are not their positions, and "
                                                "pool.txt does not say which of the two its ids are, expected --number-by-position")
         self.assertLessEqual(self.shown("pool.txt", "--number-by-position"), self.by(True))
@@ -622,7 +684,7 @@ class ShownTexts(harness.CommandLine):
             self.assertTrue(texts[int(row["qid"].lstrip("'")) - 1].endswith(row["query"]), row)
         self.expect(3, "reduce", *state, "--number-by-position=false", message="which is not that of which pool.txt was made")
         # Made before pools had such checksums.
-        self.file("pool.txt", re.sub(r"text_sums = \S+ ", "", (self.folder / "pool.txt").read_text()).encode())
+        self.file("pool.txt", re.sub(r" text_sums = \S+", "", (self.folder / "pool.txt").read_text()).encode())
         self.expect(3, "reduce", *state, message="expected --number-by-position, or --number-by-position=false")
         self.ends(5, "reduce", *state, "--number-by-position", message="want labels")
 

@@ -44,14 +44,14 @@ class Tutorial(harness.CommandLine):
         pool = self.read("pool.txt").splitlines()
         self.assertEqual({line.split()[0] for line in pool}, {"-1"})
         known = {(q, d): max(int(g), 0) for q, _, d, g in map(str.split, pathlib.Path(qrels).read_text().splitlines())}
-        pairs = [(line.split()[1][4:], line.rpartition("docid = ")[2]) for line in pool]
+        pairs = [(line.split()[1][4:], re.search(r"docid = (\S+)", line)[1]) for line in pool]
         self.file("answers.tsv", ("line\tlabel\n" + "".join(
             f"{i}\t{known.get(pair, 'skip')}\n" for i, pair in enumerate(pairs))).encode())
         self.expect(0, "reduce", "--train", "pool.txt", "--unlabelled", -1, "--norm", "query-minmax", "--max-documents",
                     LABELS, "--oracle", "file:answers.tsv", "--out", "labelled.txt", "--quiet")
         labelled = [line.split() for line in self.read("labelled.txt").splitlines()]
         self.assertEqual(len(labelled), LABELS)
-        self.assertTrue(all(int(words[0]) == known[words[1][4:], words[-1]] for words in labelled))
+        self.assertTrue(all(int(words[0]) == known[words[1][4:], words[-4]] for words in labelled))
         self.expect(0, "fit", "--train", "labelled.txt", "--pool", "pool.txt", "--unlabelled", -1, "--model", "mine.model")
         self.expect(0, "rank", "--model", "mine.model", "--test", "held.txt", "--unlabelled", -1, "--out", "mine.scores")
         held = self.read("held.txt").splitlines()
@@ -188,6 +188,7 @@ class Tutorial(harness.CommandLine):
         shown = self.demo(page)
         tail = shown[shown.index("\n## 5. What labels are worth\n"):]
         self.assertEqual(shown.rindex("\n## "), len(shown) - len(tail))
+        self.assertIn("\nrulerank: 135 documents were asked about, 85 of them skipped\n", shown)
         curve = re.search(r"^NDCG@10 of held-out topics$.*?^Where the method, fit on chosen documents, loses: .*?$", page,
                           re.M | re.S)[0]
         self.assertIn(f"\n{curve}\n", tail)
