@@ -272,6 +272,7 @@ def test_named_features_are_those_of_a_table(program, drawn, tmp_path, train, te
     ("linear,rules,scorecard", {"rule_size": 2, "strength": 3, "loss": "point"})])
 @pytest.mark.parametrize("named", [False, True])
 def test_a_loaded_ranker_knows_what_the_file_says(train, test, tmp_path, members, params, named):
+    train = train.take(slice(240))  # cross-validation takes its time
     columns = [f"n{(5 * i) % 12:02}" for i in range(12)]
     X, Z = (pd.DataFrame(of.X, columns=columns) if named else of.X for of in (train, test))
     fitted = RuleRanker(members, **params).fit(X, train.y, train.qid)
