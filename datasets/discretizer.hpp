@@ -43,6 +43,9 @@ struct discretizer {
   std::vector<feature_cuts> features;  ///< all features of the training part, ascending;
                                        ///< one without a cut makes no items
   feature_names names;                 ///< of these, where the training part has names
+  /// Of the arrays that they were fitted to, where that is known and more than the last feature's
+  /// number: no document lists the features behind it. 0 where not.
+  std::uint32_t columns = 0;
 };
 
 /// The code of a document that has no item in a feature.

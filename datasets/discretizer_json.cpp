@@ -116,6 +116,7 @@ nlohmann::json to_json(discretizer const& fitted) {
     json["features"].push_back({{"feature", f.feature}, {"cuts", f.cuts}});
     if (!fitted.names.empty()) json["features"].back()["name"] = name_of(f.feature, fitted.names);
   }
+  if (fitted.columns != 0) json["columns"] = fitted.columns;
   return json;
 }
 
@@ -162,6 +163,9 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
     }
     fitted.features.push_back(std::move(f));
   }
+  if (top.has("columns"))
+    fitted.columns = static_cast<std::uint32_t>(
+        top.integer("columns", 1, std::numeric_limits<std::int32_t>::max()));
   return fitted;
 }
 

@@ -64,6 +64,7 @@ void expect_same(discretizer const& a, discretizer const& b) {
   EXPECT_EQ(a.options.missing, b.options.missing);
   EXPECT_EQ(a.options.unlisted, b.options.unlisted);
   EXPECT_EQ(a.options.norm, b.options.norm);
+  EXPECT_EQ(a.columns, b.columns);
   ASSERT_EQ(a.features.size(), b.features.size());
   for (std::size_t f = 0; f < a.features.size(); ++f) {
     EXPECT_EQ(a.features[f].feature, b.features[f].feature);
@@ -327,6 +328,9 @@ TEST(discretizer_json, comes_back_as_it_was) {
   write_discretizer(fitted, out);
   out.commit();
   EXPECT_EQ(read_file(folder / "written.json", "cuts"), text + "\n");
+  EXPECT_EQ(text.find("columns"), std::string::npos);  // which are not known
+  fitted.columns = 2147483647;
+  expect_same(discretizer_from_json(nlohmann::json::parse(to_json(fitted).dump()), "x"), fitted);
 }
 
 TEST(discretizer_json, says_where_it_is_wrong) {
@@ -361,6 +365,7 @@ TEST(discretizer_json, says_where_it_is_wrong) {
       {"[0.5,1]", "{}", "features[0].cuts: found object, expected a list"},
       {"[0.5,1]", "[0.5,1", "m.json:1:"},
       {"[0.5,1]", "[0.5,1e999]", ": found 1e999, expected a number that a double holds"},
+      {R"("bins":3)", R"("bins":3,"columns":0)", "columns: found 0, expected an integer"},
       {R"({"feature":3,"cuts":[]})", "3", "features[1]: found 3, expected an object"},
   };
   testing_tools::temporary_folder folder;

@@ -64,6 +64,9 @@ TEST(table, escapes_what_a_format_reads_otherwise) {
   tabs.columns = {{"a\tb"}};
   tabs.rows = {{std::string("c\nd")}};
   EXPECT_EQ(render(tabs, table_format::tsv), "a b\nc d\n");
+  tabs.columns = {{"--a ``b'' ?`"}};
+  tabs.rows = {};
+  EXPECT_NE(render(tabs, table_format::latex).find("-{}-a `{}`b'{}' ?{}` "), std::string::npos);
 }
 
 TEST(table, without_rows) {

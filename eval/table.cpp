@@ -65,8 +65,20 @@ std::string escape_markdown(std::string_view text) {
   });
 }
 
+/// A name with two of these on each other stays what it is: TeX makes dashes and quotes of them.
+std::string apart(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char const c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
+    bool const doubled = (c == '-' || c == '`' || c == '\'' || c == ',') && next == c;
+    result += c;
+    if (doubled || ((c == '?' || c == '!') && next == '`')) result += "{}";
+  }
+  return result;
+}
+
 std::string escape_latex(std::string_view text) {
-  return escape(text, [](char c) -> std::string_view {
+  std::string const escaped = escape(text, [](char c) -> std::string_view {
     switch (c) {
       case '&':
         return "\\&";
@@ -96,6 +108,7 @@ std::string escape_latex(std::string_view text) {
         return "";
     }
   });
+  return apart(escaped);
 }
 
 std::string render_text(table const& t) {

@@ -155,6 +155,9 @@ model parse(nlohmann::ordered_json const& json, std::string_view payload, std::s
     m.members.push_back(
         read_member(json_fields(members[i], name, prefix_of("members", i)), parts, version));
   if (m.members.empty()) header.fail("members", "found none, expected one or more");
+  if (header.has("columns"))
+    m.columns = static_cast<std::uint32_t>(
+        header.integer("columns", 1, std::numeric_limits<std::int32_t>::max()));
   return m;
 }
 
@@ -198,6 +201,7 @@ std::string to_bytes(model const& m) {
   header["training"] = nlohmann::ordered_json::array();
   for (items_pointer const& t : parts.training) header["training"].push_back(header_of(*t));
   header["members"] = std::move(members);
+  if (m.columns != 0) header["columns"] = m.columns;
   std::string body = header.dump() + "\n";
   for (items_pointer const& t : parts.training) append_bytes(body, *t);
   return fmt::format("{} {} {}\n", magic, model_version, sha256_hex(body)) + body;

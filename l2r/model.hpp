@@ -61,6 +61,9 @@ inline std::string_view kind_of(model_member const& of) {
 /// mean of theirs, each standardized within its query's list; where these are all equal, 0.
 struct model {
   std::vector<model_member> members;  ///< one or more
+  /// Of the arrays that it was fitted to, where that is known and more than the last feature's
+  /// number: no document lists the features behind it. 0 where not.
+  std::uint32_t columns = 0;
 };
 
 /// How to fit a `rules_member`.
@@ -99,7 +102,8 @@ model fit(context const& ctx, datasets::dataset const& train, std::span<recipe c
 inline constexpr int model_version = 3;
 
 /// One file: the line `rulerank-model VERSION SHA256` (of all that follows the line), a line of
-/// JSON (cuts, the columns of training documents, members that refer to these by index), then
+/// JSON (cuts, the columns of training documents, members that refer to these by index, and
+/// `model::columns` where it is known), then
 /// little-endian binary: of each set of training documents the bin codes column by column, one byte
 /// each, without padding, and the labels, four bytes each. Equal cuts and documents stand once.
 /// Throws `usage_error` for a model without members or with one that has no cuts.

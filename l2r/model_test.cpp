@@ -90,6 +90,12 @@ TEST(model, comes_back_whole) {
   EXPECT_EQ(options.feature_share, .5);
   EXPECT_EQ(rules_of(back, 2).scoring.rule_size, 3U);
   EXPECT_EQ(to_bytes(back), to_bytes(m));
+  EXPECT_EQ(back.columns, 0U);
+  model wider = m;
+  wider.columns = 70;
+  EXPECT_EQ(model_from_bytes(to_bytes(wider), "m").columns, 70U);
+  EXPECT_EQ(to_bytes(model_from_bytes(to_bytes(wider), "m")), to_bytes(wider));
+  EXPECT_NE(to_bytes(wider), to_bytes(m));
   context const ctx;
   EXPECT_EQ(scorer(ctx, back).score(ctx, small_set()).scores,
             scorer(ctx, m).score(ctx, small_set()).scores);
@@ -318,6 +324,8 @@ TEST(model, numbers_that_do_not_fit_are_refused) {
         {"\"max_label\":2", "\"max_label\":-2", "training[0].max_label: found -2"},
         {"\"feature\":1,\"bins\":11", "\"feature\":1,\"bins\":300", "columns[0].bins: found 300"},
         {"\"feature\":1,\"bins\":11", "\"feature\":1,\"bins\":2", "columns[0]: found bin"},
+        {"\"cuts\":[", "\"columns\":0,\"cuts\":[",
+         "m.model:1:1: columns: found 0, expected an integer"},
         {"\"missing_item\":", "\"missing_item\":7,\"x\":", "expected true or false"},
         {"\"feature\":1,\"bins", "\"feature\":9,\"bins", "columns[1].feature: found 3 after 9"}}) {
     std::string const message = message_with(from, to);

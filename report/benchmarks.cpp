@@ -47,6 +47,14 @@ double number_of(json const& line, char const* key) {
   return at != line.end() && at->is_number() ? at->get<double>() : 0;
 }
 
+/// Throws for seconds that are there, and no time that work takes. Null is none.
+void expect_seconds(json const& line, std::string const& path, std::uint64_t number) {
+  auto const at = line.find("seconds");
+  if (at == line.end() || at->is_null() || number_of(line, "seconds") > 0) return;
+  throw error({path, number, 1}, fmt::format("seconds: found {}, expected a number above 0",
+                                             at->is_number() ? at->dump() : datasets::shown(*at)));
+}
+
 struct measured {
   std::string name;
   json line;
@@ -133,6 +141,7 @@ void add_benchmarks(std::string const& path, report_options const& options, bloc
     json const parsed = datasets::parse_ordered_json(line, path, "a result of a benchmark", number);
     if (!parsed.is_object())
       throw error({path, number, 1}, "found no JSON object, expected one a line");
+    expect_seconds(parsed, path, number);
     std::string const name = name_of(parsed);
     if (name.empty() || !(number_of(parsed, "seconds") > 0)) {
       ++others;

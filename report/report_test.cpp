@@ -12,7 +12,7 @@
 namespace rulerank::report {
 namespace {
 
-std::string const evil = "</script><b>\"'&|_ \\ $ {%\xff\x01";
+std::string const evil = "</script><b>\"'&|_ \\ $ {%\xff\x01 --- `` '' ,, ?` fi";
 
 document hostile() {
   document made{evil, {}};
@@ -59,6 +59,7 @@ TEST(forms, texts_stay_texts) {
   EXPECT_NE(latex.text.find("\\textbackslash{}"), std::string::npos);
   EXPECT_NE(latex.text.find("\\includesvg[width=0.9\\linewidth]{f/figure-1.svg}"),
             std::string::npos);
+  EXPECT_NE(latex.text.find("-{}-{}- `{}` '{}' ,{}, ?{}` fi"), std::string::npos) << latex.text;
   text_with_figures const with_pdf = to_latex(made, "f", figure_form::pdf);
   EXPECT_NE(with_pdf.text.find("\\includegraphics[width=0.9\\linewidth]{f/figure-2.pdf}"),
             std::string::npos);

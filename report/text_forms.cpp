@@ -146,6 +146,9 @@ text_with_figures to_latex(document const& of, std::string const& folder, figure
       "\\documentclass{{article}}\n\\usepackage[T1]{{fontenc}}\n\\usepackage[margin=2cm]{{geometry}"
       "}\n"
       "\\usepackage{{longtable}}\n"
+      // Letters that are drawn as one, such as fi, are copied as two.
+      "\\IfFileExists{{glyphtounicode.tex}}{{\\ifdefined\\pdfgentounicode\\input{{glyphtounicode}}"
+      "\\pdfgentounicode=1\\fi}}{{}}\n"
       "\\usepackage{{{}}}\n\\title{{{}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n\n",
       figures == figure_form::pdf ? "graphicx" : "svg", escaped(of.title, table_format::latex));
   writer.write(of.blocks);

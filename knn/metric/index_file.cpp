@@ -108,6 +108,7 @@ void metric_index::save(context const& ctx, std::string const& path) const {
       {"type", name_of(all.options.type)},
       {"objects", all.space->size()},
       {"bucket", all.options.bucket}};
+  if (has_alpha(all.options.type)) what["alpha"] = all.options.alpha;
   section_bytes bytes;
   std::string text;
   std::vector<std::uint64_t> begins;
@@ -149,6 +150,10 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
     metric_index_options options;
     options.type = metric_index_type_from(read.header.at("type").get<std::string>());
     options.bucket = datasets::count_at(read.header, "bucket");
+    // Files that were written before have none.
+    options.alpha = read.header.value("alpha", options.alpha);
+    if (!(options.alpha > 0 && options.alpha <= 1))
+      throw usage_error(fmt::format("found alpha {}", options.alpha));
     auto const* const entry = find_engine(metric_index_types(), options.type);
     if (entry == nullptr) throw usage_error("found index type 'auto'");
     if (options.type == metric_index_type::mvpt &&

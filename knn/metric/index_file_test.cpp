@@ -53,6 +53,10 @@ void expect_same(metric_index const& a, metric_queries const& of_a, metric_index
                  metric_queries const& of_b) {
   ASSERT_EQ(a.size(), b.size());
   EXPECT_EQ(a.type(), b.type());
+  EXPECT_EQ(a.options().bucket, b.options().bucket);
+  if (has_alpha(a.type())) {
+    EXPECT_EQ(a.options().alpha, b.options().alpha);
+  }
   metric_work work_a;
   metric_work work_b;
   auto const near_a = a.search({}, of_a, 5, &work_a);
@@ -69,7 +73,7 @@ TEST(metric_index_file, what_is_opened_finds_what_was_saved) {
     for (std::size_t const objects : {0, 1, 3, 250}) {
       auto const words = std::make_shared<word_space>(
           some_words(objects), objects == 3 ? letters::bytes : letters::code_points);
-      metric_index const of_words({}, words, {entry.which, 4});
+      metric_index const of_words({}, words, {entry.which, 4, .3});
       of_words.save({}, folder / "words");
       auto const opened = metric_index::open({}, folder / "words");
       ASSERT_TRUE(opened.words && !opened.vectors);
@@ -202,7 +206,10 @@ TEST(metric_index_file, headers_that_cannot_be_are_told) {
                                                                    {"objects", -1},
                                                                    {"letters", "runes"},
                                                                    {"version", 1},
-                                                                   {"bucket", -1}})
+                                                                   {"bucket", -1},
+                                                                   {"alpha", 0},
+                                                                   {"alpha", 1.5},
+                                                                   {"alpha", "half"}})
     EXPECT_NE(told_by(written(
                   folder, forged(good, [&, &key = key, &value = value](
                                            auto const&,

@@ -166,6 +166,9 @@ metric_space const& metric_index::space() const noexcept {
 metric_index_type metric_index::type() const noexcept {
   return implementation_->options.type;
 }
+metric_index_options const& metric_index::options() const noexcept {
+  return implementation_->options;
+}
 std::uint64_t metric_index::build_evaluations() const noexcept {
   return implementation_->structure->evaluations();
 }

@@ -273,6 +273,9 @@ class metric_index {
   std::size_t size() const noexcept;
   metric_space const& space() const noexcept;
   metric_index_type type() const noexcept;
+  /// That it was made with, and the type that was chosen. A file has no `queries`, and `alpha` of
+  /// the types alone that read it.
+  metric_index_options const& options() const noexcept;
   /// Distances that were computed for the index since it was made or opened.
   std::uint64_t build_evaluations() const noexcept;
 

@@ -614,6 +614,16 @@ TEST(weighting, smart_names) {
   EXPECT_EQ(weigh_documents(counts, statistics, nnn_btn.weights).weight, counts.weight);
   EXPECT_EQ(weigh_queries(queries, statistics, nnn_btn.weights).weight,
             (std::vector<double>{0, std::log(1.5), std::log(3.0)}));
+  for (std::string const documents : {"nnn", "ltc", "btc", "lnn", "bnc", "ntc"})
+    for (std::string const terms : {"nn", "lt", "bt"}) {
+      std::string const name = documents + "." + terms + documents[2];
+      smart_weighting const one = smart_weighting_from(name);
+      EXPECT_EQ(smart_name_of(one.weights, one.metric), name);
+    }
+  EXPECT_EQ(smart_name_of({}, similarity::cosine), "ntc.ntc");  // queries as documents
+  EXPECT_EQ(smart_name_of(default_weighting(), similarity::cosine), default_smart_weighting);
+  EXPECT_THROW(smart_name_of({.how = weighting::bm25}, similarity::inner_product), usage_error);
+  EXPECT_THROW(smart_name_of({}, similarity::l2), usage_error);
   auto const said = [](std::string_view name) -> std::string {
     try {
       smart_weighting_from(name);

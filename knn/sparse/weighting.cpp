@@ -43,6 +43,13 @@ constexpr std::array<smart_letter<similarity>, 2> letters_of_norm{
     {{'n', "none", similarity::inner_product}, {'c', "cosine", similarity::cosine}}};
 
 template <class Value, std::size_t Size>
+char letter_of(Value value, std::array<smart_letter<Value>, Size> const& known) {
+  for (auto const& one : known)
+    if (one.value == value) return one.letter;
+  throw usage_error("found a weight or a similarity that has no letter of SMART");
+}
+
+template <class Value, std::size_t Size>
 Value meant_by(char letter, std::array<smart_letter<Value>, Size> const& known,
                std::string_view what, std::string_view name) {
   std::string expected;
@@ -167,6 +174,16 @@ smart_weighting smart_weighting_from(std::string_view name) {
         "no order",
         name[2], name[6], name));
   return {{.how = documents.how, .tf = documents.tf, .queries = queries}, metric};
+}
+
+std::string smart_name_of(weighting_options const& weights, similarity metric) {
+  if (weights.how == weighting::bm25) throw usage_error("bm25 has no name of SMART");
+  auto const side = [&](term_weighting const& of) {
+    return std::string{letter_of(of.tf, letters_of_tf), letter_of(of.how, letters_of_idf),
+                       letter_of(metric, letters_of_norm)};
+  };
+  term_weighting const documents{weights.how, weights.tf};
+  return side(documents) + "." + side(weights.queries.value_or(documents));
 }
 
 weighting_options default_weighting() {

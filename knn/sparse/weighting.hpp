@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct smart_weighting {
 /// product), c (the cosine), the same one in both parts, since that of a query changes no order.
 /// Throws `usage_error` that lists them for anything else.
 smart_weighting smart_weighting_from(std::string_view name);
+/// The name of these. Throws `usage_error` for bm25, which has none.
+std::string smart_name_of(weighting_options const& weights, similarity metric);
 
 /// What words are weighed by where nothing else is asked for: SMART's name of it, which was chosen
 /// by what it finds on training parts (bench/results/2026-11-22-text-weights), and the weights.

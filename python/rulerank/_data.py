@@ -75,25 +75,21 @@ def split_qid(X, qid, qid_column):
     return X[:, rest], X[:, column]
 
 
-def columns_of_file(X, count, names):
-    """X as an estimator that was read from a file takes it: of a frame the columns that have names there, else the first
-    ones. The file knows no columns behind the last that a training row lists: none of them makes an item."""
+def columns_of_file(X, names):
+    """X as an estimator that was read from a file takes it: of a frame the columns that have names there."""
     if names is None:
-        if is_frame(X):
-            return X.iloc[:, :count]
-        X = X.tocsr() if sp.issparse(X) else np.asarray(X)
-        return X[:, :count] if X.ndim == 2 and X.shape[1] > count else X
+        return X
     if not is_frame(X):
         raise DataError("X: features have numbers, expected names: a frame with the columns that feature_names_in_ has")
     return X[list(names)] if set(names) <= set(X.columns) else X
 
 
-def warn_of_one_query(qid, qid_column, rows):
-    """Where query ids may have been meant, but have not come."""
+def warn_of_one_query(qid, qid_column, rows, calls=1):
+    """Where query ids may have been meant, but have not come. `calls`: between the user's line and this function."""
     if qid is None and qid_column is not None and rows > 1:
         warnings.warn(f"qid: found none, so all {rows} rows are one query; expected the argument qid or a column of X that "
                       "qid_column names. groups of a search of scikit-learn go to its splitter alone. qid_column=None: "
-                      "one query is meant", stacklevel=3)
+                      "one query is meant", stacklevel=2 + calls)
 
 
 @dataclasses.dataclass

@@ -81,7 +81,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         with self._running() as run:
             train = dataset_of(run, X, queries_of(qid, X.shape[0]),
                                names=getattr(self, "feature_names_in_", None))
-            self.cuts_ = _core.fit_cuts(run, train, discretizer_options(self))
+            self.cuts_ = _core.fit_cuts(run, train, discretizer_options(self), columns_to_keep(self))
         return self
 
     def transform(self, X: Rows, qid: Vector | None = None) -> Array:
@@ -90,7 +90,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X, qid = split_qid(X, qid, self.qid_column)
         if self._of_file:
-            X = columns_of_file(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
+            X = columns_of_file(X, getattr(self, "feature_names_in_", None))
         X = validate_data(self, X, reset=False, **READING)
         queries = queries_of(qid, X.shape[0])
         with self._running() as run:
@@ -139,7 +139,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         cuts = _core.Cuts.read(str(path))
         made = cls(**cuts.parameters | params)
         made.cuts_ = cuts
-        made.n_features_in_ = max(number for number, _ in cuts.cuts)
+        made.n_features_in_ = cuts.feature_count
         if cuts.feature_names:
             made.feature_names_in_ = np.array(cuts.feature_names, dtype=object)
         made._of_file = True
@@ -158,6 +158,11 @@ def discretizer_options(of):
         raise UsageError(f"bins: found {of.bins!r}, expected 2 to 250 or 'cv'")
     return _core.DiscretizerOptions(of.method, 0 if of.bins == "cv" else of.bins, of.norm,
                                     of.missing_values, of.unlisted)
+
+
+def columns_to_keep(fitted):
+    """The columns of arrays for a file, which otherwise knows those up to the last that a row lists; 0: it knows names."""
+    return 0 if hasattr(fitted, "feature_names_in_") else fitted.n_features_in_
 
 
 def feature_names_of(fitted, X):

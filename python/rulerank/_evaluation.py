@@ -96,7 +96,8 @@ def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vec
     qid : array [rows] or None, the query of each row; None: one query. Not beside qrels
     metrics : str or list, such as "MAP,NDCG@1-10,ERR@20"
     profile : {"letor", "mslr", "standard", "trec", "lightgbm", "yahoo"}; default: letor, of qrels trec. Under letor
-        NDCG@k of a query with fewer than k rows is 0, as LETOR's script has it; standard looks at those there are
+        NDCG@k of a query with fewer than k rows is 0, as LETOR's script has it; standard looks at those there are. trec
+        orders equal scores by the documents' ids, which rows do not have: of arrays it wants ties="stable", "average" or "worst"
     per_query : bool, a frame of each query's values instead of the averages
     parts : parts of the profile: gain, discount, no_relevant, relevant_from, short_list, ties, max_docs,
         max_label, rbp_persistence, pfound_break, prel; beside qrels complete=True: judged queries that the

@@ -20,6 +20,14 @@ if typing.TYPE_CHECKING:
     from ._types import Count, Path, Progress, RandomState, Rows, Vector
 
 
+def numbers_or_bools(rows):
+    """What rows are chosen by, as an array."""
+    rows = np.asarray(as_array(rows, "rows"))
+    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iub"):
+        raise UsageError(f"rows: found {rows.dtype} of the shape {rows.shape}, expected a list of rows, a bool for each, or a slice")
+    return rows if len(rows) else rows.astype(np.int64)
+
+
 class LetorData(typing.NamedTuple):
     """Documents: `X` [rows x features], `y` [rows] labels, `qid` [rows] integers or text, `docid` and
     `comments` [rows] text, `feature_names` of the columns where the file names them, else None."""
@@ -31,9 +39,9 @@ class LetorData(typing.NamedTuple):
     comments: list
     feature_names: list | None
 
-    def take(self, rows: Vector) -> LetorData:
-        """Some of the rows, by their numbers: a part of those that a splitter of scikit-learn gives."""
-        rows = np.asarray(rows)
+    def take(self, rows: Vector | slice) -> LetorData:
+        """Some of the rows: by their numbers, as a splitter of scikit-learn gives them, by a bool for each, or a slice."""
+        rows = np.arange(len(self.y))[rows if isinstance(rows, slice) else numbers_or_bools(rows)]
         X = self.X.iloc[rows] if is_frame(self.X) else self.X[rows]
         return LetorData(X, self.y[rows], self.qid[rows], self.docid[rows], [self.comments[row] for row in rows.tolist()],
                          self.feature_names)

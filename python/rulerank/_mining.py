@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core
-from ._data import checked_csr, is_frame
+from ._data import as_array, checked_csr, is_frame
 from ._parameters import checked
 from ._run import running
 from .exceptions import UsageError
@@ -24,6 +24,7 @@ if typing.TYPE_CHECKING:
 
 def _transactions(transactions):
     """The library's rows of items, and the items' names."""
+    transactions = as_array(transactions, "transactions")
     if is_frame(transactions):
         names = list(transactions.columns)
         if not all(isinstance(name, numbers.Number) for name in names):

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._data import of_another_library
+from ._data import as_array, of_another_library
 from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
@@ -31,8 +31,10 @@ def rows_of(fitted, X, reset=False):
     if of_another_library(X):
         try:
             X = np.from_dlpack(X)
-        except (BufferError, RuntimeError, TypeError):
-            return X  # of a type that NumPy has not, such as bfloat16
+        except (BufferError, RuntimeError, TypeError):  # of a type that NumPy has not, such as bfloat16
+            if reset and len(getattr(X, "shape", ())) == 2:
+                fitted.n_features_in_ = int(X.shape[1])
+            return X
     return validate_data(fitted, X, reset=reset, order="C", ensure_all_finite=False, dtype=[
         np.float64, np.float32, np.float16, np.int8, np.uint8, np.int32])
 
@@ -70,10 +72,17 @@ class Neighbours(Running, BaseEstimator):
     @classmethod
     @checked
     def load(cls, path: Path, **params: Any) -> Self:
-        """An index that `save` or the program wrote; it is mapped."""
+        """An index that `save` or the program wrote, with the parameters that the file holds; it is mapped. `params` stand
+        instead of the file's."""
         made = cls(**params)
         made._open(path)
+        made.set_params(**made._parameters_of_file() | params)
+        if dimensions := getattr(made.index_, "dimensions", 0):
+            made.n_features_in_ = dimensions
         return made
+
+    def _parameters_of_file(self):
+        return self.index_.parameters
 
     def _found(self, found, return_distance):
         values, rows = found
@@ -147,7 +156,7 @@ class DenseNeighbors(Neighbours):
     def _filter(self, rows):
         if rows is None:
             return np.empty(0, np.uint64)
-        rows = np.asarray(rows)
+        rows = np.asarray(as_array(rows, "filter"))
         if rows.dtype != bool or rows.shape != (self.index_.rows,):
             raise UsageError(f"filter: found {rows.dtype} of the shape {rows.shape}, expected a bool for each of "
                              f"{self.index_.rows} rows")
@@ -176,14 +185,8 @@ class DenseNeighbors(Neighbours):
             return self._in_range(index.search_range(run, rows_of(self, X), radius, self._filter(filter)),
                                   return_distance)
 
-    @classmethod
-    @checked
-    def load(cls, path: Path, **params: Any) -> Self:
-        """An index that `save` or the program wrote; it is mapped."""
-        made = super().load(path, **params)
-        made.metric = {"inner_product": "ip"}.get(made.index_.metric, made.index_.metric)
-        made.n_features_in_ = made.index_.dimensions
-        return made
+    def _parameters_of_file(self):
+        return {"metric": {"inner_product": "ip"}.get(self.index_.metric, self.index_.metric)}
 
 
 class MetricNeighbors(Neighbours):
@@ -197,6 +200,7 @@ class MetricNeighbors(Neighbours):
         returns their distance, a metric
     index : {"auto", "brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt"}
     bucket, alpha : of the index; bucket 0: what suits its type
+    letters : {"code-points", "bytes"}, what the letters of words are
     check_metric : `fit` looks among so many random triples of objects for a distance that is no metric's (not
         symmetric, not 0 from an object to itself, or longer than a way by a third object) and refuses it: an
         index would leave objects out. 0: none
@@ -212,13 +216,14 @@ class MetricNeighbors(Neighbours):
     """
 
     def __init__(self, n_neighbors: Count = 5, *, metric: str | Callable[[Any, Any], float] = "l2", index: str = "auto",
-                 bucket: Count = 0, alpha: float = 0.4, check_metric: Count = 0, n_jobs: int | None = None,
-                 verbose: Progress = False) -> None:
+                 bucket: Count = 0, alpha: float = 0.4, letters: str = "code-points", check_metric: Count = 0,
+                 n_jobs: int | None = None, verbose: Progress = False) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.index = index
         self.bucket = bucket
         self.alpha = alpha
+        self.letters = letters
         self.check_metric = check_metric
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -231,7 +236,7 @@ class MetricNeighbors(Neighbours):
             if callable(self.metric):
                 self.index_ = _core.MetricIndex.of_objects(run, list(X), self.metric, options, triples)
             elif self.metric == "edit":
-                self.index_ = _core.MetricIndex.of_words(run, strings_of(X, "word"), options, triples)
+                self.index_ = _core.MetricIndex.of_words(run, strings_of(X, "word"), self.letters, options, triples)
             else:
                 X = rows_of(self, X, reset=True)
                 self.index_ = _core.MetricIndex.of_vectors(run, X, self.metric, options, triples)
@@ -270,10 +275,12 @@ class TextNeighbors(Neighbours):
     ----------
     n_neighbors : int
     weighting : SMART's letters for documents and queries as "lnc.ltc", or "bm25"
-    stop_words : "smart", "none" or `file:PATH`
+    stop_words : "smart", "none", `file:PATH` with one word a line, or "words:a the" with the words themselves, as `load`
+        gives those of a file
     stemmer : "english", "porter", "german", ... or "none"
     fold : case and accents are taken off
     numbers : keep words without a letter
+    min_length, max_length : drop words of fewer characters, or of more
     min_documents, max_share : drop terms of fewer documents, or of a larger share of them
     k1, b : of bm25
     engine : {"auto", "tiles", "mt", ...}
@@ -288,15 +295,17 @@ class TextNeighbors(Neighbours):
     """
 
     def __init__(self, n_neighbors: Count = 5, *, weighting: str = "lnc.ltc", stop_words: str = "smart",
-                 stemmer: str = "english", fold: bool = True, numbers: bool = True, min_documents: Count = 1,
-                 max_share: float = 1.0, k1: float = 1.2, b: float = 0.75, engine: str = "auto", device: str = "cpu",
-                 n_jobs: int | None = None, verbose: Progress = False) -> None:
+                 stemmer: str = "english", fold: bool = True, numbers: bool = True, min_length: Count = 1,
+                 max_length: Count = 64, min_documents: Count = 1, max_share: float = 1.0, k1: float = 1.2,
+                 b: float = 0.75, engine: str = "auto", device: str = "cpu", n_jobs: int | None = None, verbose: Progress = False) -> None:
         self.n_neighbors = n_neighbors
         self.weighting = weighting
         self.stop_words = stop_words
         self.stemmer = stemmer
         self.fold = fold
         self.numbers = numbers
+        self.min_length = min_length
+        self.max_length = max_length
         self.min_documents = min_documents
         self.max_share = max_share
         self.k1 = k1
@@ -313,8 +322,9 @@ class TextNeighbors(Neighbours):
         if ids and len(ids) != len(texts):
             raise UsageError(f"ids: found {len(ids)}, expected one for each of {len(texts)} documents")
         with self._running() as run:
-            options = _core.TextOptions(self.weighting, self.stop_words, self.stemmer, self.fold, self.numbers,
-                                        self.min_documents, self.max_share, self.k1, self.b)
+            options = _core.TextOptions(self.stop_words, self.stemmer, self.fold, self.numbers, self.min_length,
+                                        self.max_length, self.min_documents, self.max_share)
+            options.set_weighting(self.weighting, self.k1, self.b)
             self.index_ = _core.TextIndex.build(run, texts, ids, options, self.engine)
         return self
 

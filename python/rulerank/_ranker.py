@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._data import as_array, checked_csr, columns_of_file, dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid, warn_of_one_query
-from ._discretizer import READING, discretizer_options
+from ._discretizer import READING, columns_to_keep, discretizer_options
 from ._evaluation import evaluate
 from ._explanation import Explanation, explanation_of
 from ._parameters import checked
@@ -184,7 +184,7 @@ class RuleRanker(Running, BaseEstimator):
         with self._running() as run:
             train = dataset_of(run, X, queries_of(qid, X.shape[0]), y,
                                getattr(self, "feature_names_in_", None))
-            self.model_ = _core.fit(run, train, self._recipes(train))
+            self.model_ = _core.fit(run, train, self._recipes(train), columns_to_keep(self))
         self._scorers = PreparedScorers()
         return self
 
@@ -194,7 +194,7 @@ class RuleRanker(Running, BaseEstimator):
     def _documents(self, run, X, qid):
         names = getattr(self, "feature_names_in_", None)
         if self._of_file:
-            X = columns_of_file(X, self.n_features_in_, names)
+            X = columns_of_file(X, names)
         X = validate_data(self, X, reset=False, **READING)
         queries = queries_of(qid, X.shape[0])
         return dataset_of(run, X, queries, names=names), queries
@@ -214,7 +214,7 @@ class RuleRanker(Running, BaseEstimator):
         """The mean of a measure over the queries."""
         scores = self.predict(X, qid)
         _, qid = split_qid(X, qid, self.qid_column)
-        warn_of_one_query(qid, self.qid_column, len(scores))
+        warn_of_one_query(qid, self.qid_column, len(scores), calls=2)
         return next(iter(evaluate(y, scores, qid, metric, profile=profile, n_jobs=self.n_jobs,
                                   **parts).values()))
 
@@ -283,8 +283,9 @@ class RuleRanker(Running, BaseEstimator):
     @checked
     def load(cls, path: Path, **params: Any) -> Self:
         """A ranker by a model file that `save` or `rulerank fit` wrote, with the parameters and the features that the file
-        knows: `cuts` are among the model's, penalties that were chosen are numbers but of scorecards, and features without a
-        name are those up to the last that a training row lists. Of several members of a kind the first counts. `params`
+        knows: `cuts` are among the model's, and penalties that were chosen are numbers but of scorecards. Features without a
+        name are the columns of the X that was fitted to; of a file of documents, which has none, those up to the last that
+        a training row lists. Of several members of a kind the first counts. `params`
         stand instead of the file's."""
         model = _core.Model.read(str(path))
         made = cls(**{"members": ",".join(dict.fromkeys(model.kinds))} | model.parameters | params)

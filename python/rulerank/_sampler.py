@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._data import as_array, dataset_of, queries_of, split_qid, whole_labels
-from ._discretizer import READING, discretizer_options
+from ._discretizer import READING, columns_to_keep, discretizer_options
 from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
@@ -117,7 +117,7 @@ class SelectiveSampler(Running, BaseEstimator):
         self._work, self._pickled_unfinished = None, False
         with self._running() as run:
             pool = dataset_of(run, X, self._queries, labels, getattr(self, "feature_names_in_", None))
-            self.cuts_ = self.cuts or _core.fit_cuts(run, pool, discretizer_options(self))
+            self.cuts_ = self.cuts or _core.fit_cuts(run, pool, discretizer_options(self), columns_to_keep(self))
             options = self._options(self._queries)
             if len(labels) and labels.min() >= 0:
                 self._take(_core.reduce(run, pool, self.cuts_, options))
@@ -158,7 +158,7 @@ class SelectiveSampler(Running, BaseEstimator):
         """The rows as whole numbers, each once and without a label or an answer so far."""
         if rows is None:
             return self._asked
-        found = np.atleast_1d(np.asarray(rows, dtype=object))
+        found = np.atleast_1d(np.asarray(as_array(rows, "rows"), dtype=object))
         if found.ndim != 1:
             raise UsageError(f"rows: found the shape {found.shape}, expected a list of rows")
         seen = set(self._given)

@@ -2,6 +2,7 @@
 nor Terrier."""
 
 import numpy as np
+import pandas as pd
 import pyterrier as _pt
 
 from ._ranker import RuleRanker
@@ -49,6 +50,11 @@ class RuleRankerTransformer(_pt.Estimator):
         if qrels_tr.duplicated(["qid", "docno"]).any():
             twice = qrels_tr[qrels_tr.duplicated(["qid", "docno"])].iloc[0]
             raise UsageError(f"qrels: query {twice['qid']}: found document {twice['docno']} twice")
+        below = qrels_tr[pd.to_numeric(qrels_tr["label"], errors="coerce") < 0]
+        if len(below):
+            first = below.iloc[0]
+            raise UsageError(f"qrels: query {first['qid']}: found the label {first['label']} of document {first['docno']}, expected "
+                             "0 or more: qrels[qrels.label >= 0] leaves such judgments out, qrels.label.clip(0) makes them 0")
         labels = topics_or_res_tr[["qid", "docno"]].merge(
             qrels_tr[["qid", "docno", "label"]], on=["qid", "docno"], how="left")["label"].fillna(0)
         self.ranker.fit(X, labels.to_numpy(), topics_or_res_tr["qid"].to_numpy())

@@ -4,6 +4,9 @@
 #include "python/src/data.hpp"
 #include "python/src/run.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,6 +63,7 @@ void add_classes(nb::module_& to) {
       .def_prop_ro("cuts", &cuts_of, "The number of each fitted feature, and its cuts.")
       .def_prop_ro("parameters",
                    [](fitted_cuts const& of) { return parameters_of(of.cuts->options); })
+      .def_prop_ro("feature_count", [](fitted_cuts const& of) { return column_count(*of.cuts); })
       .def_prop_ro("feature_names",
                    [](fitted_cuts const& of) {
                      std::vector<std::string> names;
@@ -109,18 +113,24 @@ nb::dict parameters_of(datasets::discretizer_options const& of) {
   return all;
 }
 
+std::uint32_t column_count(datasets::discretizer const& of) {
+  return std::max(of.columns, of.features.empty() ? 0 : of.features.back().feature);
+}
+
 void add_discretizer(nb::module_& to) {
   add_classes(to);
   to.def(
       "fit_cuts",
       [](run_settings const& how, documents const& train,
-         datasets::discretizer_options const& options) {
-        return fitted_cuts{
-            std::make_shared<datasets::discretizer const>(run(how, [&](context const& ctx) {
-              return datasets::fit_discretizer(ctx, train.data, options);
-            }))};
+         datasets::discretizer_options const& options, std::uint32_t columns) {
+        datasets::discretizer made = run(how, [&](context const& ctx) {
+          return datasets::fit_discretizer(ctx, train.data, options);
+        });
+        if (columns > column_count(made)) made.columns = columns;
+        return fitted_cuts{std::make_shared<datasets::discretizer const>(std::move(made))};
       },
-      "run"_a, "train"_a, "options"_a);
+      "run"_a, "train"_a, "options"_a, "columns"_a,
+      "columns: of the array that train was made of.");
   to.def(
       "apply_cuts",
       [](run_settings const& how, documents const& of, fitted_cuts const& cuts) {

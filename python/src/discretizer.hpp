@@ -2,6 +2,7 @@
 
 #include "datasets/discretizer.hpp"
 
+#include <cstdint>
 #include <memory>
 
 #include <nanobind/nanobind.h>
@@ -24,6 +25,10 @@ struct item_table {
 /// The parameters of estimators that these options are: method, bins, norm, missing_values,
 /// unlisted.
 nb::dict parameters_of(datasets::discretizer_options const& of);
+
+/// Columns of the arrays that they were fitted to where these are known, else the largest number of
+/// a feature.
+std::uint32_t column_count(datasets::discretizer const& of);
 
 /// The classes DiscretizerOptions, Cuts and Items, and what fits and applies cuts.
 void add_discretizer(nb::module_& to);

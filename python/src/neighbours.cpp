@@ -224,11 +224,15 @@ class python_metric_index {
     return made;
   }
   static python_metric_index of_words(run_settings const& how, std::vector<std::string> words,
+                                      std::string const& letters,
                                       knn::metric_index_options const& options,
                                       std::size_t triples) {
+    if (letters != "bytes" && letters != "code-points")
+      throw usage_error("letters: found '" + letters + "', expected code-points or bytes");
+    auto const unit = letters == "bytes" ? knn::letters::bytes : knn::letters::code_points;
     python_metric_index made;
     run(how, [&](context const& ctx) {
-      made.words_ = std::make_shared<knn::word_space const>(std::move(words));
+      made.words_ = std::make_shared<knn::word_space const>(std::move(words), unit);
       expect_metric(ctx, *made.words_, triples);
       made.index_.emplace(ctx, made.words_, options);
     });
@@ -274,6 +278,20 @@ class python_metric_index {
   std::size_t size() const { return index_->size(); }
   std::string type() const { return std::string(knn::name_of(index_->type())); }
   std::string kind() const { return vectors_ ? "vectors" : words_ ? "words" : "objects"; }
+  std::size_t dimensions() const { return vectors_ ? vectors_->rows().dimensions() : 0; }
+
+  /// Those of an estimator that makes such an index of vectors or words.
+  nb::dict parameters() const {
+    knn::metric_index_options const& options = index_->options();
+    nb::dict all;
+    all["index"] = type();
+    if (knn::has_bucket(options.type)) all["bucket"] = options.bucket;
+    if (knn::has_alpha(options.type)) all["alpha"] = options.alpha;
+    knn::metric_distance const which = vectors_ ? vectors_->which() : knn::metric_distance::edit;
+    all["metric"] = std::string(knn::name_of(which));
+    if (words_) all["letters"] = words_->unit() == knn::letters::bytes ? "bytes" : "code-points";
+    return all;
+  }
 
  private:
   std::shared_ptr<knn::vector_space const> vectors_;
@@ -298,8 +316,8 @@ void add_metric(nb::module_& to) {
   nb::class_<python_metric_index>(to, "MetricIndex", "Objects of a metric space.")
       .def_static("of_vectors", &python_metric_index::of_vectors, "run"_a, "rows"_a, "metric"_a,
                   "options"_a, "triples"_a)
-      .def_static("of_words", &python_metric_index::of_words, "run"_a, "words"_a, "options"_a,
-                  "triples"_a)
+      .def_static("of_words", &python_metric_index::of_words, "run"_a, "words"_a, "letters"_a,
+                  "options"_a, "triples"_a)
       .def_static("of_objects", &python_metric_index::of_objects, "run"_a, "objects"_a,
                   "distance"_a, "options"_a, "triples"_a)
       .def_static("open", &python_metric_index::open, "run"_a, "path"_a)
@@ -308,7 +326,9 @@ void add_metric(nb::module_& to) {
       .def("search_range", &python_metric_index::search_range, "run"_a, "queries"_a, "radius"_a)
       .def_prop_ro("rows", &python_metric_index::size)
       .def_prop_ro("kind", &python_metric_index::kind)
-      .def_prop_ro("type", &python_metric_index::type);
+      .def_prop_ro("type", &python_metric_index::type)
+      .def_prop_ro("dimensions", &python_metric_index::dimensions)
+      .def_prop_ro("parameters", &python_metric_index::parameters);
 }
 
 std::vector<datasets::text_document> documents_of(std::vector<std::string> texts,
@@ -358,22 +378,53 @@ class python_text_index {
   std::size_t terms() const { return index_->terms().size(); }
   std::size_t size() const { return index_->ids().size(); }
 
+  /// Those of an estimator that makes such an index.
+  nb::dict parameters() const {
+    knn::text_index_options const& options = index_->options();
+    knn::analyzer_options const& words = options.analyzer;
+    nb::dict all;
+    if (options.weighting.how == knn::weighting::bm25) {
+      all["weighting"] = "bm25";
+      all["k1"] = options.weighting.k1;
+      all["b"] = options.weighting.b;
+    } else {
+      all["weighting"] = knn::smart_name_of(options.weighting, options.metric);
+    }
+    all["stop_words"] = words.stop_words;
+    all["stemmer"] = words.stemmer;
+    all["fold"] = words.fold;
+    all["numbers"] = words.keep_numbers;
+    all["min_length"] = words.min_length;
+    all["max_length"] = words.max_length;
+    all["min_documents"] = options.min_documents;
+    all["max_share"] = options.max_share;
+    return all;
+  }
+
  private:
   std::shared_ptr<knn::text_index const> index_;
   std::string engine_;
 };
 
-knn::text_index_options text_options(std::string const& weighting, std::string const& stop_words,
-                                     std::string const& stemmer, bool fold, bool numbers,
-                                     std::size_t min_documents, double max_share, double k1,
-                                     double b) {
+/// The analyzer's options and those of terms; the weights are the default.
+knn::text_index_options text_options(std::string const& stop_words, std::string const& stemmer,
+                                     bool fold, bool numbers, std::size_t min_length,
+                                     std::size_t max_length, std::size_t min_documents,
+                                     double max_share) {
   knn::text_index_options options;
-  options.analyzer.fold = fold;
-  options.analyzer.stop_words = stop_words;
-  options.analyzer.stemmer = stemmer;
-  options.analyzer.keep_numbers = numbers;
+  options.analyzer = {.fold = fold,
+                      .stop_words = stop_words,
+                      .stemmer = stemmer,
+                      .min_length = min_length,
+                      .max_length = max_length,
+                      .keep_numbers = numbers};
   options.min_documents = min_documents;
   options.max_share = max_share;
+  return options;
+}
+
+void set_weighting(knn::text_index_options& options, std::string const& weighting, double k1,
+                   double b) {
   if (weighting == "bm25") {
     options.weighting = {.how = knn::weighting::bm25};
     options.metric = knn::similarity::inner_product;
@@ -384,21 +435,22 @@ knn::text_index_options text_options(std::string const& weighting, std::string c
   }
   options.weighting.k1 = k1;
   options.weighting.b = b;
-  return options;
 }
 
 void add_text(nb::module_& to) {
   nb::class_<knn::text_index_options>(to, "TextOptions", "How a collection becomes an index.")
       .def(
           "__init__",
-          [](knn::text_index_options* self, std::string const& weighting,
-             std::string const& stop_words, std::string const& stemmer, bool fold, bool numbers,
-             std::size_t min_documents, double max_share, double k1, double b) {
-            new (self) knn::text_index_options(text_options(
-                weighting, stop_words, stemmer, fold, numbers, min_documents, max_share, k1, b));
+          [](knn::text_index_options* self, std::string const& stop_words,
+             std::string const& stemmer, bool fold, bool numbers, std::size_t min_length,
+             std::size_t max_length, std::size_t min_documents, double max_share) {
+            new (self)
+                knn::text_index_options(text_options(stop_words, stemmer, fold, numbers, min_length,
+                                                     max_length, min_documents, max_share));
           },
-          "weighting"_a, "stop_words"_a, "stemmer"_a, "fold"_a, "numbers"_a, "min_documents"_a,
-          "max_share"_a, "k1"_a, "b"_a);
+          "stop_words"_a, "stemmer"_a, "fold"_a, "numbers"_a, "min_length"_a, "max_length"_a,
+          "min_documents"_a, "max_share"_a)
+      .def("set_weighting", &set_weighting, "weighting"_a, "k1"_a, "b"_a);
   nb::class_<python_text_index>(to, "TextIndex", "A collection of documents ready to be searched.")
       .def_static(
           "build",
@@ -422,6 +474,7 @@ void add_text(nb::module_& to) {
       .def("search", &python_text_index::search, "run"_a, "texts"_a, "k"_a, "pad"_a)
       .def_prop_ro("ids", &python_text_index::ids)
       .def_prop_ro("terms", &python_text_index::terms)
+      .def_prop_ro("parameters", &python_text_index::parameters)
       .def_prop_ro("rows", &python_text_index::size);
 }
 

@@ -63,13 +63,13 @@ datasets::feature_names const& names_of(l2r::model const& model) {
   return cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(first).weights.names;
 }
 
-/// As of the members' features: the largest number, or how many have names.
+/// The columns of arrays where these are known, else as of the members' features: the largest
+/// number, or how many have names.
 std::uint32_t feature_count(l2r::model const& model) {
-  std::size_t count = names_of(model).size();
+  std::size_t count = std::max<std::size_t>(names_of(model).size(), model.columns);
   for (l2r::model_member const& member : model.members)
     if (auto const* const cuts = cuts_of(member)) {
-      if (!cuts->features.empty())
-        count = std::max<std::size_t>(count, cuts->features.back().feature);
+      count = std::max<std::size_t>(count, column_count(*cuts));
     } else {
       auto const& weights = std::get<l2r::linear_member>(member).weights.features;
       if (!weights.empty()) count = std::max<std::size_t>(count, weights.back().feature);
@@ -392,6 +392,8 @@ void add_recipes(nb::module_& to) {
       "linear_recipe",
       [](datasets::discretizer_options const& discretizer, std::optional<double> strength,
          std::size_t folds) {
+        if (strength == 0.0)
+          throw usage_error("strength: found 0, expected 1e-9 to 1e9, or 'cross-fit'");
         l2r::linear_options const options{.strength = strength.value_or(0),
                                           .folds = folds,
                                           .missing = discretizer.missing,
@@ -466,14 +468,17 @@ void add_ranker(nb::module_& to) {
   add_model(to);
   to.def(
       "fit",
-      [](run_settings const& how, documents const& train,
-         std::vector<member_recipe> const& recipes) {
+      [](run_settings const& how, documents const& train, std::vector<member_recipe> const& recipes,
+         std::uint32_t columns) {
         std::vector<l2r::recipe> all;
         for (member_recipe const& one : recipes) all.push_back(one.how);
-        return fitted_model{
+        fitted_model made{
             run(how, [&](context const& ctx) { return l2r::fit(ctx, train.data, all); })};
+        if (columns > feature_count(made.model)) made.model.columns = columns;
+        return made;
       },
-      "run"_a, "train"_a, "recipes"_a);
+      "run"_a, "train"_a, "recipes"_a, "columns"_a,
+      "columns: of the array that train was made of.");
   to.def("importances", &importances, "run"_a, "model"_a, "documents"_a,
          "What features move scores by: of each member (feature, moved).");
   nb::class_<python_scorer>(to, "Scorer", "A model made ready to score.")

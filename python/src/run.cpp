@@ -151,6 +151,7 @@ void run_work(run_settings const& how, std::function<void(context const&)> const
       return true;
     };
   std::exception_ptr raised;  // by a signal's handler or the progress callable
+  bool stopped = false;       // by the progress callable
   hired_worker const own;
   own->begin([&] {
     try {
@@ -165,7 +166,8 @@ void run_work(run_settings const& how, std::function<void(context const&)> const
       if (raised) continue;
       nb::gil_scoped_acquire const acquired;
       try {
-        if (!go_on(how, shared)) stop.request_stop();
+        stopped = !go_on(how, shared) || stopped;
+        if (stopped) stop.request_stop();
       } catch (...) {
         raised = std::current_exception();
         stop.request_stop();
@@ -174,7 +176,8 @@ void run_work(run_settings const& how, std::function<void(context const&)> const
   }
   if (raised) std::rethrow_exception(raised);
   if (shared.failed) std::rethrow_exception(shared.failed);
-  if (reports) go_on(how, shared);  // the last of it
+  // The last of it: work that ends between two looks stops as longer work does.
+  if (stopped || (reports && !go_on(how, shared))) throw interrupted();
 }
 
 namespace {

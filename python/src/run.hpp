@@ -26,8 +26,9 @@ struct run_settings {
 };
 
 /// Gives `work` a context as the settings say, in a thread of its own without the interpreter's
-/// lock; this one looks for signals and reports progress meanwhile. Throws what the work throws,
-/// and what a signal's handler or the progress callable raised, after the work has stopped.
+/// lock; this one looks for signals and reports progress meanwhile, at the end too. Throws what the
+/// work throws, `interrupted` where the progress callable said so, though the work was done, and
+/// what a signal's handler or the progress callable raised, after the work has stopped.
 void run_work(run_settings const& how, std::function<void(context const&)> const& work);
 
 /// The same, with a result.

@@ -34,6 +34,21 @@ def test_bins_are_the_programs(program, drawn, tmp_path, how):
     assert (pickle.loads(pickle.dumps(fitted)).transform(test.X, test.qid) == codes).all()
 
 
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+def test_a_loaded_one_takes_as_many_columns_as_the_fitted_one(tmp_path, make):
+    X = np.column_stack([np.random.default_rng(3).normal(size=(30, 3)), np.zeros(30)])
+    fitted = Discretizer("width", bins=3).fit(make(X))
+    fitted.save(tmp_path / "cuts")
+    loaded = Discretizer.load(tmp_path / "cuts")
+    assert loaded.n_features_in_ == 4 and loaded.get_params() == fitted.get_params()
+    for one in (loaded, pickle.loads(pickle.dumps(loaded))):
+        assert (one.transform(make(X)) == fitted.transform(make(X))).all()
+        assert [cuts.tolist() for cuts in one.feature_cuts_] == [cuts.tolist() for cuts in fitted.feature_cuts_]
+        for wrong in (X[:, :3], np.column_stack([X, X])):
+            with pytest.raises(ValueError, match="features, but Discretizer is expecting 4 features"):
+                one.transform(make(wrong))
+
+
 def test_golden_cuts():
     """The cuts that docs/definitions.md works by hand."""
     X = np.array([0, 0, 0, 0, .1, .2, .2, .3, .5, 1]).reshape(-1, 1)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from ranker_test import OnlyDlpack
 
 import rulerank
 from rulerank import draw_letor, dump_letor, load_letor
@@ -109,6 +110,25 @@ def test_some_rows(path):
         assert np.array_equal(dense[0], dense[1][rows], equal_nan=True)
         assert part.y.tolist() == [1, 2] and part.qid.tolist() == ["q2", "q1"] and part.docid.tolist() == ["B", "A"]
         assert part.comments == [data.comments[2], data.comments[0]] and part.feature_names is None
+
+
+@pytest.mark.parametrize("rows, expected", [
+    (slice(1, None), [1, 2]), (slice(None, None, -2), [2, 0]), ([], []), (np.array([]), []), (range(0), []), ([-1], [2]),
+    ([True, False, True], [0, 2]), (np.array([False, True, False]), [1]), (OnlyDlpack(np.array([2, 1])), [2, 1])])
+@pytest.mark.parametrize("how", [{}, {"sparse": True}, {"as_frame": True}])
+def test_rows_by_slices_bools_and_none(path, rows, expected, how):
+    data = load_letor(path, **how)
+    part = data.take(rows)
+    assert part.X.shape[0] == len(expected) and part.docid.tolist() == [data.docid[row] for row in expected]
+    assert part.comments == [data.comments[row] for row in expected]
+    assert part.y.tolist() == data.y[expected].tolist() if expected else len(part.y) == len(part.qid) == 0
+
+
+@pytest.mark.parametrize("rows, message", [(1, r"rows: found int64 of the shape \(\)"), ([0.5], "rows: found float64"), ("12", "rows: found"),
+                                           ([[0, 1]], r"of the shape \(1, 2\)")])
+def test_rows_that_are_none(path, rows, message):
+    with pytest.raises(rulerank.UsageError, match=message):
+        load_letor(path).take(rows)
 
 
 def test_drawn_documents_are_the_programs(program, tmp_path):

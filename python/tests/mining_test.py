@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from ranker_test import OfType, OnlyDlpack
 
 import rulerank
 from rulerank import mine_itemsets, mine_rules
@@ -37,7 +38,9 @@ def test_every_input_gives_the_same(baskets):
     expected = as_dict(mine_itemsets(baskets, 0.2))
     assert len(expected) > 20
     lists = [np.flatnonzero(row).tolist() for row in baskets]
-    for one in (lists, sp.csr_matrix(baskets), sp.csc_array(baskets), pd.DataFrame(baskets),
+    with pytest.raises(rulerank.UsageError, match="transactions: found an array on device 0 of DLPack's kind 2"):
+        mine_itemsets(OfType(baskets, device=(2, 0)), 0.2)
+    for one in (lists, OnlyDlpack(baskets), OnlyDlpack(baskets.astype(np.int8)), sp.csr_matrix(baskets), sp.csc_array(baskets), pd.DataFrame(baskets),
                 [map(str, row) for row in lists]):
         assert as_dict(mine_itemsets(one, 0.2)) == expected
     for engine in ("vertical", "apriori", "bruteforce"):

@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pytest
 from ranker_test import BFLOAT, OfType, OnlyDlpack
+from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 import rulerank
@@ -74,6 +75,9 @@ def test_types_of_values_and_filters(vectors):
     filtered = DenseNeighbors(3).fit(rows).kneighbors(queries, filter=even)[1]
     assert (filtered % 2 == 0).all()
     assert (filtered // 2 == DenseNeighbors(3).fit(rows[::2]).kneighbors(queries)[1]).all()
+    assert (DenseNeighbors(3).fit(rows).kneighbors(queries, filter=OnlyDlpack(even))[1] == filtered).all()
+    with pytest.raises(rulerank.UsageError, match="filter: found an array on device 0 of DLPack's kind 2"):
+        DenseNeighbors(3).fit(rows).kneighbors(queries, filter=OfType(even, device=(2, 0)))
     few = DenseNeighbors(3).fit(rows).kneighbors(queries, filter=np.arange(200) == 7)
     assert (few[1] == [7, -1, -1]).all() and np.isnan(few[0][:, 1:]).all()
 
@@ -138,6 +142,74 @@ def test_words_and_callables(program, tmp_path):
     assert (MetricNeighbors.load(tmp_path / "index").kneighbors(["abc", "caé"])[1] == found).all()
     search.save(tmp_path / "own")
     assert (MetricNeighbors.load(tmp_path / "own").kneighbors(["abc", "caé"])[1] == found).all()
+
+
+def expect_as_fitted(estimator, tmp_path, X, queries, of_file, search=None):
+    """What `load` gives has the parameters `of_file`, those that the file holds, and is the same estimator, fitted anew
+    too."""
+    search = estimator.fit(X) if search is None else search
+    search.save(tmp_path / "own")
+    loaded = type(estimator).load(tmp_path / "own", n_neighbors=3)
+    expected = type(estimator)(n_neighbors=3, **of_file)
+    assert loaded.get_params() == expected.get_params()
+    assert repr(loaded) == repr(expected)
+    assert hasattr(loaded, "n_features_in_") == hasattr(search, "n_features_in_")
+    assert getattr(loaded, "n_features_in_", None) == getattr(search, "n_features_in_", None)
+    for one in (loaded, clone(loaded).fit(X), pickle.loads(pickle.dumps(loaded))):
+        assert np.array_equal(one.kneighbors(queries), search.kneighbors(queries, 3), equal_nan=True)
+        one.save(tmp_path / "again")
+        assert (tmp_path / "again").read_bytes() == (tmp_path / "own").read_bytes()
+    assert type(estimator).load(tmp_path / "own", n_jobs=1).get_params() == expected.get_params() | {"n_jobs": 1, "n_neighbors": 5}
+
+
+@pytest.mark.parametrize("how", [{}, {"metric": "ip"}, {"metric": "cosine"}])
+def test_a_loaded_dense_index_knows_what_its_file_says(tmp_path, vectors, how):
+    expect_as_fitted(DenseNeighbors(**how), tmp_path, *vectors, how)
+    with pytest.raises(ValueError, match="X has 6 features, but DenseNeighbors is expecting 7"):
+        DenseNeighbors.load(tmp_path / "own").kneighbors(vectors[1][:, :6])
+
+
+@pytest.mark.parametrize("metric", ["l1", "l2", "linf", "angular"])
+@pytest.mark.parametrize("index", [{"index": "brute"}, {"index": "lc", "bucket": 9}, {"index": "sss", "alpha": 0.3},
+                                   {"index": "sss-tree", "bucket": 7, "alpha": 0.25}, {"index": "egnat"},
+                                   {"index": "m-tree", "bucket": 12}, {"index": "mvpt", "bucket": 5}])
+def test_a_loaded_metric_index_of_vectors_knows_what_its_file_says(tmp_path, vectors, metric, index):
+    expect_as_fitted(MetricNeighbors(metric=metric, **index), tmp_path, *vectors, {"metric": metric} | index)
+    with pytest.raises(ValueError, match="X has 6 features, but MetricNeighbors is expecting 7"):
+        MetricNeighbors.load(tmp_path / "own").kneighbors(vectors[1][:, :6])
+
+
+@pytest.mark.parametrize("letters", ["code-points", "bytes"])
+def test_a_loaded_metric_index_of_words_knows_what_its_file_says(tmp_path, letters):
+    words = ["año", "ano", "anno", "a", "", "niño", "nino"]
+    how = {"metric": "edit", "letters": letters}
+    expect_as_fitted(MetricNeighbors(index="lc", bucket=2, **how), tmp_path, words, ["ana", "ñ"], how | {"index": "lc", "bucket": 2})
+    assert MetricNeighbors(1, **how).fit(["ano"]).kneighbors(["año"])[0][0, 0] == (1 if letters == "code-points" else 2)
+
+
+def test_the_type_that_auto_stood_for_is_the_files(tmp_path, vectors):
+    MetricNeighbors().fit(vectors[0]).save(tmp_path / "own")
+    assert MetricNeighbors.load(tmp_path / "own").index in ("brute", "lc")
+
+
+@pytest.mark.parametrize("how", [
+    {}, {"weighting": "bm25", "k1": 0.9, "b": 0.4}, {"weighting": "btn.ntn", "stemmer": "porter", "fold": False},
+    {"weighting": "ltc.nnc", "stop_words": "none", "numbers": False, "min_documents": 2, "max_share": 0.5},
+    {"min_length": 4, "max_length": 6, "stemmer": "none", "stop_words": "words:the and"}])
+def test_a_loaded_text_index_knows_what_its_file_says(tmp_path, how):
+    expect_as_fitted(TextNeighbors(**how), tmp_path, TEXTS, QUERIES, how)
+
+
+def test_a_loaded_text_index_has_the_words_of_its_stop_list(tmp_path):
+    (tmp_path / "stop").write_text("the\nand\n")
+    search = TextNeighbors(stop_words=f"file:{tmp_path}/stop").fit(TEXTS)
+    (tmp_path / "stop").unlink()
+    expect_as_fitted(TextNeighbors(), tmp_path, TEXTS, QUERIES, {"stop_words": "words:the and"}, search)
+
+
+def test_bfloat16_has_its_columns_counted(vectors):
+    half = (vectors[0].view(np.uint32) >> 16).astype(np.uint16)
+    assert DenseNeighbors().fit(OfType(half, BFLOAT)).n_features_in_ == 7
 
 
 def test_callables_that_fail():

@@ -113,5 +113,11 @@ def test_bad_frames(drawn, fitted):
         RuleRankerTransformer().fit(results.iloc[:0], qrels)
     with pytest.raises(rulerank.UsageError, match="found document d0 twice"):
         RuleRankerTransformer().fit(results, pd.concat([qrels, qrels.iloc[:1]]))
+    below = qrels.assign(label=[-1, *qrels.label[1:]])
+    with pytest.raises(rulerank.UsageError, match=f"query {qrels.qid[0]}: found the label -1 of document d0, expected 0 or more"):
+        RuleRankerTransformer().fit(results, below)
+    as_none, as_zero = (RuleRankerTransformer(RuleRanker("rules")).fit(results, of).transform(results)["score"].tolist()
+                        for of in (below[below.label >= 0], below.assign(label=below.label.clip(0))))
+    assert as_none == as_zero
     with pytest.raises(ValueError, match="features"):
         fitted.transform(results.assign(features=[np.zeros(3)] * len(results)))

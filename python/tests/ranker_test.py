@@ -154,7 +154,7 @@ def test_labels_query_ids_and_scores_come_through_dlpack(train, test):
     assert (sampler.sample_indices_ == rulerank.SelectiveSampler().fit(train.X, train.y, train.qid).sample_indices_).all()
     asked = rulerank.SelectiveSampler().fit(X, qid=qid)
     rows = asked.query(3)
-    asked.teach(OnlyDlpack(train.y[rows]), rows)
+    asked.teach(OnlyDlpack(train.y[rows]), OnlyDlpack(rows))
     assert (asked.labels_[rows] == train.y[rows]).all()
 
 
@@ -272,6 +272,7 @@ def test_named_features_are_those_of_a_table(program, drawn, tmp_path, train, te
     ("linear,rules,scorecard", {"rule_size": 2, "strength": 3, "loss": "point"})])
 @pytest.mark.parametrize("named", [False, True])
 def test_a_loaded_ranker_knows_what_the_file_says(train, test, tmp_path, members, params, named):
+    train = train.take(slice(240))  # cross-validation takes its time
     columns = [f"n{(5 * i) % 12:02}" for i in range(12)]
     X, Z = (pd.DataFrame(of.X, columns=columns) if named else of.X for of in (train, test))
     fitted = RuleRanker(members, **params).fit(X, train.y, train.qid)
@@ -291,18 +292,45 @@ def test_a_loaded_ranker_knows_what_the_file_says(train, test, tmp_path, members
     assert RuleRanker.load(tmp_path / "m", n_jobs=2, folds=9).get_params() == fitted.get_params() | {"n_jobs": 2, "folds": 9}
 
 
-def test_a_loaded_ranker_and_other_columns(train, test, tmp_path):
-    """The file knows the columns up to the last that a training row lists, or names; of fewer columns sklearn's error comes."""
-    RuleRanker("rules").fit(np.column_stack([train.X, np.zeros(len(train.y))]), train.y, train.qid).save(tmp_path / "m")
+def with_a_column(X, values):
+    return np.column_stack([X, np.full(len(X), values)])
+
+
+@pytest.mark.parametrize("members", ["rules", "scorecard", "linear", "recommended"])
+def test_a_loaded_ranker_takes_as_many_columns_as_the_fitted_one(train, test, tmp_path, members):
+    """Whatever rows list: of a sparse X the last columns may have no value, and a wider X may have a column of query ids."""
+    for make in (np.asarray, sp.csr_matrix, sp.coo_matrix, sp.bsr_matrix, sp.lil_matrix):
+        fitted = RuleRanker(members).fit(make(with_a_column(train.X, 0)), train.y, train.qid)
+        fitted.save(tmp_path / "m")
+        loaded = RuleRanker.load(tmp_path / "m")
+        assert loaded.n_features_in_ == fitted.n_features_in_ == 13
+        X = make(with_a_column(test.X, 0))
+        for one in (loaded, pickle.loads(pickle.dumps(loaded))):
+            assert (one.predict(X, test.qid) == fitted.predict(X, test.qid)).all()
+        assert loaded.explain(X, 0, test.qid).score == fitted.explain(X, 0, test.qid).score
+        assert clone(loaded).fit(make(with_a_column(train.X, 0)), train.y, train.qid).model_.to_bytes() == fitted.model_.to_bytes()
+        for columns, other in ((12, test.X), (14, np.column_stack([test.qid, with_a_column(test.X, 0)])), (13, None)):
+            for one in (fitted, loaded):
+                if other is None:
+                    one.predict(X, test.qid)
+                    continue
+                with pytest.raises(ValueError, match=f"X has {columns} features, but RuleRanker is expecting 13 features"):
+                    one.predict(make(other), test.qid)
+                with pytest.raises(ValueError, match=f"X has {columns} features"):
+                    one.explain(make(other), 0, test.qid)
+
+
+def test_a_ranker_of_the_program_knows_the_features_that_rows_list(program, drawn, tmp_path, train, test):
+    program("fit", "--train", drawn / "train.txt", "--members", "rules", "--model", tmp_path / "m", "--quiet")
     loaded = RuleRanker.load(tmp_path / "m")
+    assert loaded.n_features_in_ == 12
+    assert (loaded.predict(test.X, test.qid) == RuleRanker("rules").fit(train.X, train.y, train.qid).predict(test.X, test.qid)).all()
+    with pytest.raises(ValueError, match="X has 13 features, but RuleRanker is expecting 12 features"):
+        loaded.predict(np.column_stack([test.qid, test.X]))
+
+
+def test_a_loaded_ranker_takes_columns_by_their_names(train, test, tmp_path):
     expected = RuleRanker("rules").fit(train.X, train.y, train.qid).predict(test.X, test.qid)
-    for X in (np.column_stack([test.X, np.zeros(len(test.y))]), np.column_stack([test.X, test.y, test.y])):
-        assert (loaded.predict(X, test.qid) == expected).all()
-        for made in (sp.csr_matrix, sp.coo_matrix, sp.bsr_matrix, sp.lil_matrix):
-            assert (loaded.predict(made(X), test.qid) == expected).all()
-        assert loaded.explain(X, 0, test.qid).score == expected[0]
-    with pytest.raises(ValueError, match="X has 11 features, but RuleRanker is expecting"):
-        loaded.predict(test.X[:, :11], test.qid)
     names = [f"n{i:02}" for i in range(12)]
     RuleRanker("rules").fit(pd.DataFrame(train.X, columns=names), train.y, train.qid).save(tmp_path / "m")
     loaded = RuleRanker.load(tmp_path / "m")
@@ -343,6 +371,14 @@ def test_grid_search_with_qid_as_an_argument(train):
         search = GridSearchCV(ranker, {"strength": [3, 30]}, cv=GroupKFold(3))
         search.fit(train.X, train.y, groups=train.qid, qid=train.qid)
     assert (search.cv_results_["mean_test_score"] == by_column.cv_results_["mean_test_score"]).all()
+
+
+def test_warnings_name_the_line_of_the_caller(train):
+    for call in (lambda: RuleRanker("rules").fit(train.X, train.y),
+                 lambda: RuleRanker("rules", qid_column=None).fit(train.X, train.y).set_params(qid_column="qid").score(train.X, train.y)):
+        with pytest.warns(UserWarning, match="so all .* rows are one query") as warned:
+            call()
+        assert [one.filename for one in warned] == [__file__]
 
 
 def test_groups_without_qid_are_warned_of(train):

@@ -177,6 +177,24 @@ def test_progress_is_reported(long_work, capsys):
     assert heard[0][0] in capsys.readouterr().err
 
 
+def test_a_callable_stops_work_that_is_done_in_no_time(small):
+    heard = []
+
+    def hear(*progress):
+        heard.append(progress)
+        return goes_on
+
+    goes_on = False
+    for call in (lambda: RuleRanker("rules", verbose=hear).fit(*small),
+                 lambda: RuleRanker("rules").fit(*small).set_params(verbose=hear).predict(small[0])):
+        with pytest.raises(rulerank.Interrupted, match="interrupted"):
+            call()
+        assert len(heard) == 1  # and never again
+        heard.clear()
+    goes_on = None  # of a callable that returns nothing
+    assert RuleRanker("rules", verbose=hear).fit(*small).predict(small[0]) is not None and heard
+
+
 def test_all_exceptions_are_of_one_class():
     for name in ("DataError", "UsageError", "DeviceError", "OutputError", "Interrupted"):
         assert issubclass(getattr(rulerank, name), rulerank.RulerankError)

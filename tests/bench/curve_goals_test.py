@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 try:
     import numpy
 except ModuleNotFoundError:
-    print("skipped: numpy is not installed")
+    print("curve_goals_test.py: Skipped\nneeds numpy")
     sys.exit(77)
 import curve_goals
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 try:
     import numpy
 except ModuleNotFoundError:
-    print("skipped: numpy is not installed")
+    print("neural_gam_test.py: Skipped\nneeds numpy")
     sys.exit(77)
 import neural_gam
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 try:
     import numpy
 except ModuleNotFoundError:
-    print("skipped: numpy is not installed")
+    print("validation_parts_test.py: Skipped\nneeds numpy")
     sys.exit(77)
 import member_evidence
 import sampler_variants

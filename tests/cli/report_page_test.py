@@ -182,6 +182,31 @@ class InABrowser(harness.CommandLine):
                                     ".filter(at => at.right > window.innerWidth + 1).length")
             self.assertEqual(wide, 0)
 
+    def test_the_first_measure_is_seen_on_a_phone(self):
+        """The table of means: names and the first measure are there without scrolling, the names with it too."""
+        names = ["result", "another_experiment_with_a_name_" + 60 * "x"]
+        shutil.copytree(self.folder / "result", self.folder / names[1])
+        cells = ("const [table, cell] = [document.querySelector('table'), arguments[0]];"
+                 "return [...table.rows].map(row => row.cells[cell]).map(of => {const text = document.createRange();"
+                 "text.selectNodeContents(of); const at = text.getBoundingClientRect(), all = of.getBoundingClientRect();"
+                 "return [of.textContent, Math.min(at.left, all.left), Math.max(at.right, all.right)]})")
+        for folders in (names[:1], names):
+            self.expect(0, "report", *folders, "--out", "page.html")
+            for width in (390, 360):
+                self.browser.develop("Emulation.setDeviceMetricsOverride", width=width, height=820, deviceScaleFactor=2, mobile=True)
+                self.browser.open(self.address)
+                self.picture(f"means-{len(folders)}-{width}")
+                name, documents, measure = (self.browser.run(cells, column) for column in range(3))
+                self.assertEqual([column[0][0] for column in (name, documents, measure)], ["system", "training documents", "MAP"])
+                for column in (name, documents, measure):
+                    for text, left, right in column:
+                        self.assertGreaterEqual(left, 0, text)
+                        self.assertLessEqual(right, width, text)
+                self.browser.run("document.querySelector('.scroll').scrollLeft = 1000")
+                for (text, left, right), (_, behind, _) in zip(self.browser.run(cells, 0), self.browser.run(cells, 4)):
+                    self.assertGreaterEqual(left, 0, text)
+                    self.assertLess(right, width / 2, text)
+
     def test_light_dark_and_print(self):
         papers = []
         for scheme in ("light", "dark"):
@@ -204,6 +229,10 @@ class InABrowser(harness.CommandLine):
         folded = "return [...document.querySelectorAll('details td')].filter(td => !td.getBoundingClientRect().height).length"
         self.assertGreater(self.browser.run("return document.querySelectorAll('details:not([open]) td').length"), 10)
         self.assertEqual(self.browser.run(folded), 0)
+        # A4 between chromium's margins holds the widest table, that of NDCG@1 to NDCG@10.
+        self.browser.develop("Emulation.setDeviceMetricsOverride", width=717, height=1000, deviceScaleFactor=1, mobile=False)
+        widths = self.browser.run("return [...document.querySelectorAll('table')].map(of => of.getBoundingClientRect().right)")
+        self.assertLessEqual(max(widths), 717)
         pdf = base64.b64decode(self.browser.develop("Page.printToPDF")["data"])
         self.assertTrue(pdf.startswith(b"%PDF"))
         self.assertGreater(len(re.findall(rb"/Type */Page\b", pdf)), 2)

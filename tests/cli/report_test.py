@@ -345,6 +345,10 @@ class Report(harness.CommandLine):
         self.expect(3, "report", "curves", "--out", "x", message="curves.tsv:1:1: found another header")
         self.file("b.jsonl", b'{"engine": "a", "seconds": 1}\n[]\n')
         self.expect(3, "report", "--bench", "b.jsonl", "--out", "x", message="b.jsonl:2:1: found no JSON object")
+        for bad, found in (('"fast"', "string"), ("-1", "-1"), ("0", "0"), ("[1]", "array"), ("true", "boolean")):
+            self.file("b.jsonl", b'{"commit": "0"}\n{"engine": "a", "seconds": null}\n{"engine": "a", "seconds": %s}\n' % bad.encode())
+            self.expect(3, "report", "--bench", "b.jsonl", "--out", "x",
+                        message=f"b.jsonl:3:1: seconds: found {found}")
         self.assertFalse((self.folder / "x").exists())
 
 
