@@ -99,5 +99,7 @@ sample reduce(context const& ctx, datasets::binned_dataset const& data,
 /// TSV with a header, a row for each choice: line, docid, partition, iteration, rules. Lines are
 /// counted from 0 in the order of the input. `data`: the documents that were sampled.
 std::string choices_table(datasets::dataset const& data, sample const& chosen);
+/// The same of documents that lie in the order of the input; `docids`: of each choice.
+std::string choices_table(sample const& chosen, std::span<std::string const> docids);
 
 }  // namespace rulerank::al

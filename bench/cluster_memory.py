@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What each MPI rank holds of a collection: cluster_memory.py PROGRAM OUT
+"""What each MPI rank holds of its inputs: cluster_memory.py PROGRAM OUT
 
-Draws a collection of each kind, searches it over 1, 2 and 4 ranks, shared out by queries and by collection,
-and writes the ranks' peak memory as the program's manifests say it: OUT/results.json, OUT/table.md,
-OUT/manifest.json. Ends with 1 where a run writes other bytes than one process.
+Draws a collection of each kind and searches it over 1, 2 and 4 ranks, shared out by queries and by collection; draws
+documents with features and reduces them over 1, 2 and 4 ranks, and ranks them by a model. Writes the ranks' peak memory
+as the program's manifests say it: OUT/results.json, OUT/table.md, OUT/manifest.json. Ends with 1 where a run writes
+other bytes than one process.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import tempfile
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader"}
 ROWS, DIMENSIONS, DOCUMENTS, WORDS, QUERIES = 200_000, 64, 50_000, 400_000, 20
+LETOR, FEATURES = 40_000, 131  # documents of the shape of WEB10K's
 
 
 def npy(path, rows, draw):
@@ -45,46 +47,71 @@ def words(path, count, draw):
             file.write("".join(draw.choices("abcdefghij", k=draw.randint(5, 14))) + "\n")
 
 
+def letor(path, count, draw):
+    """Features of three kinds: with few values, with many, and 0 in most documents."""
+    with path.open("w") as file:
+        for d in range(count):
+            values = (draw.randrange(20) if f % 3 == 0 else round(draw.random(), 4) if f % 3 == 1 or draw.random() < .2 else 0
+                      for f in range(FEATURES))
+            file.write(f"{draw.randrange(3)} qid:{d // 20} " +
+                       " ".join(f"{f + 1}:{value}" for f, value in enumerate(values)) + "\n")
+
+
+WAYS = ((1, "queries"), (2, "queries"), (4, "queries"), (2, "collection"), (4, "collection"))
+PARTS = tuple((ranks, "lines") for ranks in (1, 2, 4))
+
+
+def jobs(folder, program, draw):
+    """(name, the input that is measured, the program's arguments, how over how many ranks) of each job."""
+    for make, stem, count in ((npy, "npy", ROWS), (documents, "tsv", DOCUMENTS), (words, "txt", WORDS)):
+        make(folder / f"base.{stem}", count, draw)
+        make(folder / f"asked.{stem}", QUERIES, draw)
+    for verb, stem, more in (("dense", "npy", ["--metric", "l2"]), ("text", "tsv", []),
+                             ("metric", "txt", ["--metric", "edit", "--index-type", "brute"])):
+        yield (f"search {verb}", f"base.{stem}", ["search", verb, "--collection", f"base.{stem}", "--queries", f"asked.{stem}",
+                                                  "--k", "10", *more], WAYS)
+    letor(folder / "letor.txt", LETOR, draw)
+    letor(folder / "few.txt", 2_000, draw)
+    subprocess.run([program, "fit", "--train", "few.txt", "--model", "model", "--members", "linear", "--quiet"], cwd=folder, check=True)
+    yield "reduce", "letor.txt", ["reduce", "--train", "letor.txt", "--rule-size", "3"], PARTS
+    yield "rank", "letor.txt", ["rank", "--model", "model", "--test", "letor.txt"], PARTS
+
+
+def run(folder, program, command, ranks, way):
+    """The bytes that the job writes, and its manifest."""
+    more = ["--over-ranks", way] if command[0] == "search" else []
+    launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
+    subprocess.run([*launch, program, *command, *more, "--threads", "1", "--device", "cpu", "--out", "out.txt", "--manifest", "manifest.json",
+                    "--quiet"], cwd=folder, env=ENVIRONMENT, check=True)
+    return (folder / "out.txt").read_bytes(), json.loads((folder / "manifest.json").read_text())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("program")
     parser.add_argument("out", type=pathlib.Path)
     line = parser.parse_args()
     program = shutil.which(line.program) or line.program
-    draw = random.Random(1)
     rows, manifest = [], None
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for make, stem, count in ((npy, "npy", ROWS), (documents, "tsv", DOCUMENTS), (words, "txt", WORDS)):
-            make(folder / f"base.{stem}", count, draw)
-            make(folder / f"asked.{stem}", QUERIES, draw)
-        for verb, stem, more in (("dense", "npy", ["--metric", "l2"]), ("text", "tsv", []),
-                                 ("metric", "txt", ["--metric", "edit", "--index-type", "brute"])):
+        for job, measured, command, ways in jobs(folder, program, random.Random(1)):
             expected = None
-            for ranks, way in ((1, "queries"), (2, "queries"), (4, "queries"), (2, "collection"), (4, "collection")):
-                command = ["search", verb, "--collection", f"base.{stem}", "--queries", f"asked.{stem}", "--k", "10",
-                           *more, "--threads", "1", "--device", "cpu", "--over-ranks", way, "--out", "near.txt",
-                           "--manifest", "manifest.json", "--quiet"]
-                run = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), program] if ranks > 1 else \
-                    [program]
-                subprocess.run([*run, *command], cwd=folder, env=ENVIRONMENT, check=True)
-                manifest = json.loads((folder / "manifest.json").read_text())
-                found = (folder / "near.txt").read_bytes()
+            for ranks, way in ways:
+                found, manifest = run(folder, program, command, ranks, way)
                 expected = expected or found
                 if found != expected:
-                    sys.exit(f"{verb}, {ranks} ranks, {way}: other bytes than one process")
+                    sys.exit(f"{job}, {ranks} ranks, {way}: other bytes than one process")
                 peaks = manifest.get("peak_memory_bytes_of_ranks", [manifest["peak_memory_bytes"]])
-                rows.append({"search": verb, "ranks": ranks, "shared_out": way,
-                             "collection_bytes": (folder / f"base.{stem}").stat().st_size,
+                rows.append({"job": job, "ranks": ranks, "shared_out": way, "input_bytes": (folder / measured).stat().st_size,
                              "largest_peak_bytes": max(peaks), "peak_bytes_of_ranks": peaks,
-                             "exchanged_bytes": manifest.get("exchanged_bytes", 0),
-                             "seconds": manifest["seconds"]["total"]})
+                             "exchanged_bytes": manifest.get("exchanged_bytes", 0), "seconds": manifest["seconds"]["total"]})
                 print(rows[-1], flush=True)
     line.out.mkdir(parents=True, exist_ok=True)
     (line.out / "results.json").write_text(json.dumps(rows, indent=1) + "\n")
-    table = ["| search | ranks | shared out | collection, MB | largest peak of a rank, MB | exchanged, MB |",
+    table = ["| job | ranks | shared out | input, MB | largest peak of a rank, MB | exchanged, MB |",
              "|---|---|---|---|---|---|"]
-    table += [f"| {r['search']} | {r['ranks']} | {r['shared_out']} | {r['collection_bytes'] / 1e6:.1f} "
+    table += [f"| {r['job']} | {r['ranks']} | {r['shared_out']} | {r['input_bytes'] / 1e6:.1f} "
               f"| {r['largest_peak_bytes'] / 1e6:.1f} | {r['exchanged_bytes'] / 1e6:.2f} |" for r in rows]
     (line.out / "table.md").write_text("\n".join(table) + "\n")
     kept = {name: manifest[name] for name in ("version", "commit", "compiler", "build_type", "machine") if

@@ -1,6 +1,8 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/process_group.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/discretizer_parts.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <limits>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -175,6 +178,25 @@ binned_dataset apply_discretizer(context const& ctx, dataset const& data,
       writer.write_tile(d, std::min(d + tile_documents, end));
   });
   return result;
+}
+
+binned_dataset join_parts(process_group const& group, binned_dataset const& part) {
+  binned_dataset all;
+  all.features = part.features;
+  all.names = part.names;
+  all.item_begin = part.item_begin;
+  all.has_missing_item = part.has_missing_item;
+  all.labels = join(group, part.labels);
+  for (std::int32_t const label : all.labels) all.max_label = std::max(all.max_label, label);
+  all.documents = all.labels.size();
+  all.stride = round_up(all.documents, alignment);
+  all.codes.assign(all.feature_count() * all.stride, no_item);
+  for (std::size_t f = 0; f < all.feature_count(); ++f) {
+    std::uint8_t* to = all.codes.data() + f * all.stride;
+    std::string_view const mine(reinterpret_cast<char const*>(part.column(f)), part.documents);
+    for (std::string const& codes : group.gather(mine)) to = std::ranges::copy(codes, to).out;
+  }
+  return all;
 }
 
 binned_dataset subset(binned_dataset const& data, std::span<std::size_t const> chosen) {

@@ -64,6 +64,20 @@ value_counts count_values(std::vector<double> values, std::uint64_t zeros) {
   return counts;
 }
 
+value_counts merge(value_counts const& a, value_counts const& b) {
+  value_counts both;
+  std::size_t i = 0, j = 0;
+  while (i < a.distinct() || j < b.distinct()) {
+    bool const of_a = j == b.distinct() || (i < a.distinct() && a.values[i] <= b.values[j]);
+    bool const of_b = i == a.distinct() || (j < b.distinct() && b.values[j] <= a.values[i]);
+    both.values.push_back(of_a ? a.values[i] : b.values[j]);
+    if (of_a) ++i;
+    if (of_b) ++j;
+    both.before.push_back(a.before[i] + b.before[j]);
+  }
+  return both;
+}
+
 scaled_counts rescale(value_counts const& counts) {
   constexpr double large = 0x1p960, small = 0x1p-900;
   constexpr int step = 128;

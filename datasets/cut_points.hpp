@@ -21,6 +21,9 @@ struct value_counts {
 /// Counts `values` (any order, none NaN or infinite) and `zeros` more that are 0.
 value_counts count_values(std::vector<double> values, std::uint64_t zeros = 0);
 
+/// The counts of the values of both.
+value_counts merge(value_counts const& a, value_counts const& b);
+
 /// Values times 2^exponent, and exponent 0 (with empty counts) where that is not needed. Ranges at
 /// the ends of double's exponent are moved away from them, so that neither a range, nor N times a
 /// width, nor a ten-millionth of a range leaves the normal numbers.

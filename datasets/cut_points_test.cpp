@@ -195,6 +195,20 @@ value_counts step(std::size_t n, double share) {
   return count_values(std::move(values));
 }
 
+TEST(count_values, merged_counts_are_those_of_all_values) {
+  random_engine engine(17);
+  for (std::size_t const n : {0, 1, 2, 50, 400}) {
+    std::vector<double> all = drawn_feature(engine, n);
+    std::size_t const cut = uniform_below(engine, n + 1);
+    auto const middle = all.begin() + static_cast<std::ptrdiff_t>(cut);
+    value_counts const merged =
+        merge(count_values({all.begin(), middle}, 3), count_values({middle, all.end()}, n % 2));
+    value_counts const expected = count_values(std::move(all), 3 + n % 2);
+    EXPECT_EQ(merged.values, expected.values);
+    EXPECT_EQ(merged.before, expected.before);
+  }
+}
+
 TEST(cross_validated_bins, finds_the_steps_of_a_density) {
   // Equal widths meet the step at 0.25 with 4 bins (or a multiple), and not with 2 or 3.
   int const width = cross_validated_bins(binning::width, step(4000, 0.8), 1);

@@ -1,12 +1,18 @@
 #include "datasets/discretizer.hpp"
 
+#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/process_group.hpp"
 #include "datasets/cut_points.hpp"
+#include "datasets/discretizer_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -65,46 +71,129 @@ std::uint64_t feature_seed(std::uint64_t seed, std::uint32_t feature) {
   return seed ^ (0x9E3779B97F4A7C15ULL * (std::uint64_t{feature} + 1));
 }
 
+void check(discretizer_options const& options) {
+  if (options.bins != 0 && (options.bins < 2 || options.bins > 250))
+    throw usage_error(fmt::format("bins: found {}, expected 2 to 250, or 0 (cv)", options.bins));
+}
+
+/// The cuts of these features, without a cut yet.
+discretizer without_cuts(discretizer_options const& options, feature_names const& names,
+                         std::vector<std::uint32_t> const& features) {
+  discretizer fitted;
+  fitted.options = options;
+  fitted.names = names;
+  fitted.features.resize(features.size());
+  for (std::size_t f = 0; f < features.size(); ++f) fitted.features[f].feature = features[f];
+  return fitted;
+}
+
+void cut(context const& ctx, discretizer_options const& options, value_counts const& counts,
+         feature_cuts& f) {
+  int const bins = options.bins != 0 ? options.bins
+                                     : cross_validated_bins(options.method, counts,
+                                                            feature_seed(ctx.seed, f.feature));
+  f.cuts = cut_points(options.method, bins, counts);
+}
+
+/// Calls take(i, counts of features[i]) for each feature, several at once.
+template <class Take>
+void count_features(context const& ctx, dataset const& data,
+                    std::span<std::uint32_t const> features, discretizer_options const& options,
+                    Take const& take) {
+  std::size_t const grain = std::clamp<std::size_t>(
+      features.size() / static_cast<std::size_t>(ctx.thread_count()), 1, features_a_piece);
+  parallel_for(ctx, features.size(), grain, [&](std::size_t first, std::size_t last, int) {
+    present_values present = gather(data, features.subspan(first, last - first), options);
+    for (std::size_t i = first; i < last; ++i) {
+      ctx.check_stop();
+      take(i, count_values(std::move(present.values[i - first]), present.zeros[i - first]));
+    }
+  });
+}
+
+/// The data set, or `made` where its values have to be normalized.
+dataset const& normalized(context const& ctx, dataset const& data,
+                          discretizer_options const& options, dataset& made) {
+  if (options.norm == normalization::none) return data;
+  made = normalize(ctx, data, options.norm, options.missing, options.unlisted);
+  return made;
+}
+
+/// The counts of a feature over all processes, on the process that they are for alone.
+value_counts counts_on(process_group const& group, std::size_t rank, value_counts const& mine) {
+  std::string bytes;
+  put(bytes, mine.values);
+  put(bytes, mine.before);
+  auto const of_parts = group.gather(bytes);
+  value_counts all;
+  if (rank != static_cast<std::size_t>(group.rank())) return all;
+  for (std::string_view told : of_parts) {
+    value_counts part;
+    part.before.clear();
+    take(told, part.values);
+    take(told, part.before);
+    all = merge(all, part);
+  }
+  return all;
+}
+
 }  // namespace
 
 discretizer fit_discretizer(context const& ctx, dataset const& train,
                             discretizer_options const& options) {
-  if (options.bins != 0 && (options.bins < 2 || options.bins > 250))
-    throw usage_error(fmt::format("bins: found {}, expected 2 to 250, or 0 (cv)", options.bins));
-  dataset normalized;
-  if (options.norm != normalization::none)
-    normalized = normalize(ctx, train, options.norm, options.missing, options.unlisted);
-  dataset const& data = options.norm == normalization::none ? train : normalized;
-
+  check(options);
+  dataset made;
+  dataset const& data = normalized(ctx, train, options, made);
   std::vector<std::uint32_t> const features = listed_features(train);
-  discretizer fitted;
-  fitted.options = options;
-  fitted.names = train.names;
-  fitted.features.resize(features.size());
-  for (std::size_t f = 0; f < features.size(); ++f) fitted.features[f].feature = features[f];
-
+  discretizer fitted = without_cuts(options, train.names, features);
   // In rounds, so that progress can be told between them.
   std::size_t const round = 8 * features_a_piece * static_cast<std::size_t>(ctx.thread_count());
   for (std::size_t begin = 0; begin < features.size(); begin += round) {
     ctx.report("fitting bins", begin, features.size());
     std::size_t const count = std::min(round, features.size() - begin);
-    std::size_t const grain = std::clamp<std::size_t>(
-        count / static_cast<std::size_t>(ctx.thread_count()), 1, features_a_piece);
-    parallel_for(ctx, count, grain, [&](std::size_t first, std::size_t last, int) {
-      present_values present =
-          gather(data, std::span(features).subspan(begin + first, last - first), options);
+    count_features(ctx, data, std::span(features).subspan(begin, count), options,
+                   [&](std::size_t i, value_counts const& counts) {
+                     cut(ctx, options, counts, fitted.features[begin + i]);
+                   });
+  }
+  return fitted;
+}
+
+discretizer fit_discretizer_on_parts(context const& ctx, dataset const& part,
+                                     discretizer_options const& options) {
+  check(options);
+  process_group const& group = *ctx.processes;
+  dataset made;
+  dataset const& data = normalized(ctx, part, options, made);
+  std::vector<std::uint32_t> features = join(group, listed_features(part));
+  std::ranges::sort(features);
+  features.erase(std::unique(features.begin(), features.end()), features.end());
+  discretizer fitted = without_cuts(options, part.names, features);
+  // In rounds of as many features as all processes can cut at once: of a round a process has the
+  // values of all its documents, and of its own features those of all documents.
+  auto const processes = static_cast<std::size_t>(group.size());
+  auto const rank = static_cast<std::size_t>(group.rank());
+  auto const threads = static_cast<std::size_t>(of_first(ctx, ctx.thread_count()));
+  std::size_t const round = std::max(processes * threads, features_a_piece);
+  for (std::size_t begin = 0; begin < features.size(); begin += round) {
+    ctx.report("fitting bins", begin, features.size());
+    std::vector<value_counts> counts(std::min(round, features.size() - begin));
+    count_features(ctx, data, std::span(features).subspan(begin, counts.size()), options,
+                   [&](std::size_t i, value_counts mine) { counts[i] = std::move(mine); });
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      counts[i] = counts_on(group, i % processes, counts[i]);
+    std::vector<std::vector<double>> cuts(counts.size());
+    parallel_for(ctx, counts.size(), 1, [&](std::size_t first, std::size_t last, int) {
       for (std::size_t i = first; i < last; ++i) {
         ctx.check_stop();
-        feature_cuts& f = fitted.features[begin + i];
-        value_counts const counts =
-            count_values(std::move(present.values[i - first]), present.zeros[i - first]);
-        int const bins =
-            options.bins != 0
-                ? options.bins
-                : cross_validated_bins(options.method, counts, feature_seed(ctx.seed, f.feature));
-        f.cuts = cut_points(options.method, bins, counts);
+        if (i % processes == rank) cut(ctx, options, counts[i], fitted.features[begin + i]);
       }
     });
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      cuts[i] = std::move(fitted.features[begin + i].cuts);
+    auto of_processes = gather_values(group, cuts);
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      fitted.features[begin + i].cuts = std::move(of_processes[i % processes][i]);
   }
   return fitted;
 }
@@ -114,7 +203,7 @@ void expect_items(dataset const& data, binned_dataset const& items) {
     throw error({data.name, 1, 1},
                 fmt::format("no feature of its {} has two bins, expected at least one "
                             "feature that varies",
-                            counted(data.size(), "document")));
+                            counted(items.documents, "document")));
 }
 
 }  // namespace rulerank::datasets

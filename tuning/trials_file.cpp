@@ -26,7 +26,8 @@ search_result trials_file::search(context const& ctx, std::size_t measure,
                                   std::vector<candidate> const& defaults,
                                   std::vector<candidate> const& others) {
   using clock = std::chrono::steady_clock;
-  clock::time_point written = clock::now();
+  constexpr std::chrono::seconds apart(5);
+  clock::time_point written = clock::now() - apart;  // what is tried first is written at once
   if (has_processes(ctx) && !std::exchange(told_, true)) {
     // A search is the same on all processes, which must have the same values before it.
     std::string const state = from_first(*ctx.processes, [&] { return tuner_.state({}); });
@@ -36,7 +37,7 @@ search_result trials_file::search(context const& ctx, std::size_t measure,
   search_result result;
   try {
     result = tuner_.search(ctx, measure, options, [&] {
-      if (clock::now() - written < std::chrono::seconds(5)) return;
+      if (clock::now() - written < apart) return;
       write();
       written = clock::now();
     });

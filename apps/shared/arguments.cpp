@@ -3,6 +3,7 @@
 #include "apps/shared/options.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"
+#include "datasets/discretizer_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -132,6 +133,12 @@ datasets::discretizer discretizer_arguments::fit_or_read(session& owner,
                                                          datasets::dataset const& train) const {
   if (!fitted.empty()) return datasets::read_discretizer(owner.input(fitted));
   return datasets::fit_discretizer(owner.ctx(), train, options());
+}
+
+datasets::discretizer discretizer_arguments::fit_on_parts_or_read(
+    session& owner, datasets::dataset const& part) const {
+  if (!fitted.empty()) return datasets::read_discretizer(owner.input(fitted));
+  return datasets::fit_discretizer_on_parts(owner.ctx(), part, options());
 }
 
 void warn_of_lacking_features(session& owner, datasets::dataset const& data,

@@ -67,6 +67,8 @@ struct discretizer_arguments {
   datasets::discretizer_options options() const;
   /// The cuts of --discretizer where it was given, else cuts fitted on `train`.
   datasets::discretizer fit_or_read(session& owner, datasets::dataset const& train) const;
+  /// The same where each MPI rank has a part of the documents. All ranks call it together.
+  datasets::discretizer fit_on_parts_or_read(session& owner, datasets::dataset const& part) const;
 };
 
 /// Warns of a CSV or TSV file without columns for some features of the cuts.

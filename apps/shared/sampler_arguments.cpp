@@ -97,7 +97,7 @@ al::sample sampler_arguments::reduce(session& owner, datasets::dataset const& tr
   al::sampler_options const options = this->options(owner, binned);
   auto const timer = owner.stage("reduce");
   // Where all labels are there, engines need not ask for them one by one.
-  if (std::ranges::find(train.labels, datasets::unlabelled) == train.labels.end())
+  if (std::ranges::find(binned.labels, datasets::unlabelled) == binned.labels.end())
     return al::reduce(owner.ctx(), binned, options);
   return al::reduce(owner.ctx(), binned, options, [&](std::size_t d) {
     if (train.labels[d] == datasets::unlabelled)

@@ -39,7 +39,8 @@ struct sampler_arguments {
   void check() const;
   /// The options, with the features of `binned` in order.
   al::sampler_options options(session& owner, datasets::binned_dataset const& binned) const;
-  /// Orders the features of `binned` and reduces it; `train` names the lines in errors.
+  /// Orders the features of `binned` and reduces it; `train` names the lines in errors, which are
+  /// those of documents without a label.
   al::sample reduce(session& owner, datasets::dataset const& train,
                     datasets::binned_dataset const& binned) const;
 };

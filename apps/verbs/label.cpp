@@ -102,8 +102,8 @@ void label(session& owner, label_verb_arguments& arguments) {
   auto const timer = owner.stage("write");
   std::vector<std::int32_t> labels;
   for (std::size_t d = 0; d < pool.train.size(); ++d) labels.push_back(work.label_of(d));
-  out.write(pool, sample.documents, labels, al::choices_table(pool.train, sample));
-  say_what_was_chosen(owner, arguments, pool.train, sample);
+  out.write(owner, pool, sample.documents, labels, al::choices_table(pool.train, sample));
+  say_what_was_chosen(owner, arguments, pool.view(), sample);
   if (owner.prints_json()) write_file("-", datasets::text_of(summary));
 }
 

@@ -122,6 +122,13 @@ void say_what_was_added(session& owner, reduce_arguments const& arguments,
       100.0 * static_cast<double>(chosen.documents().size()) / static_cast<double>(train.size())));
 }
 
+/// Whether of several MPI ranks each reads a part of the training file, where that can be: nobody
+/// is asked for labels, none is wanted, and documents are chosen one by one.
+bool is_read_in_parts(reduce_arguments const& arguments) {
+  return !arguments.labels.asks() && !arguments.rounds.wanted() && !arguments.whole_queries &&
+         !arguments.reading.unlabelled;
+}
+
 void reduce(session& owner, reduce_arguments const& arguments) {
   arguments.sampler.check();
   arguments.labels.check(arguments.train);
@@ -131,9 +138,8 @@ void reduce(session& owner, reduce_arguments const& arguments) {
     owner.expect_one_process("reduce that asks for labels");
   if (arguments.rounds.wanted()) owner.expect_one_process("reduce with a second stage");
   reduction_outputs out(owner, arguments);
-  reduction_pool const read = read_pool(owner, arguments);
+  reduction_pool const read = read_pool(owner, arguments, is_read_in_parts(arguments));
   label_pool const pool = read.view();
-  datasets::dataset const& train = read.train;
   owner.ranks();  // have the same inputs
   reduced_set const chosen = choose(owner, arguments, pool);
   if (!chosen.ready()) return;
@@ -144,12 +150,12 @@ void reduce(session& owner, reduce_arguments const& arguments) {
 
   owner.meet();
   auto const timer = owner.stage("write");
-  out.write(read, chosen.documents(), chosen.sampled.labels,
-            arguments.rounds.wanted() ? ids_table(train, sample, chosen.rounds.picks)
-                                      : al::choices_table(train, sample));
-  say_what_was_chosen(owner, arguments, train, sample);
+  out.write(owner, read, chosen.documents(), chosen.sampled.labels,
+            arguments.rounds.wanted() ? ids_table(read.train, sample, chosen.rounds.picks)
+                                      : choices_table(owner, read, sample));
+  say_what_was_chosen(owner, arguments, pool, sample);
   say_what_was_skipped(owner, chosen.sampled.summary);
-  if (chosen.has_rounds) say_what_was_added(owner, arguments, train, chosen);
+  if (chosen.has_rounds) say_what_was_added(owner, arguments, read.train, chosen);
   if (!arguments.rounds.wanted() && !arguments.whole_queries)
     say_what_to_expect(owner, arguments.sampler.rule_size);
   if (owner.prints_json()) write_file("-", datasets::text_of(result));

@@ -44,7 +44,7 @@ struct search_text_arguments : neighbour_paths {
   over_ranks_argument over_ranks;
 };
 
-/// Memory of an index that is made, for a byte of text (bench/results/2026-11-24-cluster-memory).
+/// Memory of an index that is made, for a byte of text (bench/results/2026-11-25-cluster-memory).
 constexpr double index_bytes_a_byte = 12;
 
 /// The documents that are searched: all of them in one index, or in parts.

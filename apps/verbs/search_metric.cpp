@@ -39,7 +39,7 @@ constexpr std::size_t neighbours_on_the_cpu = std::size_t{1} << 22;
 constexpr std::size_t queries_together_on_gpus = std::size_t{1} << 16;
 constexpr std::size_t neighbours_together = std::size_t{1} << 25;
 /// Memory of objects and their index, for a byte of the objects' file
-/// (bench/results/2026-11-24-cluster-memory).
+/// (bench/results/2026-11-25-cluster-memory).
 constexpr double objects_bytes_a_byte = 20;
 
 struct search_metric_arguments : neighbour_paths {

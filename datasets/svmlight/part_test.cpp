@@ -1,6 +1,9 @@
 #include "core/output_file.hpp"
 #include "core/process_group_testing.hpp"
+#include "core/random.hpp"
 #include "core/testing.hpp"
+#include "datasets/discretizer.hpp"
+#include "datasets/discretizer_parts.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
 
@@ -11,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <zlib.h>
 
 namespace rulerank::datasets {
@@ -100,6 +104,88 @@ TEST_F(Part, TogetherTheyAreTheFile) {
     expect_as_whole(file("plain", text));
     expect_as_whole(archive("packed.gz", text));
   }
+}
+
+/// Queries of 1 to 7 documents; features with few values and with many, some missing or not listed,
+/// one that a single query lists.
+std::string with_values(std::size_t queries) {
+  random_engine engine(5);
+  std::string text;
+  for (std::size_t q = 0; q < queries; ++q)
+    for (std::size_t d = 0; d <= (q * 5) % 7; ++d) {
+      text += fmt::format("{} qid:{} 1:{} 2:{}", d % 3, q, uniform_below(engine, 5),
+                          uniform_unit(engine) - 0.5);
+      if (d % 3 != 0) text += fmt::format(" 4:{}", uniform_below(engine, 2) == 0 ? "-0" : "NULL");
+      if (d % 2 != 0) text += fmt::format(" 6:{}", uniform_unit(engine));
+      if (q == queries / 2) text += fmt::format(" 7:{}", d);
+      text += '\n';
+    }
+  return text;
+}
+
+struct cut_and_binned {
+  discretizer cuts;
+  binned_dataset items;
+};
+
+void expect_same(cut_and_binned const& found, cut_and_binned const& expected) {
+  EXPECT_EQ(to_json(found.cuts), to_json(expected.cuts));
+  EXPECT_EQ(found.items.documents, expected.items.documents);
+  EXPECT_EQ(found.items.features, expected.items.features);
+  EXPECT_EQ(found.items.names, expected.items.names);
+  EXPECT_EQ(found.items.item_begin, expected.items.item_begin);
+  EXPECT_EQ(found.items.has_missing_item, expected.items.has_missing_item);
+  EXPECT_EQ(found.items.stride, expected.items.stride);
+  EXPECT_EQ(found.items.codes, expected.items.codes);
+  EXPECT_EQ(found.items.labels, expected.items.labels);
+  EXPECT_EQ(found.items.max_label, expected.items.max_label);
+}
+
+/// The cuts and items of a file that processes read in parts are those of the whole file.
+void expect_cut_as_whole(std::string const& path, discretizer_options const& options) {
+  dataset const whole = read_dataset({}, path);
+  cut_and_binned expected;
+  expected.cuts = fit_discretizer({}, whole, options);
+  expected.items = apply_discretizer({}, whole, expected.cuts);
+  for (int const processes : {1, 2, 3, 16}) {
+    std::vector<cut_and_binned> found(static_cast<std::size_t>(processes));
+    testing_tools::run_processes(processes, [&](process_group const& group) {
+      context ctx;
+      ctx.threads = 1 + group.rank() % 2;  // the first one's number counts
+      ctx.processes = &group;
+      auto const part = read_dataset_part(ctx, path);
+      cut_and_binned& mine = found[static_cast<std::size_t>(group.rank())];
+      mine.cuts = fit_discretizer_on_parts(ctx, *part, options);
+      mine.items = join_parts(group, apply_discretizer(ctx, *part, mine.cuts));
+    });
+    for (cut_and_binned const& one : found) expect_same(one, expected);
+  }
+}
+
+TEST_F(Part, CutsAndItemsAreThoseOfTheFile) {
+  std::string const path = file("values", with_values(40));
+  for (binning const method : {binning::tube, binning::width, binning::frequency})
+    for (int const bins : {0, 3, 10})
+      for (normalization const norm : {normalization::none, normalization::query_zscore})
+        expect_cut_as_whole(path, {.method = method, .bins = bins, .norm = norm});
+  for (missing_values const missing :
+       {missing_values::item, missing_values::none, missing_values::zero})
+    for (unlisted_values const unlisted : {unlisted_values::zero, unlisted_values::missing})
+      expect_cut_as_whole(path, {.missing = missing, .unlisted = unlisted});
+  expect_cut_as_whole(file("named", letor(17, "bm")), {});
+  expect_cut_as_whole(file("one", "1 qid:1 1:1\n0 qid:1 1:2\n"), {});  // all documents in a part
+}
+
+TEST_F(Part, BinsOutOfRangeAreRefused) {
+  std::string const path = file("values", with_values(4));
+  EXPECT_THROW(testing_tools::run_processes(2,
+                                            [&](process_group const& group) {
+                                              context ctx;
+                                              ctx.processes = &group;
+                                              auto const part = read_dataset_part(ctx, path);
+                                              fit_discretizer_on_parts(ctx, *part, {.bins = 1});
+                                            }),
+               usage_error);
 }
 
 TEST_F(Part, LabelsAreFilledInWhereAnotherPartHasFractions) {

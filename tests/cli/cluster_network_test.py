@@ -7,8 +7,8 @@ import signal
 import subprocess
 import time
 
-import cluster_test as cluster
 import harness
+import over_ranks
 import slow_network
 
 # What docs/cluster.md says of links that are cut: mpirun asks after 2 silent seconds, 3 times.
@@ -17,7 +17,7 @@ KEEPALIVE = ["--mca", "oob_tcp_keepalive_time", "2", "--mca", "oob_tcp_keepalive
 HOSTS = 3
 
 
-class SlowNetwork(cluster.OverRanks):
+class SlowNetwork(over_ranks.OverRanks):
     def setUp(self):
         super().setUp()
         self.needs_mpi()
@@ -34,7 +34,7 @@ class SlowNetwork(cluster.OverRanks):
         return [*network.on(0), "mpirun", *network.mpirun_options(), *KEEPALIVE, harness.PROGRAM, *map(str, line)]
 
     def environment(self):
-        return {name: value for name, value in cluster.ENVIRONMENT.items() if name != "OMPI_MCA_btl"}
+        return {name: value for name, value in over_ranks.ENVIRONMENT.items() if name != "OMPI_MCA_btl"}
 
     def run_line(self, network, *line):
         return subprocess.run(self.line(network, *line), cwd=self.folder, env=self.environment(),
@@ -44,7 +44,7 @@ class SlowNetwork(cluster.OverRanks):
         """A search of some minutes; ends by itself when the test does."""
         self.messages = open(self.folder / "messages", "w+b")  # a pipe would be open as long as a lost host's processes
         self.addCleanup(self.messages.close)
-        self.file("base.txt", cluster.words(1, 60000, 40))
+        self.file("base.txt", over_ranks.words(1, 60000, 40))
         job = subprocess.Popen(self.line(network, "search", "metric", "--collection", "base.txt", "--queries",
                                          "base.txt", "--metric", "edit", "--index-type", "brute", "--threads", 1,
                                          "--out", "out.txt"),
@@ -73,10 +73,10 @@ class SlowNetwork(cluster.OverRanks):
         return errors
 
     def test_the_same_bytes_with_delay_and_loss(self):
-        self.file("train.txt", cluster.letor(1, 12, 12))
-        self.file("test.txt", cluster.letor(2, 40, 9))
-        self.file("base.fvecs", cluster.fvecs(1, 500))
-        self.file("asked.fvecs", cluster.fvecs(2, 60))
+        self.file("train.txt", over_ranks.letor(1, 12, 12))
+        self.file("test.txt", over_ranks.letor(2, 40, 9))
+        self.file("base.fvecs", over_ranks.fvecs(1, 500))
+        self.file("asked.fvecs", over_ranks.fvecs(2, 60))
         network = self.network(delay=0.005, loss=0.02)
         for line in (["rank", "--train", "train.txt", "--test", "test.txt", "--rule-size", 3],
                      ["search", "dense", "--collection", "base.fvecs", "--queries", "asked.fvecs", "--k", 20]):

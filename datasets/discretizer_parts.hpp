@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "core/process_group.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/discretizer.hpp"
+
+// Cuts and items of documents of which each process has a part (read_dataset_part). All processes
+// call with the same options.
+//
+// Threads: the one that uses the group.
+namespace rulerank::datasets {
+
+/// The cuts that one process fits on all documents, on each of the context's processes. They tell
+/// each other the distinct values of their parts with how often each occurs, one feature after the
+/// other, and cut a share of the features each. Throws as `fit_discretizer` does.
+discretizer fit_discretizer_on_parts(context const& ctx, dataset const& part,
+                                     discretizer_options const& options);
+
+/// The items of all documents, one part behind the other in the order of the processes, on each of
+/// them. `part`: this one's, by the same cuts.
+binned_dataset join_parts(process_group const& group, binned_dataset const& part);
+
+}  // namespace rulerank::datasets

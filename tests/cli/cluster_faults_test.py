@@ -1,0 +1,289 @@
+"""The program over MPI ranks of which one differs, fails, dies or stalls."""
+
+import contextlib
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import time
+
+import harness
+from over_ranks import ENVIRONMENT, MPIRUN, OverRanks, letor, words
+
+
+class Faults(OverRanks):
+    def killed(self, ranks, line, after, victim):
+        """The exit of a job one of whose ranks is killed that many seconds after all are there."""
+        job = subprocess.Popen(self.job(ranks, *line), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        there = self.ranks_of(job, ranks)
+        time.sleep(after)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(there[victim], signal.SIGKILL)
+        begin = time.monotonic()
+        output = job.communicate(timeout=30)[0]
+        self.assertLess(time.monotonic() - begin, 5)
+        while any(map(self.is_running, there)):
+            self.assertLess(time.monotonic() - begin, 5, "a rank was left behind")
+            time.sleep(0.05)
+        return job.returncode, output
+
+    def test_tune_goes_on_with_other_ranks(self):
+        self.needs_mpi()
+        self.file("train.txt", letor(7, 60, 20))
+        self.file("vali.txt", letor(8, 60, 20))
+        tune = [*self.TUNE, "--try-bins", "5,10"]
+        line = [*tune, "--resume", "state", "--quiet"]
+        one = self.expect(0, *tune, "--quiet")
+        expected = self.taken("best.json", "trials.tsv")
+        # Killed when the trials that were made first are in the file.
+        job = subprocess.Popen(self.job(3, *line), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        ranks = self.ranks_of(job, 3)
+        while job.poll() is None and not (self.folder / "state").exists():
+            time.sleep(0.01)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(ranks[2], signal.SIGKILL)
+        self.expect_nothing_or_whole(job.wait(30), expected)
+        tried = len(json.loads((self.folder / "state").read_text())["trials"])
+        done = self.over_ranks(2, *[word for word in line if word != "--quiet"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"state: {tried} candidates tried by an earlier run".encode(), done.stderr)
+        self.assertEqual(done.stdout, one.stdout)
+        self.assertEqual({name: (self.folder / name).read_bytes() for name in expected}, expected)
+
+    def test_curves_go_on_with_other_ranks(self):
+        self.needs_mpi()
+        self.curve_folds(48)
+        one = self.expect(0, *self.CURVES, "--out-dir", "one")
+        expected = self.curves_in("one")
+        for seed, ranks in enumerate((3, 2)):
+            draw = random.Random(seed)
+            code, output = self.killed(ranks, [*self.CURVES, "--out-dir", "out"], draw.uniform(0.2, 0.8), draw.randrange(ranks))
+            self.assertIn(output, (one.stdout, b"") if code != 0 else (one.stdout,))
+            self.expect_nothing_or_whole(code, {"out/curves.tsv": expected["curves.tsv"]})
+        done = self.over_ranks(5, *self.CURVES, "--out-dir", "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.curves_in("out"), expected)
+
+    def test_ranks_killed_at_random_moments(self):
+        self.needs_mpi()
+        draw = random.Random(6)
+        self.file("baskets.txt", "".join(" ".join(map(str, sorted({int(60 * draw.random() ** 2) for _ in range(25)}))) + "\n"
+                                         for _ in range(4000)).encode())
+        line = ["mine", "--transactions", "baskets.txt", "--min-support", "0.3%", "--max-size", 7, "--out", "out.txt", "--threads", 1,
+                "--quiet"]
+        self.expect(0, *line)
+        whole = self.taken("out.txt")
+        ended = []
+        for seed in range(4):
+            draw = random.Random(seed)
+            (self.folder / "out.txt").unlink(missing_ok=True)
+            code, _ = self.killed(3, line, draw.uniform(0, 1.5), draw.randrange(3))
+            ended.append(code != 0)
+            self.expect_nothing_or_whole(code, whole)
+        self.assertIn(True, ended, "all jobs had ended before")
+
+    def test_ranks_of_each_verb_killed_at_random_moments(self):
+        """All outputs are there, whole, or none; pipeline keeps what it has finished, and its table comes last."""
+        self.needs_mpi()
+        draw = random.Random(9)
+        ended = 0
+        for line, *outputs in (*self.lines_of_verbs(size=20), ([*self.PIPELINE, "--out-dir", "of"], "of/table.md")):
+            with self.subTest(line=line[:2]):
+                begin = time.monotonic()
+                self.assertEqual(self.over_ranks(3, *line, "--threads", 1).returncode, 0)
+                seconds = time.monotonic() - begin
+                whole = self.taken(*outputs)
+                code, _ = self.killed(3, [*line, "--threads", 1], draw.uniform(0.1, 0.7) * seconds, draw.randrange(3))
+                ended += code != 0
+                self.expect_nothing_or_whole(code, whole)
+        self.assertGreater(ended, 3, "most jobs had ended before")
+
+    def test_bad_input_of_all_ranks_is_one_message(self):
+        self.needs_mpi()
+        self.file("train.txt", letor(1, 5, 5))
+        self.file("bad.txt", b"0 qid:1 1:x\n")
+        done = self.over_ranks(3, "rank", "--train", "train.txt", "--test", "bad.txt", "--out", "out.txt")
+        self.expect_failure(done, 3, "rulerank: error: bad.txt:1:")
+        done = self.over_ranks(2, "rank", "--train", "train.txt", "--tset", "bad.txt")
+        self.expect_failure(done, 2, "see rulerank rank --help")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_bad_input_on_one_rank(self):
+        self.needs_mpi()
+        good = {"train.txt": letor(1, 5, 5), "test.txt": letor(2, 6, 4)}
+        program = self.each_in_its_folder([good, good, {**good, "train.txt": b"0 qid:1 1:x\n"}])
+        done = self.over_ranks(3, "rank", "--train", "train.txt", "--test", "test.txt", "--out", "out.txt",
+                               program=program)
+        self.expect_failure(done, 3, "rulerank: error: rank 2: train.txt:1:")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_other_bytes_on_one_rank(self):
+        self.needs_mpi()
+        good = {"base.txt": words(1, 30), "asked.txt": words(2, 9)}
+        program = self.each_in_its_folder([good, {**good, "base.txt": words(3, 30)}])
+        done = self.over_ranks(2, "search", "metric", "--collection", "base.txt", "--queries", "asked.txt",
+                               "--metric", "edit", "--out", "out.txt", program=program)
+        self.expect_failure(done, 2, "SHA-256 of base.txt: found '")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_another_model_on_one_rank(self):
+        self.fit_model("rules")
+        model = (self.folder / "model").read_bytes()
+        self.expect(0, "fit", "--train", "train.txt", "--model", "model", "--members", "rules", "--rule-size", 2, "--quiet")
+        good = {"model": model, "test.txt": letor(2, 6, 4)}
+        program = self.each_in_its_folder([good, good, {**good, "model": (self.folder / "model").read_bytes()}])
+        done = self.over_ranks(3, "rank", "--model", "model", "--test", "test.txt", "--out", "out.txt", program=program)
+        self.expect_failure(done, 2, "SHA-256 of model: found '")
+        self.assertIn(b"on rank 2 and", done.stderr)
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_another_training_file_on_one_rank(self):
+        self.needs_mpi()
+        good = {"train.txt": letor(1, 9, 9)}
+        program = self.each_in_its_folder([good, {"train.txt": letor(2, 9, 9)}])
+        done = self.over_ranks(2, "reduce", "--train", "train.txt", "--out", "out.txt", program=program)
+        self.expect_failure(done, 2, "SHA-256 of train.txt: found '")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_another_program_on_one_rank(self):
+        """A program that was built of another commit."""
+        self.needs_mpi()
+        commit = re.search(rb"^commit (\S+)$", self.rulerank("--version").stdout, re.MULTILINE)[1]
+        other = bytes([ord("0") + (commit[0] == ord("0"))]) + commit[1:]
+        changed = self.file("other", pathlib.Path(harness.PROGRAM).read_bytes().replace(commit + b"\0", other + b"\0"))
+        changed.chmod(0o755)
+        self.assertIn(b"commit " + other + b"\n", subprocess.run([changed, "--version"], capture_output=True, check=True).stdout)
+        self.file("base.txt", words(1, 30))
+        line = ["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit", "--out", "out.txt"]
+        both = [*self.job(2, *line), ":", *self.job(1, *line, program=[changed])[len(MPIRUN):]]
+        done = subprocess.run(both, cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+                              check=False)
+        self.expect_failure(done, 2, f"commit {other.decode()}' on rank 2 and '")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_a_file_that_one_rank_lacks(self):
+        self.needs_mpi()
+        good = {"train.txt": letor(1, 5, 5), "test.txt": letor(2, 6, 4)}
+        program = self.each_in_its_folder([good, {"train.txt": good["train.txt"]}])
+        done = self.over_ranks(2, "rank", "--train", "train.txt", "--test", "test.txt", "--out", "out.txt", program=program)
+        self.expect_failure(done, 2, "SHA-256 of test.txt: found 'no file' on rank 1 and '")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_another_command_line_on_one_rank(self):
+        self.needs_mpi()
+        self.file("base.txt", words(1, 30))
+        line = ["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit",
+                "--out", "out.txt", "--k"]
+        done = subprocess.run([*self.job(1, *line, 3), ":", *self.job(1, *line, 4)[len(MPIRUN):]],
+                              cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=120, check=False)
+        self.expect_failure(done, 2, "command line: found 'search metric")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_output_that_cannot_be_written(self):
+        self.needs_mpi()
+        self.file("base.txt", words(1, 30))
+        done = self.over_ranks(3, "search", "metric", "--collection", "base.txt", "--queries", "base.txt",
+                               "--metric", "edit", "--out", "absent/out.txt")
+        self.expect_failure(done, 1, "rulerank: error: rank 0: absent/out.txt: cannot be written")
+
+    def test_what_does_not_run_over_ranks(self):
+        self.needs_mpi()
+        self.file("a.txt", letor(1, 4, 4))
+        self.file("base.txt", words(1, 30))
+        for line, message in (
+                (["engines"], "engines does not run over MPI ranks"),
+                (["rank", "--train", "a.txt", "--test", "-"], "standard input does not run over MPI ranks"),
+                (["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit",
+                  "--split", 2], "--split does not run over MPI ranks")):
+            self.expect_failure(self.over_ranks(2, *line), 2, message + ": found 2, expected one process")
+        self.assertEqual(self.over_ranks(2, "--version").stdout, self.rulerank("--version").stdout)
+
+    def test_a_killed_rank_ends_the_job(self):
+        self.needs_mpi()
+        search, *_ = self.long_jobs()
+        job = subprocess.Popen(self.job(3, *search), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        ranks = self.ranks_of(job, 3)
+        time.sleep(1)  # they work
+        os.kill(ranks[1], signal.SIGKILL)
+        begin = time.monotonic()
+        errors = job.communicate(timeout=30)[1].decode()
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(errors, r"rank 1\b.*\n?.*signal 9")
+        self.assertEqual(self.outputs_left(), [])
+        # mpirun may end just before the ranks that it killed, which are init's then.
+        while any(map(self.is_running, ranks)):
+            self.assertLess(time.monotonic() - begin, 5, "a rank was left behind")
+            time.sleep(0.05)
+
+    def long_jobs(self):
+        """Lines that take minutes, with one thread a rank."""
+        self.file("base.txt", words(1, 60000, 40))
+        draw = random.Random(4)
+        for name, queries in (("train.txt", 30), ("test.txt", 600)):
+            self.file(name, "".join(f"{draw.randrange(3)} qid:{row // 10} " + " ".join(f"{f}:{draw.random():.3f}" for f in range(1, 41)) + "\n"
+                                    for row in range(10 * queries)).encode())
+        many = ["--rule-size", 6, "--threads", 1, "--out", "out.txt"]
+        return (["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit", "--index-type", "brute",
+                 "--threads", 1, "--out", "out.txt"],
+                ["rank", "--train", "train.txt", "--test", "test.txt", "--engine", "lrar", *many],
+                ["reduce", "--train", "train.txt", "--engine", "ssarp", "--partitions", 1, *many])
+
+    def expect_stall_found(self, line, stalled, works=1.5):
+        """Of three ranks that work for some seconds, one that is stopped then ends the job, which names it."""
+        limit = 3
+        job = subprocess.Popen(self.job(3, *line), cwd=self.folder, env={**ENVIRONMENT, "RULERANK_RANK_TIMEOUT": str(limit)},
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        ranks = self.ranks_of(job, 3)
+        time.sleep(works)
+        self.assertIsNone(job.poll())
+        os.kill(ranks[stalled], signal.SIGSTOP)
+        begin = time.monotonic()
+        errors = job.communicate(timeout=60)[1].decode()
+        self.assertLess(time.monotonic() - begin, limit + 5)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(errors, rf"rulerank: error: rank {stalled} on \S+: nothing heard for {limit} s")
+        self.assertEqual(self.outputs_left(), [])
+
+    def test_a_stalled_rank_ends_the_job(self):
+        self.needs_mpi()
+        search, rank, reduce = self.long_jobs()
+        self.expect_stall_found(search, 1, works=4)  # longer than the limit: who works is heard of
+        for line, stalled in ((search, 0), (rank, 2), (rank, 0), (reduce, 1)):
+            with self.subTest(line=line[0], rank=stalled):
+                self.expect_stall_found(line, stalled)
+
+    def test_a_bad_limit_is_refused(self):
+        self.needs_mpi()
+        for bad in ("", "x", "-1", "86401", "3s"):
+            done = subprocess.run(self.job(2, "engines"), env={**ENVIRONMENT, "RULERANK_RANK_TIMEOUT": bad},
+                                  capture_output=True, timeout=60, check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"RULERANK_RANK_TIMEOUT: found '{bad}', expected whole seconds from 0 to 86400".encode(),
+                          done.stderr)
+
+    def test_a_build_without_mpi_says_so(self):
+        if self.has_mpi:
+            self.skipTest("needs a build without MPI")
+        done = self.over_ranks(2, "engines")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(b"started as one of 2 MPI ranks, and this build has no MPI", done.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
