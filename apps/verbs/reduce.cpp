@@ -104,6 +104,13 @@ void say_what_to_expect(session& owner, int rule_size) {
   owner.say(text);
 }
 
+/// Whether documents were chosen as in the samples that were measured: by all labels, one by one,
+/// until none brings a new rule.
+bool came_to_its_end(reduce_arguments const& arguments) {
+  return arguments.sampler.max_documents == 0 && !arguments.labels.asks() &&
+         !arguments.rounds.wanted() && !arguments.whole_queries;
+}
+
 /// Of documents that were left out somebody has looked at more than were chosen.
 void say_what_was_skipped(session& owner, nlohmann::ordered_json const& labelling) {
   if (labelling.is_null() || labelling["left_out"] == 0) return;
@@ -156,8 +163,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   say_what_was_chosen(owner, arguments, pool, sample);
   say_what_was_skipped(owner, chosen.sampled.summary);
   if (chosen.has_rounds) say_what_was_added(owner, arguments, read.train, chosen);
-  if (!arguments.rounds.wanted() && !arguments.whole_queries)
-    say_what_to_expect(owner, arguments.sampler.rule_size);
+  if (came_to_its_end(arguments)) say_what_to_expect(owner, arguments.sampler.rule_size);
   if (owner.prints_json()) write_file("-", datasets::text_of(result));
 }
 

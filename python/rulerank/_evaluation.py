@@ -202,7 +202,16 @@ class MetricScorer:
         self._ask_for_qid(None)
 
     def __call__(self, estimator: Any, X: Rows, y: Vector, qid: Vector | None = None) -> float:
-        return estimator.score(X, y, qid, metric=self.metric, profile=self.profile, **self.parts)
+        # Of a search its best estimator counts, of a pipeline its last step, and what that is given.
+        while hasattr(estimator, "best_estimator_") or hasattr(estimator, "steps"):
+            if hasattr(estimator, "best_estimator_"):
+                estimator = estimator.best_estimator_
+            else:
+                X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
+                estimator = estimator[-1]
+        if hasattr(estimator, "qid_column"):
+            return estimator.score(X, y, qid, metric=self.metric, profile=self.profile, **self.parts)
+        return next(iter(evaluate(y, estimator.predict(X), qid, self.metric, profile=self.profile, **self.parts).values()))
 
     def __repr__(self) -> str:
         words = [repr(self.metric), f"profile={self.profile!r}", *(f"{name}={part!r}" for name, part in self.parts.items())]
@@ -226,7 +235,8 @@ class MetricScorer:
 @checked
 def metric_scorer(metric: str = "NDCG@10", *, profile: str = "letor", **parts: Any) -> MetricScorer:
     """What `scoring=` of scikit-learn takes: the mean of a measure over the queries of X, whose ids are a
-    column of X that the estimator's `qid_column` names, or the argument `qid`. With scikit-learn's routing of metadata
+    column of X that the estimator's `qid_column` names, or the argument `qid`. The estimator may be a ranker, any other with
+    `predict`, a pipeline that ends with one, or a search over them. With scikit-learn's routing of metadata
     `metric_scorer("MAP").set_score_request(qid=True)` gets the `qid` of a search.
 
     Examples

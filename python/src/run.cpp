@@ -119,6 +119,12 @@ struct shared_state {
   bool news = false;  // progress that was not reported yet
 };
 
+/// Whether a progress callable asks to stop: by False or NumPy's. Others return what they like.
+bool is_false(nb::handle answer) {
+  auto const name = nb::cast<std::string>(answer.type().attr("__name__"));
+  return (name == "bool" || name == "bool_") && PyObject_IsTrue(answer.ptr()) == 0;
+}
+
 /// Looks for signals and reports progress, with the interpreter's lock; whether to go on.
 bool go_on(run_settings const& how, shared_state& shared) {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -129,8 +135,7 @@ bool go_on(run_settings const& how, shared_state& shared) {
     if (!std::exchange(shared.news, false)) return true;
     stage = shared.stage, done = shared.done, total = shared.total;
   }
-  nb::object const answer = how.progress(stage, done, total);
-  return answer.is_none() || nb::cast<bool>(answer);
+  return !is_false(how.progress(stage, done, total));
 }
 
 }  // namespace

@@ -408,6 +408,24 @@ def test_scorers_take_any_measure(train):
     assert scorer(ranker, X, train.y) == expected["MAP"]
 
 
+def test_scorers_take_pipelines_searches_and_other_estimators(train):
+    from sklearn.linear_model import Ridge
+    from sklearn.model_selection import cross_val_score
+
+    X, scorer = np.column_stack([train.qid, train.X]), rulerank.metric_scorer("MAP")
+    pipeline = make_pipeline(FunctionTransformer(lambda rows: rows * 1.0), RuleRanker("rules", qid_column=0)).fit(X, train.y)
+    expected = evaluate(train.y, pipeline.predict(X), train.qid, "MAP")["MAP"]
+    assert scorer(pipeline, X, train.y) == expected != pipeline.score(X, train.y)
+    search = GridSearchCV(RuleRanker("rules", qid_column=0), {"min_confidence": [0.01, 0.1]}, cv=GroupKFold(3), scoring=scorer)
+    search.fit(X, train.y, groups=train.qid)
+    assert scorer(search, X, train.y) == evaluate(train.y, search.predict(X), train.qid, "MAP")["MAP"]
+    inner = GridSearchCV(RuleRanker("rules", qid_column=0), {"min_confidence": [0.01, 0.1]}, cv=3)
+    nested = cross_val_score(inner, X, train.y, cv=3, scoring=scorer)
+    assert np.isfinite(nested).all()
+    ridge = make_pipeline(FunctionTransformer(), Ridge()).fit(train.X, train.y)
+    assert scorer(ridge, train.X, train.y, train.qid) == evaluate(train.y, ridge.predict(train.X), train.qid, "MAP")["MAP"]
+
+
 def test_scorers_are_given_the_qid_of_a_search(train):
     import sklearn
 

@@ -191,7 +191,19 @@ def test_a_callable_stops_work_that_is_done_in_no_time(small):
             call()
         assert len(heard) == 1  # and never again
         heard.clear()
-    goes_on = None  # of a callable that returns nothing
+    goes_on = np.False_
+    with pytest.raises(rulerank.Interrupted, match="interrupted"):
+        RuleRanker("rules", verbose=hear).fit(*small)
+
+
+@pytest.mark.parametrize("answer", [None, True, np.True_, 0, 3, "", 1.5])
+def test_what_a_callable_returns_but_false_goes_on(small, answer):
+    heard = []
+
+    def hear(*progress):
+        heard.append(progress)
+        return answer
+
     assert RuleRanker("rules", verbose=hear).fit(*small).predict(small[0]) is not None and heard
 
 
