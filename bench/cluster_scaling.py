@@ -13,7 +13,7 @@ machine meets all alike. A second call with the same OUT_FOLDER does what is lef
 
 Writes rows.jsonl (a line a run), manifest.json and scaling.md: medians, efficiency (the seconds of one rank with the same threads over those
 of N ranks and N) of the whole command and of the stage that is shared out, bytes that each rank has been told for a query (text,
-dense, rank) and for an exchange, which in reduce is an iteration, and the most memory of a rank. An answer that is not one rank's ends it.
+dense, rank) and for an exchange (of reduce one or two a feature, and one an iteration), and the most memory of a rank. An answer that is not one rank's ends it.
 """
 
 import argparse

@@ -78,7 +78,9 @@ failure settle(int ranks, int rank, std::string const& mine) {
 
 communicator::communicator() {
   if (!is_launched()) return;
-  int const limit = heartbeat_limit();
+  limit_ = heartbeat_limit();
+  // Machines may be slow to start a rank.
+  time_limit const starts(4 * limit_, "MPI has not started on all ranks");
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -90,7 +92,7 @@ communicator::communicator() {
   MPI_Comm_free(&here);
   if (size_ == 1 || provided != MPI_THREAD_MULTIPLE) return;
   dealer_ = std::make_shared<task_dealer>();
-  if (limit > 0) heartbeat_ = std::make_shared<heartbeat>(limit);
+  if (limit_ > 0) heartbeat_ = std::make_shared<heartbeat>(limit_);
 }
 
 communicator::~communicator() {
@@ -98,7 +100,9 @@ communicator::~communicator() {
   dealer_.reset();
   int begun = 0;
   MPI_Initialized(&begun);
-  if (begun != 0) MPI_Finalize();
+  if (begun == 0) return;
+  time_limit const ends(limit_, "MPI has not ended on all ranks");
+  MPI_Finalize();
 }
 
 std::vector<std::string> communicator::gather(std::string_view mine) const {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
+#include <thread>
 
 // Threads: the one that uses the communicator makes and destroys it.
 namespace rulerank::cluster {
@@ -25,6 +27,18 @@ class heartbeat {
  private:
   class watch;
   std::unique_ptr<watch> watch_;
+};
+
+/// Ends the process where what it stands around takes longer than `seconds`, 0: never. For MPI's own
+/// start and end, in which no rank hears of another: `mpirun` then ends the job. Ranks wait a second
+/// more each, so that one says so before the others. Time while the job is suspended does not count.
+class time_limit {
+ public:
+  /// `what`: "MPI has not started on all ranks".
+  time_limit(int seconds, std::string_view what);
+
+ private:
+  std::jthread thread_;
 };
 
 /// The seconds that RULERANK_RANK_TIMEOUT says, or 30; 0: no limit. Throws `usage_error` where it

@@ -4,8 +4,10 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -58,6 +60,7 @@ class heartbeat::watch {
     thread_.request_stop();
     thread_.join();
     // No message may be under way when MPI ends.
+    time_limit const ends(limit_, "MPI has not ended on all ranks");
     std::vector<int> to_receive(machines_.size());
     MPI_Alltoall(sent_.data(), 1, MPI_INT, to_receive.data(), 1, MPI_INT, ranks_);
     for (peer& other : peers_) {
@@ -133,6 +136,27 @@ class heartbeat::watch {
   std::vector<int> received_;
   std::jthread thread_;
 };
+
+time_limit::time_limit(int seconds, std::string_view what) {
+  if (seconds == 0) return;
+  // Open MPI's launcher says it before MPI has begun.
+  char const* const told = std::getenv("OMPI_COMM_WORLD_RANK");
+  int const rank = told == nullptr ? 0 : std::atoi(told);
+  auto const wait = [seconds, rank, what = std::string(what)](std::stop_token const& stop) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any stopped;
+    for (int tick = 0; tick < (seconds + rank) * ticks_a_second; ++tick) {
+      stopped.wait_for(lock, stop, std::chrono::milliseconds(1000 / ticks_a_second),
+                       [] { return false; });
+      if (stop.stop_requested()) return;
+    }
+    fmt::print(stderr, "rulerank: error: {} within {} s\n", what, seconds);
+    std::fflush(stderr);
+    std::_Exit(1);
+  };
+  thread_ = std::jthread(wait);
+}
 
 heartbeat::heartbeat(int limit) : watch_(std::make_unique<watch>(limit)) {}
 heartbeat::~heartbeat() = default;

@@ -268,6 +268,53 @@ class Faults(OverRanks):
             with self.subTest(line=line[0], rank=stalled):
                 self.expect_stall_found(line, stalled)
 
+    def stopped_rank(self, line, stalled, limit, wait):
+        """Of three ranks one is stopped when wait(job) is over: the job's code and errors, where the others end in time. The one that is
+        stopped behind its last message ends when it goes on."""
+        job = subprocess.Popen(self.job(3, *line), cwd=self.folder, env={**ENVIRONMENT, "RULERANK_RANK_TIMEOUT": str(limit)},
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        ranks = self.ranks_of(job, 3)
+        wait(job)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(ranks[stalled], signal.SIGSTOP)
+        begin = time.monotonic()
+        while any(self.is_running(rank) for rank in ranks if rank != ranks[stalled]):
+            self.assertLess(time.monotonic() - begin, 4 * limit + 2 + 5)  # ranks wait a second more each
+            time.sleep(0.05)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(ranks[stalled], signal.SIGCONT)
+        errors = job.communicate(timeout=30)[1].decode()
+        return job.returncode, errors
+
+    def test_a_rank_that_stalls_while_mpi_starts_ends_the_job(self):
+        self.needs_mpi()
+        search = self.long_jobs()[0]
+        for stalled in range(3):
+            with self.subTest(rank=stalled):
+                code, errors = self.stopped_rank(search, stalled, 1, lambda job: None)
+                self.assertNotEqual(code, 0)
+                self.assertRegex(errors, r"rulerank: error: (MPI has not started on all ranks within 4 s|rank \d on \S+: nothing heard)")
+                self.assertEqual(self.outputs_left(), [])
+
+    def test_a_rank_that_stalls_while_mpi_ends_holds_no_other(self):
+        self.needs_mpi()
+        self.file("train.txt", letor(7, 9, 9))
+        line = ["reduce", "--train", "train.txt", "--out", "out", "--quiet"]
+        self.expect(0, *line)
+        whole = self.taken("out")
+
+        def written(job):
+            while job.poll() is None and not (self.folder / "out").exists():
+                time.sleep(0.001)
+
+        for _ in range(3):
+            code, errors = self.stopped_rank(line, 0, 1, written)
+            if code != 0:
+                self.assertRegex(errors, r"rulerank: error: (MPI has not ended on all ranks within 1 s|rank \d on \S+: nothing heard)")
+            self.assertEqual(self.taken("out"), whole)
+
     def test_a_bad_limit_is_refused(self):
         self.needs_mpi()
         for bad in ("", "x", "-1", "86401", "3s"):
