@@ -90,10 +90,7 @@ class markdown_writer final : public writer {
     made.text += eval::render(cleaned(of), table_format::markdown) + "\n";
   }
   void add_figure(std::string const& path, chart const& of) override {
-    std::string title = shown(of.title);
-    for (char& c : title)
-      if (c == '[' || c == ']') c = ' ';
-    made.text += fmt::format("![{}](<{}>)\n\n", title, path);
+    made.text += fmt::format("![{}](<{}>)\n\n", shown(of.title), path);
   }
 };
 
