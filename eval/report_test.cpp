@@ -73,7 +73,8 @@ TEST(table, names_are_no_markdown) {
   table t;
   t.title = "![i](http://x/t.png)";
   t.columns = {{"[a]: b"}};
-  t.rows = {{std::string("`c` ~~d~~ &lt; *e*\r\n")}, {std::string("f\\|g <h> full-rank-3 (0.5) C# >")}};
+  t.rows = {{std::string("`c` ~~d~~ &lt; *e*\r\n")},
+            {std::string("f\\|g <h> full-rank-3 (0.5) C# >")}};
   EXPECT_EQ(render(t, table_format::markdown),
             "\\!\\[i\\](http://x/t.png)\n\n"
             "| \\[a\\]: b |\n"
