@@ -51,7 +51,7 @@ TEST(table, escapes_what_a_format_reads_otherwise) {
             "50 % of a\\_b\n\n"
             "| name | x | p |\n"
             "| :-- | --: | --: |\n"
-            "| a\\|b\\_c & d | 0.12 | 1e-07 |\n"
+            "| a\\|b\\_c \\& d | 0.12 | 1e-07 |\n"
             "| e | 0.33 | 12 |\n");
   EXPECT_EQ(render(small(), table_format::latex),
             "% 50 % of a_b\n"
@@ -67,6 +67,20 @@ TEST(table, escapes_what_a_format_reads_otherwise) {
   tabs.columns = {{"--a ``b'' ?`"}};
   tabs.rows = {};
   EXPECT_NE(render(tabs, table_format::latex).find("-{}-a `{}`b'{}' ?{}` "), std::string::npos);
+}
+
+TEST(table, names_are_no_markdown) {
+  table t;
+  t.title = "![i](http://x/t.png)";
+  t.columns = {{"[a]: b"}};
+  t.rows = {{std::string("`c` ~~d~~ &lt; *e*\r\n")},
+            {std::string("f\\|g <h> full-rank-3 (0.5) C# >")}};
+  EXPECT_EQ(render(t, table_format::markdown),
+            "\\!\\[i\\](http://x/t.png)\n\n"
+            "| \\[a\\]: b |\n"
+            "| :-- |\n"
+            "| \\`c\\` \\~\\~d\\~\\~ \\&lt; \\*e\\*   |\n"
+            "| f\\\\\\|g &lt;h> full-rank-3 (0.5) C# > |\n");
 }
 
 TEST(table, without_rows) {

@@ -46,23 +46,21 @@ std::string escape_tsv(std::string_view text) {
   });
 }
 
+/// A name stays what it is in CommonMark with tables and strikethrough.
 std::string escape_markdown(std::string_view text) {
-  return escape(text, [](char c) -> std::string_view {
-    switch (c) {
-      case '|':
-        return "\\|";
-      case '*':
-        return "\\*";
-      case '_':
-        return "\\_";
-      case '<':
-        return "&lt;";
-      case '\n':
-        return " ";
-      default:
-        return "";
+  constexpr std::string_view special = "\\`*_[]!&~|";
+  std::string result;
+  for (char const c : text) {
+    if (c == '\n' || c == '\r') {
+      result += ' ';
+    } else if (c == '<') {
+      result += "&lt;";
+    } else {
+      if (special.find(c) != std::string_view::npos) result += '\\';
+      result += c;
     }
-  });
+  }
+  return result;
 }
 
 /// A name with two of these on each other stays what it is: TeX makes dashes and quotes of them.

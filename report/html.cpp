@@ -1,6 +1,7 @@
 #include "report/document.hpp"
 #include "report/escape.hpp"
 #include "report/page.hpp"
+#include "report/parts.hpp"
 #include "report/svg.hpp"
 
 #include <cstddef>
@@ -24,6 +25,9 @@ std::string policy_hash(std::string_view text) {
          reinterpret_cast<unsigned char*>(digest.data()));
   return "'sha256-" + base64(digest) + "'";
 }
+
+/// A4 in the style sheet's print: 698 px, between margins of half an inch, 7 px a digit.
+constexpr paper_line a4{.room = 99, .between = 1.5, .least_names = 10, .most_names = 18};
 
 /// JSON that a script element can hold: no `<`, which could end it.
 std::string script_data(json const& data) {
@@ -80,10 +84,25 @@ class html_writer {
   }
   void add(paragraph const& of) { body += fmt::format("<p>{}</p>\n", escape_html(of.text)); }
 
+  /// What is wider than paper is there in parts, too, which are printed instead.
   void add(eval::table const& of) {
-    body += fmt::format(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n",
-        escape_html(of.title.empty() ? "table" : of.title));
+    std::vector<eval::table> const printed = parts_on_paper(of, a4);
+    body += fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">",
+                        printed.size() > 1 ? " wide" : "",
+                        escape_html(of.title.empty() ? "table" : of.title));
+    add_table(of);
+    body += "</div>\n";
+    if (printed.size() < 2) return;
+    body += "<div class=\"paper\">\n";
+    for (eval::table const& part : printed) {
+      add_table(part);
+      body += '\n';
+    }
+    body += "</div>\n";
+  }
+
+  void add_table(eval::table const& of) {
+    body += "<table>\n";
     if (!of.title.empty()) body += fmt::format("<caption>{}</caption>\n", escape_html(of.title));
     body += "<thead><tr>";
     for (eval::column const& c : of.columns)
@@ -96,7 +115,7 @@ class html_writer {
                             escape_html(eval::shown(row[i], of.columns[i])));
       body += "</tr>\n";
     }
-    body += "</tbody></table></div>\n";
+    body += "</tbody></table>";
   }
   static std::string_view side(eval::column const& c) {
     return c.shown == eval::column::style::text ? "" : " class=\"n\"";

@@ -1,5 +1,6 @@
 #include "report/document.hpp"
 #include "report/escape.hpp"
+#include "report/parts.hpp"
 #include "report/svg.hpp"
 
 #include <cmath>
@@ -12,7 +13,8 @@
 namespace rulerank::report {
 namespace {
 
-std::string const evil = "</script><b>\"'&|_ \\ $ {%\xff\x01 --- `` '' ,, ?` fi";
+std::string const evil =
+    "</script><b>\"'&|_ \\ $ {%\xff\x01 --- `` '' ,, ?` fi ![i](http://x/t.png) ~~";
 
 document hostile() {
   document made{evil, {}};
@@ -52,6 +54,12 @@ TEST(forms, texts_stay_texts) {
   EXPECT_EQ(ends, has_interactive_pages() ? 3U : 0U);
   text_with_figures const markdown = to_markdown(made, "f");
   EXPECT_EQ(markdown.text.find("<b>"), std::string::npos);
+  EXPECT_EQ(markdown.text.find("![i]"), std::string::npos);
+  EXPECT_NE(
+      markdown.text.find("\n\n&lt;/script>&lt;b>\"'\\&\\|\\_ \\\\ $ {%\xEF\xBF\xBD\xEF\xBF\xBD --- "
+                         "\\`\\` '' ,, ?\\` fi \\!\\[i\\](http://x/t.png) \\~\\~\n\n"),
+      std::string::npos)
+      << markdown.text;
   ASSERT_EQ(markdown.figures.size(), 2U);
   EXPECT_EQ(markdown.figures[1].name, "figure-2.svg");
   EXPECT_EQ(markdown.figures[0].svg.find("<b>"), std::string::npos);
@@ -68,6 +76,96 @@ TEST(forms, texts_stay_texts) {
   ASSERT_EQ(with_pdf.figures.size(), 2U);
   EXPECT_EQ(with_pdf.figures[1].name, "figure-2.pdf");
   EXPECT_EQ(with_pdf.figures[1].svg, latex.figures[1].svg);
+}
+
+using style = eval::column::style;
+
+/// LETOR's 22 measures of systems with these names.
+eval::table measured(std::vector<std::string> const& systems) {
+  eval::table t{
+      .title = "Means", .columns = {{"system"}, {"documents", style::fixed, 1}}, .rows = {}};
+  std::vector<std::string> names{"MAP"};
+  for (std::string const kind : {"NDCG@", "P@"})
+    for (int k = 1; k <= 10; ++k) names.push_back(kind + std::to_string(k));
+  names.push_back("MeanNDCG");
+  for (std::string const& name : names) t.columns.push_back({name, style::fixed, 4});
+  for (std::string const& system : systems) {
+    t.rows.push_back({system, 200.0});
+    for (std::size_t m = 0; m < names.size(); ++m)
+      t.rows.back().push_back(std::string("\u2193\u2193 0.") + std::to_string(1000 + m));
+  }
+  return t;
+}
+
+std::size_t count(std::string const& text, std::string const& of) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(of); at != std::string::npos; at = text.find(of, at + 1)) ++found;
+  return found;
+}
+
+TEST(parts, have_each_column_once_and_the_names) {
+  eval::table const whole = measured({"full-rank-3 (baseline)", "random"});
+  paper_line const line{.room = 60, .between = 2};
+  std::vector<eval::table> const parts = parts_on_paper(whole, line);
+  ASSERT_GT(parts.size(), 3U);
+  std::size_t next = 1;
+  for (eval::table const& part : parts) {
+    EXPECT_EQ(part.title, next == 1 ? "Means" : "");
+    ASSERT_EQ(part.rows.size(), 2U);
+    EXPECT_EQ(part.columns[0].name, "system");
+    EXPECT_EQ(part.rows[1][0], whole.rows[1][0]);
+    ASSERT_GT(part.columns.size(), 1U);
+    for (std::size_t i = 1; i < part.columns.size(); ++i, ++next) {
+      EXPECT_EQ(part.columns[i].name, whole.columns[next].name);
+      EXPECT_EQ(part.rows[1][i], whole.rows[1][next]);
+    }
+  }
+  EXPECT_EQ(next, whole.columns.size());
+  // Nothing to name the rows; names that fill a line; texts behind the numbers.
+  EXPECT_EQ(parts_on_paper(measured({std::string(70, 'x')}), line).size(), 1U);
+  eval::table other = whole;
+  other.columns[0].shown = style::fixed;
+  EXPECT_EQ(parts_on_paper(other, line).size(), 1U);
+  other = whole;
+  other.columns.back().shown = style::text;
+  EXPECT_EQ(parts_on_paper(other, line).size(), 1U);
+  EXPECT_EQ(parts_on_paper({}, line).size(), 1U);
+}
+
+TEST(parts, what_leads_to_a_measure_is_in_each) {
+  eval::table curves{
+      .title = {}, .columns = {{"way"}, {"system"}, {"%", style::general}}, .rows = {}};
+  for (int i = 0; i < 9; ++i) curves.columns.push_back({"NDCG@" + std::to_string(i), style::fixed});
+  std::vector<eval::table> const parts = parts_on_paper(curves, {.room = 40, .between = 1});
+  ASSERT_GT(parts.size(), 2U);
+  for (eval::table const& part : parts) EXPECT_EQ(part.columns[2].name, "%");
+}
+
+TEST(forms, a_wide_table_is_printed_in_parts) {
+  document const made{"t", {{measured({"full-rank-3 (baseline)", "random"})}}};
+  std::string const latex = to_latex(made, "f").text;
+  std::size_t const parts = count(latex, "\\begin{longtable}");
+  EXPECT_GE(parts, 3U);
+  EXPECT_LE(parts, 5U);
+  EXPECT_EQ(count(latex, "\\end{longtable}"), parts);
+  EXPECT_EQ(count(latex, "full-rank-3 (baseline) & "), parts);
+  EXPECT_EQ(count(latex, "noindent Means"), 1U);
+  for (int m = 0; m < 22; ++m) EXPECT_EQ(count(latex, " 0." + std::to_string(1000 + m)), 2U) << m;
+  // Nine measures with marks are wider than 17 cm.
+  EXPECT_EQ(count(latex, std::string("{l") + std::string(9, 'r')), 0U);
+  EXPECT_EQ(count(to_markdown(made, "f").text, ":--"), 1U);
+  std::string const page = to_html(made);
+  EXPECT_EQ(count(page, "class=\"scroll wide\""), 1U);
+  EXPECT_EQ(count(page, "class=\"paper\""), 1U);
+  EXPECT_EQ(count(page, " 0.1021</td>"), 4U);
+  // Few measures stand there once.
+  document few{"t", {{measured({"random"})}}};
+  auto& table = std::get<eval::table>(few.blocks[0].of);
+  table.columns.resize(8);
+  table.rows[0].resize(8);
+  EXPECT_EQ(count(to_latex(few, "f").text, "\\begin{longtable}"), 1U);
+  EXPECT_EQ(count(to_html(few), "<table"), 1U);
+  EXPECT_EQ(count(to_html(few), "class=\"paper\""), 0U);
 }
 
 TEST(svg, values_that_cannot_be_drawn_are_left_out) {

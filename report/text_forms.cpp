@@ -1,9 +1,11 @@
 #include "report/document.hpp"
 #include "report/escape.hpp"
+#include "report/parts.hpp"
 #include "report/svg.hpp"
 
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -90,10 +92,7 @@ class markdown_writer final : public writer {
     made.text += eval::render(cleaned(of), table_format::markdown) + "\n";
   }
   void add_figure(std::string const& path, chart const& of) override {
-    std::string title = shown(of.title);
-    for (char& c : title)
-      if (c == '[' || c == ']') c = ' ';
-    made.text += fmt::format("![{}](<{}>)\n\n", title, path);
+    made.text += fmt::format("![{}](<{}>)\n\n", shown(of.title), path);
   }
 };
 
@@ -110,11 +109,16 @@ class latex_writer final : public writer {
     made.text += fmt::format("\\{}*{{{}}}\n\n", kind, shown(of.text));
   }
   void add(paragraph const& of) override { made.text += shown(of.text) + "\n\n"; }
-  /// A tabular of eval::render, which may go on over pages.
+  /// A4 between margins of 2 cm, 484 pt: a digit of \footnotesize is 4.25 pt wide, and a column has
+  /// 6 pt on either side.
+  static constexpr paper_line a4{.room = 109, .between = 2.8};
+
   void add(eval::table const& of) override {
-    eval::table t = cleaned(of);
-    std::string const title = t.title;
-    t.title.clear();
+    for (eval::table& part : parts_on_paper(cleaned(of), a4)) add_part(std::move(part));
+  }
+  /// A tabular of eval::render, which may go on over pages.
+  void add_part(eval::table t) {
+    std::string const title = std::exchange(t.title, {});
     std::string text = eval::render(t, table_format::latex);
     for (std::string_view const call : {"begin", "end"}) {
       std::string const before = fmt::format("\\{}{{tabular}}", call);

@@ -238,6 +238,43 @@ class InABrowser(harness.CommandLine):
         self.assertGreater(len(re.findall(rb"/Type */Page\b", pdf)), 2)
         self.expect_quiet()
 
+    def test_all_measures_of_a_wide_table_are_printed(self):
+        """LETOR's 22: beside each other on a screen, in parts on A4."""
+        measures = ["MAP", *(f"NDCG@{k}" for k in range(1, 11)), *(f"P@{k}" for k in range(1, 11)), "MeanNDCG"]
+        self.expect(0, "experiment", "--folds", "data", "--out-dir", "wide", "--rank-size", "3", "--random-draws", "3",
+                    "--permutations", "1000", "--metrics", "MAP,NDCG@1-10,P@1-10,MeanNDCG")
+        self.expect(0, "report", "wide", "--out", "page.html")
+        self.open()
+        cells = """return [...document.querySelectorAll('main table')].filter(of => of.getBoundingClientRect().height)
+          .map(of => [...of.rows].map(row => [...row.cells].map(cell => {
+            const text = document.createRange();
+            text.selectNodeContents(cell);
+            return [cell.textContent, text.getBoundingClientRect().left, text.getBoundingClientRect().right]})))"""
+
+        def values(tables):
+            return {(row[0][0], name[0]): cell[0] for head, *rows in tables if "training" in str(head) or "@" in str(head)
+                    for row in rows for name, cell in zip(head, row)}
+
+        on_screen = self.browser.run(cells)
+        self.assertEqual([cell[0] for cell in on_screen[0][0]], ["system", "training documents", *measures])
+        whole = values(on_screen[:1])
+        self.assertGreater(len(whole), 5 * len(measures))
+        self.browser.develop("Emulation.setEmulatedMedia", media="print")
+        self.browser.develop("Emulation.setDeviceMetricsOverride", width=717, height=1000, deviceScaleFactor=1, mobile=False)
+        printed = self.browser.run(cells)
+        self.picture("wide-print")
+        self.assertGreater(len(printed), len(on_screen))
+        self.assertEqual({at: text for at, text in values(printed).items() if at in whole}, whole)
+        for table in printed:
+            for row in table:
+                for text, left, right in row:
+                    self.assertGreaterEqual(left, 0, text)
+                    self.assertLessEqual(right, 717, text)
+        if folder := os.environ.get("RULERANK_SCREENSHOT"):
+            with open(f"{folder}/wide.pdf", "wb") as out:
+                out.write(base64.b64decode(self.browser.develop("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"]))
+        self.expect_quiet()
+
     def test_tab_leads_to_a_chart(self):
         self.open()
         self.browser.press(TAB)

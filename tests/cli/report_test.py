@@ -210,7 +210,7 @@ class Report(harness.CommandLine):
         self.assertIn("<tr><td>full-rank-3</td>" + row, self.page("result"))
 
     def test_names_cannot_leave_their_place(self):
-        drawn_experiment(self, qid=lambda qid: f"{qid}{EVIL}", docid=lambda docid: f"{docid}{EVIL}",
+        drawn_experiment(self, qid=lambda qid: f"{qid}![i](//x/t.png){EVIL}", docid=lambda docid: f"{docid}{EVIL}",
                          folder="re<b>sult", data="da<i>ta&'")
         page = self.page("re<b>sult", "--title", f"T {EVIL} \x01")
         found = self.expect_own(page)
@@ -222,6 +222,9 @@ class Report(harness.CommandLine):
         for form in ("markdown", "latex"):
             self.expect(0, "report", "re<b>sult", "--format", form, "--out", f"r.{form}")
             self.assertNotIn("<script", (self.folder / f"r.{form}").read_text().replace("\\textless{}", ""))
+        text = (self.folder / "r.markdown").read_text()
+        self.assertIn("\\!\\[i\\](//x/t.png)", text)
+        self.assertNotIn("![i]", text)
 
     def test_several_experiments_stand_side_by_side(self):
         drawn_experiment(self, "one")
