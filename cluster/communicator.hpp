@@ -83,7 +83,7 @@ class communicator final : public process_group {
   int size_here_ = 1;
   mutable traffic exchanged_;
   // Of several ranks, in a build with MPI, where any thread may use it:
-  int limit_ = 0;  // seconds in which a rank must be heard of
+  [[maybe_unused]] int limit_ = 0;  // seconds in which a rank must be heard of
   std::shared_ptr<heartbeat> heartbeat_;
   std::shared_ptr<task_dealer> dealer_;
 };

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from . import _core
-from ._data import as_array, column_of, queries_of, whole_labels
+from ._data import as_array, column_of, queries_of, warn_of_one_query, whole_labels
 from ._parameters import checked
 from ._run import running
 from .exceptions import UsageError
@@ -211,7 +211,9 @@ class MetricScorer:
                 estimator = estimator[-1]
         if hasattr(estimator, "qid_column"):
             return estimator.score(X, y, qid, metric=self.metric, profile=self.profile, **self.parts)
-        return next(iter(evaluate(y, estimator.predict(X), qid, self.metric, profile=self.profile, **self.parts).values()))
+        scores = estimator.predict(X)
+        warn_of_one_query(qid, "qid", len(scores))
+        return next(iter(evaluate(y, scores, qid, self.metric, profile=self.profile, **self.parts).values()))
 
     def __repr__(self) -> str:
         words = [repr(self.metric), f"profile={self.profile!r}", *(f"{name}={part!r}" for name, part in self.parts.items())]

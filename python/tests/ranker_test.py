@@ -423,6 +423,8 @@ def test_scorers_take_pipelines_searches_and_other_estimators(train):
     nested = cross_val_score(inner, X, train.y, cv=3, scoring=scorer)
     assert np.isfinite(nested).all()
     ridge = make_pipeline(FunctionTransformer(), Ridge()).fit(train.X, train.y)
+    with pytest.warns(UserWarning, match="qid: found none, so all"):
+        scorer(ridge, train.X, train.y)
     assert scorer(ridge, train.X, train.y, train.qid) == evaluate(train.y, ridge.predict(train.X), train.qid, "MAP")["MAP"]
 
 
