@@ -29,9 +29,10 @@ class heartbeat {
   std::unique_ptr<watch> watch_;
 };
 
-/// Ends the process where what it stands around takes longer than `seconds`, 0: never. For MPI's own
-/// start and end, in which no rank hears of another: `mpirun` then ends the job. Ranks wait a second
-/// more each, so that one says so before the others. Time while the job is suspended does not count.
+/// Ends the process where what it stands around takes longer than `seconds`, 0: never. For MPI's
+/// own start and end, in which no rank hears of another: `mpirun` then ends the job. Ranks wait a
+/// second more each, so that one says so before the others. Time while the job is suspended does
+/// not count.
 class time_limit {
  public:
   /// `what`: "MPI has not started on all ranks".

@@ -140,8 +140,9 @@ class heartbeat::watch {
 time_limit::time_limit(int seconds, std::string_view what) {
   if (seconds == 0) return;
   // Open MPI's launcher says it before MPI has begun.
-  char const* const told = std::getenv("OMPI_COMM_WORLD_RANK");
-  int const rank = told == nullptr ? 0 : std::atoi(told);
+  int rank = 0;
+  if (char const* const told = std::getenv("OMPI_COMM_WORLD_RANK"); told != nullptr)
+    std::from_chars(told, told + std::string_view(told).size(), rank);
   auto const wait = [seconds, rank, what = std::string(what)](std::stop_token const& stop) {
     std::mutex mutex;
     std::unique_lock lock(mutex);
