@@ -20,7 +20,7 @@ import time
 
 import numpy
 
-from cluster import ENVIRONMENT
+from cluster import ENVIRONMENT, MPIRUN
 from tables import build, machine
 
 DIMENSIONS, K = 128, 32
@@ -38,7 +38,7 @@ def run(program, folder, engine, queries, ranks):
     line = [program, "search", "dense", "--collection", "rows.fbin", "--queries", f"{queries}.fbin", "--k", str(K), "--engine", engine,
             "--device", "cpu", "--quiet", "--out", "out.ibin", "--values", "values.fbin", "--manifest", "manifest.json"]
     if engine == "mpi-knn":
-        line = ["mpirun", "--map-by", "slot:PE=1", "--bind-to", "core", "-n", str(ranks), *line, "--threads", "1"]
+        line = [*MPIRUN, "-n", str(ranks), *line, "--threads", "1"]
     else:
         line += ["--threads", str(ranks)]
     begin = time.perf_counter()

@@ -29,10 +29,15 @@ FEW = (0.01, 0.02, 0.05)
 WAYS = ("chosen", "random", "queries", "depth", "margin", "entropy", "variance")
 
 
+def mean_with_error(differences):
+    """The mean and its standard error."""
+    return float(differences.mean()), float(differences.std(ddof=1)) / len(differences) ** 0.5
+
+
 def mean_with_interval(differences):
     """The mean and half its interval."""
-    return (float(differences.mean()), student(len(differences) - 1) * float(differences.std(ddof=1))
-            / len(differences) ** 0.5)
+    mean, error = mean_with_error(differences)
+    return mean, student(len(differences) - 1) * error
 
 
 class Curves:
@@ -73,9 +78,12 @@ class Curves:
     def chosen_system(self):
         return max(OURS, key=lambda system: numpy.mean(self.validation[system]))
 
+    def by_query(self, one, other, measure):
+        return (self.values[one] - self.values[other])[:, measure]
+
     def less(self, one, other, measure):
         """The difference and half its interval."""
-        return mean_with_interval((self.values[one] - self.values[other])[:, measure])
+        return mean_with_interval(self.by_query(one, other, measure))
 
     def told(self, key):
         return " / ".join(bare(float(of)) for of in self.values[key].mean(axis=0))
@@ -161,9 +169,9 @@ def few_labels_corrected(sets):
             found = []
             for budget, name in cells:
                 of = sets[name]
-                differences = (of.values["chosen", budget, "recommended", "defaults"] - of.values[other(of, budget)])[:, measure]
-                deviation = float(differences.std(ddof=1)) / len(differences) ** 0.5
-                found.append((float(differences.mean()), p_value(float(differences.mean()) / deviation, len(differences) - 1)))
+                differences = of.by_query(("chosen", budget, "recommended", "defaults"), other(of, budget), measure)
+                mean, error = mean_with_error(differences)
+                found.append((mean, p_value(mean / error, len(differences) - 1)))
             corrected = holm([p for _, p in found])
             columns.append([f"{'-' if mean < 0 else '+'} {p:.2g}, {all_cells:.2g}" for (mean, p), all_cells in zip(found, corrected)])
     rows = [[f"{budget:.0%}", name, *(column[i] for column in columns)] for i, (budget, name) in enumerate(cells)]

@@ -27,7 +27,7 @@ def table_of(text, heading):
 
 
 def first_value(cell):
-    return float(cell.split()[0].replace("+.", "0.").replace("-.", "-0."))
+    return float(cell.split()[0])
 
 
 def by_map(cell):

@@ -12,6 +12,7 @@ those of differences and of single folds, which are in its own curves.md.
 import argparse
 import collections
 import csv
+import gzip
 import pathlib
 
 import svg_lines
@@ -29,12 +30,17 @@ BEST_TREES = "best boosted trees, any sample"
 LEVELS = [("recommended", "defaults", "recommended", GREEN), ("lightgbm", "validated", "LightGBM, tuned", RED)]
 
 
-def means(path):
+def rows_of(path):
+    """The rows of a curves.tsv, or of one that is kept as .gz."""
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t"))
+
+
+def means(rows):
     """values[system, way, settings][share] = (labels, {measure: mean}), over draws, then over folds."""
     draws = collections.defaultdict(list)
-    with open(path, newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t"):
-            draws[row["system"], row["way"], row["settings"], float(row["share"]), row["fold"]].append(row)
+    for row in rows:
+        draws[row["system"], row["way"], row["settings"], float(row["share"]), row["fold"]].append(row)
     folds = collections.defaultdict(list)
     for (system, way, settings, share, _), rows in draws.items():
         folds[system, way, settings, share].append(
@@ -83,7 +89,7 @@ def main():
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name in arguments.sets.split(","):
-        of = means(arguments.folder / name / "curves.tsv")
+        of = means(rows_of(arguments.folder / name / "curves.tsv"))
         picture = svg_lines.drawn([panel(name, of, measure) for measure in MEASURES], columns=len(MEASURES))
         (arguments.out / f"{name}.svg").write_text(picture, "utf-8")
         text = (arguments.folder / name / "curves.md").read_text("utf-8")

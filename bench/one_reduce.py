@@ -9,8 +9,6 @@ follow on the same folds. Writes rows.jsonl (a line a fold), table.md, means of 
 """
 
 import argparse
-import csv
-import gzip
 import json
 import pathlib
 import statistics
@@ -18,25 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from curves_picture import MEASURES, means, rows_of
 from tables import build, machine
-
-MEASURES = ("MAP", "NDCG@10")
-
-
-def of_curves(path):
-    """Rows of what is recommended, by its defaults."""
-    with gzip.open(path, "rt", encoding="ascii") as lines:
-        rows = csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t")
-        return [row for row in rows if row["system"] == "recommended" and row["settings"] == "defaults"]
-
-
-def mean_of_folds(rows, way, share, measure):
-    """Mean over the folds of the means over the draws."""
-    of_fold = {}
-    for row in rows:
-        if row["way"] == way and float(row["share"]) == share:
-            of_fold.setdefault(row["fold"], []).append(float(row[measure]))
-    return statistics.fmean(map(statistics.fmean, of_fold.values()))
 
 
 def run(program, fold, documents, folder):
@@ -55,7 +36,8 @@ def markdown(found, curves):
     lines = ["| set | share of labels | `reduce --max-documents` | `chosen` of the curves | `random` of the curves |", "| :-- | --: | --: | --: | --: |"]
     for (name, share), rows in found.items():
         cells = [" / ".join(f"{statistics.fmean(row[measure] for row in rows):.4f}" for measure in MEASURES)]
-        cells += [" / ".join(f"{mean_of_folds(curves[name], way, share, measure):.4f}" for measure in MEASURES) for way in ("chosen", "random")]
+        of_set = means(curves[name])
+        cells += [" / ".join(f"{of_set['recommended', way, 'defaults'][share][1][measure]:.4f}" for measure in MEASURES) for way in ("chosen", "random")]
         lines.append(f"| {name} | {share:.0%} | " + " | ".join(cells) + " |")
     return f"{' / '.join(MEASURES)}\n\n" + "\n".join(lines) + "\n"
 
@@ -68,7 +50,9 @@ def main():
     parser.add_argument("--shares", default="0.01,0.02,0.05")
     a = parser.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
-    curves = {name: of_curves(a.curves / f"{name}.tsv.gz") for name in a.sets.split(",")}
+    # What is recommended, by its defaults.
+    curves = {name: [row for row in rows_of(a.curves / f"{name}.tsv.gz") if (row["system"], row["settings"]) == ("recommended", "defaults")]
+              for name in a.sets.split(",")}
     found = {}
     with tempfile.TemporaryDirectory() as folder, open(a.out / "rows.jsonl", "w", encoding="ascii") as log:
         for name, rows in curves.items():
