@@ -38,6 +38,13 @@ std::optional<Number> whole_number(std::string_view text) {
   return value;
 }
 
+std::string const& qid_of(dataset const& pool, std::size_t document) {
+  auto const query =
+      std::partition_point(pool.queries.begin(), pool.queries.end(),
+                           [document](query_group const& q) { return q.end <= document; });
+  return query->qid;
+}
+
 /// Rows about the documents of a pool.
 class row_reader {
  public:
@@ -59,16 +66,11 @@ class row_reader {
     return document_at_[*place];
   }
 
-  /// A docid as it is, or as a spreadsheet or an older version of the table has it: without the
-  /// guard, without quotes of its own, on one line.
   void check_docid(label_cell const& c, std::size_t document) const {
-    std::string const expected = without_controls(pool_.docid(document));
-    std::string const on_one_line = clean(expected);
-    for (std::string const& same : {expected, on_one_line, without_quotes(on_one_line)})
-      if (c.text == same || unguarded(c.text) == same) return;
-    fail(c.line, c.column,
-         fmt::format("found docid '{}', expected '{}', that of document {} of {}, counted from 0",
-                     c.text, on_one_line, places_[document], pool_.name));
+    check_id("docid", c, pool_.docid(document), document);
+  }
+  void check_qid(label_cell const& c, std::size_t document) const {
+    check_id("qid", c, qid_of(pool_, document), document);
   }
 
   std::optional<std::int32_t> label(label_cell const& c) const {
@@ -92,6 +94,19 @@ class row_reader {
   }
 
  private:
+  /// An id as it is, or as a spreadsheet or an older version of the table has it: without the
+  /// guard, without quotes of its own, on one line.
+  void check_id(std::string_view kind, label_cell const& c, std::string_view id,
+                std::size_t document) const {
+    std::string const expected = without_controls(id);
+    std::string const on_one_line = clean(expected);
+    for (std::string const& same : {expected, on_one_line, without_quotes(on_one_line)})
+      if (c.text == same || unguarded(c.text) == same) return;
+    fail(c.line, c.column,
+         fmt::format("found {} '{}', expected '{}', that of document {} of {}, counted from 0",
+                     kind, c.text, on_one_line, places_[document], pool_.name));
+  }
+
   std::string const& name_;
   dataset const& pool_;
   std::vector<std::size_t> places_;
@@ -109,7 +124,7 @@ constexpr std::string_view expected_header =
 /// The header of a table of labels: where its columns are.
 struct label_columns {
   std::size_t count = 0;
-  std::optional<std::size_t> line, docid, label;
+  std::optional<std::size_t> line, docid, qid, label;
 };
 
 label_columns read_header(row_reader const& rows, std::vector<label_cell> const& cells) {
@@ -118,6 +133,7 @@ label_columns read_header(row_reader const& rows, std::vector<label_cell> const&
   for (std::size_t i = 0; i < cells.size(); ++i) {
     auto* const at = cells[i].text == "line"    ? &found.line
                      : cells[i].text == "docid" ? &found.docid
+                     : cells[i].text == "qid"   ? &found.qid
                      : cells[i].text == "label" ? &found.label
                                                 : nullptr;
     if (at == nullptr) continue;
@@ -161,6 +177,7 @@ std::vector<answer> read_labels(context const& ctx, std::string const& path, dat
     std::size_t const document = rows.document(cells[*columns.line]);
     if (columns.docid && *columns.docid < cells.size())
       rows.check_docid(cells[*columns.docid], document);
+    if (columns.qid && *columns.qid < cells.size()) rows.check_qid(cells[*columns.qid], document);
     if (*columns.label >= cells.size() || cells[*columns.label].text.empty()) continue;
     label_cell const& said = cells[*columns.label];
     answer const read{document, rows.label(said), said.line};
@@ -196,11 +213,9 @@ std::string labels_to_fill(dataset const& pool, std::span<std::size_t const> doc
   add_row(titles, append_title);
   auto const places = input_places(pool);
   for (std::size_t const d : documents) {
-    auto const query = std::partition_point(pool.queries.begin(), pool.queries.end(),
-                                            [d](query_group const& q) { return q.end <= d; });
     std::vector<std::string> cells{fmt::format("{}", places[d]),
                                    guarded_id(without_controls(pool.docid(d))),
-                                   guarded_id(without_controls(query->qid)), ""};
+                                   guarded_id(without_controls(qid_of(pool, d))), ""};
     if (form.cells_of)
       for (std::string const& more : form.cells_of(d)) cells.push_back(guarded(more));
     cells.push_back(guarded(without_text_sums(pool.comment(d))));

@@ -88,6 +88,8 @@ TEST_F(answers, that_are_wrong_are_told_with_their_place) {
               "2:3: found '" + label + "', expected a label, an integer of 0 or more, or skip");
   EXPECT_EQ(message("line\tdocid\tlabel\n0\tY\t1\n"),
             "2:3: found docid 'Y', expected 'X', that of document 0 of pool, counted from 0");
+  EXPECT_EQ(message("line\tqid\tlabel\n0\ta\t1\n2\ta\t1\n"),
+            "3:3: found qid 'a', expected 'b', that of document 2 of pool, counted from 0");
   EXPECT_EQ(message("line\tlabel\n0\t1\n1\t1\n0\t2\n"),
             "4:3: found '2', but line 2 says '1' of the same document, expected one answer");
   EXPECT_EQ(message("docid\tline\tlabel\nX\n"), "2:1: found 1 field, expected 3 as in the header");
@@ -127,6 +129,7 @@ TEST_F(answers, as_spreadsheets_save_them_are_read) {
   std::vector<answer> const expected{{1, 2, 0}, {0, 1, 0}};
   EXPECT_EQ(read("line,docid,label,text\r\n1,Y,2,\"a\r\nb, \"\"c\"\"\"\r\n0,X,1,\r\n"), expected);
   EXPECT_EQ(read("\xEF\xBB\xBFlabel;line;docid\n2;1;'Y\n1;0;\"'X\"\n;3;Z\n"), expected);
+  EXPECT_EQ(read("line,qid,label\n1,'a,2\n0,a,1\n"), expected);
   EXPECT_EQ(read("sep=,\nline,label\n1,2\n0,1\n"), expected);
   EXPECT_EQ(read("line,text,label\n1,\"a\n\nb\",2\n0,x,1\n")[1].line, 5U);
   EXPECT_EQ(message("line,text,label\n1,\"a\nb\",2\n0,x,y\n"),

@@ -174,4 +174,10 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
       al::name_of(sample.ran)));
 }
 
+void say_what_was_skipped(session& owner, std::size_t asked, std::size_t skipped) {
+  if (skipped == 0) return;
+  owner.say(fmt::format("{} asked about, {} of them skipped",
+                        counted(asked, "document was", "documents were"), skipped));
+}
+
 }  // namespace rulerank::apps

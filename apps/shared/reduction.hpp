@@ -86,5 +86,8 @@ nlohmann::ordered_json summary_of(label_pool const& pool, al::sample const& samp
 /// Reports how many documents were chosen.
 void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
                          label_pool const& pool, al::sample const& sample);
+/// Reports how many documents got no label, where some were asked about for nothing: somebody has
+/// looked at more than were chosen.
+void say_what_was_skipped(session& owner, std::size_t asked, std::size_t skipped);
 
 }  // namespace rulerank::apps

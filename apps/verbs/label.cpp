@@ -93,9 +93,13 @@ void label(session& owner, label_verb_arguments& arguments) {
                           counted(team.labellers().size(), "labeller"), arguments.resume));
   if (!work.finished()) serve(owner, arguments, team, *shown.views, pool.train.size());
 
+  auto const answers = work.answers();
+  auto const skipped = static_cast<std::size_t>(std::ranges::count_if(
+      answers, [](datasets::answer const& a) { return !a.label.has_value(); }));
   al::sample const sample = work.take();
   auto summary = summary_of(pool.view(), sample, arguments.whole_queries);
   summary["labelling"] = {{"answers", journal.answers().size()},
+                          {"left_out", skipped},
                           {"labellers", team.labellers()},
                           {"disputes", team.disputes().size()}};
   owner.note("sample", summary);
@@ -104,6 +108,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   for (std::size_t d = 0; d < pool.train.size(); ++d) labels.push_back(work.label_of(d));
   out.write(owner, pool, sample.documents, labels, al::choices_table(pool.train, sample));
   say_what_was_chosen(owner, arguments, pool.view(), sample);
+  say_what_was_skipped(owner, answers.size(), skipped);
   if (owner.prints_json()) write_file("-", datasets::text_of(summary));
 }
 

@@ -111,15 +111,6 @@ bool came_to_its_end(reduce_arguments const& arguments) {
          !arguments.rounds.wanted() && !arguments.whole_queries;
 }
 
-/// Of documents that were left out somebody has looked at more than were chosen.
-void say_what_was_skipped(session& owner, nlohmann::ordered_json const& labelling) {
-  if (labelling.is_null() || labelling["left_out"] == 0) return;
-  owner.say(fmt::format(
-      "{} asked about, {} of them skipped",
-      counted(labelling["answers"].get<std::size_t>(), "document was", "documents were"),
-      labelling["left_out"].get<std::size_t>()));
-}
-
 void say_what_was_added(session& owner, reduce_arguments const& arguments,
                         datasets::dataset const& train, reduced_set const& chosen) {
   owner.say(fmt::format(
@@ -161,7 +152,8 @@ void reduce(session& owner, reduce_arguments const& arguments) {
             arguments.rounds.wanted() ? ids_table(read.train, sample, chosen.rounds.picks)
                                       : choices_table(owner, read, sample));
   say_what_was_chosen(owner, arguments, pool, sample);
-  say_what_was_skipped(owner, chosen.sampled.summary);
+  if (auto const& labelling = chosen.sampled.summary; !labelling.is_null())
+    say_what_was_skipped(owner, labelling["answers"], labelling["left_out"]);
   if (chosen.has_rounds) say_what_was_added(owner, arguments, read.train, chosen);
   if (came_to_its_end(arguments)) say_what_to_expect(owner, arguments.sampler.rule_size);
   if (owner.prints_json()) write_file("-", datasets::text_of(result));

@@ -106,6 +106,24 @@ class Label(LabelServer):
         self.expect(0, *self.WHAT, "--out", "again")
         self.assertEqual(self.read("again"), self.read("want"))
 
+    def test_says_how_many_were_skipped(self):
+        self.serve()
+        skipped = self.post("/next")["question"]["document"]
+        state = self.post("/answer", document=skipped, answer=None)
+        asked = 1
+        while state["state"] == "question":
+            state = self.answer(state)
+            asked += 1
+        self.post("/finish")
+        said = self.process.communicate(timeout=60)[1].decode()
+        self.assertEqual(self.process.returncode, 0)
+        self.assertIn(f"rulerank: {asked} documents were asked about, 1 of them skipped\n", said)
+        lines = self.read("pool").splitlines()
+        documents = [int(row.split(b"\t")[0]) for row in self.read("ids").splitlines()[1:]]
+        self.assertEqual(len(self.read("pool.labelled").splitlines()), asked - 1)
+        self.assertNotIn(skipped, documents)
+        self.assertLess(asked, len(lines))
+
     def test_killed_at_any_moment(self):
         """Answers come from two labellers while the program is killed; what was confirmed stays. However fast the
         machine is, half the documents are left for the end: a program without a question would not listen."""
