@@ -53,6 +53,13 @@ namespace {
 constexpr std::uint32_t warps = 8;
 constexpr std::uint32_t scan_threads = 32 * warps;
 constexpr std::uint32_t finish_threads = 256;
+/// A block takes so many handed rows of a crowded query.
+constexpr std::uint32_t crowd_threads = 128;
+constexpr std::uint32_t crowd_slice = 512;
+/// Of a crowded query so many rows are sorted without a selection of the nearest before.
+constexpr std::uint32_t crowd_sorted = 4096;
+/// What a row of a crowded query becomes that cannot be among the nearest.
+constexpr std::uint32_t no_row = ~0U;
 /// Rows that wait in shared memory until a warp hands them on together: when it has so many, and
 /// there is space for all of a tile of 32 rows and 8 queries behind them.
 constexpr std::uint32_t list_full = 32;
@@ -487,7 +494,8 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
 }
 
 /// The k-th largest of keys, for a block of `finish_threads`, rounded down by at most 2^-22 of the
-/// range they lie in. each(work) calls work(key) for this thread's share; there are k at least.
+/// range they lie in: the very key where they have 22 bits. each(work) calls work(key) for this
+/// thread's share; there are k at least.
 class kth_key {
  public:
   template <class Each>
@@ -524,6 +532,8 @@ class kth_key {
     });
     return least + (bin << shift) + (bin_ << finer);
   }
+  /// Of the last call: the key's place among those that it was rounded to.
+  __device__ std::uint32_t place() const { return left_; }
 
  private:
   static constexpr std::uint32_t bins = 2048;
@@ -586,6 +596,29 @@ __global__ void __launch_bounds__(finish_threads, 2)
     of.limit[q] = limit_below(float_of_ascending(key), of.slack[q]);
 }
 
+/// What the definition orders a row by.
+template <class T>
+__device__ double defined_key(shadow_rows const& rows, flat_queries const& of, std::uint32_t q,
+                              std::uint32_t row) {
+  bool const cosine = rows.metric == similarity::cosine;
+  double const sum = defined_sum(
+      reinterpret_cast<T const*>(rows.values) + std::size_t{row} * rows.dimensions,
+      of.exact + std::size_t{q} * rows.dimensions, rows.dimensions, rows.metric == similarity::l2);
+  return order_key(rows.metric, sum, cosine ? of.norm[q] : 1, cosine ? rows.norms[row] : 1);
+}
+
+/// Of n rows all lines are on their way before the first is waited for. row_of(i): the i-th.
+template <class T, std::uint32_t threads, class RowOf>
+__device__ void prefetch_rows(shadow_rows const& rows, std::uint32_t n, RowOf const& row_of) {
+  std::size_t const row_bytes = rows.dimensions * sizeof(T);
+  std::uint32_t const lines = static_cast<std::uint32_t>(row_bytes / 128) + 1;
+  for (std::uint32_t i = threadIdx.x; i < n * lines; i += threads) {
+    std::size_t const at = min(std::size_t{i % lines} * 128, row_bytes - 1);
+    asm volatile(
+        "prefetch.global.L2 [%0];" ::"l"(rows.values + row_of(i / lines) * row_bytes + at));
+  }
+}
+
 /// A block a query: the k-th best of the rows that were handed on, what it leaves, the keys of
 /// those, their order.
 ///
@@ -635,32 +668,21 @@ __global__ void __launch_bounds__(finish_threads, 2)
   std::uint32_t const n = kept;
   __syncthreads();
   if (n > to.sorted) {
-    if (threadIdx.x == 0) to.state[q] = query_state::exact;
+    if (threadIdx.x == 0) {
+      to.limits[q] = limit;
+      to.state[q] = of.k > 0 ? query_state::crowded : query_state::exact;
+    }
     return;
   }
   std::uint32_t size = 2;
   while (size < n) size *= 2;
   if (threadIdx.x == 0) kept = 0;
   __syncthreads();
-  double const* const query = of.exact + std::size_t{q} * rows.dimensions;
-  // All lines are on their way before the first is waited for.
-  std::size_t const row_bytes = rows.dimensions * sizeof(T);
-  std::uint32_t const lines = static_cast<std::uint32_t>(row_bytes / 128) + 1;
-  for (std::uint32_t i = threadIdx.x; i < n * lines; i += finish_threads) {
-    std::size_t const at = min(std::size_t{i % lines} * 128, row_bytes - 1);
-    asm volatile(
-        "prefetch.global.L2 [%0];" ::"l"(rows.values + items[i / lines].id * row_bytes + at));
-  }
+  prefetch_rows<T, finish_threads>(rows, n, [&](std::uint32_t i) { return items[i].id; });
   for (std::uint32_t i = threadIdx.x; i < size; i += finish_threads) {
     bool in = i < n;
     if (in) {
-      std::uint32_t const row = items[i].id;
-      double const sum =
-          defined_sum(reinterpret_cast<T const*>(rows.values) + std::size_t{row} * rows.dimensions,
-                      query, rows.dimensions, rows.metric == similarity::l2);
-      bool const cosine = rows.metric == similarity::cosine;
-      items[i].value =
-          order_key(rows.metric, sum, cosine ? of.norm[q] : 1, cosine ? rows.norms[row] : 1);
+      items[i].value = defined_key<T>(rows, of, q, items[i].id);
       in = of.k > 0 || items[i].value <= of.farthest;
       if (in) atomicAdd(&kept, 1U);
     }
@@ -696,6 +718,112 @@ __device__ std::uint64_t ascending_key(double key) {
   return (bits >> 63) != 0 ? ~bits : bits | std::uint64_t{1} << 63;
 }
 
+/// The nearer the larger, and different for different rows: 64 bits of the key, 32 of the row.
+__extension__ typedef unsigned __int128 near_order;
+constexpr std::uint32_t order_bits = 96;
+__device__ near_order order_of(double key, std::uint32_t row) {
+  return near_order{~ascending_key(key)} << 32 | static_cast<std::uint32_t>(~row);
+}
+
+/// In place of its bounds.
+__device__ void put_key(handed_row& row, double key) {
+  row.least = __int_as_float(__double2loint(key));
+  row.most = __int_as_float(__double2hiint(key));
+}
+__device__ double key_of_row(handed_row const& row) {
+  return __hiloint2double(__float_as_int(row.most), __float_as_int(row.least));
+}
+
+/// A block a slice of the handed rows of a query.
+template <class T>
+__global__ void __launch_bounds__(crowd_threads, 4)
+    compute_crowded(shadow_rows const rows, flat_queries const of, flat_results const to,
+                    std::uint32_t slices) {
+  __shared__ std::uint32_t near[crowd_slice];
+  __shared__ std::uint32_t count;
+  wait_for_kernel_before();
+  std::uint32_t const q = blockIdx.x / slices;
+  if (to.state[q] != query_state::crowded) return;
+  std::uint32_t const first = blockIdx.x % slices * crowd_slice;
+  std::uint32_t const end = min(of.handed[q], first + crowd_slice);
+  if (first >= end) return;
+  handed_row* const mine = of.rows + std::size_t{q} * of.capacity;
+  float const limit = to.limits[q];
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  for (std::uint32_t i = first + threadIdx.x; i < end; i += crowd_threads) {
+    if (mine[i].most >= limit)
+      near[atomicAdd(&count, 1U)] = i;
+    else
+      mine[i].row = no_row;
+  }
+  __syncthreads();
+  prefetch_rows<T, crowd_threads>(rows, count, [&](std::uint32_t i) { return mine[near[i]].row; });
+  for (std::uint32_t i = threadIdx.x; i < count; i += crowd_threads) {
+    handed_row& row = mine[near[i]];
+    put_key(row, defined_key<T>(rows, of, q, row.row));
+  }
+  if (threadIdx.x == 0) atomicAdd(to.computed + q, count);
+}
+
+/// A block a query: its rows with keys if `size` items hold them, else those that the bits of their
+/// order do not tell from the k nearest, which are read from the highest until `size` items hold
+/// what is left; all bits leave k.
+__global__ void __launch_bounds__(finish_threads)
+    order_crowded(flat_queries const of, flat_results const to, std::uint32_t size) {
+  extern __shared__ dense_candidate items[];
+  __shared__ kth_key kth;
+  __shared__ std::uint32_t kept;
+  wait_for_kernel_before();
+  std::uint32_t const q = blockIdx.x;
+  if (to.state[q] != query_state::crowded) return;
+  auto const each = [&](auto const& work) {
+    handed_row const* const mine = of.rows + std::size_t{q} * of.capacity;
+    for (std::uint32_t i = threadIdx.x; i < of.handed[q]; i += finish_threads)
+      if (mine[i].row != no_row) work(key_of_row(mine[i]), mine[i].row);
+  };
+  near_order floor = 0;
+  std::uint32_t shift = order_bits;
+  std::uint32_t place = of.k;
+  std::uint32_t n = 0;
+  for (;;) {
+    if (threadIdx.x == 0) kept = 0;
+    __syncthreads();
+    each([&](double key, std::uint32_t row) {
+      if (order_of(key, row) >> shift < floor) return;
+      std::uint32_t const at = atomicAdd(&kept, 1U);
+      if (at < size) items[at] = {key, row};
+    });
+    __syncthreads();
+    n = kept;
+    if (n <= size) break;
+    std::uint32_t const bits = min(22U, shift);
+    shift -= bits;
+    std::uint32_t const part = kth(place, [&](auto const& work) {
+      each([&](double key, std::uint32_t row) {
+        near_order const order = order_of(key, row) >> shift;
+        if (order >> bits == floor) work(static_cast<std::uint32_t>(order) & ((1U << bits) - 1));
+      });
+    });
+    place = kth.place();
+    floor = floor << bits | part;
+  }
+  std::uint32_t padded = 2;
+  while (padded < n) padded *= 2;
+  for (std::uint32_t i = n + threadIdx.x; i < padded; i += finish_threads)
+    items[i] = {INFINITY, ~0U};
+  __syncthreads();
+  sort_bitonic(items, padded, nearer_row(), block_threads<finish_threads>());
+  for (std::uint32_t i = threadIdx.x; i < of.k; i += finish_threads) {
+    to.keys[std::size_t{q} * to.kept + i] = items[i].value;
+    to.rows[std::size_t{q} * to.kept + i] = items[i].id;
+  }
+  if (threadIdx.x == 0) {
+    to.found[q] = of.k;
+    to.state[q] = query_state::done;
+  }
+}
+
 template <class T>
 __global__ void __launch_bounds__(256, 2)
     compute_rows(shadow_rows const rows, flat_queries const of, std::uint32_t q,
@@ -711,13 +839,7 @@ __global__ void __launch_bounds__(256, 2)
     if (of.query_filter != nullptr)
       in = in && (of.query_filter[std::size_t{q} * rows.slabs() + row / 32] >> (row % 32) & 1) != 0;
     if (in) {
-      double const sum =
-          defined_sum(reinterpret_cast<T const*>(rows.values) + std::size_t{row} * rows.dimensions,
-                      of.exact + std::size_t{q} * rows.dimensions, rows.dimensions,
-                      rows.metric == similarity::l2);
-      bool const cosine = rows.metric == similarity::cosine;
-      double const key =
-          order_key(rows.metric, sum, cosine ? of.norm[q] : 1, cosine ? rows.norms[row] : 1);
+      double const key = defined_key<T>(rows, of, q, row);
       in = of.k > 0 || key <= farthest;
       if (in) keys[i] = ascending_key(key);
     }
@@ -774,6 +896,9 @@ std::uint32_t resident_blocks(scan_limits const& limits, scan_plan const& plan,
 std::size_t finish_bytes(flat_results const& to) {
   return to.sorted * sizeof(dense_candidate);
 }
+std::uint32_t crowd_size(flat_results const& to) {
+  return std::max(to.sorted, crowd_sorted);
+}
 
 }  // namespace
 
@@ -797,6 +922,7 @@ scan_limits allow_scans() {
        {datasets::element::float32, datasets::element::float16, datasets::element::bfloat16,
         datasets::element::int8, datasets::element::uint8})
     with_type(type, []<class T>(T) { allow_all_shared_memory(finish_queries<T>); });
+  allow_all_shared_memory(order_crowded);
   int device = 0;
   int multiprocessors = 0;
   check_cuda(cudaGetDevice(&device));
@@ -879,6 +1005,18 @@ void finish(shadow_rows const& rows, flat_queries const& queries, flat_results c
     launch_behind(finish_queries<T>, queries.count, finish_threads, finish_bytes(to), on, rows,
                   queries, to);
   });
+}
+
+void finish_crowded(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,
+                    cudaStream_t on) {
+  std::uint32_t const slices = (queries.capacity + crowd_slice - 1) / crowd_slice;
+  with_type(rows.type, [&]<class T>(T) {
+    launch_behind(compute_crowded<T>, queries.count * slices, crowd_threads, 0, on, rows, queries,
+                  to, slices);
+  });
+  std::uint32_t const size = crowd_size(to);
+  launch_behind(order_crowded, queries.count, finish_threads, size * sizeof(dense_candidate), on,
+                queries, to, size);
 }
 
 void compute_all(shadow_rows const& rows, flat_queries const& queries, std::uint32_t query,
