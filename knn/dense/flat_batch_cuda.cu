@@ -211,7 +211,7 @@ void flat_batch::run(flat_part const& part, flat_plan const& plan, bool scans) {
       }
     }
     knn::scan(rows, queries_, plan_scan(limits_, rows, queries_.count), on_.get());
-    finish(rows, queries_, results_, on_.get());
+    finish(limits_, rows, queries_, results_, on_.get());
     // A range finds few of what there is space for.
     output_.download({0, output_bytes_}, on_.get());
   }

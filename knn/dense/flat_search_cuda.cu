@@ -14,6 +14,8 @@
 #include <cmath>
 #include <cstring>
 
+#include <cooperative_groups.h>
+
 // How `flat` on GPUs tells rows apart, and why what it leaves holds the nearest.
 //
 // Let x be a query and y a row as they are shadowed: under l2 moved, x = fl(q - c), under cosine
@@ -53,6 +55,10 @@ namespace {
 constexpr std::uint32_t warps = 8;
 constexpr std::uint32_t scan_threads = 32 * warps;
 constexpr std::uint32_t finish_threads = 256;
+/// Up to so many blocks share a query whose rows have so many dimensions at least, so that none of
+/// them waits for all the rows' lines.
+constexpr std::uint32_t most_together = 8;
+constexpr std::uint32_t cluster_dimensions = 512;
 /// A block takes so many handed rows of a crowded query.
 constexpr std::uint32_t crowd_threads = 128;
 constexpr std::uint32_t crowd_slice = 512;
@@ -82,20 +88,67 @@ __device__ inline void wait_for_kernel_before() {
 #endif
 }
 template <class... Parameters, class... Arguments>
-void launch_behind(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
-                   std::size_t shared_bytes, cudaStream_t on, Arguments const&... arguments) {
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
+void launch_clusters_behind(void (*kernel)(Parameters...), std::uint32_t cluster,
+                            std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
+                            cudaStream_t on, Arguments const&... arguments) {
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim.x = cluster;
+  attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared_bytes;
   config.stream = on;
-  config.attrs = &early;
-  config.numAttrs = 1;
+  config.attrs = attributes;
+  config.numAttrs = cluster > 1 ? 2 : 1;
   check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
+template <class... Parameters, class... Arguments>
+void launch_behind(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
+                   std::size_t shared_bytes, cudaStream_t on, Arguments const&... arguments) {
+  launch_clusters_behind(kernel, 1, blocks, threads, shared_bytes, on, arguments...);
+}
+
+/// The blocks that share a query: a cluster, or one by itself.
+class query_blocks {
+ public:
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  __device__ std::uint32_t count() const {
+    return cooperative_groups::this_cluster().num_blocks();
+  }
+  __device__ std::uint32_t rank() const {
+    return cooperative_groups::this_cluster().block_rank();
+  }
+  /// Of what lies in shared memory that of the first block.
+  template <class T>
+  __device__ T* of_first(T* shared) const {
+    return cooperative_groups::this_cluster().map_shared_rank(shared, 0U);
+  }
+  __device__ void wait() const {
+    if (count() > 1)
+      cooperative_groups::this_cluster().sync();
+    else
+      __syncthreads();
+  }
+#else
+  __device__ std::uint32_t count() const {
+    return 1;
+  }
+  __device__ std::uint32_t rank() const {
+    return 0;
+  }
+  template <class T>
+  __device__ T* of_first(T* shared) const {
+    return shared;
+  }
+  __device__ void wait() const {
+    __syncthreads();
+  }
+#endif
+};
 
 __device__ double sum_of_warp(double value) {
   for (int apart = 16; apart > 0; apart /= 2)
@@ -619,18 +672,12 @@ __device__ void prefetch_rows(shadow_rows const& rows, std::uint32_t n, RowOf co
   }
 }
 
-/// A block a query: the k-th best of the rows that were handed on, what it leaves, the keys of
-/// those, their order.
-///
-/// Long because each step has the shared memory of the one before and its barrier.
-template <class T>
-__global__ void __launch_bounds__(finish_threads, 2)
-    finish_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
-  extern __shared__ dense_candidate items[];
-  __shared__ kth_key kth;
-  __shared__ std::uint32_t kept;
-  wait_for_kernel_before();
-  std::uint32_t const q = blockIdx.x;
+/// Of the rows that a query handed on those that the k-th best of them leaves: their numbers in
+/// `items`, and how many in `kept`, 0 where they are not to be computed by this block. Both are
+/// shared by the block, which calls it.
+__device__ void select_rows(flat_queries const& of, flat_results const& to, std::uint32_t q,
+                            kth_key& kth, dense_candidate* items, std::uint32_t& kept) {
+  if (threadIdx.x == 0) kept = 0;
   if (to.state[q] != query_state::done) return;
   std::uint32_t const handed = of.handed[q];
   std::uint32_t const count = min(handed, of.capacity);
@@ -648,7 +695,6 @@ __global__ void __launch_bounds__(finish_threads, 2)
         work(ascending_bits(mine[i].least));
     });
     limit = fmaxf(limit, limit_below(float_of_ascending(key), of.slack[q]));
-    __syncthreads();
   }
   if (handed > of.capacity) {
     if (threadIdx.x == 0) {
@@ -657,7 +703,6 @@ __global__ void __launch_bounds__(finish_threads, 2)
     }
     return;
   }
-  if (threadIdx.x == 0) kept = 0;
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < count; i += finish_threads) {
     if (!(mine[i].most >= limit)) continue;
@@ -665,31 +710,16 @@ __global__ void __launch_bounds__(finish_threads, 2)
     if (at < to.sorted) items[at].id = mine[i].row;
   }
   __syncthreads();
-  std::uint32_t const n = kept;
-  __syncthreads();
-  if (n > to.sorted) {
-    if (threadIdx.x == 0) {
-      to.limits[q] = limit;
-      to.state[q] = of.k > 0 ? query_state::crowded : query_state::exact;
-    }
-    return;
-  }
-  std::uint32_t size = 2;
-  while (size < n) size *= 2;
-  if (threadIdx.x == 0) kept = 0;
-  __syncthreads();
-  prefetch_rows<T, finish_threads>(rows, n, [&](std::uint32_t i) { return items[i].id; });
-  for (std::uint32_t i = threadIdx.x; i < size; i += finish_threads) {
-    bool in = i < n;
-    if (in) {
-      items[i].value = defined_key<T>(rows, of, q, items[i].id);
-      in = of.k > 0 || items[i].value <= of.farthest;
-      if (in) atomicAdd(&kept, 1U);
-    }
-    if (!in) items[i] = {INFINITY, ~0U};
-  }
-  __syncthreads();
-  std::uint32_t const found = of.k > 0 ? min(kept, of.k) : kept;
+  if (threadIdx.x > 0 || kept <= to.sorted) return;
+  kept = 0;
+  to.limits[q] = limit;
+  to.state[q] = of.k > 0 ? query_state::crowded : query_state::exact;
+}
+
+/// Gives away the `found` nearest of the first n items, which a power of two of them holds, for a
+/// block.
+__device__ void put_nearest(flat_results const& to, std::uint32_t q, dense_candidate* items,
+                            std::uint32_t n, std::uint32_t size, std::uint32_t found) {
   auto const put = [&](std::uint32_t rank, dense_candidate const& item) {
     to.keys[std::size_t{q} * to.kept + rank] = item.value;
     to.rows[std::size_t{q} * to.kept + rank] = item.id;
@@ -697,19 +727,57 @@ __global__ void __launch_bounds__(finish_threads, 2)
   if (n <= finish_threads) {
     // The place of an item is the number of those before it.
     if (threadIdx.x < n) {
-      dense_candidate const mine_now = items[threadIdx.x];
+      dense_candidate const mine = items[threadIdx.x];
       std::uint32_t rank = 0;
-      for (std::uint32_t i = 0; i < n; ++i) rank += nearer_row()(items[i], mine_now) ? 1 : 0;
-      if (rank < found) put(rank, mine_now);
+      for (std::uint32_t i = 0; i < n; ++i) rank += nearer_row()(items[i], mine) ? 1 : 0;
+      if (rank < found) put(rank, mine);
     }
   } else {
     sort_bitonic(items, size, nearer_row(), block_threads<finish_threads>());
     for (std::uint32_t i = threadIdx.x; i < found; i += finish_threads) put(i, items[i]);
   }
-  if (threadIdx.x == 0) {
-    to.found[q] = found;
-    to.computed[q] = n;
+  if (threadIdx.x == 0) to.found[q] = found;
+}
+
+/// A block a query, or a cluster, whose first block does all but the sums: the rows that are left,
+/// their keys, their order.
+template <class T>
+__global__ void __launch_bounds__(finish_threads, 2)
+    finish_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
+  extern __shared__ dense_candidate items[];
+  __shared__ kth_key kth;
+  __shared__ std::uint32_t kept;
+  wait_for_kernel_before();
+  query_blocks const blocks;
+  std::uint32_t const together = blocks.count();
+  std::uint32_t const rank = blocks.rank();
+  std::uint32_t const q = blockIdx.x / together;
+  if (rank == 0) select_rows(of, to, q, kth, items, kept);
+  blocks.wait();
+  std::uint32_t const n = *blocks.of_first(&kept);
+  dense_candidate* const all = blocks.of_first(items);
+  std::uint32_t const mine = (n + together - 1 - rank) / together;
+  prefetch_rows<T, finish_threads>(rows, mine,
+                                   [&](std::uint32_t i) { return all[i * together + rank].id; });
+  for (std::uint32_t i = threadIdx.x; i < mine; i += finish_threads) {
+    dense_candidate& item = all[i * together + rank];
+    item.value = defined_key<T>(rows, of, q, item.id);
   }
+  blocks.wait();
+  if (rank > 0 || n == 0) return;
+  std::uint32_t size = 2;
+  while (size < n) size *= 2;
+  if (threadIdx.x == 0) kept = 0;
+  __syncthreads();
+  for (std::uint32_t i = threadIdx.x; i < size; i += finish_threads) {
+    if (i < n && (of.k > 0 || items[i].value <= of.farthest))
+      atomicAdd(&kept, 1U);
+    else
+      items[i] = {INFINITY, ~0U};
+  }
+  __syncthreads();
+  put_nearest(to, q, items, n, size, of.k > 0 ? min(kept, of.k) : kept);
+  if (threadIdx.x == 0) to.computed[q] = n;
 }
 
 /// Bits that ascend as the doubles do; -0 is 0.
@@ -923,6 +991,9 @@ scan_limits allow_scans() {
         datasets::element::int8, datasets::element::uint8})
     with_type(type, []<class T>(T) { allow_all_shared_memory(finish_queries<T>); });
   allow_all_shared_memory(order_crowded);
+  cudaFuncAttributes compiled{};
+  check_cuda(cudaFuncGetAttributes(&compiled, finish_queries<float>));
+  limits.clusters = compiled.ptxVersion >= 90;
   int device = 0;
   int multiprocessors = 0;
   check_cuda(cudaGetDevice(&device));
@@ -999,11 +1070,15 @@ void scan(shadow_rows const& rows, flat_queries const& queries, scan_plan const&
                 static_cast<float*>(nullptr));
 }
 
-void finish(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,
-            cudaStream_t on) {
+void finish(scan_limits const& limits, shadow_rows const& rows, flat_queries const& queries,
+            flat_results const& to, cudaStream_t on) {
+  std::uint32_t together = 1;
+  if (limits.clusters && rows.dimensions >= cluster_dimensions)
+    while (together < most_together && 2 * together * queries.count <= limits.multiprocessors)
+      together *= 2;
   with_type(rows.type, [&]<class T>(T) {
-    launch_behind(finish_queries<T>, queries.count, finish_threads, finish_bytes(to), on, rows,
-                  queries, to);
+    launch_clusters_behind(finish_queries<T>, together, queries.count * together, finish_threads,
+                           finish_bytes(to), on, rows, queries, to);
   });
 }
 

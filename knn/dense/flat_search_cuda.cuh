@@ -119,6 +119,7 @@ struct scan_plan {
 struct scan_limits {
   std::uint32_t multiprocessors = 0;
   std::size_t shared_bytes = 0;
+  bool clusters = false;  ///< blocks of different multiprocessors share memory
 };
 scan_limits allow_scans();
 
@@ -141,8 +142,8 @@ void sample(shadow_rows const& rows, flat_queries const& queries, scan_plan cons
 void scan(shadow_rows const& rows, flat_queries const& queries, scan_plan const& plan,
           cudaStream_t on);
 /// Computes the rows that were handed on and may be among the nearest.
-void finish(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,
-            cudaStream_t on);
+void finish(scan_limits const& limits, shadow_rows const& rows, flat_queries const& queries,
+            flat_results const& to, cudaStream_t on);
 /// Computes the rows of all crowded queries that may be among the nearest, spread over the device,
 /// and makes the queries done. Of a range none is crowded.
 void finish_crowded(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,

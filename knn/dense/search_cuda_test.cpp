@@ -97,6 +97,17 @@ TEST_P(dense_gpus, many_dimensions) {
   }
 }
 
+/// Blocks that share a query: eight, four and two of them.
+TEST_P(dense_gpus, long_rows) {
+  std::size_t const n = 600;
+  for (element const type : all_types) {
+    vectors const rows = as(type, drawn(3000 * n, 58, 3, 30), n);
+    vectors const queries = as(type, drawn(40 * n, 59, 3, 30), n);
+    expect_reference(ctx(), rows, queries, {1, 10, 200},
+                     std::string(datasets::name_of(type)) + " of " + std::to_string(n));
+  }
+}
+
 TEST_P(dense_gpus, equally_near_rows) {
   vectors const rows(drawn_small(std::size_t{6000} * 4, 11), 4);
   vectors const queries(drawn_small(std::size_t{40} * 4, 12), 4);
