@@ -1,12 +1,14 @@
 // Exact search in dense vectors by `flat`, on drawn data.
 //
 //   dense_bench [shape=ROWSxDIMENSIONS[xTYPE]] [metric=l2|ip|cosine] [k=32[,K...]] [threads=N]
-//               [batches=1,4,16,32,128,1024] [devices=N] [rate=BYTES] [device_bytes=N]
+//               [batches=1,4,16,32,128,1024] [values=normal|uniform] [devices=N] [rate=BYTES]
+//               [device_bytes=N]
 //   dense_bench rows=FILE queries=FILE ...    vectors of files (datasets/vectors.hpp)
 //   dense_bench --benchmark_filter=/1$        Google Benchmark's options
 //
-// Shapes without one: 70000x784 and 300000x128, of float32, normal values. Before anything is
-// timed, the answers of some queries, in batches of each size, are held to the bit against the
+// Shapes without one: 70000x784 and 300000x128, of float32. values: normal unless given; uniform
+// in [0, 1), of integers over their range, which makes distances differ by little. Before anything
+// is timed, the answers of some queries, in batches of each size, are held to the bit against the
 // definition, or on GPUs (devices=N: the first N) against `flat` on the CPU. bytes_per_second: of
 // the rows, once a batch; items_per_second: pairs of row and query; recomputed: pairs a query that
 // were computed by the definition; widened: see dense_search_work; p50_ms, p95_ms, p99_ms: of whole
@@ -59,9 +61,10 @@ element type_named(std::string const& name) {
   throw std::invalid_argument("unknown type " + name);
 }
 
-/// Normal values; of integers scaled to their range. A seed for some rows at a time, so that any
-/// number of threads draws the same.
-vectors draw(std::size_t rows, std::size_t dimensions, element type, std::uint32_t seed) {
+/// Normal or uniform values; of integers scaled to their range. A seed for some rows at a time, so
+/// that any number of threads draws the same.
+vectors draw(std::size_t rows, std::size_t dimensions, element type, bool uniform,
+             std::uint32_t seed) {
   bool const is_integer = type == element::int8 || type == element::uint8;
   float const mean = type == element::uint8 ? 128.0F : 0.0F;
   float const least = type == element::uint8 ? 0.0F : -128.0F;
@@ -69,9 +72,11 @@ vectors draw(std::size_t rows, std::size_t dimensions, element type, std::uint32
   parallel_for({}, rows, 1024, [&](std::size_t begin, std::size_t end, int) {
     std::seed_seq of{seed, static_cast<std::uint32_t>(begin)};
     std::mt19937 random(of);
-    std::normal_distribution<float> value(mean, is_integer ? 30.0F : 1.0F);
+    std::normal_distribution<float> normal(mean, is_integer ? 30.0F : 1.0F);
+    std::uniform_real_distribution<float> even(is_integer ? least : 0.0F,
+                                               is_integer ? least + 255 : 1.0F);
     for (std::size_t i = begin * dimensions; i < end * dimensions; ++i) {
-      values[i] = value(random);
+      values[i] = uniform ? even(random) : normal(random);
       if (is_integer) values[i] = std::clamp(std::round(values[i]), least, least + 255);
     }
   });
@@ -79,13 +84,14 @@ vectors draw(std::size_t rows, std::size_t dimensions, element type, std::uint32
                              datasets::rounding::nearest);
 }
 
-task drawn_task(std::string const& shape, std::size_t queries) {
+task drawn_task(std::string const& shape, std::size_t queries, bool uniform) {
   std::size_t end = 0;
   std::size_t const rows = std::stoul(shape, &end);
   std::string const rest = shape.substr(end + 1);
   std::size_t const dimensions = std::stoul(rest, &end);
   element const type = end < rest.size() ? type_named(rest.substr(end + 1)) : element::float32;
-  return {shape, draw(rows, dimensions, type, 1), draw(queries, dimensions, type, 2)};
+  return {shape + (uniform ? "-uniform" : ""), draw(rows, dimensions, type, uniform, 1),
+          draw(queries, dimensions, type, uniform, 2)};
 }
 
 /// The k nearest rows of some queries.
@@ -114,6 +120,7 @@ struct settings {
   knn::similarity metric = knn::similarity::l2;
   std::vector<std::size_t> ks{32};
   std::vector<std::size_t> batches{1, 4, 16, 32, 128, 1024};
+  bool uniform = false;
   double rate = 4.28e12;
   std::size_t device_bytes = 0;
   context ctx;
@@ -147,6 +154,8 @@ settings read_settings(int& argc, char** argv) {
       read.ks = numbers_of(value);
     else if (name == "batches")
       read.batches = numbers_of(value);
+    else if (name == "values" && (value == "normal" || value == "uniform"))
+      read.uniform = value == "uniform";
     else if (name == "rate")
       read.rate = std::stod(value);
     else if (name == "device_bytes")
@@ -266,7 +275,7 @@ int main(int argc, char** argv) {
     benchmark::AddCustomContext("cpu", this_machine().cpu);
     std::size_t const queries = *std::max_element(chosen.batches.begin(), chosen.batches.end());
     for (std::string const& shape : chosen.shapes)
-      add_benchmarks(chosen, drawn_task(shape, queries));
+      add_benchmarks(chosen, drawn_task(shape, queries, chosen.uniform));
     if (!chosen.rows.empty())
       add_benchmarks(chosen, {chosen.rows, datasets::read_vectors(chosen.ctx, chosen.rows),
                               datasets::read_vectors(chosen.ctx, chosen.queries)});

@@ -2,7 +2,7 @@
 """Exact search in dense vectors on the CPU beside FAISS's flat index: the same files, the same threads, one run.
 
     dense_peer.py DENSE_BENCH OUT_FOLDER [--threads N] [--shapes 70000x784,...] [--k 32,128] [--batches 1,16,32,128]
-                  [--metrics l2,ip] [--scratch FOLDER]
+                  [--metrics l2,ip] [--turns 2] [--scratch FOLDER]
 
 Rows and queries are normal values, drawn with a seed and written as .npy to --scratch. dense_bench holds its answers
 against the definition, to the bit, before it times them. FAISS's are held against ours: a neighbour that we do not
@@ -17,8 +17,8 @@ Settings whose first search takes more than 1.3 times as long as the fastest's o
 not tried for larger batches where it takes more than twice as long. Stored too: the first search of each setting ("first_ms"); the kernels that
 OpenBLAS picked by itself ("picked"), and how many cores FAISS was seen to use, its seconds of all threads over those of the clock.
 
-Each side has two turns, one after the other's; in a turn each batch is searched three times or more and the median counts, and of
-a side's two turns the better one. Whole calls, rows and queries in memory. Writes results.jsonl and table.md.
+Each side has two turns (--turns), one after the other's; in a turn each batch is searched three times or more and the median counts, and of
+a side's turns the better one. Whole calls, rows and queries in memory. Writes results.jsonl and table.md.
 Needs numpy and faiss-cpu from PyPI.
 """
 
@@ -166,6 +166,7 @@ def main():
     parser.add_argument("--k", default="32,128")
     parser.add_argument("--batches", default="1,16,32,128")
     parser.add_argument("--metrics", default="l2,ip")
+    parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--scratch", type=pathlib.Path)
     a = parser.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
@@ -182,7 +183,7 @@ def main():
             for metric in a.metrics.split(","):
                 for k in map(int, a.k.split(",")):
                     own, peer = [], []
-                    for _ in range(2):
+                    for _ in range(a.turns):
                         own.append(ours(a.bench, *paths, metric, k, batches, a.threads))
                         best, picked, tried = theirs(paths, metric, k, batches, a.threads)
                         peer.append(best)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """flat on a GPU beside PyTorch and FlashLib on the same shapes, in one run.
 
-    dense_peer_gpu.py DENSE_BENCH OUT_FOLDER [--cells targets|short|rest|left|more] [--shapes 3000000x300,10000000x128xbf16,...]
-                      [--rounds 20] [--flashlib] [--tune SECONDS] [--list]
+    dense_peer_gpu.py DENSE_BENCH OUT_FOLDER [--cells targets|short|rest|left|more|crowded] [--shapes 3000000x300,10000000x128xbf16,...]
+                      [--values normal|uniform] [--rounds 20] [--flashlib] [--tune SECONDS] [--list]
 
-Rows and queries are normal values; under l2. A cell is a shape, a k and a number of queries.
+Rows and queries are normal values, or uniform in [0, 1); under l2. A cell is a shape, a k and a number of queries.
 --shapes: of --cells only these shapes, so that a run can be cut into parts. --list says which cells that
 would be, and ends; it needs neither PyTorch nor a GPU.
 
@@ -90,7 +90,10 @@ MORE = [
     *((1 << power, 32, "f32", (25,), (1200,)) for power in range(10, 16)),
     *((1 << power, 256, "f32", (25,), (1200,)) for power in range(10, 16)),
 ]
-CELLS = {"targets": TARGETS, "short": SHORT, "rest": REST, "left": LEFT, "more": MORE}
+# Where uniform values crowd: many neighbours of many queries.
+CROWDED = [(rows, dimensions, "f32", (128,), (128,))
+           for rows, dimensions in ((70_000, 784), (300_000, 128), (1_275_219, 128), (3_000_000, 300))]
+CELLS = {"targets": TARGETS, "short": SHORT, "rest": REST, "left": LEFT, "more": MORE, "crowded": CROWDED}
 FLASHLIB = ("flash_knn_triton_small_n", "flash_knn_triton_large_n")
 
 
@@ -131,7 +134,7 @@ def of_flat(arguments, cell):
     """{(k, queries): counters}, and what the program says of itself."""
     rows, dimensions, kind, ks, batches = cell
     out = arguments.out / "flat.json"
-    words = [str(arguments.bench), "devices=1", f"shape={rows}x{dimensions}x{kind}",
+    words = [str(arguments.bench), "devices=1", f"values={arguments.values}", f"shape={rows}x{dimensions}x{kind}",
              "k=" + ",".join(map(str, ks)), "batches=" + ",".join(map(str, batches)),
              "--benchmark_min_time=0.1", f"--benchmark_out={out}", "--benchmark_out_format=json"]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
@@ -238,10 +241,11 @@ def peers(arguments, cell, flat_ms):
     rows_n, dimensions, kind, ks, batches = cell
     form = torch.bfloat16 if kind == "bf16" else torch.float32
     draw = torch.Generator(device="cuda").manual_seed(1)
+    draw_values = torch.rand if arguments.values == "uniform" else torch.randn
     rows = torch.empty(rows_n, dimensions, device="cuda", dtype=form)
     for part in rows.split(1 << 20):
-        part.copy_(torch.randn(part.shape, device="cuda", generator=draw))
-    queries = torch.randn(max(batches), dimensions, device="cuda", generator=draw).to(form)
+        part.copy_(draw_values(part.shape, device="cuda", generator=draw))
+    queries = draw_values((max(batches), dimensions), device="cuda", generator=draw).to(form)
     squares = rows.float().square().sum(1) if kind == "f32" else torch.cat(
         [part.float().square().sum(1) for part in rows.split(1 << 20)])
     forms = {"torch": lambda q, k: torch.addmm(squares.to(form), q, rows.T, alpha=-2).topk(
@@ -285,6 +289,7 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--cells", choices=tuple(CELLS), default="targets")
     parser.add_argument("--shapes", type=lambda text: text.split(","))
+    parser.add_argument("--values", choices=("normal", "uniform"), default="normal")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--flashlib", action="store_true")
@@ -326,7 +331,7 @@ def main():
     (arguments.out / "tables.md").write_text(table(results))
     manifest = {"started": started, "commit": context["commit"], "cpu": context["cpu"],
                 "gpu": torch.cuda.get_device_name(0), "torch": torch.__version__,
-                "commands": commands, "rate": RATE}
+                "commands": commands, "rate": RATE, "values": arguments.values}
     (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
 

@@ -2,6 +2,7 @@
 // publications, on drawn data:
 //
 //   dense_published_bench [TABLE...] [engine=flat,ppk,ppb,sbq,gs] [threads=N] [rounds=25] [part=1]
+//                         [shape=ROWSxDIMENSIONS]
 //
 // TABLE, all without one:
 //   batches   Cordeiro, Meyer and Zola 2023, Table 1, and Cordeiro 2023, Tables 5.2 and 5.3: four
@@ -12,15 +13,15 @@
 //   k         Liu, Zheng and Liu 2019, figure 5: 1,200 queries, 16,384 x 32, the time of the
 //             selection alone as k grows
 //
-// part: the shapes' rows and `queries`' queries are divided by it, for a trial of the bench itself.
-// Values are uniform in [0, 1), as published. Before it is timed, an engine's answer is held
-// against `flat` on the CPU, which is exact: for the first and last queries of a batch, rank by
-// rank, within what single precision allows; of `flat` on the GPU to the bit. One JSON line a cell,
-// medians of the rounds after one that is not counted, at most 25 (fewer where they take a second):
-// search_ms from queries in host memory to neighbours there, kernel_ms of the kernels alone (which
-// is what Table 1 has), selection_ms of sbq's K-selection and gs's selection; of `flat` instead
-// device_ms, from the first copy to the last, and widened, queries of a search. The rows are on the
-// device before.
+// shape: of `batches` this alone. part: the shapes' rows and `queries`' queries are divided by it,
+// for a trial of the bench itself. Values are uniform in [0, 1), as published. Before it is timed,
+// an engine's answer is held against `flat` on the CPU, which is exact: for the first and last
+// queries of a batch, rank by rank, within what single precision allows; of `flat` on the GPU to
+// the bit. One JSON line a cell, medians of the rounds after one that is not counted, at most 25
+// (fewer where they take a second): search_ms from queries in host memory to neighbours there,
+// kernel_ms of the kernels alone (which is what Table 1 has), selection_ms of sbq's K-selection and
+// gs's selection; of `flat` instead device_ms, from the first copy to the last, and widened,
+// queries of a search. The rows are on the device before.
 
 #include "bench/dense_lists.hpp"
 #include "core/context.hpp"
@@ -52,11 +53,21 @@ using namespace rulerank;
 using datasets::vectors;
 using std::size_t;
 
+/// Of `batches`.
+struct shape {
+  size_t rows, dimensions;
+};
+constexpr shape shapes[] = {{70'000, 784}, {300'000, 128}, {1'275'219, 128}, {3'000'000, 300}};
+std::string name_of(shape const& of) {
+  return fmt::format("{}x{}", of.rows, of.dimensions);
+}
+
 struct settings {
   std::set<std::string> tables;
   std::vector<std::string> engines{"flat", "ppk", "ppb", "sbq", "gs"};
   size_t rounds = 25;
   size_t part = 1;
+  std::string shape;
   context gpu;
   context cpu;
 };
@@ -295,6 +306,8 @@ settings read_settings(int argc, char** argv) {
       read.rounds = std::stoul(value);
     else if (name == "part")
       read.part = std::stoul(value);
+    else if (name == "shape")
+      read.shape = value;
     else if (name == "engine") {
       read.engines.clear();
       for (size_t begin = 0; begin <= value.size();) {
@@ -308,9 +321,12 @@ settings read_settings(int argc, char** argv) {
     } else {
       throw std::invalid_argument("found " + argument +
                                   ", expected batches, queries, rows, k, engine=, threads=, "
-                                  "rounds= or part=");
+                                  "rounds=, part= or shape=");
     }
   }
+  if (!read.shape.empty() && std::none_of(std::begin(shapes), std::end(shapes),
+                                          [&](auto const& s) { return name_of(s) == read.shape; }))
+    throw std::invalid_argument("found shape " + read.shape + ", expected one of `batches`");
   if (read.tables.empty()) read.tables = {"batches", "queries", "rows", "k"};
   if (read.rounds == 0 || read.part == 0)
     throw std::invalid_argument("rounds and part are above 0");
@@ -337,12 +353,10 @@ int main(int argc, char** argv) {
                     8192 / chosen.part},
                    {32});
     if (chosen.tables.contains("batches"))
-      for (auto const& [rows, dimensions] : {std::pair<size_t, size_t>{70'000, 784},
-                                             {300'000, 128},
-                                             {1'275'219, 128},
-                                             {3'000'000, 300}})
-        time_engines(chosen, "batches", rows / chosen.part, dimensions, {1, 16, 32, 64, 128},
-                     {32, 64, 128});
+      for (shape const& one : shapes)
+        if (chosen.shape.empty() || chosen.shape == name_of(one))
+          time_engines(chosen, "batches", one.rows / chosen.part, one.dimensions,
+                       {1, 16, 32, 64, 128}, {32, 64, 128});
   } catch (std::exception const& e) {
     std::cerr << "dense_published_bench: " << e.what() << '\n';
     return 1;

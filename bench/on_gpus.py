@@ -3,7 +3,8 @@
 
 BIN is the folder of the build's programs. Each step writes OUT/NAME.txt, some also into the folder OUT/NAME. A second call
 passes over the steps that ended well and does the others anew: what they wrote is deleted first. Steps of RESUMED go on instead
-where the call before was cut off. Steps that need two or four GPUs say so and are left for a machine that has them. compute-sanitizer, NVIDIA's profiler ncu, and for the peers PyTorch,
+where the call before was cut off. Steps that need two or four GPUs say so and are left for a machine that has them. FAISS and `flat` on the
+CPU have one turn instead of two where two outlast the limit: 3000000x300, 4,096 and 8,192 queries. compute-sanitizer, NVIDIA's profiler ncu, and for the peers PyTorch,
 FlashLib, FAISS and StringZilla, are taken where they are found. FILEs as of metric_gpu.py. OUT/manifest.json has the commands, their exit codes and times. Exit code 1 where a step failed or
 was cut off.
 """
@@ -46,12 +47,15 @@ def steps_of(a, gpus):
                                  "batches=1,128,1024", "--benchmark_min_time=0.5"], 600)
     # Cordeiro 2023, Table 5.1, on the CPU; FAISS from PyPI beside it, by the fastest of its settings, as in dense-faiss-SHAPE-METRIC.
     for name, batches in (("to-2048", "512,1024,2048"), ("4096", "4096"), ("8192", "8192")):
+        turns = "2" if name == "to-2048" else "1"
         yield f"dense-cpu-{name}", 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / f"dense-cpu-{name}"), "--shapes",
-                                       "700000x128", "--k", "32", "--metrics", "l2", "--batches", batches], 600
+                                       "700000x128", "--k", "32", "--metrics", "l2", "--batches", batches, "--turns", turns], 600
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
+        turns = "1" if shape == "3000000x300" else "2"
         for metric in ("l2", "ip"):
             name = f"dense-faiss-{shape}-{metric}"
-            yield name, 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics", metric], 590
+            yield name, 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics", metric,
+                            "--turns", turns], 590
     yield "memcheck-streams", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
     yield "racecheck-dense", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*dense_gpus.few_rows*/1"], 900
     if a.words and a.vectors:
@@ -70,6 +74,15 @@ def steps_of(a, gpus):
         yield "metric-two", 2, [*metric, gpu_bench, str(a.out / "metric-two"), *sets, "--gpus", "2", "--resume",
                                 "--only", "words-pairs", "words-lc", "vectors-pairs", "vectors-lc"], 1800
     peers = [sys.executable, str(HERE / "dense_peer_gpu.py"), dense]
+    # Uniform values, of which many rows are nearly as near: flat by itself, beside the peers, and beside the published engines.
+    for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
+        yield (f"dense-uniform-{shape}", 1, [dense, "devices=1", "values=uniform", f"shape={shape}", "k=32,128", "batches=1,32,128",
+                                             "--benchmark_min_time=0.1"], 120)
+        yield (f"dense-peers-uniform-{shape}", 1, [*peers, str(a.out / f"dense-peers-uniform-{shape}"), "--cells", "crowded", "--shapes", shape,
+                                                   "--values", "uniform", "--flashlib"], 120)
+    for shape in ("70000x784", "3000000x300"):
+        yield (f"dense-published-{shape}", 1, [str(a.bin / "dense_published_bench"), "batches", f"shape={shape}", "engine=flat,sbq,gs",
+                                               "rounds=5"], 120)
     yield "dense-left", 1, [*peers, str(a.out / "dense-left"), "--cells", "left", "--flashlib"], 1800
     profiled = ["ncu", "--clock-control", "none", "--section", "SpeedOfLight", "--section", "LaunchStats", "--section", "Occupancy",
                 "--section", "MemoryWorkloadAnalysis"]
@@ -77,8 +90,9 @@ def steps_of(a, gpus):
              for batch in (1, 32, 128)]
     cells += [("1000000x128", 16, 4096), ("10000000x128xbf16", 10, 1), ("10000000x128xbf16", 128, 1)]
     for shape, k, batch in cells:
-        skip = "10" if batch > 1000 else "50"
-        # The kernels of a few searches behind those that check the answers.
+        # Behind the shadow and the search that checks the answers: the kernels of one search, which profiling makes long enough
+        # for the bench, or, where that makes many, of a few.
+        skip = "6" if batch > 1000 else "50"
         yield (f"ncu-{shape}-{k}-{batch}", 1, [*profiled, "--launch-skip", skip, "--launch-count", "15", dense, "devices=1",
                                                f"shape={shape}", f"k={k}", f"batches={batch}", "--benchmark_min_time=0.02"], 300)
     for engine, launches in (("ppk", 12), ("ppb", 1), ("sbq", 6), ("gs", 6)):

@@ -13,11 +13,12 @@ namespace {
 constexpr std::size_t most_handed_neighbours = 2048;
 /// Rows that a query hands on are so many times k, or so many for a small k: few where there are
 /// many queries or neighbours, whose handing on takes longer than a larger sample. There is space
-/// for `space_for` times as many.
+/// for `space_for` times as many, and while few queries leave memory, up to `most_space_for` times:
+/// bounds that are wide beside the spread of the scores let so many through.
 constexpr std::uint32_t handed_a_neighbour = 32, few_handed_a_neighbour = 16;
 constexpr std::uint32_t least_handed = 512, least_few_handed = 256;
 constexpr std::size_t many_queries = 128, many_neighbours = 64;
-constexpr std::uint32_t space_for = 4;
+constexpr std::uint32_t space_for = 4, most_space_for = 16;
 /// A sample has a row in so many at least.
 constexpr std::uint32_t most_sample_of = 64;
 constexpr std::uint32_t range_capacity = 8192;
@@ -51,11 +52,18 @@ flat_plan::flat_plan(std::size_t k, std::size_t queries, std::size_t capacity_wa
   bool const few = queries >= many_queries || k > many_neighbours;
   std::uint32_t const handed = std::max((few ? few_handed_a_neighbour : handed_a_neighbour) * count,
                                         few ? least_few_handed : least_handed);
-  capacity = k == 0 ? range_capacity : std::max(space_for * handed, 2048U);
+  capacity = sample_above = k == 0 ? range_capacity : std::max(space_for * handed, 2048U);
+  if (k > 0) {
+    std::size_t const space =
+        handed_bytes / 2 / sizeof(handed_row) / std::max<std::size_t>(queries, 1);
+    capacity = static_cast<std::uint32_t>(
+        std::clamp<std::size_t>(space, capacity, std::max(most_space_for * handed, capacity)));
+  }
   sorted = k == 0 ? range_sorted : std::bit_ceil(std::max(2 * count + 64, 512U));
   groups = std::max(16 * count, 512U);
   sample_of = k == 0 ? 1 : std::min(handed / count, most_sample_of);
-  if (capacity_wanted > 0) capacity = std::max(static_cast<std::uint32_t>(capacity_wanted), count);
+  if (capacity_wanted > 0)
+    capacity = sample_above = std::max(static_cast<std::uint32_t>(capacity_wanted), count);
 }
 
 std::size_t flat_batch::most_queries(flat_plan const& plan, dense_request const& request,
@@ -74,24 +82,28 @@ void flat_batch::search(flat_part const& part, flat_plan const& plan, flat_batch
   stage(part, plan, of);
   run(part, plan, scans);
   std::byte* const host = output_.on_host();
-  for (std::uint32_t q = 0; q < of.queries.size(); ++q) {
-    std::uint32_t const query = of.queries[q];
-    if (scans) work.recomputed += computed_.in(host)[q];
-    query_state const state = scans ? state_.in(host)[q] : query_state::exact;
-    if (state == query_state::done) {
-      to.add(query, keys_.in(host) + std::size_t{q} * results_.kept,
-             rows_.in(host) + std::size_t{q} * results_.kept, found_.in(host)[q]);
-      continue;
-    }
-    if (scans) to.widened(query);
-    if (state == query_state::again) {
-      to.again(query, better_.in(host)[q]);
-      continue;
-    }
-    compute(part, q, query, to);
-    work.recomputed += part.view().rows;
+  query_state const* const states = state_.in(host);
+  std::size_t const count = of.queries.size();
+  if (scans) {
+    for (std::size_t q = 0; q < count; ++q)
+      if (states[q] != query_state::done) to.widened(of.queries[q]);
+    if (std::find(states, states + count, query_state::crowded) != states + count)
+      settle_crowded(part);
   }
+  for (std::uint32_t q = 0; q < count; ++q)
+    if (!scans || states[q] == query_state::exact) {
+      compute(part, q, of.queries[q], to);
+      work.recomputed += part.view().rows;
+    }
+  end_.record(on_);
   work.device_s += end_.seconds_since(begin_);
+  for (std::size_t q = 0; scans && q < count; ++q) {
+    work.recomputed += computed_.in(host)[q];
+    if (states[q] == query_state::done)
+      to.add(of.queries[q], keys_.in(host) + q * results_.kept, rows_.in(host) + q * results_.kept,
+             found_.in(host)[q]);
+    if (states[q] == query_state::again) to.again(of.queries[q], better_.in(host)[q]);
+  }
 }
 
 /// Copies what the queries are to the device and lays out what they need there.
@@ -188,7 +200,8 @@ void flat_batch::run(flat_part const& part, flat_plan const& plan, bool scans) {
   shadow_rows const& rows = part.view();
   prepare(rows, queries_, results_, on_.get());
   if (scans) {
-    bool const samples = queries_.k > 0 && queries_.given == nullptr && rows.rows > plan.capacity;
+    bool const samples =
+        queries_.k > 0 && queries_.given == nullptr && rows.rows > plan.sample_above;
     if (samples) {
       scan_plan const some =
           plan_sample(limits_, rows, queries_.count, plan.sample_of, plan.groups);
@@ -198,12 +211,16 @@ void flat_batch::run(flat_part const& part, flat_plan const& plan, bool scans) {
       }
     }
     knn::scan(rows, queries_, plan_scan(limits_, rows, queries_.count), on_.get());
-    finish(rows, queries_, results_, on_.get());
+    finish(limits_, rows, queries_, results_, on_.get());
     // A range finds few of what there is space for.
     output_.download({0, output_bytes_}, on_.get());
   }
-  end_.record(on_);
-  on_.synchronize();
+}
+
+/// What the crowded queries of the batch find.
+void flat_batch::settle_crowded(flat_part const& part) {
+  finish_crowded(part.view(), queries_, results_, on_.get());
+  output_.download({0, output_bytes_}, on_.get());
 }
 
 /// Computes all rows for the q-th query of the batch and gives away its nearest, or those in range.

@@ -26,7 +26,9 @@ struct flat_plan {
   std::uint32_t sample_of = 1;  ///< a sample has a row in so many
   std::uint32_t groups = 0;     ///< at least
   std::uint32_t capacity = 0;   ///< rows that a query may hand on
-  std::uint32_t sorted = 0;     ///< rows of it that are computed
+  /// Of more rows there is a sample.
+  std::uint32_t sample_above = 0;
+  std::uint32_t sorted = 0;  ///< rows of it that are computed
 };
 
 /// Queries of a request that a batch is made of.
@@ -64,6 +66,7 @@ class flat_batch {
   void stage(flat_part const& part, flat_plan const& plan, flat_batch_request const& of);
   void lay_out(shadow_rows const& rows, flat_plan const& plan);
   void run(flat_part const& part, flat_plan const& plan, bool scans);
+  void settle_crowded(flat_part const& part);
   void compute(flat_part const& part, std::uint32_t q, std::uint32_t query, flat_sink const& to);
 
   scan_limits limits_;

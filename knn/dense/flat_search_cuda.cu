@@ -14,6 +14,8 @@
 #include <cmath>
 #include <cstring>
 
+#include <cooperative_groups.h>
+
 // How `flat` on GPUs tells rows apart, and why what it leaves holds the nearest.
 //
 // Let x be a query and y a row as they are shadowed: under l2 moved, x = fl(q - c), under cosine
@@ -53,6 +55,17 @@ namespace {
 constexpr std::uint32_t warps = 8;
 constexpr std::uint32_t scan_threads = 32 * warps;
 constexpr std::uint32_t finish_threads = 256;
+/// Up to so many blocks share a query whose rows have so many dimensions at least, so that none of
+/// them waits for all the rows' lines.
+constexpr std::uint32_t most_together = 8;
+constexpr std::uint32_t cluster_dimensions = 512;
+/// A block takes so many handed rows of a crowded query.
+constexpr std::uint32_t crowd_threads = 128;
+constexpr std::uint32_t crowd_slice = 512;
+/// Of a crowded query so many rows are sorted without a selection of the nearest before.
+constexpr std::uint32_t crowd_sorted = 4096;
+/// What a row of a crowded query becomes that cannot be among the nearest.
+constexpr std::uint32_t no_row = ~0U;
 /// Rows that wait in shared memory until a warp hands them on together: when it has so many, and
 /// there is space for all of a tile of 32 rows and 8 queries behind them.
 constexpr std::uint32_t list_full = 32;
@@ -75,20 +88,67 @@ __device__ inline void wait_for_kernel_before() {
 #endif
 }
 template <class... Parameters, class... Arguments>
-void launch_behind(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
-                   std::size_t shared_bytes, cudaStream_t on, Arguments const&... arguments) {
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
+void launch_clusters_behind(void (*kernel)(Parameters...), std::uint32_t cluster,
+                            std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
+                            cudaStream_t on, Arguments const&... arguments) {
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim.x = cluster;
+  attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared_bytes;
   config.stream = on;
-  config.attrs = &early;
-  config.numAttrs = 1;
+  config.attrs = attributes;
+  config.numAttrs = cluster > 1 ? 2 : 1;
   check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
+template <class... Parameters, class... Arguments>
+void launch_behind(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
+                   std::size_t shared_bytes, cudaStream_t on, Arguments const&... arguments) {
+  launch_clusters_behind(kernel, 1, blocks, threads, shared_bytes, on, arguments...);
+}
+
+/// The blocks that share a query: a cluster, or one by itself.
+class query_blocks {
+ public:
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  __device__ std::uint32_t count() const {
+    return cooperative_groups::this_cluster().num_blocks();
+  }
+  __device__ std::uint32_t rank() const {
+    return cooperative_groups::this_cluster().block_rank();
+  }
+  /// Of what lies in shared memory that of the first block.
+  template <class T>
+  __device__ T* of_first(T* shared) const {
+    return cooperative_groups::this_cluster().map_shared_rank(shared, 0U);
+  }
+  __device__ void wait() const {
+    if (count() > 1)
+      cooperative_groups::this_cluster().sync();
+    else
+      __syncthreads();
+  }
+#else
+  __device__ std::uint32_t count() const {
+    return 1;
+  }
+  __device__ std::uint32_t rank() const {
+    return 0;
+  }
+  template <class T>
+  __device__ T* of_first(T* shared) const {
+    return shared;
+  }
+  __device__ void wait() const {
+    __syncthreads();
+  }
+#endif
+};
 
 __device__ double sum_of_warp(double value) {
   for (int apart = 16; apart > 0; apart /= 2)
@@ -487,7 +547,8 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
 }
 
 /// The k-th largest of keys, for a block of `finish_threads`, rounded down by at most 2^-22 of the
-/// range they lie in. each(work) calls work(key) for this thread's share; there are k at least.
+/// range they lie in: the very key where they have 22 bits. each(work) calls work(key) for this
+/// thread's share; there are k at least.
 class kth_key {
  public:
   template <class Each>
@@ -524,6 +585,8 @@ class kth_key {
     });
     return least + (bin << shift) + (bin_ << finer);
   }
+  /// Of the last call: the key's place among those that it was rounded to.
+  __device__ std::uint32_t place() const { return left_; }
 
  private:
   static constexpr std::uint32_t bins = 2048;
@@ -586,18 +649,35 @@ __global__ void __launch_bounds__(finish_threads, 2)
     of.limit[q] = limit_below(float_of_ascending(key), of.slack[q]);
 }
 
-/// A block a query: the k-th best of the rows that were handed on, what it leaves, the keys of
-/// those, their order.
-///
-/// Long because each step has the shared memory of the one before and its barrier.
+/// What the definition orders a row by.
 template <class T>
-__global__ void __launch_bounds__(finish_threads, 2)
-    finish_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
-  extern __shared__ dense_candidate items[];
-  __shared__ kth_key kth;
-  __shared__ std::uint32_t kept;
-  wait_for_kernel_before();
-  std::uint32_t const q = blockIdx.x;
+__device__ double defined_key(shadow_rows const& rows, flat_queries const& of, std::uint32_t q,
+                              std::uint32_t row) {
+  bool const cosine = rows.metric == similarity::cosine;
+  double const sum = defined_sum(
+      reinterpret_cast<T const*>(rows.values) + std::size_t{row} * rows.dimensions,
+      of.exact + std::size_t{q} * rows.dimensions, rows.dimensions, rows.metric == similarity::l2);
+  return order_key(rows.metric, sum, cosine ? of.norm[q] : 1, cosine ? rows.norms[row] : 1);
+}
+
+/// Of n rows all lines are on their way before the first is waited for. row_of(i): the i-th.
+template <class T, std::uint32_t threads, class RowOf>
+__device__ void prefetch_rows(shadow_rows const& rows, std::uint32_t n, RowOf const& row_of) {
+  std::size_t const row_bytes = rows.dimensions * sizeof(T);
+  std::uint32_t const lines = static_cast<std::uint32_t>(row_bytes / 128) + 1;
+  for (std::uint32_t i = threadIdx.x; i < n * lines; i += threads) {
+    std::size_t const at = min(std::size_t{i % lines} * 128, row_bytes - 1);
+    asm volatile(
+        "prefetch.global.L2 [%0];" ::"l"(rows.values + row_of(i / lines) * row_bytes + at));
+  }
+}
+
+/// Of the rows that a query handed on those that the k-th best of them leaves: their numbers in
+/// `items`, and how many in `kept`, 0 where they are not to be computed by this block. Both are
+/// shared by the block, which calls it.
+__device__ void select_rows(flat_queries const& of, flat_results const& to, std::uint32_t q,
+                            kth_key& kth, dense_candidate* items, std::uint32_t& kept) {
+  if (threadIdx.x == 0) kept = 0;
   if (to.state[q] != query_state::done) return;
   std::uint32_t const handed = of.handed[q];
   std::uint32_t const count = min(handed, of.capacity);
@@ -615,7 +695,6 @@ __global__ void __launch_bounds__(finish_threads, 2)
         work(ascending_bits(mine[i].least));
     });
     limit = fmaxf(limit, limit_below(float_of_ascending(key), of.slack[q]));
-    __syncthreads();
   }
   if (handed > of.capacity) {
     if (threadIdx.x == 0) {
@@ -624,7 +703,6 @@ __global__ void __launch_bounds__(finish_threads, 2)
     }
     return;
   }
-  if (threadIdx.x == 0) kept = 0;
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < count; i += finish_threads) {
     if (!(mine[i].most >= limit)) continue;
@@ -632,42 +710,16 @@ __global__ void __launch_bounds__(finish_threads, 2)
     if (at < to.sorted) items[at].id = mine[i].row;
   }
   __syncthreads();
-  std::uint32_t const n = kept;
-  __syncthreads();
-  if (n > to.sorted) {
-    if (threadIdx.x == 0) to.state[q] = query_state::exact;
-    return;
-  }
-  std::uint32_t size = 2;
-  while (size < n) size *= 2;
-  if (threadIdx.x == 0) kept = 0;
-  __syncthreads();
-  double const* const query = of.exact + std::size_t{q} * rows.dimensions;
-  // All lines are on their way before the first is waited for.
-  std::size_t const row_bytes = rows.dimensions * sizeof(T);
-  std::uint32_t const lines = static_cast<std::uint32_t>(row_bytes / 128) + 1;
-  for (std::uint32_t i = threadIdx.x; i < n * lines; i += finish_threads) {
-    std::size_t const at = min(std::size_t{i % lines} * 128, row_bytes - 1);
-    asm volatile(
-        "prefetch.global.L2 [%0];" ::"l"(rows.values + items[i / lines].id * row_bytes + at));
-  }
-  for (std::uint32_t i = threadIdx.x; i < size; i += finish_threads) {
-    bool in = i < n;
-    if (in) {
-      std::uint32_t const row = items[i].id;
-      double const sum =
-          defined_sum(reinterpret_cast<T const*>(rows.values) + std::size_t{row} * rows.dimensions,
-                      query, rows.dimensions, rows.metric == similarity::l2);
-      bool const cosine = rows.metric == similarity::cosine;
-      items[i].value =
-          order_key(rows.metric, sum, cosine ? of.norm[q] : 1, cosine ? rows.norms[row] : 1);
-      in = of.k > 0 || items[i].value <= of.farthest;
-      if (in) atomicAdd(&kept, 1U);
-    }
-    if (!in) items[i] = {INFINITY, ~0U};
-  }
-  __syncthreads();
-  std::uint32_t const found = of.k > 0 ? min(kept, of.k) : kept;
+  if (threadIdx.x > 0 || kept <= to.sorted) return;
+  kept = 0;
+  to.limits[q] = limit;
+  to.state[q] = of.k > 0 ? query_state::crowded : query_state::exact;
+}
+
+/// Gives away the `found` nearest of the first n items, which a power of two of them holds, for a
+/// block.
+__device__ void put_nearest(flat_results const& to, std::uint32_t q, dense_candidate* items,
+                            std::uint32_t n, std::uint32_t size, std::uint32_t found) {
   auto const put = [&](std::uint32_t rank, dense_candidate const& item) {
     to.keys[std::size_t{q} * to.kept + rank] = item.value;
     to.rows[std::size_t{q} * to.kept + rank] = item.id;
@@ -675,25 +727,169 @@ __global__ void __launch_bounds__(finish_threads, 2)
   if (n <= finish_threads) {
     // The place of an item is the number of those before it.
     if (threadIdx.x < n) {
-      dense_candidate const mine_now = items[threadIdx.x];
+      dense_candidate const mine = items[threadIdx.x];
       std::uint32_t rank = 0;
-      for (std::uint32_t i = 0; i < n; ++i) rank += nearer_row()(items[i], mine_now) ? 1 : 0;
-      if (rank < found) put(rank, mine_now);
+      for (std::uint32_t i = 0; i < n; ++i) rank += nearer_row()(items[i], mine) ? 1 : 0;
+      if (rank < found) put(rank, mine);
     }
   } else {
     sort_bitonic(items, size, nearer_row(), block_threads<finish_threads>());
     for (std::uint32_t i = threadIdx.x; i < found; i += finish_threads) put(i, items[i]);
   }
-  if (threadIdx.x == 0) {
-    to.found[q] = found;
-    to.computed[q] = n;
+  if (threadIdx.x == 0) to.found[q] = found;
+}
+
+/// A block a query, or a cluster, whose first block does all but the sums: the rows that are left,
+/// their keys, their order.
+template <class T>
+__global__ void __launch_bounds__(finish_threads, 2)
+    finish_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
+  extern __shared__ dense_candidate items[];
+  __shared__ kth_key kth;
+  __shared__ std::uint32_t kept;
+  wait_for_kernel_before();
+  query_blocks const blocks;
+  std::uint32_t const together = blocks.count();
+  std::uint32_t const rank = blocks.rank();
+  std::uint32_t const q = blockIdx.x / together;
+  if (rank == 0) select_rows(of, to, q, kth, items, kept);
+  blocks.wait();
+  std::uint32_t const n = *blocks.of_first(&kept);
+  dense_candidate* const all = blocks.of_first(items);
+  std::uint32_t const mine = (n + together - 1 - rank) / together;
+  prefetch_rows<T, finish_threads>(rows, mine,
+                                   [&](std::uint32_t i) { return all[i * together + rank].id; });
+  for (std::uint32_t i = threadIdx.x; i < mine; i += finish_threads) {
+    dense_candidate& item = all[i * together + rank];
+    item.value = defined_key<T>(rows, of, q, item.id);
   }
+  blocks.wait();
+  if (rank > 0 || n == 0) return;
+  std::uint32_t size = 2;
+  while (size < n) size *= 2;
+  if (threadIdx.x == 0) kept = 0;
+  __syncthreads();
+  for (std::uint32_t i = threadIdx.x; i < size; i += finish_threads) {
+    if (i < n && (of.k > 0 || items[i].value <= of.farthest))
+      atomicAdd(&kept, 1U);
+    else
+      items[i] = {INFINITY, ~0U};
+  }
+  __syncthreads();
+  put_nearest(to, q, items, n, size, of.k > 0 ? min(kept, of.k) : kept);
+  if (threadIdx.x == 0) to.computed[q] = n;
 }
 
 /// Bits that ascend as the doubles do; -0 is 0.
 __device__ std::uint64_t ascending_key(double key) {
   auto const bits = static_cast<std::uint64_t>(__double_as_longlong(key + 0.0));
   return (bits >> 63) != 0 ? ~bits : bits | std::uint64_t{1} << 63;
+}
+
+/// The nearer the larger, and different for different rows: 64 bits of the key, 32 of the row.
+__extension__ typedef unsigned __int128 near_order;
+constexpr std::uint32_t order_bits = 96;
+__device__ near_order order_of(double key, std::uint32_t row) {
+  return near_order{~ascending_key(key)} << 32 | static_cast<std::uint32_t>(~row);
+}
+
+/// In place of its bounds.
+__device__ void put_key(handed_row& row, double key) {
+  row.least = __int_as_float(__double2loint(key));
+  row.most = __int_as_float(__double2hiint(key));
+}
+__device__ double key_of_row(handed_row const& row) {
+  return __hiloint2double(__float_as_int(row.most), __float_as_int(row.least));
+}
+
+/// A block a slice of the handed rows of a query.
+template <class T>
+__global__ void __launch_bounds__(crowd_threads, 4)
+    compute_crowded(shadow_rows const rows, flat_queries const of, flat_results const to,
+                    std::uint32_t slices) {
+  __shared__ std::uint32_t near[crowd_slice];
+  __shared__ std::uint32_t count;
+  wait_for_kernel_before();
+  std::uint32_t const q = blockIdx.x / slices;
+  if (to.state[q] != query_state::crowded) return;
+  std::uint32_t const first = blockIdx.x % slices * crowd_slice;
+  std::uint32_t const end = min(of.handed[q], first + crowd_slice);
+  if (first >= end) return;
+  handed_row* const mine = of.rows + std::size_t{q} * of.capacity;
+  float const limit = to.limits[q];
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  for (std::uint32_t i = first + threadIdx.x; i < end; i += crowd_threads) {
+    if (mine[i].most >= limit)
+      near[atomicAdd(&count, 1U)] = i;
+    else
+      mine[i].row = no_row;
+  }
+  __syncthreads();
+  prefetch_rows<T, crowd_threads>(rows, count, [&](std::uint32_t i) { return mine[near[i]].row; });
+  for (std::uint32_t i = threadIdx.x; i < count; i += crowd_threads) {
+    handed_row& row = mine[near[i]];
+    put_key(row, defined_key<T>(rows, of, q, row.row));
+  }
+  if (threadIdx.x == 0) atomicAdd(to.computed + q, count);
+}
+
+/// A block a query: its rows with keys if `size` items hold them, else those that the bits of their
+/// order do not tell from the k nearest, which are read from the highest until `size` items hold
+/// what is left; all bits leave k.
+__global__ void __launch_bounds__(finish_threads)
+    order_crowded(flat_queries const of, flat_results const to, std::uint32_t size) {
+  extern __shared__ dense_candidate items[];
+  __shared__ kth_key kth;
+  __shared__ std::uint32_t kept;
+  wait_for_kernel_before();
+  std::uint32_t const q = blockIdx.x;
+  if (to.state[q] != query_state::crowded) return;
+  auto const each = [&](auto const& work) {
+    handed_row const* const mine = of.rows + std::size_t{q} * of.capacity;
+    for (std::uint32_t i = threadIdx.x; i < of.handed[q]; i += finish_threads)
+      if (mine[i].row != no_row) work(key_of_row(mine[i]), mine[i].row);
+  };
+  near_order floor = 0;
+  std::uint32_t shift = order_bits;
+  std::uint32_t place = of.k;
+  std::uint32_t n = 0;
+  for (;;) {
+    if (threadIdx.x == 0) kept = 0;
+    __syncthreads();
+    each([&](double key, std::uint32_t row) {
+      if (order_of(key, row) >> shift < floor) return;
+      std::uint32_t const at = atomicAdd(&kept, 1U);
+      if (at < size) items[at] = {key, row};
+    });
+    __syncthreads();
+    n = kept;
+    if (n <= size) break;
+    std::uint32_t const bits = min(22U, shift);
+    shift -= bits;
+    std::uint32_t const part = kth(place, [&](auto const& work) {
+      each([&](double key, std::uint32_t row) {
+        near_order const order = order_of(key, row) >> shift;
+        if (order >> bits == floor) work(static_cast<std::uint32_t>(order) & ((1U << bits) - 1));
+      });
+    });
+    place = kth.place();
+    floor = floor << bits | part;
+  }
+  std::uint32_t padded = 2;
+  while (padded < n) padded *= 2;
+  for (std::uint32_t i = n + threadIdx.x; i < padded; i += finish_threads)
+    items[i] = {INFINITY, ~0U};
+  __syncthreads();
+  sort_bitonic(items, padded, nearer_row(), block_threads<finish_threads>());
+  for (std::uint32_t i = threadIdx.x; i < of.k; i += finish_threads) {
+    to.keys[std::size_t{q} * to.kept + i] = items[i].value;
+    to.rows[std::size_t{q} * to.kept + i] = items[i].id;
+  }
+  if (threadIdx.x == 0) {
+    to.found[q] = of.k;
+    to.state[q] = query_state::done;
+  }
 }
 
 template <class T>
@@ -711,13 +907,7 @@ __global__ void __launch_bounds__(256, 2)
     if (of.query_filter != nullptr)
       in = in && (of.query_filter[std::size_t{q} * rows.slabs() + row / 32] >> (row % 32) & 1) != 0;
     if (in) {
-      double const sum =
-          defined_sum(reinterpret_cast<T const*>(rows.values) + std::size_t{row} * rows.dimensions,
-                      of.exact + std::size_t{q} * rows.dimensions, rows.dimensions,
-                      rows.metric == similarity::l2);
-      bool const cosine = rows.metric == similarity::cosine;
-      double const key =
-          order_key(rows.metric, sum, cosine ? of.norm[q] : 1, cosine ? rows.norms[row] : 1);
+      double const key = defined_key<T>(rows, of, q, row);
       in = of.k > 0 || key <= farthest;
       if (in) keys[i] = ascending_key(key);
     }
@@ -774,6 +964,9 @@ std::uint32_t resident_blocks(scan_limits const& limits, scan_plan const& plan,
 std::size_t finish_bytes(flat_results const& to) {
   return to.sorted * sizeof(dense_candidate);
 }
+std::uint32_t crowd_size(flat_results const& to) {
+  return std::max(to.sorted, crowd_sorted);
+}
 
 }  // namespace
 
@@ -797,6 +990,10 @@ scan_limits allow_scans() {
        {datasets::element::float32, datasets::element::float16, datasets::element::bfloat16,
         datasets::element::int8, datasets::element::uint8})
     with_type(type, []<class T>(T) { allow_all_shared_memory(finish_queries<T>); });
+  allow_all_shared_memory(order_crowded);
+  cudaFuncAttributes compiled{};
+  check_cuda(cudaFuncGetAttributes(&compiled, finish_queries<float>));
+  limits.clusters = compiled.ptxVersion >= 90;
   int device = 0;
   int multiprocessors = 0;
   check_cuda(cudaGetDevice(&device));
@@ -873,12 +1070,28 @@ void scan(shadow_rows const& rows, flat_queries const& queries, scan_plan const&
                 static_cast<float*>(nullptr));
 }
 
-void finish(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,
-            cudaStream_t on) {
+void finish(scan_limits const& limits, shadow_rows const& rows, flat_queries const& queries,
+            flat_results const& to, cudaStream_t on) {
+  std::uint32_t together = 1;
+  if (limits.clusters && rows.dimensions >= cluster_dimensions)
+    while (together < most_together && 2 * together * queries.count <= limits.multiprocessors)
+      together *= 2;
   with_type(rows.type, [&]<class T>(T) {
-    launch_behind(finish_queries<T>, queries.count, finish_threads, finish_bytes(to), on, rows,
-                  queries, to);
+    launch_clusters_behind(finish_queries<T>, together, queries.count * together, finish_threads,
+                           finish_bytes(to), on, rows, queries, to);
   });
+}
+
+void finish_crowded(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,
+                    cudaStream_t on) {
+  std::uint32_t const slices = (queries.capacity + crowd_slice - 1) / crowd_slice;
+  with_type(rows.type, [&]<class T>(T) {
+    launch_behind(compute_crowded<T>, queries.count * slices, crowd_threads, 0, on, rows, queries,
+                  to, slices);
+  });
+  std::uint32_t const size = crowd_size(to);
+  launch_behind(order_crowded, queries.count, finish_threads, size * sizeof(dense_candidate), on,
+                queries, to, size);
 }
 
 void compute_all(shadow_rows const& rows, flat_queries const& queries, std::uint32_t query,

@@ -49,7 +49,7 @@ struct shadow_rows {
 };
 
 /// A row that may be near a query. Scores: the larger the nearer; the product of the query and the
-/// row, under l2 less half the row's square.
+/// row, under l2 less half the row's square. Of a crowded query the bounds give way to the key.
 struct handed_row {
   std::uint32_t row;
   float least;  ///< the score is at least this
@@ -59,8 +59,9 @@ struct handed_row {
 /// What becomes of a query.
 enum class query_state : std::uint32_t {
   done,
-  again,  ///< more rows than there is space for; `limits` has a better limit
-  exact,  ///< all rows must be computed
+  again,    ///< more rows than there is space for; `limits` has a better limit
+  crowded,  ///< more rows within `limits` than a block computes and sorts
+  exact,    ///< all rows must be computed
 };
 
 /// A batch of queries on a device.
@@ -95,7 +96,7 @@ struct flat_results {
   std::uint32_t* rows = nullptr;      ///< [count][kept] by their number in the part, nearest first
   std::uint32_t* found = nullptr;     ///< [count] how many
   query_state* state = nullptr;       ///< [count]
-  float* limits = nullptr;            ///< [count] for those to search again
+  float* limits = nullptr;            ///< [count] of those to search again and the crowded
   std::uint32_t* computed = nullptr;  ///< [count] rows that were computed
   std::uint32_t kept = 0;
   std::uint32_t sorted = 0;  ///< a power of two: rows of a query that are computed and sorted
@@ -118,6 +119,7 @@ struct scan_plan {
 struct scan_limits {
   std::uint32_t multiprocessors = 0;
   std::size_t shared_bytes = 0;
+  bool clusters = false;  ///< blocks of different multiprocessors share memory
 };
 scan_limits allow_scans();
 
@@ -140,8 +142,12 @@ void sample(shadow_rows const& rows, flat_queries const& queries, scan_plan cons
 void scan(shadow_rows const& rows, flat_queries const& queries, scan_plan const& plan,
           cudaStream_t on);
 /// Computes the rows that were handed on and may be among the nearest.
-void finish(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,
-            cudaStream_t on);
+void finish(scan_limits const& limits, shadow_rows const& rows, flat_queries const& queries,
+            flat_results const& to, cudaStream_t on);
+/// Computes the rows of all crowded queries that may be among the nearest, spread over the device,
+/// and makes the queries done. Of a range none is crowded.
+void finish_crowded(shadow_rows const& rows, flat_queries const& queries, flat_results const& to,
+                    cudaStream_t on);
 
 /// Computes the keys of a query and of `count` rows from `first` on, in no block's shared memory:
 /// keys[i] of row first + i as integers that ascend with them, the largest for rows that may not be

@@ -58,8 +58,9 @@ struct dense_filter {
 /// The work of a search. Of a run with several threads the numbers may differ from run to run.
 struct dense_search_work {
   std::uint64_t recomputed = 0;  ///< flat: pairs of query and row computed by the definition
-  /// flat: queries with more rows than expected that bounds could not tell apart, so that some were
-  /// computed by the definition before the last row was seen.
+  /// flat: queries with more rows than expected that bounds could not tell apart: on the CPU some
+  /// were computed by the definition before the last row was seen; on GPUs more than a block sorts,
+  /// or all, were computed, or the rows were searched again.
   std::uint64_t widened = 0;
   /// gs: batches of queries whose neighbours were selected by searches for the minimum, and by
   /// bitonic sorts.

@@ -97,6 +97,17 @@ TEST_P(dense_gpus, many_dimensions) {
   }
 }
 
+/// Blocks that share a query: eight, four and two of them.
+TEST_P(dense_gpus, long_rows) {
+  std::size_t const n = 600;
+  for (element const type : all_types) {
+    vectors const rows = as(type, drawn(3000 * n, 58, 3, 30), n);
+    vectors const queries = as(type, drawn(40 * n, 59, 3, 30), n);
+    expect_reference(ctx(), rows, queries, {1, 10, 200},
+                     std::string(datasets::name_of(type)) + " of " + std::to_string(n));
+  }
+}
+
 TEST_P(dense_gpus, equally_near_rows) {
   vectors const rows(drawn_small(std::size_t{6000} * 4, 11), 4);
   vectors const queries(drawn_small(std::size_t{40} * 4, 12), 4);
@@ -310,7 +321,8 @@ struct limited_search {
   dense_search_work work;
 };
 limited_search search_limited(context const& ctx, vectors const& rows, vectors const& queries,
-                              similarity metric, std::size_t k, flat_gpu_limits const& limits) {
+                              similarity metric, std::size_t k, flat_gpu_limits const& limits,
+                              dense_filter const& filter = {}) {
   dense_rows const kept(rows);
   auto const engine =
       make_flat_on_gpus(ctx, kept, {.metric = metric, .engine = dense_engine::flat}, limits);
@@ -320,6 +332,7 @@ limited_search search_limited(context const& ctx, vectors const& rows, vectors c
   request.queries = values;
   request.count = queries.size();
   request.k = std::min(k, rows.size());
+  request.filter = filter;
   std::vector<std::vector<dense_candidate>> lists(queries.size());
   limited_search done;
   engine->search(ctx, request, lists, done.work);
@@ -370,6 +383,139 @@ TEST_P(dense_gpus, equal_rows_are_widened) {
   limited_search const done = search_limited(ctx(), rows, queries, similarity::l2, 5, {});
   expect_same(done.found, search_reference(rows, queries, similarity::l2, 5), "equal rows");
   EXPECT_EQ(done.work.widened, 40U);
+}
+
+/// Rows that a block sorts of a query with up to 224 neighbours: with more to compute the query is
+/// crowded.
+constexpr std::size_t sorted_by_a_block = 512;
+constexpr std::size_t crowd_rows = 12'000;
+
+/// All queries were crowded, or nearly all, and most rows were computed for none.
+void expect_crowded(limited_search const& done, std::string const& what) {
+  std::size_t const queries = done.found.queries;
+  EXPECT_EQ(done.work.widened, queries) << what;
+  EXPECT_GT(done.work.recomputed, sorted_by_a_block * queries) << what;
+  EXPECT_LT(done.work.recomputed, crowd_rows * queries * 3 / 4) << what;
+  EXPECT_GT(done.work.device_s, 0) << what;
+}
+
+/// The first `count` of the answers, again and again.
+neighbours repeated(neighbours const& all, std::size_t queries, std::size_t k) {
+  neighbours const some = first_of(all, all.queries, k);
+  neighbours many = some;
+  many.queries = queries;
+  many.id.clear();
+  many.value.clear();
+  for (std::size_t q = 0; q < queries; ++q) {
+    auto const ids = some.ids_of(q % some.queries);
+    auto const values = some.values_of(q % some.queries);
+    many.id.insert(many.id.end(), ids.begin(), ids.end());
+    many.value.insert(many.value.end(), values.begin(), values.end());
+  }
+  return many;
+}
+
+/// Bounds that are wider than they need be leave rows enough for a crowd under every metric and of
+/// every type, and still not all.
+struct crowd_case {
+  std::size_t dimensions;
+  element type;
+  float largest;
+  // Of the bounds.
+  double of_l2, of_inner_product, of_cosine;
+
+  double scale(similarity metric) const {
+    if (metric == similarity::l2) return of_l2;
+    return metric == similarity::cosine ? of_cosine : of_inner_product;
+  }
+};
+constexpr crowd_case crowd_cases[] = {
+    {64, element::float32, 1, 8, 16, 8},    {64, element::float16, 1, 8, 16, 8},
+    {300, element::float32, 1, 4, 8, 4},    {784, element::float32, 1, 2, 4, 2},
+    {784, element::bfloat16, 1, 64, 64, 2}, {784, element::int8, 127, 64, 64, 2},
+    {784, element::uint8, 255, 64, 64, 2},
+};
+
+TEST_P(dense_gpus, crowded_queries) {
+  for (crowd_case const& one : crowd_cases) {
+    std::size_t const n = one.dimensions;
+    vectors const rows = as(one.type, drawn_uniform(crowd_rows * n, 50, one.largest), n);
+    std::vector<float> const five = drawn_uniform(5 * n, 51, one.largest);
+    std::vector<float> asked;
+    while (asked.size() < 130 * n) asked.insert(asked.end(), five.begin(), five.end());
+    vectors const queries = as(one.type, asked, n);
+    for (similarity const metric : all_metrics) {
+      neighbours const expected = search_reference(rows, queries.rows(0, 5), metric, 128);
+      for (std::size_t const count : {5, 130})
+        for (std::size_t const k : {64, 128}) {
+          std::string const what = std::string(datasets::name_of(one.type)) + " of " +
+                                   std::to_string(n) + ", " + std::string(name_of(metric)) +
+                                   ", queries " + std::to_string(count) + ", k " +
+                                   std::to_string(k);
+          limited_search const done = search_limited(ctx(), rows, queries.rows(0, count), metric, k,
+                                                     {.bound_scale = one.scale(metric)});
+          expect_same(done.found, repeated(expected, count, k), what);
+          expect_crowded(done, what);
+        }
+    }
+  }
+}
+
+/// With the bounds as they are; searched again; of filters; streamed.
+TEST_P(dense_gpus, uniform_values_crowd_queries) {
+  std::size_t const n = 784;
+  vectors const rows(drawn_uniform(crowd_rows * n, 52), n);
+  vectors const queries(drawn_uniform(10 * n, 53), n);
+  auto const often = drawn_filter((crowd_rows + 63) / 64, 54, 1);
+  auto const each = drawn_filter((crowd_rows + 63) / 64 * 10, 55, 1);
+  for (similarity const metric : {similarity::l2, similarity::cosine}) {
+    neighbours const expected = search_reference(rows, queries, metric, 128);
+    limited_search const plain = search_limited(ctx(), rows, queries, metric, 128, {});
+    expect_same(plain.found, expected, "uniform");
+    EXPECT_GT(plain.work.recomputed, sorted_by_a_block * 10);
+    EXPECT_LT(plain.work.recomputed, std::size_t{1024} * 10);
+    limited_search const again =
+        search_limited(ctx(), rows, queries, metric, 128, {.capacity = 2000});
+    expect_same(again.found, expected, "searched again");
+    EXPECT_EQ(again.work.widened, 10U);
+    EXPECT_GT(again.work.recomputed, sorted_by_a_block * 10);
+    EXPECT_LT(again.work.recomputed, std::size_t{2000} * 10);
+    for (dense_filter const& filter : {dense_filter{often, {}}, dense_filter{{}, each}}) {
+      limited_search const some =
+          search_limited(ctx(), rows, queries, metric, 128, {.bound_scale = 2}, filter);
+      expect_same(some.found, search_reference(rows, queries, metric, 128, filter), "filtered");
+      expect_crowded(some, "filtered");
+    }
+    // A third of the rows stays, the others come in pieces.
+    limited_search const streamed = search_limited(ctx(), rows, queries, metric, 128,
+                                                   {.device_bytes = 40'000'000, .bound_scale = 2});
+    expect_same(streamed.found, expected, "streamed");
+    expect_crowded(streamed, "streamed");
+    double const radius = expected.values_of(0).back();
+    dense_search_work work;
+    rows_in_range const range = dense_index(ctx(), rows, {.metric = metric})
+                                    .search_range(ctx(), queries.rows(0, 1), radius, {}, &work);
+    EXPECT_EQ(range.row.size(), 128U);
+    EXPECT_LT(work.recomputed, 2000U);
+    for (std::size_t i = 0; i < range.row.size(); ++i) EXPECT_EQ(range.row[i], expected.id[i]);
+  }
+}
+
+/// More equal keys than are sorted at once: the rows' numbers select.
+TEST_P(dense_gpus, crowds_of_equal_distances) {
+  vectors const rows(drawn_small(crowd_rows * 5 / 4, 56), 1);
+  std::vector<float> asked = drawn_small(40, 57);
+  for (float& one : asked) ++one;
+  vectors const queries(asked, 1);
+  for (similarity const metric : all_metrics)
+    for (std::size_t const k : {1, 8, 500}) {
+      limited_search const done =
+          search_limited(ctx(), rows, queries, metric, k, {.capacity = rows.size()});
+      expect_same(done.found, search_reference(rows, queries, metric, k), "equal distances");
+      EXPECT_EQ(done.work.widened, 40U);
+      EXPECT_GT(done.work.recomputed, 4096U * 40);
+      EXPECT_LT(done.work.recomputed, rows.size() * 40);
+    }
 }
 
 /// The bounds decide: with smaller ones rows are lost.

@@ -66,6 +66,14 @@ inline std::vector<float> drawn(std::size_t count, std::uint32_t seed, float mea
   for (float& one : values) one = value(random);
   return values;
 }
+/// Uniform in [0, largest): in many dimensions all rows are about equally far from each other.
+inline std::vector<float> drawn_uniform(std::size_t count, std::uint32_t seed, float largest = 1) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> value(0, largest);
+  std::vector<float> values(count);
+  for (float& one : values) one = value(random);
+  return values;
+}
 /// Few different numbers: many rows are equally near.
 inline std::vector<float> drawn_small(std::size_t count, std::uint32_t seed) {
   std::mt19937 random(seed);
