@@ -127,15 +127,22 @@ answer ask(context const& ctx, knn::metric_index const& index, knn::metric_queri
 answer ask(context const& ctx, knn::metric_gpu_index const& index, task const& given,
            kind const& what, size_t queries, size_t batch, knn::metric_gpu_work& work) {
   answer all;
+  // The first answer is moved: where it is the only one, nothing is copied.
+  auto const append = [](auto& to, auto& more) {
+    if (to.empty())
+      to = std::move(more);
+    else
+      to.insert(to.end(), more.begin(), more.end());
+  };
   auto const take = [&](auto const& some) {
     if (what.k > 0) {
-      auto const found = index.search(ctx, some, what.k, &work);
-      all.ids.insert(all.ids.end(), found.id.begin(), found.id.end());
-      all.values.insert(all.values.end(), found.value.begin(), found.value.end());
+      auto found = index.search(ctx, some, what.k, &work);
+      append(all.ids, found.id);
+      append(all.values, found.value);
     } else {
-      auto const found = index.search_range(ctx, some, what.radius, &work);
-      all.ids.insert(all.ids.end(), found.row.begin(), found.row.end());
-      all.values.insert(all.values.end(), found.value.begin(), found.value.end());
+      auto found = index.search_range(ctx, some, what.radius, &work);
+      append(all.ids, found.row);
+      append(all.values, found.value);
     }
   };
   for (size_t first = 0; first < queries; first += batch) {
@@ -150,14 +157,7 @@ answer ask(context const& ctx, knn::metric_gpu_index const& index, task const& g
   return all;
 }
 
-template <class Run>
-double median_seconds(size_t rounds, Run const& run) {
-  std::vector<double> times;
-  for (size_t r = 0; r < rounds; ++r) {
-    stopwatch const watch;
-    run();
-    times.push_back(watch.seconds());
-  }
+double median(std::vector<double> times) {
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
 }
@@ -240,21 +240,27 @@ void measure_engine(context const& ctx, bench::settings const& chosen, task cons
         (queries == given.size() && found.ids.size() != of.expected.ids.size()))
       throw std::logic_error(head + ": found other objects than brute force");
     // The radii have been learnt, and memory has been taken.
-    double const whole_s = median_seconds(chosen.number("rounds"), [&] {
+    std::vector<double> whole, kernels;
+    for (size_t r = 0; r < chosen.number("rounds"); ++r) {
       work = {};
+      stopwatch const watch;
       ask(ctx, gpu, given, of.what, queries, size, work);
-    });
+      whole.push_back(watch.seconds());
+      kernels.push_back(work.kernel_s);
+    }
+    double const whole_s = median(whole);
     auto const asked = static_cast<double>(queries);
     fmt::print(
         "{{{}, {}, \"queries\": {}, \"batch\": {}, \"found\": {:.4g}, \"evaluations\": {:.6g}, "
-        "\"pending\": {}, \"launches\": {}, \"kernel_s\": {:.6g}, \"whole_s\": {:.6g}, "
-        "\"queries_per_s\": {:.6g}, "
+        "\"pending\": {}, \"launches\": {}, \"gpus_used\": {}, \"kernel_s\": {:.6g}, \"whole_s\": "
+        "{:.6g}, "
+        "\"whole_least_s\": {:.6g}, \"queries_per_s\": {:.6g}, "
         "\"cpu_evaluations\": {:.6g}, \"cpu_serial_queries_per_s\": {:.6g}, \"cpu_threads\": {}, "
         "\"cpu_threads_queries_per_s\": {:.6g}}}\n",
         head, of.what.name(), queries, size, static_cast<double>(found.ids.size()) / asked,
-        static_cast<double>(work.evaluations) / asked, work.pending, work.launches, work.kernel_s,
-        whole_s, asked / whole_s, cpu.evaluations, cpu.serial_queries_per_s, ctx.thread_count(),
-        cpu.threads_queries_per_s);
+        static_cast<double>(work.evaluations) / asked, work.pending, work.launches, work.devices,
+        median(kernels), whole_s, *std::min_element(whole.begin(), whole.end()), asked / whole_s,
+        cpu.evaluations, cpu.serial_queries_per_s, ctx.thread_count(), cpu.threads_queries_per_s);
     std::cout.flush();
   }
 }
@@ -314,10 +320,8 @@ void measure_matrix(context const& ctx, bench::settings const& chosen, task cons
     kernel.push_back(knn::edit_matrix(ctx, layout, queries, nullptr).kernel_s);
     host.push_back(knn::edit_matrix(ctx, layout, some, &matrix).whole_s);
   }
-  std::sort(kernel.begin(), kernel.end());
-  std::sort(host.begin(), host.end());
-  double const kernel_s = kernel[kernel.size() / 2];
-  double const host_s = host[host.size() / 2];
+  double const kernel_s = median(kernel);
+  double const host_s = median(host);
   auto const pairs = [&](size_t n) {
     return static_cast<double>(n) * static_cast<double>(objects);
   };

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -78,6 +79,34 @@ TEST(device_threads, throw_the_first_exception_when_all_have_ended_and_go_on) {
     threads.run([&](std::size_t) { ++after; });
     EXPECT_EQ(after, devices.size());
   }
+}
+
+TEST(shared_device_threads, run_on_the_first_for_several_callers_at_once) {
+  RULERANK_NEEDS_GPU();
+  std::vector<int> const devices = testing_tools::gpus();
+  shared_device_threads threads(devices);
+  std::vector<std::jthread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 100; ++round)
+        for (std::size_t busy = 0; busy <= devices.size(); ++busy) {
+          std::vector<int> seen(devices.size(), -1);
+          threads.run(busy, [&](std::size_t i) { seen[i] = current(); });
+          for (std::size_t i = 0; i < devices.size(); ++i)
+            ASSERT_EQ(seen[i], i < busy ? devices[i] : -1);
+        }
+    });
+}
+
+TEST(shared_device_threads, throw_and_go_on) {
+  RULERANK_NEEDS_GPU();
+  std::vector<int> const devices = testing_tools::gpus();
+  shared_device_threads threads(devices);
+  EXPECT_THROW(threads.run(devices.size(), [](std::size_t) { throw usage_error("all"); }),
+               usage_error);
+  std::atomic<std::size_t> after{0};
+  threads.run(devices.size(), [&](std::size_t) { ++after; });
+  EXPECT_EQ(after, devices.size());
 }
 
 TEST(for_each_device, runs_once_on_each) {

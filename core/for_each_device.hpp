@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <stop_token>
 #include <thread>
@@ -81,6 +83,57 @@ class device_threads {
   std::atomic<unsigned> round_{0};       // a change wakes the threads
   std::atomic<std::size_t> running_{0};  // threads that are not done with their work
   std::vector<std::jthread> threads_;
+};
+
+/// The same for several callers at once: each has threads to itself, which stay for the next. To
+/// start threads costs little, but each that runs a loop starts a team of OpenMP's, which ends with
+/// it.
+class shared_device_threads {
+ public:
+  explicit shared_device_threads(std::span<int const> devices)
+      : devices_(devices.begin(), devices.end()) {}
+
+  /// `device_threads::run` on the first `busy` devices. On one it is done by the calling thread.
+  template <class Work>
+  void run(std::size_t busy, Work&& work) {
+    if (busy <= 1) {
+      if (busy == 0 || devices_.empty()) return;
+      current_device const guard(devices_[0]);
+      work(std::size_t{0});
+      return;
+    }
+    std::unique_ptr<device_threads> mine = take();
+    try {
+      mine->run([&](std::size_t i) {
+        if (i < busy) work(i);
+      });
+    } catch (...) {
+      give_back(std::move(mine));
+      throw;
+    }
+    give_back(std::move(mine));
+  }
+
+ private:
+  std::unique_ptr<device_threads> take() {
+    std::lock_guard const lock(mutex_);
+    if (idle_.empty()) {
+      idle_.reserve(++made_);  // so that giving back does not throw
+      return std::make_unique<device_threads>(devices_);
+    }
+    auto taken = std::move(idle_.back());
+    idle_.pop_back();
+    return taken;
+  }
+  void give_back(std::unique_ptr<device_threads> threads) noexcept {
+    std::lock_guard const lock(mutex_);
+    idle_.push_back(std::move(threads));
+  }
+
+  std::vector<int> devices_;
+  std::mutex mutex_;
+  std::size_t made_ = 0;
+  std::vector<std::unique_ptr<device_threads>> idle_;
 };
 
 /// The same with threads for this one call.

@@ -494,6 +494,10 @@ void search_all(session& owner, search_metric_arguments const& arguments,
   summary["evaluations"] = work.evaluations;
   summary["pending"] = work.pending;
   summary["launches"] = work.launches;
+  summary["gpus"] = work.devices;
+  if (work.devices < owner.ctx().devices.size())
+    owner.say(fmt::format("{} of {} searched: the queries of a call are too few for more",
+                          work.devices, counted(owner.ctx().devices.size(), "GPU")));
 }
 
 /// Some of the objects, and their index.

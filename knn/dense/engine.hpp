@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -79,7 +80,12 @@ struct dense_request {
   dense_filter filter;
 };
 
-/// One way to search. Several threads may call `search` at once.
+/// What a search for the k nearest rows hands on of query q: keys and rows by rank, nearest first,
+/// which end with the call. Called from several threads at once, once for each query that has rows.
+using take_nearest_rows = std::function<void(std::size_t q, std::span<double const> keys,
+                                             std::span<std::uint32_t const> rows)>;
+
+/// One way to search. Several threads may call `search` and `search_nearest` at once.
 class dense_search_engine {
  public:
   virtual ~dense_search_engine() = default;
@@ -91,6 +97,18 @@ class dense_search_engine {
   virtual void search(context const& ctx, dense_request const& request,
                       std::span<std::vector<dense_candidate>> found,
                       dense_search_work& work) const = 0;
+  /// What `search` finds of a request with a k, handed on query by query. As it is here, from the
+  /// lists of all.
+  virtual void search_nearest(context const& ctx, dense_request const& request,
+                              take_nearest_rows const& take, dense_search_work& work) const;
+};
+
+/// For what searches an index in a way of its own.
+struct dense_index_access {
+  /// `search`, with its errors, which hands on what it finds in place of an array of all of it.
+  static void search_nearest(dense_index const& index, context const& ctx,
+                             datasets::vectors const& queries, std::size_t k,
+                             take_nearest_rows const& take, dense_search_work& work);
 };
 
 /// The engines, each in its own file. They keep a reference to `rows`.

@@ -78,7 +78,7 @@ std::size_t flat_batch::most_queries(flat_plan const& plan, dense_request const&
 
 void flat_batch::search(flat_part const& part, flat_plan const& plan, flat_batch_request const& of,
                         flat_sink const& to, dense_search_work& work) {
-  bool const scans = plan.scans && part.view().dimensions <= most_shadow_dimensions;
+  bool const scans = flat_batch::scans(plan, part.view().dimensions);
   stage(part, plan, of);
   run(part, plan, scans);
   std::byte* const host = output_.on_host();

@@ -40,7 +40,8 @@ struct flat_batch_request {
 
 /// What comes of a query: the lists of its parts grow by `add`.
 struct flat_sink {
-  /// Keys and rows by their number in the part, nearest first.
+  /// Keys and rows by their number in the part, nearest first. Where the batch scans, those of a
+  /// query that was not widened stay there until it is used again.
   std::function<void(std::uint32_t query, double const* keys, std::uint32_t const* rows,
                      std::size_t count)>
       add;
@@ -54,6 +55,10 @@ class flat_batch {
  public:
   flat_batch() : limits_(allow_scans()) {}
 
+  /// Whether bounds tell rows apart; else all are computed for each query.
+  static bool scans(flat_plan const& plan, std::size_t dimensions) {
+    return plan.scans && dimensions <= most_shadow_dimensions;
+  }
   /// How many queries a batch may have.
   static std::size_t most_queries(flat_plan const& plan, dense_request const& request,
                                   std::size_t dimensions, std::size_t rows);

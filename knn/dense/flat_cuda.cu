@@ -87,12 +87,9 @@ class flat_on_gpus final : public dense_search_engine {
               std::span<std::vector<dense_candidate>> found,
               dense_search_work& work) const override {
     std::lock_guard const one_at_a_time(devices_in_use_);
-    call of{request, flat_plan(request.k, request.count, limits_.capacity), {}, {}, {}, 0};
-    of.lists.resize(devices_.size());
-    of.work.resize(devices_.size());
-    of.widened.resize(devices_.size());
+    call of(request, flat_plan(request.k, request.count, limits_.capacity), devices_.size());
     if (request.k == 0) of.most_in_range = free_memory() / (4 * sizeof(dense_candidate)) + 1024;
-    threads_.run([&](std::size_t i) { search_device(ctx, of, i); });
+    search_devices(ctx, of, work);
     context on = ctx;
     std::size_t const entries = request.k > 0 ? request.count * request.k : of.in_range.load();
     on.threads = static_cast<int>(std::clamp<std::size_t>(
@@ -102,30 +99,83 @@ class flat_on_gpus final : public dense_search_engine {
                  [&](std::size_t begin, std::size_t end, int) {
                    for (std::size_t q = begin; q < end; ++q) merge(of, q, found[q]);
                  });
-    double device_s = 0;
-    for (dense_search_work const& one : of.work) {
-      work.recomputed += one.recomputed;
-      device_s = std::max(device_s, one.device_s);
+  }
+
+  void search_nearest(context const& ctx, dense_request const& request,
+                      take_nearest_rows const& take, dense_search_work& work) const override {
+    flat_plan const plan(request.k, request.count, limits_.capacity);
+    if (!has_one_part() || !flat_batch::scans(plan, rows_.dimensions()))
+      return dense_search_engine::search_nearest(ctx, request, take, work);
+    std::lock_guard const one_at_a_time(devices_in_use_);
+    call of(request, plan, devices_.size());
+    of.take = &take;
+    search_devices(ctx, of, work);
+    std::vector<dense_candidate> late;
+    std::vector<double> keys;
+    std::vector<std::uint32_t> rows;
+    for (std::size_t q = 0; q < request.count; ++q) {
+      if (!of.is_widened(q)) continue;
+      merge(of, q, late);
+      keys.clear();
+      rows.clear();
+      for (dense_candidate const& one : late) {
+        keys.push_back(one.value);
+        rows.push_back(one.id);
+      }
+      if (!rows.empty()) take(q, keys, rows);
     }
-    work.device_s += device_s;
-    for (std::size_t q = 0; q < request.count; ++q)
-      if (std::any_of(of.widened.begin(), of.widened.end(),
-                      [q](auto const& some) { return !some.empty() && some[q] != 0; }))
-        ++work.widened;
   }
 
  private:
-  /// One call of `search`.
+  /// One call of `search` or `search_nearest`.
   struct call {
+    call(dense_request const& asked, flat_plan const& how, std::size_t devices)
+        : request(asked), plan(how), lists(devices), work(devices), widened(devices) {}
+    bool is_widened(std::size_t q) const {
+      return std::any_of(widened.begin(), widened.end(),
+                         [q](auto const& some) { return !some.empty() && some[q] != 0; });
+    }
+
     dense_request const& request;
     flat_plan plan;
+    /// Null, or what takes all but widened queries, which have lists.
+    take_nearest_rows const* take = nullptr;
     /// [devices][queries] what its parts have found, each part's nearest first.
     std::vector<std::vector<std::vector<dense_candidate>>> lists;
     std::vector<dense_search_work> work;     // [devices]
     std::vector<std::vector<char>> widened;  // [devices][queries]
-    std::size_t most_in_range;
+    std::size_t most_in_range = 0;
     std::atomic<std::size_t> in_range{0};
   };
+
+  /// What a batch has found of a query, in the memory of the batch.
+  struct batch_result {
+    std::uint32_t query;
+    std::span<double const> keys;
+    std::span<std::uint32_t const> rows;
+  };
+
+  /// Whether each device has all rows in one part, so that what is found there is what there is.
+  bool has_one_part() const {
+    return groups_.of_group == 1 && cuts_.size() == 1 &&
+           std::all_of(held_.begin(), held_.end(), [](auto const& held) {
+             return held[0].part && held[0].streamed.size() == 0;
+           });
+  }
+
+  void search_devices(context const& ctx, call& of, dense_search_work& work) const {
+    threads_.run([&](std::size_t i) { search_device(ctx, of, i); });
+    double device_s = 0;
+    std::uint64_t busy = 0;
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      work.recomputed += of.work[i].recomputed;
+      device_s = std::max(device_s, of.work[i].device_s);
+      busy += queries_of(i, of.request.count).size() > 0 ? 1 : 0;
+    }
+    work.device_s += device_s;
+    work.devices = std::max(work.devices, busy);
+    for (std::size_t q = 0; q < of.request.count; ++q) work.widened += of.is_widened(q) ? 1 : 0;
+  }
 
   /// The queries that a device searches for.
   share queries_of(std::size_t i, std::size_t count) const {
@@ -209,8 +259,13 @@ class flat_on_gpus final : public dense_search_engine {
     std::vector<std::uint32_t> again;
     std::vector<float> limits;
     auto const first_row = static_cast<std::uint32_t>(part.of().begin);
+    std::vector<batch_result> results;
     flat_sink const sink{
         [&](std::uint32_t q, double const* keys, std::uint32_t const* rows, std::size_t count) {
+          if (of.take != nullptr && of.widened[i][q] == 0) {
+            results.push_back({q, {keys, count}, {rows, count}});
+            return;
+          }
           if (of.request.k == 0) count_in_range(of, count);
           auto& list = lists[q];
           list.reserve(list.size() + count);
@@ -227,6 +282,8 @@ class flat_on_gpus final : public dense_search_engine {
       batch.resize(std::min(together, mine.end - begin));
       std::iota(batch.begin(), batch.end(), static_cast<std::uint32_t>(begin));
       batches_[i].search(part, of.plan, {&of.request, batch, {}}, sink, of.work[i]);
+      give(ctx, of, results);
+      results.clear();
     }
     std::vector<std::uint32_t> const widened = std::move(again);
     std::vector<float> const known = std::move(limits);
@@ -238,6 +295,22 @@ class flat_on_gpus final : public dense_search_engine {
                           std::span(known).subspan(begin, count)},
                          sink, of.work[i]);
     }
+  }
+
+  /// In all threads of the device or in one, where there is little: teams of other sizes would have
+  /// OpenMP end some threads and start others, batch by batch.
+  void give(context const& ctx, call const& of, std::span<batch_result const> results) const {
+    if (results.empty()) return;
+    context on = ctx;
+    on.threads = results.size() * of.request.k < candidates_a_thread
+                     ? 1
+                     : std::max(ctx.thread_count() / static_cast<int>(devices_.size()), 1);
+    std::size_t const ranges = 4 * static_cast<std::size_t>(on.threads);
+    parallel_for(on, results.size(), (results.size() + ranges - 1) / ranges,
+                 [&](std::size_t begin, std::size_t end, int) {
+                   for (batch_result const& one : results.subspan(begin, end - begin))
+                     if (!one.rows.empty()) (*of.take)(one.query, one.keys, one.rows);
+                 });
   }
 
   static void count_in_range(call& of, std::size_t more) {

@@ -27,16 +27,21 @@ constexpr std::array<similarity, 3> metrics{similarity::l2, similarity::inner_pr
 
 using candidate_lists = std::vector<std::vector<dense_candidate>>;
 
-/// work(i, lists[i]) for each, in as many threads as pay.
+/// work(begin, end) for ranges of lists, in as many threads as pay.
 template <class Work>
-void for_each_list(context const& ctx, candidate_lists& lists, Work const& work) {
+void for_lists(context const& ctx, candidate_lists const& lists, Work const& work) {
   std::size_t candidates = 0;
   for (auto const& list : lists) candidates += list.size();
   std::size_t const ranges = candidates / candidates_a_thread + 1;
   parallel_for(ctx, lists.size(), lists.size() / ranges + 1,
-               [&](std::size_t begin, std::size_t end, int) {
-                 for (std::size_t i = begin; i < end; ++i) work(i, lists[i]);
-               });
+               [&](std::size_t begin, std::size_t end, int) { work(begin, end); });
+}
+/// work(i, lists[i]) for each, likewise.
+template <class Work>
+void for_each_list(context const& ctx, candidate_lists& lists, Work const& work) {
+  for_lists(ctx, lists, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) work(i, lists[i]);
+  });
 }
 
 std::unique_ptr<dense_search_engine> make_flat(context const& ctx, dense_rows const& rows,
@@ -88,6 +93,10 @@ void check_vectors(context const& ctx, datasets::vectors const& some) {
   datasets::expect_finite(ctx, some);
 }
 
+void check_k(std::size_t k) {
+  if (k == 0) throw usage_error("k: found 0, expected at least 1");
+}
+
 void check_filter(std::span<std::uint64_t const> filter, std::size_t expected,
                   std::string_view what) {
   if (!filter.empty() && filter.size() != expected)
@@ -110,6 +119,27 @@ similarity dense_similarity_from(std::string_view name) {
     names.append(names.empty() ? "" : ", ").append(name_of(metric));
   }
   throw usage_error(fmt::format("found metric '{}', expected {}", name, names));
+}
+
+void dense_search_engine::search_nearest(context const& ctx, dense_request const& request,
+                                         take_nearest_rows const& take,
+                                         dense_search_work& work) const {
+  candidate_lists lists(request.count);
+  search(ctx, request, lists, work);
+  for_lists(ctx, lists, [&](std::size_t begin, std::size_t end) {
+    std::vector<double> keys;
+    std::vector<std::uint32_t> rows;
+    for (std::size_t q = begin; q < end; ++q) {
+      if (lists[q].empty()) continue;
+      keys.clear();
+      rows.clear();
+      for (dense_candidate const& one : lists[q]) {
+        keys.push_back(one.value);
+        rows.push_back(one.id);
+      }
+      take(q, keys, rows);
+    }
+  });
 }
 
 std::span<dense_engine_entry const> dense_engines() {
@@ -140,35 +170,48 @@ struct dense_index::implementation {
     check_filter(filter.of_query, words * queries.size(), "the filters of queries");
   }
 
-  /// Gives the engine some queries after the others. request: k or farthest. use(first, found):
-  /// what the engine found for queries from `first` on.
-  template <class Use>
-  dense_search_work search(context const& ctx, datasets::vectors const& queries,
-                           dense_request request, Use const& use) const {
+  /// run(first, request) for some queries after the others, those from `first` on. request: k or
+  /// farthest.
+  template <class Run>
+  void for_some(datasets::vectors const& queries, dense_request request, Run const& run) const {
     std::size_t const dimensions = rows.dimensions();
     std::size_t const words = (rows.size() + 63) / 64;
     dense_filter const filter = request.filter;
     std::size_t const of_query =
         dimensions * sizeof(float) + (request.k + 1) * sizeof(dense_candidate);
     std::size_t const together = std::max<std::size_t>(slice_bytes / of_query, 32);
-    dense_search_work work;
+    bool const are_floats = queries.type() == datasets::element::float32;
     std::vector<float> values;
-    candidate_lists found;
     for (std::size_t first = 0; first < queries.size(); first += together) {
       request.count = std::min(together, queries.size() - first);
-      values.resize(request.count * dimensions);
-      to_floats(queries.type(), queries.data() + first * queries.row_bytes(), values.size(),
-                values.data());
-      request.queries = values;
+      if (are_floats) {
+        request.queries =
+            queries.values<float>().subspan(first * dimensions, request.count * dimensions);
+      } else {
+        values.resize(request.count * dimensions);
+        to_floats(queries.type(), queries.data() + first * queries.row_bytes(), values.size(),
+                  values.data());
+        request.queries = values;
+      }
       if (!filter.of_query.empty())
         request.filter.of_query = filter.of_query.subspan(first * words, request.count * words);
-      found.assign(request.count, {});
-      engine->search(ctx, request, found, work);
-      use(first, found);
+      run(first, std::as_const(request));
     }
     rows.first().expect_unchanged();
     queries.expect_unchanged();
-    return work;
+  }
+  /// take(q, keys, rows) as `take_nearest_rows`. request: with a k.
+  void search_nearest(context const& ctx, datasets::vectors const& queries,
+                      dense_request const& request, take_nearest_rows const& take,
+                      dense_search_work& work) const {
+    for_some(queries, request, [&](std::size_t first, dense_request const& some) {
+      engine->search_nearest(
+          ctx, some,
+          [&](std::size_t q, std::span<double const> keys, std::span<std::uint32_t const> found) {
+            take(first + q, keys, found);
+          },
+          work);
+    });
   }
 
   /// What the index's `search` and `search_range` say; `keys`: what orders, or null.
@@ -268,6 +311,17 @@ std::vector<std::int64_t> dense_index::ids_of(std::span<std::uint32_t const> row
   return ids;
 }
 
+void dense_index_access::search_nearest(dense_index const& index, context const& ctx,
+                                        datasets::vectors const& queries, std::size_t k,
+                                        take_nearest_rows const& take, dense_search_work& work) {
+  dense_index::implementation const& own = *index.implementation_;
+  check_k(k);
+  own.check_queries(ctx, queries, {});
+  dense_request request;
+  request.k = std::min(k, own.rows.size());
+  if (request.k > 0) own.search_nearest(ctx, queries, request, take, work);
+}
+
 neighbours dense_index::search(context const& ctx, datasets::vectors const& queries, std::size_t k,
                                dense_filter const& filter, dense_search_work* work) const {
   neighbours found;
@@ -308,7 +362,7 @@ void dense_index::implementation::nearest(context const& ctx, datasets::vectors 
                                           std::vector<double>* keys) const {
   stopwatch const watch;
   implementation const& own = *this;
-  if (k == 0) throw usage_error("k: found 0, expected at least 1");
+  check_k(k);
   own.check_queries(ctx, queries, filter);
   found.queries = queries.size();
   found.k = k;
@@ -331,17 +385,18 @@ void dense_index::implementation::nearest(context const& ctx, datasets::vectors 
         if (keys != nullptr) keys->assign(queries.size() * k, 0);
       });
   if (request.k > 0) {
-    dense_search_work const done =
-        own.search(ctx, queries, request, [&](std::size_t first, candidate_lists& lists) {
-          for_each_list(ctx, lists, [&](std::size_t q, std::vector<dense_candidate> const& some) {
-            std::size_t const begin = (first + q) * k;
-            for (std::size_t i = 0; i < some.size(); ++i) {
-              found.id[begin + i] = some[i].id;
-              found.value[begin + i] = value_of_key(own.metric, some[i].value);
-              if (keys != nullptr) (*keys)[begin + i] = some[i].value;
-            }
-          });
-        });
+    dense_search_work done;
+    own.search_nearest(
+        ctx, queries, request,
+        [&](std::size_t q, std::span<double const> of_query, std::span<std::uint32_t const> near) {
+          std::size_t const begin = q * k;
+          for (std::size_t i = 0; i < near.size(); ++i) {
+            found.id[begin + i] = near[i];
+            found.value[begin + i] = value_of_key(own.metric, of_query[i]);
+            if (keys != nullptr) (*keys)[begin + i] = of_query[i];
+          }
+        },
+        done);
     if (work != nullptr) *work += done;
   }
   found.search_s = watch.seconds();
@@ -371,24 +426,27 @@ void dense_index::implementation::within(context const& ctx, datasets::vectors c
     double const value = value_of_key(own.metric, one.value);
     return is_distance ? value > radius : value < radius;
   };
-  dense_search_work const done =
-      own.search(ctx, queries, request, [&](std::size_t first, candidate_lists& lists) {
-        for_each_list(ctx, lists, [&](std::size_t, std::vector<dense_candidate>& some) {
-          std::erase_if(some, is_beyond);
-        });
-        for (auto const& some : lists) found.begin.push_back(found.begin.back() + some.size());
-        found.row.resize(found.begin.back());
-        found.value.resize(found.begin.back());
-        if (keys != nullptr) keys->resize(found.begin.back());
-        for_each_list(ctx, lists, [&](std::size_t q, std::vector<dense_candidate> const& some) {
-          std::size_t const begin = found.begin[first + q];
-          for (std::size_t i = 0; i < some.size(); ++i) {
-            found.row[begin + i] = some[i].id;
-            found.value[begin + i] = value_of_key(own.metric, some[i].value);
-            if (keys != nullptr) (*keys)[begin + i] = some[i].value;
-          }
-        });
-      });
+  dense_search_work done;
+  candidate_lists lists;
+  own.for_some(queries, request, [&](std::size_t first, dense_request const& some_queries) {
+    lists.assign(some_queries.count, {});
+    own.engine->search(ctx, some_queries, lists, done);
+    for_each_list(ctx, lists, [&](std::size_t, std::vector<dense_candidate>& some) {
+      std::erase_if(some, is_beyond);
+    });
+    for (auto const& some : lists) found.begin.push_back(found.begin.back() + some.size());
+    found.row.resize(found.begin.back());
+    found.value.resize(found.begin.back());
+    if (keys != nullptr) keys->resize(found.begin.back());
+    for_each_list(ctx, lists, [&](std::size_t q, std::vector<dense_candidate> const& some) {
+      std::size_t const begin = found.begin[first + q];
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        found.row[begin + i] = some[i].id;
+        found.value[begin + i] = value_of_key(own.metric, some[i].value);
+        if (keys != nullptr) (*keys)[begin + i] = some[i].value;
+      }
+    });
+  });
   if (work != nullptr) *work += done;
   found.search_s = watch.seconds();
 }

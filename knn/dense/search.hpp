@@ -5,6 +5,7 @@
 #include "datasets/vectors.hpp"
 #include "knn/neighbours.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -70,6 +71,8 @@ struct dense_search_work {
   double selection_s = 0;  ///< of these: sbq's K-selection, gs's selection
   /// flat on GPUs: seconds from the first copy to the last of each batch, on the slowest device.
   double device_s = 0;
+  /// flat on GPUs: devices that searched for some query of a call; the most of all calls.
+  std::uint64_t devices = 0;
 
   dense_search_work& operator+=(dense_search_work const& more) {
     recomputed += more.recomputed;
@@ -79,6 +82,7 @@ struct dense_search_work {
     kernel_s += more.kernel_s;
     selection_s += more.selection_s;
     device_s += more.device_s;
+    devices = std::max(devices, more.devices);
     return *this;
   }
 };
@@ -153,6 +157,7 @@ class dense_index {
                                        dense_search_work* work = nullptr) const;
 
  private:
+  friend struct dense_index_access;
   struct implementation;
   std::unique_ptr<implementation> implementation_;
 };

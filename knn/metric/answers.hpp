@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
+#include "knn/metric/lists.hpp"
 #include "knn/metric/structure.hpp"
 
 #include <cmath>
@@ -13,12 +13,10 @@
 // The answers of many queries, which come in any order and from any thread, put together in theirs.
 namespace rulerank::knn {
 
-/// The k nearest of each of `queries` queries: run(take) calls take(q, candidates) once for each,
-/// candidates nearest first. Throws `usage_error` as `metric_index::search` does.
-template <class Run>
-neighbours nearest_of_all(std::size_t queries, std::size_t k, Run const& run) {
+/// Space for the k nearest of each of `queries` queries, with none in it. Throws `usage_error` as
+/// `metric_index::search` does.
+inline neighbours space_for_nearest(std::size_t queries, std::size_t k) {
   if (k == 0) throw usage_error("found k of 0, expected at least 1");
-  stopwatch const watch;
   neighbours found;
   found.queries = queries;
   found.k = k;
@@ -27,6 +25,15 @@ neighbours nearest_of_all(std::size_t queries, std::size_t k, Run const& run) {
     throw usage_error(fmt::format("found k of {}: memory does not hold so many neighbours", k));
   found.id.assign(queries * k, no_neighbour);
   found.value.assign(queries * k, 0);
+  return found;
+}
+
+/// The k nearest of each of `queries` queries: run(take) calls take(q, candidates) once for each,
+/// candidates nearest first. Throws `usage_error` as `metric_index::search` does.
+template <class Run>
+neighbours nearest_of_all(std::size_t queries, std::size_t k, Run const& run) {
+  stopwatch const watch;
+  neighbours found = space_for_nearest(queries, k);
   run([&](std::size_t q, std::vector<metric_candidate>& nearest) {
     for (std::size_t i = 0; i < nearest.size(); ++i) {
       found.id[q * k + i] = nearest[i].id;
@@ -51,8 +58,7 @@ rows_in_range within_of_all(context const& ctx, std::size_t queries, double radi
   for (auto const& some : all) found.begin.push_back(found.begin.back() + some.size());
   found.row.resize(found.begin.back());
   found.value.resize(found.begin.back());
-  constexpr std::size_t queries_together = 64;
-  parallel_for(ctx, queries, queries_together, [&](std::size_t first, std::size_t last, int) {
+  for_lists(ctx, queries, found.row.size(), [&](std::size_t first, std::size_t last) {
     for (std::size_t q = first; q < last; ++q)
       for (std::size_t i = 0; i < all[q].size(); ++i) {
         found.row[found.begin[q] + i] = all[q][i].id;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "core/parallel.hpp"
 #include "knn/metric/gpu_layout.hpp"
+#include "knn/metric/lists.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -28,6 +28,18 @@ struct launch_limits {
   std::size_t entries = std::size_t{1} << 25;  ///< of all lists of a launch
   std::uint32_t capacity = 256;                ///< objects within a radius that are expected
 };
+
+/// Devices that share out some queries: as many as have `least` each, one at least.
+inline std::size_t devices_for(std::size_t queries, std::size_t least, std::size_t devices) {
+  return std::clamp<std::size_t>(queries / std::max<std::size_t>(least, 1), 1, devices);
+}
+/// The fewest queries of a device where a block does one: with fewer, blocks wait for memory rather
+/// than for each other, and another device saves nothing.
+inline constexpr std::size_t least_blocks_of_device = 512;
+/// Likewise where all pairs are compared: those that take about half a millisecond.
+inline std::size_t least_queries_of_device(gpu_layout const& layout) {
+  return (std::size_t{1} << 25) / std::max(layout.objects, 1U);
+}
 
 /// Does all queries: launch(job, numbers, capacity) for the queries of these numbers gives a
 /// `launch_result`. Lists that are too short are asked for again with the length that they need.
@@ -60,7 +72,7 @@ void search_by_launches(context const& ctx, gpu_layout const& layout, gpu_reques
         again.push_back(some[i]);
         if (done.count[i] != is_pending) longest = std::max(longest, done.count[i]);
       }
-      parallel_for(ctx, some.size(), lists_together, [&](std::size_t from, std::size_t to, int) {
+      for_lists(ctx, some.size(), done.value.size(), [&](std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < to; ++i) {
           if (!is_whole(done.count[i], capacity)) continue;
           auto& list = found[some[i]];

@@ -486,5 +486,17 @@ TEST(take_nearest, is_the_front_of_the_sorted) {
     }
 }
 
+TEST(devices_for_queries, have_enough_each) {
+  EXPECT_EQ(devices_for(0, 512, 4), 1U);
+  EXPECT_EQ(devices_for(1, 512, 4), 1U);
+  EXPECT_EQ(devices_for(1023, 512, 4), 1U);
+  EXPECT_EQ(devices_for(1024, 512, 4), 2U);
+  EXPECT_EQ(devices_for(40000, 512, 4), 4U);
+  EXPECT_EQ(devices_for(3, 0, 4), 3U) << "a query of many objects has enough";
+  gpu_layout layout;
+  layout.objects = 1U << 15;
+  EXPECT_EQ(least_queries_of_device(layout), 1024U);
+}
+
 }  // namespace
 }  // namespace rulerank::knn

@@ -58,7 +58,8 @@ class blocks_on_gpus final : public metric_gpu_searcher {
     growing_radius radius;
     if (request.k > 0 && devices_.layout.engine != metric_engine::lc_shrinking)
       radius = radius_for(ctx, request.k);
-    devices_.search({ctx, queries, request, radius}, found, work, launch_published{devices_});
+    devices_.search({ctx, queries, request, radius, {}, least_blocks_of_device}, found, work,
+                    launch_published{devices_});
   }
 
  private:

@@ -19,13 +19,18 @@ struct search_task {
   gpu_request const& request;
   growing_radius radius = {};
   launch_limits limits = {};
+  std::size_t least = 1;  ///< queries of a device: fewer are not shared out
 };
 
 /// A layout on devices, and the searches that share its queries out among them.
 class devices_with_layout {
  public:
   explicit devices_with_layout(gpu_build const& from)
-      : layout(from.layout), devices_(from.ctx.devices), copies_(devices_), pool_(devices_) {
+      : layout(from.layout),
+        devices_(from.ctx.devices),
+        threads_(devices_),
+        copies_(devices_),
+        pool_(devices_) {
     for_each_device(devices_, [&](std::size_t i) { copies_.make(i, layout); });
   }
 
@@ -36,10 +41,10 @@ class devices_with_layout {
   template <class Launch>
   void search(search_task const& task, gpu_candidates& found, metric_gpu_work& work,
               Launch const& launch) const {
-    std::vector<metric_gpu_work> of_device(devices_.size());
-    for_each_device(devices_, [&](std::size_t i) {
-      share const mine = share_of(task.queries.count, devices_.size(), i);
-      if (mine.size() == 0) return;
+    std::size_t const busy = devices_for(task.queries.count, task.least, devices_.size());
+    std::vector<metric_gpu_work> of_device(busy);
+    threads_.run(busy, [&](std::size_t i) {
+      share const mine = share_of(task.queries.count, busy, i);
       auto taken = pool_.take(i);
       gpu_candidates some = search_share(task, i, *taken, mine, of_device[i], launch);
       std::move(some.begin(), some.end(), found.begin() + static_cast<std::ptrdiff_t>(mine.begin));
@@ -50,6 +55,7 @@ class devices_with_layout {
       work += one;
     }
     work.kernel_s += slowest;
+    work.devices = std::max<std::uint64_t>(work.devices, busy);
   }
   /// The same on the first device alone.
   template <class Launch>
@@ -64,7 +70,7 @@ class devices_with_layout {
   /// run(0, work on the device) on the first device.
   template <class Run>
   void on_first(Run const& run) const {
-    for_each_device(std::span(devices_).first(1), [&](std::size_t i) {
+    threads_.run(1, [&](std::size_t i) {
       auto taken = pool_.take(i);
       run(i, *taken);
     });
@@ -90,6 +96,7 @@ class devices_with_layout {
   }
 
   std::vector<int> devices_;
+  mutable shared_device_threads threads_;
   per_device<device_layout> copies_;
   mutable device_pool<device_work> pool_;
 };

@@ -211,13 +211,19 @@ struct gpu_request {
 };
 
 using gpu_candidates = std::vector<std::vector<candidate<double>>>;
-/// Lists of queries that a thread copies or sorts at a time.
-inline constexpr std::size_t lists_together = 64;
 
-/// An engine on the GPUs that it was made for. Several threads may call `search` at once.
+/// An engine on the GPUs that it was made for. Several threads may call `search` and `nearest` at
+/// once.
 class metric_gpu_searcher {
  public:
   virtual ~metric_gpu_searcher() = default;
+  /// The k nearest, which may be more than there are objects, as `metric_index::search` gives them:
+  /// of an engine that writes them right into an answer. Such a one is asked to `search` for ranges
+  /// alone. Throws `usage_error` as `metric_index::search` does.
+  virtual std::optional<neighbours> nearest(context const& /*ctx*/, gpu_queries const& /*queries*/,
+                                            std::size_t /*k*/, metric_gpu_work& /*work*/) const {
+    return std::nullopt;
+  }
   /// found[q]: what query q finds, in any order.
   virtual void search(context const& ctx, gpu_queries const& queries, gpu_request const& request,
                       gpu_candidates& found, metric_gpu_work& work) const = 0;

@@ -1,7 +1,7 @@
 #include "knn/metric/gpu_search.hpp"
 
 #include "core/error.hpp"
-#include "core/parallel.hpp"
+#include "core/stopwatch.hpp"
 #include "knn/metric/answers.hpp"
 #include "knn/metric/gpu_layout.hpp"
 
@@ -51,6 +51,12 @@ metric_engine chosen(metric_engine asked, metric_index_type type) {
   return pairs;
 }
 
+std::size_t candidates_of(gpu_candidates const& lists) {
+  std::size_t all = 0;
+  for (auto const& list : lists) all += list.size();
+  return all;
+}
+
 }  // namespace
 
 std::span<metric_engine_entry const> metric_engines() {
@@ -95,7 +101,7 @@ struct metric_gpu_index::implementation {
     gpu_candidates found(queries.count);
     metric_gpu_work done;
     if (layout.objects > 0 && queries.count > 0) engine->search(ctx, queries, request, found, done);
-    parallel_for(ctx, found.size(), lists_together, [&](std::size_t begin, std::size_t end, int) {
+    for_lists(ctx, found.size(), candidates_of(found), [&](std::size_t begin, std::size_t end) {
       for (std::size_t q = begin; q < end; ++q)
         std::sort(found[q].begin(), found[q].end(), nearer<value_order::smaller_is_nearer>{});
     });
@@ -110,9 +116,17 @@ struct metric_gpu_index::implementation {
 
 neighbours metric_gpu_index::implementation::nearest(context const& ctx, gpu_queries const& queries,
                                                      std::size_t k, metric_gpu_work* work) const {
+  stopwatch const watch;
+  metric_gpu_work done;
+  if (layout.objects > 0 && queries.count > 0)
+    if (auto found = engine->nearest(ctx, queries, k, done)) {
+      if (work != nullptr) *work += done;
+      found->search_s = watch.seconds();
+      return *std::move(found);
+    }
   return nearest_of_all(queries.count, k, [&](auto const& take) {
     auto lists = search(ctx, queries, {std::min<std::size_t>(k, layout.objects), 0}, work);
-    parallel_for(ctx, lists.size(), lists_together, [&](std::size_t begin, std::size_t end, int) {
+    for_lists(ctx, lists.size(), candidates_of(lists), [&](std::size_t begin, std::size_t end) {
       for (std::size_t q = begin; q < end; ++q) take(q, lists[q]);
     });
   });

@@ -7,6 +7,7 @@
 #include "knn/metric/search.hpp"
 #include "knn/neighbours.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,11 +42,13 @@ struct metric_gpu_work {
   std::uint64_t evaluations = 0;  ///< pairs of a query and an object or pivot that were compared
   std::uint64_t pending = 0;      ///< lc, sss: queries whose first radius had too few objects
   std::uint64_t launches = 0;     ///< kernels that search, of all devices
+  std::uint64_t devices = 0;      ///< that shared out the queries of a call; the most of all calls
   double kernel_s = 0;            ///< their seconds, of the slowest device in each call
   metric_gpu_work& operator+=(metric_gpu_work const& more) {
     evaluations += more.evaluations;
     pending += more.pending;
     launches += more.launches;
+    devices = std::max(devices, more.devices);
     kernel_s += more.kernel_s;
     return *this;
   }
@@ -66,8 +69,8 @@ metric_index_type index_type_of(metric_engine engine);
 /// Whether GPUs search objects under a metric, with an index of a type (`automatic`: of some type).
 bool is_on_gpus(metric_distance which, metric_index_type type);
 
-/// A copy of an index on each GPU of a context; queries are shared out among them. Objects are
-/// vectors under l1, l2 or linf, or words.
+/// A copy of an index on each GPU of a context; queries are shared out among as many of them as
+/// have enough to do. Objects are vectors under l1, l2 or linf, or words.
 class metric_gpu_index {
  public:
   /// Throws `device_error` where the context has no devices or they have no space, and for a build

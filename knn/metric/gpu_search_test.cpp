@@ -94,6 +94,59 @@ TEST_P(metric_gpus, vectors_of_numbers) {
 TEST_P(metric_gpus, vectors_with_ties) {
   expect_same_vectors(drawn_vectors(1500, 4, 3, 3), drawn_vectors(30, 4, 4, 3), "ties ");
 }
+/// The root of 1 + 2^-52 rounds to 1: squares differ where distances do not, at the k-th too.
+TEST_P(metric_gpus, squares_with_one_root) {
+  std::vector<float> values;
+  for (int i = 0; i < 60; ++i)
+    values.insert(values.end(), {1, 0x1p-26F, 2, 0, 1, 0, 2, 0x1p-25F, 0, static_cast<float>(i)});
+  std::vector<float> asked;
+  for (int i = 0; i < 300; ++i) asked.insert(asked.end(), {static_cast<float>(i % 3), 0});
+  expect_same_vectors(vectors(values, 2), vectors(asked, 2), "roots ");
+}
+/// Dense search has rows of its own, whose numbers are not those of objects.
+TEST_P(metric_gpus, objects_that_were_taken_out) {
+  auto const space = std::make_shared<vector_space const>(context(), drawn_vectors(900, 6, 24, 4),
+                                                          metric_distance::l2);
+  metric_index index({}, space, {.type = metric_index_type::brute});
+  for (std::uint32_t object = 0; object < 900; object += 3) index.erase(object);
+  index.insert(450);
+  auto const asked = drawn_vectors(200, 6, 25, 4);
+  metric_gpu_index const gpu(ctx(), index, {metric_engine::pairs});
+  for (std::size_t const k : {1, 20, 601, 700}) {
+    neighbours const expected = index.search({}, *space->queries({}, asked), k);
+    neighbours const found = gpu.search(ctx(), asked, k);
+    ASSERT_EQ(found.id, expected.id) << k;
+    ASSERT_EQ(found.value, expected.value) << k;
+  }
+}
+/// Queries enough for all devices find what they find alone; a few are left to one device.
+TEST_P(metric_gpus, share_out_what_pays) {
+  auto const rows = drawn_vectors(3000, 8, 26);
+  auto const asked = drawn_vectors(5000, 8, 27);
+  auto const words = drawn_words(70000, 28, 9, 5);
+  std::vector<std::string> const asked_words(words.begin(), words.begin() + 2500);
+  auto const vectors_space =
+      std::make_shared<vector_space const>(context(), rows, metric_distance::l2);
+  auto const words_space = std::make_shared<word_space const>(words);
+  auto const expect_shares = [&](auto const& space, auto const& all, auto const& one,
+                                 metric_engine engine) {
+    metric_index const index({}, space, {.type = index_type_of(engine)});
+    metric_gpu_index const gpu(ctx(), index, {engine});
+    metric_gpu_work of_all, of_one;
+    neighbours const found = gpu.search(ctx(), all, 7, &of_all);
+    neighbours const alone = gpu.search(ctx(), one, 7, &of_one);
+    EXPECT_EQ(of_all.devices, GetParam()) << name_of(engine);
+    EXPECT_EQ(of_one.devices, 1U) << name_of(engine);
+    EXPECT_TRUE(std::equal(alone.id.begin(), alone.id.end(), found.id.begin())) << name_of(engine);
+    EXPECT_EQ(gpu.search(ctx(), all, 7).id, found.id) << name_of(engine);
+    metric_gpu_index const on_first(on_gpus(1), index, {engine});
+    EXPECT_EQ(on_first.search(on_gpus(1), all, 7).id, found.id) << name_of(engine);
+  };
+  expect_shares(vectors_space, asked, asked.rows(0, 1), metric_engine::pairs);
+  expect_shares(vectors_space, asked, asked.rows(0, 1), metric_engine::lc);
+  std::vector<std::string> const one_word{asked_words[0]};
+  expect_shares(words_space, asked_words, one_word, metric_engine::pairs);
+}
 TEST_P(metric_gpus, few_objects) {
   expect_same_vectors(drawn_vectors(1, 3, 5), drawn_vectors(5, 3, 6), "one ");
   expect_same_vectors(drawn_vectors(150, 2, 7, 1), drawn_vectors(3, 2, 8, 1), "equal ");

@@ -8,13 +8,11 @@
 // no word has more than 254 letters. The bytes of some queries stay in the device's memory, from
 // where a block a query selects (knn/metric/block_search.hpp, take_nearest).
 //
-// Vectors under l2 go to dense search, whose order is that of the sums of squares: where roots are
-// equal that sums are not, the k nearest are settled by a search within the last root. Under l1 and
-// linf a matrix of distances is selected from.
+// Vectors under l2 go to dense search (knn/metric/dense_pairs.cpp); under l1 and linf a matrix of
+// distances is selected from.
 
-#include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
-#include "knn/dense/search.hpp"
+#include "knn/metric/dense_pairs.hpp"
 #include "knn/metric/edit_matrix.hpp"
 #include "knn/metric/measure_cuda.cuh"
 
@@ -22,7 +20,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <optional>
 
 namespace rulerank::knn {
 
@@ -160,14 +157,18 @@ void launch_pairs(word_pairs pairs, share const& some, Key* matrix, cudaStream_t
   }
 }
 
+/// Alphabets of which the masks of a group fit in shared memory.
+constexpr std::size_t most_letters_in_masks = 2048;
+
 /// Queries by length: those of 32 letters at most end before `end_of_32`, of 64 before `end_of_64`.
 struct length_order {
   std::vector<std::uint32_t> slots;
   std::size_t end_of_32 = 0;
   std::size_t end_of_64 = 0;
 };
-length_order order_by_length(gpu_queries const& queries, std::span<std::uint32_t const> which,
-                             bool in_masks) {
+length_order order_by_length(gpu_layout const& layout, gpu_queries const& queries,
+                             std::span<std::uint32_t const> which) {
+  bool const in_masks = layout.alphabet.size() <= most_letters_in_masks;
   length_order order;
   order.slots.resize(which.size());
   std::iota(order.slots.begin(), order.slots.end(), 0U);
@@ -182,16 +183,13 @@ length_order order_by_length(gpu_queries const& queries, std::span<std::uint32_t
   return order;
 }
 
-/// Alphabets of which the masks of a group fit in shared memory.
-constexpr std::size_t most_letters_in_masks = 2048;
-
-/// matrix[slot][place] for `which` queries, which are placed.
+/// matrix[slot][place] for `which` queries, which are placed, in an order that stays until the
+/// stream is done.
 template <class Key>
 void fill_word_matrix(gpu_layout const& layout, placed_arrays const& arrays,
-                      gpu_queries const& queries, placed_queries const& placed, device_work& on,
-                      std::span<std::uint32_t const> which, std::uint32_t bound, Key* matrix) {
-  auto const order =
-      order_by_length(queries, which, layout.alphabet.size() <= most_letters_in_masks);
+                      placed_queries const& placed, device_work& on,
+                      std::span<std::uint32_t const> which, length_order const& order,
+                      std::uint32_t bound, Key* matrix) {
   std::uint32_t const* const numbers = on.place_numbers(which);
   std::uint32_t const* const slots = on.place_order(order.slots);
   word_pairs const pairs{{arrays.numbers, arrays.length, layout.places(), layout.letters_a_number},
@@ -208,8 +206,6 @@ void fill_word_matrix(gpu_layout const& layout, placed_arrays const& arrays,
   launch_pairs<std::uint64_t, 2>(pairs, {order.end_of_32, order.end_of_64}, matrix, on.raw());
   measure_matrix(layout, arrays, placed, on, numbers, slots + order.end_of_64,
                  static_cast<std::uint32_t>(order.slots.size() - order.end_of_64), matrix);
-  // The order is read from host memory that ends here.
-  on.on().synchronize();
 }
 
 /// A block a query.
@@ -288,7 +284,7 @@ class matrix_on_gpus final : public metric_gpu_searcher {
     limits.entries =
         together * (request.k > 0 ? request.k : std::min(limits.capacity, layout.objects));
     devices_.search(
-        {ctx, queries, request, {}, limits}, found, work,
+        {ctx, queries, request, {}, limits, least_queries_of_device(layout)}, found, work,
         [&](std::size_t i, device_work& on, placed_queries const& placed, block_job const& job,
             std::vector<std::uint32_t> const& which, std::uint32_t capacity, double& kernel_s) {
           return launch<Key>(i, on, queries, placed, job, which, capacity, kernel_s);
@@ -306,11 +302,13 @@ class matrix_on_gpus final : public metric_gpu_searcher {
         reinterpret_cast<Key*>(on.matrix(which.size() * layout.objects * sizeof(Key)));
     auto const count = static_cast<std::uint32_t>(which.size());
     Key const farthest = farthest_key<Key>(job.radius);
+    length_order order;
+    if (layout.has_words()) order = order_by_length(layout, queries, which);
     on.begin_timing();
     if constexpr (sizeof(Key) == sizeof(double))
       measure_matrix(layout, arrays, placed, on, on.place_numbers(which), nullptr, count, matrix);
     else
-      fill_word_matrix(layout, arrays, queries, placed, on, which,
+      fill_word_matrix(layout, arrays, placed, on, which, order,
                        job.k > 0 ? ~std::uint32_t{0} : std::uint32_t{farthest}, matrix);
     if (job.k > 0)
       select_nearest<<<count, select_threads, 0, on.raw()>>>(matrix, layout.objects, job.k,
@@ -328,78 +326,12 @@ class matrix_on_gpus final : public metric_gpu_searcher {
   devices_with_layout devices_;
 };
 
-/// Vectors under l2 by dense search.
-class dense_on_gpus final : public metric_gpu_searcher {
- public:
-  explicit dense_on_gpus(gpu_build const& from)
-      : layout_(from.layout),
-        index_(from.ctx, rows_of(from.layout), {.engine = dense_engine::flat}) {}
-
-  void search(context const& ctx, gpu_queries const& queries, gpu_request const& request,
-              gpu_candidates& found, metric_gpu_work& work) const override {
-    datasets::vectors const asked(queries.values, layout_.dimensions);
-    dense_search_work done;
-    if (request.k == 0) {
-      add(ctx, index_.search_range(ctx, asked, request.radius, {}, &done), found);
-    } else {
-      std::size_t const k = request.k;
-      neighbours const nearest = index_.search(ctx, asked, k + 1, {}, &done);
-      auto const is_settled = [&](std::size_t q) {
-        auto const values = nearest.values_of(q);
-        return nearest.ids_of(q)[k] == no_neighbour || values[k] != values[k - 1];
-      };
-      parallel_for(ctx, queries.count, lists_together,
-                   [&](std::size_t begin, std::size_t end, int) {
-                     for (std::size_t q = begin; q < end; ++q)
-                       if (is_settled(q))
-                         take(nearest.values_of(q).first(k), nearest.ids_of(q).first(k), found[q]);
-                   });
-      for (std::size_t q = 0; q < queries.count; ++q)
-        if (!is_settled(q))
-          settle(ctx, asked.rows(q, 1), nearest.values_of(q)[k], k, found[q], done);
-    }
-    work.evaluations += std::uint64_t{layout_.objects} * queries.count;
-    work.kernel_s += done.device_s;
-    ++work.launches;
-  }
-
- private:
-  static datasets::vectors rows_of(gpu_layout const& layout) {
-    std::vector<std::uint32_t> places(layout.objects);
-    std::iota(places.begin(), places.end(), 0U);
-    return {queries_at(layout, places).values, std::max<std::size_t>(layout.dimensions, 1)};
-  }
-  void take(std::span<double const> values, std::span<std::uint32_t const> rows,
-            std::vector<candidate<double>>& list) const {
-    list.resize(rows.size());
-    for (std::size_t i = 0; i < list.size(); ++i) list[i] = {values[i], layout_.ids[rows[i]]};
-  }
-  void add(context const& ctx, rows_in_range const& within, gpu_candidates& found) const {
-    parallel_for(ctx, found.size(), lists_together, [&](std::size_t begin, std::size_t end, int) {
-      for (std::size_t q = begin; q < end; ++q)
-        take(within.values_of(q), within.rows_of(q), found[q]);
-    });
-  }
-  /// The k nearest where more are as far as the last.
-  void settle(context const& ctx, datasets::vectors const& query, double radius, std::size_t k,
-              std::vector<candidate<double>>& list, dense_search_work& done) const {
-    gpu_candidates all(1);
-    add(ctx, index_.search_range(ctx, query, radius, {}, &done), all);
-    std::sort(all[0].begin(), all[0].end(), nearer<value_order::smaller_is_nearer>{});
-    all[0].resize(std::min(all[0].size(), k));
-    list = std::move(all[0]);
-  }
-
-  gpu_layout const& layout_;
-  dense_index index_;
-};
-
 }  // namespace
 
 std::unique_ptr<metric_gpu_searcher> make_pairs_on_gpus(gpu_build const& from) {
   // Rows of a dense index are finite; the definitions of both searches are the same to the bit.
   if (from.layout.which == metric_distance::l2 && from.layout.objects > 0)
-    return std::make_unique<dense_on_gpus>(from);
+    return make_dense_pairs(from);
   return std::make_unique<matrix_on_gpus>(from);
 }
 
@@ -419,8 +351,9 @@ edit_matrix_times edit_matrix(context const& ctx, gpu_layout const& layout,
       std::iota(which.begin(), which.end(), static_cast<std::uint32_t>(first));
       std::size_t const bytes = which.size() * layout.objects;
       auto* const part = reinterpret_cast<std::uint8_t*>(on.matrix(bytes));
+      length_order const order = order_by_length(layout, queries, which);
       on.begin_timing();
-      fill_word_matrix(layout, devices.arrays(i), queries, placed, on, which, ~std::uint32_t{0},
+      fill_word_matrix(layout, devices.arrays(i), placed, on, which, order, ~std::uint32_t{0},
                        part);
       on.end_timing();
       times.kernel_s += on.seconds();

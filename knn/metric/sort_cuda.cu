@@ -95,7 +95,7 @@ class sort_on_gpus final : public metric_gpu_searcher {
     launch_limits limits;
     if (request.k > 0) limits.entries = together * request.k;
     devices_.search(
-        {ctx, queries, request, {}, limits}, found, work,
+        {ctx, queries, request, {}, limits, least_queries_of_device(layout)}, found, work,
         [&](std::size_t i, device_work& on, placed_queries const& placed, block_job const& job,
             std::vector<std::uint32_t> const& which, std::uint32_t capacity, double& kernel_s) {
           if (job.k == 0)
