@@ -710,7 +710,9 @@ __device__ void select_rows(flat_queries const& of, flat_results const& to, std:
     if (at < to.sorted) items[at].id = mine[i].row;
   }
   __syncthreads();
-  if (threadIdx.x > 0 || kept <= to.sorted) return;
+  bool const fit = kept <= to.sorted;
+  __syncthreads();
+  if (fit || threadIdx.x > 0) return;
   kept = 0;
   to.limits[q] = limit;
   to.state[q] = of.k > 0 ? query_state::crowded : query_state::exact;
