@@ -4,7 +4,7 @@
 //   metric_schedule_bench vectors=FILE                   SISAP's text, under l2
 //   ... [objects=51589] [queries=400] [radii=1,2,3 | share=.01,.1,1] [types=lc,...]
 //       [threads=1,2,4,8] [schedules=local,...] [traffics=high,low] [supersteps=1024] [seconds=0]
-//       [split=1] [seed=1]
+//       [clocked=] [split=1] [seed=1]
 //
 // Objects and queries are drawn (bench/metric_objects.hpp). A radius is given, or one within which
 // share= percent of pairs lie.
@@ -12,9 +12,11 @@
 // Traffic is high (queries come twice as fast as the threads can do them), low (5/6 as fast as they
 // can, that of figure 3.5's example) and figure-3.5 (the same, 2, 1 and 1 a unit in turn). Time is
 // counted (knn/metric/traffic.hpp): its unit is a query's mean number of distances. With seconds=R
-// searches of queries that all wait are timed too, R rounds, the median. Before a row is printed
-// its answers are held against those of brute force. One JSON line a row; the name says which
-// fields it has: "index", "counted", "seconds", "split".
+// searches of queries that all wait are timed too, R rounds, the median; clocked=low times traffic
+// as well, on the last of the numbers of threads: its unit is the mean time of a query on one
+// thread, taken before. Before a row is printed its answers are held against those of brute force.
+// One JSON line a row; the name says which fields it has: "index", "counted", "seconds", "clocked",
+// "split".
 
 #include "bench/metric_objects.hpp"
 #include "bench/settings.hpp"
@@ -83,15 +85,7 @@ class measurement {
                size_t threads, size_t superstep, std::string const& traffic, double mean,
                size_t seed) const {
     size_t const queries = given_.queries->size();
-    double const a_unit =
-        static_cast<double>(threads) * (traffic == "high" ? 2 : 5. / 6);  // queries
-    knn::query_traffic when{{}, true, mean};
-    if (traffic == "figure-3.5") {
-      when.arrival = knn::cyclic_arrivals(queries, std::vector<size_t>{2, 1, 1});
-      for (double& time : when.arrival) time *= 4. / 3 / a_unit;
-    } else {
-      when.arrival = knn::drawn_arrivals(queries, a_unit, seed);
-    }
+    knn::query_traffic const when{arrivals(traffic, threads, seed), true, mean};
     knn::traffic_work work;
     expect(knn::search_range_in_traffic(of_threads(threads), index, *given_.queries, radius,
                                         {schedule, superstep}, when, work));
@@ -126,6 +120,34 @@ class measurement {
                       work.efficiency(), work.supersteps, work.messages, work.critical));
   }
 
+  /// Mean seconds of a query on one thread.
+  double unit_seconds(knn::metric_index const& index, double radius) const {
+    auto const found = knn::search_range_scheduled(of_threads(1), index, *given_.queries, radius,
+                                                   {metric_schedule::local});
+    expect(found);
+    return found.search_s / static_cast<double>(given_.queries->size());
+  }
+
+  /// Of the rounds the one whose end is the median.
+  void clocked(knn::metric_index const& index, double radius, metric_schedule schedule,
+               size_t threads, size_t superstep, std::string const& traffic, double unit_s,
+               size_t rounds, size_t seed) const {
+    knn::query_traffic const when{arrivals(traffic, threads, seed), false, unit_s};
+    std::vector<knn::traffic_work> all(rounds);
+    for (knn::traffic_work& work : all)
+      expect(knn::search_range_in_traffic(of_threads(threads), index, *given_.queries, radius,
+                                          {schedule, superstep}, when, work));
+    auto const middle = all.begin() + static_cast<std::ptrdiff_t>(rounds / 2);
+    std::nth_element(all.begin(), middle, all.end(),
+                     [](auto const& a, auto const& b) { return a.end < b.end; });
+    print("clocked",
+          fmt::format("\"schedule\": \"{}\", \"threads\": {}, \"superstep\": {}, \"traffic\": "
+                      "\"{}\", \"unit_s\": {:.4g}, \"end\": {:.6g}, \"throughput\": {:.6g}, "
+                      "\"response\": {:.6g}, \"efficiency\": {:.6g}",
+                      name_of(schedule), threads, superstep, traffic, unit_s, middle->end,
+                      middle->throughput(), middle->mean_response(), middle->efficiency()));
+  }
+
   void split(knn::split_metric_index const& index, double radius, double mean,
              double seconds_of_build) const {
     knn::schedule_work work;
@@ -148,6 +170,15 @@ class measurement {
   }
 
  private:
+  std::vector<double> arrivals(std::string const& traffic, size_t threads, size_t seed) const {
+    size_t const queries = given_.queries->size();
+    double const a_unit =
+        static_cast<double>(threads) * (traffic == "high" ? 2 : 5. / 6);  // queries
+    if (traffic != "figure-3.5") return knn::drawn_arrivals(queries, a_unit, seed);
+    auto arrival = knn::cyclic_arrivals(queries, std::vector<size_t>{2, 1, 1});
+    for (double& time : arrival) time *= 4. / 3 / a_unit;
+    return arrival;
+  }
   void expect(knn::rows_in_range const& found) const {
     if (found.begin != expected_.begin || found.row != expected_.row ||
         found.value != expected_.value)
@@ -164,12 +195,18 @@ void measure_range(bench::settings const& chosen, knn::metric_index const& index
                    std::vector<double> const& split_s, measurement const& rows, double radius,
                    double mean) {
   size_t const rounds = chosen.number("seconds");
+  auto const clocked = chosen.list("clocked");
+  double const unit_s = clocked.empty() ? 0 : rows.unit_seconds(index, radius);
   for (auto const& count : chosen.list("threads"))
     for (auto const& name : chosen.list("schedules"))
       for (auto const& step : chosen.list("supersteps")) {
         auto const schedule = knn::metric_schedule_from(name);
         size_t const threads = std::stoul(count);
         if (rounds > 0) rows.seconds(index, radius, schedule, threads, std::stoul(step), rounds);
+        if (count == chosen.list("threads").back())
+          for (auto const& traffic : clocked)
+            rows.clocked(index, radius, schedule, threads, std::stoul(step), traffic, unit_s,
+                         std::max<size_t>(rounds, 1), chosen.number("seed"));
         if (schedule == metric_schedule::shared || schedule == metric_schedule::bulk_critical)
           continue;
         for (auto const& traffic : chosen.list("traffics"))
@@ -242,6 +279,7 @@ int main(int argc, char** argv) try {
                           {"traffics", "high,low"},
                           {"supersteps", "1024"},
                           {"seconds", "0"},
+                          {"clocked", ""},
                           {"seed", "1"},
                           {"split", "1"}});
   chosen.read(argc, argv);

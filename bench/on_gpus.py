@@ -70,7 +70,7 @@ def steps_of(a, gpus):
         # On the CPU: seconds of schedules, which want 16 cores that do nothing else.
         yield ("metric-schedules", 1, [sys.executable, str(HERE / "metric_schedules.py"), str(a.bin / "metric_schedule_bench"),
                                        str(a.out / "metric-schedules"), *sets, "--part", "seconds", "--threads", "1,2,4,8,16",
-                                       "--word-queries", "240", "--vector-queries", "480", "--limit", "150"], 590)
+                                       "--word-queries", "160", "--vector-queries", "240", "--limit", "60"], 590)
         yield "metric-two", 2, [*metric, gpu_bench, str(a.out / "metric-two"), *sets, "--gpus", "2", "--resume",
                                 "--only", "words-pairs", "words-lc", "vectors-pairs", "vectors-lc"], 1800
     peers = [sys.executable, str(HERE / "dense_peer_gpu.py"), dense]
