@@ -12,8 +12,8 @@
 namespace rulerank::datasets {
 
 /// The cuts that one process fits on all documents, on each of the context's processes. They tell
-/// each other the distinct values of their parts with how often each occurs, one feature after the
-/// other, and cut a share of the features each. Throws as `fit_discretizer` does.
+/// each other the distinct values of their parts with how often each occurs, of as many features at
+/// a time as 16 MiB hold, and cut a share of the features each. Throws as `fit_discretizer` does.
 discretizer fit_discretizer_on_parts(context const& ctx, dataset const& part,
                                      discretizer_options const& options);
 

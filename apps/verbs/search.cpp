@@ -18,9 +18,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -199,7 +203,7 @@ std::optional<knn::spelling_corrector> corrector_of(session& owner,
 
 /// Throws `error` for a query that tf-idf gives a weight beyond what the search takes.
 void expect_weights(knn::sparse_rows const& rows,
-                    std::vector<datasets::text_document> const& queries, std::string const& path) {
+                    std::span<datasets::text_document const> queries, std::string const& path) {
   for (std::size_t q = 0; q < rows.size(); ++q)
     for (double const weight : rows[q].weight)
       if (std::abs(weight) > knn::largest_weight)
@@ -308,14 +312,18 @@ struct found_documents {
   std::unordered_map<std::uint32_t, std::string> ids;
 };
 
+/// Weights of some of a batch's queries.
+using weighed_queries = std::function<knn::sparse_matrix(share)>;
+
 found_documents search_parts(session& owner, searched_documents const& searched,
-                             searchers const& with, knn::sparse_rows const& rows,
+                             searchers const& with, weighed_queries const& rows_of,
                              std::size_t queries, std::size_t k) {
   cluster::communicator const& ranks = owner.ranks();
-  auto const of_parts = [&](knn::sparse_rows const& some) {
+  auto const of_parts = [&](share some) {
+    knn::sparse_matrix const rows = rows_of(some);
     std::vector<knn::part_neighbours> found;
     for (std::size_t p = 0; p < with.size(); ++p) {
-      found.push_back(with[p].search_part(owner.ctx(), some));
+      found.push_back(with[p].search_part(owner.ctx(), rows));
       cluster::renumber(found.back(),
                         static_cast<std::uint32_t>(searched.parts[p].first_document()));
     }
@@ -325,7 +333,8 @@ found_documents search_parts(session& owner, searched_documents const& searched,
   if (searched.is_split) {
     // A rank without parts has no terms either.
     found.neighbours = cluster::merge(
-        ranks, with.empty() ? std::vector<knn::part_neighbours>() : of_parts(rows), queries, k);
+        ranks, with.empty() ? std::vector<knn::part_neighbours>() : of_parts({0, queries}), queries,
+        k);
     auto const names = cluster::names_of(ranks, found.neighbours.id, [&](std::uint32_t document) {
       return searched.id_of(document);
     });
@@ -333,7 +342,7 @@ found_documents search_parts(session& owner, searched_documents const& searched,
     return found;
   }
   found.neighbours = cluster::search(ranks, queries, [&](share some) {
-    return cluster::merge(of_parts(cluster::rows_of(rows, some)), some.size(), k);
+    return cluster::merge(of_parts(some), some.size(), k);
   });
   for (std::uint32_t const document : found.neighbours.id)
     if (document != knn::no_neighbour) found.ids[document] = *searched.id_of(document);
@@ -358,18 +367,22 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
       auto const timer = owner.stage("correct");
       corrections.correct(owner, *corrector, queries);
     }
-    knn::sparse_matrix rows;
-    if (index != nullptr) rows = index->queries(owner.ctx(), queries);
-    expect_weights(rows, queries, arguments.queries);
+    // Queries that other ranks search for are theirs to weigh.
+    auto const rows_of = [&](share part) {
+      auto const some = std::span(queries).subspan(part.begin, part.size());
+      knn::sparse_matrix rows = index->queries(owner.ctx(), some);
+      expect_weights(rows, some, arguments.queries);
+      return rows;
+    };
     found_documents of_parts;
     knn::neighbours& found = of_parts.neighbours;
     {
       auto const timer = owner.stage("nearest");
       if (searched.is_of_parts())
-        of_parts = search_parts(owner, searched, with, rows, queries.size(), k);
+        of_parts = search_parts(owner, searched, with, rows_of, queries.size(), k);
       else
-        found = cluster::search(owner.ranks(), rows.size(), [&](share some) {
-          return with[0].search(owner.ctx(), cluster::rows_of(rows, some));
+        found = cluster::search(owner.ranks(), queries.size(), [&](share some) {
+          return with[0].search(owner.ctx(), rows_of(some));
         });
     }
     for (std::size_t q = 0; q < queries.size(); ++q)
