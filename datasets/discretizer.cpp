@@ -119,8 +119,6 @@ dataset const& normalized(context const& ctx, dataset const& data,
   return made;
 }
 
-/// At most this is told to a process in one exchange, in bytes, unless it is of one feature.
-constexpr std::size_t bytes_together = std::size_t{16} << 20;
 /// Of a document that has a value as no other has: the value, and how many are smaller.
 constexpr std::size_t bytes_a_value = sizeof(double) + sizeof(std::uint64_t);
 
@@ -188,8 +186,8 @@ discretizer fit_discretizer_on_parts(context const& ctx, dataset const& part,
   // a round a process has the values of all its documents, and of its own features those of all.
   auto const threads = static_cast<std::size_t>(of_first(ctx, ctx.thread_count()));
   std::size_t const together = std::max<std::size_t>(bytes_together / bytes_a_value / documents, 1);
-  std::size_t const round = std::max(
-      {static_cast<std::size_t>(group.size()) * threads, features_a_piece, together});
+  std::size_t const round =
+      std::max({static_cast<std::size_t>(group.size()) * threads, features_a_piece, together});
   std::vector<std::vector<double>> cuts(features.size());
   for (std::size_t begin = 0; begin < features.size(); begin += round) {
     ctx.report("fitting bins", begin, features.size());

@@ -202,8 +202,8 @@ std::optional<knn::spelling_corrector> corrector_of(session& owner,
 }
 
 /// Throws `error` for a query that tf-idf gives a weight beyond what the search takes.
-void expect_weights(knn::sparse_rows const& rows,
-                    std::span<datasets::text_document const> queries, std::string const& path) {
+void expect_weights(knn::sparse_rows const& rows, std::span<datasets::text_document const> queries,
+                    std::string const& path) {
   for (std::size_t q = 0; q < rows.size(); ++q)
     for (double const weight : rows[q].weight)
       if (std::abs(weight) > knn::largest_weight)
@@ -341,9 +341,8 @@ found_documents search_parts(session& owner, searched_documents const& searched,
     for (std::size_t i = 0; i < names.size(); ++i) found.ids[found.neighbours.id[i]] = names[i];
     return found;
   }
-  found.neighbours = cluster::search(ranks, queries, [&](share some) {
-    return cluster::merge(of_parts(some), some.size(), k);
-  });
+  found.neighbours = cluster::search(
+      ranks, queries, [&](share some) { return cluster::merge(of_parts(some), some.size(), k); });
   for (std::uint32_t const document : found.neighbours.id)
     if (document != knn::no_neighbour) found.ids[document] = *searched.id_of(document);
   return found;
