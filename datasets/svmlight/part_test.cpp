@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -219,9 +218,12 @@ std::string with_features(int documents, int features) {
 
 TEST_F(Part, CountsOfManyFeaturesAreToldTogether) {
   // Exchanges of counts; the others are of features, documents, threads and cuts.
-  for (auto const& [documents, features, exchanges] :
-       {std::tuple{40, 1000, 1}, std::tuple{20000, 100, 2}}) {
-    std::string const path = file("many", with_features(documents, features));
+  struct shape {
+    int documents = 0, features = 0;
+    std::size_t exchanges = 0;
+  };
+  for (shape const& of : {shape{40, 1000, 1}, shape{20000, 100, 2}}) {
+    std::string const path = file("many", with_features(of.documents, of.features));
     dataset const data = read_dataset({}, path);
     discretizer const cuts = fit_discretizer({}, data, {});
     binned_dataset const whole = apply_discretizer({}, data, cuts);
@@ -234,7 +236,7 @@ TEST_F(Part, CountsOfManyFeaturesAreToldTogether) {
       counting.exchanges = counting.largest = 0;
       discretizer const fitted = fit_discretizer_on_parts(ctx, *part, {});
       EXPECT_EQ(to_json(fitted), to_json(cuts));
-      EXPECT_EQ(counting.exchanges, 4 + static_cast<std::size_t>(exchanges));
+      EXPECT_EQ(counting.exchanges, 4 + of.exchanges);
       auto const items = apply_discretizer(ctx, *part, fitted);
       counting.exchanges = 0;
       EXPECT_EQ(join_parts(counting, items).codes, whole.codes);
