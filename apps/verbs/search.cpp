@@ -23,7 +23,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -306,10 +305,10 @@ struct search_output {
 
 using searchers = std::vector<knn::sparse_searcher>;  // of the parts, in their order
 
-/// The neighbours of queries in parts, and what the documents are called that were found.
+/// The neighbours of queries in parts, and what each of them is called.
 struct found_documents {
   knn::neighbours neighbours;
-  std::unordered_map<std::uint32_t, std::string> ids;
+  std::vector<std::string> names;  ///< [neighbours.id]
 };
 
 /// Weights of some of a batch's queries.
@@ -335,16 +334,16 @@ found_documents search_parts(session& owner, searched_documents const& searched,
     found.neighbours = cluster::merge(
         ranks, with.empty() ? std::vector<knn::part_neighbours>() : of_parts({0, queries}), queries,
         k);
-    auto const names = cluster::names_of(ranks, found.neighbours.id, [&](std::uint32_t document) {
+    found.names = cluster::names_of(ranks, found.neighbours.id, [&](std::uint32_t document) {
       return searched.id_of(document);
     });
-    for (std::size_t i = 0; i < names.size(); ++i) found.ids[found.neighbours.id[i]] = names[i];
     return found;
   }
   found.neighbours = cluster::search(
       ranks, queries, [&](share some) { return cluster::merge(of_parts(some), some.size(), k); });
   for (std::uint32_t const document : found.neighbours.id)
-    if (document != knn::no_neighbour) found.ids[document] = *searched.id_of(document);
+    found.names.push_back(document == knn::no_neighbour ? std::string()
+                                                        : *searched.id_of(document));
   return found;
 }
 
@@ -387,7 +386,7 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
     for (std::size_t q = 0; q < queries.size(); ++q)
       if (searched.is_of_parts())
         out.neighbours.write(queries[q].id, q, found,
-                             [&](std::uint32_t document) { return of_parts.ids.at(document); });
+                             std::span(of_parts.names).subspan(q * found.k, found.k));
       else
         out.neighbours.write(queries[q].id, q, found, index->ids());
     if (out.votes) out.votes->add(queries, found);
