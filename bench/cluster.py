@@ -16,7 +16,9 @@ query, and the most memory of a rank.
 import argparse
 import collections
 import hashlib
+import itertools
 import json
+import multiprocessing
 import os
 import pathlib
 import random
@@ -48,16 +50,20 @@ def draw_documents(program, folder, scale):
         return len({line.split(" ", 2)[1] for line in lines})
 
 
+def texts_from(piece):
+    """Lines of texts, by Zipf's law: their first number, how many, the seed, the words there are."""
+    first, count, seed, words = piece
+    draw = random.Random(f"{seed} {first}")
+    names, sums = [f"w{word}" for word in range(words)], list(itertools.accumulate(1 / rank for rank in range(1, words + 1)))
+    return "".join(f"{number}\t{' '.join(draw.choices(names, cum_weights=sums, k=110))}\n" for number in range(first, first + count))
+
+
 def draw_texts(path, count, draw, words=134914):
-    weights = [1 / rank for rank in range(1, words + 1)]
-    total, sums = 0.0, []
-    for weight in weights:
-        total += weight
-        sums.append(total)
-    with open(path, "w", encoding="ascii") as out:
-        for number in range(count):
-            drawn = draw.choices(range(words), cum_weights=sums, k=110)
-            out.write(f"{number}\t{' '.join(f'w{word}' for word in drawn)}\n")
+    """A piece at a time on each core; the same texts on any number of them."""
+    size, seed = 5000, draw.random()
+    pieces = [(first, min(size, count - first), seed, words) for first in range(0, count, size)]
+    with multiprocessing.Pool(min(len(pieces), len(os.sched_getaffinity(0)))) as pool, open(path, "w", encoding="ascii") as out:
+        out.writelines(pool.imap(texts_from, pieces))
 
 
 def draw_vectors(path, count, draw, dimensions=784):

@@ -9,7 +9,7 @@ A job j of work W (documents; for searches texts or rows times queries) on r ran
 
 start, what every rank does with one thread, what every rank does with all threads, what is shared out, latency and bandwidth, the last two
 the same for all jobs. None is negative; the sum of squared relative errors is the least. Where the size of a job was doubled and the time
-of one rank with one thread more than doubled, W is raised to the power that says so. Memory of a rank: m_j + n_j W, by the same rule.
+of one rank with one thread more than doubled, W is raised to the power that says so. Memory of a rank: m_j + n_j W + p_j W / r.
 
 The runs with the most ranks at the largest size are held out; the error on them is told beside that of the fit. What large work needs is then
 computed for machines of so many threads and GiB, a rank each, with a network of that latency and bandwidth in the place of L and B, which are
@@ -70,7 +70,8 @@ class Model:
         self.memory = {}
         for job in self.jobs:
             of = [row for row in rows if row["job"] == job]
-            self.memory[job] = least_squares([[1.0, row["work"]] for row in of], [float(row["peak_memory_bytes"]) for row in of])
+            self.memory[job] = least_squares([[1.0, row["work"], row["work"] / row["ranks"]] for row in of],
+                                             [float(row["peak_memory_bytes"]) for row in of])
 
     def terms(self, row):
         work = row["work"] ** self.powers[row["job"]]
@@ -104,22 +105,25 @@ def label_from(model, rows, documents, hours, a):
     row = max((row for row in rows if row["job"] == "reduce"), key=lambda row: (row["ranks"], row["work"]))
     start, alone, threaded, shared = model.of_job("reduce")
     work = documents ** model.powers["reduce"]
-    network = row["exchanges"] * a.latency_us * 1e-6 + row["exchanged_bytes"] / (a.bandwidth_gb * 1e9)
+    # Values and items, which are as many as the documents, are most of what is told.
+    told = row["exchanged_bytes"] * documents / row["work"]
+    network = row["exchanges"] * a.latency_us * 1e-6 + told / (a.bandwidth_gb * 1e9)
     fixed = start + alone * work + threaded * work / a.machine_threads + network
     parts = shared * work / a.machine_threads
     limit = hours * 3600
     machines = math.ceil(parts / (limit - fixed)) if fixed < limit else None
-    of_one = model.memory["reduce"]
+    machines = max(machines, 1) if machines is not None else None
+    start, of_all, of_part = model.memory["reduce"]
     return {"documents": documents, "hours": hours, "seconds_of_one_machine": round(fixed + parts), "seconds_not_shared_out": round(fixed),
-            "machines": max(machines, 1) if machines is not None else None, "gib_a_machine": round((of_one[0] + of_one[1] * documents) / GIB, 1)}
+            "machines": machines, "gib_a_machine": round((start + (of_all + of_part / (machines or 1)) * documents) / GIB, 1)}
 
 
 def search_in(model, job, documents, rate, a, queries):
     """Machines for so many queries a second over a collection, which is split where it does not fit one machine's memory. Each machine
     answers queries of its own: c and d are both the cost of its threads."""
     shared = sum(model.of_job(job)[2:])
-    of_one = model.memory[job]
-    gib = (of_one[0] + of_one[1] * documents * queries) / GIB
+    start, of_all, of_part = model.memory[job]
+    gib = (start + (of_all + of_part) * documents * queries) / GIB
     parts = math.ceil(gib / a.machine_memory)
     seconds = shared * (documents * queries) ** model.powers[job] / queries  # of a thread, for a query
     return {"job": job, "documents": documents, "queries_a_second": rate, "gib": round(gib, 1), "parts": parts,
@@ -128,10 +132,11 @@ def search_in(model, job, documents, rate, a, queries):
 
 
 def markdown(told):
-    lines = ["| job | power of W | a (s) | b (s) | c (s) | d (s) | memory (MiB) | bytes an item |", "|---" * 8 + "|"]
+    lines = ["| job | power of W | a (s) | b (s) | c (s) | d (s) | memory (MiB) | bytes an item | bytes an item of a rank's part |",
+             "|---" * 9 + "|"]
     for job, of in told["jobs"].items():
         lines.append(f"| {job} | {of['power']:.2f} | " + " | ".join(f"{of[name]:.3g}" for name in "abcd") +
-                     f" | {of['memory_mib']:.1f} | {of['bytes_an_item']:.3g} |")
+                     f" | {of['memory_mib']:.1f} | {of['bytes_an_item']:.3g} | {of['bytes_an_item_of_part']:.3g} |")
     bandwidth = f"{told['bandwidth_gb']:.3g}" if told["bandwidth_gb"] else "-"
     lines += ["", f"Latency {told['latency_us']:.3g} us an exchange, bandwidth {bandwidth} GB/s.", "",
               f"Fit: {told['fit']}. Held out: {told['held_out']}.", "", "| held out | size | threads | ranks | seconds | model | error (%) |",
@@ -158,7 +163,8 @@ def main():
     told = {"jobs": {}}
     for job in whole.jobs:
         told["jobs"][job] = {"power": whole.powers[job], **dict(zip("abcd", whole.of_job(job))),
-                             "memory_mib": whole.memory[job][0] / 2**20, "bytes_an_item": whole.memory[job][1]}
+                             "memory_mib": whole.memory[job][0] / 2**20, "bytes_an_item": whole.memory[job][1],
+                             "bytes_an_item_of_part": whole.memory[job][2]}
     told["latency_us"] = whole.x[-2] * 1e6
     told["bandwidth_gb"] = 1e-9 / whole.x[-1] if whole.x[-1] > 0 else None  # None: no run told it
     told["fit"] = summary(errors(model, [row for row in rows if row not in held]))
@@ -172,7 +178,8 @@ def main():
         told["needs"]["label_from"] = label_from(whole, rows, 10_000_000, 24, a)
     for job in ("text", "dense"):
         if job in whole.jobs:
-            told["needs"][f"{job}_of_a_billion"] = search_in(whole, job, 1_000_000_000, 1, a, queries[job])
+            in_parts = f"{job}-parts" if f"{job}-parts" in whole.jobs else job
+            told["needs"][f"{job}_of_a_billion"] = search_in(whole, in_parts, 1_000_000_000, 1, a, queries[in_parts])
             told["needs"][f"{job}_at_10000"] = search_in(whole, job, 1_000_000, 10_000, a, queries[job])
     a.out.mkdir(parents=True, exist_ok=True)
     (a.out / "model.json").write_text(json.dumps(told, indent=1) + "\n", encoding="ascii")

@@ -1,24 +1,30 @@
 #!/usr/bin/env python3
 """How the work over MPI ranks scales on one host: ranks x threads, at two sizes of each job, and what the ranks exchange.
 
-    cluster_scaling.py PROGRAM OUT_FOLDER [--ranks 1,2,4] [--threads 1,4] [--sizes 0.5,1] [--scale 1.0] [--rounds 3] [--seconds S]
-                       [--only text,dense,rank,reduce,experiment,mine,tune] [--inputs FOLDER]
+    cluster_scaling.py PROGRAM OUT_FOLDER [--preset short|long] [--ranks 1,2,4] [--threads 1,4] [--sizes 1,0.5] [--scale 1.0] [--rounds 3]
+                       [--seconds S] [--only text,text-parts,dense,rank,reduce,experiment,mine,tune] [--no-copies] [--inputs FOLDER]
 
-Draws the inputs. text: collections of rcv1's shape drawn smaller (78 different words a text, drawn by Zipf's law from 134,914 words; rcv1
-has 804,414 texts). dense: rows of 784 bytes. rank, reduce, experiment, tune: documents of web10k's 131 features drawn fewer (web10k has
-1.2 million in five folds; experiment has four here, which 1, 2 and 4 ranks share out evenly). mine: transactions of 12 of 400 items. A
-size multiplies the rows, texts and documents, not the queries of a search. Each rank has `threads` threads and as many cores of its own
-(--map-by slot:PE=K --bind-to core); what needs more cores than the machine has is left out. Rounds take turns, so that a slow minute of the
-machine meets all alike. A second call with the same OUT_FOLDER does what is left; --seconds ends a call before the first run behind that time.
+Draws the inputs. text: collections of rcv1's shape (78 different words a text, drawn by Zipf's law from 134,914 words), text-parts: the same
+with an index in four parts, of which a rank has one or more. dense: rows of 784 bytes. rank, reduce, experiment, tune: documents of web10k's
+131 features (web10k has 1.2 million in five folds). mine: transactions of 12 of 400 items. Preset short: jobs of seconds, collections drawn
+smaller, four folds. long: jobs of half a minute or more on one rank of one thread: rcv1's 804,414 texts; web10k's 240,000 documents of a test
+part ranked by as many as sampling chose there, 2,101; five folds. A size multiplies the rows, texts and documents, not the queries of a
+search. Each rank has `threads` threads and as many cores of its own (--map-by slot:PE=K --bind-to core); what needs more cores than the machine
+has is left out. Rounds take turns, and in them the numbers of threads, so that a slow minute of the machine meets all ranks alike. A second
+call with the same OUT_FOLDER does what is left; --seconds ends a call before the first run behind that time.
 
-Writes rows.jsonl (a line a run), manifest.json and scaling.md: medians, efficiency (the seconds of one rank with the same threads over those
-of N ranks and N) of the whole command and of the stage that is shared out, bytes that each rank has been told for a query (text,
-dense, rank) and for an exchange (of reduce one or two a feature, and one an iteration), and the most memory of a rank. An answer that is not one rank's ends it.
+What the machine itself loses where many of its cores work is told apart: at the smallest size, with a thread each, as many copies of one
+process as there are ranks at most run at once, bound as ranks are. They exchange nothing, and would take the time of one on cores that share nothing.
+
+Writes rows.jsonl (a line a run), copies.jsonl, manifest.json and scaling.md: medians, efficiency (the seconds of one rank with the same threads
+over those of N ranks and N) of the whole command and of the stage that is shared out, bytes that each rank has been told for a query (text,
+dense, rank) and for an exchange (of reduce mostly one an iteration), and the most memory of a rank. An answer that is not one rank's ends it.
 """
 
 import argparse
 import collections
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -35,8 +41,13 @@ from tables import build, machine
 # `stage`: what is shared out, of the manifest's seconds; None: no stage is. `work`: how much there is, in items that the job names.
 Job = collections.namedtuple("Job", "stage queries work line")
 
-FULL = {"text": 40000, "text-queries": 4000, "dense": 60000, "dense-queries": 4000, "rank": 40000, "reduce": 40000,
-        "experiment": 9000, "mine": 60000, "tune": 600}
+PRESETS = {
+    "short": {"text": 40000, "text-queries": 4000, "dense": 60000, "dense-queries": 4000, "rank": 40000, "chosen": 2000, "reduce": 40000,
+              "experiment": 9000, "folds": 4, "mine": 60000, "tune": 600},
+    "long": {"text": 804414, "text-queries": 6000, "dense": 60000, "dense-queries": 24000, "rank": 240000, "chosen": 2101, "reduce": 80000,
+             "experiment": 13000, "folds": 5, "mine": 600000, "tune": 6000}}
+SIZES = {"short": "1,0.5", "long": "1,0.25"}
+PARTS = 4
 
 
 def physical_cores():
@@ -62,31 +73,42 @@ def draw_transactions(path, count, draw):
             out.write(" ".join(map(str, sorted({int(400 * draw.random() ** 2) for _ in range(12)}))) + "\n")
 
 
-def draw(program, folder, size, scale, only):
-    """The inputs of a size, once."""
+def draw_collection(program, folder, name, count, dice):
+    """Texts, their queries and an index of one file (text) or in parts."""
+    if not (folder / "topics.tsv").exists():
+        draw_texts(folder / "docs.tsv", count["text"], dice)
+        draw_texts(folder / "topics.tsv", count["text-queries"], dice)
+    over = ["mpirun", "--bind-to", "none", "--oversubscribe", "-n", str(PARTS)] if name == "text-parts" else []
+    cores = str(max(len(os.sched_getaffinity(0)) // (PARTS if over else 1), 1))
+    subprocess.run([*over, program, "search", "text", "--collection", "docs.tsv", "--index", "parts" if over else "index", "--quiet",
+                    "--threads", cores], check=True, cwd=folder, env={**ENVIRONMENT, "OMP_NUM_THREADS": cores}, stdin=subprocess.DEVNULL)
+
+
+def draw(program, folder, size, scale, preset, only):
+    """The inputs of a size, once; how many of each."""
     dice = random.Random(f"{size} {scale}")
-    count = {name: max(int(full * scale * (1 if name.endswith("queries") else size)), 20) for name, full in FULL.items()}
+    full = PRESETS[preset]
+    grows = [name for name in full if name not in ("chosen", "folds") and not name.endswith("queries")]
+    count = {name: full[name] if name == "folds" else max(int(full[name] * scale * (size if name in grows else 1)), 20) for name in full}
     done = folder / "done"
     already = done.read_text().split() if done.exists() else []
     for name in only:
         if name in already:
             continue
-        if name == "text":
-            draw_texts(folder / "docs.tsv", count["text"], dice)
-            draw_texts(folder / "topics.tsv", count["text-queries"], dice)
-            subprocess.run([program, "search", "text", "--collection", "docs.tsv", "--index", "index", "--quiet"], check=True, cwd=folder)
+        if name in ("text", "text-parts"):
+            draw_collection(program, folder, name, count, dice)
         elif name == "dense":
             draw_vectors(folder / "base.bvecs", count["dense"], dice)
             draw_vectors(folder / "asked.bvecs", count["dense-queries"], dice)
         elif name == "mine":
             draw_transactions(folder / "baskets.txt", count["mine"], dice)
         elif name == "rank":
-            # The largest part is ranked; of another one 2,000 documents are learnt from.
+            # The largest part is ranked; of another one documents are learnt from.
             sample(program, folder, "rank", count["rank"] * 5 // 3, "--fold-count", "1")
             with open(folder / "rank/Fold1/vali.txt", encoding="ascii") as lines, open(folder / "chosen.txt", "w", encoding="ascii") as out:
-                out.writelines(line for _, line in zip(range(2000), lines))
+                out.writelines(line for _, line in zip(range(count["chosen"]), lines))
         elif name == "experiment":
-            sample(program, folder, name, count[name], "--fold-count", "4")
+            sample(program, folder, name, count[name], "--fold-count", str(count["folds"]))
         else:
             sample(program, folder, name, count[name] * 5 // 3, "--fold-count", "1")
         with open(done, "a", encoding="ascii") as out:
@@ -97,9 +119,10 @@ def draw(program, folder, size, scale, only):
 def jobs(folder, count, only):
     """The jobs by name."""
     made = {}
-    if "text" in only:
-        made["text"] = Job("search", count["text-queries"], count["text"] * count["text-queries"],
-                           ["search", "text", "--index", "index", "--queries", "topics.tsv", "--k", "100", "--out", "out"])
+    for name, index in (("text", "index"), ("text-parts", "parts")):
+        if name in only:
+            made[name] = Job("search", count["text-queries"], count["text"] * count["text-queries"],
+                             ["search", "text", "--index", index, "--queries", "topics.tsv", "--k", "100", "--out", "out"])
     if "dense" in only:
         made["dense"] = Job("search", count["dense-queries"], count["dense"] * count["dense-queries"],
                             ["search", "dense", "--collection", "base.bvecs", "--queries", "asked.bvecs", "--k", "100", "--out", "out"])
@@ -139,23 +162,50 @@ def remove(path):
         path.unlink(missing_ok=True)
 
 
-def run(program, folder, job, ranks, threads):
-    out = folder / "out"
-    remove(out)
+def binding(threads, ranks):
+    return ["mpirun", "--map-by", f"slot:PE={threads}", "--bind-to", "core", "-n", str(ranks)]
+
+
+def timed(command, folder, threads, what):
     begin = time.perf_counter()
-    done = subprocess.run(["mpirun", "--map-by", f"slot:PE={threads}", "--bind-to", "core", "-n", str(ranks), program, *job.line,
-                           "--device", "cpu", "--threads", str(threads), "--quiet", "--manifest", "manifest.json"],
-                          cwd=folder, env={**ENVIRONMENT, "OMP_NUM_THREADS": str(threads)}, stdin=subprocess.DEVNULL,
+    done = subprocess.run(command, cwd=folder, env={**ENVIRONMENT, "OMP_NUM_THREADS": str(threads)}, stdin=subprocess.DEVNULL,
                           capture_output=True, check=False)
     seconds = time.perf_counter() - begin
     if done.returncode != 0:
-        sys.exit(f"cluster_scaling.py: {ranks} ranks: {' '.join(job.line)}: {done.stderr.decode()}")
+        sys.exit(f"cluster_scaling.py: {what}: {done.stderr.decode()}")
+    return seconds
+
+
+def run(program, folder, job, ranks, threads):
+    out = folder / "out"
+    remove(out)
+    seconds = timed([*binding(threads, ranks), program, *job.line, "--device", "cpu", "--threads", str(threads), "--quiet", "--manifest",
+                     "manifest.json"], folder, threads, f"{ranks} ranks: {' '.join(job.line)}")
     manifest = json.loads((folder / "manifest.json").read_text())
     return {"seconds": round(seconds, 4), "shared_seconds": manifest["seconds"].get(job.stage) if job.stage else None,
             "stages": {name: round(value, 5) for name, value in manifest["seconds"].items()},
             "exchanges": manifest.get("exchanges", 0), "exchanged_bytes": manifest.get("exchanged_bytes", 0),
             "peak_memory_bytes": max(manifest.get("peak_memory_bytes_of_ranks", [manifest["peak_memory_bytes"]])),
             "queries": job.queries, "work": job.work, "sha256": digest(out)}
+
+
+def run_copies(program, folder, job, copies):
+    """One process of one thread so often at once, each with outputs of its own: not ranks, as the environment says of each that it is alone."""
+    for copy in range(copies):
+        remove(folder / f"out.{copy}")
+    alone = 'r=$OMPI_COMM_WORLD_RANK; export OMPI_COMM_WORLD_SIZE=1; exec "$0" "$@" "out.$r" --manifest "manifest.$r"'
+    if job.line[-1] != "out":
+        sys.exit(f"cluster_scaling.py: {' '.join(job.line)}: the output is not last")
+    seconds = timed([*binding(1, copies), "sh", "-c", alone, program, job.line[0], *job.line[1:-2], "--device", "cpu", "--threads", "1", "--quiet",
+                     job.line[-2]], folder, 1, f"{copies} copies: {' '.join(job.line)}")
+    manifests = [json.loads((folder / f"manifest.{copy}").read_text()) for copy in range(copies)]
+    if {"ranks"} & set().union(*manifests):
+        sys.exit("cluster_scaling.py: copies ran as ranks")
+    digests = {digest(folder / f"out.{copy}") for copy in range(copies)}
+    if len(digests) != 1:
+        sys.exit(f"cluster_scaling.py: {' '.join(job.line)}: copies wrote different bytes")
+    shared = max(one["seconds"][job.stage] for one in manifests) if job.stage else None
+    return {"seconds": round(seconds, 4), "shared_seconds": shared, "sha256": digests.pop()}
 
 
 def medians(rows):
@@ -195,58 +245,103 @@ def markdown(rows):
     return "\n".join(lines) + "\n"
 
 
+def markdown_of_copies(rows, copies):
+    """What is lost where nothing is exchanged."""
+    told = [row for row in medians(rows) if row["threads"] == 1 and row["ranks"] == 1]
+    groups = collections.defaultdict(list)
+    for row in copies:
+        groups[row["job"], row["size"], row["copies"]].append(row)
+    lines = ["| job | size | copies at once | runs | seconds | one process, seconds | ratio |", "|---" * 7 + "|"]
+    for (job, size, number), of in groups.items():
+        one = next((row for row in told if (row["job"], row["size"]) == (job, size)), None)
+        seconds = statistics.median(row["seconds"] for row in of)
+        alone = ["-", "-"] if one is None else [f"{one['seconds']:.3f}", f"{one['seconds'] / seconds:.3f}"]
+        lines.append(f"| {job} | {size:g} | {number} | {len(of)} | {seconds:.3f} | {' | '.join(alone)} |")
+    return "\n".join(lines) + "\n"
+
+
+def read_rows(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+class Log:
+    """The runs so far, of this call and those before, and the time of this call."""
+
+    def __init__(self, out, seconds):
+        self.begin, self.seconds, self.left = time.monotonic(), seconds, 0
+        self.paths = {"ranks": out / "rows.jsonl", "copies": out / "copies.jsonl"}
+        self.rows = {kind: read_rows(path) for kind, path in self.paths.items()}
+        self.there = {(kind, *self.key(kind, row)) for kind, rows in self.rows.items() for row in rows}
+        self.expected = {(row["job"], row["size"]): row["sha256"] for rows in self.rows.values() for row in rows}
+
+    @staticmethod
+    def key(kind, row):
+        return row["job"], row["size"], row.get("threads"), row[kind], row["round"]
+
+    def add(self, kind, row, make):
+        """The run of that row, if it is still to be done and there is time."""
+        if (kind, *self.key(kind, row)) in self.there:
+            return
+        if time.monotonic() - self.begin > self.seconds:
+            self.left += 1
+            return
+        row |= make()
+        if self.expected.setdefault((row["job"], row["size"]), row["sha256"]) != row["sha256"]:
+            sys.exit(f"cluster_scaling.py: {row['job']}: {row[kind]} {kind} wrote other bytes than an earlier run")
+        self.rows[kind].append(row)
+        with open(self.paths[kind], "a", encoding="ascii") as out:
+            print(json.dumps(row), file=out)
+
+
+def measure(log, program, plans, threads_ranks, rounds, copies):
+    for turn, (threads, of_ranks) in itertools.product(range(rounds), threads_ranks.items()):
+        for size, (folder, made) in plans.items():
+            for name, job in made.items():
+                for ranks in of_ranks:
+                    log.add("ranks", {"job": name, "size": size, "threads": threads, "ranks": ranks, "round": turn},
+                            lambda folder=folder, job=job, ranks=ranks, threads=threads: run(program, folder, job, ranks, threads))
+                if threads == 1 and copies > 1 and size == min(plans):
+                    log.add("copies", {"job": name, "size": size, "copies": copies, "round": turn},
+                            lambda folder=folder, job=job: run_copies(program, folder, job, copies))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--preset", choices=PRESETS, default="short")
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--threads", default="1,4")
-    parser.add_argument("--sizes", default="0.5,1")
+    parser.add_argument("--sizes", help="default: " + "; ".join(f"{name}: {sizes}" for name, sizes in SIZES.items()))
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=float("inf"))
-    parser.add_argument("--only", default="text,dense,rank,reduce,experiment")
+    parser.add_argument("--only", default="text,text-parts,dense,rank,reduce,experiment")
+    parser.add_argument("--no-copies", action="store_true")
     parser.add_argument("--inputs", type=pathlib.Path, help="default: OUT_FOLDER/inputs; kept for a second call")
     a = parser.parse_args()
-    begin, program, only = time.monotonic(), str(a.program.resolve()), a.only.split(",")
+    program, only = str(a.program.resolve()), a.only.split(",")
     a.out.mkdir(parents=True, exist_ok=True)
     inputs = a.inputs or a.out / "inputs"
     cores = physical_cores()
-    log = a.out / "rows.jsonl"
-    rows = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    there = {(row["job"], row["size"], row["threads"], row["ranks"], row["round"]) for row in rows}
-    expected = {(row["job"], row["size"]): row["sha256"] for row in rows}
-    plans = {}
-    for size in map(float, a.sizes.split(",")):
+    log, plans = Log(a.out, a.seconds), {}
+    for size in map(float, (a.sizes or SIZES[a.preset]).split(",")):
         folder = inputs / f"{size:g}"
         folder.mkdir(parents=True, exist_ok=True)
-        plans[size] = folder, jobs(folder, draw(program, folder, size, a.scale, only), only)
-    pairs = [(threads, ranks) for threads in map(int, a.threads.split(",")) for ranks in map(int, a.ranks.split(","))
-             if threads * ranks <= cores]
-    left = 0
-    with open(log, "a", encoding="ascii") as out:
-        for turn in range(a.rounds):
-            for size, (folder, made) in plans.items():
-                for name, job in made.items():
-                    for threads, ranks in pairs:
-                        if (name, size, threads, ranks, turn) in there:
-                            continue
-                        if time.monotonic() - begin > a.seconds:
-                            left += 1
-                            continue
-                        row = {"job": name, "size": size, "threads": threads, "ranks": ranks, "round": turn,
-                               **run(program, folder, job, ranks, threads)}
-                        if expected.setdefault((name, size), row["sha256"]) != row["sha256"]:
-                            sys.exit(f"cluster_scaling.py: {name}: {ranks} ranks wrote other bytes than an earlier run")
-                        rows.append(row)
-                        print(json.dumps(row), file=out, flush=True)
-    (a.out / "scaling.md").write_text(markdown(rows), encoding="ascii")
+        plans[size] = folder, jobs(folder, draw(program, folder, size, a.scale, a.preset, only), only)
+    drawn = time.monotonic() - log.begin
+    of_ranks = list(map(int, a.ranks.split(",")))
+    threads_ranks = {threads: [ranks for ranks in of_ranks if threads * ranks <= cores] for threads in map(int, a.threads.split(","))}
+    measure(log, program, plans, threads_ranks, a.rounds, 0 if a.no_copies else min(max(of_ranks), cores))
+    rows, copies = log.rows["ranks"], log.rows["copies"]
+    (a.out / "scaling.md").write_text(markdown(rows) + ("\n" + markdown_of_copies(rows, copies) if copies else ""), encoding="ascii")
     (a.out / "manifest.json").write_text(json.dumps(
-        {"command": sys.argv[1:], **build(a.program.parent), "machine": machine(), "cores": cores, "scale": a.scale, "full": FULL,
+        {"command": sys.argv[1:], **build(a.program.parent), "machine": machine(), "cores": cores, "scale": a.scale, "preset": a.preset,
+         "full": PRESETS[a.preset], "seconds_of_drawing": round(drawn, 1),
          "mpi": subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0],
-         "runs_left": left}, indent=1) + "\n", encoding="ascii")
-    if left:
-        print(f"cluster_scaling.py: {left} runs left; the same line does them", file=sys.stderr)
+         "runs_left": log.left}, indent=1) + "\n", encoding="ascii")
+    if log.left:
+        print(f"cluster_scaling.py: {log.left} runs left; the same line does them", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -191,10 +191,23 @@ binned_dataset join_parts(process_group const& group, binned_dataset const& part
   all.documents = all.labels.size();
   all.stride = round_up(all.documents, alignment);
   all.codes.assign(all.feature_count() * all.stride, no_item);
-  for (std::size_t f = 0; f < all.feature_count(); ++f) {
-    std::uint8_t* to = all.codes.data() + f * all.stride;
-    std::string_view const mine(reinterpret_cast<char const*>(part.column(f)), part.documents);
-    for (std::string const& codes : group.gather(mine)) to = std::ranges::copy(codes, to).out;
+  // Columns of as many features at a time as a process may be told of.
+  std::size_t const features = all.feature_count();
+  std::size_t const together =
+      std::max<std::size_t>(bytes_together / std::max<std::size_t>(all.documents, 1), 1);
+  for (std::size_t first = 0; first < features; first += together) {
+    std::size_t const count = std::min(together, features - first);
+    std::string mine;
+    for (std::size_t f = first; f < first + count; ++f)
+      mine.append(reinterpret_cast<char const*>(part.column(f)), part.documents);
+    auto const of_parts = group.gather(mine);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint8_t* to = all.codes.data() + (first + i) * all.stride;
+      for (std::string_view const codes : of_parts) {
+        std::size_t const documents = codes.size() / count;
+        to = std::ranges::copy(codes.substr(i * documents, documents), to).out;
+      }
+    }
   }
   return all;
 }

@@ -119,21 +119,32 @@ dataset const& normalized(context const& ctx, dataset const& data,
   return made;
 }
 
-/// The counts of a feature over all processes, on the process that they are for alone.
-value_counts counts_on(process_group const& group, std::size_t rank, value_counts const& mine) {
+/// Of a document that has a value as no other has: the value, and how many are smaller.
+constexpr std::size_t bytes_a_value = sizeof(double) + sizeof(std::uint64_t);
+
+/// Whether this process cuts the feature of that index.
+bool is_own(process_group const& group, std::size_t feature) {
+  return feature % static_cast<std::size_t>(group.size()) == static_cast<std::size_t>(group.rank());
+}
+
+/// The counts over all processes of the features from index `first` on, in one exchange; of those
+/// that other processes cut, none.
+std::vector<value_counts> counts_of_own(process_group const& group, std::size_t first,
+                                        std::span<value_counts const> mine) {
   std::string bytes;
-  put(bytes, mine.values);
-  put(bytes, mine.before);
-  auto const of_parts = group.gather(bytes);
-  value_counts all;
-  if (rank != static_cast<std::size_t>(group.rank())) return all;
-  for (std::string_view told : of_parts) {
-    value_counts part;
-    part.before.clear();
-    take(told, part.values);
-    take(told, part.before);
-    all = merge(all, part);
+  for (value_counts const& one : mine) {
+    put(bytes, one.values);
+    put(bytes, one.before);
   }
+  std::vector<value_counts> all(mine.size());
+  for (std::string_view told : group.gather(bytes))
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      value_counts part;
+      part.before.clear();
+      take(told, part.values);
+      take(told, part.before);
+      if (is_own(group, first + i)) all[i] = merge(all[i], part);
+    }
   return all;
 }
 
@@ -169,32 +180,37 @@ discretizer fit_discretizer_on_parts(context const& ctx, dataset const& part,
   std::ranges::sort(features);
   features.erase(std::unique(features.begin(), features.end()), features.end());
   discretizer fitted = without_cuts(options, part.names, features);
-  // In rounds of as many features as all processes can cut at once: of a round a process has the
-  // values of all its documents, and of its own features those of all documents.
-  auto const processes = static_cast<std::size_t>(group.size());
-  auto const rank = static_cast<std::size_t>(group.rank());
+  std::size_t documents = 1;
+  for (std::size_t const of_part : gather_values(group, part.size())) documents += of_part;
+  // In rounds of as many features as all processes can cut at once, or can be told of together: of
+  // a round a process has the values of all its documents, and of its own features those of all.
   auto const threads = static_cast<std::size_t>(of_first(ctx, ctx.thread_count()));
-  std::size_t const round = std::max(processes * threads, features_a_piece);
+  std::size_t const together = std::max<std::size_t>(bytes_together / bytes_a_value / documents, 1);
+  std::size_t const round =
+      std::max({static_cast<std::size_t>(group.size()) * threads, features_a_piece, together});
+  std::vector<std::vector<double>> cuts(features.size());
   for (std::size_t begin = 0; begin < features.size(); begin += round) {
     ctx.report("fitting bins", begin, features.size());
     std::vector<value_counts> counts(std::min(round, features.size() - begin));
     count_features(ctx, data, std::span(features).subspan(begin, counts.size()), options,
                    [&](std::size_t i, value_counts mine) { counts[i] = std::move(mine); });
-    for (std::size_t i = 0; i < counts.size(); ++i)
-      counts[i] = counts_on(group, i % processes, counts[i]);
-    std::vector<std::vector<double>> cuts(counts.size());
+    for (std::size_t i = 0; i < counts.size(); i += together)
+      std::ranges::move(
+          counts_of_own(group, begin + i,
+                        std::span(counts).subspan(i, std::min(together, counts.size() - i))),
+          counts.begin() + static_cast<std::ptrdiff_t>(i));
     parallel_for(ctx, counts.size(), 1, [&](std::size_t first, std::size_t last, int) {
       for (std::size_t i = first; i < last; ++i) {
         ctx.check_stop();
-        if (i % processes == rank) cut(ctx, options, counts[i], fitted.features[begin + i]);
+        if (!is_own(group, begin + i)) continue;
+        cut(ctx, options, counts[i], fitted.features[begin + i]);
+        cuts[begin + i] = fitted.features[begin + i].cuts;
       }
     });
-    for (std::size_t i = 0; i < counts.size(); ++i)
-      cuts[i] = std::move(fitted.features[begin + i].cuts);
-    auto of_processes = gather_values(group, cuts);
-    for (std::size_t i = 0; i < counts.size(); ++i)
-      fitted.features[begin + i].cuts = std::move(of_processes[i % processes][i]);
   }
+  auto of_processes = gather_values(group, cuts);
+  for (std::size_t f = 0; f < features.size(); ++f)
+    fitted.features[f].cuts = std::move(of_processes[f % of_processes.size()][f]);
   return fitted;
 }
 

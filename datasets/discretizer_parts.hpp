@@ -5,15 +5,20 @@
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
 
+#include <cstddef>
+
 // Cuts and items of documents of which each process has a part (read_dataset_part). All processes
 // call with the same options.
 //
 // Threads: the one that uses the group.
 namespace rulerank::datasets {
 
+/// At most so many bytes are told to a process in one exchange, unless they are of one feature.
+constexpr std::size_t bytes_together = std::size_t{16} << 20;
+
 /// The cuts that one process fits on all documents, on each of the context's processes. They tell
-/// each other the distinct values of their parts with how often each occurs, one feature after the
-/// other, and cut a share of the features each. Throws as `fit_discretizer` does.
+/// each other the distinct values of their parts with how often each occurs, of many
+/// features at a time, and cut a share of the features each. Throws as `fit_discretizer` does.
 discretizer fit_discretizer_on_parts(context const& ctx, dataset const& part,
                                      discretizer_options const& options);
 

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/process_group.hpp"
 
 #include <algorithm>
 #include <array>
@@ -155,19 +156,33 @@ std::vector<std::size_t> descending(std::vector<wide> const& key) {
   return order;
 }
 
+/// The sum of vectors of one length, of which there are some.
+std::vector<wide> sum_of(std::vector<std::vector<wide>> const& all) {
+  std::vector<wide> sum(all.front().size());
+  for (std::vector<wide> const& one : all)
+    for (std::size_t i = 0; i < one.size(); ++i) sum[i] += one[i];
+  return sum;
+}
+
 std::vector<std::size_t> by_mean_cramers_v(context const& ctx, binned_dataset const& data) {
   // V in units of 2^-52: whatever order the pairs come in, equal columns get equal sums.
   std::size_t const features = data.feature_count();
+  // Of several processes each counts every size-th feature against those behind it.
+  process_group const* const group = has_processes(ctx) ? ctx.processes : nullptr;
+  std::vector<std::size_t> own;
+  for (std::size_t f = group != nullptr ? static_cast<std::size_t>(group->rank()) : 0; f < features;
+       f += group != nullptr ? static_cast<std::size_t>(group->size()) : 1)
+    own.push_back(f);
   std::vector<std::vector<wide>> sums(static_cast<std::size_t>(ctx.thread_count()),
                                       std::vector<wide>(features));
   std::size_t const round = 16 * static_cast<std::size_t>(ctx.thread_count());
-  for (std::size_t begin = 0; begin < features; begin += round) {
-    ctx.report("feature order", begin, features);
-    std::size_t const count = std::min(round, features - begin);
+  for (std::size_t begin = 0; begin < own.size(); begin += round) {
+    ctx.report("feature order", begin, own.size());
+    std::size_t const count = std::min(round, own.size() - begin);
     parallel_for(ctx, count, 1, [&](std::size_t first, std::size_t last, int thread) {
       std::vector<wide>& sum = sums[static_cast<std::size_t>(thread)];
       auto const counter = std::make_unique<pair_counter>(data);
-      for (std::size_t f = begin + first; f < begin + last; ++f)
+      for (std::size_t const f : std::span(own).subspan(begin + first, last - first))
         for (std::size_t g = f + 1; g < features; g += columns_at_once) {
           ctx.check_stop();
           counter->count(f, g, std::min(g + columns_at_once, features),
@@ -179,13 +194,10 @@ std::vector<std::size_t> by_mean_cramers_v(context const& ctx, binned_dataset co
         }
     });
   }
+  if (group != nullptr) sums = gather_values(*group, sum_of(sums));
   constexpr unsigned finer = 20;  // in 2^-32 sums are equal that roots of other fractions make
-  std::vector<wide> mean(features);
-  for (std::size_t f = 0; f < features; ++f) {
-    wide total = 0;
-    for (auto const& sum : sums) total += sum[f];
-    mean[f] = rounded(total, finer);  // divided by the same F - 1 for all
-  }
+  std::vector<wide> mean = sum_of(sums);
+  for (wide& one : mean) one = rounded(one, finer);  // divided by the same F - 1 for all
   return descending(mean);
 }
 

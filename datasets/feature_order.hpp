@@ -23,7 +23,8 @@ enum class feature_order {
 /// A permutation of 0..F-1 (columns of `data`), ties by index. `path` is read for
 /// `feature_order::file`: blank lines and what follows a `#` are skipped, a feature that is not a
 /// column (it has no cuts) is passed over. Throws `error` for a malformed or repeated number or
-/// name, for a file that names none, and for one that does not name every column.
+/// name, for a file that names none, and for one that does not name every column. With a context of
+/// several processes all call it with the same documents, and share out the pairs of features.
 std::vector<std::size_t> order_features(context const& ctx, binned_dataset const& data,
                                         feature_order order, std::string const& path = {});
 

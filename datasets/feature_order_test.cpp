@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
 
@@ -183,7 +184,7 @@ TEST(cramers_v, drawn_columns_against_the_textbook) {
     }
 }
 
-TEST(feature_order, chi2_is_the_mean_v_descending_for_any_number_of_threads) {
+TEST(feature_order, chi2_is_the_mean_v_descending_for_any_number_of_threads_and_processes) {
   random_engine engine(31);
   for (std::size_t const features : {1, 2, 5, 6, 11, 40}) {
     binned_dataset const data = drawn(engine, features, 300, 5, true);
@@ -200,6 +201,13 @@ TEST(feature_order, chi2_is_the_mean_v_descending_for_any_number_of_threads) {
       ctx.threads = threads;
       EXPECT_EQ(order_features(ctx, data, feature_order::chi2), expected);
     }
+    for (int const processes : {2, 3, 16})
+      testing_tools::run_processes(processes, [&](process_group const& group) {
+        context ctx;
+        ctx.threads = 2;
+        ctx.processes = &group;
+        EXPECT_EQ(order_features(ctx, data, feature_order::chi2), expected);
+      });
   }
 }
 

@@ -82,10 +82,18 @@ void neighbour_files::write_line(std::string const& query, std::size_t rank, std
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
                             std::function<std::string(std::uint32_t)> const& id_of) {
+  std::vector<std::string> ids;
+  for (std::uint32_t const item : found.ids_of(q).first(found.count_of(q)))
+    ids.push_back(id_of(item));
+  write(query, q, found, ids);
+}
+
+void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
+                            std::span<std::string const> ids) {
   if (run_) one_word(query, "a query's id");
   std::size_t const count = found.count_of(q);
   for (std::size_t i = 0; i < count; ++i)
-    write_line(query, i + 1, id_of(found.ids_of(q)[i]), found.order, found.values_of(q)[i]);
+    write_line(query, i + 1, ids[i], found.order, found.values_of(q)[i]);
 }
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,

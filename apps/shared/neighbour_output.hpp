@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,9 @@ class neighbour_files {
              knn::string_table const& ids);
   void write(std::string const& query, std::size_t q, knn::neighbours const& found,
              std::function<std::string(std::uint32_t)> const& id_of);
+  /// `ids`: [k] of its neighbours, in their order.
+  void write(std::string const& query, std::size_t q, knn::neighbours const& found,
+             std::span<std::string const> ids);
   /// With the numbers of items as their ids.
   void write(std::string const& query, std::size_t q, knn::neighbours const& found);
   /// Of queries from `first` on, whose numbers are their ids.

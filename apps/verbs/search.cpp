@@ -18,9 +18,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <unordered_map>
+#include <span>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -198,8 +201,8 @@ std::optional<knn::spelling_corrector> corrector_of(session& owner,
 }
 
 /// Throws `error` for a query that tf-idf gives a weight beyond what the search takes.
-void expect_weights(knn::sparse_rows const& rows,
-                    std::vector<datasets::text_document> const& queries, std::string const& path) {
+void expect_weights(knn::sparse_rows const& rows, std::span<datasets::text_document const> queries,
+                    std::string const& path) {
   for (std::size_t q = 0; q < rows.size(); ++q)
     for (double const weight : rows[q].weight)
       if (std::abs(weight) > knn::largest_weight)
@@ -302,20 +305,24 @@ struct search_output {
 
 using searchers = std::vector<knn::sparse_searcher>;  // of the parts, in their order
 
-/// The neighbours of queries in parts, and what the documents are called that were found.
+/// The neighbours of queries in parts, and what each of them is called.
 struct found_documents {
   knn::neighbours neighbours;
-  std::unordered_map<std::uint32_t, std::string> ids;
+  std::vector<std::string> names;  ///< [neighbours.id]
 };
 
+/// Weights of some of a batch's queries.
+using weighed_queries = std::function<knn::sparse_matrix(share)>;
+
 found_documents search_parts(session& owner, searched_documents const& searched,
-                             searchers const& with, knn::sparse_rows const& rows,
+                             searchers const& with, weighed_queries const& rows_of,
                              std::size_t queries, std::size_t k) {
   cluster::communicator const& ranks = owner.ranks();
-  auto const of_parts = [&](knn::sparse_rows const& some) {
+  auto const of_parts = [&](share some) {
+    knn::sparse_matrix const rows = rows_of(some);
     std::vector<knn::part_neighbours> found;
     for (std::size_t p = 0; p < with.size(); ++p) {
-      found.push_back(with[p].search_part(owner.ctx(), some));
+      found.push_back(with[p].search_part(owner.ctx(), rows));
       cluster::renumber(found.back(),
                         static_cast<std::uint32_t>(searched.parts[p].first_document()));
     }
@@ -325,18 +332,18 @@ found_documents search_parts(session& owner, searched_documents const& searched,
   if (searched.is_split) {
     // A rank without parts has no terms either.
     found.neighbours = cluster::merge(
-        ranks, with.empty() ? std::vector<knn::part_neighbours>() : of_parts(rows), queries, k);
-    auto const names = cluster::names_of(ranks, found.neighbours.id, [&](std::uint32_t document) {
+        ranks, with.empty() ? std::vector<knn::part_neighbours>() : of_parts({0, queries}), queries,
+        k);
+    found.names = cluster::names_of(ranks, found.neighbours.id, [&](std::uint32_t document) {
       return searched.id_of(document);
     });
-    for (std::size_t i = 0; i < names.size(); ++i) found.ids[found.neighbours.id[i]] = names[i];
     return found;
   }
-  found.neighbours = cluster::search(ranks, queries, [&](share some) {
-    return cluster::merge(of_parts(cluster::rows_of(rows, some)), some.size(), k);
-  });
+  found.neighbours = cluster::search(
+      ranks, queries, [&](share some) { return cluster::merge(of_parts(some), some.size(), k); });
   for (std::uint32_t const document : found.neighbours.id)
-    if (document != knn::no_neighbour) found.ids[document] = *searched.id_of(document);
+    found.names.push_back(document == knn::no_neighbour ? std::string()
+                                                        : *searched.id_of(document));
   return found;
 }
 
@@ -358,24 +365,28 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
       auto const timer = owner.stage("correct");
       corrections.correct(owner, *corrector, queries);
     }
-    knn::sparse_matrix rows;
-    if (index != nullptr) rows = index->queries(owner.ctx(), queries);
-    expect_weights(rows, queries, arguments.queries);
+    // Queries that other ranks search for are theirs to weigh.
+    auto const rows_of = [&](share part) {
+      auto const some = std::span(queries).subspan(part.begin, part.size());
+      knn::sparse_matrix rows = index->queries(owner.ctx(), some);
+      expect_weights(rows, some, arguments.queries);
+      return rows;
+    };
     found_documents of_parts;
     knn::neighbours& found = of_parts.neighbours;
     {
       auto const timer = owner.stage("nearest");
       if (searched.is_of_parts())
-        of_parts = search_parts(owner, searched, with, rows, queries.size(), k);
+        of_parts = search_parts(owner, searched, with, rows_of, queries.size(), k);
       else
-        found = cluster::search(owner.ranks(), rows.size(), [&](share some) {
-          return with[0].search(owner.ctx(), cluster::rows_of(rows, some));
+        found = cluster::search(owner.ranks(), queries.size(), [&](share some) {
+          return with[0].search(owner.ctx(), rows_of(some));
         });
     }
     for (std::size_t q = 0; q < queries.size(); ++q)
       if (searched.is_of_parts())
         out.neighbours.write(queries[q].id, q, found,
-                             [&](std::uint32_t document) { return of_parts.ids.at(document); });
+                             std::span(of_parts.names).subspan(q * found.k, found.k));
       else
         out.neighbours.write(queries[q].id, q, found, index->ids());
     if (out.votes) out.votes->add(queries, found);

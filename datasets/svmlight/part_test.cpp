@@ -7,9 +7,10 @@
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
 
-#include <mutex>
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -174,6 +175,75 @@ TEST_F(Part, CutsAndItemsAreThoseOfTheFile) {
       expect_cut_as_whole(path, {.missing = missing, .unlisted = unlisted});
   expect_cut_as_whole(file("named", letor(17, "bm")), {});
   expect_cut_as_whole(file("one", "1 qid:1 1:1\n0 qid:1 1:2\n"), {});  // all documents in a part
+}
+
+/// A process that counts its exchanges and the bytes of the largest one.
+class counting_process final : public process_group {
+ public:
+  explicit counting_process(process_group const& group) : group_(group) {}
+  int rank() const noexcept override { return group_.rank(); }
+  int size() const noexcept override { return group_.size(); }
+  std::vector<std::string> gather(std::string_view mine) const override {
+    auto all = group_.gather(mine);
+    std::size_t bytes = 0;
+    for (std::string const& one : all) bytes += one.size();
+    ++exchanges;
+    largest = std::max(largest, bytes);
+    return all;
+  }
+  std::vector<std::string> deal(std::size_t tasks, task_fn const& task,
+                                keep_fn const& keep) const override {
+    return group_.deal(tasks, task, keep);
+  }
+
+  mutable std::size_t exchanges = 0;
+  mutable std::size_t largest = 0;
+
+ private:
+  process_group const& group_;
+};
+
+/// So many documents, ten a query, whose values differ.
+std::string with_features(int documents, int features) {
+  random_engine engine(7);
+  std::string text;
+  for (int d = 0; d < documents; ++d) {
+    text += fmt::format("{} qid:{}", d % 3, d / 10);
+    for (int f = 1; f <= features; ++f)
+      text += fmt::format(" {}:{}", f, uniform_below(engine, 1000000000));
+    text += '\n';
+  }
+  return text;
+}
+
+TEST_F(Part, CountsOfManyFeaturesAreToldTogether) {
+  // Exchanges of counts; the others are of features, documents, threads and cuts.
+  struct shape {
+    int documents = 0, features = 0;
+    std::size_t exchanges = 0;
+  };
+  for (shape const& of : {shape{40, 1000, 1}, shape{20000, 100, 2}}) {
+    std::string const path = file("many", with_features(of.documents, of.features));
+    dataset const data = read_dataset({}, path);
+    discretizer const cuts = fit_discretizer({}, data, {});
+    binned_dataset const whole = apply_discretizer({}, data, cuts);
+    testing_tools::run_processes(3, [&](process_group const& group) {
+      counting_process const counting(group);
+      context ctx;
+      ctx.threads = 1;
+      ctx.processes = &counting;
+      auto const part = read_dataset_part(ctx, path);
+      counting.exchanges = counting.largest = 0;
+      discretizer const fitted = fit_discretizer_on_parts(ctx, *part, {});
+      EXPECT_EQ(to_json(fitted), to_json(cuts));
+      EXPECT_EQ(counting.exchanges, 4 + of.exchanges);
+      auto const items = apply_discretizer(ctx, *part, fitted);
+      counting.exchanges = 0;
+      EXPECT_EQ(join_parts(counting, items).codes, whole.codes);
+      EXPECT_EQ(counting.exchanges, 2);  // one is of labels
+      EXPECT_LE(counting.largest, bytes_together);
+    });
+  }
 }
 
 TEST_F(Part, BinsOutOfRangeAreRefused) {

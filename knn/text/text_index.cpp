@@ -260,11 +260,15 @@ sparse_matrix text_index::counts(context const& ctx,
                                  std::span<datasets::text_document const> documents) const {
   sparse_matrix rows;
   rows.terms = static_cast<std::uint32_t>(terms_.size());
-  for (counted_document const& of : document_counter(ctx, options_).count(ctx, documents)) {
+  auto const counted = document_counter(ctx, options_).count(ctx, documents);
+  // Most words of many documents have come before, and are looked up once.
+  boost::unordered_flat_map<std::string_view, std::optional<std::size_t>> number_of;
+  for (counted_document const& of : counted) {
     for (auto const& [term, count] : of.terms) {
-      std::optional<std::size_t> const found = terms_.find(term);
-      if (!found) continue;
-      rows.term.push_back(static_cast<std::uint32_t>(*found));
+      auto const [at, is_new] = number_of.try_emplace(term);
+      if (is_new) at->second = terms_.find(term);
+      if (!at->second) continue;
+      rows.term.push_back(static_cast<std::uint32_t>(*at->second));
       rows.weight.push_back(count);
     }
     rows.begin.push_back(rows.term.size());

@@ -26,7 +26,7 @@ def rows(slower=1.0):
                                LATENCY * exchanges + BYTE * moved)
                     yield {"job": job, "size": size, "threads": threads, "ranks": ranks, "round": 0, "shared_seconds": None,
                            "seconds": seconds * (slower if ranks == 4 else 1), "exchanges": exchanges, "exchanged_bytes": moved,
-                           "peak_memory_bytes": 1e7 + (1 if job == "text" else 1000) * work, "queries": 1000, "work": work, "sha256": ""}
+                           "peak_memory_bytes": 1e7 + (1 if job == "text" else 1000 + 3000 / ranks) * work, "queries": 1000, "work": work, "sha256": ""}
 
 
 class ClusterModel(unittest.TestCase):
@@ -44,6 +44,9 @@ class ClusterModel(unittest.TestCase):
         for job, costs in JOBS.items():
             self.assertAlmostEqual(told["jobs"][job]["d"] / costs[3], 1, delta=0.02)
             self.assertAlmostEqual(told["jobs"][job]["a"], costs[0], delta=0.02)
+        self.assertAlmostEqual(told["jobs"]["reduce"]["bytes_an_item"], 1000, delta=10)
+        self.assertAlmostEqual(told["jobs"]["reduce"]["bytes_an_item_of_part"], 3000, delta=30)
+        self.assertAlmostEqual(told["needs"]["label_from"]["gib_a_machine"], 4e10 / 2**30, delta=0.5)
         needs = told["needs"]["text_at_10000"]  # 1 million texts: 0.04 s of a thread for a query
         self.assertAlmostEqual(needs["thread_seconds_a_query"], 0.04, delta=0.001)
         self.assertAlmostEqual(needs["machines"], 25, delta=1)

@@ -38,6 +38,8 @@ class Cluster(OverRanks):
             self.file(name, text)
             self.expect_same_bytes(["rank", "--model", "model", "--test", name, "--out", "out", "--run", "run"], "out", "run",
                                    over=(2, 5) if name == "plain.txt" else (3,))
+        self.expect_same_bytes(["rank", "--model", "model", "--test", "plain.txt", "--out", "out", "--run", "run", "--threads", 3], "out", "run",
+                               over=(2,))
         self.file("apart.txt", b"".join(lines[::2] + lines[1::2]))
         self.expect_same_bytes(["rank", "--model", "model", "--test", "apart.txt", "--regroup", "--out", "out", "--run", "run"],
                                "out", "run", over=(3,))
@@ -107,6 +109,7 @@ class Cluster(OverRanks):
                      ["--method", "width", "--unlisted", "missing"]):
             self.expect_same_bytes([*line, *more, "--discretizer-out", "cuts"], "out", "ids", "cuts", over=(5,))
         self.expect_same_bytes([*line, "--discretizer", "cuts"], "out", "ids", over=(2,))
+        self.expect_same_bytes([*line, "--rule-size", 3, "--threads", 3, "--discretizer-out", "cuts"], "out", "ids", "cuts", over=(2,))
         self.file("apart.txt", b"".join(lines[::2] + lines[1::2]))
         self.expect_same_bytes(["reduce", "--train", "apart.txt", "--regroup", "--out", "out", "--ids", "ids"], "out", "ids", over=(2,))
         self.file("unknown.txt", re.sub(rb"(?m)^0", b"-1", plain))
@@ -115,6 +118,17 @@ class Cluster(OverRanks):
             done = self.over_ranks(3, "reduce", *refused, "--out", "out.txt")
             self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (3, one.stderr.splitlines()[0]))
         self.assertEqual(self.outputs_left(), [])
+
+    def test_reduce_tells_many_features_at_a_time(self):
+        self.needs_mpi()
+        draw = random.Random(8)
+        self.file("train.txt", b"".join(b"%d qid:%d %s\n" % (draw.randrange(2), row // 5, b" ".join(b"%d:%d" % (f, draw.randrange(9))
+                                                                                             for f in range(1, 301)))
+                                        for row in range(60)))
+        self.expect_same_bytes(["reduce", "--train", "train.txt", "--rule-size", 2, "--partitions", 3, "--manifest", "manifest.json", "--out",
+                                "out"], "out", over=(3,))
+        # 300 features; each rank has a partition, of which nothing is told.
+        self.assertLess(json.loads((self.folder / "manifest.json").read_text())["exchanges"], 30)
 
     def test_reduce_of_real_data(self):
         self.needs_mpi()
