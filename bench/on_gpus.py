@@ -81,7 +81,7 @@ def steps_of(a, gpus):
         yield (f"dense-peers-uniform-{shape}", 1, [*peers, str(a.out / f"dense-peers-uniform-{shape}"), "--cells", "crowded", "--shapes", shape,
                                                    "--values", "uniform", "--flashlib"], 120)
     for shape in ("70000x784", "3000000x300"):
-        yield (f"dense-published-{shape}", 1, [str(a.bin / "dense_published_bench"), "batches", f"shape={shape}", "engine=flat,sbq,gs",
+        yield (f"dense-published-{shape}", 1, [str(a.bin / "dense_published_bench"), "batches", f"shape={shape}", "engine=flat,ppk,sbq,gs",
                                                "rounds=5"], 120)
     yield "dense-left", 1, [*peers, str(a.out / "dense-left"), "--cells", "left", "--flashlib"], 1800
     profiled = ["ncu", "--clock-control", "none", "--section", "SpeedOfLight", "--section", "LaunchStats", "--section", "Occupancy",
