@@ -110,24 +110,20 @@ class flat_on_gpus final : public dense_search_engine {
     call of(request, plan, devices_.size());
     of.take = &take;
     search_devices(ctx, of, work);
-    std::vector<std::size_t> widened;
-    for (std::size_t q = 0; q < request.count; ++q)
-      if (of.is_widened(q)) widened.push_back(q);
-    for_queries(ctx, widened.size(), request.k, [&](std::size_t begin, std::size_t end) {
-      std::vector<dense_candidate> found;
-      std::vector<double> keys;
-      std::vector<std::uint32_t> rows;
-      for (std::size_t const q : std::span(widened).subspan(begin, end - begin)) {
-        merge(of, q, found);
-        keys.clear();
-        rows.clear();
-        for (dense_candidate const& one : found) {
-          keys.push_back(one.value);
-          rows.push_back(one.id);
-        }
-        if (!rows.empty()) take(q, keys, rows);
+    std::vector<dense_candidate> late;
+    std::vector<double> keys;
+    std::vector<std::uint32_t> rows;
+    for (std::size_t q = 0; q < request.count; ++q) {
+      if (!of.is_widened(q)) continue;
+      merge(of, q, late);
+      keys.clear();
+      rows.clear();
+      for (dense_candidate const& one : late) {
+        keys.push_back(one.value);
+        rows.push_back(one.id);
       }
-    });
+      if (!rows.empty()) take(q, keys, rows);
+    }
   }
 
  private:
@@ -286,9 +282,7 @@ class flat_on_gpus final : public dense_search_engine {
       batch.resize(std::min(together, mine.end - begin));
       std::iota(batch.begin(), batch.end(), static_cast<std::uint32_t>(begin));
       batches_[i].search(part, of.plan, {&of.request, batch, {}}, sink, of.work[i]);
-      for_queries(ctx, results.size(), of.request.k, [&](std::size_t first, std::size_t last) {
-        give(of, std::span<batch_result const>(results).subspan(first, last - first));
-      });
+      give(ctx, of, results);
       results.clear();
     }
     std::vector<std::uint32_t> const widened = std::move(again);
@@ -303,23 +297,20 @@ class flat_on_gpus final : public dense_search_engine {
     }
   }
 
-  /// work(begin, end) for ranges of queries with k neighbours each: in the threads of a device or
-  /// in one, where there are few; teams of other sizes would have OpenMP end some threads and start
-  /// others, batch by batch.
-  template <class Work>
-  void for_queries(context const& ctx, std::size_t queries, std::size_t k, Work const& work) const {
+  /// In all threads of the device or in one, where there is little: teams of other sizes would have
+  /// OpenMP end some threads and start others, batch by batch.
+  void give(context const& ctx, call const& of, std::span<batch_result const> results) const {
+    if (results.empty()) return;
     context on = ctx;
-    on.threads = queries * k < candidates_a_thread
+    on.threads = results.size() * of.request.k < candidates_a_thread
                      ? 1
                      : std::max(ctx.thread_count() / static_cast<int>(devices_.size()), 1);
     std::size_t const ranges = 4 * static_cast<std::size_t>(on.threads);
-    parallel_for(on, queries, (queries + ranges - 1) / ranges,
-                 [&](std::size_t begin, std::size_t end, int) { work(begin, end); });
-  }
-
-  static void give(call const& of, std::span<batch_result const> results) {
-    for (batch_result const& one : results)
-      if (!one.rows.empty()) (*of.take)(one.query, one.keys, one.rows);
+    parallel_for(on, results.size(), (results.size() + ranges - 1) / ranges,
+                 [&](std::size_t begin, std::size_t end, int) {
+                   for (batch_result const& one : results.subspan(begin, end - begin))
+                     if (!one.rows.empty()) (*of.take)(one.query, one.keys, one.rows);
+                 });
   }
 
   static void count_in_range(call& of, std::size_t more) {
