@@ -2,6 +2,7 @@
 """A model of what a job over MPI ranks costs, fitted to the rows of cluster_scaling.py, and what large work needs by it.
 
     cluster_model.py ROWS_FOLDER OUT_FOLDER [--machine-threads 16] [--machine-memory 256] [--latency-us 50] [--bandwidth-gb 1]
+                     [--beyond ROWS_FOLDER]
 
 A job j of work W (documents; for searches texts or rows times queries) on r ranks with t threads each takes
 
@@ -11,7 +12,8 @@ start, what every rank does with one thread, what every rank does with all threa
 the same for all jobs. None is negative; the sum of squared relative errors is the least. Where the size of a job was doubled and the time
 of one rank with one thread more than doubled, W is raised to the power that says so. Memory of a rank: m_j + n_j W + p_j W / r.
 
-The runs with the most ranks at the largest size are held out; the error on them is told beside that of the fit. What large work needs is then
+The runs with the most ranks at the largest size are held out; the error on them is told beside that of the fit, and that of the fit to all rows on
+the rows of --beyond, which may be of larger sizes. What large work needs is then
 computed for machines of so many threads and GiB, a rank each, with a network of that latency and bandwidth in the place of L and B, which are
 those of one host's memory. These are extrapolations, far beyond the runs; the held-out error is not theirs.
 """
@@ -131,6 +133,14 @@ def search_in(model, job, documents, rate, a, queries):
             "machines": max(parts, math.ceil(rate * seconds / a.machine_threads))}
 
 
+def table_rows(of):
+    return ["| " + " | ".join(str(value) for value in one.values()) + " |" for one in of]
+
+
+def read_medians(folder):
+    return medians([json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()])
+
+
 def markdown(told):
     lines = ["| job | power of W | a (s) | b (s) | c (s) | d (s) | memory (MiB) | bytes an item | bytes an item of a rank's part |",
              "|---" * 9 + "|"]
@@ -141,7 +151,10 @@ def markdown(told):
     lines += ["", f"Latency {told['latency_us']:.3g} us an exchange, bandwidth {bandwidth} GB/s.", "",
               f"Fit: {told['fit']}. Held out: {told['held_out']}.", "", "| held out | size | threads | ranks | seconds | model | error (%) |",
               "|---" * 7 + "|"]
-    lines += ["| " + " | ".join(str(value) for value in one.values()) + " |" for one in told["held_out_runs"]]
+    lines += table_rows(told["held_out_runs"])
+    if "beyond" in told:
+        lines += ["", f"Beyond: {told['beyond']}.", "", "| beyond | size | threads | ranks | seconds | model | error (%) |", "|---" * 7 + "|",
+                  *table_rows(told["beyond_runs"])]
     lines += ["", "```", json.dumps(told["needs"], indent=1), "```"]
     return "\n".join(lines) + "\n"
 
@@ -154,8 +167,9 @@ def main():
     parser.add_argument("--machine-memory", type=float, default=256, help="GiB")
     parser.add_argument("--latency-us", type=float, default=50)
     parser.add_argument("--bandwidth-gb", type=float, default=1)
+    parser.add_argument("--beyond", type=pathlib.Path)
     a = parser.parse_args()
-    rows = medians([json.loads(line) for line in (a.rows / "rows.jsonl").read_text().splitlines()])
+    rows = read_medians(a.rows)
     most, largest = max(row["ranks"] for row in rows), max(row["size"] for row in rows)
     held = [row for row in rows if row["ranks"] == most and row["size"] == largest]
     model = Model([row for row in rows if row not in held])
@@ -170,6 +184,9 @@ def main():
     told["fit"] = summary(errors(model, [row for row in rows if row not in held]))
     told["held_out_runs"] = errors(model, held)
     told["held_out"] = summary(told["held_out_runs"])
+    if a.beyond:
+        told["beyond_runs"] = errors(whole, [row for row in read_medians(a.beyond) if row["job"] in whole.jobs])
+        told["beyond"] = summary(told["beyond_runs"])
     told["assumptions"] = {"machine_threads": a.machine_threads, "machine_memory_gib": a.machine_memory, "latency_us": a.latency_us,
                            "bandwidth_gb": a.bandwidth_gb}
     queries = {row["job"]: row["queries"] for row in rows}

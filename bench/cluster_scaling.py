@@ -17,7 +17,8 @@ What the machine itself loses where many of its cores work is told apart: at the
 process as there are ranks at most run at once, bound as ranks are. They exchange nothing, and would take the time of one on cores that share nothing.
 
 Writes rows.jsonl (a line a run), copies.jsonl, manifest.json and scaling.md: medians, efficiency (the seconds of one rank with the same threads
-over those of N ranks and N) of the whole command and of the stage that is shared out, bytes that each rank has been told for a query (text,
+over those of N ranks and N) of the whole command and of the stage that is shared out, the first rank's other seconds, waiting for ranks that are
+later included, bytes that each rank has been told for a query (text,
 dense, rank) and for an exchange (of reduce mostly one an iteration), and the most memory of a rank. An answer that is not one rank's ends it.
 """
 
@@ -219,6 +220,7 @@ def medians(rows):
         told.append({**of[0], "job": job, "size": size, "threads": threads, "ranks": ranks, "runs": len(of),
                      "seconds": statistics.median(row["seconds"] for row in of),
                      "shared_seconds": statistics.median(shared) if shared else None,
+                     "other_seconds": statistics.median(row["stages"]["total"] - row["shared_seconds"] for row in of) if shared else None,
                      "peak_memory_bytes": max(row["peak_memory_bytes"] for row in of)})
     return told
 
@@ -231,17 +233,18 @@ def efficiency(one, row, what):
 
 def markdown(rows):
     told = medians(rows)
-    lines = ["| job | size | threads a rank | ranks | runs | seconds | efficiency | shared-out seconds | efficiency | bytes a query "
-             "| bytes an exchange | MiB a rank |", "|---" * 12 + "|"]
+    lines = ["| job | size | threads a rank | ranks | runs | seconds | efficiency | shared-out seconds | efficiency | other seconds "
+             "| bytes a query | bytes an exchange | MiB a rank |", "|---" * 13 + "|"]
     for row in told:
         one = next((other for other in told if other["ranks"] == 1 and
                     all(other[key] == row[key] for key in ("job", "size", "threads"))), None)
         shared = "-" if row["shared_seconds"] is None else f"{row['shared_seconds']:.3f}"
+        other = "-" if row["other_seconds"] is None else f"{row['other_seconds']:.3f}"
         query = f"{row['exchanged_bytes'] / row['queries']:.0f}" if row["queries"] else "-"
         exchange = f"{row['exchanged_bytes'] / row['exchanges']:.0f}" if row["exchanges"] else "-"
         lines.append(f"| {row['job']} | {row['size']:g} | {row['threads']} | {row['ranks']} | {row['runs']} | {row['seconds']:.3f} "
-                     f"| {efficiency(one, row, 'seconds')} | {shared} | {efficiency(one, row, 'shared_seconds')} | {query} | {exchange} "
-                     f"| {row['peak_memory_bytes'] / 2**20:.1f} |")
+                     f"| {efficiency(one, row, 'seconds')} | {shared} | {efficiency(one, row, 'shared_seconds')} | {other} | {query} "
+                     f"| {exchange} | {row['peak_memory_bytes'] / 2**20:.1f} |")
     return "\n".join(lines) + "\n"
 
 

@@ -30,11 +30,14 @@ def rows(slower=1.0):
 
 
 class ClusterModel(unittest.TestCase):
-    def fit(self, of):
+    def fit(self, of, beyond=()):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in of))
-            subprocess.run([sys.executable, BENCH / "cluster_model.py", folder, folder / "out"], check=True)
+            (folder / "far").mkdir()
+            (folder / "far/rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in beyond))
+            more = ["--beyond", folder / "far"] if beyond else []
+            subprocess.run([sys.executable, BENCH / "cluster_model.py", folder, folder / "out", *more], check=True)
             self.assertIn("Held out", (folder / "out/model.md").read_text())
             return json.loads((folder / "out/model.json").read_text())
 
@@ -57,6 +60,15 @@ class ClusterModel(unittest.TestCase):
         told = self.fit(rows(slower=1.5))
         self.assertGreater(told["held_out"]["largest_percent"], 10)
         self.assertTrue(all(one["ranks"] == 4 and one["size"] == 2 for one in told["held_out_runs"]))
+
+    def test_tells_the_error_beyond_its_rows(self):
+        far = [{**row, "work": 10 * row["work"], "size": 20, "seconds": 12.0} for row in rows() if row["size"] == 2 and row["job"] == "text"]
+        told = self.fit(rows(), [*far, {**far[0], "job": "unknown"}])
+        self.assertEqual(told["beyond"]["runs"], len(far))
+        start, alone, _, shared = JOBS["text"]
+        one = next(row for row in told["beyond_runs"] if (row["threads"], row["ranks"]) == (1, 1))
+        self.assertAlmostEqual(one["model"], start + (alone + shared) * 2e9, delta=1)
+        self.assertAlmostEqual(one["error_percent"], 100 * (one["model"] / 12 - 1), delta=0.1)
 
 
 if __name__ == "__main__":
