@@ -84,16 +84,22 @@ def of_range(row):
     return f"{row['share']} %" if row["share"] else f"r = {row['radius']:g}"
 
 
-def lines_of(rows, field, panels):
-    """A panel for each (title, [(label, fields), ...]): `field` by threads."""
-    drawn = []
-    for title, series in panels:
-        lines = []
-        for i, (label, fields) in enumerate(series):
-            points = [(row["threads"], row[field]) for row in rows.where(**fields)]
-            lines.append(svg_lines.Line(label, COLOURS[i], DASHES[i], points))
-        drawn.append(svg_lines.Panel(title, "threads", lines, []))
-    return svg_lines.drawn(drawn, len(drawn))
+def name_of(index, range_name):
+    """Below a bar."""
+    return f"{index} {range_name}".replace("r = ", "r")
+
+
+def write_lines(path, panels):
+    """A panel for each (title, [(label, points), ...]) that has points: values by threads."""
+    drawn = [svg_lines.Panel(title, "threads", [svg_lines.Line(label, COLOURS[i], DASHES[i], points)
+                                                for i, (label, points) in enumerate(series)], [])
+             for title, series in panels if any(points for _, points in series)]
+    if drawn:
+        path.write_text(svg_lines.drawn(drawn, len(drawn)))
+
+
+def by_threads_of(rows, field, **fields):
+    return [(row["threads"], row[field]) for row in rows.where(**fields)]
 
 
 def times(rows, out, traffic, figure, text):
@@ -101,7 +107,7 @@ def times(rows, out, traffic, figure, text):
     most = max(rows.values("threads"))
     for data in rows.values("data"):
         some = rows.where(data=data, row="counted", traffic=traffic, threads=most, superstep=1024)
-        largest = max(row["end"] for row in some)
+        largest = max((row["end"] for row in some), default=None)
         head = ["index, range", *DEALT, *(f"{name}: response" for name in DEALT)]
         lines, groups = [], []
         for index in some.values("index"):
@@ -111,7 +117,9 @@ def times(rows, out, traffic, figure, text):
                     continue
                 ends = [row["end"] / largest for row in of]
                 lines.append([f"`{index}`, {of_range(of[0])}", *ends, *(row["response"] for row in of)])
-                groups.append((f"{index} {of_range(of[0])}".replace("r = ", "r"), ends))
+                groups.append((name_of(index, of_range(of[0])), ends))
+        if not lines:
+            continue
         text.append(f"\n### Figure {figure}, {data}: time, {most} threads, {traffic} traffic\n\n"
                     f"Of the largest, {largest:.1f} units; beside it the mean units from a query's arrival to its "
                     f"answer.\n\n" + table(head, lines))
@@ -136,15 +144,20 @@ def indexes(rows, out, text):
             groups = [(of_range(some.where(radius=radius)[0]), [work[index, radius] / max(work.values()) if (index, radius) in
                                                                 work else None for index in names])
                       for radius in some.values("radius")]
-            panels.append(Bars(f"Figure 3.6: {data}, {schedule}, {traffic} traffic, {most} threads, counted time", groups))
+            if groups:
+                panels.append(Bars(f"Figure 3.6: {data}, {schedule}, {traffic} traffic, {most} threads, counted time", groups))
+    if not panels:
+        return
     text.append("\n### Figure 3.6: the indexes, counted time in distances, of the largest\n\n"
                 + table(["data, schedule, traffic", "index", "range", "time"], lines))
     (out / "figure-3.6.svg").write_text(panels_of_bars(panels, names))
 
 
 def by_threads(rows, out, text):
-    radius = max(rows.where(data="words").values("radius"))
+    radius = max(rows.where(data="words").values("radius"), default=None)
     some = rows.where(data="words", row="counted", radius=radius, superstep=1024)
+    if not some:
+        return
     ways = [("local, high", {"schedule": "local", "traffic": "high"}),
             ("bulk-circular, high", {"schedule": "bulk-circular", "traffic": "high"}),
             ("local, low", {"schedule": "local", "traffic": "low"}),
@@ -155,9 +168,9 @@ def by_threads(rows, out, text):
     text.append("\n### Figure 3.7: speed-up, words, largest radius\n\nOne thread answers one query a unit, so the "
                 "speed-up is the throughput. Low traffic brings 5/6 of a query a thread and unit.\n\n"
                 + table(["index, schedule, traffic", *(f"threads: {n}" for n in threads)], lines))
-    (out / "figure-3.7.svg").write_text(lines_of(some, "throughput", [
-        (label, [(index, {"index": index, **fields}) for index in some.values("index")]) for label, fields in
-        (ways[0], ways[3])]))
+    write_lines(out / "figure-3.7.svg", [
+        (label, [(index, by_threads_of(some, "throughput", index=index, **fields)) for index in some.values("index")])
+        for label, fields in (ways[0], ways[3])])
     lc = some.where(index="lc")
     for figure, field, what, names in (("3.8", "unit_efficiency", "efficiency E of a unit of time, mean", DEALT),
                                        ("3.9", "throughput", "queries answered a unit", DEALT)):
@@ -165,9 +178,9 @@ def by_threads(rows, out, text):
                  for traffic in ("high", "low") for name in names]
         text.append(f"\n### Figure {figure}: {what}, `lc`, words, largest radius\n\n"
                     + table(["schedule, traffic", *(f"threads: {n}" for n in threads)], lines))
-        (out / f"figure-{figure}.svg").write_text(lines_of(lc, field, [
-            (f"{what}, {traffic} traffic", [(name, {"schedule": name, "traffic": traffic}) for name in names])
-            for traffic in ("high", "low")]))
+        write_lines(out / f"figure-{figure}.svg", [
+            (f"{what}, {traffic} traffic", [(name, by_threads_of(lc, field, schedule=name, traffic=traffic)) for name in names])
+            for traffic in ("high", "low")])
 
 
 def split(rows, out, text):
@@ -217,7 +230,7 @@ def critical(rows, out, text):
                 "regions.\n\n"
                 + table(["index, range", "schedule", "seconds", "supersteps", "messages", "regions"], lines))
     schedules = rows.values("schedule")
-    groups = [(f"{index} {of_range(rows.where(index=index, radius=radius)[0])}".replace("r = ", "r"),
+    groups = [(name_of(index, of_range(rows.where(index=index, radius=radius)[0])),
                [share.get((index, radius, schedule)) for schedule in schedules])
               for index in rows.values("index") for radius in rows.where(index=index).values("radius")]
     (out / "figure-3.2.svg").write_text(bars(f"{title}, seconds", groups, schedules))
@@ -246,7 +259,7 @@ def example(rows, out, text):
     panels = []
     for field, what in (("throughput", "queries answered a unit"), ("response", "units from arrival to answer")):
         groups = [(of_range(some.where(radius=radius)[0]),
-                   [some.one(radius=radius, schedule=schedule)[field] for schedule in schedules])
+                   [(some.one(radius=radius, schedule=schedule) or {}).get(field) for schedule in schedules])
                   for radius in some.values("radius")]
         panels.append(Bars(f"{title.replace('`', '')}: {what}", groups))
     (out / "figure-3.5.svg").write_text(panels_of_bars(panels, schedules, normalized=False))
@@ -260,79 +273,125 @@ def cores_of(out):
     return min((int(match[1]) for match in told if match), default=1 << 16)
 
 
+class Waiting:
+    """Of a data set, queries that all wait, by the clock: high traffic. A case is an index and a radius."""
+
+    def __init__(self, rows, cores):
+        # Of a query: not all indexes are timed on as many.
+        self.rows = Rows({**row, "seconds": row["seconds"] / row["queries"]} for row in rows.where(row="seconds", superstep=1024))
+        self.alone = {(row["index"], row["radius"]): row["seconds"] for row in self.rows.where(threads=1, schedule="local")}
+        self.more = [n for n in self.rows.values("threads") if n > 1]
+        self.schedules = Rows(row for row in self.rows if row["threads"] > 1).values("schedule")
+        # The largest number of threads that have cores and on which a case has all schedules; no case where there is none.
+        self.most, self.cases = 0, []
+        for n in sorted([n for n in self.more if n <= cores] or self.more):
+            cases = [case for case in self.alone if all(self.seconds(case, schedule, n) for schedule in self.schedules)]
+            if cases:
+                self.most, self.cases = n, cases
+
+    def seconds(self, case, schedule, threads):
+        row = self.rows.one(index=case[0], radius=case[1], schedule=schedule, threads=threads)
+        return row["seconds"] if row else None
+
+    def speed_ups(self, case, schedule):
+        """(threads, times as fast as one)"""
+        return [(n, self.alone[case] / self.seconds(case, schedule, n)) for n in self.more if self.seconds(case, schedule, n)]
+
+    def range_of(self, case):
+        return of_range(self.rows.one(index=case[0], radius=case[1]))
+
+
+def seconds_of_schedules(waiting, data, out, text):
+    """Figure 3.3."""
+    shown = [(case, [waiting.seconds(case, schedule, waiting.most) for schedule in waiting.schedules]) for case in waiting.cases]
+    largest = max(max(values) for _, values in shown)
+    text.append(f"\n### Figure 3.3 by the clock, {data}: {waiting.most} threads, queries that all wait\n\nOf the "
+                f"largest, {1000 * largest:.4g} ms a query; then ms a query of one thread.\n\n"
+                + table(["index, range", *waiting.schedules, "one thread, ms a query"],
+                        [[f"`{case[0]}`, {waiting.range_of(case)}", *(value / largest for value in values),
+                          1000 * waiting.alone[case]] for case, values in shown]))
+    (out / f"figure-3.3-{data}-seconds.svg").write_text(bars(
+        f"Figure 3.3: seconds, {data}, {waiting.most} threads, all queries wait",
+        [(name_of(case[0], waiting.range_of(case)), [value / largest for value in values]) for case, values in shown],
+        waiting.schedules))
+
+
+def speed_ups(waiting, data, out, text):
+    """Figure 3.7, of the largest radius that was got through."""
+    radius = max(case[1] for case in waiting.cases)
+    cases = [case for case in waiting.cases if case[1] == radius]
+    lines = []
+    for case in cases:
+        for schedule in waiting.schedules:
+            found = dict(waiting.speed_ups(case, schedule))
+            lines.append([f"`{case[0]}`, {schedule}", *(found.get(n, "") for n in waiting.more)])
+    text.append(f"\n### Figure 3.7 by the clock, {data}: speed-up over one thread, {waiting.range_of(cases[0])}\n\n"
+                + table(["index, schedule", *(f"threads: {n}" for n in waiting.more)], lines))
+    write_lines(out / f"figure-3.7-{data}-seconds.svg", [
+        (f"Figure 3.7, {data}: {schedule}, speed-up by the clock",
+         [(case[0], [(1, 1), *waiting.speed_ups(case, schedule)]) for case in cases])
+        for schedule in ("local", "bulk-circular") if schedule in waiting.schedules])
+
+
+def seconds_of_split(waiting, splits, data, out, text):
+    """Figure 3.10."""
+    shown = []
+    for case in waiting.cases:
+        row = splits.one(parts=waiting.most, index=case[0], radius=case[1])
+        one = waiting.seconds(case, "local", waiting.most)
+        if row and one:
+            shown.append((case, one, row["seconds"] / row["queries"], row["build_s"]))
+    if not shown:
+        return
+    text.append(f"\n### Figure 3.10 by the clock, {data}: one index, and one for each of {waiting.most} threads\n\n"
+                + table(["index, range", "one index, ms a query", "split", "split over one", "made in s, split"],
+                        [[f"`{case[0]}`, {waiting.range_of(case)}", 1000 * one, 1000 * split, split / one, build_s]
+                         for case, one, split, build_s in shown]))
+    largest = max(max(one, split) for _, one, split, _ in shown)
+    (out / f"figure-3.10-{data}-seconds.svg").write_text(bars(
+        f"Figure 3.10: seconds, {data}, one index and one for each of {waiting.most} threads",
+        [(name_of(case[0], waiting.range_of(case)), [one / largest, split / largest]) for case, one, split, _ in shown],
+        ["one index", "split"]))
+
+
 def in_seconds(rows, out, text):
-    """Figures 3.3, 3.7 and 3.10 by the clock: all queries wait, which is high traffic."""
+    """Figures 3.3, 3.7 and 3.10 by the clock."""
     cores = cores_of(out)
     for data in rows.values("data"):
         some = rows.where(data=data)
-        # Of a query: not all indexes are timed on as many.
-        timed = Rows({**row, "seconds": row["seconds"] / row["queries"]} for row in some.where(row="seconds", superstep=1024))
-        alone = {(row["index"], row["radius"]): row["seconds"] for row in timed.where(threads=1, schedule="local")}
-        more = [n for n in timed.values("threads") if n > 1]
-        if not alone or not more:
-            continue
-        most = max((n for n in more if n <= cores), default=max(more))
-        schedules = timed.where(threads=most).values("schedule")
-        names = timed.values("index")
-        cases = [case for case in alone if all(timed.one(index=case[0], radius=case[1], schedule=schedule, threads=most)
-                                               for schedule in schedules)]
-
-        def seconds(case, schedule, threads):
-            row = timed.one(index=case[0], radius=case[1], schedule=schedule, threads=threads)
-            return row["seconds"] if row else None
-
-        def name_of(case):
-            return f"{case[0]} {of_range(timed.one(index=case[0], radius=case[1]))}".replace("r = ", "r")
-
-        largest = max(seconds(case, schedule, most) for case in cases for schedule in schedules)
-        shown = [(case, [seconds(case, schedule, most) for schedule in schedules]) for case in cases]
-        text.append(f"\n### Figure 3.3 by the clock, {data}: {most} threads, queries that all wait\n\nOf the "
-                    f"largest, {1000 * largest:.4g} ms a query; then ms a query of one thread.\n\n"
-                    + table(["index, range", *schedules, "one thread, ms a query"],
-                            [[f"`{case[0]}`, {of_range(timed.one(index=case[0], radius=case[1]))}",
-                              *(value / largest for value in values), 1000 * alone[case]] for case, values in shown]))
-        (out / f"figure-3.3-{data}-seconds.svg").write_text(bars(
-            f"Figure 3.3: seconds, {data}, {most} threads, all queries wait",
-            [(name_of(case), [value / largest for value in values]) for case, values in shown], schedules))
-        radius = max(timed.values("radius"))
-        at_radius = [case for case in cases if case[1] == radius]
-        lines = [[f"`{case[0]}`, {schedule}", *(alone[case] / seconds(case, schedule, n) if seconds(case, schedule, n) else ""
-                                                for n in more)] for case in at_radius for schedule in schedules]
-        text.append(f"\n### Figure 3.7 by the clock, {data}: speed-up over one thread, largest radius\n\n"
-                    + table(["index, schedule", *(f"threads: {n}" for n in more)], lines))
-        panels = [svg_lines.Panel(f"Figure 3.7, {data}: {schedule}, speed-up by the clock", "threads",
-                                  [svg_lines.Line(case[0], COLOURS[i], DASHES[i],
-                                                  [(1, 1)] + [(n, alone[case] / seconds(case, schedule, n)) for n in more
-                                                              if seconds(case, schedule, n)])
-                                   for i, case in enumerate(at_radius)], []) for schedule in ("local", "bulk-circular")]
-        (out / f"figure-3.7-{data}-seconds.svg").write_text(svg_lines.drawn(panels, 2))
-        split_rows = [(case, some.one(row="split", parts=most, index=case[0], radius=case[1])) for case in cases]
-        split_rows = [(case, row) for case, row in split_rows if row]
-        if split_rows:
-            text.append(f"\n### Figure 3.10 by the clock, {data}: one index, and one for each of {most} threads\n\n"
-                        + table(["index, range", "one index, ms a query", "split", "split over one", "made in s, split"],
-                                [[f"`{case[0]}`, {of_range(row)}", 1000 * seconds(case, "local", most),
-                                  1000 * row["seconds"] / row["queries"], row["seconds"] / row["queries"] / seconds(case, "local", most),
-                                  row["build_s"]] for case, row in split_rows]))
+        waiting = Waiting(some, cores)
+        if waiting.cases:
+            seconds_of_schedules(waiting, data, out, text)
+            speed_ups(waiting, data, out, text)
+            seconds_of_split(waiting, some.where(row="split"), data, out, text)
 
 
-def low_traffic(rows, text):
+def low_traffic(rows, out, text):
     """Figure 3.4 by the clock."""
     for data in rows.values("data"):
         some = rows.where(data=data, row="clocked", superstep=1024)
-        lines = []
+        schedules = some.values("schedule")
+        lines, seconds = [], []
         for index in some.values("index"):
             for radius in some.where(index=index).values("radius"):
-                of = some.where(index=index, radius=radius)
-                lines.append([f"`{index}`, {of_range(of[0])}", of[0]["queries"], 1000 * of[0]["unit_s"],
+                of = [some.one(index=index, radius=radius, schedule=schedule) for schedule in schedules]
+                if None in of:  # cut off
+                    continue
+                first = of[0]
+                lines.append([f"`{index}`, {of_range(first)}", first["queries"], 1000 * first["unit_s"],
                               *(cell for row in of for cell in (row["throughput"] / row["threads"], row["response"]))])
+                seconds.append((name_of(index, of_range(first)), [row["end"] * row["unit_s"] / row["queries"] for row in of]))
         if not lines:
             continue
-        schedules = some.where(index=some[0]["index"], radius=some[0]["radius"]).values("schedule")
-        text.append(f"\n### Figure 3.4 by the clock, {data}: {some[0]['threads']} threads, low traffic\n\nA unit is the mean time of a query on "
+        threads = some[0]["threads"]
+        largest = max(max(values) for _, values in seconds)
+        text.append(f"\n### Figure 3.4 by the clock, {data}: {threads} threads, low traffic\n\nA unit is the mean time of a query on "
                     "one thread, and brings 5/6 of a query a thread. Beside it queries answered a unit and thread, and the mean units from "
                     "a query's arrival to its answer.\n\n"
                     + table(["index, range", "queries", "unit, ms", *(f"{name}{what}" for name in schedules for what in ("", ": response"))], lines))
+        (out / f"figure-3.4-{data}-seconds.svg").write_text(bars(
+            f"Figure 3.4: seconds, {data}, {threads} threads, low traffic",
+            [(name, [value / largest for value in values]) for name, values in seconds], schedules))
 
 
 def work(rows, text):
@@ -352,18 +411,18 @@ def draw(out):
     if rows:
         work(rows, text)
     critical(read(out, "critical"), out, text)
-    if rows:
+    if counted:
         times(counted, out, "high", "3.3", text)
         times(counted, out, "low", "3.4", text)
     example(read(out, "figure-3.5"), out, text)
-    if rows:
+    if counted:
         indexes(counted, out, text)
         by_threads(counted, out, text)
         split(rows, out, text)
     of_supersteps(read(out, "supersteps"), text)
     by_the_clock = Rows(row for path in sorted(out.glob("seconds-*.jsonl"), reverse=True) for row in read(out, path.stem))
     in_seconds(by_the_clock, out, text)
-    low_traffic(by_the_clock, text)
+    low_traffic(by_the_clock, out, text)
     (out / "tables.md").write_text("# Schedules of queries over metric indexes\n\n" + "".join(text))
 
 

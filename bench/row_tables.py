@@ -77,7 +77,9 @@ def panels_of_bars(panels, labels, normalized=True):
     """Panels one below the other, one legend. Where values are not normalized each stands above its bar."""
     a_panel = 260
     most = max(panels, key=lambda panel: sum(len(values) for _, values in panel.groups))
-    step = max(11, min(24, (520 - 64 - 16 * len(most.groups)) // sum(len(values) for _, values in most.groups)))
+    # So wide that the names below the groups, letters of about 5, do not run into each other.
+    names = max((5 * len(name) - 12) // len(values) for panel in panels for name, values in panel.groups)
+    step = max(11, names, min(24, (520 - 64 - 16 * len(most.groups)) // sum(len(values) for _, values in most.groups)))
     width = max(520, 110 * len(labels), *(width_of(panel, step) for panel in panels))
     height = a_panel * len(panels) + 40
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '

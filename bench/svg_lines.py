@@ -48,7 +48,7 @@ def panel(of, x0, y0):
     xs = [x for line in of.lines for x, _ in line.points]
     ys = [y for line in of.lines for _, y in line.points] + [level.y for level in of.levels]
     low_x, high_x = min(xs) / 1.1, max(xs) * 1.1
-    margin = 0.05 * (max(ys) - min(ys))
+    margin = 0.05 * (max(ys) - min(ys)) or 0.05 * abs(max(ys)) or 1  # values may all be one
     low_y, high_y = min(ys) - margin, max(ys) + margin
     left, right = x0 + LEFT, x0 + WIDTH - RIGHT
     top, bottom = y0 + TOP, y0 + HEIGHT - BOTTOM
@@ -74,6 +74,8 @@ def panel(of, x0, y0):
         out.append(f'<path d="M{left} {at_y(level.y):.1f}H{right}" stroke="{level.colour}" stroke-width="1.2" '
                    'stroke-dasharray="1 3"/>')
     for line in of.lines:
+        if not line.points:
+            continue
         path = "L".join(f"{at_x(x):.1f} {at_y(y):.1f}" for x, y in line.points)
         dashes = f' stroke-dasharray="{line.dashes}"' if line.dashes else ""
         out.append(f'<path d="M{path}" fill="none" stroke="{line.colour}" stroke-width="1.8"{dashes}/>')
