@@ -495,7 +495,8 @@ void search_all(session& owner, search_metric_arguments const& arguments,
   summary["pending"] = work.pending;
   summary["launches"] = work.launches;
   summary["gpus"] = work.devices;
-  if (work.devices < owner.ctx().devices.size())
+  // None searches where there are no queries or no objects.
+  if (work.devices > 0 && work.devices < owner.ctx().devices.size())
     owner.say(fmt::format("{} of {} searched: the queries of a call are too few for more",
                           work.devices, counted(owner.ctx().devices.size(), "GPU")));
 }

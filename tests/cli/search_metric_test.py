@@ -229,6 +229,17 @@ class SearchMetric(harness.CommandLine):
                      [*of_rows, "--index", "kept"], [*of_words, "--engine", "index"]):
             self.assertNotIn(b"--device", self.expect(0, *line).stderr, line)
 
+    def test_gpus_that_searched(self):
+        words, none = self.file("words.txt", b"one\ntwo\nthree\n"), self.file("none.txt", b"")
+        if not json.loads(self.expect(0, "devices", "--json").stdout)["cuda"]:
+            self.skipTest("no CUDA device")
+        # A query has work for one GPU; without objects or queries none searches, and nothing is said of how many.
+        for objects, queries, searched in ((words, words, 1), (none, words, 0), (words, none, 0)):
+            done = self.expect(0, "search", "metric", "--collection", objects, "--queries", queries, "--metric", "edit",
+                               "--device", "cuda", "--out", "near", "--json")
+            self.assertEqual(json.loads(done.stdout)["gpus"], searched)
+            self.assertNotIn(b"0 of", done.stderr)
+
     def test_wrong_options_leave_nothing(self):
         base, kept = self.file("base.fvecs", fvecs([[1, 2], [3, 4]])), self.folder / "kept"
         line = ["search", "metric", "--collection", base, "--queries", base, "--index", kept, "--out", "near"]
