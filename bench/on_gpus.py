@@ -33,7 +33,7 @@ def steps_of(a, gpus):
     # Tests of several GPUs run on one, too: named four times, it has the shares of four.
     yield from ((f"test-{name}", 1, ["env", "RULERANK_TEST_GPUS=4", str(a.bin / name)], 900) for name in ("l2r_test", "knn_test"))
     yield "memcheck-metric", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*metric_gpus*/1"], 580
-    for test in ("matrix_of_words", "batches_find_what_all_do", "few_objects", "large_alphabets"):
+    for test in ("matrix_of_words", "batches_find_what_all_do", "few_objects", "large_alphabets", "share_out_what_pays"):
         yield f"racecheck-metric-{test}", 1, [*sanitizer, "racecheck", knn, f"--gtest_filter=*metric_gpus.{test}*/1"], 280
     yield "dense-published", 1, [str(a.bin / "dense_published_bench")], 1800
     yield "dense-published-flat", 1, [str(a.bin / "dense_published_bench"), "engine=flat", "rounds=5"], 900
