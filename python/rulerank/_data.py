@@ -207,12 +207,23 @@ def checked_csr(X):
     return checked
 
 
-def dataset_of(run, X, queries, y=None, names=None, ids=None, comments=None):
-    """X: validated, float32 or float64, or CSR; `names` of the columns, or None."""
+def names_of(columns):
+    """The names of columns as text that the library takes; it refuses those that no file may have."""
+    names = [str(name) for name in columns]
+    for number, name in enumerate(names, 1):
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise DataError(f"X: column {number}: found the name {name!r} with a lone surrogate, expected text") from error
+    return names
+
+
+def dataset_of(run, X, queries, y=None, names=None, ids=None, comments=None, numbers=None):
+    """X: validated, float32 or float64, or CSR; `names` of the columns, or None; or their `numbers`, ascending, else from 1."""
     X = queries.grouped(checked_csr(X) if sp.issparse(X) else X)
     labels = np.zeros(X.shape[0], np.int32) if y is None else queries.grouped(whole_labels(y))
     about = {"group_sizes": queries.sizes, "qids": queries.names,
-             "names": [] if names is None else [str(name) for name in names],
+             "names": [] if names is None else names_of(names), "numbers": list(numbers or []),
              "ids": list(ids or []), "comments": list(comments or [])}
     if sp.issparse(X):
         if not X.has_canonical_format:

@@ -9,15 +9,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core
-from ._data import as_array, dataset_of, is_frame, queries_of, split_qid
+from ._data import as_array, checked_csr, dataset_of, is_frame, queries_of, split_qid
 from ._parameters import checked
 from ._run import running
-from .exceptions import UsageError
+from .exceptions import DataError, UsageError
 
 if typing.TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._types import Count, Path, Progress, RandomState, Rows, Vector
+
+
+LARGEST_FEATURE = 2**31 - 1  # of the library
 
 
 def numbers_or_bools(rows):
@@ -55,11 +58,11 @@ def load_letor(path: Path, *, n_features: Count | None = None, sparse: bool = Fa
 
     Column j of X is feature j + 1 of the file (j with `zero_based`), or the j-th name in the order of
     their bytes. What a line does not list is 0, or no entry of a sparse X; what it lists as missing is
-    NaN.
+    NaN. A line that lists a feature beyond `n_features` is an error.
 
     Parameters
     ----------
-    n_features : int, columns of X; default: up to the largest feature of the file
+    n_features : int, columns of X; default: up to the largest feature of the file, or all that have names
     sparse : X as scipy's CSR
     as_frame : X as a DataFrame with the column qid in front, which estimators take the queries from
     regroup : gather a query's lines when they are apart; X, y and qid are then in that order
@@ -86,6 +89,10 @@ def load_letor(path: Path, *, n_features: Count | None = None, sparse: bool = Fa
         for message in said:
             warnings.warn(message, stacklevel=3)
         first = 0 if zero_based and not data.feature_names else 1
+        if n_features and data.feature_names and n_features != len(data.feature_names):
+            raise UsageError(f"n_features: found {n_features}, expected None, or {len(data.feature_names)}: as many features of {path} have names")
+        if n_features:
+            data.expect_features(n_features - 1 + first, f"n_features={n_features}")
         return _letor_data(run, data, n_features, first, sparse, as_frame)
 
 
@@ -140,12 +147,32 @@ def draw_letor(n_documents: Count, n_features: Count, n_queries: Count = 0, *, n
         return _letor_data(run, data, n_features, 1, sparse, as_frame)
 
 
+def by_number(X, names):
+    """X, names and no numbers; or where all names are numerals X with its columns in the order of these, no names, and the numbers."""
+    words = [str(name) for name in names or []]
+    if not words or not all(word.isascii() and word.isdigit() and len(word) < 20 for word in words):
+        return X, names, None
+    numbers = [int(word) for word in words]
+    order = np.argsort(numbers, kind="stable")
+    numbers = [numbers[column] for column in order]
+    for before, number in zip(numbers, numbers[1:]):
+        if before == number:
+            raise DataError(f"X: found feature {number} twice among its columns, expected each once")
+    if numbers[-1] > LARGEST_FEATURE:
+        raise DataError(f"X: found feature {numbers[-1]} among its columns, expected at most {LARGEST_FEATURE}")
+    if (np.diff(order) > 0).all():
+        return X, None, numbers
+    return (checked_csr(X) if sp.issparse(X) else X)[:, order], None, numbers
+
+
 @checked
 def dump_letor(path: Path, X: Rows, y: Vector, qid: Vector | None = None, *, docid: Sequence[object] | None = None,
                comments: Sequence[object] | None = None, feature_names: Sequence[str] | None = None,
                qid_column: str | int | None = "qid", n_jobs: int | None = None) -> None:
     """Writes documents as SVMlight with qid, values round-trip exact: whole or not at all. Column j of X is
-    feature j + 1, or has the name of `feature_names` or of the frame. A query's rows are written
+    feature j + 1, or has the name of `feature_names` or of the frame; names that are all numerals, as `load_letor(as_frame=True)`
+    gives them and pandas by itself, are the features' numbers, in any order. A file with a feature 0 is read with
+    `zero_based=True`. A query's rows are written
     together. NaN is written as missing; of a sparse X its entries are written, of another all values.
 
     Examples
@@ -160,19 +187,18 @@ def dump_letor(path: Path, X: Rows, y: Vector, qid: Vector | None = None, *, doc
     X, qid = split_qid(X, qid, qid_column)
     feature_names, docid, comments = (None if of is None else list(of) for of in (feature_names, docid, comments))
     if is_frame(X):
-        numbered = [str(c) for c in X.columns] == [str(j + 1) for j in range(X.shape[1])]
-        if feature_names is None and not numbered:
-            feature_names = [str(c) for c in X.columns]
+        feature_names = list(X.columns) if feature_names is None else feature_names
         X = X.to_numpy(dtype=np.float64)
     X = X if sp.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
     for name, values, wanted, of in (("feature_names", feature_names, X.shape[1], "columns"),
                                      ("docid", docid, X.shape[0], "rows"), ("comments", comments, X.shape[0], "rows")):
         if values is not None and len(values) != wanted:
             raise UsageError(f"{name}: found {len(values)}, expected one for each of {wanted} {of}")
+    X, feature_names, numbers = by_number(X, feature_names)
     queries = queries_of(qid, X.shape[0])
     rows = np.arange(X.shape[0]) if queries.order is None else queries.order
     with running(n_jobs) as run:
         made = dataset_of(run, X, queries, y, feature_names,
                           None if docid is None else [str(docid[i]) for i in rows],
-                          None if comments is None else [str(comments[i]) for i in rows])
+                          None if comments is None else [str(comments[i]) for i in rows], numbers)
         _core.write_dataset(run, made, str(path))

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -34,10 +35,26 @@ struct about_documents {
   input_vector<std::int32_t> labels;
   std::vector<std::size_t> group_sizes;  ///< empty: one query
   std::vector<std::string> qids;         ///< of the groups
-  std::vector<std::string> names;        ///< of the columns; empty: numbers from 1
+  std::vector<std::string> names;        ///< of the columns; empty: they have numbers
+  std::vector<std::uint32_t> numbers;    ///< of the columns, ascending; empty: from 1
   std::vector<std::string> ids;          ///< of the documents; empty: none
   std::vector<std::string> comments;     ///< of the documents; empty: none
 };
+
+/// Throws for a name that a table may not have, and that the readers of models and cuts refuse.
+void expect_names(std::vector<std::string> const& names) {
+  std::set<std::string_view> seen;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    auto const fail = [&](std::string_view found_and_expected) {
+      throw error({"X", 0, 0}, "column " + std::to_string(c + 1) + ": found the name \"" +
+                                   names[c] + "\"" + std::string(found_and_expected));
+    };
+    if (names[c].empty()) fail(", expected what the column is called");
+    if (printable(names[c]) != names[c])
+      fail(" with a control character or a mark of direction, expected text");
+    if (!seen.insert(names[c]).second) fail(" again, expected each column once");
+  }
+}
 
 /// The data set with the names of its groups and features; features are numbered as in a file with
 /// these names, in the order of their bytes.
@@ -50,6 +67,7 @@ datasets::dataset named(datasets::dataset data, about_documents const& about) {
     for (std::size_t q = 0; q < about.qids.size(); ++q) data.queries[q].qid = about.qids[q];
   }
   if (about.names.empty()) return data;
+  expect_names(about.names);
   std::vector<std::string> sorted = about.names;
   std::ranges::sort(sorted);
   datasets::feature_names numbers;
@@ -69,6 +87,7 @@ datasets::dataset made(context const& ctx, Rows const& rows, about_documents con
   arrays.group_sizes = about.group_sizes;
   arrays.ids = ids;
   arrays.comments = comments;
+  arrays.features = about.numbers;
   arrays.name = "X";
   return named(datasets::make_dataset(ctx, rows, arrays), about);
 }
@@ -144,6 +163,16 @@ documents read(run_settings const& how, std::string const& path, bool zero_based
   })};
 }
 
+/// Throws for the first document that lists a feature beyond `last`, which `option` says.
+void expect_features(datasets::dataset const& data, std::uint32_t last, std::string const& option) {
+  for (std::size_t d = 0; d < data.size(); ++d)
+    for (datasets::feature_value const& one : data.document(d))
+      if (one.feature > last)
+        throw error(datasets::place_of(data, d), "feature " + std::to_string(one.feature) +
+                                                     ", expected at most " + std::to_string(last) +
+                                                     ", as " + option + " says");
+}
+
 /// The qids of all documents: as integers where each is one, as Python writes it, else as text.
 nb::object qids_of(datasets::dataset const& data) {
   std::vector<std::int64_t> numbers;
@@ -199,13 +228,14 @@ void add_dense(nb::module_& to) {
       [](run_settings const& how, input_matrix<T> const& values,
          input_vector<std::int32_t> const& labels, std::vector<std::size_t> group_sizes,
          std::vector<std::string> qids, std::vector<std::string> names,
-         std::vector<std::string> ids, std::vector<std::string> comments) {
+         std::vector<std::uint32_t> numbers, std::vector<std::string> ids,
+         std::vector<std::string> comments) {
         return dense<T>(how, values,
                         {labels, std::move(group_sizes), std::move(qids), std::move(names),
-                         std::move(ids), std::move(comments)});
+                         std::move(numbers), std::move(ids), std::move(comments)});
       },
       "run"_a, "values"_a.noconvert(), "labels"_a, "group_sizes"_a, "qids"_a, "names"_a,
-      "ids"_a = std::vector<std::string>(), "comments"_a = std::vector<std::string>(),
+      "numbers"_a, "ids"_a = std::vector<std::string>(), "comments"_a = std::vector<std::string>(),
       "A data set of the rows of an array.");
 }
 
@@ -217,13 +247,14 @@ void add_sparse(nb::module_& to) {
          input_vector<Index> const& columns, input_vector<Index> const& row,
          input_vector<std::int32_t> const& labels, std::vector<std::size_t> group_sizes,
          std::vector<std::string> qids, std::vector<std::string> names,
-         std::vector<std::string> ids, std::vector<std::string> comments) {
+         std::vector<std::uint32_t> numbers, std::vector<std::string> ids,
+         std::vector<std::string> comments) {
         return sparse<Index>(how, values, columns, row,
                              {labels, std::move(group_sizes), std::move(qids), std::move(names),
-                              std::move(ids), std::move(comments)});
+                              std::move(numbers), std::move(ids), std::move(comments)});
       },
       "run"_a, "values"_a, "columns"_a.noconvert(), "row"_a.noconvert(), "labels"_a,
-      "group_sizes"_a, "qids"_a, "names"_a, "ids"_a = std::vector<std::string>(),
+      "group_sizes"_a, "qids"_a, "names"_a, "numbers"_a, "ids"_a = std::vector<std::string>(),
       "comments"_a = std::vector<std::string>(), "A data set of compressed sparse rows.");
 }
 
@@ -262,6 +293,12 @@ void add_data(nb::module_& to) {
              for (std::size_t d = 0; d < of.data.size(); ++d) comments.append(of.data.comment(d));
              return comments;
            })
+      .def(
+          "expect_features",
+          [](documents const& of, std::uint32_t last, std::string const& option) {
+            expect_features(of.data, last, option);
+          },
+          "last"_a, "option"_a, "Throws where a document lists a feature beyond the last.")
       .def(
           "drop_text", [](documents& of) { drop_text(of.data); },
           "Lets go of comments, ids and lines.")

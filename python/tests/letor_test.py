@@ -34,13 +34,12 @@ def test_what_is_read(path, tmp_path):
     assert np.array_equal(load_letor(tmp_path / "d.gz").X, X, equal_nan=True)
 
 
-def test_sparse_wider_and_narrower(path):
+def test_sparse_and_wider(path):
     found = load_letor(path, sparse=True)
     assert found.X.nnz == 5 and found.X.shape == (3, 3)
     assert np.array_equal(found.X.toarray(), load_letor(path).X, equal_nan=True)
     assert load_letor(path, n_features=5).X.shape == (3, 5)
-    assert load_letor(path, n_features=2).X.shape == (3, 2)
-    assert load_letor(path, n_features=2, sparse=True).X.nnz == 3
+    assert load_letor(path, n_features=5, sparse=True).X.shape == (3, 5)
 
 
 def test_frames_and_tables(path, tmp_path):
@@ -160,3 +159,63 @@ def test_dumping_takes_names_of_any_kind(tmp_path):
     for of in (names, tuple(names), np.array(names), pd.Series(names, index=[7, 8, 9]), pd.Index(names)):
         dump_letor(tmp_path / "d", pd.DataFrame(np.eye(3)), [0, 1, 2], docid=of, feature_names=of)
         assert load_letor(tmp_path / "d").docid.tolist() == names
+
+
+def test_numeral_columns_are_feature_numbers(path, tmp_path):
+    data = load_letor(path, as_frame=True)
+    for columns, lines in ((["qid", "3", "1"], ["2 qid:q1 1:0.5 3:1", "0 qid:q1 1:NaN 3:0", "1 qid:q2 1:0 3:1e-300"]),
+                           (["qid", "2"], ["2 qid:q1 2:0", "0 qid:q1 2:-2.5", "1 qid:q2 2:0"])):
+        dump_letor(tmp_path / "d", data.X[columns], data.y)
+        assert (tmp_path / "d").read_text().splitlines() == lines
+        again = load_letor(tmp_path / "d", as_frame=True).X
+        assert np.array_equal(again[sorted(columns[1:])], data.X[sorted(columns[1:])], equal_nan=True)
+    sparse = load_letor(path, sparse=True)
+    dump_letor(tmp_path / "d", sp.coo_matrix(sparse.X), sparse.y, sparse.qid, feature_names=["12", "7", "10"])
+    assert (tmp_path / "d").read_text().splitlines() == ["2 qid:q1 10:1 12:0.5", "0 qid:q1 7:-2.5 12:NaN", "1 qid:q2 10:1e-300"]
+
+
+def test_columns_from_0_are_read_zero_based(tmp_path):
+    X = np.arange(6.0).reshape(2, 3)
+    dump_letor(tmp_path / "d", pd.DataFrame(X), [1, 0], [5, 5])
+    assert (tmp_path / "d").read_text() == "1 qid:5 0:0 1:1 2:2\n0 qid:5 0:3 1:4 2:5\n"
+    with pytest.raises(rulerank.DataError, match="feature 0, expected 1 or more .unless read as zero-based"):
+        load_letor(tmp_path / "d")
+    again = load_letor(tmp_path / "d", zero_based=True, as_frame=True)
+    assert np.array_equal(again.X[list("012")], X)
+    dump_letor(tmp_path / "e", again.X, again.y)
+    assert (tmp_path / "e").read_bytes() == (tmp_path / "d").read_bytes()
+    dump_letor(tmp_path / "e", pd.DataFrame(X)[[2, 1]], [1, 0], [5, 5])
+    assert (tmp_path / "e").read_text() == "1 qid:5 1:1 2:2\n0 qid:5 1:4 2:5\n"
+
+
+@pytest.mark.parametrize("columns, message", [
+    (["a", "a"], r'X: column 2: found the name "a" again, expected each column once'),
+    (["1", "01"], "X: found feature 1 twice among its columns"), ([3, 3], "X: found feature 3 twice"),
+    (["1", str(2**31)], "X: found feature 2147483648 among its columns, expected at most 2147483647"),
+    (["1", "9" * 5000], 'expected one that a line in SVMlight\'s form can hold'),
+    (["1", "a"], 'feature name "1", expected one that a line'), (["a", ""], "X: column 2: found the name \"\", expected what"),
+    (["a\tb", "c"], r'X: column 1: found the name "a\\x09b" with a control character'),
+    (["a", "b\ud800"], r"X: column 2: found the name 'b\\ud800' with a lone surrogate, expected text")])
+def test_dumping_refuses_columns_that_no_file_holds(tmp_path, columns, message):
+    for X, names in ((pd.DataFrame(np.eye(2), columns=columns), None), (np.eye(2), columns)):
+        with pytest.raises(rulerank.DataError, match=message):
+            dump_letor(tmp_path / "d", X, [0, 1], [1, 1], feature_names=names)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("how", [{}, {"sparse": True}, {"as_frame": True}])
+def test_features_beyond_the_columns_are_an_error(path, tmp_path, how):
+    with pytest.raises(rulerank.DataError, match="d.txt:1:1: feature 3, expected at most 2, as n_features=2 says") as caught:
+        load_letor(path, n_features=2, **how)
+    assert caught.value.line == 1
+    with pytest.raises(rulerank.DataError, match="d.txt:2:1: feature 2, expected at most 1"):
+        (tmp_path / "d.txt").write_text("1 qid:1 1:1\n1 qid:1 2:1\n")
+        load_letor(path, n_features=1, **how)
+    with pytest.raises(rulerank.DataError, match="d.txt:2:1: feature 2, expected at most 1"):
+        load_letor(path, n_features=2, zero_based=True, **how)
+    assert load_letor(path, n_features=3, zero_based=True, **how).X.shape[1] == 3 + ("as_frame" in how)
+    (tmp_path / "d.csv").write_text("label,qid,b,a\n1,7,0.5,\n0,7,1,2\n")
+    assert load_letor(tmp_path / "d.csv", n_features=2, **how).feature_names == ["a", "b"]
+    for wrong in (1, 3):
+        with pytest.raises(rulerank.UsageError, match=f"n_features: found {wrong}, expected None, or 2: as many features"):
+            load_letor(tmp_path / "d.csv", n_features=wrong, **how)
