@@ -3,12 +3,12 @@ from __future__ import annotations
 import typing
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._data import columns_of_file, dataset_of, queries_of, split_qid
-from ._parameters import checked
+from ._data import columns_of_file, dataset_of, queries_of, split_qid, warn_of_one_query
+from ._parameters import checked, whole
 from ._run import Running
 from .exceptions import UsageError
 
@@ -74,7 +74,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Rows, y: object = None, qid: Vector | None = None) -> Self:
-        """`qid` [rows]: the query of each row; it matters with `norm`. Labels are not looked at."""
+        """`qid` [rows]: the query of each row; it matters with `norm`, which warns where none comes. Labels are not looked at."""
         X, qid = split_qid(X, qid, self.qid_column)
         X = validate_data(self, X, **READING)
         self._of_file = False
@@ -82,7 +82,13 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
             train = dataset_of(run, X, queries_of(qid, X.shape[0]),
                                names=getattr(self, "feature_names_in_", None))
             self.cuts_ = _core.fit_cuts(run, train, discretizer_options(self), columns_to_keep(self))
+        if normalizes(self.cuts_):
+            warn_of_one_query(qid, self.qid_column, X.shape[0])
         return self
+
+    def fit_transform(self, X: Rows, y: object = None, qid: Vector | None = None) -> Array:
+        """`fit`, then `transform` of the same rows."""
+        return self.fit(X, y, qid).transform(X, qid)
 
     def transform(self, X: Rows, qid: Vector | None = None) -> Array:
         """The bins from 0, [rows x features that have two bins or more], as uint8: column by column in
@@ -93,6 +99,8 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
             X = columns_of_file(X, getattr(self, "feature_names_in_", None))
         X = validate_data(self, X, reset=False, **READING)
         queries = queries_of(qid, X.shape[0])
+        if normalizes(self.cuts_):
+            warn_of_one_query(qid, self.qid_column, X.shape[0], calls=2)  # scikit-learn's wrapper of outputs is between
         with self._running() as run:
             items = _core.apply_cuts(run, dataset_of(run, X, queries, names=feature_names_of(self, X)),
                                      self.cuts_)
@@ -115,16 +123,25 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         return cuts
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> Array:
-        """The names of the features that `transform` gives: those with two bins or more."""
+        """The names of the features that `transform` gives: those with two bins or more.
+
+        input_features : names of the columns of X, that of the query ids may be among them; others than those of `fit` are
+            an error, where these have names; default: those of `fit`, else x0, x1, ...
+        """
         check_is_fitted(self)
-        if input_features is None:
-            input_features = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            input_features = [f"x{i}" for i in range(self.n_features_in_)]
+        if input_features is not None:
+            input_features = self._without_qid(np.asarray(input_features, dtype=object))
+        input_features = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
         columns = self._columns()
         kept = [number - 1 if columns is None else columns[number - 1]
                 for number, values in self.cuts_.cuts if values]
-        return np.asarray(input_features, dtype=object)[kept]
+        return input_features[kept]
+
+    def _without_qid(self, names):
+        """The names of the columns of X without that of the query ids, where it is one too many."""
+        if len(names) != self.n_features_in_ + 1:
+            return names
+        return np.delete(names, self.qid_column) if whole(self.qid_column) else names[names != self.qid_column]
 
     @checked
     def save(self, path: Path) -> None:
@@ -158,6 +175,11 @@ def discretizer_options(of):
         raise UsageError(f"bins: found {of.bins!r}, expected 2 to 250 or 'cv'")
     return _core.DiscretizerOptions(of.method, 0 if of.bins == "cv" else of.bins, of.norm,
                                     of.missing_values, of.unlisted)
+
+
+def normalizes(cuts):
+    """Whether values become bins by those of their query."""
+    return cuts.parameters["norm"] != "none"
 
 
 def columns_to_keep(fitted):

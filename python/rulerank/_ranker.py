@@ -99,6 +99,7 @@ class RuleRanker(Running, BaseEstimator):
     """
 
     _of_file = False  # the model has been read by `load`
+    _qid_in_X = False  # query ids came as a column of the X that was fitted to
 
     def __init__(self, members: Names = "recommended", *, rule_size: Count = 3, min_support: Count = 1,
                  min_confidence: float = 0.001, support_weight: float = 0.0, smoothing: float = 0.0,
@@ -174,13 +175,14 @@ class RuleRanker(Running, BaseEstimator):
         y : labels [rows], 0 or more; -1: not labelled, such a row counts where no label is read
         qid : query ids [rows], integers or text, in any order; None: as `qid_column` says, else one query, and a warning
         """
+        as_argument = qid is not None
         X, qid = split_qid(X, qid, self.qid_column)
         if y is not None:
             y = as_array(y, "y")
             expect_numbers(y)
         X, y = validate_data(self, X, y, y_numeric=True, **READING)
         warn_of_one_query(qid, self.qid_column, X.shape[0])
-        self._of_file = False
+        self._of_file, self._qid_in_X = False, qid is not None and not as_argument
         with self._running() as run:
             train = dataset_of(run, X, queries_of(qid, X.shape[0]), y,
                                getattr(self, "feature_names_in_", None))
@@ -201,9 +203,20 @@ class RuleRanker(Running, BaseEstimator):
 
     def predict(self, X: Rows, qid: Vector | None = None) -> Array:
         """Scores [rows], larger is better. With several members, and with linear ones, a score is relative
-        to the other rows of its query."""
+        to the other rows of its query: an X without the column of query ids that the fitted one had is warned of."""
         check_is_fitted(self)
         X, qid = split_qid(X, qid, self.qid_column)
+        scores = self._scores(X, qid)
+        if self._qid_in_X and self._ranks_within_queries():
+            warn_of_one_query(qid, self.qid_column, len(scores))
+        return scores
+
+    def _ranks_within_queries(self):
+        """Whether a score depends on the other rows of the query."""
+        kinds = self.model_.kinds
+        return len(kinds) > 1 or "linear" in kinds or self.model_.parameters["norm"] != "none"
+
+    def _scores(self, X, qid):
         with self._running() as run:
             documents, queries = self._documents(run, X, qid)
             return queries.ungrouped(self._scorer(run).score(run, documents))
@@ -212,8 +225,9 @@ class RuleRanker(Running, BaseEstimator):
     def score(self, X: Rows, y: Vector, qid: Vector | None = None, *, metric: str = "NDCG@10", profile: str = "letor",
               **parts: Any) -> float:
         """The mean of a measure over the queries."""
-        scores = self.predict(X, qid)
-        _, qid = split_qid(X, qid, self.qid_column)
+        check_is_fitted(self)
+        X, qid = split_qid(X, qid, self.qid_column)
+        scores = self._scores(X, qid)
         warn_of_one_query(qid, self.qid_column, len(scores), calls=2)
         return next(iter(evaluate(y, scores, qid, metric, profile=profile, n_jobs=self.n_jobs,
                                   **parts).values()))

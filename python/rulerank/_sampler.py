@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._data import as_array, dataset_of, queries_of, split_qid, whole_labels
-from ._discretizer import READING, columns_to_keep, discretizer_options
+from ._data import as_array, dataset_of, queries_of, split_qid, warn_of_one_query, whole_labels
+from ._discretizer import READING, columns_to_keep, discretizer_options, normalizes
 from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
@@ -104,7 +104,7 @@ class SelectiveSampler(Running, BaseEstimator):
 
         X : array, CSR matrix or frame [rows x features]
         y : labels [rows]; -1: not labelled yet; None: no row is
-        qid : query ids [rows]; with `whole_queries` and `norm` they matter
+        qid : query ids [rows]; with `whole_queries` and `norm` they matter, and None is warned of
         """
         X, qid = split_qid(X, qid, self.qid_column)
         X = validate_data(self, X, **READING)
@@ -118,6 +118,8 @@ class SelectiveSampler(Running, BaseEstimator):
         with self._running() as run:
             pool = dataset_of(run, X, self._queries, labels, getattr(self, "feature_names_in_", None))
             self.cuts_ = self.cuts or _core.fit_cuts(run, pool, discretizer_options(self), columns_to_keep(self))
+            if self.whole_queries or normalizes(self.cuts_):
+                warn_of_one_query(qid, self.qid_column, X.shape[0])
             options = self._options(self._queries)
             if len(labels) and labels.min() >= 0:
                 self._take(_core.reduce(run, pool, self.cuts_, options))

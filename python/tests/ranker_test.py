@@ -640,3 +640,58 @@ def test_sparse_matrices_that_point_outside_themselves(tmp_path, make, spoil, me
                 lambda: rulerank.dump_letor(tmp_path / "d", X, y), lambda: rulerank.mine_itemsets(X)):
         with pytest.raises(rulerank.DataError, match=f"X: found a sparse matrix that is not valid: .*{message}"):
             use()
+
+
+def framed(data):
+    return pd.DataFrame(data.X, columns=[f"f{column}" for column in range(data.X.shape[1])])
+
+
+@pytest.mark.parametrize("how", [{"members": "linear"}, {"members": "rules,linear"}, {"members": "rules", "norm": "query-minmax"}])
+def test_predicting_without_the_column_of_query_ids_is_warned_of(train, test, how):
+    ranker = RuleRanker(**how).fit(framed(train).assign(qid=train.qid), train.y)
+    rows = framed(test)
+    with pytest.warns(UserWarning, match=f"qid: found none, so all {len(rows)} rows are one query") as warned:
+        ranker.predict(rows)
+    assert [one.filename for one in warned] == [__file__]
+    with pytest.warns(UserWarning, match="so all .* rows are one query") as warned:
+        pickle.loads(pickle.dumps(ranker)).score(rows, test.y)
+    assert len(warned) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (ranker.predict(rows, test.qid) == ranker.predict(rows.assign(qid=test.qid))).all()
+        ranker.predict(rows[:1])
+        RuleRanker("rules").fit(framed(train).assign(qid=train.qid), train.y).predict(rows)  # each row for itself
+        RuleRanker(**how).fit(framed(train), train.y, train.qid).predict(rows)
+
+
+@pytest.mark.parametrize("name", ["total\nscore", "a\tb", "a\x7f", "a\x85b", "a\u200fb", "\u202eb", "a\u2066", "a\ud800", ""])
+def test_names_that_no_model_file_holds_are_an_error_of_fit(train, name):
+    X = framed(train).rename(columns={"f2": name})
+    for estimator in (RuleRanker("rules"), RuleRanker("linear"), RuleRanker("scorecard"), rulerank.Discretizer(), rulerank.SelectiveSampler(max_documents=3)):
+        with pytest.raises(rulerank.DataError, match="X: column 3: found the name .*, expected "):
+            estimator.fit(X, train.y, qid=train.qid)
+
+
+def test_names_of_other_characters_are_kept(train, test, tmp_path):
+    names = ["a b", "a:b", "a#b", 'a"b', "a,b", "=a", "café", "e\u0301", "a\u2028b", "\ufeffb", "a\u200bb", "x" * 10000]
+    train, test = framed(train).set_axis(names, axis=1).assign(qid=train.qid, y=train.y), framed(test).set_axis(names, axis=1).assign(qid=test.qid)
+    for members in ("rules", "linear"):
+        ranker = RuleRanker(members).fit(train.drop(columns="y"), train["y"])
+        ranker.save(tmp_path / "model")
+        for again in (RuleRanker.load(tmp_path / "model"), pickle.loads(pickle.dumps(ranker))):
+            assert (again.predict(test) == ranker.predict(test)).all()
+
+
+def test_features_are_selected_with_query_ids_as_an_argument(train):
+    """Selectors of scikit-learn know the columns of X alone, qid among them: query ids go beside these."""
+    from sklearn.feature_selection import RFE, SelectFromModel
+
+    X, ranker = framed(train), RuleRanker("rules", method="width", bins=4)
+    expected = ranker.fit(X, train.y, train.qid).feature_importances_
+    chosen = SelectFromModel(ranker).fit(X, train.y, qid=train.qid)
+    assert list(chosen.get_feature_names_out()) == list(X.columns[expected >= expected.mean()])
+    assert chosen.transform(X).shape == (len(X), (expected >= expected.mean()).sum())
+    pipeline = make_pipeline(SelectFromModel(ranker).set_output(transform="pandas"), RuleRanker("rules", method="width", bins=4))
+    pipeline.fit(X, train.y, selectfrommodel__qid=train.qid, ruleranker__qid=train.qid)
+    assert list(pipeline[-1].feature_names_in_) == list(chosen.get_feature_names_out())
+    assert RFE(ranker, n_features_to_select=3, step=4).fit(X, train.y, qid=train.qid).support_.sum() == 3

@@ -1,5 +1,6 @@
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -186,3 +187,18 @@ def test_a_copy_of_an_unfinished_sampler_says_so(in_the_loop, copied):
     assert len(again.fit(X, again.labels_).query()) == 1
     done = copied(again.fit(X, y))
     assert done.finished_ and len(done.query()) == 0
+
+
+def test_queries_that_matter_and_do_not_come_are_warned_of(train):
+    cuts = rulerank.Discretizer(norm="query-minmax").fit(train.X, qid=train.qid).cuts_
+    for how in ({"whole_queries": True}, {"norm": "query-zscore"}, {"cuts": cuts}):
+        with pytest.warns(UserWarning, match="qid: found none, so all .* rows are one query") as warned:
+            SelectiveSampler(**how).fit(train.X, train.y)
+        assert [one.filename for one in warned] == [__file__]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            SelectiveSampler(**how).fit(train.X, train.y, train.qid)
+            SelectiveSampler(qid_column=None, **how).fit(train.X, train.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SelectiveSampler(max_documents=5).fit(train.X, train.y)
