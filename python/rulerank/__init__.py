@@ -3,7 +3,7 @@ labelling."""
 
 from importlib.metadata import version as _version
 
-from . import exceptions
+from . import _core, exceptions
 from ._core import commit as _commit
 from ._core import devices
 from ._discretizer import Discretizer
@@ -16,6 +16,10 @@ from ._ranker import RuleRanker
 from ._report import report
 from ._sampler import SelectiveSampler
 from .exceptions import DataError, DeviceError, Interrupted, OutputError, RulerankError, UsageError
+
+for _of in vars(_core).values():
+    if isinstance(_of, type) and "__getstate__" in vars(_of):  # nanobind's classes know protocols from 2 on
+        _of.__reduce_ex__ = lambda self, protocol: object.__reduce_ex__(self, max(protocol, 2))
 
 __version__ = _version("rulerank")
 __commit__ = _commit()

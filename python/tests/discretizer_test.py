@@ -1,16 +1,18 @@
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 import rulerank
-from rulerank import Discretizer, load_letor
+from rulerank import Discretizer, RuleRanker, draw_letor, load_letor
 
 
 @pytest.mark.parametrize("how", [{}, {"method": "width", "bins": 4}, {"method": "frequency"},
@@ -98,3 +100,83 @@ def test_damaged_pickles():
     for wrong in (state[:-1], "", "[]", state.replace("cuts", "cats")):
         with pytest.raises(rulerank.DataError, match="the pickled cuts"):
             rulerank._core.Cuts.__new__(rulerank._core.Cuts).__setstate__(wrong)
+
+
+@pytest.fixture
+def with_qid():
+    drawn = draw_letor(600, 6, 30)
+    frame = pd.DataFrame(drawn.X, columns=list("fedcba"))
+    frame["c"] = 1.0  # has no bins
+    frame.insert(2, "qid", drawn.qid)
+    return frame, drawn.y
+
+
+def test_names_out_pass_over_the_query_ids(with_qid):
+    X, _ = with_qid
+    fitted = Discretizer("width", bins=3).fit(X)
+    for names in (None, X.columns, list(X.columns.drop("qid"))):
+        assert list(fitted.get_feature_names_out(names)) == list("abdef")  # of a frame in the order of names
+    step = FunctionTransformer(feature_names_out="one-to-one")
+    assert list(make_pipeline(step, Discretizer("width", bins=3)).fit(X).get_feature_names_out()) == list("abdef")
+    by_number = Discretizer("width", bins=3, qid_column=2).fit(X.to_numpy())
+    assert list(by_number.get_feature_names_out(X.columns)) == list("fedba")
+    assert list(by_number.get_feature_names_out(X.columns.drop("qid"))) == list("fedba")
+    assert list(Discretizer("width", bins=3, qid_column=-1).fit(X.to_numpy()[:, [0, 1, 2]]).get_feature_names_out(["u", "v", "w"])) == ["u", "v"]
+
+
+@pytest.mark.parametrize("names, message", [
+    (list("abcdef"), "input_features is not equal to feature_names_in_"), (list("fedcb"), "input_features is not equal"),
+    (list("fedcbag"), "input_features is not equal"), (["qid", "qid", *"fedcb"], "input_features is not equal")])
+def test_names_out_of_other_columns_are_an_error(with_qid, names, message):
+    X, _ = with_qid
+    with pytest.raises(ValueError, match=message):
+        Discretizer("width", bins=3).fit(X).get_feature_names_out(names)
+    of_array = Discretizer("width", bins=3).fit(X.drop(columns="qid").to_numpy())
+    if len(names) != 6:
+        with pytest.raises(ValueError, match="input_features should have length equal to number of features"):
+            of_array.get_feature_names_out([name.upper() for name in names])
+
+
+def test_bins_and_query_ids_of_columns_for_a_ranker(with_qid):
+    """Columns that scikit-learn names after `get_feature_names_out`: the ranker behind finds the queries, and no bins in their place."""
+    X, y = with_qid
+    columns = ColumnTransformer([("queries", "passthrough", ["qid"]),
+                                 ("bins", Discretizer("width", bins=3, norm="query-minmax"), list(X.columns))],
+                                verbose_feature_names_out=False).set_output(transform="pandas")
+    bins = columns.fit_transform(X)
+    assert list(bins.columns) == list(columns.get_feature_names_out()) == ["qid", *"abdef"]
+    expected = Discretizer("width", bins=3, norm="query-minmax").set_output(transform="pandas").fit_transform(X)
+    assert (bins.drop(columns="qid") == expected).all(axis=None) and (bins["qid"] == X["qid"]).all()
+    ranker = RuleRanker("rules", method="width", bins=3)
+    pipeline = make_pipeline(columns, ranker)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = pipeline.fit(X, y).score(X, y)
+    assert found == ranker.fit(expected, y, X["qid"]).score(expected, y, X["qid"])
+    assert list(pipeline[-1].feature_names_in_) == list("abdef")
+
+
+def test_normalizing_without_queries_is_warned_of(with_qid):
+    X, _ = with_qid
+    alone = X.drop(columns="qid")
+    fitted = Discretizer("width", bins=3, norm="query-zscore").fit(X)
+    for call in (lambda: Discretizer(norm="query-zscore").fit(alone), lambda: fitted.transform(alone),
+                 lambda: fitted.set_output(transform="pandas").transform(alone)):
+        with pytest.warns(UserWarning, match="qid: found none, so all 600 rows are one query") as warned:
+            call()
+        assert [one.filename for one in warned] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Discretizer("width").fit_transform(alone)
+        Discretizer("width", norm="query-zscore", qid_column=None).fit_transform(alone)
+        by_argument = Discretizer("width", bins=3, norm="query-zscore").fit_transform(alone, qid=X["qid"])
+        assert (by_argument == Discretizer("width", bins=3, norm="query-zscore").fit_transform(X)).all()
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_every_protocol_of_pickles(with_qid, protocol):
+    X, y = with_qid
+    for fitted in (Discretizer("width", bins=3).fit(X), RuleRanker("rules", method="width", bins=3).fit(X, y)):
+        use = fitted.transform if isinstance(fitted, Discretizer) else fitted.predict
+        copy = pickle.loads(pickle.dumps(fitted, protocol))
+        assert (use(X) == getattr(copy, use.__name__)(X)).all()
