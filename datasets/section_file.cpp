@@ -4,13 +4,16 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
+#include "core/sha256.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -185,6 +188,25 @@ read_sections check_section_file(context const& ctx, std::span<section_kind cons
     fail(fmt::format("the header of this index is not right: {}", e.what()));
   }
   return read;
+}
+
+std::string sha256_of_section_header(std::string const& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw error({path, 0, 0}, fmt::format("cannot be read: {}", std::strerror(errno)));
+  std::string all(prefix_size, '\0');
+  if (!file.read(all.data(), prefix_size)) return {};
+  prefix p{};
+  std::memcpy(&p, all.data(), sizeof p);
+  if (std::memcmp(p.magic, magic, sizeof magic) != 0 ||
+      p.own_crc != crc_of(&p, offsetof(prefix, own_crc)) || p.header_begin > p.file_size ||
+      p.header_size != p.file_size - p.header_begin || p.file_size != file_state_of(path).size)
+    return {};
+  all.resize(prefix_size + p.header_size);
+  file.seekg(static_cast<std::streamoff>(p.header_begin));
+  if (!file.read(all.data() + prefix_size, static_cast<std::streamsize>(p.header_size)) ||
+      p.header_crc != crc_of(all.data() + prefix_size, p.header_size))
+    return {};
+  return sha256_hex(all);
 }
 
 std::size_t count_at(nlohmann::json const& json, std::string_view name) {

@@ -66,6 +66,11 @@ read_sections check_section_file(context const& ctx, section_kind const& kind,
 read_sections check_section_file(context const& ctx, std::span<section_kind const> versions,
                                  std::span<std::byte const> file, std::string const& name);
 
+/// SHA-256 of a file's prefix and header, which have the checksums of all sections: two files that
+/// `check_section_file` lets pass and that differ, differ here. Empty for what is no such file, and
+/// where prefix or header are damaged. Throws `error` where the file cannot be read.
+std::string sha256_of_section_header(std::string const& path);
+
 /// A member of a header that is a count. Throws `usage_error` or a JSON exception for anything
 /// else.
 std::size_t count_at(nlohmann::json const& json, std::string_view name);

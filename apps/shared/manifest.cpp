@@ -17,11 +17,12 @@ namespace rulerank::apps {
 namespace {
 
 /// A pipe or standard input is gone once it was read: only what lies on disk has a checksum.
-nlohmann::ordered_json input_entry(std::string const& path, file_state const& read) {
+nlohmann::ordered_json input_entry(std::string const& path, file_state const& read,
+                                   std::map<std::string, std::string> const& known) {
   nlohmann::ordered_json entry{{"path", path}, {"sha256", nullptr}};
   std::error_code gone;
   if (path != "-" && std::filesystem::is_regular_file(path, gone))
-    entry["sha256"] = sha256_of_file(path);
+    entry["sha256"] = known.contains(path) ? known.at(path) : sha256_of_file(path);
   if (path != "-" && file_state_of(path) != read)
     throw error({path, 0, 0}, "was changed since it was read, expected the same file to the end");
   return entry;
@@ -30,7 +31,8 @@ nlohmann::ordered_json input_entry(std::string const& path, file_state const& re
 }  // namespace
 
 nlohmann::ordered_json manifest_of(std::vector<std::string> const& command, context const& ctx,
-                                   std::map<std::string, file_state> const& inputs) {
+                                   std::map<std::string, file_state> const& inputs,
+                                   std::map<std::string, std::string> const& known) {
   machine const here = this_machine();
   nlohmann::ordered_json json;
   json["command"] = command;
@@ -46,7 +48,8 @@ nlohmann::ordered_json manifest_of(std::vector<std::string> const& command, cont
   json["threads"] = ctx.thread_count();
   json["seed"] = ctx.seed;
   json["inputs"] = nlohmann::ordered_json::array();
-  for (auto const& [path, state] : inputs) json["inputs"].push_back(input_entry(path, state));
+  for (auto const& [path, state] : inputs)
+    json["inputs"].push_back(input_entry(path, state, known));
   return json;
 }
 

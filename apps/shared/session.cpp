@@ -13,6 +13,7 @@
 #include "core/sha256.hpp"
 #include "core/version.hpp"
 #include "datasets/json_text.hpp"
+#include "datasets/section_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -64,7 +65,9 @@ struct session::state {
 
   std::vector<std::string> command;
   cluster::communicator const& ranks;
-  std::set<std::string> agreed;  // inputs that are the same on all ranks
+  std::set<std::string> agreed;              // inputs that are the same on all ranks
+  std::set<std::string> indexes;             // inputs that are opened as indexes
+  std::map<std::string, std::string> known;  // SHA-256 of inputs that the ranks compared
   stopwatch watch;
   std::optional<context> ctx;
   std::stop_source stop;
@@ -78,6 +81,17 @@ struct session::state {
   nlohmann::ordered_json notes = nlohmann::ordered_json::object();
   nlohmann::ordered_json timings = nlohmann::ordered_json::object();
   nlohmann::ordered_json cpu_timings = nlohmann::ordered_json::object();
+
+  /// What tells an input from another one. Of an index it is the header's, which is read and not
+  /// all of a file as large as the collection: whoever opens it compares all else with the header.
+  std::string sum_of(std::string const& path) {
+    std::error_code gone;
+    if (!std::filesystem::is_regular_file(path, gone)) return "no file";
+    if (indexes.contains(path))
+      if (std::string const sum = datasets::sha256_of_section_header(path); !sum.empty())
+        return "header " + sum;
+    return known[path] = sha256_of_file(path);
+  }
 };
 
 namespace {
@@ -132,10 +146,7 @@ cluster::communicator const& session::ranks() {
     if (!state_->agreed.insert(path).second) continue;
     // A folder's files are named as inputs too, or read by all alike. A rank that lacks a file
     // meets the others here all the same.
-    std::error_code gone;
-    bool const is_file = std::filesystem::is_regular_file(path, gone);
-    cluster::expect_same(state_->ranks, "SHA-256 of " + path,
-                         is_file ? sha256_of_file(path) : "no file");
+    cluster::expect_same(state_->ranks, "SHA-256 of " + path, state_->sum_of(path));
   }
   return state_->ranks;
 }
@@ -206,6 +217,11 @@ std::string const& session::input(std::string const& path) {
   for (named_output const& output : state_->outputs) expect_apart({{"", path}}, {output});
   if (state_->outputs.empty()) expect_apart({{"", path}}, {{"--manifest", run.manifest}});
   return path;
+}
+
+std::string const& session::index(std::string const& path) {
+  state_->indexes.insert(path);
+  return input(path);
 }
 
 void session::inputs(std::vector<named_input> const& all) const {
@@ -300,7 +316,7 @@ nlohmann::json session::timings() const {
 }
 
 nlohmann::ordered_json session::manifest() {
-  nlohmann::ordered_json json = manifest_of(state_->command, ctx(), state_->inputs);
+  nlohmann::ordered_json json = manifest_of(state_->command, ctx(), state_->inputs, state_->known);
   for (auto const& [key, value] : state_->notes.items()) json[key] = value;
   json["seconds"] = state_->timings;
   json["seconds"]["total"] = state_->watch.seconds();

@@ -58,6 +58,9 @@ class session {
 
   /// Names an input (for the manifest's checksum; "" is left out) and gives it back.
   std::string const& input(std::string const& path);
+  /// The same of an index that will be opened, which is compared with its checksums then: ranks
+  /// compare its header, not all of it.
+  std::string const& index(std::string const& path);
   /// An input that an option names.
   struct named_input {
     std::string option;

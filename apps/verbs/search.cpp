@@ -280,7 +280,7 @@ void name_files(session& owner, search_text_arguments const& arguments, std::str
   owner.outputs(outputs);
   for (session::named_input const& input : inputs) owner.input(input.path);
   expect_outside(owner, inputs, outputs);
-  if (arguments.collection.empty()) owner.input(arguments.index);
+  if (arguments.collection.empty()) owner.index(arguments.index);
 }
 
 /// What one call writes, query by query.

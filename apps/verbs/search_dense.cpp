@@ -180,7 +180,7 @@ void name_files(session& owner, search_dense_arguments const& arguments, std::st
   owner.outputs(outputs);
   for (session::named_input const& input : inputs) owner.input(input.path);
   expect_outside(owner, inputs, outputs);
-  if (arguments.collection.empty()) owner.input(arguments.index);
+  if (arguments.collection.empty()) owner.index(arguments.index);
 }
 
 std::vector<std::string> names_of_formats() {

@@ -145,7 +145,7 @@ void name_files(session& owner, search_metric_arguments const& arguments, std::s
   owner.outputs(outputs);
   for (session::named_input const& input : inputs) owner.input(input.path);
   expect_outside(owner, inputs, outputs);
-  if (arguments.collection.empty()) owner.input(arguments.index);
+  if (arguments.collection.empty()) owner.index(arguments.index);
 }
 
 /// The objects of the collection: one of the two.

@@ -13,6 +13,15 @@ namespace {
 constexpr std::uint32_t lanes = 32;
 /// A term is dense where more than one document in `dense_share` has it.
 constexpr std::size_t dense_share = 8;
+/// Terms that a thread takes at a time.
+constexpr std::size_t terms_together = 64;
+
+/// The nearest integer, of two equally near ones the even one, of numbers that are small beside
+/// 2^52: a sum of that size has no digits behind the point.
+double nearest_integer(double x) {
+  constexpr double no_digits = 0x1.8p52;
+  return (x + no_digits) - no_digits;
+}
 
 /// Orders the postings of a list for the lanes of a warp, each of which takes postings_a_lane at a
 /// time: those that the lanes add at the same time lie in different banks as far as can be.
@@ -58,11 +67,14 @@ tile_index::tile_index(context const& ctx, sparse_index const& index, similarity
   begin_.resize(tiles * (std::size_t{terms_} + 1));
   set_scale(index);
   if (how == tile_lists::frequent_dense) choose_dense(index);
-  count_postings(ctx, index.documents(), how == tile_lists::over_banks ? postings_a_lane : 1);
-  parallel_for(ctx, tiles, 1, [&](std::size_t tile, std::size_t, int) {
-    fill_tile(index, tile);
-    if (how == tile_lists::over_banks) spread_over_banks(tile);
+  count_postings(ctx, index, how == tile_lists::over_banks ? postings_a_lane : 1);
+  // From the posting lists, a term after the other: each is read and written in a row.
+  parallel_for(ctx, terms_, terms_together, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t t = begin; t < end; ++t) fill_lists(index, static_cast<std::uint32_t>(t));
   });
+  if (how == tile_lists::over_banks)
+    parallel_for(ctx, tiles, 1,
+                 [&](std::size_t tile, std::size_t, int) { spread_over_banks(tile); });
 }
 
 void tile_index::set_scale(sparse_index const& index) {
@@ -93,11 +105,18 @@ void tile_index::choose_dense(sparse_index const& index) {
 }
 
 /// Finds where the postings of each tile and term begin. `fill`: a list's size is a multiple of it.
-void tile_index::count_postings(context const& ctx, sparse_rows const& rows, std::uint32_t fill) {
+void tile_index::count_postings(context const& ctx, sparse_index const& index, std::uint32_t fill) {
+  parallel_for(ctx, terms_, terms_together, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t t = begin; t < end; ++t) {
+      if (is_dense(static_cast<std::uint32_t>(t))) continue;
+      posting_list const list = index.list(static_cast<std::uint32_t>(t));
+      for (std::size_t i = 0; i < list.size(); ++i)
+        if (list.weight[i] != 0)
+          ++begin_[list.document[i] / tile_size_ * (std::size_t{terms_} + 1) + t + 1];
+    }
+  });
   parallel_for(ctx, tiles(), 1, [&](std::size_t tile, std::size_t, int) {
     std::uint32_t* const begin = begin_.data() + tile * (std::size_t{terms_} + 1);
-    for (std::uint64_t i = rows.begin[first_of(tile)]; i < rows.begin[end_of(tile)]; ++i)
-      if (rows.weight[i] != 0 && !is_dense(rows.term[i])) ++begin[rows.term[i] + 1];
     for (std::uint32_t t = 0; t < terms_; ++t)
       begin[t + 1] = begin[t] + (begin[t + 1] + fill - 1) / fill * fill;
   });
@@ -109,24 +128,33 @@ void tile_index::count_postings(context const& ctx, sparse_rows const& rows, std
   postings_.resize(all);
 }
 
-void tile_index::fill_tile(sparse_index const& index, std::size_t tile) {
-  sparse_rows const rows = index.documents();
-  std::vector<std::uint32_t> next(begins_of(tile), begins_of(tile) + terms_);
-  std::size_t const first = first_of(tile);
-  for (std::size_t d = first; d < end_of(tile); ++d) {
-    double const scale = unit / (by_norm_ ? index.norms()[d] : largest_weight_);
-    for (std::uint64_t i = rows.begin[d]; i < rows.begin[d + 1]; ++i) {
-      if (rows.weight[i] == 0) continue;
-      double const weight = std::clamp(std::nearbyint(rows.weight[i] * scale), 1.0, unit);
-      std::uint32_t const t = rows.term[i];
-      if (is_dense(t)) {
-        dense_[dense_base_[tile] + dense_row_[t] * padded(tile) + (d - first)] =
-            static_cast<std::uint16_t>(weight);
-        ++dense_size_[dense_row_[t] * tiles() + tile];
-      } else {
-        postings_[base_[tile] + next[t]++] = {static_cast<std::uint16_t>(d - first),
-                                              static_cast<std::uint16_t>(weight)};
+/// Fills a term's lists in all tiles.
+void tile_index::fill_lists(sparse_index const& index, std::uint32_t term) {
+  posting_list const list = index.list(term);
+  std::size_t i = 0;
+  while (i < list.size()) {
+    std::size_t const tile = list.document[i] / tile_size_;
+    std::size_t const first = first_of(tile), end = end_of(tile);
+    auto const each = [&](auto const& put) {
+      for (; i < list.size() && list.document[i] < end; ++i) {
+        double const weight = list.weight[i];
+        if (weight == 0) continue;
+        std::uint32_t const d = list.document[i];
+        double const scale = unit / (by_norm_ ? index.norms()[d] : largest_weight_);
+        put(static_cast<std::uint16_t>(d - first),
+            static_cast<std::uint16_t>(nearest_integer(std::clamp(weight * scale, 1.0, unit))));
       }
+    };
+    if (is_dense(term)) {
+      std::uint16_t* const to = dense_.data() + dense_base_[tile] + dense_row_[term] * padded(tile);
+      std::uint32_t& size = dense_size_[dense_row_[term] * tiles() + tile];
+      each([&](std::uint16_t offset, std::uint16_t weight) {
+        to[offset] = weight;
+        ++size;
+      });
+    } else {
+      tile_posting* to = postings_.data() + base_[tile] + begins_of(tile)[term];
+      each([&](std::uint16_t offset, std::uint16_t weight) { *to++ = {offset, weight}; });
     }
   }
 }

@@ -82,8 +82,8 @@ class tile_index {
   static constexpr std::uint32_t not_dense = std::numeric_limits<std::uint32_t>::max();
   void set_scale(sparse_index const& index);
   void choose_dense(sparse_index const& index);
-  void count_postings(context const& ctx, sparse_rows const& rows, std::uint32_t fill);
-  void fill_tile(sparse_index const& index, std::size_t tile);
+  void count_postings(context const& ctx, sparse_index const& index, std::uint32_t fill);
+  void fill_lists(sparse_index const& index, std::uint32_t term);
   void spread_over_banks(std::size_t tile);
   std::size_t first_of(std::size_t tile) const { return tile * tile_size_; }
   std::size_t end_of(std::size_t tile) const { return std::min(documents_, first_of(tile + 1)); }

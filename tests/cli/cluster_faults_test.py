@@ -1,6 +1,7 @@
 """The program over MPI ranks of which one differs, fails, dies or stalls."""
 
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ import subprocess
 import time
 
 import harness
-from over_ranks import ENVIRONMENT, MPIRUN, OverRanks, letor, words
+from over_ranks import ENVIRONMENT, MPIRUN, OverRanks, documents, letor, words
 
 
 class Faults(OverRanks):
@@ -145,6 +146,30 @@ class Faults(OverRanks):
         self.expect_failure(done, 2, "SHA-256 of model: found '")
         self.assertIn(b"on rank 2 and", done.stderr)
         self.assertEqual(self.outputs_left(), [])
+
+    def test_another_index_on_one_rank(self):
+        """Ranks compare the headers of an index, which have the checksums of all else."""
+        self.needs_mpi()
+        indexes = []
+        for draw in (1, 3):
+            self.file("docs.tsv", documents(draw, 30))
+            self.expect(0, "search", "text", "--collection", "docs.tsv", "--index", "index", "--quiet")
+            indexes.append((self.folder / "index").read_bytes())
+        (self.folder / "index").unlink()
+        good = {"index": indexes[0], "topics.tsv": documents(2, 9)}
+        line = ["search", "text", "--index", "index", "--queries", "topics.tsv", "--out", "out.txt"]
+        program = self.each_in_its_folder([good, good, {**good, "index": indexes[1]}])
+        done = self.over_ranks(3, *line, program=program)
+        self.expect_failure(done, 2, "SHA-256 of index: found 'header ")
+        self.assertIn(b"on rank 2 and", done.stderr)
+        (self.folder / "r2/index").write_bytes(indexes[0][:70] + b"\x7f" + indexes[0][71:])
+        self.expect_failure(self.over_ranks(3, *line, program=program), 3, "rulerank: error: rank 2: index:1:1: ")
+        self.assertEqual(self.outputs_left(), [])
+        (self.folder / "r2/index").write_bytes(indexes[0])
+        self.assertEqual(self.over_ranks(3, *line, "--manifest", "manifest.json", program=program).returncode, 0)
+        inputs = json.loads((self.folder / "r0/manifest.json").read_text())["inputs"]
+        self.assertEqual({entry["path"]: entry["sha256"] for entry in inputs},
+                         {name: hashlib.sha256(content).hexdigest() for name, content in good.items()})
 
     def test_another_training_file_on_one_rank(self):
         self.needs_mpi()
