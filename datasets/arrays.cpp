@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <type_traits>
 #include <unordered_set>
 #include <utility>
@@ -264,5 +265,25 @@ template dataset make_dataset(context const&, csr_rows<float, std::int64_t> cons
                               document_arrays const&);
 template dataset make_dataset(context const&, csr_rows<double, std::int64_t> const&,
                               document_arrays const&);
+
+numeric_labels labels_from(std::span<double const> values, std::string const& name) {
+  constexpr std::int32_t largest = std::numeric_limits<std::int32_t>::max();
+  numeric_labels made;
+  made.whole.reserve(values.size());
+  bool fractional = false;
+  for (std::size_t d = 0; d < values.size(); ++d) {
+    double const value = values[d];
+    if (!(value == unlabelled || (value >= 0 && value <= largest)))
+      fail(name, d,
+           fmt::format(
+               "label {}{}, expected a number of 0 to {}, or {} for a row that is not judged",
+               value, std::isfinite(value) ? (value < 0 ? " is negative" : " is out of range") : "",
+               largest, unlabelled));
+    made.whole.push_back(static_cast<std::int32_t>(std::floor(value)));
+    fractional = fractional || value != std::floor(value);
+  }
+  if (fractional) made.fractional.assign(values.begin(), values.end());
+  return made;
+}
 
 }  // namespace rulerank::datasets

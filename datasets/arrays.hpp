@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rulerank::datasets {
 
@@ -58,5 +59,15 @@ dataset make_dataset(context const& ctx, dense_rows<Value> const& rows,
 template <class Value, class Index>
 dataset make_dataset(context const& ctx, csr_rows<Value, Index> const& rows,
                      document_arrays const& about);
+
+/// Labels that come as numbers, for `eval::labelled_queries`.
+struct numeric_labels {
+  std::vector<std::int32_t> whole;  ///< [N] rounded down; `unlabelled` for -1
+  std::vector<double> fractional;   ///< [N] as they came, or empty where all are whole
+};
+
+/// Throws `error` (its file is `name`, its line the row, from 1) for a label that is NaN, infinite,
+/// beyond std::int32_t or below 0 and not -1. Several threads may call it at once.
+numeric_labels labels_from(std::span<double const> values, std::string const& name);
 
 }  // namespace rulerank::datasets

@@ -235,5 +235,39 @@ TEST(make_dataset, a_query_whose_rows_are_apart) {
   EXPECT_THROW(make_dataset(context(), dense_rows<double>{values.data(), 3, 1, 1}, about), error);
 }
 
+TEST(labels_from, numbers) {
+  std::vector<double> const whole{2, 0, -1, 2147483647};
+  numeric_labels found = labels_from(whole, "y");
+  EXPECT_EQ(found.whole, (std::vector<std::int32_t>{2, 0, unlabelled, 2147483647}));
+  EXPECT_TRUE(found.fractional.empty());
+  std::vector<double> const fractional{0.5, -1, 2.75};
+  found = labels_from(fractional, "y");
+  EXPECT_EQ(found.whole, (std::vector<std::int32_t>{0, unlabelled, 2}));
+  EXPECT_EQ(found.fractional, fractional);
+  EXPECT_TRUE(labels_from({}, "y").whole.empty());
+}
+
+TEST(labels_from, names_the_row_of_what_is_no_label) {
+  auto const fault_of_label = [](double value) {
+    std::vector<double> const labels{1, 0.5, value, std::nan("")};
+    try {
+      labels_from(labels, "y");
+    } catch (error const& e) {
+      EXPECT_EQ(e.where().file, "y");
+      EXPECT_EQ(e.where().line, 3U);
+      return std::string(e.what());
+    }
+    return std::string("OK");
+  };
+  std::string const expected =
+      ", expected a number of 0 to 2147483647, or -1 for a row that is not judged";
+  EXPECT_EQ(fault_of_label(std::nan("")), "y:3:1: label nan" + expected);
+  EXPECT_EQ(fault_of_label(HUGE_VAL), "y:3:1: label inf" + expected);
+  EXPECT_EQ(fault_of_label(-HUGE_VAL), "y:3:1: label -inf" + expected);
+  EXPECT_EQ(fault_of_label(-5.5), "y:3:1: label -5.5 is negative" + expected);
+  EXPECT_EQ(fault_of_label(-0.5), "y:3:1: label -0.5 is negative" + expected);
+  EXPECT_EQ(fault_of_label(2147483648), "y:3:1: label 2147483648 is out of range" + expected);
+}
+
 }  // namespace
 }  // namespace rulerank::datasets

@@ -252,5 +252,17 @@ TEST(evaluate, fractional_labels_where_a_measure_has_a_value_for_them) {
                                          name));
 }
 
+TEST(evaluate, a_threshold_of_fractional_labels) {
+  EXPECT_NO_THROW(expect_threshold(parse_measures("NDCG@10,judged@10"), "y", "relevant_from"));
+  try {
+    expect_threshold(parse_measures("NDCG@10,P@5,MAP"), "y", "relevant_from");
+    FAIL() << "nothing thrown";
+  } catch (usage_error const& e) {
+    EXPECT_STREQ(e.what(),
+                 "P@5 of the fractional labels of y needs relevant_from, the lowest "
+                 "label that is relevant");
+  }
+}
+
 }  // namespace
 }  // namespace rulerank::eval

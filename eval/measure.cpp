@@ -110,6 +110,15 @@ void expect_fractional(std::span<measure const> measures, profile const& p) {
   }
 }
 
+void expect_threshold(std::span<measure const> measures, std::string_view test,
+                      std::string_view option) {
+  for (measure const& m : measures)
+    if (m.kind->looked_at == measure_kind::labels::relevant)
+      throw usage_error(fmt::format(
+          "{} of the fractional labels of {} needs {}, the lowest label that is relevant", m.name(),
+          test, option));
+}
+
 measure parse_measure(std::string_view name) {
   auto const [base, digits] = split(name);
   bool const cut = base.size() != name.size();

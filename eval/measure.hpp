@@ -57,6 +57,11 @@ struct measure {
 /// Throws `usage_error` that names the first measure which has no value for fractional labels.
 void expect_fractional(std::span<measure const> measures, profile const& p);
 
+/// The same for the first measure that counts relevant documents: of the fractional labels of
+/// `test` it needs what `option` of the caller says, the lowest relevant label.
+void expect_threshold(std::span<measure const> measures, std::string_view test,
+                      std::string_view option);
+
 /// All kinds there are, in the order of the documentation.
 std::span<measure_kind const* const> measure_kinds();
 

@@ -211,13 +211,8 @@ void expect_threshold(evaluate_options const& o, std::vector<datasets::dataset> 
                       std::vector<eval::measure> const& measures) {
   if (o.profile.relevant_from) return;
   for (datasets::dataset const& test : tests)
-    for (eval::measure const& m : measures)
-      if (!test.fractional_labels.empty() &&
-          m.kind->looked_at == eval::measure_kind::labels::relevant)
-        throw usage_error(
-            fmt::format("{} of the fractional labels of {} needs --relevant-from, the lowest label "
-                        "that is relevant",
-                        m.name(), test.name));
+    if (!test.fractional_labels.empty())
+      eval::expect_threshold(measures, test.name, "--relevant-from");
 }
 
 /// What only linear gains have a value for, under a profile with others.

@@ -94,10 +94,12 @@ def warn_of_one_query(qid, qid_column, rows, calls=1):
 
 @dataclasses.dataclass
 class Queries:
-    """The rows of queries. `order`: that puts each query's rows together, or None where they are."""
+    """The rows of queries. `names`: their ids as text, `ids`: as they came. `order`: that puts each query's rows together,
+    or None where they are."""
 
     sizes: list
     names: list
+    ids: np.ndarray
     order: np.ndarray | None = None
 
     @property
@@ -121,13 +123,30 @@ def qid_array(qid, rows):
     if qid.ndim != 1 or len(qid) != rows:
         raise UsageError(f"qid: found the shape {qid.shape}, expected one id for each of {rows} rows")
     if qid.dtype.kind == "f":
-        whole = qid.astype(np.int64, copy=True) if np.isfinite(qid).all() else None
-        if whole is None or (whole != qid).any():
+        for row in np.flatnonzero(~np.isfinite(qid)):
+            raise data_error("qid", int(row), f"found {qid[row]}, expected an integer or text: each row is of a query")
+        whole = qid.astype(np.int64, copy=True)
+        if (whole != qid).any():
             raise DataError("qid: found a number that is not whole, expected integers or text")
         return whole
     if qid.dtype.kind == "O" or (qid.dtype.kind == "U" and isinstance(given, (list, tuple))):
         expect_ids(given if isinstance(given, (list, tuple)) else qid)  # NumPy makes text of a list of both
     return qid
+
+
+def data_error(of, row, said, column=None):
+    """An error at a row, and a column, of the array `of`; both from 0."""
+    error = DataError(f"{of}:{row + 1}:{'' if column is None else f'{column + 1}:'} {said}")
+    error.file, error.line, error.column = of, row + 1, 0 if column is None else column + 1
+    return error
+
+
+def expect_unicode(text, of, row):
+    """Throws for text that is none in UTF-8, which the library takes: half of a surrogate pair."""
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError as error:
+        raise data_error(of, row, f"found {text!r}, expected characters of Unicode: {text[error.start]!r} is half of one") from error
 
 
 def expect_ids(qid):
@@ -145,10 +164,10 @@ def expect_ids(qid):
 def queries_of(qid, rows):
     """Without query ids all rows are one query."""
     if qid is None:
-        return Queries([rows], ["1"])
+        return Queries([rows], ["1"], np.array(["1"]))
     qid = qid_array(qid, rows)
     if rows == 0:
-        return Queries([], [])
+        return Queries([], [], qid)
     order = None
     begin = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
     first = qid[begin]
@@ -158,7 +177,11 @@ def queries_of(qid, rows):
         qid = qid[order]
         begin = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
     sizes = np.diff(np.append(begin, rows))
-    return Queries(sizes.tolist(), list(map(str, qid[begin].tolist())), order)
+    names = list(map(str, qid[begin].tolist()))
+    if qid.dtype.kind not in "iu":
+        for at, name in zip(begin.tolist(), names):
+            expect_unicode(name, "qid", at if order is None else int(order[at]))
+    return Queries(sizes.tolist(), names, qid[begin], order)
 
 
 def column_of(y):
@@ -172,11 +195,11 @@ def column_of(y):
 
 
 def expect_numbers(y):
-    """Throws for labels that are no numbers; text is none, whatever it says."""
+    """Throws for labels that are no numbers; text is none, whatever it says, and neither is pandas' NA."""
     y = np.asarray(y)
     if y.dtype.kind in "OUS":
         for row, one in enumerate(y.ravel().tolist()):
-            if one is None or isinstance(one, (str, bytes)):
+            if isinstance(one, (str, bytes)) or not hasattr(one, "__float__"):
                 raise DataError(f"y:{row + 1}: found the label {one!r}, expected a number")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from . import _core
-from ._data import as_array, column_of, queries_of, warn_of_one_query, whole_labels
+from ._data import as_array, column_of, queries_of, warn_of_one_query
 from ._parameters import checked
 from ._run import running
 from .exceptions import UsageError
@@ -26,19 +26,19 @@ def _metrics(metrics):
     return metrics if isinstance(metrics, str) else ",".join(map(str, metrics))
 
 
-def _labelled(y, qid):
-    """The labels in queries, and how rows are put in order."""
+def _labelled(y, qid, metrics, parts):
+    """The labels in queries, and how rows are put in order; the library judges the labels."""
     y = as_array(y, "y")
     if np.ndim(y) != 1 and np.shape(y)[1:] != (1,):
         raise UsageError(f"y: found the shape {np.shape(y)}, expected one label a row, or qrels and a run as dicts")
     y = column_of(y)
     queries = queries_of(qid, len(y))
-    y = queries.grouped(y)
-    if y.dtype.kind == "f" and (np.floor(y) != y).any():
-        labels, fractional = np.floor(y).astype(np.int32), y.astype(np.float64)
-    else:
-        labels, fractional = whole_labels(y), np.empty(0)
-    return _core.LabelledQueries(labels, fractional, queries.sizes, queries.names), queries
+    labels, fractional = _core.labels_of(np.ascontiguousarray(y, dtype=np.float64))
+    if len(fractional):
+        fractional = queries.grouped(fractional)
+        if "relevant_from" not in parts:
+            _core.expect_threshold(metrics)
+    return _core.LabelledQueries(queries.grouped(labels), fractional, queries.sizes, queries.names), queries
 
 
 def _scores(scores, queries, rows):
@@ -89,7 +89,8 @@ def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vec
 
     Parameters
     ----------
-    y : array [rows], labels: 0 or more, -1 for not judged; or qrels: {qid: {docno: label}}, ranx's Qrels,
+    y : array [rows], labels: 0 or more, -1 for not judged, which counts as not relevant; fractional ones want gain="linear", and
+        relevant_from for measures of relevant documents. NaN is an error: it is no label. Or qrels: {qid: {docno: label}}, ranx's Qrels,
         or a `Qrels` of either, which is ready for the next run too
     scores : array [rows], larger is better; of equal ones the earlier row comes first; or beside qrels a run:
         ranx's Run, or {qid: {docno: score}}. Queries that both have count, in the order of the qrels
@@ -105,7 +106,8 @@ def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vec
 
     Returns
     -------
-    dict of the measures' averages, or with `per_query` a DataFrame [queries x measures]
+    dict of the measures' averages, or with `per_query` a DataFrame [queries x measures], whose index has the query ids as
+    they came
 
     Examples
     --------
@@ -127,8 +129,8 @@ def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vec
     else:
         if "complete" in parts:
             raise UsageError("complete: found it beside arrays, expected qrels and a run")
-        test, queries = _labelled(y, qid)
-        scores, qids = _scores(scores, queries, queries.rows), queries.names
+        test, queries = _labelled(y, qid, metrics, parts)
+        scores, qids = _scores(scores, queries, queries.rows), queries.ids
         rules = _core.Profile(profile or "letor", parts)
         with running(n_jobs, verbose=verbose) as run:
             names, means, values = _core.evaluate(run, test, scores, metrics, rules)
@@ -179,11 +181,12 @@ def compare(y: Vector, systems: Scores, qid: Vector | None = None, metrics: Name
         raise UsageError(f"holm: found {holm!r}, expected measure or report")
     if reference is not None and reference not in systems:
         raise UsageError(f"reference: found {reference!r}, expected one of {', '.join(map(str, systems))}")
-    test, queries = _labelled(y, qid)
+    metrics = _metrics(metrics)
+    test, queries = _labelled(y, qid, metrics, parts)
     scores = [(str(name), _scores(of, queries, queries.rows)) for name, of in systems.items()]
     with running(n_jobs, random_state, verbose=verbose) as run:
         rows = _core.compare(run, test, scores, 0 if reference is None else list(systems).index(reference),
-                             _metrics(metrics), _core.Profile(profile, parts), "paired-t" in wanted,
+                             metrics, _core.Profile(profile, parts), "paired-t" in wanted,
                              "fisher" in wanted, permutations, holm == "report")
     for row in rows:
         for name in ("paired_t", "fisher"):

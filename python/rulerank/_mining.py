@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core
-from ._data import as_array, checked_csr, is_frame
+from ._data import as_array, checked_csr, data_error, is_frame
 from ._parameters import checked
 from ._run import running
 from .exceptions import UsageError
@@ -22,6 +22,64 @@ if typing.TYPE_CHECKING:
     from ._types import Count, Number, Progress
 
 
+def _refuse(row, column, name, value):
+    raise data_error("transactions", row, f"found {value!r} in column {name!r}, expected True, False, 0 or 1", column)
+
+
+def _is_boolean(cell):
+    return isinstance(cell, numbers.Real | np.bool_) and (cell == 0 or cell == 1)
+
+
+def _booleans(cells, names, first=0):
+    """The cells [rows x columns] as booleans; `first`: the number of the first of these columns."""
+    if cells.dtype == bool:
+        return cells
+    if cells.dtype.kind in "iuf":
+        good = (cells == 0) | (cells == 1)
+    elif cells.dtype == object:
+        good = np.fromiter(map(_is_boolean, cells.ravel()), bool, cells.size).reshape(cells.shape)
+    else:  # text, dates
+        good = np.zeros(cells.shape, bool)
+    if not good.all():
+        row, column = map(int, np.argwhere(~good)[0])
+        value = cells[row, column]
+        _refuse(row, first + column, names[column], value.item() if cells.dtype.kind in "iufUS" else value)
+    return cells.astype(bool)
+
+
+def _sparse_booleans(matrix, names):
+    """CSR of booleans; what is listed twice adds up, as SciPy has it."""
+    matrix = checked_csr(matrix)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    bad = np.flatnonzero(~((matrix.data == 0) | (matrix.data == 1)))
+    if len(bad):
+        column = int(matrix.indices[bad[0]])
+        _refuse(int(np.searchsorted(matrix.indptr, bad[0], "right")) - 1, column, names[column], matrix.data[bad[0]].item())
+    return sp.csr_matrix(matrix, dtype=bool)
+
+
+def _frame_booleans(frame, names):
+    """The cells of a frame as CSR of booleans."""
+    types = list(frame.dtypes)
+    if types and all(hasattr(one, "fill_value") and one.fill_value == 0 for one in types):  # pandas' Sparse
+        return _sparse_booleans(frame.sparse.to_coo(), names)
+    if len(set(types)) == 1:
+        return sp.csr_matrix(_booleans(frame.to_numpy(), names))
+    cells = np.empty(frame.shape, bool)  # column by column: pandas makes objects of booleans beside numbers
+    for column, name in enumerate(names):
+        cells[:, [column]] = _booleans(frame.iloc[:, [column]].to_numpy(), [name], column)
+    return sp.csr_matrix(cells)
+
+
+def _items(row, transaction):
+    try:
+        return set(transaction)
+    except TypeError as error:
+        raise data_error("transactions", row, f"found {transaction!r}, expected items ({error})") from error
+
+
 def _transactions(transactions):
     """The library's rows of items, and the items' names."""
     transactions = as_array(transactions, "transactions")
@@ -29,14 +87,15 @@ def _transactions(transactions):
         names = list(transactions.columns)
         if not all(isinstance(name, numbers.Number) for name in names):
             names = [name if isinstance(name, str) else str(name) for name in names]
-        matrix = sp.csr_matrix(transactions.to_numpy(dtype=bool))
-    elif sp.issparse(transactions) or isinstance(transactions, np.ndarray):
-        if sp.issparse(transactions):
-            transactions = checked_csr(transactions)
-        matrix = sp.csr_matrix(transactions, dtype=bool)
-        names = list(range(matrix.shape[1]))
+        matrix = _frame_booleans(transactions, names)
+    elif sp.issparse(transactions) or (isinstance(transactions, np.ndarray) and (transactions.ndim != 1 or transactions.dtype != object)):
+        if transactions.ndim != 2:
+            raise UsageError(f"transactions: found the shape {transactions.shape}, expected booleans [transactions x items], or lists "
+                             "of items")
+        names = list(range(transactions.shape[1]))
+        matrix = _sparse_booleans(transactions, names) if sp.issparse(transactions) else sp.csr_matrix(_booleans(transactions, names))
     else:
-        rows = [set(row) for row in transactions]
+        rows = [_items(row, one) for row, one in enumerate(transactions)]
         names = list(set().union(*rows))
         try:
             names.sort()
@@ -73,7 +132,8 @@ def mine_itemsets(transactions: Any, min_support: Number | str = 0.5, *, min_siz
     Parameters
     ----------
     transactions : lists of items; or a frame, array or sparse matrix of booleans [transactions x items],
-        whose columns are the items
+        whose columns are the items: True, False, 0 and 1, all else (NaN, text, counts) is an error. Frames of
+        pandas' Sparse booleans stay sparse
     min_support : a share of the transactions (0.1), a count (500), or text as "10%"
     min_size, max_size : items of an itemset; max_size 0: no bound
     kind : {"all", "closed", "maximal"}
@@ -116,7 +176,8 @@ def mine_rules(transactions: Any, min_support: Number | str = 0.5, min_confidenc
     -------
     DataFrame with mlxtend's columns: antecedents, consequents, antecedent support, consequent support,
     support, confidence, lift, representativity, leverage, conviction, zhangs_metric, jaccard, certainty,
-    kulczynski (certainty below 0 is over P(Y), which mlxtend's is not); and behind them chi_square, its p value and p_holm, that after Holm's correction
+    kulczynski (certainty below 0 is over P(Y), which mlxtend's is not; conviction is infinite where confidence is 1, but 1
+    where every transaction has the consequent, where mlxtend's is infinite, too); and behind them chi_square, its p value and p_holm, that after Holm's correction
 
     Examples
     --------

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pathlib
 import tempfile
 import typing
+from collections.abc import Mapping
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._data import as_array, of_another_library
+from ._data import as_array, expect_unicode, of_another_library
 from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
@@ -39,14 +40,22 @@ def rows_of(fitted, X, reset=False):
         np.float64, np.float32, np.float16, np.int8, np.uint8, np.int32])
 
 
-def strings_of(X, what):
-    """A list of words or texts, or an error for what is none."""
+def objects_of(X, what):
+    """A list of words, texts or objects; of a frame or a dict it would be one of names."""
     if isinstance(X, str):
         raise UsageError(f"X: found a text, expected a list of {what}s")
-    strings = list(X)
+    if hasattr(X, "columns") or isinstance(X, Mapping):
+        raise UsageError(f"X: found a {type(X).__name__}, expected a list of {what}s, such as one column of a frame")
+    return list(X)
+
+
+def strings_of(X, what):
+    """A list of words or texts, or an error for what is none."""
+    strings = objects_of(X, what)
     for i, one in enumerate(strings):
         if not isinstance(one, str):
             raise UsageError(f"X: found {one!r} at {i}, expected a {what}")
+        expect_unicode(one, "X", i)
     return strings
 
 
@@ -115,8 +124,8 @@ class Neighbours(Running, BaseEstimator):
 class DenseNeighbors(Neighbours):
     """Exact nearest rows among dense vectors, as `rulerank search dense` finds them.
 
-    Rows of float32, float16, bfloat16, int8 and uint8 are searched as they are, and not copied; doubles
-    are rounded to float32.
+    Rows of float32, float16, bfloat16, int8 and uint8 are searched where they lie, and not copied: while the index is used,
+    the array must not be changed. Doubles are rounded to float32, in a copy.
 
     Parameters
     ----------
@@ -234,7 +243,7 @@ class MetricNeighbors(Neighbours):
             options = _core.MetricOptions(self.index, self.bucket, self.alpha)
             triples = self.check_metric
             if callable(self.metric):
-                self.index_ = _core.MetricIndex.of_objects(run, list(X), self.metric, options, triples)
+                self.index_ = _core.MetricIndex.of_objects(run, objects_of(X, "object"), self.metric, options, triples)
             elif self.metric == "edit":
                 self.index_ = _core.MetricIndex.of_words(run, strings_of(X, "word"), self.letters, options, triples)
             else:
@@ -245,7 +254,7 @@ class MetricNeighbors(Neighbours):
     def _queries(self, X):
         if self.index_.kind == "vectors":
             return rows_of(self, X)
-        return strings_of(X, "word") if self.index_.kind == "words" else list(X)
+        return strings_of(X, "word") if self.index_.kind == "words" else objects_of(X, "object")
 
     @checked
     def kneighbors(self, X: Rows | Sequence[Any], n_neighbors: Count | None = None,
@@ -321,6 +330,8 @@ class TextNeighbors(Neighbours):
         ids = [] if ids is None else [str(one) for one in ids]
         if ids and len(ids) != len(texts):
             raise UsageError(f"ids: found {len(ids)}, expected one for each of {len(texts)} documents")
+        for row, one in enumerate(ids):
+            expect_unicode(one, "ids", row)
         with self._running() as run:
             options = _core.TextOptions(self.stop_words, self.stemmer, self.fold, self.numbers, self.min_length,
                                         self.max_length, self.min_documents, self.max_share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import typing
 
@@ -21,17 +22,31 @@ def _paths(paths):
     return [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
 
 
+class ReportPage(str):
+    """A page as text. A notebook shows it in a frame of its own: the page's styles would apply to the notebook, too."""
+
+    def _repr_html_(self) -> str:
+        # Else links to the page's own parts would lead to the notebook.
+        page = self.replace("<head>", '<head><base href="about:srcdoc">', 1)
+        return (f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" title="Report" '
+                'style="width:100%;height:90vh;border:0"></iframe>')
+
+    def __repr__(self) -> str:
+        return f"<ReportPage of {len(self)} characters>"  # beside the frame a notebook keeps it, too
+
+
 @checked
 def report(folders: Path | Sequence[Path] = (), out: Path | None = None, *, format: str = "html", figures: str = "svg",
            title: str = "Report", baseline: str = "", metric: str = "", folds: Path = "",
            models: Path | Sequence[Path] = (), bench: Path | Sequence[Path] = (), top: Count = 10,
-           n_jobs: int | None = None, verbose: Progress = False) -> str | None:
+           n_jobs: int | None = None, verbose: Progress = False) -> ReportPage | None:
     """Shows experiments as one page that requests nothing, as `rulerank report` does: the same bytes.
 
     Parameters
     ----------
     folders : path or paths of what `rulerank experiment` or `rulerank pipeline` wrote
-    out : path to write to; None: the page is returned, as a notebook shows it with `IPython.display.HTML`
+    out : path to write to; None: the page is returned, a str that a notebook shows in a frame (`_repr_html_`). Not
+        `IPython.display.HTML(page)`, which has the page's styles apply to the whole notebook
     format : {"html", "markdown", "latex"}; the last two need `out`, their figures stand beside it
     figures : {"svg", "pdf"}, of Markdown and LaTeX; PDF needs the program rsvg-convert
     title : of the page
@@ -44,7 +59,7 @@ def report(folders: Path | Sequence[Path] = (), out: Path | None = None, *, form
 
     Returns
     -------
-    str, the page, without `out`; else None
+    ReportPage, a str, without `out`; else None
 
     Examples
     --------
@@ -63,6 +78,6 @@ def report(folders: Path | Sequence[Path] = (), out: Path | None = None, *, form
     options = _core.ReportOptions(folders, title, baseline, metric, os.fspath(folds), models, bench, top)
     with running(n_jobs, verbose=verbose) as run:
         if out is None:
-            return _core.report_page(run, options)
+            return ReportPage(_core.report_page(run, options))
         _core.write_report(run, options, format, figures, os.fspath(out))
     return None

@@ -55,6 +55,11 @@ class RuleRankerTransformer(_pt.Estimator):
             first = below.iloc[0]
             raise UsageError(f"qrels: query {first['qid']}: found the label {first['label']} of document {first['docno']}, expected "
                              "0 or more: qrels[qrels.label >= 0] leaves such judgments out, qrels.label.clip(0) makes them 0")
+        missing = qrels_tr[qrels_tr["label"].isna()]
+        if len(missing):
+            first = missing.iloc[0]
+            raise UsageError(f"qrels: query {first['qid']}: found the label {first['label']} of document {first['docno']}, expected 0 or "
+                             "more: qrels.dropna(subset=['label']) leaves such judgments out")
         labels = topics_or_res_tr[["qid", "docno"]].merge(
             qrels_tr[["qid", "docno", "label"]], on=["qid", "docno"], how="left")["label"].fillna(0)
         self.ranker.fit(X, labels.to_numpy(), topics_or_res_tr["qid"].to_numpy())

@@ -1,6 +1,7 @@
 #include "python/src/evaluation.hpp"
 
 #include "core/error.hpp"
+#include "datasets/arrays.hpp"
 #include "datasets/trec.hpp"
 #include "eval/evaluate.hpp"
 #include "eval/significance.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -122,6 +124,17 @@ void for_each_query(std::string const& of, nb::dict const& queries, F&& f) {
   }
 }
 
+/// Whether it is a whole number; a float that is one, as data frames have them, too.
+bool whole_number(nb::handle value, std::int32_t& number) {
+  if (nb::try_cast(value, number)) return true;
+  double real = 0;
+  if (!nb::try_cast(value, real) || real != std::floor(real) ||
+      std::abs(real) > std::numeric_limits<std::int32_t>::max())
+    return false;
+  number = static_cast<std::int32_t>(real);
+  return true;
+}
+
 /// Judgments {qid: {docno: label}}.
 datasets::qrels qrels_of(nb::dict const& queries) {
   datasets::qrels made{"qrels", {}};
@@ -129,7 +142,7 @@ datasets::qrels qrels_of(nb::dict const& queries) {
     datasets::judged_query query{qid, {}, 0};
     for (auto const& [docno, value] : labels) {
       datasets::judgment one{id_of(made.name, docno), 0, 0};
-      if (!nb::try_cast(value, one.label))
+      if (!whole_number(value, one.label))
         throw error({made.name, 0, 0}, "query " + qid + ", document " + one.docno +
                                            ": found the label " + nb::repr(value).c_str() +
                                            ", expected a whole number");
@@ -247,6 +260,33 @@ void add_runs(nb::module_& to) {
       "As evaluate, of retrieved documents {qid: {docno: score}}, with the query ids third.");
 }
 
+/// Labels of rows, and what is expected of them.
+void add_labels(nb::module_& to) {
+  nb::class_<labelled_arrays>(to, "LabelledQueries", "Labels in queries.")
+      .def(
+          "__init__",
+          [](labelled_arrays* self, input_vector<std::int32_t> labels,
+             input_vector<double> fractional, std::vector<std::size_t> const& group_sizes,
+             std::vector<std::string> qids) {
+            new (self) labelled_arrays{std::move(labels), std::move(fractional),
+                                       groups_of(group_sizes, std::move(qids))};
+          },
+          "labels"_a, "fractional"_a, "group_sizes"_a, "qids"_a);
+  to.def(
+      "labels_of",
+      [](input_vector<double> const& y) {
+        datasets::numeric_labels found = datasets::labels_from(span_of(y), "y");
+        return std::tuple(array_of(std::move(found.whole)), array_of(std::move(found.fractional)));
+      },
+      "y"_a, "Whole labels; and where some are fractional all of them as they are, else none.");
+  to.def(
+      "expect_threshold",
+      [](std::string const& metrics) {
+        eval::expect_threshold(eval::parse_measures(metrics), "y", "relevant_from");
+      },
+      "metrics"_a, "Throws for a measure that counts relevant ones of fractional labels.");
+}
+
 }  // namespace
 
 void add_evaluation(nb::module_& to) {
@@ -258,16 +298,6 @@ void add_evaluation(nb::module_& to) {
           },
           "name"_a, "parts"_a)
       .def("__str__", [](eval::profile const& p) { return eval::describe(p); });
-  nb::class_<labelled_arrays>(to, "LabelledQueries", "Labels in queries.")
-      .def(
-          "__init__",
-          [](labelled_arrays* self, input_vector<std::int32_t> labels,
-             input_vector<double> fractional, std::vector<std::size_t> const& group_sizes,
-             std::vector<std::string> qids) {
-            new (self) labelled_arrays{std::move(labels), std::move(fractional),
-                                       groups_of(group_sizes, std::move(qids))};
-          },
-          "labels"_a, "fractional"_a, "group_sizes"_a, "qids"_a);
   to.def(
       "metric_names",
       [](std::string const& metrics) { return names_of(eval::parse_measures(metrics)); },
@@ -284,6 +314,7 @@ void add_evaluation(nb::module_& to) {
       },
       "run"_a, "test"_a, "scores"_a, "metrics"_a, "profile"_a,
       "The measures' names, their averages, and their values of each query.");
+  add_labels(to);
   add_runs(to);
   to.def(
       "compare",

@@ -1,3 +1,6 @@
+import os
+import subprocess
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,7 +46,7 @@ def test_values_are_the_programs(program, drawn, tmp_path, profile):
     names, queries = said("--per-query")
     frame = evaluate(test.y, scores, test.qid, metrics, per_query=True, **how)
     assert queries.pop("all") == means["s"]
-    assert frame.index.tolist() == list(queries) and len(queries) > 5
+    assert frame.index.dtype == test.qid.dtype and frame.index.astype(str).tolist() == list(queries) and len(queries) > 5
     assert frame.to_numpy().tolist() == list(queries.values())
 
 
@@ -60,6 +63,84 @@ def test_fractional_and_unjudged_labels():
     with pytest.raises(rulerank.UsageError, match="fractional|gain"):
         evaluate([0.5, 1.5], [1, 2], metrics="NDCG")
     assert evaluate([1, -1, 0, 0], [4, 3, 2, 1], metrics="judged@2")["judged@2"] == 0.5
+
+
+EXPECTED = "expected a number of 0 to 2147483647, or -1 for a row that is not judged"
+
+
+@pytest.mark.parametrize("label, found", [
+    (np.nan, "label nan"), (np.inf, "label inf"), (-5.5, "label -5.5 is negative"), (-5, "label -5 is negative"),
+    (3e9, "label 3000000000 is out of range")])
+@pytest.mark.parametrize("others", [[1, 0], [0.5, 0]])
+def test_impossible_labels_name_their_row(label, found, others):
+    """The row as it came, though those of a query are put together; in all that judge."""
+    y, scores, qid = [*others, label, 2], [4, 3, 2, 1], [1, 2, 1, 2]
+    how = {"gain": "linear", "relevant_from": 1}
+    X = np.array(scores, dtype=float)[:, np.newaxis]
+    ranker = rulerank.RuleRanker("rules").fit(X, [2, 1, 0, 1], qid)
+    for judge in (lambda: evaluate(y, scores, qid, "NDCG@4", **how), lambda: evaluate(y, scores, qid, "MAP", **how),
+                  lambda: compare(y, {"a": scores, "b": scores}, qid, "MAP", **how), lambda: ranker.score(X, y, qid, **how),
+                  lambda: rulerank.metric_scorer("MAP", **how)(ranker, X, y, qid)):
+        with pytest.raises(rulerank.DataError, match=f"^y:3:1: {found}, {EXPECTED}$") as raised:
+            judge()
+        assert (raised.value.file, raised.value.line) == ("y", 3)
+
+
+@pytest.mark.parametrize("y", [pd.Series([1, 0, None, 2], dtype="Int64"), [1, 0, None, 2], np.array([1, 0, pd.NA, 2], dtype=object)])
+def test_missing_labels_of_other_kinds(y):
+    with pytest.raises(rulerank.DataError, match="^y:3:"):
+        evaluate(y, [4, 3, 2, 1], metrics="MAP")
+
+
+def test_whole_labels_of_all_types():
+    expected = evaluate([1, 0, 2, -1], [4, 3, 2, 1])
+    for y in (np.array([1, 0, 2, -1.0]), np.array([1, 0, 2, -1], np.float32), pd.Series([1, 0, 2, -1], dtype="Int64"),
+              np.array([1, 0, 2, -1], np.int8), np.array([1, 0, 2, -1], dtype=object)):
+        assert evaluate(y, [4, 3, 2, 1]) == expected
+    assert evaluate([True, False], [1, 2]) == evaluate([1, 0], [1, 2])
+
+
+def test_fractional_labels_want_a_threshold():
+    y, scores = [1, .5, 2, 0], [4, 3, 2, 1]
+    for judge in (lambda **how: evaluate(y, scores, metrics="NDCG@2,P@4,MAP", gain="linear", **how),
+                  lambda **how: compare(y, {"a": scores, "b": scores}, metrics="P@4", **how)):
+        with pytest.raises(rulerank.UsageError, match="^P@4 of the fractional labels of y needs relevant_from, the lowest label that is relevant$"):
+            judge()
+        judge(relevant_from=0.5)
+    assert evaluate(y, scores, metrics="MAP,P@4", relevant_from=0.5) == {"MAP": 1, "P@4": 0.75}
+    assert evaluate(y, scores, metrics="P@4", relevant_from=1) == {"P@4": 0.5}
+
+
+def test_the_program_refuses_the_same(program, tmp_path):
+    """What the program says of such labels of a file, but for the place and the options' names."""
+    (tmp_path / "s").write_text("4\n3\n2\n1\n")
+    for label, code in (("nan", 3), ("inf", 3), ("-5.5", 3), ("0.5", 2)):
+        (tmp_path / "t").write_text(f"1 qid:1 1:1\n{label} qid:1 1:1\n2 qid:1 1:1\n0 qid:1 1:1\n")
+        done = subprocess.run([os.environ.get("RULERANK_PROGRAM") or "rulerank", "evaluate", "--test", tmp_path / "t", "--scores", tmp_path / "s",
+                               "--metrics", "MAP"], capture_output=True, text=True)
+        assert done.returncode == code
+        with pytest.raises(rulerank.DataError if code == 3 else rulerank.UsageError) as raised:
+            evaluate([1, float(label), 2, 0], [4, 3, 2, 1], metrics="MAP")
+        if code == 2:
+            assert str(raised.value).replace("of y", f"of {tmp_path / 't'}").replace("relevant_from", "--relevant-from") in done.stderr
+
+
+@pytest.mark.parametrize("qid", [np.array([7, 3, 7], np.int32), np.array(["b", "a", "b"]), [7, 3, 7], pd.Series(["b", "a", "b"])])
+def test_values_of_queries_join_on_the_ids(qid):
+    frame = evaluate([1, 0, 0], [1, 2, 3], qid, "MAP", per_query=True)
+    ids = pd.DataFrame({"qid": qid})
+    joined = ids.join(frame, on="qid")
+    assert not joined["MAP"].isna().any() and frame.index.name == "qid"
+    assert joined["MAP"].tolist() == [0.5, 0, 0.5]
+    assert frame.index.dtype == ids["qid"].dtype
+
+
+def test_query_ids_that_are_none():
+    for qid, said in (([1, np.nan, 2], "^qid:2: found nan, expected an integer or text"),
+                      (["a", "b", "x\ud800"], r"^qid:3: found 'x\\ud800', expected characters of Unicode"),
+                      (["b\udfff", "a", "b\udfff"], r"^qid:1: found")):
+        with pytest.raises(rulerank.DataError, match=said):
+            evaluate([1, 0, 2], [1, 2, 3], qid)
 
 
 @pytest.mark.parametrize("arguments, message", [

@@ -48,6 +48,56 @@ def test_every_input_gives_the_same(baskets):
     assert as_dict(mine_itemsets(baskets, 60)) == expected
 
 
+def test_sparse_frames_stay_sparse(baskets, monkeypatch):
+    expected = as_dict(mine_itemsets(baskets, 0.2))
+    frame = pd.DataFrame(baskets).astype(pd.SparseDtype(bool, False))
+    monkeypatch.setattr(pd.DataFrame, "to_numpy", None)
+    assert as_dict(mine_itemsets(frame, 0.2)) == expected
+
+
+def test_zeros_and_ones_of_all_types(baskets):
+    expected = as_dict(mine_itemsets(baskets, 0.2))
+    frame = pd.DataFrame(baskets)
+    mixed = frame.astype({0: int, 1: float, 2: object, 3: "boolean", 4: pd.SparseDtype(bool, False), 5: "Int8"})
+    for one in (baskets.astype(np.uint8), baskets.astype(float), baskets.astype(object), sp.csr_matrix(baskets.astype(float)),
+                frame.astype("boolean"), frame.astype(pd.SparseDtype(float, np.nan)), frame.astype(pd.SparseDtype(bool, True)), mixed):
+        assert as_dict(mine_itemsets(one, 0.2)) == expected
+
+
+@pytest.mark.parametrize("cell", [np.nan, None, pd.NA, "yes", "True", "0", 2, -1, 0.5, pd.Timestamp("2026-01-01"), [1]])
+def test_other_cells_name_row_and_column(cell):
+    rows = [[True, False, True], [False, True, cell], [True, True, False]]
+    frame = pd.DataFrame(rows, columns=["bread", "jam", "tea"])
+    with pytest.raises(rulerank.DataError, match="^transactions:2:3: found .* in column 'tea', expected True, False, 0 or 1$") as raised:
+        mine_rules(frame)
+    assert (raised.value.file, raised.value.line, raised.value.column) == ("transactions", 2, 3)
+    with pytest.raises(rulerank.DataError, match="^transactions:2:3: found .* in column 2, expected"):
+        mine_itemsets(frame.to_numpy(dtype=object))
+    if isinstance(cell, (int, float)):
+        for one in (np.array(rows, dtype=float), sp.csr_matrix(np.array(rows, dtype=float)), sp.coo_array(np.array(rows, dtype=float))):
+            with pytest.raises(rulerank.DataError, match="^transactions:2:3: found .* in column 2, expected"):
+                mine_itemsets(one)
+
+
+def test_frames_and_arrays_of_one_wrong_type():
+    for one, found in ((np.array([["bread", "jam"]]), "'bread'"), (pd.DataFrame({"a": pd.to_datetime(["1970-01-01"])}), ".*1970-01-01"),
+                       (np.array([[1j]]), "1j"), (pd.DataFrame({"a": [np.nan]}, dtype=pd.SparseDtype(float, np.nan)), "nan")):
+        with pytest.raises(rulerank.DataError, match=f"^transactions:1:1: found .*{found}"):
+            mine_itemsets(one)
+    for one in (np.array([1, 0, 1]), np.array(["bread", "jam"]), np.zeros((1, 1, 1))):
+        with pytest.raises(rulerank.UsageError, match="transactions: found the shape .*, expected booleans .transactions x items., or lists"):
+            mine_itemsets(one)
+    with pytest.raises(rulerank.DataError, match="^transactions:2: found nan, expected items"):
+        mine_itemsets(pd.Series([["bread"], np.nan]))
+
+
+def test_conviction_without_a_counterexample():
+    """Infinite; 1 where every transaction has the consequent, as the program has it."""
+    rules = mine_rules([["a", "b", "c"], ["a", "b", "c"], ["a"], ["a", "b"]], 1, 1.0)
+    found = {("".join(sorted(a)), "".join(sorted(c))): value for a, c, value in zip(rules.antecedents, rules.consequents, rules.conviction)}
+    assert found["c", "b"] == np.inf and found["b", "a"] == 1 and found["c", "a"] == 1
+
+
 def test_mlxtend_finds_the_same(baskets):
     frequent_patterns = pytest.importorskip("mlxtend.frequent_patterns", exc_type=ImportError)
     frame = pd.DataFrame(baskets, columns=[f"item {i}" for i in range(baskets.shape[1])])

@@ -1,6 +1,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from ranker_test import BFLOAT, OfType, OnlyDlpack
 from sklearn.base import clone
@@ -290,6 +291,16 @@ def test_text_of_any_bytes():
     (lambda: TextNeighbors().fit(["a", "b"], ids=["x", "x"]), "id of another"),
     (lambda: TextNeighbors().fit(["a"], ids=["x", "y"]), "ids"),
     (lambda: TextNeighbors().fit("a"), "list of texts"),
+    (lambda: TextNeighbors().fit(pd.DataFrame({"text": TEXTS})), "found a DataFrame, expected a list of texts, such as one column"),
+    (lambda: TextNeighbors().fit({"text": TEXTS}), "found a dict, expected a list of texts"),
+    (lambda: TextNeighbors().fit(TEXTS).kneighbors(pd.DataFrame({"text": TEXTS})), "found a DataFrame, expected a list of texts"),
+    (lambda: MetricNeighbors(metric="edit").fit(pd.DataFrame({"word": ["a"]})), "found a DataFrame, expected a list of words"),
+    (lambda: MetricNeighbors(metric=levenshtein).fit(pd.DataFrame({"word": ["a"]})), "found a DataFrame, expected a list of objects"),
+    (lambda: MetricNeighbors(metric=levenshtein).fit(["a"]).kneighbors(pd.DataFrame({"word": ["a"]})), "expected a list of objects"),
+    (lambda: TextNeighbors().fit(["a", "b \ud800"]), r"^X:2: found 'b \\ud800', expected characters of Unicode: '\\ud800' is half of one"),
+    (lambda: TextNeighbors().fit(["a"]).kneighbors(["b", "\udfff"]), "^X:2: found"),
+    (lambda: TextNeighbors().fit(["a", "b"], ids=["x", "\ud800"]), "^ids:2: found"),
+    (lambda: MetricNeighbors(metric="edit").fit(["a", "\ud800"]), "^X:2: found"),
     (lambda: TextNeighbors(stemmer="klingon").fit(["a"]), "klingon"),
     (lambda: TextNeighbors(weighting="xxx.xxx").fit(["a"]), "xxx"),
 ])
@@ -314,6 +325,14 @@ def test_pickles_hold_the_bytes_of_index_files(tmp_path, vectors):
             pickle.loads(pickled[:at] + bytes([pickled[at] ^ 1]) + pickled[at + 1:])
     with pytest.raises(rulerank.UsageError):
         pickle.dumps(MetricNeighbors(metric=levenshtein).fit(["a", "b"]))
+
+
+def test_texts_and_words_of_a_column():
+    frame = pd.DataFrame({"text": TEXTS})
+    assert np.array_equal(TextNeighbors(2).fit(frame["text"]).kneighbors(frame["text"]), TextNeighbors(2).fit(TEXTS).kneighbors(TEXTS),
+                          equal_nan=True)
+    emoji = ["\U0001f600", "a"]  # a surrogate pair in UTF-16, one character
+    assert MetricNeighbors(1, metric="edit").fit(pd.Series(emoji)).kneighbors(emoji)[1].tolist() == [[0], [1]]
 
 
 def test_numbers_that_are_not_finite():

@@ -116,6 +116,8 @@ def test_bad_frames(drawn, fitted):
     below = qrels.assign(label=[-1, *qrels.label[1:]])
     with pytest.raises(rulerank.UsageError, match=f"query {qrels.qid[0]}: found the label -1 of document d0, expected 0 or more"):
         RuleRankerTransformer().fit(results, below)
+    with pytest.raises(rulerank.UsageError, match=f"query {qrels.qid[0]}: found the label nan of document d0, expected 0 or more"):
+        RuleRankerTransformer().fit(results, qrels.assign(label=[np.nan, *qrels.label[1:]]))
     as_none, as_zero = (RuleRankerTransformer(RuleRanker("rules")).fit(results, of).transform(results)["score"].tolist()
                         for of in (below[below.label >= 0], below.assign(label=below.label.clip(0))))
     assert as_none == as_zero

@@ -55,6 +55,17 @@ def test_judgments_that_are_ready():
         evaluate(ready, [1.0])
 
 
+def test_labels_as_data_frames_have_them():
+    """Whole ones as floats, NumPy's too."""
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    expected = evaluate({"q": {"a": 1, "b": 2}}, run)
+    for number in (float, np.float64, np.float32, np.int8):
+        assert evaluate({"q": {"a": number(1), "b": number(2)}}, run) == expected
+    for label in (0.5, float("nan"), float("inf"), 3e9, "1", None):
+        with pytest.raises(rulerank.DataError, match="query q, document b: found the label .*, expected a whole number"):
+            evaluate({"q": {"a": 1.0, "b": label}}, run)
+
+
 class AsRanxHasThem:
     """What evaluate looks at of ranx's Qrels and Run."""
 
@@ -101,6 +112,7 @@ def test_ranx():
     ({"q": {"d": 1}}, {"q": {"d": float("nan")}}, "run: query q, document d: found the score nan"),
     ({"q": {"d": 1}}, {"q": {"d": "x"}}, "run: query q, document d: found the score 'x'"),
     ({"q": {"d": 1}}, {"q": [1, 2]}, "run: query q: expected a dict of documents"),
+    ({"\ud800": {"d": 1}}, {"q": {"d": 1}}, "qrels: found the id '.ud800', expected the text"),
     ({1: {"d": 1}}, {"q": {"d": 1}}, "qrels: found the id 1, expected the text"),
     ({"q": {2: 1}}, {"q": {"d": 1}}, "qrels: found the id 2, expected the text"),
     ({"q": {"d": 1}}, {"p": {"d": 1}}, "no query that qrels judges"),

@@ -1,4 +1,6 @@
+import html.parser
 import pathlib
+import pickle
 import shutil
 
 import pytest
@@ -42,6 +44,26 @@ def test_the_programs_bytes(program, result, monkeypatch):
         assert len(written) > 5
         for name in written:
             assert (result / "q" / name).read_bytes() == (result / "p" / name).read_bytes(), name
+
+
+def test_a_notebook_shows_it_in_a_frame(result, monkeypatch):
+    """What a browser reads from the attribute is the page, and nothing of it is markup of the notebook."""
+    monkeypatch.chdir(result)
+    page = report("result", title='"<T>" & co')
+
+    class Reader(html.parser.HTMLParser):
+        found = []
+
+        def handle_starttag(self, tag, attrs):
+            self.found.append((tag, dict(attrs)))
+
+    reader = Reader()
+    reader.feed(page._repr_html_())
+    (tag, attributes), = reader.found
+    assert tag == "iframe" and attributes["sandbox"] == "allow-scripts"
+    assert attributes["srcdoc"] == page.replace("<head>", '<head><base href="about:srcdoc">') != page
+    assert isinstance(page, str) and page.startswith("<!DOCTYPE html>") and len(repr(page)) < 100
+    assert pickle.loads(pickle.dumps(page)) == page
 
 
 def test_figures_in_pdf(program, result, monkeypatch):

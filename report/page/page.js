@@ -17,7 +17,8 @@
   const width = 640, left = 96, right = 24, top = 12, bottom = 312;
 
   /** Ticks, grid lines and labels of a plot. */
-  function axes(svg, x, y, labels, horizontal) {
+  /** `hint`: what of the label under the picture is not for print. */
+  function axes(svg, x, y, labels, horizontal, hint = "") {
     /** Of a logarithmic scale 1, 2 and 5 times powers of ten, or these powers alone; where one of them is all there is, as if it were none. */
     const ticks = (scale, n) => {
       if (!scale.base) return scale.ticks(n);
@@ -37,7 +38,8 @@
         svg.append("text").attr("x", x(v)).attr("y", bottom + 18).attr("text-anchor", "middle").text(number(v));
       }
     svg.append("path").attr("class", "axis").attr("d", `M${left} ${top}V${bottom}H${width - right}`);
-    svg.append("text").attr("x", (left + width - right) / 2).attr("y", bottom + 44).attr("text-anchor", "middle").text(labels[0]);
+    svg.append("text").attr("x", (left + width - right) / 2).attr("y", bottom + 44).attr("text-anchor", "middle").text(labels[0])
+      .append("tspan").attr("class", "hint").text(hint);
     svg.append("text").attr("transform", `translate(17 ${(top + bottom) / 2}) rotate(-90)`).attr("text-anchor", "middle").text(labels[1]);
   }
 
@@ -229,7 +231,7 @@
       x = d3.scaleLinear().domain([0, order.length]).range([left, width - right]);
       y = scale({log: false}, [0, ...d3.extent(differences)], [bottom, top]);
       svg.append("title").text(`${of.name} of each query: ${part.systems[now.system]} less ${part.systems[now.baseline]}, sorted`);
-      axes(svg, x, y, [`queries, sorted; arrow keys and Enter, or a click, show one`, `difference in ${of.name}`], false);
+      axes(svg, x, y, ["queries, sorted", `difference in ${of.name}`], false, "; arrow keys and Enter, or a click, show one");
       // Of more queries than columns of the picture, one a column.
       const step = Math.max(1, Math.floor(order.length / 1200));
       for (const [name, sign] of [["s0", 1], ["s1", -1]]) {

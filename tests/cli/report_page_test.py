@@ -182,6 +182,14 @@ class InABrowser(harness.CommandLine):
                                     ".filter(at => at.right > window.innerWidth + 1).length")
             self.assertEqual(wide, 0)
 
+    def test_links_are_large_enough_for_a_finger(self):
+        """24 pixels and more (WCAG 2.2, target size), where one is under the other, too."""
+        self.browser.develop("Emulation.setDeviceMetricsOverride", width=390, height=820, deviceScaleFactor=2, mobile=True)
+        self.browser.open(self.address)
+        heights = self.browser.run("return [...document.querySelectorAll('nav a')].map(of => of.getBoundingClientRect().height)")
+        self.assertGreater(len(heights), 2)
+        self.assertGreaterEqual(min(heights), 24)
+
     def test_the_first_measure_is_seen_on_a_phone(self):
         """The table of means: names and the first measure are there without scrolling, the names with it too."""
         names = ["result", "another_experiment_with_a_name_" + 60 * "x"]
@@ -217,13 +225,14 @@ class InABrowser(harness.CommandLine):
             self.assertGreater(self.browser.run(CONTRASTS, "svg text", "fill")[0], 4.5)
             self.assertGreater(self.browser.run(CONTRASTS, "svg .line", "stroke")[0], 3)
             self.picture(scheme)
+            self.assertNotEqual(self.browser.run("return getComputedStyle(document.querySelector('.part .hint')).display"), "none")
         self.assertNotEqual(*papers)
         # On paper, though the screen is dark: black on white, everything unfolded, nothing that is there to be clicked.
         self.browser.develop("Emulation.setEmulatedMedia", media="print",
                              features=[{"name": "prefers-color-scheme", "value": "dark"}])
         self.assertEqual(self.browser.run("return getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
         self.assertGreater(self.browser.run(CONTRASTS, "p, td, th, h2, summary, figcaption, caption", "color")[0], 4.5)
-        for css in ("nav", ".choices", ".skip"):
+        for css in ("nav", ".choices", ".skip", ".part .hint"):
             self.assertEqual(self.browser.run("return getComputedStyle(document.querySelector(arguments[0])).display", css),
                              "none")
         folded = "return [...document.querySelectorAll('details td')].filter(td => !td.getBoundingClientRect().height).length"
