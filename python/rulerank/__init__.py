@@ -3,7 +3,7 @@ labelling."""
 
 from importlib.metadata import version as _version
 
-from . import _core, exceptions
+from . import exceptions
 from ._core import commit as _commit
 from ._core import devices
 from ._discretizer import Discretizer
@@ -12,14 +12,13 @@ from ._explanation import Explanation, MemberExplanation
 from ._letor import LetorData, draw_letor, dump_letor, load_letor
 from ._mining import mine_itemsets, mine_rules
 from ._neighbours import DenseNeighbors, MetricNeighbors, TextNeighbors
+from ._pickling import take_all_protocols as _take_all_protocols
 from ._ranker import RuleRanker
 from ._report import report
 from ._sampler import SelectiveSampler
 from .exceptions import DataError, DeviceError, Interrupted, OutputError, RulerankError, UsageError
 
-for _of in vars(_core).values():
-    if isinstance(_of, type) and "__getstate__" in vars(_of):  # nanobind's classes know protocols from 2 on
-        _of.__reduce_ex__ = lambda self, protocol: object.__reduce_ex__(self, max(protocol, 2))
+_take_all_protocols()
 
 __version__ = _version("rulerank")
 __commit__ = _commit()
