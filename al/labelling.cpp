@@ -117,10 +117,7 @@ class labelling::state final : public label_source {
   }
 
   /// Answers that leave a document out.
-  std::size_t left_out() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(answers_, [](datasets::answer const& a) { return !a.label; }));
-  }
+  std::size_t left_out() const { return datasets::left_out_of(answers_); }
 
   /// Documents that could be asked about: those without a label or an answer; within the budget,
   /// which counts labels, as long as no document is left out.

@@ -286,8 +286,7 @@ json page_state(label_team const& team, std::string const& labeller, question_vi
                         {"answers", answers_json(d.answers)},
                         {"label", label_or_null(d.label)}});
   auto const answers = team.work().answers();
-  auto const skipped =
-      std::ranges::count_if(answers, [](datasets::answer const& a) { return !a.label; });
+  std::size_t const skipped = datasets::left_out_of(answers);
   json labellers = json::array();  // a file of answers may have been written by hand
   for (std::string const& name : team.labellers()) labellers.push_back(printable(name));
   return {{"labeller", labeller},      {"labellers", labellers},

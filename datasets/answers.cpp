@@ -39,10 +39,7 @@ std::optional<Number> whole_number(std::string_view text) {
 }
 
 std::string const& qid_of(dataset const& pool, std::size_t document) {
-  auto const query =
-      std::partition_point(pool.queries.begin(), pool.queries.end(),
-                           [document](query_group const& q) { return q.end <= document; });
-  return query->qid;
+  return std::ranges::upper_bound(pool.queries, document, {}, &query_group::end)->qid;
 }
 
 /// Rows about the documents of a pool.
@@ -150,6 +147,11 @@ label_columns read_header(row_reader const& rows, std::vector<label_cell> const&
 }
 
 }  // namespace
+
+std::size_t left_out_of(std::span<answer const> answers) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(answers, [](answer const& a) { return !a.label; }));
+}
 
 std::vector<answer> read_labels(context const& ctx, std::string const& path, dataset const& pool) {
   auto const source = open_text(ctx, path);

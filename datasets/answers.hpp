@@ -34,12 +34,15 @@ struct answer {
 /// The label column's word for a document that is left out.
 inline constexpr std::string_view left_out_word = "skip";
 
-/// Reads a table with a header: columns `line` and `label`, and `docid` where it is there; others
-/// are passed over, and rows may be missing or in any order. A label is an integer of 0 or more,
-/// `skip`, or empty, which is no answer yet. Between tabs, commas or semicolons; LF or CRLF, cells
-/// in double quotes as spreadsheets write them, line ends in them too, plain, .gz or .zst. Throws
-/// `error` with line and column for anything else, for a line or docid that `pool` has not, and for
-/// two different answers about one document.
+/// How many of the answers leave their document out.
+std::size_t left_out_of(std::span<answer const> answers);
+
+/// Reads a table with a header: columns `line` and `label`, and `docid` and `qid` where they are
+/// there; others are passed over, and rows may be missing or in any order. A label is an integer of
+/// 0 or more, `skip`, or empty, which is no answer yet. Between tabs, commas or semicolons; LF or
+/// CRLF, cells in double quotes as spreadsheets write them, line ends in them too, plain, .gz or
+/// .zst. Throws `error` with line and column for anything else, for a line, docid or qid that
+/// `pool` has not, and for two different answers about one document.
 std::vector<answer> read_labels(context const& ctx, std::string const& path, dataset const& pool);
 
 /// How a table to be filled in looks.

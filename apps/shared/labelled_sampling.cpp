@@ -72,14 +72,12 @@ void ask_table(session& owner, label_arguments const& asking, datasets::dataset 
 }
 
 nlohmann::ordered_json summary_of(al::labelling const& work, al::outlook const& ahead) {
-  std::size_t left_out = 0, unused = 0;
+  std::size_t unused = 0;
   auto const chosen = work.take().documents;
-  for (datasets::answer const& a : work.answers()) {
-    left_out += !a.label;
+  for (datasets::answer const& a : work.answers())
     unused += a.label && !std::ranges::binary_search(chosen, a.document);
-  }
   return {{"answers", work.answers().size()},
-          {"left_out", left_out},
+          {"left_out", datasets::left_out_of(work.answers())},
           {"unused", unused},
           {"wanted", work.wanted().size()},
           {"rules", ahead.rules},

@@ -94,8 +94,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   if (!work.finished()) serve(owner, arguments, team, *shown.views, pool.train.size());
 
   auto const answers = work.answers();
-  auto const skipped = static_cast<std::size_t>(std::ranges::count_if(
-      answers, [](datasets::answer const& a) { return !a.label.has_value(); }));
+  std::size_t const skipped = datasets::left_out_of(answers);
   al::sample const sample = work.take();
   auto summary = summary_of(pool.view(), sample, arguments.whole_queries);
   summary["labelling"] = {{"answers", journal.answers().size()},

@@ -23,10 +23,6 @@ namespace {
 using namespace testing_tools;
 using datasets::vectors;
 
-std::shared_ptr<vector_space const> space_of(vectors const& rows) {
-  return std::make_shared<vector_space>(context{}, rows, metric_distance::l2);
-}
-
 void expect_equal(neighbours const& a, neighbours const& b, std::string const& what) {
   ASSERT_EQ(a.id, b.id) << what;
   ASSERT_EQ(a.value, b.value) << what;

@@ -29,10 +29,6 @@ namespace {
 using namespace testing_tools;
 using datasets::vectors;
 
-std::shared_ptr<vector_space const> space_of(vectors const& rows) {
-  return std::make_shared<vector_space>(context{}, rows, metric_distance::l2);
-}
-
 neighbours one_by_one(metric_index const& index, vectors const& asked, std::size_t k) {
   auto const& space = dynamic_cast<vector_space const&>(index.space());
   return search_scheduled({}, index, *space.queries({}, asked), k, {metric_schedule::shared});

@@ -4,10 +4,12 @@
 #include "core/context.hpp"
 #include "core/random.hpp"
 #include "datasets/vectors.hpp"
+#include "knn/metric/search.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +49,11 @@ inline datasets::vectors drawn_vectors(std::size_t rows, std::size_t dimensions,
                  : centre * std::sin(static_cast<double>(d) + centre) + uniform_unit(chance) - .5);
   }
   return datasets::vectors(std::move(values), dimensions);
+}
+
+/// Vectors under l2.
+inline std::shared_ptr<vector_space const> space_of(datasets::vectors const& rows) {
+  return std::make_shared<vector_space>(context{}, rows, metric_distance::l2);
 }
 
 /// Of a parameter that `name_of` names, for GoogleTest.
