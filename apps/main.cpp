@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <sstream>
 #include <stdexcept>
@@ -32,12 +33,17 @@ namespace {
 
 constexpr int interrupted_code = 130;
 
+/// The first failure of the process is what it says; a later one, such as the signal with which
+/// `mpirun` ends what is left of a failed job, waits until that is said and adds nothing.
 int fail(int code, std::string_view message) noexcept {
-  try {
-    write_to_standard_error(fmt::format("rulerank: error: {}\n", printable(message)));
-  } catch (std::exception const&) {  // no memory for the line
-    write_to_standard_error("rulerank: error\n");
-  }
+  static std::once_flag said;
+  std::call_once(said, [&] {
+    try {
+      write_to_standard_error(fmt::format("rulerank: error: {}\n", printable(message)));
+    } catch (std::exception const&) {  // no memory for the line
+      write_to_standard_error("rulerank: error\n");
+    }
+  });
   return code;
 }
 

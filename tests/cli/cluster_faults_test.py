@@ -233,6 +233,24 @@ class Faults(OverRanks):
             self.expect_failure(self.over_ranks(2, *line), 2, message + ": found 2, expected one process")
         self.assertEqual(self.over_ranks(2, "--version").stdout, self.rulerank("--version").stdout)
 
+    def test_a_signal_behind_the_message_adds_none(self):
+        """As mpirun sends to the ranks that have not ended yet when the first of a failed job has."""
+        self.needs_mpi()
+        self.file("bad.txt", b"0 qid:1 1:x\n")
+        for _ in range(5):
+            job = subprocess.Popen(self.job(3, "rank", "--train", "bad.txt", "--test", "bad.txt", "--out", "out.txt"), cwd=self.folder,
+                                   env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.addCleanup(job.communicate)
+            self.addCleanup(job.kill)
+            first = self.ranks_of(job, 3)[0]
+            message = job.stderr.readline()
+            for _ in range(2):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(first, signal.SIGTERM)
+            self.assertTrue(message.startswith(b"rulerank: error: bad.txt:1:"), message)
+            self.assertNotIn(b"rulerank: ", job.communicate(timeout=30)[1])
+            self.assertNotEqual(job.returncode, 0)
+
     def test_a_killed_rank_ends_the_job(self):
         self.needs_mpi()
         search, *_ = self.long_jobs()
