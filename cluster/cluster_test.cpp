@@ -25,6 +25,17 @@ TEST(Agreement, SaysOnceWhatAllRanksSay) {
   EXPECT_EQ(agreed_failure({same}).message, "no such option");
 }
 
+TEST(Agreement, BadInputOfTasksIsThatOfTheFirst) {
+  texts const failed{text_of({1, "no space"}), text_of({3, "line 9", 5}), "",
+                     text_of({2, "an id", 2}), text_of({3, "line 7", 4})};
+  failure const agreed = agreed_failure(failed);
+  EXPECT_EQ(agreed.code, 2);
+  EXPECT_EQ(agreed.message, "an id");
+  // What a rank lacks in a task is its own.
+  EXPECT_EQ(agreed_failure({"", text_of({1, "out of memory", 7})}).message,
+            "rank 1: out of memory");
+}
+
 TEST(Agreement, RefusesAnotherVersion) {
   expect_same("version", texts{"1", "1", "1"});
   try {
