@@ -161,7 +161,10 @@ searched_documents prepare(session& owner, search_text_arguments const& argument
 knn::text_index build(session& owner, search_text_arguments const& arguments) {
   if (arguments.collection.empty()) {
     auto const timer = owner.stage("open");
-    return knn::text_index::open(owner.ctx(), arguments.index);
+    // Whoever maps the same file needs no checksum that another one has compared.
+    context const& ctx = owner.ctx();
+    return knn::text_index::open(
+        map_the_same(owner, arguments.index) ? ctx : without_processes(ctx), arguments.index);
   }
   auto const timer = owner.stage("index");
   knn::text_index_options options = arguments.text.options(owner);
@@ -180,7 +183,7 @@ knn::text_index build(session& owner, search_text_arguments const& arguments) {
     note_times(knn::text_index::build(owner.ctx(), arguments.collection, options, file));
     file.commit();
   }
-  return knn::text_index::open(owner.ctx(), arguments.index);
+  return knn::text_index::open(without_processes(owner.ctx()), arguments.index);
 }
 
 /// What corrects the queries, or none. Throws `error` for an index file without a dictionary.
