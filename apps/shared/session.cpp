@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -149,6 +150,24 @@ cluster::communicator const& session::ranks() {
     cluster::expect_same(state_->ranks, "SHA-256 of " + path, state_->sum_of(path));
   }
   return state_->ranks;
+}
+
+std::vector<std::string> session::deal(std::size_t tasks, process_group::task_fn const& task,
+                                       process_group::keep_fn const& keep) {
+  std::vector<std::string> to_sum;
+  if (!run.manifest.empty())
+    std::ranges::copy_if(state_->indexes, std::back_inserter(to_sum),
+                         [&](std::string const& path) { return !state_->known.contains(path); });
+  std::size_t const before = to_sum.size();
+  auto kept = ranks().deal(
+      before + tasks,
+      [&](std::size_t t) { return t < before ? sha256_of_file(to_sum[t]) : task(t - before); },
+      [&](std::size_t t, std::string result) {
+        return t < before ? std::move(result) : keep(t - before, std::move(result));
+      });
+  for (std::size_t i = 0; i < before; ++i) state_->known[to_sum[i]] = kept[i];
+  kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(before));
+  return kept;
 }
 
 void session::expect_one_process(std::string_view what) const {
