@@ -2,6 +2,7 @@
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
+#include "core/sha256.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -46,6 +47,14 @@ void expect_same(std::string_view what, std::vector<std::string> const& of_ranks
           fmt::format("{}: found '{}' on rank {} and '{}' on rank 0, expected the "
                       "same on all ranks",
                       what, of_ranks[r], r, of_ranks[0]));
+}
+
+bool find_one_file(communicator const& ranks, std::string const& path) {
+  auto const found =
+      gather_values(ranks, std::pair(file_state_of(path), ranks.size_here() == ranks.size()));
+  return found.front().first != file_state() && std::ranges::all_of(found, [&](auto const& one) {
+           return one.second && one.first == found.front().first;
+         });
 }
 
 void expect_same(communicator const& ranks, std::string_view what, std::string_view mine) {

@@ -100,6 +100,9 @@ TEST(Communicator, IsAloneWhereNoneLaunchedIt) {
   EXPECT_TRUE(ranks.is_first());
   EXPECT_EQ(ranks.size_here(), 1);
   EXPECT_EQ(ranks.gather("bytes"), texts{"bytes"});
+  EXPECT_TRUE(find_one_file(ranks, "/proc/self/exe"));
+  EXPECT_FALSE(find_one_file(ranks, "/proc/self"));
+  EXPECT_FALSE(find_one_file(ranks, "/proc/self/absent"));
   EXPECT_EQ(sum(ranks, 7), 7U);
   EXPECT_EQ(ranks.fail({3, "bad line"}).message, "bad line");
 }

@@ -6,10 +6,6 @@
 #include "cluster/index_parts.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"
-#include "core/sha256.hpp"
-
-#include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -54,14 +50,6 @@ bool splits_collection(session& owner, over_ranks_argument const& asked,
   }
   double const bytes = bytes_ahead(paths.collection) * paths.memory_a_byte;
   return cluster::shares_collection(ranks, how, static_cast<std::uint64_t>(bytes));
-}
-
-bool map_the_same(session& owner, std::string const& path) {
-  cluster::communicator const& ranks = owner.ranks();
-  auto const found =
-      gather_values(ranks, std::pair(file_state_of(path), ranks.size_here() == ranks.size()));
-  return std::ranges::all_of(
-      found, [&](auto const& one) { return one.second && one.first == found.front().first; });
 }
 
 std::string part_written(session& owner, std::string const& collection, std::string const& index) {

@@ -31,10 +31,6 @@ struct searched_paths {
 bool splits_collection(session& owner, over_ranks_argument const& asked,
                        searched_paths const& paths);
 
-/// Whether all ranks are on one machine and find the same file there, not a copy of it. All call it
-/// together.
-bool map_the_same(session& owner, std::string const& path);
-
 /// Whether --index names parts that were made over ranks.
 bool opens_parts(searched_paths const& paths);
 

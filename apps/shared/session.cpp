@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -145,6 +144,7 @@ cluster::communicator const& session::ranks() {
   if (state_->ranks.size() == 1) return state_->ranks;
   for (auto const& [path, then] : state_->inputs) {
     if (!state_->agreed.insert(path).second) continue;
+    if (cluster::find_one_file(state_->ranks, path)) continue;
     // A folder's files are named as inputs too, or read by all alike. A rank that lacks a file
     // meets the others here all the same.
     cluster::expect_same(state_->ranks, "SHA-256 of " + path, state_->sum_of(path));
@@ -154,12 +154,13 @@ cluster::communicator const& session::ranks() {
 
 std::vector<std::string> session::deal(std::size_t tasks, process_group::task_fn const& task,
                                        process_group::keep_fn const& keep) {
+  cluster::communicator const& all = ranks();
   std::vector<std::string> to_sum;
   if (!run.manifest.empty())
-    std::ranges::copy_if(state_->indexes, std::back_inserter(to_sum),
-                         [&](std::string const& path) { return !state_->known.contains(path); });
+    for (auto const& [path, then] : state_->inputs)
+      if (then != file_state() && !state_->known.contains(path)) to_sum.push_back(path);
   std::size_t const before = to_sum.size();
-  auto kept = ranks().deal(
+  auto kept = all.deal(
       before + tasks,
       [&](std::size_t t) { return t < before ? sha256_of_file(to_sum[t]) : task(t - before); },
       [&](std::size_t t, std::string result) {

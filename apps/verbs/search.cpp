@@ -6,6 +6,7 @@
 #include "apps/shared/over_ranks.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "cluster/agreement.hpp"
 #include "cluster/collection_split.hpp"
 #include "cluster/index_parts.hpp"
 #include "cluster/split.hpp"
@@ -167,7 +168,8 @@ knn::text_index build(session& owner, search_text_arguments const& arguments) {
     // Whoever maps the same file needs no checksum that another one has compared.
     context const& ctx = owner.ctx();
     return knn::text_index::open(
-        map_the_same(owner, arguments.index) ? ctx : without_processes(ctx), arguments.index);
+        cluster::find_one_file(owner.ranks(), arguments.index) ? ctx : without_processes(ctx),
+        arguments.index);
   }
   auto const timer = owner.stage("index");
   knn::text_index_options options = arguments.text.options(owner);
