@@ -406,13 +406,12 @@ class batch_search {
   /// Deals the queries to the ranks; what votes need of all of them.
   knn::neighbours deal(queries_view queries) {
     auto const ranks = static_cast<std::size_t>(owner_.ranks().size());
-    // A search takes the queries of a thread through a tile together, and GPUs more of them.
-    constexpr std::size_t of_a_thread = 32;
-    auto const shares = cluster::factored_shares(
-        queries.size(), ranks,
-        owner_.ctx().devices.empty()
-            ? of_a_thread * static_cast<std::size_t>(owner_.ctx().thread_count())
-            : (queries.size() + ranks - 1) / ranks);
+    // A search takes many queries of a thread through a tile together, and GPUs more of them.
+    constexpr std::size_t of_a_thread = 64;
+    std::size_t least = (queries.size() + ranks - 1) / ranks;
+    if (owner_.ctx().devices.empty())
+      least = std::min(least, of_a_thread * static_cast<std::size_t>(owner_.ctx().thread_count()));
+    auto const shares = cluster::factored_shares(queries.size(), ranks, least);
     std::map<std::size_t, neighbour_lines> waiting;  // for those before them
     std::size_t next = 0;
     auto const kept = owner_.deal(
