@@ -135,14 +135,22 @@ std::vector<std::string> communicator::gather(std::string_view mine) const {
 
 std::vector<std::string> communicator::deal(std::size_t tasks, task_fn const& task,
                                             keep_fn const& keep) const {
+  auto const noted = [&](std::size_t t) {
+    try {
+      return task(t);
+    } catch (...) {
+      failed_task_ = t;
+      throw;
+    }
+  };
   if (dealer_) {
-    auto const mine = dealer_->deal(tasks, task, keep, [&] { meet(); });
+    auto const mine = dealer_->deal(tasks, noted, keep, [&] { meet(); });
     return value_from_first(*this, [&] { return mine; });
   }
   // Task t is the rank's t modulo their number.
   auto const ranks = static_cast<std::size_t>(size_);
   std::vector<std::string> mine;
-  for (auto t = static_cast<std::size_t>(rank_); t < tasks; t += ranks) mine.push_back(task(t));
+  for (auto t = static_cast<std::size_t>(rank_); t < tasks; t += ranks) mine.push_back(noted(t));
   auto of_ranks = gather_values(*this, mine);
   return value_from_first(*this, [&] {
     std::vector<std::string> kept;
@@ -155,7 +163,7 @@ std::vector<std::string> communicator::deal(std::size_t tasks, task_fn const& ta
 failure communicator::fail(failure const& own) const {
   if (size_ == 1) return agreed_failure({text_of(own)});
   announce(size_, failed, {});
-  return settle(size_, rank_, text_of(own));
+  return settle(size_, rank_, text_of({own.code, own.message, failed_task_}));
 }
 
 std::string mpi_name() {

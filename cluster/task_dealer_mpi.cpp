@@ -25,7 +25,10 @@ struct request {
 enum tag : std::uint8_t { asks = 1, result, answer };
 
 constexpr std::size_t piece = std::size_t{1} << 20;
-constexpr std::chrono::microseconds patience{200};
+/// How long the first rank sleeps before it looks again whether a rank asks: a small part of the
+/// time in which none did, as a rank that has worked for long can wait a little longer.
+constexpr std::chrono::microseconds least_patience{200}, most_patience{5000};
+constexpr int patience_share = 100;
 
 /// Calls `move(begin, length)` for pieces of so many bytes.
 template <class Move>
@@ -165,15 +168,21 @@ std::vector<std::string> task_dealer::deal(std::size_t tasks, process_group::tas
   deck all(tasks, keep);
   meet();
   auto const answer_others = [&]() noexcept {
+    using clock = std::chrono::steady_clock;
+    auto last = clock::now();
     for (int working = ranks_->size() - 1; working > 0;) {
       int from = 0;
       request said;
       std::string its_result;
       bool has_space = true;
       if (!ranks_->is_asked(from, said, its_result, has_space)) {
-        std::this_thread::sleep_for(patience);
+        auto const idle =
+            std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - last);
+        std::this_thread::sleep_for(
+            std::clamp(idle / patience_share, least_patience, most_patience));
         continue;
       }
+      last = clock::now();
       if (said.task == request::failed) all.end();
       if (said.task >= 0)
         all.take(said.task, [&] {
