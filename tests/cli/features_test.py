@@ -275,13 +275,14 @@ class Features(harness.CommandLine):
                          ["1000"] + ["NaN"] * (len(pairs) - 1))
         self.assertNotIn("note", third[pairs[0]][1])
         # What a line cannot hold in a name becomes _, as in the names of fields; delimited text keeps its titles.
-        own = f'docid,qid,page rank,7-day sales,a#b:c\n{pairs[0][1]},T01,.5,3,2\n'
+        own = f'docid,qid,page rank,7-day sales,a#b:c,@x,(y)\n{pairs[0][1]},T01,.5,3,2,7,8\n'
         self.file("titles.csv", own.encode())
-        for columns in [], ["--join-columns", "7-day sales,page rank,a#b:c"]:
+        for columns in [], ["--join-columns", "7-day sales,page rank,a#b:c,@x,(y)"]:
             line = ["features", "--pool", "pool.txt", "--join", "titles.csv", *columns, "--out"]
             self.expect(0, *line, "words.txt")
             words = pairs_of(self.read("words.txt"))[pairs[0]][1]
-            self.assertEqual([words[name] for name in ("page_rank", "_7-day_sales", "a_b_c")], ["0.5", "3", "2"])
+            self.assertEqual([words[name] for name in ("page_rank", "_7-day_sales", "a_b_c", "_@x", "_(y)")],
+                             ["0.5", "3", "2", "7", "8"])
         self.expect(0, *line, "titled.csv")
         self.assertEqual(next(csv.DictReader(io.StringIO(self.read("titled.csv"))))["page rank"], "0.5")
         self.assertEqual([f["clicks"] for _, f in third.values()],
