@@ -578,14 +578,14 @@ class ShownTexts(harness.CommandLine):
         changed = dict(self.TOPICS, **{"1": "masts of a ship"})
         self.file("other", self.smart(changed))
         self.shown("pool.txt", topics="other", code=3,
-                   message='other:1:1: found for query 1 the text "masts of a ship", which is not that of which pool.txt was made')
+                   message='other:4:1: found for query 1 the text "masts of a ship", which is not that of which pool.txt was made')
         # Other texts are numbered as the pool is.
         self.assertIn("masts of a ship", {query for _, query, _ in self.shown("pool.txt", "--other-texts", topics="other")})
         self.pool("places.txt", "--number-by-position")
         self.assertIn(("3", changed["2"]), {(d, query) for d, query, _ in self.shown("places.txt", "--other-texts", topics="other")})
         self.file("edited", self.smart(dict(self.DOCS, **{"2": "thin wings"})))
         self.shown("pool.txt", docs="edited", code=3,
-                   message='edited:1:1: found for document 2 the text "thin wings", which is not that of which pool.txt was made')
+                   message='edited:7:1: found for document 2 the text "thin wings", which is not that of which pool.txt was made')
         # Other forms, blanks and line ends of the same words are the same texts.
         self.file("topics.tsv", "".join(f"{n}\t {text.replace(' ', '  ')}\r\n" for n, text in self.TOPICS.items()).encode())
         self.file("docs.jsonl", "".join(json.dumps({"id": n, "text": text}) + "\n" for n, text in self.DOCS.items()).encode())
