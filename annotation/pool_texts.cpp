@@ -173,7 +173,7 @@ std::string about_fields(std::vector<datasets::text_field> const& fields, std::u
                      fmt::join(names, ", "));
 }
 
-/// Throws `error` where a text is not what the pool was made of.
+/// Throws `error` where a text is not what the pool was made of, at the line of its id.
 void expect_the_pools(text_collector const& file, found_texts const& found,
                       wanted_texts const& wanted, std::string const& path) {
   constexpr std::size_t most_shown = 60;
@@ -185,18 +185,18 @@ void expect_the_pools(text_collector const& file, found_texts const& found,
     if (others++ == 0) first = i;
   }
   if (others == 0) return;
-  auto const& fields = file.texts.documents[found.at[first]].fields;
+  datasets::text_document const& document = file.texts.documents[found.at[first]];
   std::string text;
-  for (datasets::text_field const& field : fields) text += field.text + " ";
+  for (datasets::text_field const& field : document.fields) text += field.text + " ";
   std::string_view shown = text;
   shown = shown.substr(0, std::min(shown.find_last_not_of(" \n") + 1, most_shown));
   throw error(
-      {datasets::display_name(path), 1, 1},
+      {datasets::display_name(path), std::max<std::uint64_t>(document.line, 1), 1},
       fmt::format("found for {} {} the text {}, which is not that of which {} was made, as of {} "
                   "of its {}{}; expected the texts that it was made of, or --other-texts",
                   wanted.kind, wanted.ids[first], datasets::quoted(shown), wanted.pool, others,
                   counted(wanted.ids.size(), wanted.kind, wanted.kinds),
-                  about_fields(fields, *wanted.sums[first])));
+                  about_fields(document.fields, *wanted.sums[first])));
 }
 
 /// Which texts the ids mean, where `other` is what the other file's checksums say.

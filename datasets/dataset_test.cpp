@@ -258,10 +258,10 @@ class streamed {
   void write(std::string const& text) {
     ASSERT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  /// Waits until so many queries were answered; false after ten seconds.
+  /// Waits until so many queries were answered; false after a minute.
   bool answered(std::size_t n) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [&] { return answers_.size() >= n; });
+    return changed_.wait_for(lock, 60s, [&] { return answers_.size() >= n; });
   }
   std::vector<dataset> const& finish() {
     ::close(ends_[1]);

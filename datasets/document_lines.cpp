@@ -42,6 +42,7 @@ void document_lines::claim_at(std::uint64_t line, std::string const& id, std::ui
   if (std::string const fault = fault_of_id(id, form_); !fault.empty())
     fail_at(line, column, fault);
   auto const [first, is_new] = ids_.places.try_emplace(id, document_ids::place{file_, line});
+  claimed_ = line;
   if (is_new) return;
   document_ids::place const& before = first->second;
   fail_at(line, column,
@@ -53,6 +54,7 @@ void document_lines::claim_at(std::uint64_t line, std::string const& id, std::ui
 
 void document_lines::give(text_document&& document) {
   if (given_++ % documents_a_report == 0) ctx_.report("read", lines_.bytes(), 0);
+  document.line = claimed_;
   take_(std::move(document));
 }
 

@@ -60,6 +60,7 @@ class document_lines {
   void claim(std::string const& id, std::uint64_t column) { claim_at(number(), id, column); }
   void claim_at(std::uint64_t line, std::string const& id, std::uint64_t column);
 
+  /// The document whose id was claimed last.
   void give(text_document&& document);
   /// How many documents were given.
   std::size_t given() const { return given_; }
@@ -71,7 +72,8 @@ class document_lines {
   id_form form_;
   std::function<void(text_document&&)> const& take_;
   document_ids& ids_;
-  std::size_t file_;  // of `ids_`
+  std::size_t file_;           // of `ids_`
+  std::uint64_t claimed_ = 0;  // the line of the last id
   std::size_t given_ = 0;
 };
 

@@ -261,8 +261,12 @@ void read_trec_folder(context const& ctx, std::string const& path, text_options 
   auto const files = files_below(ctx, path, folder, options);
   document_ids ids;
   std::size_t count = 0;
+  std::function<void(text_document &&)> const without_line = [&](text_document&& document) {
+    document.line = 0;
+    take(std::move(document));
+  };
   for (std::string const& file : files) {
-    document_lines lines(ctx, (folder / file).string(), options.ids, take, ids);
+    document_lines lines(ctx, (folder / file).string(), options.ids, without_line, ids);
     if (lines.next()) count += read_trec(lines);
   }
   if (count == 0) throw error({path, 0, 0}, "found no documents in the folder, expected some");

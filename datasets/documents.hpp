@@ -33,6 +33,7 @@ struct text_document {
   std::vector<text_field> fields;
   std::vector<feature_value> vector{};  ///< svmlight: columns ascending, values not 0
   std::uint64_t position = 0;           ///< cranfield, svmlight: from 1, whatever the id; else 0
+  std::uint64_t line = 0;               ///< of its id, from 1; of a folder's files 0
 };
 
 enum class text_format {

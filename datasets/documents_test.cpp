@@ -105,6 +105,25 @@ TEST_F(text_files, archives_and_long_lines) {
   EXPECT_EQ(read(zstd(text)), plain);
 }
 
+TEST_F(text_files, documents_know_the_lines_of_their_ids) {
+  auto const lines = [](documents const& given) {
+    std::vector<std::uint64_t> found;
+    for (text_document const& d : given) found.push_back(d.line);
+    return found;
+  };
+  using expected = std::vector<std::uint64_t>;
+  EXPECT_EQ(lines(read("a\tx\n\nb\ty\n")), (expected{1, 3}));
+  EXPECT_EQ(lines(read("\n{\"id\": 1, \"t\": \"x\"}\n \n{\"id\": 2, \"t\": \"y\"}\n")),
+            (expected{2, 4}));
+  EXPECT_EQ(lines(read("\n.I 1\n.W\nx\ny\n.I 2\n.W\nz\n")), (expected{2, 6}));
+  EXPECT_EQ(lines(read("<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n<DOC>\n\n<DOCNO>2</DOCNO>\n</DOC>\n")),
+            (expected{2, 6}));
+  EXPECT_EQ(lines(read("<top>\n<num> 1\n<title> x\n</top>\n<top>\n<num> 2\n<title> y\n</top>\n")),
+            (expected{2, 6}));
+  EXPECT_EQ(lines(read("1 1:2 # a\n\n0 2:1\n", text_format::svmlight)), (expected{1, 3}));
+  EXPECT_EQ(lines(all(folder_.path().string(), text_format::folder)), (expected{0}));
+}
+
 TEST_F(text_files, lines_that_end_where_the_pieces_of_a_stream_end) {
   // The stream reads 256 KiB at a time.
   constexpr std::size_t piece = 1 << 18;
@@ -339,6 +358,7 @@ TEST_F(text_files, trec_documents_in_the_files_of_a_folder) {
   documents const d = all(folder_ / "disk", text_format::trec);
   ASSERT_EQ(d.size(), 3U);
   EXPECT_EQ(d[0].id, "y");
+  EXPECT_EQ(d[1].line, 0U) << "its file is not known";
   EXPECT_EQ(d[2].id, "x");
   // What begins so needs no format named; other folders have a document a file.
   EXPECT_EQ(all(folder_ / "disk"), d);

@@ -79,17 +79,23 @@ void name_files(session& owner, features_arguments const& a) {
   expect_outside(owner, inputs, outputs);
 }
 
+/// What a name in a line begins with: a letter or `_`.
+bool begins_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
 /// The name of a feature as a word of a line: what a line cannot hold in one becomes `_`, which
 /// also stands before what a name cannot begin with.
 std::string word_of(std::string_view name) {
   std::string word;
-  if (name.find_first_of("+-.0123456789") == 0) word = "_";
   while (!name.empty()) {
     char const c = name.front();
     std::size_t const control = control_size(name);
     word += c == ':' || c == '#' || c == ' ' || control > 0 ? '_' : c;
     name.remove_prefix(std::max<std::size_t>(control, 1));
   }
+  if (!word.empty() && !begins_name(word.front())) word.insert(0, 1, '_');
   return word;
 }
 

@@ -36,6 +36,16 @@ class RuleRankerTransformer(_pt.Estimator):
                              f"{lengths.iloc[0]} as in the first")
         return np.stack(results["features"].to_list()).astype(np.float64, copy=False)
 
+    @staticmethod
+    def _expect_labels(qrels):
+        for refused, way_out in ((pd.to_numeric(qrels["label"], errors="coerce") < 0,
+                                  "qrels[qrels.label >= 0] leaves such judgments out, qrels.label.clip(0) makes them 0"),
+                                 (qrels["label"].isna(), "qrels.dropna(subset=['label']) leaves such judgments out")):
+            if refused.any():
+                first = qrels[refused].iloc[0]
+                raise UsageError(f"qrels: query {first['qid']}: found the label {first['label']} of document {first['docno']}, "
+                                 f"expected 0 or more: {way_out}")
+
     def fit(self, topics_or_res_tr, qrels_tr, topics_or_res_va=None, qrels_va=None):
         """Fits the ranker to results with features and their labels.
 
@@ -50,16 +60,7 @@ class RuleRankerTransformer(_pt.Estimator):
         if qrels_tr.duplicated(["qid", "docno"]).any():
             twice = qrels_tr[qrels_tr.duplicated(["qid", "docno"])].iloc[0]
             raise UsageError(f"qrels: query {twice['qid']}: found document {twice['docno']} twice")
-        below = qrels_tr[pd.to_numeric(qrels_tr["label"], errors="coerce") < 0]
-        if len(below):
-            first = below.iloc[0]
-            raise UsageError(f"qrels: query {first['qid']}: found the label {first['label']} of document {first['docno']}, expected "
-                             "0 or more: qrels[qrels.label >= 0] leaves such judgments out, qrels.label.clip(0) makes them 0")
-        missing = qrels_tr[qrels_tr["label"].isna()]
-        if len(missing):
-            first = missing.iloc[0]
-            raise UsageError(f"qrels: query {first['qid']}: found the label {first['label']} of document {first['docno']}, expected 0 or "
-                             "more: qrels.dropna(subset=['label']) leaves such judgments out")
+        self._expect_labels(qrels_tr)
         labels = topics_or_res_tr[["qid", "docno"]].merge(
             qrels_tr[["qid", "docno", "label"]], on=["qid", "docno"], how="left")["label"].fillna(0)
         self.ranker.fit(X, labels.to_numpy(), topics_or_res_tr["qid"].to_numpy())

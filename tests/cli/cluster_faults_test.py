@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import math
 import os
 import pathlib
 import random
@@ -12,26 +13,21 @@ import subprocess
 import time
 
 import harness
+from harness import unhindered
 from over_ranks import ENVIRONMENT, MPIRUN, OverRanks, documents, fvecs, letor, words
 
 
 class Faults(OverRanks):
     def killed(self, ranks, line, after, victim):
         """The exit of a job one of whose ranks is killed that many seconds after all are there."""
-        job = subprocess.Popen(self.job(ranks, *line), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(job.communicate)
-        self.addCleanup(job.kill)
-        there = self.ranks_of(job, ranks)
+        job, there = self.start_ranks(ranks, *line)
         time.sleep(after)
         with contextlib.suppress(ProcessLookupError):
             os.kill(there[victim], signal.SIGKILL)
-        begin = time.monotonic()
-        output = job.communicate(timeout=30)[0]
-        self.assertLess(time.monotonic() - begin, 5)
-        while any(map(self.is_running, there)):
-            self.assertLess(time.monotonic() - begin, 5, "a rank was left behind")
-            time.sleep(0.05)
+        begin = unhindered()
+        output = job.communicate(timeout=harness.HANGS)[0]
+        self.assertLess(unhindered() - begin, 5)
+        self.expect_end_of_ranks(there, begin, 5)
         return job.returncode, output
 
     def test_tune_goes_on_with_other_ranks(self):
@@ -43,16 +39,12 @@ class Faults(OverRanks):
         one = self.expect(0, *tune, "--quiet")
         expected = self.taken("best.json", "trials.tsv")
         # Killed when the trials that were made first are in the file.
-        job = subprocess.Popen(self.job(3, *line), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(job.communicate)
-        self.addCleanup(job.kill)
-        ranks = self.ranks_of(job, 3)
-        while job.poll() is None and not (self.folder / "state").exists():
-            time.sleep(0.01)
+        job, ranks = self.start_ranks(3, *line)
+        self.wait_until((self.folder / "state").exists, job)
         with contextlib.suppress(ProcessLookupError):
             os.kill(ranks[2], signal.SIGKILL)
-        self.expect_nothing_or_whole(job.wait(30), expected)
+        job.communicate(timeout=harness.HANGS)
+        self.expect_nothing_or_whole(job.returncode, expected)
         tried = len(json.loads((self.folder / "state").read_text())["trials"])
         done = self.over_ranks(2, *[word for word in line if word != "--quiet"])
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -190,7 +182,7 @@ class Faults(OverRanks):
         self.file("base.txt", words(1, 30))
         line = ["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit", "--out", "out.txt"]
         both = [*self.job(2, *line), ":", *self.job(1, *line, program=[changed])[len(MPIRUN):]]
-        done = subprocess.run(both, cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+        done = subprocess.run(both, cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, timeout=harness.HANGS,
                               check=False)
         self.expect_failure(done, 2, f"commit {other.decode()}' on rank 2 and '")
         self.assertEqual(self.outputs_left(), [])
@@ -210,7 +202,7 @@ class Faults(OverRanks):
                 "--out", "out.txt", "--k"]
         done = subprocess.run([*self.job(1, *line, 3), ":", *self.job(1, *line, 4)[len(MPIRUN):]],
                               cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=120, check=False)
+                              capture_output=True, timeout=harness.HANGS, check=False)
         self.expect_failure(done, 2, "command line: found 'search metric")
         self.assertEqual(self.outputs_left(), [])
 
@@ -238,17 +230,13 @@ class Faults(OverRanks):
         self.needs_mpi()
         self.file("bad.txt", b"0 qid:1 1:x\n")
         for _ in range(5):
-            job = subprocess.Popen(self.job(3, "rank", "--train", "bad.txt", "--test", "bad.txt", "--out", "out.txt"), cwd=self.folder,
-                                   env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            self.addCleanup(job.communicate)
-            self.addCleanup(job.kill)
-            first = self.ranks_of(job, 3)[0]
+            job, (first, *_) = self.start_ranks(3, "rank", "--train", "bad.txt", "--test", "bad.txt", "--out", "out.txt")
             message = job.stderr.readline()
             for _ in range(2):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(first, signal.SIGTERM)
             self.assertTrue(message.startswith(b"rulerank: error: bad.txt:1:"), message)
-            self.assertNotIn(b"rulerank: ", job.communicate(timeout=30)[1])
+            self.assertNotIn(b"rulerank: ", job.communicate(timeout=harness.HANGS)[1])
             self.assertNotEqual(job.returncode, 0)
 
     def test_a_rank_without_memory_ends_the_job(self):
@@ -285,23 +273,22 @@ class Faults(OverRanks):
     def test_a_killed_rank_ends_the_job(self):
         self.needs_mpi()
         search, *_ = self.long_jobs()
-        job = subprocess.Popen(self.job(3, *search), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.addCleanup(job.communicate)
-        self.addCleanup(job.kill)
-        ranks = self.ranks_of(job, 3)
-        time.sleep(1)  # they work
+        job, ranks = self.start_ranks(3, *search)
+        self.let_work(job, 1, *ranks)
         os.kill(ranks[1], signal.SIGKILL)
-        begin = time.monotonic()
-        errors = job.communicate(timeout=30)[1].decode()
-        self.assertLess(time.monotonic() - begin, 5)
+        begin = unhindered()
+        errors = job.communicate(timeout=harness.HANGS)[1].decode()
+        self.assertLess(unhindered() - begin, 5)
         self.assertNotEqual(job.returncode, 0)
         self.assertRegex(errors, r"rank 1\b.*\n?.*signal 9")
         self.assertEqual(self.outputs_left(), [])
-        # mpirun may end just before the ranks that it killed, which are init's then.
-        while any(map(self.is_running, ranks)):
-            self.assertLess(time.monotonic() - begin, 5, "a rank was left behind")
-            time.sleep(0.05)
+        self.expect_end_of_ranks(ranks, begin, 5)
+
+    def limit_here(self, least):
+        """Seconds in which a rank of a small job that goes on is heard of, and MPI starts and ends, however busy the machine is."""
+        begin = time.monotonic()
+        self.assertEqual(self.over_ranks(3, "mine", "--transactions", self.file("one.txt", b"1 2\n"), "--min-support", 1).returncode, 0)
+        return max(least, math.ceil(time.monotonic() - begin))
 
     def long_jobs(self):
         """Lines that take minutes, with one thread a rank."""
@@ -316,20 +303,17 @@ class Faults(OverRanks):
                 ["rank", "--train", "train.txt", "--test", "test.txt", "--engine", "lrar", *many],
                 ["reduce", "--train", "train.txt", "--engine", "ssarp", "--partitions", 1, *many])
 
-    def expect_stall_found(self, line, stalled, works=1.5):
+    def expect_stall_found(self, line, stalled, beyond_limit=False):
         """Of three ranks that work for some seconds, one that is stopped then ends the job, which names it."""
-        limit = 3
-        job = subprocess.Popen(self.job(3, *line), cwd=self.folder, env={**ENVIRONMENT, "RULERANK_RANK_TIMEOUT": str(limit)},
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.addCleanup(job.communicate)
-        self.addCleanup(job.kill)
-        ranks = self.ranks_of(job, 3)
-        time.sleep(works)
+        limit = self.limit_here(3)
+        job, ranks = self.start_ranks(3, *line, RULERANK_RANK_TIMEOUT=str(limit))
+        self.let_work(job, 1, *ranks)
+        time.sleep(limit + 1 if beyond_limit else 0)  # who works is heard of
         self.assertIsNone(job.poll())
         os.kill(ranks[stalled], signal.SIGSTOP)
-        begin = time.monotonic()
-        errors = job.communicate(timeout=60)[1].decode()
-        self.assertLess(time.monotonic() - begin, limit + 5)
+        begin = unhindered()
+        errors = job.communicate(timeout=harness.HANGS)[1].decode()
+        self.assertLess(unhindered() - begin, limit + 5)
         self.assertNotEqual(job.returncode, 0)
         self.assertRegex(errors, rf"rulerank: error: rank {stalled} on \S+: nothing heard for {limit} s")
         self.assertEqual(self.outputs_left(), [])
@@ -337,7 +321,7 @@ class Faults(OverRanks):
     def test_a_stalled_rank_ends_the_job(self):
         self.needs_mpi()
         search, rank, reduce = self.long_jobs()
-        self.expect_stall_found(search, 1, works=4)  # longer than the limit: who works is heard of
+        self.expect_stall_found(search, 1, beyond_limit=True)
         for line, stalled in ((search, 0), (rank, 2), (rank, 0), (reduce, 1)):
             with self.subTest(line=line[0], rank=stalled):
                 self.expect_stall_found(line, stalled)
@@ -345,21 +329,15 @@ class Faults(OverRanks):
     def stopped_rank(self, line, stalled, limit, wait):
         """Of three ranks one is stopped when wait(job) is over: the job's code and errors, where the others end in time. The one that is
         stopped behind its last message ends when it goes on."""
-        job = subprocess.Popen(self.job(3, *line), cwd=self.folder, env={**ENVIRONMENT, "RULERANK_RANK_TIMEOUT": str(limit)},
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.addCleanup(job.communicate)
-        self.addCleanup(job.kill)
-        ranks = self.ranks_of(job, 3)
+        job, ranks = self.start_ranks(3, *line, RULERANK_RANK_TIMEOUT=str(limit))
         wait(job)
         with contextlib.suppress(ProcessLookupError):
             os.kill(ranks[stalled], signal.SIGSTOP)
-        begin = time.monotonic()
-        while any(self.is_running(rank) for rank in ranks if rank != ranks[stalled]):
-            self.assertLess(time.monotonic() - begin, 4 * limit + 2 + 5)  # ranks wait a second more each
-            time.sleep(0.05)
+        others = [rank for rank in ranks if rank != ranks[stalled]]
+        self.expect_end_of_ranks(others, unhindered(), 4 * limit + 2 + 5)  # ranks wait a second more each
         with contextlib.suppress(ProcessLookupError):
             os.kill(ranks[stalled], signal.SIGCONT)
-        errors = job.communicate(timeout=30)[1].decode()
+        errors = job.communicate(timeout=harness.HANGS)[1].decode()
         return job.returncode, errors
 
     def test_a_rank_that_stalls_while_mpi_starts_ends_the_job(self):
@@ -367,7 +345,7 @@ class Faults(OverRanks):
         search = self.long_jobs()[0]
         for stalled in range(3):
             with self.subTest(rank=stalled):
-                code, errors = self.stopped_rank(search, stalled, 1, lambda job: None)
+                code, errors = self.stopped_rank(search, stalled, 1, lambda job: time.sleep(.05))
                 self.assertNotEqual(code, 0)
                 self.assertRegex(errors, r"rulerank: error: (MPI has not started on all ranks within 4 s|rank \d on \S+: nothing heard)")
                 self.assertEqual(self.outputs_left(), [])
@@ -380,20 +358,21 @@ class Faults(OverRanks):
         whole = self.taken("out")
 
         def written(job):
-            while job.poll() is None and not (self.folder / "out").exists():
-                time.sleep(0.001)
+            self.wait_until((self.folder / "out").exists, job)
 
+        limit = self.limit_here(1)
         for _ in range(3):
-            code, errors = self.stopped_rank(line, 0, 1, written)
+            code, errors = self.stopped_rank(line, 0, limit, written)
             if code != 0:
-                self.assertRegex(errors, r"rulerank: error: (MPI has not ended on all ranks within 1 s|rank \d on \S+: nothing heard)")
+                self.assertRegex(errors, rf"rulerank: error: (MPI has not ended on all ranks within {limit} s|"
+                                         r"rank \d on \S+: nothing heard)")
             self.assertEqual(self.taken("out"), whole)
 
     def test_a_bad_limit_is_refused(self):
         self.needs_mpi()
         for bad in ("", "x", "-1", "86401", "3s"):
             done = subprocess.run(self.job(2, "engines"), env={**ENVIRONMENT, "RULERANK_RANK_TIMEOUT": bad},
-                                  capture_output=True, timeout=60, check=False)
+                                  capture_output=True, timeout=harness.HANGS, check=False)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(f"RULERANK_RANK_TIMEOUT: found '{bad}', expected whole seconds from 0 to 86400".encode(),
                           done.stderr)

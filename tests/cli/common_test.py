@@ -656,7 +656,7 @@ class StandardError(harness.CommandLine):
                 # Python ignores SIGPIPE, and so does a child that does not restore it.
                 for sigpipe in (True, False):
                     with self.subTest(name, sigpipe=sigpipe):
-                        run = {"cwd": self.folder, "check": False, "timeout": 60,
+                        run = {"cwd": self.folder, "check": False, "timeout": harness.HANGS,
                                "restore_signals": sigpipe, **options}
                         program = [harness.PROGRAM, *self.LINE]
                         self.assertEqual(subprocess.run([*program, "r"], **run).returncode, 0)
@@ -671,7 +671,7 @@ class StandardError(harness.CommandLine):
         self.expect(0, *line, "want", "--resume", "a", input=answers)
         with open("/dev/full", "wb") as full:
             done = subprocess.run([harness.PROGRAM, *line, "r", "--resume", "b"], input=answers,
-                                  stderr=full, cwd=self.folder, check=False, timeout=60)
+                                  stderr=full, cwd=self.folder, check=False, timeout=harness.HANGS)
         self.assertEqual(done.returncode, 0)
         self.assertEqual((self.folder / "r").read_bytes(), (self.folder / "want").read_bytes())
 

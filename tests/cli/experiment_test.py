@@ -6,7 +6,6 @@ import os
 import pathlib
 import shutil
 import signal
-import time
 
 import harness
 
@@ -109,9 +108,7 @@ class Experiment(harness.CommandLine):
                 out = number.name
                 process = self.start(*line, out)
                 first = self.folder / out / "folds" / "Fold1.json"
-                deadline = time.monotonic() + 60
-                while not first.exists() and process.poll() is None and time.monotonic() < deadline:
-                    time.sleep(.002)
+                self.wait_until(first.exists, process)
                 self.expect_stopped(process, number)
                 self.assertTrue(first.exists())
                 self.check_part(out, "whole")
@@ -342,10 +339,7 @@ class Curves(harness.CommandLine):
             with self.subTest(number):
                 process = self.start(*line, number.name)
                 journal = self.folder / number.name / "curves" / "Fold1.journal"
-                deadline = time.monotonic() + 60
-                while time.monotonic() < deadline and process.poll() is None and not (
-                        journal.exists() and journal.read_bytes().count(b"\n") > 40):
-                    time.sleep(.002)
+                self.wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") > 40, process)
                 self.expect_stopped(process, number)
                 self.assertTrue(journal.exists())
                 again = self.expect(0, *line, number.name, message="Fold1: goes on after ")

@@ -23,7 +23,7 @@ class Faults(harness.CommandLine):
         with open(pipe, "w") as sizes:  # waits until the program opens it
             change(documents)
             sizes.write("10\n" * 100)
-        errors = process.communicate(timeout=60)[1].decode()
+        errors = process.communicate(timeout=harness.HANGS)[1].decode()
         self.assertEqual(process.returncode, 3, errors)
         self.assertIn(f"rulerank: error: {documents}: {message}", errors)
 
@@ -58,7 +58,7 @@ class Faults(harness.CommandLine):
                     with open(pipe, "w") as rows_of_filter:  # waits until the program opens it
                         change(path)
                         rows_of_filter.write("1\n19999\n")
-                    errors = process.communicate(timeout=60)[1].decode()
+                    errors = process.communicate(timeout=harness.HANGS)[1].decode()
                     self.assertEqual(process.returncode, 3, errors)
                     self.assertIn(f"rulerank: error: {path}: {message}", errors)
                     self.assertFalse((self.folder / "near").exists())
@@ -72,7 +72,7 @@ class Faults(harness.CommandLine):
         with open(pipe, "w") as scores:
             self.file("new.txt", DOCUMENTS + b"# more\n").rename(documents)
             scores.write("1\n" * 1000)
-        errors = process.communicate(timeout=60)[1].decode()
+        errors = process.communicate(timeout=harness.HANGS)[1].decode()
         self.assertEqual(process.returncode, 3, errors)
         self.assertIn(f"{documents}: was changed since it was read", errors)
         self.assertFalse((self.folder / "m").exists())

@@ -275,13 +275,14 @@ class Features(harness.CommandLine):
                          ["1000"] + ["NaN"] * (len(pairs) - 1))
         self.assertNotIn("note", third[pairs[0]][1])
         # What a line cannot hold in a name becomes _, as in the names of fields; delimited text keeps its titles.
-        own = f'docid,qid,page rank,7-day sales,a#b:c\n{pairs[0][1]},T01,.5,3,2\n'
+        own = f'docid,qid,page rank,7-day sales,a#b:c,@x,(y)\n{pairs[0][1]},T01,.5,3,2,7,8\n'
         self.file("titles.csv", own.encode())
-        for columns in [], ["--join-columns", "7-day sales,page rank,a#b:c"]:
+        for columns in [], ["--join-columns", "7-day sales,page rank,a#b:c,@x,(y)"]:
             line = ["features", "--pool", "pool.txt", "--join", "titles.csv", *columns, "--out"]
             self.expect(0, *line, "words.txt")
             words = pairs_of(self.read("words.txt"))[pairs[0]][1]
-            self.assertEqual([words[name] for name in ("page_rank", "_7-day_sales", "a_b_c")], ["0.5", "3", "2"])
+            self.assertEqual([words[name] for name in ("page_rank", "_7-day_sales", "a_b_c", "_@x", "_(y)")],
+                             ["0.5", "3", "2", "7", "8"])
         self.expect(0, *line, "titled.csv")
         self.assertEqual(next(csv.DictReader(io.StringIO(self.read("titled.csv"))))["page rank"], "0.5")
         self.assertEqual([f["clicks"] for _, f in third.values()],
@@ -577,14 +578,14 @@ class ShownTexts(harness.CommandLine):
         changed = dict(self.TOPICS, **{"1": "masts of a ship"})
         self.file("other", self.smart(changed))
         self.shown("pool.txt", topics="other", code=3,
-                   message='other:1:1: found for query 1 the text "masts of a ship", which is not that of which pool.txt was made')
+                   message='other:4:1: found for query 1 the text "masts of a ship", which is not that of which pool.txt was made')
         # Other texts are numbered as the pool is.
         self.assertIn("masts of a ship", {query for _, query, _ in self.shown("pool.txt", "--other-texts", topics="other")})
         self.pool("places.txt", "--number-by-position")
         self.assertIn(("3", changed["2"]), {(d, query) for d, query, _ in self.shown("places.txt", "--other-texts", topics="other")})
         self.file("edited", self.smart(dict(self.DOCS, **{"2": "thin wings"})))
         self.shown("pool.txt", docs="edited", code=3,
-                   message='edited:1:1: found for document 2 the text "thin wings", which is not that of which pool.txt was made')
+                   message='edited:7:1: found for document 2 the text "thin wings", which is not that of which pool.txt was made')
         # Other forms, blanks and line ends of the same words are the same texts.
         self.file("topics.tsv", "".join(f"{n}\t {text.replace(' ', '  ')}\r\n" for n, text in self.TOPICS.items()).encode())
         self.file("docs.jsonl", "".join(json.dumps({"id": n, "text": text}) + "\n" for n, text in self.DOCS.items()).encode())

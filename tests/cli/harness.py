@@ -18,6 +18,7 @@ other file behind, and that a success says no error.
 """
 
 import dataclasses
+import fcntl
 import os
 import pathlib
 import re
@@ -27,12 +28,40 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
 PROGRAM = ""
 OLD = b"what was there before\n"
 LOCK = ".rulerank.lock"  # stays in a folder of results where a run was killed; holds nobody up
+HANGS = 600  # seconds after which nothing more will come, however busy the machine is
+
+
+def unhindered():
+    """Seconds of a clock that stands still while any task of this machine waits for a processor: those that a machine with
+    nothing else to do would take. The plain clock where the kernel does not say (Linux's PSI)."""
+    now = time.monotonic()
+    try:
+        waited = re.match(r"some .* total=(\d+)", pathlib.Path("/proc/pressure/cpu").read_text())
+    except OSError:
+        return now
+    return now - int(waited[1]) / 1e6
+
+
+def processor_seconds(process):
+    """Of all threads of a process, by its id; none of one that is gone."""
+    try:
+        fields = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def processor_seconds_of_ended():
+    """Of all children of this process that have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 @dataclasses.dataclass
@@ -60,26 +89,61 @@ class CommandLine(unittest.TestCase):
     def rulerank(self, *arguments, **options):
         """Runs the program to its end; standard input is empty unless `input` is given."""
         options.setdefault("input", b"")
-        options.setdefault("timeout", 120)
+        options.setdefault("timeout", HANGS)
         if "stdout" not in options:
             options["stdout"] = subprocess.PIPE
         return subprocess.run([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE,
                               cwd=self.folder, check=False, **options)
 
-    def start(self, *arguments, errors=subprocess.PIPE):
+    def start(self, *arguments, errors=subprocess.PIPE, **options):
         """Starts the program and does not wait."""
         process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder,
-                                   stdout=subprocess.PIPE, stderr=errors)
+                                   stdout=subprocess.PIPE, stderr=errors, **options)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         return process
 
+    def let_work(self, process, seconds, *workers):
+        """Waits until a started program has gone on for so many seconds, and had as many of a processor: it is in the middle of
+        its work then, however busy the machine is. The ids are of the processes that work where these are its children."""
+        begin = time.monotonic()
+        while time.monotonic() - begin < seconds or min(map(processor_seconds, workers or (process.pid,))) < seconds:
+            self.assertIsNone(process.poll(), "done too early to be stopped")
+            self.assertLess(time.monotonic() - begin, HANGS, "it does not work")
+            time.sleep(.02)
+
+    def wait_until(self, there, process):
+        """Looks often whether something is there, until it is or the program has ended."""
+        begin = time.monotonic()
+        while not there() and process.poll() is None:
+            self.assertLess(time.monotonic() - begin, HANGS, "never there")
+            time.sleep(.002)
+
+    def start_fed(self, data, *arguments):
+        """Starts the program, which has read these bytes of its standard input and waits for more."""
+        theirs, ours = os.pipe()
+        process = self.start(*arguments, stdin=theirs)
+        os.close(theirs)
+        pipe = open(ours, "wb", buffering=0)
+        self.addCleanup(pipe.close)
+        pipe.write(data)
+        self.wait_until(lambda: fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)) == bytes(4), process)
+        time.sleep(.5)
+        self.assertIsNone(process.poll())
+        return process
+
+    def expect_end(self, process, seconds):
+        """A started program ends in so many seconds, and works no longer than these are enough for. What it says."""
+        begin, worked = unhindered(), processor_seconds(process.pid) + processor_seconds_of_ended()
+        errors = process.communicate(timeout=HANGS)[1].decode()
+        self.assertLess(unhindered() - begin, seconds)
+        self.assertLess(processor_seconds_of_ended() - worked, seconds * os.cpu_count())
+        return errors
+
     def expect_stopped(self, process, number):
         """A signal ends a started program at once; it says so unless it is killed."""
         process.send_signal(number)
-        begin = time.monotonic()
-        errors = process.communicate(timeout=20)[1].decode()
-        self.assertLess(time.monotonic() - begin, 1.2)
+        errors = self.expect_end(process, 1.2)
         self.assertEqual(process.returncode, -9 if number == signal.SIGKILL else 130,
                          f"done too early to be stopped? {errors}")
         self.assertEqual("rulerank: error: interrupted\n" in errors, number != signal.SIGKILL)

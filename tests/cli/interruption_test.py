@@ -7,8 +7,6 @@ import pathlib
 import shutil
 import signal
 import struct
-import subprocess
-import time
 
 import harness
 
@@ -66,12 +64,10 @@ class Interruption(harness.CommandLine):
 
     def started(self, line):
         process = self.start(*line)
-        time.sleep(.7)
+        self.let_work(process, .7)
         if line[0] == "experiment":
             first = self.out / "e" / "runs" / "full-rank-2" / "Fold1.run"
-            deadline = time.monotonic() + 60
-            while not first.exists() and time.monotonic() < deadline:
-                time.sleep(.05)
+            self.wait_until(first.exists, process)
             self.assertTrue(first.exists())
         self.assertIsNone(process.poll(), "done too early to be interrupted")
         return process
@@ -97,9 +93,7 @@ class Interruption(harness.CommandLine):
         shutil.rmtree(self.out / "e")
 
     def check_interrupted(self, process, patience):
-        begin = time.monotonic()
-        errors = process.communicate(timeout=20)[1].decode()
-        self.assertLess(time.monotonic() - begin, patience)
+        errors = self.expect_end(process, patience)
         self.assertEqual(process.returncode, 130, errors)
         self.assertIn("rulerank: error: interrupted\n", errors)
         self.check_output()
@@ -123,7 +117,7 @@ class Interruption(harness.CommandLine):
             with self.subTest(name):
                 process = self.started(line)
                 process.kill()
-                process.communicate(timeout=20)
+                process.communicate(timeout=harness.HANGS)
                 self.assertEqual(process.returncode, -signal.SIGKILL)
                 self.check_output()
 
@@ -131,20 +125,9 @@ class Interruption(harness.CommandLine):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(signal=number):
-                process = subprocess.Popen(
-                    [harness.PROGRAM, "rank", "--train", train, "--test", "-", "--out",
-                     self.out / "r.txt"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-                self.addCleanup(process.communicate)
-                self.addCleanup(process.kill)
-                process.stdin.write(b"0 qid:1 1:1\n0 qid:2 1:2\n")
-                process.stdin.flush()
-                time.sleep(.5)
-                self.assertIsNone(process.poll())
-                process.send_signal(number)
-                begin = time.monotonic()
-                self.assertEqual(process.wait(timeout=20), 130)
-                self.assertLess(time.monotonic() - begin, 1.2)
-                self.assertIn(b"rulerank: error: interrupted\n", process.stderr.read())
+                process = self.start_fed(b"0 qid:1 1:1\n0 qid:2 1:2\n", "rank", "--train", train, "--test", "-", "--out",
+                                         self.out / "r.txt")
+                self.expect_stopped(process, number)
                 self.check_output()
 
 

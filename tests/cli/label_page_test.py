@@ -37,7 +37,7 @@ class Browser:
         self.session = "/session/" + made["sessionId"]
 
     def call(self, method, path, body=None):
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=harness.HANGS)
         link.request(method, self.session + path, json.dumps(body) if body is not None else None,
                      {"Content-Type": "application/json"})
         value = json.loads(link.getresponse().read())["value"]
@@ -98,7 +98,7 @@ class InABrowser(LabelServer):
         self.addCleanup(self.browser.close)
 
     def wait(self, script, *arguments):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + harness.HANGS
         while time.monotonic() < deadline:
             found = self.browser.run("return " + script, *arguments)
             if found:

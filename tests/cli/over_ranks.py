@@ -71,9 +71,30 @@ class OverRanks(harness.CommandLine):
     def job(self, ranks, *line, program=None):
         return [*MPIRUN, "-n", str(ranks), *(program or [harness.PROGRAM]), *map(str, line)]
 
+    def start_ranks(self, ranks, *line, **environment):
+        """A job and its processes, by rank; all of them are there before the first begins."""
+        gate = self.folder / f"gate-{len(list(self.folder.glob('gate-*')))}"
+        os.mkfifo(gate)
+        behind = ["sh", "-c", ': <"$0" && exec "$@"', gate, harness.PROGRAM]
+        job = subprocess.Popen(self.job(ranks, *line, program=behind), cwd=self.folder, env={**ENVIRONMENT, **environment},
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        there = self.ranks_of(job, ranks)
+        self.addCleanup(open(gate, "wb").close)  # open until then: a rank may have to come to it yet
+        return job, there
+
+    def expect_end_of_ranks(self, ranks, begin, seconds):
+        """So many seconds after `begin`; mpirun may end just before those that it killed, which are init's then."""
+        started = time.monotonic()
+        while any(map(self.is_running, ranks)):
+            self.assertLess(harness.unhindered() - begin, seconds, "a rank was left behind")
+            self.assertLess(time.monotonic() - started, harness.HANGS, "a rank was left behind")
+            time.sleep(0.05)
+
     def over_ranks(self, ranks, *line, program=None):
         return subprocess.run(self.job(ranks, *line, program=program), cwd=self.folder, env=ENVIRONMENT,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=harness.HANGS, check=False)
 
     def expect_same_bytes(self, line, *outputs, message=True, over=RANKS):
         """What one process writes, from any number of ranks."""
@@ -158,7 +179,8 @@ class OverRanks(harness.CommandLine):
 
     def ranks_of(self, job, count):
         """The processes of a job in the test's folder, by rank."""
-        for _ in range(400):
+        begin = time.monotonic()
+        while time.monotonic() - begin < harness.HANGS:
             found = {}
             for process in self.of_folder():
                 try:

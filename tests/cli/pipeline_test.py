@@ -6,7 +6,6 @@ import random
 import re
 import signal
 import struct
-import time
 
 import harness
 
@@ -338,10 +337,7 @@ class Pipeline(harness.CommandLine):
             with self.subTest(seen, signal=number):
                 out = f"{number.name}-{seen.replace('/', '-')}"
                 process = self.start(*line, out)
-                deadline = time.monotonic() + 60
-                while (not (self.folder / out / seen).exists() and process.poll() is None
-                       and time.monotonic() < deadline):
-                    time.sleep(.002)
+                self.wait_until((self.folder / out / seen).exists, process)
                 self.expect_stopped(process, number)
                 self.assertIn(seen, self.check_part(out, whole))
                 again = self.expect(0, *line, out, message="Fold1: finished by an earlier run"
@@ -357,8 +353,7 @@ class Pipeline(harness.CommandLine):
             with self.subTest(end):
                 process = self.start("pipeline", "--collection", docs, *self.inputs[2:],
                                      "--out-dir", "out", "--threads", "1", *QUICK)
-                time.sleep(.5)
-                self.assertIsNone(process.poll(), "done too early to be interrupted")
+                self.let_work(process, .5)
                 self.expect_stopped(process, end)
                 self.assertEqual(self.files("out"), {})
 

@@ -3,6 +3,7 @@ person, and what is refused."""
 
 import json
 import random
+import resource
 import unittest
 
 import harness
@@ -77,7 +78,7 @@ class Rounds(harness.CommandLine):
         if "--max-documents" in line:
             del line[line.index("--max-documents"):line.index("--max-documents") + 2]
         self.expect(0, "reduce", "--train", "whole", *line, "--per-query", "1000000000", "--out",
-                    "out", timeout=20)
+                    "out", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (20, 20)))
         self.assertEqual(self.read("out"), self.read("whole"))
 
     def test_the_same_for_any_number_of_threads(self):

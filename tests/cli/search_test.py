@@ -11,7 +11,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import time
 
 import harness
 from harness import OLD, Row
@@ -1258,23 +1257,7 @@ class Half(Search):
 
     def run_until(self, line, feed, end):
         """Starts a line, feeds it some of its standard input, and ends it while it waits for more."""
-        process = subprocess.Popen([harness.PROGRAM, *map(str, line)], cwd=self.folder,
-                                   stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        process.stdin.write(feed)
-        process.stdin.flush()
-        time.sleep(.5)
-        self.assertIsNone(process.poll())
-        process.send_signal(end)
-        begin = time.monotonic()
-        process.wait(timeout=20)
-        self.assertLess(time.monotonic() - begin, 1.2)
-        if end == signal.SIGKILL:
-            self.assertEqual(process.returncode, -signal.SIGKILL)
-        else:
-            self.assertEqual(process.returncode, 130)
-            self.assertIn(b"rulerank: error: interrupted\n", process.stderr.read())
+        self.expect_stopped(self.start_fed(feed, *line), end)
 
     def test_ends_while_it_waits_for_documents_and_queries(self):
         text = self.docs.read_bytes()
@@ -1305,8 +1288,7 @@ class Half(Search):
                 process = self.start("search", "text", "--collection", docs, "--index",
                                      self.out / "i", "--queries", self.docs, "--out",
                                      self.out / "n", "--threads", "1")
-                time.sleep(.6)
-                self.assertIsNone(process.poll(), "done too early to be interrupted")
+                self.let_work(process, .6)
                 self.expect_stopped(process, end)
                 self.assertEqual(files(self.out), outputs)
 
@@ -1323,8 +1305,7 @@ class Half(Search):
                     process = self.start("search", "text", "--index", index, "--queries", docs,
                                          "--engine", engine, "--k", "1000", "--out",
                                          self.out / "n", "--run", self.out / "r", "--threads", "1")
-                    time.sleep(.7)
-                    self.assertIsNone(process.poll(), "done too early to be interrupted")
+                    self.let_work(process, .7)
                     self.expect_stopped(process, end)
                     self.assertEqual(files(self.out), outputs)
 

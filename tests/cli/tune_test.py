@@ -6,7 +6,6 @@ import pathlib
 import shutil
 import signal
 import statistics
-import time
 
 import harness
 from harness import Row
@@ -172,9 +171,9 @@ class Tune(harness.CommandLine):
                                         "2 more of what they were compared with$")
         # Many candidates, little time.
         many = ["--try-smoothing", ",".join(map(str, range(400))), "--try-rule-size", "4"]
-        begin = time.monotonic()
+        begin = harness.unhindered()
         timed = json.loads(self.tune("--json", "--budget", "1s", small=many).stdout)["best"]
-        self.assertLess(time.monotonic() - begin, 20)
+        self.assertLess(harness.unhindered() - begin, 20)
         self.assertLess(timed["tried"], timed["candidates"])
         self.assertGreaterEqual(timed["tried"], 1)
 
@@ -184,7 +183,7 @@ class Tune(harness.CommandLine):
         self.tune("--out", "whole.json", "--trials", "whole.tsv", "--resume", "whole", small=many)
         line = ["tune", "--train", "data/Fold1/train.txt", "--vali", "data/Fold1/vali.txt", *many]
         process = self.start(*line, "--resume", "state", "--out", "never.json")
-        time.sleep(.5)
+        self.wait_until((self.folder / "state").exists, process)
         self.expect_stopped(process, signal.SIGINT)
         self.assertFalse((self.folder / "never.json").exists())
         tried = len(json.loads(self.read("state"))["trials"])

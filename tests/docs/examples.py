@@ -65,7 +65,7 @@ class Session:
         script = f"(exit {code})\n{command}\necho $? $PWD > {self.state.name}"
         done = subprocess.run(["bash", "-c", script], cwd=folder, env=self.environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, check=False, timeout=300)
+                              stderr=subprocess.STDOUT, check=False, timeout=3000)
         self.after = pathlib.Path(self.state.name).read_text().strip()
         # A page has no blanks at the end of a line, and says nothing of how far a slow machine is.
         return re.sub(r" +$|^rulerank: .*: \d+ of \d+ \(\d+ %.*\)\n", "", done.stdout.decode(), flags=re.M)
