@@ -46,7 +46,7 @@ PRESETS = {
     "short": {"text": 40000, "text-queries": 4000, "dense": 60000, "dense-queries": 4000, "rank": 40000, "chosen": 2000, "reduce": 40000,
               "experiment": 9000, "folds": 4, "mine": 60000, "tune": 600},
     "long": {"text": 804414, "text-queries": 6000, "dense": 60000, "dense-queries": 24000, "rank": 240000, "chosen": 2101, "reduce": 80000,
-             "experiment": 13000, "folds": 5, "mine": 600000, "tune": 6000}}
+             "experiment": 20000, "folds": 5, "mine": 600000, "tune": 6000}}
 SIZES = {"short": "1,0.5", "long": "1,0.25"}
 PARTS = 4
 

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,9 @@ namespace rulerank::cluster {
 struct failure {
   int code = 1;
   std::string message;
+  /// Of those that were dealt, the one in which it was met.
+  std::optional<std::size_t> task = std::nullopt;
+  static auto members_of(auto& one) { return std::tie(one.code, one.message, one.task); }
 };
 
 /// What a rank has been told by `gather`: how often, and bytes, its own among them.
@@ -63,16 +68,18 @@ class communicator final : public process_group {
 
   /// Throws `job_failed` on all ranks where one failed.
   std::vector<std::string> gather(std::string_view mine) const override;
-  /// A rank that fails gets no further task, nor do the others; they throw `job_failed`. The first
-  /// rank deals from a thread of its own while it works, where MPI has MPI_THREAD_MULTIPLE;
+  /// A rank that fails gets no further task, nor do the others; they throw `job_failed`. As tasks
+  /// are dealt in rising order, the first of those that would fail is among those that did. The
+  /// first rank deals from a thread of its own while it works, where MPI has MPI_THREAD_MULTIPLE;
   /// elsewhere the tasks are shared out evenly before.
   std::vector<std::string> deal(std::size_t tasks, task_fn const& task,
                                 keep_fn const& keep) const override;
   /// Waits until all ranks are here. Throws as `gather` does.
   void meet() const { gather({}); }
-  /// For the rank that failed. What all ranks agree on: the failure of the lowest rank that failed,
-  /// its number before the message unless all ranks failed alike. To be called once; nothing may be
-  /// gathered afterwards.
+  /// For the rank that failed. What all ranks agree on: wrong usage or bad input (codes 2 and 3)
+  /// that the first of the dealt tasks met, which one process would have met too, and else the
+  /// failure of the lowest rank that failed, its number before the message unless all ranks failed
+  /// alike. To be called once; nothing may be gathered afterwards.
   failure fail(failure const& own) const;
   traffic exchanged() const noexcept { return exchanged_; }
 
@@ -82,6 +89,7 @@ class communicator final : public process_group {
   int rank_here_ = 0;
   int size_here_ = 1;
   mutable traffic exchanged_;
+  mutable std::optional<std::size_t> failed_task_;
   // Of several ranks, in a build with MPI, where any thread may use it:
   [[maybe_unused]] int limit_ = 0;  // seconds in which a rank must be heard of
   std::shared_ptr<heartbeat> heartbeat_;

@@ -1,6 +1,6 @@
 // All over one exchange: the ranks tell each other how many bytes each of them has, or that it
-// failed, and the bytes where they are few; else each rank's bytes are broadcast behind it, in
-// pieces whose length fits MPI's int.
+// failed, and the bytes where they are few; else, once all have said that they have space for them,
+// each rank's bytes are broadcast behind it, in pieces whose length fits MPI's int.
 #include "cluster/agreement.hpp"
 #include "cluster/communicator.hpp"
 #include "cluster/heartbeat.hpp"
@@ -48,30 +48,47 @@ announcements announce(int ranks, std::int64_t size, std::string_view bytes) {
   return all;
 }
 
-std::vector<std::string> broadcast_all(announcements const& told, int rank, std::string_view mine) {
-  std::vector<std::string> parts(told.size());
-  for (std::size_t r = 0; r < parts.size(); ++r) {
-    auto const size = static_cast<std::size_t>(told[r].size);
-    int const from = static_cast<int>(r);
-    if (told[r].has_all()) {
-      parts[r].assign(told[r].few.data(), size);
-      continue;
-    }
-    if (from == rank)
-      parts[r] = mine;
-    else
-      parts[r].resize(size);
-    for (std::size_t at = 0; at < size; at += piece)
-      MPI_Bcast(parts[r].data() + at, static_cast<int>(std::min(piece, size - at)), MPI_CHAR, from,
-                MPI_COMM_WORLD);
-  }
+bool is_large(announcements const& told) {
+  return !std::ranges::all_of(told, &announcement::has_all);
+}
+
+std::vector<std::string> space_for(announcements const& told) {
+  std::vector<std::string> parts;
+  for (announcement const& one : told) parts.emplace_back(static_cast<std::size_t>(one.size), '\0');
   return parts;
+}
+
+/// Into the space for it. Nothing is thrown, as the other ranks wait in the same broadcasts.
+void broadcast_all(announcements const& told, int rank, std::string_view mine,
+                   std::vector<std::string>& parts) noexcept {
+  for (std::size_t r = 0; r < parts.size(); ++r) {
+    std::string& part = parts[r];
+    int const from = static_cast<int>(r);
+    if (from == rank)
+      std::ranges::copy(mine, part.begin());
+    else if (told[r].has_all())
+      std::copy_n(told[r].few.begin(), part.size(), part.begin());
+    if (told[r].has_all()) continue;
+    for (std::size_t at = 0; at < part.size(); at += piece)
+      MPI_Bcast(part.data() + at, static_cast<int>(std::min(piece, part.size() - at)), MPI_CHAR,
+                from, MPI_COMM_WORLD);
+  }
 }
 
 /// Of a rank that failed, `mine` is its failure, else empty.
 failure settle(int ranks, int rank, std::string const& mine) {
   auto const told = announce(ranks, std::ssize(mine), mine);
-  return agreed_failure(broadcast_all(told, rank, mine));
+  auto parts = space_for(told);
+  broadcast_all(told, rank, mine, parts);
+  return agreed_failure(parts);
+}
+
+/// Throws `job_failed` where a rank announced that it did.
+announcements announce_or_fail(int ranks, int rank, std::string_view mine) {
+  auto told = announce(ranks, std::ssize(mine), mine);
+  if (std::ranges::count(told, failed, &announcement::size) > 0)
+    throw job_failed(settle(ranks, rank, {}));
+  return told;
 }
 
 }  // namespace
@@ -107,24 +124,33 @@ communicator::~communicator() {
 
 std::vector<std::string> communicator::gather(std::string_view mine) const {
   if (size_ == 1) return {std::string(mine)};
-  auto const told = announce(size_, std::ssize(mine), mine);
-  if (std::ranges::count(told, failed, &announcement::size) > 0)
-    throw job_failed(settle(size_, rank_, {}));
+  auto const told = announce_or_fail(size_, rank_, mine);
+  auto parts = space_for(told);
+  if (is_large(told)) announce_or_fail(size_, rank_, {});
   ++exchanged_.exchanges;
   for (announcement const& one : told) exchanged_.bytes += static_cast<std::uint64_t>(one.size);
-  return broadcast_all(told, rank_, mine);
+  broadcast_all(told, rank_, mine, parts);
+  return parts;
 }
 
 std::vector<std::string> communicator::deal(std::size_t tasks, task_fn const& task,
                                             keep_fn const& keep) const {
+  auto const noted = [&](std::size_t t) {
+    try {
+      return task(t);
+    } catch (...) {
+      failed_task_ = t;
+      throw;
+    }
+  };
   if (dealer_) {
-    auto const mine = dealer_->deal(tasks, task, keep);
+    auto const mine = dealer_->deal(tasks, noted, keep, [&] { meet(); });
     return value_from_first(*this, [&] { return mine; });
   }
   // Task t is the rank's t modulo their number.
   auto const ranks = static_cast<std::size_t>(size_);
   std::vector<std::string> mine;
-  for (auto t = static_cast<std::size_t>(rank_); t < tasks; t += ranks) mine.push_back(task(t));
+  for (auto t = static_cast<std::size_t>(rank_); t < tasks; t += ranks) mine.push_back(noted(t));
   auto of_ranks = gather_values(*this, mine);
   return value_from_first(*this, [&] {
     std::vector<std::string> kept;
@@ -137,7 +163,7 @@ std::vector<std::string> communicator::deal(std::size_t tasks, task_fn const& ta
 failure communicator::fail(failure const& own) const {
   if (size_ == 1) return agreed_failure({text_of(own)});
   announce(size_, failed, {});
-  return settle(size_, rank_, text_of(own));
+  return settle(size_, rank_, text_of({own.code, own.message, failed_task_}));
 }
 
 std::string mpi_name() {

@@ -25,12 +25,20 @@ std::vector<int> devices_of_rank(std::vector<int> const& devices, int rank_here,
 /// The rows of a part; a view.
 knn::sparse_rows rows_of(knn::sparse_rows const& all, share some);
 
+/// Runs of n things to be dealt to `parts` processes that are free at different times: by factoring
+/// (Hummel, Schonberg, Flynn 1992), rounds of `parts` equal shares that are half of what is left,
+/// of `least` things at least. The last ones are small, so that all processes end together.
+std::vector<share> factored_shares(std::size_t n, std::size_t parts, std::size_t least);
+
 /// The neighbours of so many queries. `search` finds those of a part that is not empty.
 knn::neighbours search(communicator const& ranks, std::size_t queries,
                        std::function<knn::neighbours(share)> const& search);
 /// The rows in range of so many queries.
 knn::rows_in_range search_range(communicator const& ranks, std::size_t queries,
                                 std::function<knn::rows_in_range(share)> const& search);
+
+/// The neighbours of queries that follow each other, of at least one part.
+knn::neighbours joined(std::vector<knn::neighbours> parts);
 
 /// The sum over the ranks.
 std::uint64_t sum(communicator const& ranks, std::uint64_t mine);

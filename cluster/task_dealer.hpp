@@ -3,6 +3,7 @@
 #include "core/process_group.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,9 +24,11 @@ class task_dealer {
 
   /// process_group::deal: on the first rank what was kept of each task, on the others nothing. A
   /// rank whose task or `keep` throws throws that again once no rank waits for it; every rank is
-  /// then given no further task.
+  /// then given no further task. All ranks call `meet` before any waits for another; it throws
+  /// where one failed before.
   std::vector<std::string> deal(std::size_t tasks, process_group::task_fn const& task,
-                                process_group::keep_fn const& keep);
+                                process_group::keep_fn const& keep,
+                                std::function<void()> const& meet);
 
  private:
   class ranks;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include <mpi.h>
@@ -23,8 +24,11 @@ struct request {
 
 enum tag : std::uint8_t { asks = 1, result, answer };
 
-constexpr std::size_t piece = std::size_t{1} << 30;  // fits MPI's int
-constexpr std::chrono::microseconds patience{200};
+constexpr std::size_t piece = std::size_t{1} << 20;
+/// How long the first rank sleeps before it looks again whether a rank asks: a small part of the
+/// time in which none did, as a rank that has worked for long can wait a little longer.
+constexpr std::chrono::microseconds least_patience{200}, most_patience{5000};
+constexpr int patience_share = 100;
 
 /// Calls `move(begin, length)` for pieces of so many bytes.
 template <class Move>
@@ -41,6 +45,7 @@ class task_dealer::ranks {
     MPI_Comm_dup(MPI_COMM_WORLD, &all_);
     MPI_Comm_rank(all_, &rank_);
     MPI_Comm_size(all_, &size_);
+    if (is_first()) spare_.resize(piece);
   }
   ~ranks() { MPI_Comm_free(&all_); }
   ranks(ranks const&) = delete;
@@ -61,17 +66,25 @@ class task_dealer::ranks {
     return next;
   }
 
-  /// Whether a rank asks; then which one, what it says, and its result.
-  bool is_asked(int& from, request& said, std::string& its_result) const {
+  /// Whether a rank asks; then which one, what it says, and its result, or whether there is no
+  /// space for that: it is taken from the rank all the same, which else would wait.
+  bool is_asked(int& from, request& said, std::string& its_result, bool& has_space) noexcept {
     int there = 0;
     MPI_Status status;
     MPI_Iprobe(MPI_ANY_SOURCE, asks, all_, &there, &status);
     if (there == 0) return false;
     from = status.MPI_SOURCE;
     MPI_Recv(&said, sizeof(said), MPI_BYTE, from, asks, all_, MPI_STATUS_IGNORE);
-    its_result.resize(static_cast<std::size_t>(said.bytes));
-    in_pieces(its_result.size(), [&](std::size_t at, int length) {
-      MPI_Recv(its_result.data() + at, length, MPI_BYTE, from, result, all_, MPI_STATUS_IGNORE);
+    auto const bytes = static_cast<std::size_t>(said.bytes);
+    try {
+      its_result.resize(bytes);
+      has_space = true;
+    } catch (std::exception const&) {
+      has_space = false;
+    }
+    in_pieces(bytes, [&](std::size_t at, int length) {
+      MPI_Recv(has_space ? its_result.data() + at : spare_.data(), length, MPI_BYTE, from, result,
+               all_, MPI_STATUS_IGNORE);
     });
     return true;
   }
@@ -82,6 +95,7 @@ class task_dealer::ranks {
   MPI_Comm all_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
+  std::vector<char> spare_;
 };
 
 namespace {
@@ -135,8 +149,10 @@ task_dealer::task_dealer() : ranks_(std::make_unique<ranks>()) {}
 task_dealer::~task_dealer() = default;
 
 std::vector<std::string> task_dealer::deal(std::size_t tasks, process_group::task_fn const& task,
-                                           process_group::keep_fn const& keep) {
+                                           process_group::keep_fn const& keep,
+                                           std::function<void()> const& meet) {
   if (!ranks_->is_first()) {
+    meet();
     std::int64_t done = request::none;
     std::string its_result;
     while ((done = ranks_->ask(done, its_result)) >= 0) {
@@ -150,25 +166,43 @@ std::vector<std::string> task_dealer::deal(std::size_t tasks, process_group::tas
     return {};
   }
   deck all(tasks, keep);
-  std::thread others([&] {
+  meet();
+  auto const answer_others = [&]() noexcept {
+    using clock = std::chrono::steady_clock;
+    auto last = clock::now();
     for (int working = ranks_->size() - 1; working > 0;) {
       int from = 0;
       request said;
       std::string its_result;
-      if (!ranks_->is_asked(from, said, its_result)) {
-        std::this_thread::sleep_for(patience);
+      bool has_space = true;
+      if (!ranks_->is_asked(from, said, its_result, has_space)) {
+        auto const idle =
+            std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - last);
+        std::this_thread::sleep_for(
+            std::clamp(idle / patience_share, least_patience, most_patience));
         continue;
       }
+      last = clock::now();
       if (said.task == request::failed) all.end();
-      if (said.task >= 0) all.take(said.task, [&] { return std::move(its_result); });
+      if (said.task >= 0)
+        all.take(said.task, [&] {
+          if (!has_space) throw std::bad_alloc();
+          return std::move(its_result);
+        });
       std::int64_t const next = all.next();
       if (next < 0) --working;
       ranks_->give(from, next);
     }
-  });
+  };
+  std::thread others;
+  try {
+    others = std::thread(answer_others);
+  } catch (std::exception const&) {  // no thread is left: this one answers them, and does no task
+    answer_others();
+  }
   for (std::int64_t mine = all.next(); mine >= 0; mine = all.next())
     all.take(mine, [&] { return task(static_cast<std::size_t>(mine)); });
-  others.join();
+  if (others.joinable()) others.join();
   return all.kept();
 }
 

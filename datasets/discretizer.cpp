@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
+#include "core/share.hpp"
 #include "datasets/cut_points.hpp"
 #include "datasets/discretizer_parts.hpp"
 
@@ -111,6 +112,24 @@ void count_features(context const& ctx, dataset const& data,
   });
 }
 
+/// Cuts some of the features, by the values of all documents.
+void cut_some(context const& ctx, dataset const& data, discretizer_options const& options,
+              share some, discretizer& fitted) {
+  std::vector<std::uint32_t> features;
+  for (std::size_t f = some.begin; f < some.end; ++f)
+    features.push_back(fitted.features[f].feature);
+  // In rounds, so that progress can be told between them.
+  std::size_t const round = 8 * features_a_piece * static_cast<std::size_t>(ctx.thread_count());
+  for (std::size_t begin = 0; begin < features.size(); begin += round) {
+    ctx.report("fitting bins", begin, features.size());
+    std::size_t const count = std::min(round, features.size() - begin);
+    count_features(ctx, data, std::span(features).subspan(begin, count), options,
+                   [&](std::size_t i, value_counts const& counts) {
+                     cut(ctx, options, counts, fitted.features[some.begin + begin + i]);
+                   });
+  }
+}
+
 /// The data set, or `made` where its values have to be normalized.
 dataset const& normalized(context const& ctx, dataset const& data,
                           discretizer_options const& options, dataset& made) {
@@ -155,18 +174,26 @@ discretizer fit_discretizer(context const& ctx, dataset const& train,
   check(options);
   dataset made;
   dataset const& data = normalized(ctx, train, options, made);
-  std::vector<std::uint32_t> const features = listed_features(train);
-  discretizer fitted = without_cuts(options, train.names, features);
-  // In rounds, so that progress can be told between them.
-  std::size_t const round = 8 * features_a_piece * static_cast<std::size_t>(ctx.thread_count());
-  for (std::size_t begin = 0; begin < features.size(); begin += round) {
-    ctx.report("fitting bins", begin, features.size());
-    std::size_t const count = std::min(round, features.size() - begin);
-    count_features(ctx, data, std::span(features).subspan(begin, count), options,
-                   [&](std::size_t i, value_counts const& counts) {
-                     cut(ctx, options, counts, fitted.features[begin + i]);
-                   });
-  }
+  discretizer fitted = without_cuts(options, train.names, listed_features(train));
+  cut_some(ctx, data, options, {0, fitted.features.size()}, fitted);
+  return fitted;
+}
+
+discretizer fit_discretizer_together(context const& ctx, dataset const& train,
+                                     discretizer_options const& options) {
+  if (!has_processes(ctx)) return fit_discretizer(ctx, train, options);
+  check(options);
+  process_group const& group = *ctx.processes;
+  dataset made;
+  dataset const& data = normalized(ctx, train, options, made);
+  discretizer fitted = without_cuts(options, train.names, listed_features(train));
+  share const own = own_share(group, fitted.features.size());
+  cut_some(ctx, data, options, own, fitted);
+  std::vector<std::vector<double>> mine;
+  for (std::size_t f = own.begin; f < own.end; ++f)
+    mine.push_back(std::move(fitted.features[f].cuts));
+  auto cuts = join(group, mine);
+  for (std::size_t f = 0; f < cuts.size(); ++f) fitted.features[f].cuts = std::move(cuts[f]);
   return fitted;
 }
 

@@ -2,8 +2,10 @@
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
+#include "datasets/discretizer_parts.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/tube_reference.hpp"
@@ -174,6 +176,25 @@ TEST(fit_discretizer, every_feature_by_itself_for_any_number_of_threads) {
           EXPECT_EQ(f.cuts, cut_points(method, options.bins, values)) << "feature " << f.feature;
         }
       }
+}
+
+TEST(fit_discretizer, processes_that_have_all_documents_cut_a_share_each) {
+  random_engine engine(5);
+  for (int const bins : {0, 6})
+    for (normalization const norm : {normalization::none, normalization::query_zscore}) {
+      dataset const data = drawn(engine, 60, 5, 8);
+      discretizer_options options;
+      options.bins = bins;
+      options.norm = norm;
+      discretizer const fitted = fit_discretizer(with_threads(1), data, options);
+      expect_same(fitted, fit_discretizer_together(with_threads(1), data, options));
+      for (int const processes : {2, 3, 16})
+        testing_tools::run_processes(processes, [&](process_group const& group) {
+          context ctx = with_threads(2);
+          ctx.processes = &group;
+          expect_same(fitted, fit_discretizer_together(ctx, data, options));
+        });
+    }
 }
 
 TEST(fit_discretizer, cross_validation_depends_on_the_seed_alone) {

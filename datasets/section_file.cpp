@@ -4,7 +4,9 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
+#include "core/process_group.hpp"
 #include "core/sha256.hpp"
+#include "core/share.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 
@@ -41,13 +43,22 @@ std::uint32_t crc_of(void const* bytes, std::size_t size) {
   return static_cast<std::uint32_t>(crc32_z(0, static_cast<unsigned char const*>(bytes), size));
 }
 
-/// Computed in parallel, from those of parts.
+/// Computed in parallel, from those of parts, of which each process does some.
 std::uint32_t crc_of(context const& ctx, std::span<std::byte const> bytes) {
-  constexpr std::size_t part_size = std::size_t{16} << 20;
+  constexpr std::size_t part_size = std::size_t{4} << 20;
   std::vector<std::uint32_t> parts((bytes.size() + part_size - 1) / part_size);
-  parallel_for(ctx, bytes.size(), part_size, [&](std::size_t begin, std::size_t end, int) {
-    parts[begin / part_size] = crc_of(bytes.data() + begin, end - begin);
+  bool const is_shared = has_processes(ctx);
+  share const own = is_shared ? own_share(*ctx.processes, parts.size()) : share{0, parts.size()};
+  parallel_for(ctx, own.size(), 1, [&](std::size_t first, std::size_t last, int) {
+    for (std::size_t i = own.begin + first; i < own.begin + last; ++i) {
+      auto const part =
+          bytes.subspan(i * part_size).first(std::min(part_size, bytes.size() - i * part_size));
+      parts[i] = crc_of(part.data(), part.size());
+    }
   });
+  if (is_shared)
+    parts = join(*ctx.processes,
+                 std::vector<std::uint32_t>(parts.data() + own.begin, parts.data() + own.end));
   std::uint32_t crc = crc_of(nullptr, 0);
   for (std::size_t i = 0; i < parts.size(); ++i)
     crc = static_cast<std::uint32_t>(crc32_combine(
@@ -115,7 +126,7 @@ std::string section_header(context const& ctx, section_kind const& kind,
     list.push_back({{"name", kind.sections[s]},
                     {"begin", bytes.data() - sections.data()},
                     {"bytes", bytes.size()},
-                    {"crc32", crc_of(ctx, bytes)}});
+                    {"crc32", crc_of(without_processes(ctx), bytes)}});
   }
   return header.dump();
 }

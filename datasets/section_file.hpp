@@ -59,7 +59,8 @@ struct read_sections {
   std::vector<std::span<std::byte const>> sections;
 };
 /// Throws `error` naming the file where the bytes are no index of this kind and version, or not the
-/// ones that were written.
+/// ones that were written. The context's processes, if it has any, call it together with the same
+/// bytes, such as a file that they all map, of which each compares a share with the checksums.
 read_sections check_section_file(context const& ctx, section_kind const& kind,
                                  std::span<std::byte const> file, std::string const& name);
 /// The same of a format with several versions, one at least: the file is of one of them.

@@ -1,5 +1,7 @@
 #include "datasets/section_file.hpp"
 
+#include "core/error.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/testing.hpp"
 
 #include <algorithm>
@@ -7,8 +9,10 @@
 #include <cstddef>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -20,8 +24,8 @@ using testing_tools::temporary_folder;
 constexpr std::array<std::string_view, 1> names{"letters"};
 constexpr section_kind kind{"rulerank test", 1, "rulerank test", names};
 
-std::string written(std::string const& path, char letter) {
-  std::array<std::size_t, 1> const bytes{1000};
+std::string written(std::string const& path, char letter, std::size_t size = 1000) {
+  std::array<std::size_t, 1> const bytes{size};
   auto const fill = [&](std::size_t, std::span<std::byte> to) {
     std::ranges::fill(to, static_cast<std::byte>(letter));
   };
@@ -33,6 +37,39 @@ std::string written(std::string const& path, char letter) {
 std::string sum_of_bytes(temporary_folder const& folder, std::string const& bytes) {
   std::ofstream(folder / "other", std::ios::binary) << bytes;
   return sha256_of_section_header(folder / "other");
+}
+
+/// What a process says of bytes, which others check with it: nothing, or what is wrong.
+std::vector<std::string> said_of(std::string& bytes, int processes) {
+  std::vector<std::string> said(static_cast<std::size_t>(processes));
+  testing_tools::run_processes(processes, [&](process_group const& group) {
+    context ctx;
+    ctx.threads = 2;
+    ctx.processes = &group;
+    try {
+      check_section_file(ctx, kind, std::as_bytes(std::span(bytes)), "index");
+    } catch (error const& e) {
+      said[static_cast<std::size_t>(group.rank())] = e.what();
+    }
+  });
+  return said;
+}
+
+TEST(section_file, processes_check_a_share_each_and_know_all) {
+  temporary_folder const folder;
+  constexpr std::size_t size = std::size_t{9} << 20;  // in several pieces
+  std::string bytes = written(folder / "a", 'a', size);
+  for (int const processes : {2, 3, 5}) {
+    std::vector<std::string> const none(static_cast<std::size_t>(processes));
+    EXPECT_EQ(said_of(bytes, processes), none);
+    for (std::size_t const at : {std::size_t{64}, size / 2, size}) {
+      bytes[at] = 'b';
+      EXPECT_EQ(said_of(bytes, processes),
+                std::vector<std::string>(static_cast<std::size_t>(processes),
+                                         "index:1:1: letters of this index are damaged"));
+      bytes[at] = 'a';
+    }
+  }
 }
 
 TEST(section_file, headers_differ_where_sections_do) {

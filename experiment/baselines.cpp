@@ -1,13 +1,16 @@
 #include "experiment/baselines.hpp"
 
 #include "core/error.hpp"
+#include "core/process_group.hpp"
 #include "core/random.hpp"
+#include "core/share.hpp"
 #include "eval/evaluate.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <utility>
 
 namespace rulerank::experiment {
 
@@ -23,21 +26,38 @@ std::vector<std::size_t> draw_documents(std::uint64_t seed, std::uint64_t fold, 
   return order;
 }
 
+namespace {
+
+struct tried_feature {
+  std::uint32_t feature = 0;
+  bool ascending = false;
+  double value = -std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
 ranking_feature best_feature(context const& ctx, datasets::dataset const& vali,
                              eval::measure const& by, eval::profile const& p) {
-  ranking_feature best;
-  best.value = -std::numeric_limits<double>::infinity();
-  for (std::uint32_t const feature : datasets::listed_features(vali))
+  std::vector<std::uint32_t> const features = datasets::listed_features(vali);
+  share some{0, features.size()};
+  if (has_processes(ctx)) some = own_share(*ctx.processes, features.size());
+  tried_feature best;
+  for (std::size_t f = some.begin; f < some.end; ++f)
     for (bool const ascending : {false, true}) {
-      std::vector<double> const scores = eval::feature_scores(vali, feature, ascending);
+      std::vector<double> const scores = eval::feature_scores(vali, features[f], ascending);
       double const value =
           eval::evaluate(ctx, vali, scores, std::span(&by, 1), p).averages().front();
-      if (value > best.value) best = {feature, ascending, value};
+      if (value > best.value) best = {features[f], ascending, value};
     }
+  // Of equally good ones the first stays, as in one process.
+  if (has_processes(ctx))
+    for (tried_feature const& one : gather_values(*ctx.processes, std::exchange(best, {})))
+      if (one.value > best.value) best = one;
   if (best.value == -std::numeric_limits<double>::infinity())
     throw error({vali.name, 1, 1}, "no document lists a feature, expected one to rank by");
-  if (!vali.names.empty()) best.name = datasets::name_of(best.feature, vali.names);
-  return best;
+  ranking_feature found{best.feature, best.ascending, best.value};
+  if (!vali.names.empty()) found.name = datasets::name_of(best.feature, vali.names);
+  return found;
 }
 
 }  // namespace rulerank::experiment

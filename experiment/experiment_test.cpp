@@ -221,6 +221,17 @@ TEST(Baselines, TheBestFeatureAndItsDirection) {
   EXPECT_EQ(best.value, 1.0);
   auto const bare = datasets::parse_svmlight(ctx, "1 qid:1\n0 qid:1\n", "vali");
   EXPECT_THROW(best_feature(ctx, bare, map, eval::make_profile("letor")), error);
+  // Processes try a share each, some of them none; of equally good features the first stays.
+  for (int const processes : {2, 3, 5})
+    testing_tools::run_processes(processes, [&](process_group const& group) {
+      context shared;
+      shared.processes = &group;
+      auto const found = best_feature(shared, data, map, eval::make_profile("letor"));
+      EXPECT_EQ(found.feature, 2u) << processes;
+      EXPECT_TRUE(found.ascending);
+      EXPECT_EQ(found.value, 1.0);
+      EXPECT_THROW(best_feature(shared, bare, map, eval::make_profile("letor")), error);
+    });
 }
 
 /// Two queries, two measures; `values` row by row.

@@ -6,6 +6,7 @@
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/discretizer_parts.hpp"
 #include "datasets/feature_order.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
@@ -61,7 +62,9 @@ class fold_runner {
 
   fold_result run() {
     read();
-    cut_parts& first = parts_by(settings_.members.front().discretizer);
+    // Over processes all are here; the cuts of a trial are needed by one alone.
+    cut_parts& first =
+        parts_by(settings_.members.front().discretizer, &datasets::fit_discretizer_together);
     train_by(first);
     write(fmt::format("reduced/{}-cuts.json", result_.name),
           [&](output_file& out) { datasets::write_discretizer(first.cuts, out); });
@@ -96,11 +99,12 @@ class fold_runner {
         part, train_.names, settings_.members.front().discretizer.unlisted, work_.out.warn);
   }
 
-  cut_parts& parts_by(datasets::discretizer_options const& how) {
+  cut_parts& parts_by(datasets::discretizer_options const& how,
+                      decltype(&datasets::fit_discretizer) fit = &datasets::fit_discretizer) {
     auto const [at, missing] = parts_.try_emplace(key_of(how));
     if (missing) {
       stage_timer const timer(work_.out, "discretize");
-      at->second.cuts = datasets::fit_discretizer(ctx_, train_, how);
+      at->second.cuts = fit(ctx_, train_, how);
     }
     return at->second;
   }

@@ -7,6 +7,7 @@
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,14 +71,28 @@ neighbour_files::neighbour_files(std::string const& out, std::string const& run,
   run_.emplace(run);
 }
 
-void neighbour_files::write_line(std::string const& query, std::size_t rank, std::string const& id,
-                                 knn::value_order order, double score) {
+void neighbour_files::add_line(neighbour_lines& to, std::string const& query, std::size_t rank,
+                               std::string const& id, knn::value_order order, double score) const {
   if (neighbours_)
-    neighbours_->write(fmt::format("{}\t{}\t{}\t{}\n", one_cell(query, "--out", "a query's id"),
-                                   rank, one_cell(id, "--out", "a document's id"), score));
+    fmt::format_to(std::back_inserter(to.out), "{}\t{}\t{}\t{}\n",
+                   one_cell(query, "--out", "a query's id"), rank,
+                   one_cell(id, "--out", "a document's id"), score);
   if (run_)
-    run_->write(datasets::run_line(query, one_word(id, "a document's id"), rank,
-                                   run_score(order, score), tag_));
+    to.run += datasets::run_line(query, one_word(id, "a document's id"), rank,
+                                 run_score(order, score), tag_);
+}
+
+void neighbour_files::add(neighbour_lines& to, std::string const& query, std::size_t q,
+                          knn::neighbours const& found, std::span<std::string const> ids) const {
+  if (run_) one_word(query, "a query's id");
+  std::size_t const count = found.count_of(q);
+  for (std::size_t i = 0; i < count; ++i)
+    add_line(to, query, i + 1, ids[i], found.order, found.values_of(q)[i]);
+}
+
+void neighbour_files::write(neighbour_lines const& lines) {
+  if (neighbours_) neighbours_->write(lines.out);
+  if (run_) run_->write(lines.run);
 }
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
@@ -90,15 +105,9 @@ void neighbour_files::write(std::string const& query, std::size_t q, knn::neighb
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
                             std::span<std::string const> ids) {
-  if (run_) one_word(query, "a query's id");
-  std::size_t const count = found.count_of(q);
-  for (std::size_t i = 0; i < count; ++i)
-    write_line(query, i + 1, ids[i], found.order, found.values_of(q)[i]);
-}
-
-void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
-                            knn::string_table const& ids) {
-  write(query, q, found, [&](std::uint32_t item) { return std::string(ids[item]); });
+  neighbour_lines lines;
+  add(lines, query, q, found, ids);
+  write(lines);
 }
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found) {
@@ -110,8 +119,10 @@ void neighbour_files::write(std::size_t first, knn::rows_in_range const& found) 
     auto const rows = found.rows_of(q);
     auto const values = found.values_of(q);
     std::string const query = std::to_string(first + q);
+    neighbour_lines lines;
     for (std::size_t i = 0; i < rows.size(); ++i)
-      write_line(query, i + 1, std::to_string(rows[i]), found.order, values[i]);
+      add_line(lines, query, i + 1, std::to_string(rows[i]), found.order, values[i]);
+    write(lines);
   }
 }
 
@@ -148,7 +159,7 @@ void class_votes::learn(std::vector<std::int32_t> const& labels) {
   for (std::int32_t const label : labels) of_document_.push_back(number(std::to_string(label)));
 }
 
-void class_votes::add(std::vector<datasets::text_document> const& queries,
+void class_votes::add(std::span<datasets::text_document const> queries,
                       knn::neighbours const& found) {
   auto const given = knn::classify(found, of_document_, how_);
   for (std::size_t q = 0; q < given.size(); ++q) add_one(queries[q].id, queries[q].label, given[q]);

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 // What `search` writes of the neighbours that it finds.
@@ -41,6 +42,12 @@ datasets::vectors_part read_searched_part(
     context const& ctx, std::string const& path, std::size_t part, std::size_t parts,
     datasets::vectors_format format = datasets::vectors_format::automatic);
 
+/// Neighbours as lines of TSV and of a TREC run, those of the outputs that there are.
+struct neighbour_lines {
+  std::string out, run;
+  static auto members_of(auto& lines) { return std::tie(lines.out, lines.run); }
+};
+
 /// Neighbours, query by query, as TSV and as a TREC run.
 class neighbour_files {
  public:
@@ -48,9 +55,12 @@ class neighbour_files {
   /// run.
   neighbour_files(std::string const& out, std::string const& run, std::string tag);
 
+  /// Adds the lines of the q-th query of `found`, as `write` writes them. `ids`: [k] of its
+  /// neighbours, in their order. Any thread may call it.
+  void add(neighbour_lines& to, std::string const& query, std::size_t q,
+           knn::neighbours const& found, std::span<std::string const> ids) const;
+  void write(neighbour_lines const& lines);
   /// Those of the q-th query of `found`. Throws `usage_error` for an id that does not fit a column.
-  void write(std::string const& query, std::size_t q, knn::neighbours const& found,
-             knn::string_table const& ids);
   void write(std::string const& query, std::size_t q, knn::neighbours const& found,
              std::function<std::string(std::uint32_t)> const& id_of);
   /// `ids`: [k] of its neighbours, in their order.
@@ -64,8 +74,8 @@ class neighbour_files {
   void commit();
 
  private:
-  void write_line(std::string const& query, std::size_t rank, std::string const& id,
-                  knn::value_order order, double score);
+  void add_line(neighbour_lines& to, std::string const& query, std::size_t rank,
+                std::string const& id, knn::value_order order, double score) const;
 
   std::optional<output_file> neighbours_;
   std::optional<output_file> run_;
@@ -82,7 +92,7 @@ class class_votes {
   void learn(knn::text_index const& index);
   /// Of documents that lie elsewhere: their labels.
   void learn(std::vector<std::string> const& labels);
-  void add(std::vector<datasets::text_document> const& queries, knn::neighbours const& found);
+  void add(std::span<datasets::text_document const> queries, knn::neighbours const& found);
   /// The items' classes by their numbers.
   void learn(std::vector<std::int32_t> const& labels);
   /// The queries from `first` on, whose numbers are their ids. `labels`: of all queries, or empty.

@@ -144,11 +144,31 @@ cluster::communicator const& session::ranks() {
   if (state_->ranks.size() == 1) return state_->ranks;
   for (auto const& [path, then] : state_->inputs) {
     if (!state_->agreed.insert(path).second) continue;
+    if (cluster::find_one_file(state_->ranks, path)) continue;
     // A folder's files are named as inputs too, or read by all alike. A rank that lacks a file
     // meets the others here all the same.
     cluster::expect_same(state_->ranks, "SHA-256 of " + path, state_->sum_of(path));
   }
   return state_->ranks;
+}
+
+std::vector<std::string> session::deal(std::size_t tasks, process_group::task_fn const& task,
+                                       process_group::keep_fn const& keep) {
+  cluster::communicator const& all = ranks();
+  std::vector<std::string> to_sum;
+  if (!run.manifest.empty())
+    for (auto const& [path, then] : state_->inputs)
+      if (then != file_state() && !state_->known.contains(path)) to_sum.push_back(path);
+  std::size_t const before = to_sum.size();
+  auto kept = all.deal(
+      before + tasks,
+      [&](std::size_t t) { return t < before ? sha256_of_file(to_sum[t]) : task(t - before); },
+      [&](std::size_t t, std::string result) {
+        return t < before ? std::move(result) : keep(t - before, std::move(result));
+      });
+  for (std::size_t i = 0; i < before; ++i) state_->known[to_sum[i]] = kept[i];
+  kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(before));
+  return kept;
 }
 
 void session::expect_one_process(std::string_view what) const {

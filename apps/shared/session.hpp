@@ -84,6 +84,10 @@ class session {
   /// together before that; inputs that were named since the last call are compared first, and
   /// `usage_error` names one that is another on a rank.
   cluster::communicator const& ranks();
+  /// Deals tasks to the ranks (process_group::deal), all of which call it together. What the
+  /// manifest has still to read of indexes, for their SHA-256, is dealt with them.
+  std::vector<std::string> deal(std::size_t tasks, process_group::task_fn const& task,
+                                process_group::keep_fn const& keep);
   /// Throws `usage_error` where there are several MPI ranks. `what`: does not run over ranks.
   void expect_one_process(std::string_view what) const;
   /// Where an output goes: to its path from the first rank, to /dev/null from the others.

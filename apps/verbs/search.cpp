@@ -6,9 +6,11 @@
 #include "apps/shared/over_ranks.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "cluster/agreement.hpp"
 #include "cluster/collection_split.hpp"
 #include "cluster/index_parts.hpp"
 #include "cluster/split.hpp"
+#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
@@ -18,11 +20,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -161,7 +165,11 @@ searched_documents prepare(session& owner, search_text_arguments const& argument
 knn::text_index build(session& owner, search_text_arguments const& arguments) {
   if (arguments.collection.empty()) {
     auto const timer = owner.stage("open");
-    return knn::text_index::open(owner.ctx(), arguments.index);
+    // Whoever maps the same file needs no checksum that another one has compared.
+    context const& ctx = owner.ctx();
+    return knn::text_index::open(
+        cluster::find_one_file(owner.ranks(), arguments.index) ? ctx : without_processes(ctx),
+        arguments.index);
   }
   auto const timer = owner.stage("index");
   knn::text_index_options options = arguments.text.options(owner);
@@ -180,7 +188,7 @@ knn::text_index build(session& owner, search_text_arguments const& arguments) {
     note_times(knn::text_index::build(owner.ctx(), arguments.collection, options, file));
     file.commit();
   }
-  return knn::text_index::open(owner.ctx(), arguments.index);
+  return knn::text_index::open(without_processes(owner.ctx()), arguments.index);
 }
 
 /// What corrects the queries, or none. Throws `error` for an index file without a dictionary.
@@ -305,47 +313,140 @@ struct search_output {
 
 using searchers = std::vector<knn::sparse_searcher>;  // of the parts, in their order
 
-/// The neighbours of queries in parts, and what each of them is called.
+/// The neighbours of queries, and what each of them is called.
 struct found_documents {
   knn::neighbours neighbours;
-  std::vector<std::string> names;  ///< [neighbours.id]
+  std::vector<std::string> names;  ///< [neighbours.id]; empty: the one index has them
 };
 
-/// Weights of some of a batch's queries.
-using weighed_queries = std::function<knn::sparse_matrix(share)>;
+/// What a rank makes of some queries that it was dealt.
+struct answers {
+  neighbour_lines lines;
+  knn::neighbours found;  ///< where votes are asked for
+  static auto members_of(auto& all) { return std::tie(all.lines, all.found); }
+};
 
-found_documents search_parts(session& owner, searched_documents const& searched,
-                             searchers const& with, weighed_queries const& rows_of,
-                             std::size_t queries, std::size_t k) {
-  cluster::communicator const& ranks = owner.ranks();
-  auto const of_parts = [&](share some) {
-    knn::sparse_matrix const rows = rows_of(some);
+using queries_view = std::span<datasets::text_document const>;
+
+/// Searches for batches of queries, and writes their neighbours.
+class batch_search {
+ public:
+  batch_search(session& owner, search_text_arguments const& arguments,
+               searched_documents const& searched, searchers const& with, search_output& out)
+      : owner_(owner), arguments_(arguments), searched_(searched), with_(with), out_(out) {}
+
+  /// All ranks call it together, with the same queries.
+  void answer(queries_view queries) {
+    auto timer = std::make_optional<session::stage_timer>(owner_, "nearest");
+    knn::neighbours found;
+    if (has_processes(owner_.ctx()) && !searched_.is_split) {
+      found = deal(queries);
+    } else {
+      found_documents of_all = searched_.is_split ? find_together(queries) : find(queries);
+      timer.reset();
+      for (std::size_t q = 0; q < queries.size(); ++q)
+        out_.neighbours.write(queries[q].id, q, of_all.neighbours, names_in(of_all, q));
+      found = std::move(of_all.neighbours);
+    }
+    if (out_.votes) out_.votes->add(queries, found);
+  }
+
+ private:
+  std::size_t k() const { return std::min(arguments_.k, searched_.documents); }
+
+  knn::sparse_matrix weights_of(queries_view queries) const {
+    knn::sparse_matrix rows = searched_.parts.front().queries(owner_.ctx(), queries);
+    expect_weights(rows, queries, arguments_.queries);
+    return rows;
+  }
+
+  std::vector<knn::part_neighbours> find_in_parts(queries_view queries) const {
     std::vector<knn::part_neighbours> found;
-    for (std::size_t p = 0; p < with.size(); ++p) {
-      found.push_back(with[p].search_part(owner.ctx(), rows));
+    if (with_.empty()) return found;  // a rank without parts has no terms either
+    knn::sparse_matrix const rows = weights_of(queries);
+    for (std::size_t p = 0; p < with_.size(); ++p) {
+      found.push_back(with_[p].search_part(owner_.ctx(), rows));
       cluster::renumber(found.back(),
-                        static_cast<std::uint32_t>(searched.parts[p].first_document()));
+                        static_cast<std::uint32_t>(searched_.parts[p].first_document()));
     }
     return found;
-  };
-  found_documents found;
-  if (searched.is_split) {
-    // A rank without parts has no terms either.
-    found.neighbours = cluster::merge(
-        ranks, with.empty() ? std::vector<knn::part_neighbours>() : of_parts({0, queries}), queries,
-        k);
+  }
+
+  /// Of documents all of which this rank has.
+  found_documents find(queries_view queries) const {
+    if (searched_.is_whole()) return {with_[0].search(owner_.ctx(), weights_of(queries)), {}};
+    found_documents found{cluster::merge(find_in_parts(queries), queries.size(), k()), {}};
+    for (std::uint32_t const document : found.neighbours.id)
+      found.names.push_back(document == knn::no_neighbour ? std::string()
+                                                          : *searched_.id_of(document));
+    return found;
+  }
+
+  /// Of documents that the ranks have parts of.
+  found_documents find_together(queries_view queries) const {
+    cluster::communicator const& ranks = owner_.ranks();
+    found_documents found{cluster::merge(ranks, find_in_parts(queries), queries.size(), k()), {}};
     found.names = cluster::names_of(ranks, found.neighbours.id, [&](std::uint32_t document) {
-      return searched.id_of(document);
+      return searched_.id_of(document);
     });
     return found;
   }
-  found.neighbours = cluster::search(
-      ranks, queries, [&](share some) { return cluster::merge(of_parts(some), some.size(), k); });
-  for (std::uint32_t const document : found.neighbours.id)
-    found.names.push_back(document == knn::no_neighbour ? std::string()
-                                                        : *searched.id_of(document));
-  return found;
-}
+
+  /// What the neighbours of the q-th query are called, in their order.
+  std::vector<std::string> names_in(found_documents const& found, std::size_t q) const {
+    std::vector<std::string> names;
+    std::size_t const first = q * found.neighbours.k;
+    for (std::size_t i = 0; i < found.neighbours.count_of(q); ++i)
+      names.emplace_back(found.names.empty()
+                             ? searched_.parts.front().ids()[found.neighbours.id[first + i]]
+                             : std::string_view(found.names[first + i]));
+    return names;
+  }
+
+  /// Deals the queries to the ranks; what votes need of all of them.
+  knn::neighbours deal(queries_view queries) {
+    auto const ranks = static_cast<std::size_t>(owner_.ranks().size());
+    // A search takes many queries of a thread through a tile together, and GPUs more of them.
+    constexpr std::size_t of_a_thread = 64;
+    std::size_t least = (queries.size() + ranks - 1) / ranks;
+    if (owner_.ctx().devices.empty())
+      least = std::min(least, of_a_thread * static_cast<std::size_t>(owner_.ctx().thread_count()));
+    auto const shares = cluster::factored_shares(queries.size(), ranks, least);
+    std::map<std::size_t, neighbour_lines> waiting;  // for those before them
+    std::size_t next = 0;
+    auto const kept = owner_.deal(
+        shares.size(),
+        [&](std::size_t t) {
+          return bytes_of(answer_some(queries.subspan(shares[t].begin, shares[t].size())));
+        },
+        [&](std::size_t t, std::string const& bytes) {
+          auto some = value_of<answers>(bytes);
+          waiting[t] = std::move(some.lines);
+          for (; !waiting.empty() && waiting.begin()->first == next; ++next)
+            out_.neighbours.write(waiting.extract(waiting.begin()).mapped());
+          return out_.votes ? bytes_of(some.found) : std::string();
+        });
+    if (!out_.votes || kept.empty()) return {};
+    std::vector<knn::neighbours> found;
+    for (std::string const& bytes : kept) found.push_back(value_of<knn::neighbours>(bytes));
+    return cluster::joined(std::move(found));
+  }
+
+  answers answer_some(queries_view queries) const {
+    answers some;
+    found_documents found = find(queries);
+    for (std::size_t q = 0; q < queries.size(); ++q)
+      out_.neighbours.add(some.lines, queries[q].id, q, found.neighbours, names_in(found, q));
+    if (out_.votes) some.found = std::move(found.neighbours);
+    return some;
+  }
+
+  session& owner_;
+  search_text_arguments const& arguments_;
+  searched_documents const& searched_;
+  searchers const& with_;
+  search_output& out_;
+};
 
 /// Reads the queries, searches batch after batch and writes; the number of queries.
 std::size_t search_queries(session& owner, search_text_arguments const& arguments,
@@ -355,46 +456,23 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
   // A rank without parts reads the queries too, to know how many there are.
   knn::text_index const* const index = searched.parts.empty() ? nullptr : &searched.parts.front();
   datasets::text_format const format = index == nullptr ? asked : format_of_queries(*index, asked);
-  std::size_t const k = std::min(arguments.k, searched.documents);
   std::vector<datasets::text_document> queries;
   std::size_t done = 0;
   auto const corrector = index == nullptr ? std::optional<knn::spelling_corrector>()
                                           : corrector_of(owner, arguments, *index);
+  batch_search batches(owner, arguments, searched, with, out);
   auto const search = [&] {
     if (corrector) {
       auto const timer = owner.stage("correct");
       corrections.correct(owner, *corrector, queries);
     }
-    // Queries that other ranks search for are theirs to weigh.
-    auto const rows_of = [&](share part) {
-      auto const some = std::span(queries).subspan(part.begin, part.size());
-      knn::sparse_matrix rows = index->queries(owner.ctx(), some);
-      expect_weights(rows, some, arguments.queries);
-      return rows;
-    };
-    found_documents of_parts;
-    knn::neighbours& found = of_parts.neighbours;
-    {
-      auto const timer = owner.stage("nearest");
-      if (searched.is_of_parts())
-        of_parts = search_parts(owner, searched, with, rows_of, queries.size(), k);
-      else
-        found = cluster::search(owner.ranks(), queries.size(), [&](share some) {
-          return with[0].search(owner.ctx(), rows_of(some));
-        });
-    }
-    for (std::size_t q = 0; q < queries.size(); ++q)
-      if (searched.is_of_parts())
-        out.neighbours.write(queries[q].id, q, found,
-                             std::span(of_parts.names).subspan(q * found.k, found.k));
-      else
-        out.neighbours.write(queries[q].id, q, found, index->ids());
-    if (out.votes) out.votes->add(queries, found);
+    batches.answer(queries);
     done += queries.size();
     owner.ctx().report("search", done, 0);
     queries.clear();
   };
   // As many queries as have neighbours for some 400 MB.
+  std::size_t const k = std::min(arguments.k, searched.documents);
   std::size_t const together = std::clamp<std::size_t>((std::size_t{1} << 25) / k, 1, 4096);
   auto const timer = owner.stage("search");
   datasets::read_documents(

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/process_group.hpp"
 #include "datasets/section_file.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors/memory.hpp"
@@ -62,7 +63,8 @@ dense_index_content read_dense_index(context const& ctx, std::string const& path
   std::string const name = datasets::display_name(path);
   std::string_view const bytes = text->bytes();
   auto const read = datasets::check_section_file(
-      ctx, kind, {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
+      without_processes(ctx), kind,
+      {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
   auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
   dense_index_content content;
   // The checksums say that these are the bytes that were written; this, that they fit together.

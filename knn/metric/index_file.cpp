@@ -1,4 +1,5 @@
 #include "core/error.hpp"
+#include "core/process_group.hpp"
 #include "datasets/section_file.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors/memory.hpp"
@@ -132,7 +133,8 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
   std::string const name = datasets::display_name(path);
   std::string_view const bytes = text->bytes();
   auto const read = datasets::check_section_file(
-      ctx, kinds, {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
+      without_processes(ctx), kinds,
+      {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
   auto const fail = [&](std::string_view what) -> error { return {{name, 1, 1}, what}; };
   // The checksums say that these are the bytes that were written; this, that they fit together.
   try {

@@ -109,10 +109,14 @@ void tile_index::count_postings(context const& ctx, sparse_index const& index, s
   parallel_for(ctx, terms_, terms_together, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t t = begin; t < end; ++t) {
       if (is_dense(static_cast<std::uint32_t>(t))) continue;
-      posting_list const list = index.list(static_cast<std::uint32_t>(t));
-      for (std::size_t i = 0; i < list.size(); ++i)
-        if (list.weight[i] != 0)
-          ++begin_[list.document[i] / tile_size_ * (std::size_t{terms_} + 1) + t + 1];
+      auto const documents = index.list(static_cast<std::uint32_t>(t)).document;
+      // Documents rise: those of a tile end where the next one's begin, which is looked for.
+      for (auto at = documents.begin(); at != documents.end();) {
+        std::size_t const tile = *at / tile_size_;
+        auto const behind = std::lower_bound(at, documents.end(), first_of(tile + 1));
+        begin_[tile * (std::size_t{terms_} + 1) + t + 1] = static_cast<std::uint32_t>(behind - at);
+        at = behind;
+      }
     }
   });
   parallel_for(ctx, tiles(), 1, [&](std::size_t tile, std::size_t, int) {
@@ -138,11 +142,12 @@ void tile_index::fill_lists(sparse_index const& index, std::uint32_t term) {
     auto const each = [&](auto const& put) {
       for (; i < list.size() && list.document[i] < end; ++i) {
         double const weight = list.weight[i];
-        if (weight == 0) continue;
         std::uint32_t const d = list.document[i];
         double const scale = unit / (by_norm_ ? index.norms()[d] : largest_weight_);
+        // Of no weight: the norm may be 0, too.
+        double const scaled = weight == 0 ? 0 : std::clamp(weight * scale, 1.0, unit);
         put(static_cast<std::uint16_t>(d - first),
-            static_cast<std::uint16_t>(nearest_integer(std::clamp(weight * scale, 1.0, unit))));
+            static_cast<std::uint16_t>(nearest_integer(scaled)));
       }
     };
     if (is_dense(term)) {
@@ -150,7 +155,7 @@ void tile_index::fill_lists(sparse_index const& index, std::uint32_t term) {
       std::uint32_t& size = dense_size_[dense_row_[term] * tiles() + tile];
       each([&](std::uint16_t offset, std::uint16_t weight) {
         to[offset] = weight;
-        ++size;
+        if (weight != 0) ++size;
       });
     } else {
       tile_posting* to = postings_.data() + base_[tile] + begins_of(tile)[term];

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
 #include "knn/neighbours.hpp"
 #include "knn/text/collection_counts.hpp"
 #include "knn/text/index_layout.hpp"
@@ -110,7 +111,8 @@ indexed_collection text_index::build_in_memory(context const& ctx,
     bytes = {owner.get(), size};
     return bytes;
   });
-  text_index index = of_bytes(ctx, bytes, owner, collection.name, settings.group != nullptr);
+  text_index index =
+      of_bytes(without_processes(ctx), bytes, owner, collection.name, settings.group != nullptr);
   index.timings_ = built.timings;
   return {std::move(index), std::move(built.fields), std::move(built.sums)};
 }
@@ -139,7 +141,7 @@ text_index text_index::open(context const& ctx, std::string const& path) {
 }
 
 text_index text_index::open_part(context const& ctx, std::string const& path) {
-  return open(ctx, path, true);
+  return open(without_processes(ctx), path, true);
 }
 
 text_index text_index::open(context const& ctx, std::string const& path, bool part) {

@@ -116,7 +116,9 @@ class text_index {
   static text_index_timings build_part(context const& ctx, std::string const& collection,
                                        text_index_options const& options,
                                        process_group const& group, output_file& file);
-  /// Maps a file that `build` wrote. Throws `error` for any other file and for a damaged one.
+  /// Maps a file that `build` wrote. Throws `error` for any other file and for a damaged one. The
+  /// context's processes, if it has any, open the same file together: each compares a share of it
+  /// with its checksums.
   static text_index open(context const& ctx, std::string const& path);
   /// The same of `build_part`, of which `open` takes none.
   static text_index open_part(context const& ctx, std::string const& path);

@@ -14,7 +14,7 @@ import time
 
 import harness
 from harness import unhindered
-from over_ranks import ENVIRONMENT, MPIRUN, OverRanks, documents, letor, words
+from over_ranks import ENVIRONMENT, MPIRUN, OverRanks, documents, fvecs, letor, words
 
 
 class Faults(OverRanks):
@@ -238,6 +238,37 @@ class Faults(OverRanks):
             self.assertTrue(message.startswith(b"rulerank: error: bad.txt:1:"), message)
             self.assertNotIn(b"rulerank: ", job.communicate(timeout=harness.HANGS)[1])
             self.assertNotEqual(job.returncode, 0)
+
+    def test_a_rank_without_memory_ends_the_job(self):
+        """Whatever the space is for: below the least memory that is enough, it is what the other rank has found, 24 MB."""
+        self.needs_mpi()
+        self.file("base.fvecs", fvecs(1, 2000))
+        line = ["search", "dense", "--collection", "base.fvecs", "--queries", "base.fvecs", "--k", 2000, "--out", "out.ivecs", "--threads", 1,
+                "--quiet"]
+        self.expect(0, *line)
+        whole = self.taken("out.ivecs")
+
+        def is_enough(megabytes):
+            limited = ["sh", "-c", f'[ "$OMPI_COMM_WORLD_RANK" != 1 ] || ulimit -v {megabytes}000; exec "$0" "$@"', harness.PROGRAM]
+            done = self.over_ranks(2, *line, program=limited)
+            self.expect_nothing_or_whole(done.returncode, whole)
+            (self.folder / "out.ivecs").unlink(missing_ok=True)
+            if done.returncode != 0:
+                messages.append(done.stderr)
+            return done.returncode == 0
+
+        messages = []
+        if not is_enough(1400):
+            self.skipTest("the program does not start in 1.4 GB of addresses (a sanitizer's does not)")
+        too_little, enough = 200, 1400
+        while enough - too_little > 10:
+            limit = (too_little + enough) // 2
+            too_little, enough = (too_little, limit) if is_enough(limit) else (limit, enough)
+        messages.clear()
+        for limit in range(enough - 50, enough - 10, 10):
+            self.assertFalse(is_enough(limit))
+        for message in messages:
+            self.assertIn(b"rulerank: error: rank 1: ", message)
 
     def test_a_killed_rank_ends_the_job(self):
         self.needs_mpi()

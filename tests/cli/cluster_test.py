@@ -1,6 +1,7 @@
 """The program over MPI ranks: the bytes of one process."""
 
 import gzip
+import hashlib
 import json
 import os
 import pathlib
@@ -281,6 +282,32 @@ class Cluster(OverRanks):
                                    "near.txt", "near.run", over=over)
         self.expect(0, "search", "text", "--collection", "docs.tsv", "--index", "index", "--quiet")
         self.expect_same_bytes(["search", "text", "--index", "index", "--queries", "topics.tsv"], over=(2, 5))
+
+    def test_search_text_deals_queries_and_the_sum_of_the_index(self):
+        self.needs_mpi()
+        self.file("docs.tsv", documents(1, 60))
+        self.file("topics.tsv", documents(2, 700))  # more than the ranks take in one round
+        self.expect(0, "search", "text", "--collection", "docs.tsv", "--index", "index", "--quiet")
+        line = ["search", "text", "--index", "index", "--queries", "topics.tsv", "--threads", 1, "--k", 5, "--out", "near.txt", "--run", "near.run"]
+        self.expect_same_bytes([*line, "--manifest", "manifest.json"], "near.txt", "near.run", over=(2, 3, 16))
+        sums = {one["path"]: one["sha256"] for one in json.loads((self.folder / "manifest.json").read_text())["inputs"]}
+        self.assertEqual(sums, {name: hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in ("index", "topics.tsv")})
+
+    def test_search_text_names_the_faults_of_one_process(self):
+        self.needs_mpi()
+        few = self.file("few", b"0 1:1\n0 2:1\n0 2:1\n0 3:1\n")
+        asked = [b"0 2:1\n"] * 600
+        asked[130] = asked[500] = b"0 1:1e150\n"  # in what two ranks are dealt
+        self.file("asked", b"".join(asked))
+        self.file("docs.tsv", documents(1, 60).replace(b"1-7\t", b"1 7\t"))
+        self.file("topics.tsv", documents(2, 300))
+        for code, line in ((3, ["--collection-format", "svmlight", "--collection", few, "--queries", "asked", "--weights", "tf-idf"]),
+                           (2, ["--collection", "docs.tsv", "--queries", "topics.tsv", "--run", "near.run"])):
+            line = ["search", "text", *line, "--k", 60, "--threads", 1, "--out", "out.txt"]
+            one = self.expect(code, *line)
+            done = self.over_ranks(3, *line)
+            self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (code, one.stderr.splitlines()[0]))
+            self.assertEqual(self.outputs_left(), [])
 
     def test_search_dense(self):
         self.needs_mpi()
