@@ -1,6 +1,5 @@
 #include "cluster/agreement.hpp"
 
-#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/sha256.hpp"
 
@@ -13,31 +12,48 @@ namespace rulerank::cluster {
 
 namespace {
 
-/// Of all ranks the same input was compared: what is wrong in it is no rank's own.
+/// Ranks have compared their inputs, of an index its header: what is wrong in those is no rank's
+/// own.
 bool is_of_input(failure const& one) {
   constexpr int wrong_usage = 2, bad_input = 3;
   return one.task && (one.code == wrong_usage || one.code == bad_input);
 }
 
+/// Behind the code and the message, which ranks of all versions write and read: that their versions
+/// differ is told so.
+constexpr char before_task = '\0';
+
+failure failure_in(std::string const& text) {
+  auto const end = text.find(before_task, 1);
+  failure one{static_cast<unsigned char>(text.front()), text.substr(1, end - 1)};
+  if (end != std::string::npos) one.task = std::stoull(text.substr(end + 1));
+  return one;
+}
+
 }  // namespace
 
 std::string text_of(failure const& one) {
-  return bytes_of(one);
+  std::string text = static_cast<char>(one.code) + one.message;
+  if (one.task) text += before_task + std::to_string(*one.task);
+  return text;
 }
 
 failure agreed_failure(std::vector<std::string> const& of_ranks) {
-  std::optional<failure> of_input;
-  for (std::string const& text : of_ranks) {
-    if (text.empty()) continue;
-    auto one = value_of<failure>(text);
-    if (is_of_input(one) && (!of_input || *one.task < *of_input->task)) of_input = std::move(one);
+  std::optional<failure> agreed, of_input;
+  std::size_t first = 0, alike = 0;
+  for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+    if (of_ranks[rank].empty()) continue;
+    failure const one = failure_in(of_ranks[rank]);
+    if (!agreed) {
+      agreed = one;
+      first = rank;
+    }
+    if (one.code == agreed->code && one.message == agreed->message) ++alike;
+    if (is_of_input(one) && (!of_input || *one.task < *of_input->task)) of_input = one;
   }
   if (of_input) return *of_input;
-  auto const first = std::ranges::find_if(of_ranks, [](auto const& text) { return !text.empty(); });
-  auto agreed = value_of<failure>(*first);
-  if (std::ranges::count(of_ranks, *first) < std::ssize(of_ranks))
-    agreed.message = fmt::format("rank {}: {}", first - of_ranks.begin(), agreed.message);
-  return agreed;
+  if (alike < of_ranks.size()) agreed->message = fmt::format("rank {}: {}", first, agreed->message);
+  return *agreed;
 }
 
 void expect_same(std::string_view what, std::vector<std::string> const& of_ranks) {

@@ -34,6 +34,15 @@ TEST(Agreement, BadInputOfTasksIsThatOfTheFirst) {
   // What a rank lacks in a task is its own.
   EXPECT_EQ(agreed_failure({"", text_of({1, "out of memory", 7})}).message,
             "rank 1: out of memory");
+  EXPECT_EQ(
+      agreed_failure({text_of({1, "out of memory", 7}), text_of({1, "out of memory", 8})}).message,
+      "out of memory");
+}
+
+/// Versions are compared by it.
+TEST(Agreement, HasOneTextInAllVersions) {
+  EXPECT_EQ(text_of({2, "version: 2"}), "\2version: 2");
+  EXPECT_EQ(agreed_failure({"\2version: 2", "\2version: 2"}).message, "version: 2");
 }
 
 TEST(Agreement, RefusesAnotherVersion) {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,7 +20,6 @@ struct failure {
   std::string message;
   /// Of those that were dealt, the one in which it was met.
   std::optional<std::size_t> task = std::nullopt;
-  static auto members_of(auto& one) { return std::tie(one.code, one.message, one.task); }
 };
 
 /// What a rank has been told by `gather`: how often, and bytes, its own among them.
@@ -89,7 +87,7 @@ class communicator final : public process_group {
   int rank_here_ = 0;
   int size_here_ = 1;
   mutable traffic exchanged_;
-  mutable std::optional<std::size_t> failed_task_;
+  mutable std::optional<std::size_t> failed_task_;  // the dealt one that threw here
   // Of several ranks, in a build with MPI, where any thread may use it:
   [[maybe_unused]] int limit_ = 0;  // seconds in which a rank must be heard of
   std::shared_ptr<heartbeat> heartbeat_;

@@ -144,7 +144,10 @@ std::vector<std::string> communicator::deal(std::size_t tasks, task_fn const& ta
     }
   };
   if (dealer_) {
-    auto const mine = dealer_->deal(tasks, noted, keep, [&] { meet(); });
+    auto const meet_with_the_same = [&] {
+      expect_same("tasks to deal", gather(std::to_string(tasks)));
+    };
+    auto const mine = dealer_->deal(tasks, noted, keep, meet_with_the_same);
     return value_from_first(*this, [&] { return mine; });
   }
   // Task t is the rank's t modulo their number.

@@ -76,8 +76,10 @@ inline context on_gpus(std::size_t n) {
 inline double unhindered_seconds() {
   std::chrono::duration<double> const now = std::chrono::steady_clock::now().time_since_epoch();
   std::string line;
-  if (!std::getline(std::ifstream("/proc/pressure/cpu"), line)) return now.count();
-  return now.count() - std::stod(line.substr(line.find("total=") + 6)) / 1e6;
+  std::getline(std::ifstream("/proc/pressure/cpu"), line);
+  auto const total = line.find("total=");
+  return total == std::string::npos ? now.count()
+                                    : now.count() - std::stod(line.substr(total + 6)) / 1e6;
 }
 
 /// A file or folder of the real data sets, under $RULERANK_TEST_DATA; empty when it is not there.

@@ -127,7 +127,9 @@ session::~session() {
 void session::start() {
   cluster::communicator const& ranks = state_->ranks;
   if (ranks.size() > 1) {
-    cluster::expect_same(ranks, "version", fmt::format("{}, commit {}", version, commit()));
+    // Each is short enough for what ranks of all versions exchange in the same way.
+    cluster::expect_same(ranks, "version", version);
+    cluster::expect_same(ranks, "commit", commit());
     auto const words = std::span(state_->command).subspan(1);  // behind the program's path
     cluster::expect_same(ranks, "command line", fmt::format("{}", fmt::join(words, " ")));
     note("ranks", ranks.size());
@@ -155,10 +157,13 @@ cluster::communicator const& session::ranks() {
 std::vector<std::string> session::deal(std::size_t tasks, process_group::task_fn const& task,
                                        process_group::keep_fn const& keep) {
   cluster::communicator const& all = ranks();
-  std::vector<std::string> to_sum;
-  if (!run.manifest.empty())
-    for (auto const& [path, then] : state_->inputs)
-      if (then != file_state() && !state_->known.contains(path)) to_sum.push_back(path);
+  auto const to_sum = value_from_first(all, [&] {
+    std::vector<std::string> paths;
+    if (!run.manifest.empty())
+      for (auto const& [path, then] : state_->inputs)
+        if (then != file_state() && !state_->known.contains(path)) paths.push_back(path);
+    return paths;
+  });
   std::size_t const before = to_sum.size();
   auto kept = all.deal(
       before + tasks,

@@ -85,7 +85,9 @@ class session {
   /// `usage_error` names one that is another on a rank.
   cluster::communicator const& ranks();
   /// Deals tasks to the ranks (process_group::deal), all of which call it together. What the
-  /// manifest has still to read of indexes, for their SHA-256, is dealt with them.
+  /// manifest has still to read of inputs, for their SHA-256, is dealt with them. All ranks have
+  /// the same tasks: what differs among them, such as their threads, is the first one's
+  /// (`value_from_first`).
   std::vector<std::string> deal(std::size_t tasks, process_group::task_fn const& task,
                                 process_group::keep_fn const& keep);
   /// Throws `usage_error` where there are several MPI ranks. `what`: does not run over ranks.

@@ -403,15 +403,23 @@ class batch_search {
     return names;
   }
 
+  /// The queries of each task. Ranks may have other threads and devices: all take the first one's.
+  std::vector<share> shares_of(queries_view queries) const {
+    return value_from_first(owner_.ranks(), [&] {
+      auto const ranks = static_cast<std::size_t>(owner_.ranks().size());
+      // A search takes many queries of a thread through a tile together, and GPUs more of them.
+      constexpr std::size_t of_a_thread = 64;
+      std::size_t least = (queries.size() + ranks - 1) / ranks;
+      if (owner_.ctx().devices.empty())
+        least =
+            std::min(least, of_a_thread * static_cast<std::size_t>(owner_.ctx().thread_count()));
+      return cluster::factored_shares(queries.size(), ranks, least);
+    });
+  }
+
   /// Deals the queries to the ranks; what votes need of all of them.
   knn::neighbours deal(queries_view queries) {
-    auto const ranks = static_cast<std::size_t>(owner_.ranks().size());
-    // A search takes many queries of a thread through a tile together, and GPUs more of them.
-    constexpr std::size_t of_a_thread = 64;
-    std::size_t least = (queries.size() + ranks - 1) / ranks;
-    if (owner_.ctx().devices.empty())
-      least = std::min(least, of_a_thread * static_cast<std::size_t>(owner_.ctx().thread_count()));
-    auto const shares = cluster::factored_shares(queries.size(), ranks, least);
+    auto const shares = shares_of(queries);
     std::map<std::size_t, neighbour_lines> waiting;  // for those before them
     std::size_t next = 0;
     auto const kept = owner_.deal(
@@ -471,9 +479,12 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
     owner.ctx().report("search", done, 0);
     queries.clear();
   };
-  // As many queries as have neighbours for some 400 MB.
+  // As many queries as have neighbours for some 400 MB, or lines for that, which several ranks tell
+  // the first one.
+  bool const as_lines = has_processes(owner.ctx()) && !searched.is_split;
+  std::size_t const neighbours = std::size_t{1} << (as_lines ? 21 : 25);
   std::size_t const k = std::min(arguments.k, searched.documents);
-  std::size_t const together = std::clamp<std::size_t>((std::size_t{1} << 25) / k, 1, 4096);
+  std::size_t const together = std::clamp<std::size_t>(neighbours / k, 1, 4096);
   auto const timer = owner.stage("search");
   datasets::read_documents(
       owner.ctx(), arguments.queries, format,

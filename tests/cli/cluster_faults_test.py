@@ -184,7 +184,7 @@ class Faults(OverRanks):
         both = [*self.job(2, *line), ":", *self.job(1, *line, program=[changed])[len(MPIRUN):]]
         done = subprocess.run(both, cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, timeout=harness.HANGS,
                               check=False)
-        self.expect_failure(done, 2, f"commit {other.decode()}' on rank 2 and '")
+        self.expect_failure(done, 2, f"commit: found '{other.decode()}' on rank 2 and '")
         self.assertEqual(self.outputs_left(), [])
 
     def test_a_file_that_one_rank_lacks(self):

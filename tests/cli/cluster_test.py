@@ -293,6 +293,23 @@ class Cluster(OverRanks):
         sums = {one["path"]: one["sha256"] for one in json.loads((self.folder / "manifest.json").read_text())["inputs"]}
         self.assertEqual(sums, {name: hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in ("index", "topics.tsv")})
 
+    def test_search_text_over_ranks_of_other_threads(self):
+        """A rank that may run on one core has fewer threads than the others."""
+        self.needs_mpi()
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("needs two cores")
+        core = min(os.sched_getaffinity(0))
+        self.file("docs.tsv", documents(1, 60))
+        self.file("topics.tsv", documents(2, 1000))
+        line = ["search", "text", "--collection", "docs.tsv", "--queries", "topics.tsv", "--k", 5, "--out", "near.txt"]
+        self.expect(0, *line)
+        whole = self.taken("near.txt")
+        for pinned in range(3):
+            program = ["sh", "-c", f'[ "$OMPI_COMM_WORLD_RANK" != {pinned} ] || exec taskset -c {core} "$0" "$@"; exec "$0" "$@"', harness.PROGRAM]
+            done = self.over_ranks(3, *line, program=program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.taken("near.txt"), whole)
+
     def test_search_text_names_the_faults_of_one_process(self):
         self.needs_mpi()
         few = self.file("few", b"0 1:1\n0 2:1\n0 2:1\n0 3:1\n")
