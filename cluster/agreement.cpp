@@ -4,6 +4,7 @@
 #include "core/sha256.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -65,16 +66,16 @@ void expect_same(std::string_view what, std::vector<std::string> const& of_ranks
                       what, of_ranks[r], r, of_ranks[0]));
 }
 
+void expect_same(communicator const& ranks, std::string_view what, std::string_view mine) {
+  expect_same(what, ranks.gather(mine));
+}
+
 bool find_one_file(communicator const& ranks, std::string const& path) {
   auto const found =
       gather_values(ranks, std::pair(file_state_of(path), ranks.size_here() == ranks.size()));
   return found.front().first != file_state() && std::ranges::all_of(found, [&](auto const& one) {
            return one.second && one.first == found.front().first;
          });
-}
-
-void expect_same(communicator const& ranks, std::string_view what, std::string_view mine) {
-  expect_same(what, ranks.gather(mine));
 }
 
 }  // namespace rulerank::cluster

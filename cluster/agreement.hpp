@@ -18,10 +18,11 @@ std::string text_of(failure const& one);
 /// Throws `usage_error` on all ranks where `mine` is another on one of them, naming the first such
 /// rank and both values: "--seed: found 'B' on rank 2 and 'A' on rank 0, expected the same".
 void expect_same(communicator const& ranks, std::string_view what, std::string_view mine);
+/// The same of values that were gathered.
+void expect_same(std::string_view what, std::vector<std::string> const& of_ranks);
+
 /// Whether all ranks are on one machine and find the same regular file there, not a copy of it. All
 /// call it together.
 bool find_one_file(communicator const& ranks, std::string const& path);
-/// The same as `expect_same` of values that were gathered.
-void expect_same(std::string_view what, std::vector<std::string> const& of_ranks);
 
 }  // namespace rulerank::cluster

@@ -143,13 +143,14 @@ std::vector<std::string> communicator::deal(std::size_t tasks, task_fn const& ta
       throw;
     }
   };
+  auto const meet_with_the_same = [&] {
+    expect_same("tasks to deal", gather(std::to_string(tasks)));
+  };
   if (dealer_) {
-    auto const meet_with_the_same = [&] {
-      expect_same("tasks to deal", gather(std::to_string(tasks)));
-    };
     auto const mine = dealer_->deal(tasks, noted, keep, meet_with_the_same);
     return value_from_first(*this, [&] { return mine; });
   }
+  meet_with_the_same();
   // Task t is the rank's t modulo their number.
   auto const ranks = static_cast<std::size_t>(size_);
   std::vector<std::string> mine;

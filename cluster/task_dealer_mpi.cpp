@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 
 #include <mpi.h>
@@ -20,6 +21,13 @@ struct request {
   std::int64_t bytes = 0;
   static constexpr std::int64_t none = -1;
   static constexpr std::int64_t failed = -2;
+};
+
+/// Of a rank, with its result; without where there is no space for that.
+struct received_request {
+  int from;
+  std::int64_t task;
+  std::optional<std::string> its_result;
 };
 
 enum tag : std::uint8_t { asks = 1, result, answer };
@@ -66,27 +74,27 @@ class task_dealer::ranks {
     return next;
   }
 
-  /// Whether a rank asks; then which one, what it says, and its result, or whether there is no
-  /// space for that: it is taken from the rank all the same, which else would wait.
-  bool is_asked(int& from, request& said, std::string& its_result, bool& has_space) noexcept {
+  /// What a rank asks with, if one does.
+  std::optional<received_request> received() noexcept {
     int there = 0;
     MPI_Status status;
     MPI_Iprobe(MPI_ANY_SOURCE, asks, all_, &there, &status);
-    if (there == 0) return false;
-    from = status.MPI_SOURCE;
+    if (there == 0) return std::nullopt;
+    request said;
+    int const from = status.MPI_SOURCE;
     MPI_Recv(&said, sizeof(said), MPI_BYTE, from, asks, all_, MPI_STATUS_IGNORE);
     auto const bytes = static_cast<std::size_t>(said.bytes);
+    received_request one{from, said.task, std::nullopt};
     try {
-      its_result.resize(bytes);
-      has_space = true;
+      one.its_result.emplace(bytes, '\0');
     } catch (std::exception const&) {
-      has_space = false;
+      // It is taken from the rank all the same, which else would wait.
     }
     in_pieces(bytes, [&](std::size_t at, int length) {
-      MPI_Recv(has_space ? its_result.data() + at : spare_.data(), length, MPI_BYTE, from, result,
-               all_, MPI_STATUS_IGNORE);
+      MPI_Recv(one.its_result ? one.its_result->data() + at : spare_.data(), length, MPI_BYTE, from,
+               result, all_, MPI_STATUS_IGNORE);
     });
-    return true;
+    return one;
   }
 
   void give(int to, std::int64_t task) const { MPI_Send(&task, 1, MPI_INT64_T, to, answer, all_); }
@@ -171,11 +179,8 @@ std::vector<std::string> task_dealer::deal(std::size_t tasks, process_group::tas
     using clock = std::chrono::steady_clock;
     auto last = clock::now();
     for (int working = ranks_->size() - 1; working > 0;) {
-      int from = 0;
-      request said;
-      std::string its_result;
-      bool has_space = true;
-      if (!ranks_->is_asked(from, said, its_result, has_space)) {
+      auto asked = ranks_->received();
+      if (!asked) {
         auto const idle =
             std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - last);
         std::this_thread::sleep_for(
@@ -183,15 +188,15 @@ std::vector<std::string> task_dealer::deal(std::size_t tasks, process_group::tas
         continue;
       }
       last = clock::now();
-      if (said.task == request::failed) all.end();
-      if (said.task >= 0)
-        all.take(said.task, [&] {
-          if (!has_space) throw std::bad_alloc();
-          return std::move(its_result);
+      if (asked->task == request::failed) all.end();
+      if (asked->task >= 0)
+        all.take(asked->task, [&] {
+          if (!asked->its_result) throw std::bad_alloc();
+          return std::move(*asked->its_result);
         });
       std::int64_t const next = all.next();
       if (next < 0) --working;
-      ranks_->give(from, next);
+      ranks_->give(asked->from, next);
     }
   };
   std::thread others;

@@ -53,6 +53,11 @@ inline share own_share(process_group const& group, std::size_t n) {
                   static_cast<std::size_t>(group.rank()));
 }
 
+/// The same of the context's processes; all of them where it has none.
+inline share own_share(context const& ctx, std::size_t n) {
+  return has_processes(ctx) ? own_share(*ctx.processes, n) : share{0, n};
+}
+
 /// The context of work that this process does without the others.
 inline context without_processes(context const& ctx) {
   context alone = ctx;

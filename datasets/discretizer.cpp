@@ -171,28 +171,22 @@ std::vector<value_counts> counts_of_own(process_group const& group, std::size_t 
 
 discretizer fit_discretizer(context const& ctx, dataset const& train,
                             discretizer_options const& options) {
-  check(options);
-  dataset made;
-  dataset const& data = normalized(ctx, train, options, made);
-  discretizer fitted = without_cuts(options, train.names, listed_features(train));
-  cut_some(ctx, data, options, {0, fitted.features.size()}, fitted);
-  return fitted;
+  return fit_discretizer_together(without_processes(ctx), train, options);
 }
 
 discretizer fit_discretizer_together(context const& ctx, dataset const& train,
                                      discretizer_options const& options) {
-  if (!has_processes(ctx)) return fit_discretizer(ctx, train, options);
   check(options);
-  process_group const& group = *ctx.processes;
   dataset made;
   dataset const& data = normalized(ctx, train, options, made);
   discretizer fitted = without_cuts(options, train.names, listed_features(train));
-  share const own = own_share(group, fitted.features.size());
+  share const own = own_share(ctx, fitted.features.size());
   cut_some(ctx, data, options, own, fitted);
+  if (!has_processes(ctx)) return fitted;
   std::vector<std::vector<double>> mine;
   for (std::size_t f = own.begin; f < own.end; ++f)
     mine.push_back(std::move(fitted.features[f].cuts));
-  auto cuts = join(group, mine);
+  auto cuts = join(*ctx.processes, mine);
   for (std::size_t f = 0; f < cuts.size(); ++f) fitted.features[f].cuts = std::move(cuts[f]);
   return fitted;
 }

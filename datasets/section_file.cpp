@@ -47,8 +47,7 @@ std::uint32_t crc_of(void const* bytes, std::size_t size) {
 std::uint32_t crc_of(context const& ctx, std::span<std::byte const> bytes) {
   constexpr std::size_t part_size = std::size_t{4} << 20;
   std::vector<std::uint32_t> parts((bytes.size() + part_size - 1) / part_size);
-  bool const is_shared = has_processes(ctx);
-  share const own = is_shared ? own_share(*ctx.processes, parts.size()) : share{0, parts.size()};
+  share const own = own_share(ctx, parts.size());
   parallel_for(ctx, own.size(), 1, [&](std::size_t first, std::size_t last, int) {
     for (std::size_t i = own.begin + first; i < own.begin + last; ++i) {
       auto const part =
@@ -56,7 +55,7 @@ std::uint32_t crc_of(context const& ctx, std::span<std::byte const> bytes) {
       parts[i] = crc_of(part.data(), part.size());
     }
   });
-  if (is_shared)
+  if (has_processes(ctx))
     parts = join(*ctx.processes,
                  std::vector<std::uint32_t>(parts.data() + own.begin, parts.data() + own.end));
   std::uint32_t crc = crc_of(nullptr, 0);

@@ -26,23 +26,13 @@ std::vector<std::size_t> draw_documents(std::uint64_t seed, std::uint64_t fold, 
   return order;
 }
 
-namespace {
-
-struct tried_feature {
-  std::uint32_t feature = 0;
-  bool ascending = false;
-  double value = -std::numeric_limits<double>::infinity();
-};
-
-}  // namespace
-
 ranking_feature best_feature(context const& ctx, datasets::dataset const& vali,
                              eval::measure const& by, eval::profile const& p) {
   std::vector<std::uint32_t> const features = datasets::listed_features(vali);
-  share some{0, features.size()};
-  if (has_processes(ctx)) some = own_share(*ctx.processes, features.size());
-  tried_feature best;
-  for (std::size_t f = some.begin; f < some.end; ++f)
+  ranking_feature const none{.value = -std::numeric_limits<double>::infinity()};
+  ranking_feature best = none;
+  share const own = own_share(ctx, features.size());
+  for (std::size_t f = own.begin; f < own.end; ++f)
     for (bool const ascending : {false, true}) {
       std::vector<double> const scores = eval::feature_scores(vali, features[f], ascending);
       double const value =
@@ -51,13 +41,12 @@ ranking_feature best_feature(context const& ctx, datasets::dataset const& vali,
     }
   // Of equally good ones the first stays, as in one process.
   if (has_processes(ctx))
-    for (tried_feature const& one : gather_values(*ctx.processes, std::exchange(best, {})))
+    for (ranking_feature const& one : gather_values(*ctx.processes, std::exchange(best, none)))
       if (one.value > best.value) best = one;
-  if (best.value == -std::numeric_limits<double>::infinity())
+  if (best.value == none.value)
     throw error({vali.name, 1, 1}, "no document lists a feature, expected one to rank by");
-  ranking_feature found{best.feature, best.ascending, best.value};
-  if (!vali.names.empty()) found.name = datasets::name_of(best.feature, vali.names);
-  return found;
+  if (!vali.names.empty()) best.name = datasets::name_of(best.feature, vali.names);
+  return best;
 }
 
 }  // namespace rulerank::experiment

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -24,6 +25,9 @@ struct ranking_feature {
   bool ascending = false;  ///< the lowest value ranks first
   double value = 0;        ///< the measure's average where it was chosen
   std::string name{};      ///< where features have names
+  static auto members_of(auto& one) {
+    return std::tie(one.feature, one.ascending, one.value, one.name);
+  }
 };
 
 /// What one system got on the test part of one fold.

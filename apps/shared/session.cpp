@@ -67,7 +67,7 @@ struct session::state {
   cluster::communicator const& ranks;
   std::set<std::string> agreed;              // inputs that are the same on all ranks
   std::set<std::string> indexes;             // inputs that are opened as indexes
-  std::map<std::string, std::string> known;  // SHA-256 of inputs that the ranks compared
+  std::map<std::string, std::string> known;  // SHA-256 of inputs, those that ranks read
   stopwatch watch;
   std::optional<context> ctx;
   std::stop_source stop;

@@ -7,6 +7,7 @@
 #include "datasets/joined.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/svmlight.hpp"
+#include "datasets/svmlight/names.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -79,12 +80,6 @@ void name_files(session& owner, features_arguments const& a) {
   expect_outside(owner, inputs, outputs);
 }
 
-/// What a name in a line begins with: a letter or `_`.
-bool begins_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
-
 /// The name of a feature as a word of a line: what a line cannot hold in one becomes `_`, which
 /// also stands before what a name cannot begin with.
 std::string word_of(std::string_view name) {
@@ -95,7 +90,7 @@ std::string word_of(std::string_view name) {
     word += c == ':' || c == '#' || c == ' ' || control > 0 ? '_' : c;
     name.remove_prefix(std::max<std::size_t>(control, 1));
   }
-  if (!word.empty() && !begins_name(word.front())) word.insert(0, 1, '_');
+  if (!word.empty() && !datasets::begins_feature_name(word.front())) word.insert(0, 1, '_');
   return word;
 }
 

@@ -62,7 +62,6 @@ struct searched_documents {
   bool is_split = false;               ///< other ranks have the other parts
 
   bool is_whole() const { return !is_split && parts.size() == 1; }
-  bool is_of_parts() const { return !is_whole(); }
 
   /// Where the document is here: what `use` makes of its part and its number there.
   template <class Use>
@@ -335,11 +334,18 @@ class batch_search {
                searched_documents const& searched, searchers const& with, search_output& out)
       : owner_(owner), arguments_(arguments), searched_(searched), with_(with), out_(out) {}
 
+  /// How many queries at a time have neighbours for some 400 MB, or lines for that, which ranks
+  /// that are dealt queries tell the first one.
+  std::size_t together() const {
+    std::size_t const neighbours = std::size_t{1} << (deals() ? 21 : 25);
+    return std::clamp<std::size_t>(neighbours / k(), 1, 4096);
+  }
+
   /// All ranks call it together, with the same queries.
   void answer(queries_view queries) {
     auto timer = std::make_optional<session::stage_timer>(owner_, "nearest");
     knn::neighbours found;
-    if (has_processes(owner_.ctx()) && !searched_.is_split) {
+    if (deals()) {
       found = deal(queries);
     } else {
       found_documents of_all = searched_.is_split ? find_together(queries) : find(queries);
@@ -353,6 +359,8 @@ class batch_search {
 
  private:
   std::size_t k() const { return std::min(arguments_.k, searched_.documents); }
+  /// Whether each of several ranks has all documents.
+  bool deals() const { return has_processes(owner_.ctx()) && !searched_.is_split; }
 
   knn::sparse_matrix weights_of(queries_view queries) const {
     knn::sparse_matrix rows = searched_.parts.front().queries(owner_.ctx(), queries);
@@ -479,12 +487,7 @@ std::size_t search_queries(session& owner, search_text_arguments const& argument
     owner.ctx().report("search", done, 0);
     queries.clear();
   };
-  // As many queries as have neighbours for some 400 MB, or lines for that, which several ranks tell
-  // the first one.
-  bool const as_lines = has_processes(owner.ctx()) && !searched.is_split;
-  std::size_t const neighbours = std::size_t{1} << (as_lines ? 21 : 25);
-  std::size_t const k = std::min(arguments.k, searched.documents);
-  std::size_t const together = std::clamp<std::size_t>(neighbours / k, 1, 4096);
+  std::size_t const together = batches.together();
   auto const timer = owner.stage("search");
   datasets::read_documents(
       owner.ctx(), arguments.queries, format,

@@ -63,12 +63,13 @@ bool has_control_characters(std::string_view text) {
   return false;
 }
 
+bool begins_feature_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
 bool is_feature_name(std::string_view name) {
-  auto const is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           static_cast<unsigned char>(c) >= 0x80;
-  };
-  return !name.empty() && is_letter(name.front()) && name != "qid" &&
+  return !name.empty() && begins_feature_name(name.front()) && name != "qid" &&
          name.find_first_of(" :#") == name.npos && !has_control_characters(name);
 }
 

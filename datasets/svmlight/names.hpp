@@ -49,6 +49,8 @@ class text_names {
 /// Whether a text has characters that break the lines of a table, command a terminal or turn a
 /// line's direction: those of `control_size`.
 bool has_control_characters(std::string_view text);
+/// Whether it is a letter or `_`, or a byte of a character beyond ASCII.
+bool begins_feature_name(char c);
 /// Whether a text in SVMlight's form can hold the name: it begins with a letter or `_`, and has
 /// neither blanks nor such characters nor `:` nor `#`.
 bool is_feature_name(std::string_view name);
