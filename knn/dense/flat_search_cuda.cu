@@ -112,43 +112,33 @@ void launch_behind(void (*kernel)(Parameters...), std::uint32_t blocks, std::uin
   launch_clusters_behind(kernel, 1, blocks, threads, shared_bytes, on, arguments...);
 }
 
-/// The blocks that share a query: a cluster, or one by itself.
+/// The blocks that share a query: one by itself.
+template <bool clustered>
 class query_blocks {
  public:
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  __device__ std::uint32_t count() const {
-    return cooperative_groups::this_cluster().num_blocks();
-  }
-  __device__ std::uint32_t rank() const {
-    return cooperative_groups::this_cluster().block_rank();
-  }
+  __device__ std::uint32_t count() const { return 1; }
+  __device__ std::uint32_t rank() const { return 0; }
   /// Of what lies in shared memory that of the first block.
-  template <class T>
-  __device__ T* of_first(T* shared) const {
-    return cooperative_groups::this_cluster().map_shared_rank(shared, 0U);
-  }
-  __device__ void wait() const {
-    if (count() > 1)
-      cooperative_groups::this_cluster().sync();
-    else
-      __syncthreads();
-  }
-#else
-  __device__ std::uint32_t count() const {
-    return 1;
-  }
-  __device__ std::uint32_t rank() const {
-    return 0;
-  }
   template <class T>
   __device__ T* of_first(T* shared) const {
     return shared;
   }
-  __device__ void wait() const {
-    __syncthreads();
-  }
-#endif
+  __device__ void wait() const { __syncthreads(); }
 };
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/// Those of a cluster.
+template <>
+class query_blocks<true> {
+ public:
+  __device__ std::uint32_t count() const { return cooperative_groups::this_cluster().num_blocks(); }
+  __device__ std::uint32_t rank() const { return cooperative_groups::this_cluster().block_rank(); }
+  template <class T>
+  __device__ T* of_first(T* shared) const {
+    return cooperative_groups::this_cluster().map_shared_rank(shared, 0U);
+  }
+  __device__ void wait() const { cooperative_groups::this_cluster().sync(); }
+};
+#endif
 
 __device__ double sum_of_warp(double value) {
   for (int apart = 16; apart > 0; apart /= 2)
@@ -743,14 +733,14 @@ __device__ void put_nearest(flat_results const& to, std::uint32_t q, dense_candi
 
 /// A block a query, or a cluster, whose first block does all but the sums: the rows that are left,
 /// their keys, their order.
-template <class T>
+template <class T, bool clustered>
 __global__ void __launch_bounds__(finish_threads, 2)
     finish_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
   extern __shared__ dense_candidate items[];
   __shared__ kth_key kth;
   __shared__ std::uint32_t kept;
   wait_for_kernel_before();
-  query_blocks const blocks;
+  query_blocks<clustered> const blocks;
   std::uint32_t const together = blocks.count();
   std::uint32_t const rank = blocks.rank();
   std::uint32_t const q = blockIdx.x / together;
@@ -991,10 +981,13 @@ scan_limits allow_scans() {
   for (auto const type :
        {datasets::element::float32, datasets::element::float16, datasets::element::bfloat16,
         datasets::element::int8, datasets::element::uint8})
-    with_type(type, []<class T>(T) { allow_all_shared_memory(finish_queries<T>); });
+    with_type(type, []<class T>(T) {
+      allow_all_shared_memory(finish_queries<T, false>);
+      allow_all_shared_memory(finish_queries<T, true>);
+    });
   allow_all_shared_memory(order_crowded);
   cudaFuncAttributes compiled{};
-  check_cuda(cudaFuncGetAttributes(&compiled, finish_queries<float>));
+  check_cuda(cudaFuncGetAttributes(&compiled, finish_queries<float, true>));
   limits.clusters = compiled.ptxVersion >= 90;
   int device = 0;
   int multiprocessors = 0;
@@ -1079,8 +1072,9 @@ void finish(scan_limits const& limits, shadow_rows const& rows, flat_queries con
     while (together < most_together && 2 * together * queries.count <= limits.multiprocessors)
       together *= 2;
   with_type(rows.type, [&]<class T>(T) {
-    launch_clusters_behind(finish_queries<T>, together, queries.count * together, finish_threads,
-                           finish_bytes(to), on, rows, queries, to);
+    launch_clusters_behind(together > 1 ? finish_queries<T, true> : finish_queries<T, false>,
+                           together, queries.count * together, finish_threads, finish_bytes(to), on,
+                           rows, queries, to);
   });
 }
 
