@@ -86,7 +86,8 @@ void flat_batch::search(flat_part const& part, flat_plan const& plan, flat_batch
   std::size_t const count = of.queries.size();
   if (scans) {
     for (std::size_t q = 0; q < count; ++q)
-      if (states[q] != query_state::done) to.widened(of.queries[q]);
+      if (states[q] != query_state::done || computed_.in(host)[q] > plan.sorted)
+        to.widened(of.queries[q]);
     if (std::find(states, states + count, query_state::crowded) != states + count)
       settle_crowded(part);
   }

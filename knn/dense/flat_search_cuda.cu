@@ -56,7 +56,7 @@ constexpr std::uint32_t warps = 8;
 constexpr std::uint32_t scan_threads = 32 * warps;
 constexpr std::uint32_t finish_threads = 256;
 /// Up to so many blocks share a query whose rows have so many dimensions at least, so that none of
-/// them waits for all the rows' lines.
+/// them waits for all the rows' lines, and few queries are crowded.
 constexpr std::uint32_t most_together = 8;
 constexpr std::uint32_t cluster_dimensions = 512;
 /// A block takes so many handed rows of a crowded query.
@@ -1071,10 +1071,13 @@ void finish(scan_limits const& limits, shadow_rows const& rows, flat_queries con
   if (limits.clusters && rows.dimensions >= cluster_dimensions)
     while (together < most_together && 2 * together * queries.count <= limits.multiprocessors)
       together *= 2;
+  // Two rows a thread. Of two blocks that would be little more than one sorts.
+  flat_results in = to;
+  if (together > 2) in.sorted = std::max(to.sorted, 2 * finish_threads * together);
   with_type(rows.type, [&]<class T>(T) {
     launch_clusters_behind(together > 1 ? finish_queries<T, true> : finish_queries<T, false>,
-                           together, queries.count * together, finish_threads, finish_bytes(to), on,
-                           rows, queries, to);
+                           together, queries.count * together, finish_threads, finish_bytes(in), on,
+                           rows, queries, in);
   });
 }
 
