@@ -21,6 +21,11 @@ constexpr std::size_t many_queries = 128, many_neighbours = 64;
 constexpr std::uint32_t space_for = 4, most_space_for = 16;
 /// A sample has a row in so many at least.
 constexpr std::uint32_t most_sample_of = 64;
+/// Of many queries and so few rows it has all: to hand a row on takes longer than to sample it.
+constexpr std::uint32_t all_sampled = 8192;
+/// Without a sample all rows are handed on, of all queries together about so many at most; a sample
+/// takes as long as that.
+constexpr std::size_t handed_unsampled = std::size_t{1} << 16;
 constexpr std::uint32_t range_capacity = 8192;
 constexpr std::uint32_t range_sorted = 4096;
 /// Of a batch's queries and the rows that they hand on; of their filters.
@@ -62,6 +67,11 @@ flat_plan::flat_plan(std::size_t k, std::size_t queries, std::size_t capacity_wa
   sorted = k == 0 ? range_sorted : std::bit_ceil(std::max(2 * count + 64, 512U));
   groups = std::max(16 * count, 512U);
   sample_of = k == 0 ? 1 : std::min(handed / count, most_sample_of);
+  if (k > 0 && queries >= many_queries) {
+    all_sampled_up_to = all_sampled;
+    sample_above = std::min(
+        sample_above, std::max(4 * count, static_cast<std::uint32_t>(handed_unsampled / queries)));
+  }
   if (capacity_wanted > 0)
     capacity = sample_above = std::max(static_cast<std::uint32_t>(capacity_wanted), count);
 }
@@ -205,7 +215,8 @@ void flat_batch::run(flat_part const& part, flat_plan const& plan, bool scans) {
         queries_.k > 0 && queries_.given == nullptr && rows.rows > plan.sample_above;
     if (samples) {
       scan_plan const some =
-          plan_sample(limits_, rows, queries_.count, plan.sample_of, plan.groups);
+          plan_sample(limits_, rows, queries_.count,
+                      rows.rows > plan.all_sampled_up_to ? plan.sample_of : 1, plan.groups);
       if (some.groups() >= queries_.k) {
         maxima_.reserve(std::size_t{queries_.padded()} * some.groups());
         sample(rows, queries_, some, maxima_.data(), on_.get());

@@ -22,10 +22,11 @@ namespace rulerank::knn {
 struct flat_plan {
   flat_plan(std::size_t k, std::size_t queries, std::size_t capacity_wanted = 0);
 
-  bool scans = true;            ///< else all rows are computed and sorted
-  std::uint32_t sample_of = 1;  ///< a sample has a row in so many
-  std::uint32_t groups = 0;     ///< at least
-  std::uint32_t capacity = 0;   ///< rows that a query may hand on
+  bool scans = true;                    ///< else all rows are computed and sorted
+  std::uint32_t sample_of = 1;          ///< a sample has a row in so many, or all
+  std::uint32_t all_sampled_up_to = 0;  ///< rows of which it has all
+  std::uint32_t groups = 0;             ///< at least
+  std::uint32_t capacity = 0;           ///< rows that a query may hand on
   /// Of more rows there is a sample.
   std::uint32_t sample_above = 0;
   std::uint32_t sorted = 0;  ///< rows of it that are computed

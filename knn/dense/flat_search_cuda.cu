@@ -1006,11 +1006,13 @@ scan_plan plan_scan(scan_limits const& limits, shadow_rows const& rows, std::uin
     return plan;
   }
   // So many slices that the last blocks leave little of the device idle: of some numbers of rounds
-  // the one that is best filled.
+  // the one that is best filled. A warp has four slabs, so that its queries are worth their way to
+  // shared memory; of few rows fewer, or most of the device would have none.
+  std::uint32_t const most_slices =
+      std::max({most / 4, std::min(most, resident / plan.chunks), 1U});
   double best = 0;
   for (std::uint32_t rounds = 4; rounds <= 12; ++rounds) {
-    std::uint32_t const slices =
-        std::clamp(resident * rounds / plan.chunks, 1U, std::max(most / 4, 1U));
+    std::uint32_t const slices = std::clamp(resident * rounds / plan.chunks, 1U, most_slices);
     std::uint32_t const blocks = slices * plan.chunks;
     double const filled =
         static_cast<double>(blocks) / static_cast<double>(round_up(blocks, resident));

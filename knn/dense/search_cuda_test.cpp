@@ -89,6 +89,23 @@ TEST_P(dense_gpus, few_rows) {
   }
 }
 
+/// So many queries that a sample is worth its time, of all rows or of some.
+TEST_P(dense_gpus, few_rows_of_many_queries) {
+  std::size_t const n = 20;
+  vectors const queries(drawn(std::size_t{1200} * n, 63), n);
+  for (std::size_t const count : {101, 600, 1024, 2048, 8192, 8193}) {
+    vectors const rows(drawn(count * n, 64), n);
+    neighbours const expected = search_reference(rows, queries, similarity::l2, 250);
+    dense_index const index(ctx(), rows, {.engine = dense_engine::flat});
+    for (std::size_t const k : {1, 25, 250}) {
+      dense_search_work work;
+      expect_same(index.search(ctx(), queries, k, {}, &work), first_of(expected, 1200, k),
+                  std::to_string(count) + " rows, k " + std::to_string(k));
+      EXPECT_EQ(work.widened, 0U);
+    }
+  }
+}
+
 TEST_P(dense_gpus, many_dimensions) {
   for (std::size_t const n : {784, 3000, 7000}) {
     vectors const rows(drawn(200 * n, 9), n);
