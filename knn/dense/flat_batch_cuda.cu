@@ -76,6 +76,14 @@ flat_plan::flat_plan(std::size_t k, std::size_t queries, std::size_t capacity_wa
     capacity = sample_above = std::max(static_cast<std::uint32_t>(capacity_wanted), count);
 }
 
+flat_plan flat_plan::with_space_for(std::uint32_t handed) const {
+  flat_plan more = *this;
+  // In a batch of other queries bounds may be a little wider.
+  more.capacity = static_cast<std::uint32_t>(
+      std::min<std::size_t>(std::size_t{handed} + handed / 8, handed_bytes / sizeof(handed_row)));
+  return more;
+}
+
 std::size_t flat_batch::most_queries(flat_plan const& plan, dense_request const& request,
                                      std::size_t dimensions, std::size_t rows) {
   std::size_t const of_query = plan.capacity * sizeof(handed_row) +
@@ -102,7 +110,7 @@ void flat_batch::search(flat_part const& part, flat_plan const& plan, flat_batch
       settle_crowded(part);
   }
   for (std::uint32_t q = 0; q < count; ++q)
-    if (!scans || states[q] == query_state::exact) {
+    if (!scans || states[q] == query_state::exact || (states[q] == query_state::again && of.last)) {
       compute(part, q, of.queries[q], to);
       work.recomputed += part.view().rows;
     }
@@ -113,7 +121,8 @@ void flat_batch::search(flat_part const& part, flat_plan const& plan, flat_batch
     if (states[q] == query_state::done)
       to.add(of.queries[q], keys_.in(host) + q * results_.kept, rows_.in(host) + q * results_.kept,
              found_.in(host)[q]);
-    if (states[q] == query_state::again) to.again(of.queries[q], better_.in(host)[q]);
+    if (states[q] == query_state::again && !of.last)
+      to.again(of.queries[q], better_.in(host)[q], found_.in(host)[q]);
   }
 }
 

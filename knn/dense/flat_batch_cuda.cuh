@@ -21,6 +21,8 @@ namespace rulerank::knn {
 /// How a search is done: by k and how many queries there are.
 struct flat_plan {
   flat_plan(std::size_t k, std::size_t queries, std::size_t capacity_wanted = 0);
+  /// The same with space for queries that have handed on so many rows, as far as a batch goes.
+  flat_plan with_space_for(std::uint32_t handed) const;
 
   bool scans = true;                    ///< else all rows are computed and sorted
   std::uint32_t sample_of = 1;          ///< a sample has a row in so many, or all
@@ -37,6 +39,7 @@ struct flat_batch_request {
   dense_request const* request = nullptr;
   std::span<std::uint32_t const> queries;  ///< their numbers
   std::span<float const> limits;           ///< [queries] that are known, or empty
+  bool last = false;  ///< where there is too little space, all rows are computed
 };
 
 /// What comes of a query: the lists of its parts grow by `add`.
@@ -46,8 +49,8 @@ struct flat_sink {
   std::function<void(std::uint32_t query, double const* keys, std::uint32_t const* rows,
                      std::size_t count)>
       add;
-  /// A query to search again below a limit, counted as widened.
-  std::function<void(std::uint32_t query, float limit)> again;
+  /// A query to search again below a limit, counted as widened, which handed on so many rows.
+  std::function<void(std::uint32_t query, float limit, std::uint32_t handed)> again;
   std::function<void(std::uint32_t query)> widened;
 };
 

@@ -259,6 +259,7 @@ class flat_on_gpus final : public dense_search_engine {
     std::vector<std::uint32_t> again;
     std::vector<float> limits;
     auto const first_row = static_cast<std::uint32_t>(part.of().begin);
+    std::uint32_t most_handed = 0;
     std::vector<batch_result> results;
     flat_sink const sink{
         [&](std::uint32_t q, double const* keys, std::uint32_t const* rows, std::size_t count) {
@@ -271,29 +272,37 @@ class flat_on_gpus final : public dense_search_engine {
           list.reserve(list.size() + count);
           for (std::size_t j = 0; j < count; ++j) list.push_back({keys[j], first_row + rows[j]});
         },
-        [&](std::uint32_t q, float limit) {
+        [&](std::uint32_t q, float limit, std::uint32_t handed) {
           again.push_back(q);
           limits.push_back(limit);
         },
+          most_handed = std::max(most_handed, handed);
         [&](std::uint32_t q) { of.widened[i][q] = 1; }};
     std::vector<std::uint32_t> batch;
     for (std::size_t begin = mine.begin; begin < mine.end; begin += together) {
       ctx.check_stop();
       batch.resize(std::min(together, mine.end - begin));
       std::iota(batch.begin(), batch.end(), static_cast<std::uint32_t>(begin));
-      batches_[i].search(part, of.plan, {&of.request, batch, {}}, sink, of.work[i]);
+      batches_[i].search(part, of.plan, {&of.request, batch, {}, false}, sink, of.work[i]);
       give(ctx, of, results);
       results.clear();
     }
-    std::vector<std::uint32_t> const widened = std::move(again);
-    std::vector<float> const known = std::move(limits);
-    for (std::size_t begin = 0; begin < widened.size(); begin += together) {
-      ctx.check_stop();
-      std::size_t const count = std::min(together, widened.size() - begin);
-      batches_[i].search(part, of.plan,
-                         {&of.request, std::span(widened).subspan(begin, count),
-                          std::span(known).subspan(begin, count)},
-                         sink, of.work[i]);
+    // Within a better limit, then with space for what that has left.
+    for (bool const last : {false, true}) {
+      std::vector<std::uint32_t> const queries = std::exchange(again, {});
+      std::vector<float> const known = std::exchange(limits, {});
+      flat_plan const plan = last ? of.plan.with_space_for(most_handed) : of.plan;
+      most_handed = 0;
+      std::size_t const at_once =
+          flat_batch::most_queries(plan, of.request, rows_.dimensions(), part.of().size());
+      for (std::size_t begin = 0; begin < queries.size(); begin += at_once) {
+        ctx.check_stop();
+        std::size_t const count = std::min(at_once, queries.size() - begin);
+        batches_[i].search(part, plan,
+                           {&of.request, std::span(queries).subspan(begin, count),
+                            std::span(known).subspan(begin, count), last},
+                           sink, of.work[i]);
+      }
     }
   }
 

@@ -689,7 +689,8 @@ __device__ void select_rows(flat_queries const& of, flat_results const& to, std:
   if (handed > of.capacity) {
     if (threadIdx.x == 0) {
       to.limits[q] = limit;
-      to.state[q] = of.k > 0 && of.given == nullptr ? query_state::again : query_state::exact;
+      to.found[q] = handed;
+      to.state[q] = of.k > 0 ? query_state::again : query_state::exact;
     }
     return;
   }

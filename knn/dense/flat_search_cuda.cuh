@@ -94,7 +94,7 @@ struct flat_queries {
 struct flat_results {
   double* keys = nullptr;             ///< [count][kept]
   std::uint32_t* rows = nullptr;      ///< [count][kept] by their number in the part, nearest first
-  std::uint32_t* found = nullptr;     ///< [count] how many
+  std::uint32_t* found = nullptr;     ///< [count] how many; handed on of those to search again
   query_state* state = nullptr;       ///< [count]
   float* limits = nullptr;            ///< [count] of those to search again and the crowded
   std::uint32_t* computed = nullptr;  ///< [count] rows that were computed

@@ -549,6 +549,33 @@ TEST_P(dense_gpus, bounds_that_are_too_small_lose_rows) {
   }
 }
 
+/// Rows that are nearer to each other than bounds tell apart crowd the queries beside them: 1,000
+/// of them; 6,000, for which there is space only when the query is searched for the third time.
+TEST_P(dense_gpus, tight_clusters_crowd_queries_of_an_index) {
+  std::size_t const n = 32;
+  for (std::size_t const clusters : {12, 2}) {
+    std::vector<float> const centres = drawn(clusters * n, 60);
+    auto const drawn_beside = [&](std::size_t count, std::uint32_t seed) {
+      std::vector<float> values = drawn(count * n, seed, 0, 0.01F);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += centres[i % centres.size()];
+      return vectors(std::move(values), n);
+    };
+    vectors const rows = drawn_beside(crowd_rows, 61);
+    vectors const queries = drawn_beside(130, 62);
+    for (similarity const metric : {similarity::l2, similarity::cosine}) {
+      dense_index const index(ctx(), rows, {.metric = metric, .engine = dense_engine::flat});
+      neighbours const expected = search_reference(rows, queries, metric, 10);
+      for (std::size_t const count : {5, 130}) {
+        dense_search_work work;
+        expect_same(index.search(ctx(), queries.rows(0, count), 10, {}, &work),
+                    first_of(expected, count, 10), "clusters");
+        EXPECT_EQ(work.widened, count) << clusters << " clusters";
+        EXPECT_EQ(work.recomputed, crowd_rows / clusters * count) << clusters << " clusters";
+      }
+    }
+  }
+}
+
 /// 100 kB hold some of the rows and stream others; 40 kB stream nearly all, in many pieces.
 TEST_P(dense_gpus, rows_without_space_are_streamed) {
   std::size_t const n = 16;
