@@ -5,24 +5,57 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace rulerank::knn {
 
-std::vector<float> centre_of_rows(dense_rows const& rows) {
-  std::size_t const dimensions = rows.dimensions();
+namespace {
+
+/// use(row): some rows from all over, as floats.
+template <class Use>
+void each_of_some(dense_rows const& rows, Use const& use) {
   std::size_t const some = std::min<std::size_t>(rows.size(), 1024);
-  if (some == 0) return {};
-  std::vector<float> row(dimensions);
-  auto const each = [&](auto const& use) {
-    for (std::size_t i = 0; i < some; ++i) {
-      to_floats(rows.type(), rows.row(i * rows.size() / some), dimensions, row.data());
-      use();
-    }
-  };
-  std::vector<double> mean(dimensions);
+  std::vector<float> row(rows.dimensions());
+  for (std::size_t i = 0; i < some; ++i) {
+    to_floats(rows.type(), rows.row(i * rows.size() / some), row.size(), row.data());
+    use(std::as_const(row));
+  }
+}
+
+double norm_of(std::vector<float> const& row) {
   double squares = 0;
-  each([&] {
-    for (std::size_t i = 0; i < dimensions; ++i) {
+  for (float const value : row) squares += static_cast<double>(value) * value;
+  return std::sqrt(squares);
+}
+
+std::vector<float> as_floats(std::vector<double> const& values) {
+  std::vector<float> floats;
+  for (double const value : values) floats.push_back(static_cast<float>(value));
+  return floats;
+}
+
+/// What the bounds of a row are wide by, times what queries like it are long.
+double width_of(std::vector<double> const& row, std::vector<float> const& centre,
+                double product_error) {
+  double squares = 0;
+  double errors = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    double const moved = row[i] - (centre.empty() ? 0.0 : static_cast<double>(centre[i]));
+    double const held = static_cast<float>(datasets::bfloat16(static_cast<float>(moved)));
+    squares += moved * moved;
+    errors += (moved - held) * (moved - held);
+  }
+  return 2 * std::sqrt(squares * errors) + product_error * squares;
+}
+
+}  // namespace
+
+std::vector<float> centre_of_rows(dense_rows const& rows) {
+  std::size_t const some = std::min<std::size_t>(rows.size(), 1024);
+  std::vector<double> mean(rows.dimensions());
+  double squares = 0;
+  each_of_some(rows, [&](std::vector<float> const& row) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
       mean[i] += row[i] / static_cast<double>(some);
       squares += static_cast<double>(row[i]) * row[i];
     }
@@ -32,9 +65,39 @@ std::vector<float> centre_of_rows(dense_rows const& rows) {
   of_mean *= static_cast<double>(some);
   // The sum of the squares around the mean is the sum of all less that of the mean.
   if (!(of_mean > 0.875 * squares) || !std::isfinite(squares)) return {};
-  std::vector<float> centre(dimensions);
-  for (std::size_t i = 0; i < dimensions; ++i) centre[i] = static_cast<float>(mean[i]);
-  return centre;
+  return as_floats(mean);
+}
+
+std::vector<float> centre_of_shadow(dense_rows const& rows, similarity metric,
+                                    double product_error) {
+  if (metric == similarity::inner_product) return {};
+  // use(row): as it is before it is moved; under cosine without zeros.
+  auto const each = [&](auto const& use) {
+    std::vector<double> divided;
+    each_of_some(rows, [&](std::vector<float> const& row) {
+      double const norm = metric == similarity::cosine ? norm_of(row) : 1;
+      if (norm == 0) return;
+      divided.assign(row.begin(), row.end());
+      for (double& value : divided) value /= norm;
+      use(divided);
+    });
+  };
+  std::vector<double> mean(rows.dimensions());
+  std::size_t count = 0;
+  each([&](std::vector<double> const& row) {
+    ++count;
+    for (std::size_t i = 0; i < row.size(); ++i) mean[i] += row[i];
+  });
+  if (count == 0) return {};
+  for (double& value : mean) value /= static_cast<double>(count);
+  std::vector<float> const centre = as_floats(mean);
+  double as_they_are = 0;
+  double moved = 0;
+  each([&](std::vector<double> const& row) {
+    as_they_are += width_of(row, {}, product_error);
+    moved += width_of(row, centre, product_error);
+  });
+  return moved < 0.9 * as_they_are ? centre : std::vector<float>();
 }
 
 }  // namespace rulerank::knn

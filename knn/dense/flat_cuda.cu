@@ -61,7 +61,8 @@ class flat_on_gpus final : public dense_search_engine {
     std::size_t const rows = rows_.size();
     if (first == 0) {
       for (on_device<flat_stream>& stream : streams_) stream = {};
-      centre_ = metric_ == similarity::l2 ? centre_of_rows(rows_) : std::vector<float>();
+      centre_ = centre_of_shadow(rows_, metric_,
+                                 tensor_error(static_cast<std::uint32_t>(rows_.dimensions())));
       groups_ =
           groups_for(devices_.size(), rows * rows_.row_bytes(),
                      limits_.replicated_bytes > 0 ? limits_.replicated_bytes : replicated_bytes);
@@ -258,8 +259,8 @@ class flat_on_gpus final : public dense_search_engine {
         flat_batch::most_queries(of.plan, of.request, rows_.dimensions(), part.of().size());
     std::vector<std::uint32_t> again;
     std::vector<float> limits;
-    auto const first_row = static_cast<std::uint32_t>(part.of().begin);
     std::uint32_t most_handed = 0;
+    auto const first_row = static_cast<std::uint32_t>(part.of().begin);
     std::vector<batch_result> results;
     flat_sink const sink{
         [&](std::uint32_t q, double const* keys, std::uint32_t const* rows, std::size_t count) {
@@ -275,8 +276,8 @@ class flat_on_gpus final : public dense_search_engine {
         [&](std::uint32_t q, float limit, std::uint32_t handed) {
           again.push_back(q);
           limits.push_back(limit);
-        },
           most_handed = std::max(most_handed, handed);
+        },
         [&](std::uint32_t q) { of.widened[i][q] = 1; }};
     std::vector<std::uint32_t> batch;
     for (std::size_t begin = mine.begin; begin < mine.end; begin += together) {

@@ -19,10 +19,13 @@
 // How `flat` on GPUs tells rows apart, and why what it leaves holds the nearest.
 //
 // Let x be a query and y a row as they are shadowed: under l2 moved, x = fl(q - c), under cosine
-// divided by their norms, else as they are. Their shadows X and Y are x and y rounded to bfloat16.
-// The score of a pair is s = x y - |y|^2 / 2 under l2, else x y: D = |x - y|^2 = |x|^2 - 2 s, so
-// that the larger score is the nearer under every metric. With e(y) = |y - Y|, which is measured
-// and not estimated, e(x) = |x - X| and P the sum that the tensor cores give for X Y,
+// divided by their norms and moved, else as they are. Their shadows X and Y are x and y rounded to
+// bfloat16. The score of a pair is s = x y under inner products, else s = x y - |y|^2 / 2: D = |x -
+// y|^2 = |x|^2 - 2 s, and of vectors of norm 1 that are moved alike D = 2 - 2 cosine, so that the
+// larger score is the nearer under every metric. A row of zeros, whose cosine is 0, counts as one
+// of norm 1 in a dimension of its own, in which it alone is not 0: its |y|^2 is |c|^2 + 1. With
+// e(y) = |y - Y|, which is measured and not estimated, e(x) = |x - X| and P the sum that the tensor
+// cores give for X Y,
 //
 //   |P - x y| <= |x| e(y) + e(x) |Y| + g |X| |Y|,   |X| |Y| >= sum |X_i Y_i|.
 //
@@ -41,8 +44,10 @@
 // three roundings, the move costs 4.2 u (|x|^2 + |y|^2) of D (error_bound.hpp), the definition
 // (n + 20) 2^-48 of that, float operations u each: of |y|^2 / 2 all of it is less than 2^-20 for up
 // to 2^20 dimensions, so `least` takes |y|^2 / 2 (1 + 2^-20) and `most` 1 - 2^-20; what the query
-// adds is its `slack`. With L the k-th largest `least`, k rows have a score of L and more; so a row
-// is among the k nearest only if most >= L - slack.
+// adds is its `slack`. Under cosine |x| and |y| are 2 at most, and what the division by norms, in
+// double precision, the move and the definition lose is less than (n + 20) 2^-48 of a score, of two
+// rows (n + 20) 2^-47, all of it in the slack. With L the k-th largest `least`, k rows have a score
+// of L and more; so a row is among the k nearest only if most >= L - slack.
 //
 // Bounds hold also where subnormal numbers are taken for zeros: 2^-126 times the root of n is added
 // to e. Rows of a norm above `largest_norm` have no shadow: no bound excludes them, and they lower
@@ -72,12 +77,6 @@ constexpr std::uint32_t list_full = 32;
 constexpr std::uint32_t list_capacity = list_full + 256;
 constexpr float row_slack = 0x1p-20F;
 constexpr double smallest_norm = 0x1p-50;
-
-/// Errors of tensor products, times the product of the norms.
-__host__ __device__ double tensor_error(std::uint32_t dimensions) {
-  auto const n = static_cast<double>(dimensions);
-  return 1.01 * (n + 16) * 0x1p-22 + 0x1p-20;
-}
 
 /// The kernels of a batch start while the ones before them end: what these have written is there
 /// after it.
@@ -146,16 +145,6 @@ __device__ double sum_of_warp(double value) {
   return value;
 }
 
-/// What a value becomes in the shadow, before it is rounded.
-struct shadowed {
-  float const* centre;  // or null
-  double scale;         // of cosine
-  __device__ double operator()(float value, std::uint32_t i) const {
-    if (centre != nullptr) return static_cast<double>(__fsub_rn(value, centre[i]));
-    return __dmul_rn(static_cast<double>(value), scale);
-  }
-};
-
 __device__ unsigned bits_of(__nv_bfloat16 value) {
   return __bfloat16_as_ushort(value);
 }
@@ -166,31 +155,40 @@ struct shadow_size {
   double norm;
   double error;
   double shadow_norm;
+  bool zero;  // all values are, before they are moved; under cosine
 };
 template <class Values, class Store>
 __device__ shadow_size shadow_vector(std::uint32_t dimensions, std::uint32_t steps,
                                      similarity metric, float const* centre, bool& beyond,
                                      Values const& values, Store const& store) {
   std::uint32_t const lane = threadIdx.x % 32;
+  bool const cosine = metric == similarity::cosine;
+  double scale = 1;
+  // What a value becomes, before it is rounded.
+  auto const shadowed = [&](std::uint32_t i) {
+    float const value = values(i);
+    if (cosine)
+      return __dsub_rn(__dmul_rn(static_cast<double>(value), scale),
+                       centre == nullptr ? 0.0 : static_cast<double>(centre[i]));
+    return static_cast<double>(centre == nullptr ? value : __fsub_rn(value, centre[i]));
+  };
   double squares = 0;
   for (std::uint32_t i = lane; i < dimensions; i += 32) {
-    double const value = shadowed{centre, 1}(values(i), i);
+    double const value = cosine ? static_cast<double>(values(i)) : shadowed(i);
     squares += value * value;
   }
   double norm = sqrt(sum_of_warp(squares));
-  double scale = 1;
-  if (metric == similarity::cosine) {
-    scale = norm > 0 ? 1 / norm : 0;
-    norm = norm > 0 ? 1 : 0;
-  }
-  beyond = norm > largest_norm;
+  bool const zero = cosine && norm == 0;
+  if (cosine) scale = zero ? 0 : 1 / norm;
+  beyond = !cosine && norm > largest_norm;
+  double moved_squares = 0;
   double errors = 0;
   double shadow_squares = 0;
   for (std::uint32_t i = 2 * lane; i < steps * step_dimensions; i += 64) {
     unsigned bits[2];
     for (std::uint32_t j = 0; j < 2; ++j) {
-      double const value =
-          beyond || i + j >= dimensions ? 0.0 : shadowed{centre, scale}(values(i + j), i + j);
+      double const value = beyond || i + j >= dimensions ? 0.0 : shadowed(i + j);
+      moved_squares += value * value;
       __nv_bfloat16 const rounded = __float2bfloat16_rn(static_cast<float>(value));
       double const held = static_cast<double>(__bfloat162float(rounded));
       errors += (value - held) * (value - held);
@@ -199,9 +197,10 @@ __device__ shadow_size shadow_vector(std::uint32_t dimensions, std::uint32_t ste
     }
     store(i, bits[0] | bits[1] << 16);
   }
+  if (cosine) norm = sqrt(sum_of_warp(moved_squares) + (zero ? 1 : 0));
   double const flushed = sqrt(static_cast<double>(dimensions)) * 0x1p-126;
   return {norm, sqrt(sum_of_warp(errors)) * (1 + 1e-9) + flushed,
-          sqrt(sum_of_warp(shadow_squares)) * (1 + 1e-9)};
+          sqrt(sum_of_warp(shadow_squares)) * (1 + 1e-9), zero};
 }
 
 /// Blocks take slabs, warps their rows.
@@ -244,6 +243,21 @@ __global__ void row_norms(shadow_rows const rows) {
                                     rows.dimensions);
 }
 
+/// What a query of such a square adds to the errors of scores: v, the definition's part, and the
+/// 4.2 u of the move. Of inner products the error of the products has it.
+__device__ double slack_of(similarity metric, std::uint32_t dimensions, double square) {
+  double const n = dimensions;
+  double const slack = (n + 8) * 0x1p-120;
+  if (metric == similarity::l2) return slack + (n + 20) * 0x1p-47 * square + 4.3 * 0x1p-24 * square;
+  return metric == similarity::cosine ? slack + (n + 20) * 0x1p-47 : slack;
+}
+
+/// The score of rows that order as `farthest`.
+__device__ double score_of_key(similarity metric, double square, double farthest) {
+  if (metric == similarity::l2) return (square - farthest) / 2;
+  return metric == similarity::cosine ? square / 2 - 1 - farthest : -farthest;
+}
+
 /// A warp a query.
 __global__ void __launch_bounds__(128, 4)
     prepare_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
@@ -274,9 +288,8 @@ __global__ void __launch_bounds__(128, 4)
   of.reach[q] = 0;
   of.slack[q] = 0;
   if (!real) return;
-  double const n = rows.dimensions;
-  bool const l2 = rows.metric == similarity::l2;
-  bool const useless = size.norm == 0 ? !l2 : size.norm < smallest_norm;
+  bool const useless = size.zero || (size.norm == 0 ? rows.metric == similarity::inner_product
+                                                    : size.norm < smallest_norm);
   to.found[q] = 0;
   to.computed[q] = 0;
   to.limits[q] = -FLT_MAX;
@@ -292,14 +305,10 @@ __global__ void __launch_bounds__(128, 4)
       (size.error + tensor_error(rows.dimensions) * size.shadow_norm) / reach * (1 + 1e-9);
   atomicMax(of.ratio, __float_as_uint(__double2float_ru(ratio)));
   double const square = size.norm * size.norm;
-  // v and the definition's part of the query; the 4.2 u of the move.
-  double slack = (n + 8) * 0x1p-120 + (n + 20) * 0x1p-47 * (l2 ? square : 0);
-  if (l2) slack += 4.3 * 0x1p-24 * square;
-  if (rows.metric == similarity::cosine) slack += (n + 20) * 0x1p-47;
-  if (rows.metric == similarity::inner_product) slack += 0;  // in the error of products
+  double const slack = slack_of(rows.metric, rows.dimensions, square);
   of.slack[q] = __double2float_ru(slack);
   double limit = -FLT_MAX;
-  if (of.k == 0) limit = (l2 ? (square - of.farthest) / 2 : -of.farthest) - slack;
+  if (of.k == 0) limit = score_of_key(rows.metric, square, of.farthest) - slack;
   if (of.given != nullptr) limit = static_cast<double>(of.given[q]);
   of.limit[q] = fmaxf(__double2float_rd(limit), -FLT_MAX);
 }
@@ -332,7 +341,7 @@ __device__ inline row_terms terms_of(shadow_rows const& rows, row_mark const& ma
       __fmul_ru(__fmul_ru(__fadd_ru(mark.error, __fmul_ru(ratio, __fadd_ru(mark.norm, mark.error))),
                           1 + row_slack),
                 rows.scale);
-  float const half = rows.metric == similarity::l2 ? 0.5F * mark.norm * mark.norm : 0.0F;
+  float const half = rows.metric == similarity::inner_product ? 0.0F : 0.5F * mark.norm * mark.norm;
   return {half, width};
 }
 /// Rows that a warp will hand on.

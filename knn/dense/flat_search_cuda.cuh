@@ -22,14 +22,22 @@ inline constexpr std::uint32_t most_chunk_queries = 128;
 /// With more dimensions the bounds say nothing.
 inline constexpr std::uint32_t most_shadow_dimensions = 1U << 20;
 
+/// Errors of tensor products, times the product of the norms.
+__host__ __device__ inline double tensor_error(std::uint32_t dimensions) {
+  return 1.01 * (static_cast<double>(dimensions) + 16) * 0x1p-22 + 0x1p-20;
+}
+
 /// Of a row of the shadow.
 struct row_mark {
-  float norm;   ///< of the row as it is shadowed; 0 for one that the kernels cannot take
+  /// Of the row as it is shadowed; its square less 1 is that of one of zeros under cosine; 0 for
+  /// one that the kernels cannot take.
+  float norm;
   float error;  ///< how far the shadow is from it, at most; infinity for such a one
 };
 
-/// Rows of a part of the index on a device, and their shadow: the rows moved (l2) or divided by
-/// their norm (cosine), rounded to bfloat16, in the order in which tensor products take them.
+/// Rows of a part of the index on a device, and their shadow: the rows moved (l2), or divided by
+/// their norm and moved (cosine), rounded to bfloat16, in the order in which tensor products take
+/// them.
 struct shadow_rows {
   std::byte const* values = nullptr;  ///< [rows][dimensions], of `type`
   uint4* fragments = nullptr;         ///< [slabs][steps][2][32]
@@ -49,7 +57,8 @@ struct shadow_rows {
 };
 
 /// A row that may be near a query. Scores: the larger the nearer; the product of the query and the
-/// row, under l2 less half the row's square. Of a crowded query the bounds give way to the key.
+/// row as they are shadowed, but for inner products less half the row's square. Of a crowded query
+/// the bounds give way to the key.
 struct handed_row {
   std::uint32_t row;
   float least;  ///< the score is at least this

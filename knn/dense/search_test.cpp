@@ -2,6 +2,7 @@
 
 #include "core/testing.hpp"
 #include "knn/dense/candidate_list.hpp"
+#include "knn/dense/centre.hpp"
 #include "knn/dense/definition.hpp"
 #include "knn/dense/dense_reference.hpp"
 #include "knn/dense/error_bound.hpp"
@@ -519,6 +520,41 @@ TEST_P(dense_kernels, pairs_within_the_line) {
 INSTANTIATE_TEST_SUITE_P(instruction_sets, dense_kernels,
                          ::testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
                          [](auto const& i) { return std::string(hwy::TargetName(i.param)); });
+
+/// Moved where their rounding to bfloat16 loses less then: values far from 0 beside their spread,
+/// under cosine too, but not integers that bfloat16 holds as they are, unless they are far away.
+TEST(centre_of_shadow, is_what_makes_bounds_narrower) {
+  std::size_t const n = 50;
+  std::size_t const count = 3000;
+  double const product_error = 1e-5;
+  auto const centre_of = [&](element type, std::vector<float> const& values, similarity metric) {
+    return centre_of_shadow(dense_rows(as(type, values, n)), metric, product_error);
+  };
+  std::vector<float> const normal = drawn(count * n, 70);
+  std::vector<float> const even = drawn_uniform(count * n, 71);
+  std::vector<float> const bytes = drawn_uniform(count * n, 72, 255);
+  for (element const type : {element::float32, element::float16}) {
+    EXPECT_TRUE(centre_of(type, normal, similarity::l2).empty());
+    EXPECT_TRUE(centre_of(type, normal, similarity::cosine).empty());
+    EXPECT_TRUE(centre_of(type, even, similarity::inner_product).empty());
+    std::vector<float> const centre = centre_of(type, even, similarity::l2);
+    ASSERT_EQ(centre.size(), n);
+    for (float const value : centre) EXPECT_NEAR(value, 0.5F, 0.05F);
+    std::vector<float> const direction = centre_of(type, even, similarity::cosine);
+    ASSERT_EQ(direction.size(), n);
+    // Rows have a norm of about the root of n / 3.
+    for (float const value : direction)
+      EXPECT_NEAR(value, 0.5 / std::sqrt(static_cast<double>(n) / 3), 0.02);
+  }
+  EXPECT_TRUE(centre_of(element::uint8, bytes, similarity::l2).empty());
+  std::vector<float> whole = bytes;
+  for (float& value : whole) value = std::round(value);
+  EXPECT_TRUE(centre_of(element::float32, whole, similarity::l2).empty());
+  EXPECT_EQ(centre_of(element::uint8, bytes, similarity::cosine).size(), n);
+  EXPECT_EQ(centre_of(element::int8, drawn(count * n, 73, 100, 2), similarity::l2).size(), n);
+  EXPECT_TRUE(centre_of(element::float32, {}, similarity::l2).empty());
+  EXPECT_TRUE(centre_of(element::float32, std::vector<float>(10 * n), similarity::cosine).empty());
+}
 
 TEST(float_bounds, next_floats) {
   float const largest = std::numeric_limits<float>::max();
