@@ -12,9 +12,13 @@
 //             trial, by searches for the minimum and by sorting, and the votes of 24 classes
 //   k         Liu, Zheng and Liu 2019, figure 5: 1,200 queries, 16,384 x 32, the time of the
 //             selection alone as k grows
+//   clusters  of no publication, as `far`, what bounds of flat tell apart badly: 300,000 x 128 in
+//             20 tight clusters, 128 queries, k 32
+//   far       the same shape under cosine, values of mean 10 and deviation 1
 //
 // shape: of `batches` this alone. part: the shapes' rows and `queries`' queries are divided by it,
-// for a trial of the bench itself. Values are uniform in [0, 1), as published. Before it is timed,
+// for a trial of the bench itself. Values are uniform in [0, 1), as published, those of clusters
+// with a deviation of 0.01 from centres that are. Before it is timed,
 // an engine's answer is held against `flat` on the CPU, which is exact: for the first and last
 // queries of a batch, rank by rank, within what single precision allows; of `flat` on the GPU to
 // the bit. One JSON line a cell, medians of the rounds after one that is not counted, at most 25
@@ -91,6 +95,29 @@ vectors draw(settings const& chosen, size_t count, size_t dimensions, std::uint6
   return vectors(std::move(values), dimensions);
 }
 
+/// Of uniform values others of the same deviation as normal ones.
+vectors map(vectors const& even, std::function<float(size_t i, float value)> const& to) {
+  auto const* const from = reinterpret_cast<float const*>(even.data());
+  std::vector<float> values(from, from + even.size() * even.dimensions());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = to(i, values[i]);
+  return vectors(std::move(values), even.dimensions());
+}
+float centred(float even, float deviation) {
+  return (even - 0.5F) * std::sqrt(12.0F) * deviation;
+}
+vectors draw_clusters(settings const& chosen, size_t count, size_t dimensions, std::uint64_t seed) {
+  constexpr size_t clusters = 20;
+  vectors const drawn = draw(chosen, clusters, dimensions, 3);
+  auto const* const centres = reinterpret_cast<float const*>(drawn.data());
+  return map(draw(chosen, count, dimensions, seed), [&](size_t i, float value) {
+    return centres[i % (clusters * dimensions)] + centred(value, 0.01F);
+  });
+}
+vectors draw_far(settings const& chosen, size_t count, size_t dimensions, std::uint64_t seed) {
+  return map(draw(chosen, count, dimensions, seed),
+             [](size_t, float value) { return 10 + centred(value, 1); });
+}
+
 struct cell {
   std::string table, engine;
   size_t rows, dimensions, queries, k;
@@ -135,8 +162,9 @@ void time_cell(settings const& chosen, cell const& of, double first,
 class exact_answers {
  public:
   exact_answers(settings const& chosen, vectors const& rows, vectors const& queries,
-                std::vector<size_t> const& counts, size_t k)
-      : rows_(rows), k_(k) {
+                std::vector<size_t> const& counts, size_t k,
+                knn::similarity metric = knn::similarity::l2)
+      : rows_(rows), k_(k), metric_(metric) {
     std::set<size_t> asked;
     for (size_t const count : counts)
       for (size_t i = 0; i < std::min<size_t>(count, 4); ++i) {
@@ -149,12 +177,13 @@ class exact_answers {
       auto const* const from = reinterpret_cast<float const*>(queries.data()) + q * dimensions();
       values.insert(values.end(), from, from + dimensions());
     }
-    knn::dense_index const index(chosen.cpu, rows, {.engine = knn::dense_engine::flat});
+    knn::dense_index const index(chosen.cpu, rows,
+                                 {.metric = metric, .engine = knn::dense_engine::flat});
     found_ = index.search(chosen.cpu, vectors(std::move(values), dimensions()), k);
   }
 
-  /// Those of flat are the same rows and values. Of others squares of distances are as near as
-  /// single precision allows; of gs, whose products cancel, as the norms allow.
+  /// Those of flat are the same rows and values. Of others squares of distances, and cosines, are
+  /// as near as single precision allows; of gs, whose products cancel, as the norms allow.
   void check(knn::neighbours const& found, std::string const& engine) const {
     double const unit = 0x1p-24 * (static_cast<double>(dimensions()) + 8);
     for (auto const& [q, place] : place_) {
@@ -165,7 +194,9 @@ class exact_answers {
         double const scale =
             engine == "gs" ? 2.0 * static_cast<double>(dimensions()) : expected * expected;
         bool const same = distance == expected && found.ids_of(q)[i] == found_.ids_of(place)[i];
-        bool const near = std::abs(distance * distance - expected * expected) <= unit * scale;
+        bool const near = metric_ == knn::similarity::cosine
+                              ? std::abs(distance - expected) <= unit
+                              : std::abs(distance * distance - expected * expected) <= unit * scale;
         if (engine == "flat" ? !same : !near)
           throw std::runtime_error(
               fmt::format("{}: query {} of {}, neighbour {}: found {}, expected {}", engine, q,
@@ -178,18 +209,22 @@ class exact_answers {
   size_t dimensions() const { return rows_.dimensions(); }
   vectors const& rows_;
   size_t k_;
+  knn::similarity metric_;
   std::map<size_t, size_t> place_;
   knn::neighbours found_;
 };
 
 /// Every engine, with some numbers of queries and neighbours.
 void time_engines(settings const& chosen, std::string const& table, size_t count, size_t dimensions,
-                  std::vector<size_t> const& batches, std::vector<size_t> const& ks) {
-  vectors const rows = draw(chosen, count, dimensions, 1);
-  vectors const queries = draw(chosen, batches.back(), dimensions, 2);
-  exact_answers const exact(chosen, rows, queries, batches, ks.back());
+                  std::vector<size_t> const& batches, std::vector<size_t> const& ks,
+                  decltype(draw)& draw_values = draw,
+                  knn::similarity metric = knn::similarity::l2) {
+  vectors const rows = draw_values(chosen, count, dimensions, 1);
+  vectors const queries = draw_values(chosen, batches.back(), dimensions, 2);
+  exact_answers const exact(chosen, rows, queries, batches, ks.back(), metric);
   for (std::string const& name : chosen.engines) {
-    knn::dense_index const index(chosen.gpu, rows, {.engine = knn::dense_engine_from(name)});
+    knn::dense_index const index(chosen.gpu, rows,
+                                 {.metric = metric, .engine = knn::dense_engine_from(name)});
     for (size_t const k : ks)
       for (size_t const batch : batches) {
         vectors const some = queries.rows(0, batch);
@@ -316,18 +351,20 @@ settings read_settings(int argc, char** argv) {
         begin = end + 1;
       }
     } else if (at == std::string::npos &&
-               (name == "batches" || name == "queries" || name == "rows" || name == "k")) {
+               (name == "batches" || name == "queries" || name == "rows" || name == "k" ||
+                name == "clusters" || name == "far")) {
       read.tables.insert(name);
     } else {
       throw std::invalid_argument("found " + argument +
-                                  ", expected batches, queries, rows, k, engine=, threads=, "
+                                  ", expected batches, queries, rows, k, clusters, far, engine=, "
+                                  "threads=, "
                                   "rounds=, part= or shape=");
     }
   }
   if (!read.shape.empty() && std::none_of(std::begin(shapes), std::end(shapes),
                                           [&](auto const& s) { return name_of(s) == read.shape; }))
     throw std::invalid_argument("found shape " + read.shape + ", expected one of `batches`");
-  if (read.tables.empty()) read.tables = {"batches", "queries", "rows", "k"};
+  if (read.tables.empty()) read.tables = {"batches", "queries", "rows", "k", "clusters", "far"};
   if (read.rounds == 0 || read.part == 0)
     throw std::invalid_argument("rounds and part are above 0");
   read.gpu.threads = read.cpu.threads;
@@ -352,6 +389,11 @@ int main(int argc, char** argv) {
                    {512 / chosen.part, 1024 / chosen.part, 2048 / chosen.part, 4096 / chosen.part,
                     8192 / chosen.part},
                    {32});
+    if (chosen.tables.contains("clusters"))
+      time_engines(chosen, "clusters", 300'000 / chosen.part, 128, {128}, {32}, draw_clusters);
+    if (chosen.tables.contains("far"))
+      time_engines(chosen, "far", 300'000 / chosen.part, 128, {128}, {32}, draw_far,
+                   knn::similarity::cosine);
     if (chosen.tables.contains("batches"))
       for (shape const& one : shapes)
         if (chosen.shape.empty() || chosen.shape == name_of(one))

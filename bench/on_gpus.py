@@ -40,7 +40,8 @@ def steps_of(a, gpus):
     # The published engines under memcheck, and what flat does by other ways than a plain search; races of a small search.
     yield "memcheck-published", 1, [*sanitizer, "memcheck", knn,
                                  "--gtest_filter=*published_dense_search.golden*:*published_dense_search.sizes_at*:*gs_votes_as*"], 580
-    for test in ("filters", "range_to_the_bit", "any_k"):
+    for test in ("filters", "range_to_the_bit", "any_k", "crowds_of_equal_distances", "tight_clusters_crowd_queries_of_an_index",
+                 "few_rows_of_many_queries", "far_rows_under_cosine", "uniform_values_crowd_queries"):
         yield f"memcheck-{test}", 1, [*sanitizer, "memcheck", knn, f"--gtest_filter=*dense_gpus.{test}*/1"], 580
     yield "racecheck-published", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*published_dense_search.golden*"], 580
     yield ("dense-streamed", 1, [dense, "devices=1", "device_bytes=2000000000", f"rate={PCIE}", "shape=3000000x300", "k=32",
@@ -57,7 +58,8 @@ def steps_of(a, gpus):
             yield name, 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics", metric,
                             "--turns", turns], 590
     yield "memcheck-streams", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
-    yield "racecheck-dense", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*dense_gpus.few_rows*/1"], 900
+    for test in ("few_rows", "long_rows", "tight_clusters_crowd_queries_of_an_index", "far_rows_under_cosine"):
+        yield f"racecheck-{test}", 1, [*sanitizer, "racecheck", knn, f"--gtest_filter=*dense_gpus.{test}/1"], 900
     if a.words and a.vectors:
         sets = ["--words", a.words, "--vectors", a.vectors]
         gpu_bench, metric = str(a.bin / "metric_gpu_bench"), [sys.executable, str(HERE / "metric_gpu.py")]
@@ -83,6 +85,9 @@ def steps_of(a, gpus):
     for shape in ("70000x784", "3000000x300"):
         yield (f"dense-published-{shape}", 1, [str(a.bin / "dense_published_bench"), "batches", f"shape={shape}", "engine=flat,ppk,sbq,gs",
                                                "rounds=5"], 120)
+    # 2^10 to 2^15 rows beside gs; rows that bounds tell apart badly.
+    yield "dense-few-rows", 1, [str(a.bin / "dense_published_bench"), "rows", "engine=flat,gs", "rounds=5"], 120
+    yield "dense-near", 1, [str(a.bin / "dense_published_bench"), "clusters", "far", "engine=flat,ppk,sbq,gs", "rounds=5"], 120
     yield "dense-left", 1, [*peers, str(a.out / "dense-left"), "--cells", "left", "--flashlib"], 1800
     profiled = ["ncu", "--clock-control", "none", "--section", "SpeedOfLight", "--section", "LaunchStats", "--section", "Occupancy",
                 "--section", "MemoryWorkloadAnalysis"]
