@@ -21,8 +21,9 @@ constexpr std::size_t many_queries = 128, many_neighbours = 64;
 constexpr std::uint32_t space_for = 4, most_space_for = 16;
 /// A sample has a row in so many at least.
 constexpr std::uint32_t most_sample_of = 64;
-/// Of many queries and so few rows it has all: to hand a row on takes longer than to sample it.
-constexpr std::uint32_t all_sampled = 8192;
+/// Of many queries and so few values of all rows for each neighbour it has all rows: it takes less
+/// time than to hand on what a smaller one leaves.
+constexpr std::size_t all_sampled_a_neighbour = std::size_t{1} << 16;
 /// Without a sample all rows are handed on, of all queries together about so many at most; a sample
 /// takes as long as that.
 constexpr std::size_t handed_unsampled = std::size_t{1} << 16;
@@ -68,7 +69,7 @@ flat_plan::flat_plan(std::size_t k, std::size_t queries, std::size_t capacity_wa
   groups = std::max(16 * count, 512U);
   sample_of = k == 0 ? 1 : std::min(handed / count, most_sample_of);
   if (k > 0 && queries >= many_queries) {
-    all_sampled_up_to = all_sampled;
+    all_sampled = k * all_sampled_a_neighbour;
     sample_above = std::min(
         sample_above, std::max(4 * count, static_cast<std::uint32_t>(handed_unsampled / queries)));
   }
@@ -223,9 +224,10 @@ void flat_batch::run(flat_part const& part, flat_plan const& plan, bool scans) {
     bool const samples =
         queries_.k > 0 && queries_.given == nullptr && rows.rows > plan.sample_above;
     if (samples) {
-      scan_plan const some =
-          plan_sample(limits_, rows, queries_.count,
-                      rows.rows > plan.all_sampled_up_to ? plan.sample_of : 1, plan.groups);
+      scan_plan const some = plan_sample(
+          limits_, rows, queries_.count,
+          std::size_t{rows.rows} * rows.dimensions > plan.all_sampled ? plan.sample_of : 1,
+          plan.groups);
       if (some.groups() >= queries_.k) {
         maxima_.reserve(std::size_t{queries_.padded()} * some.groups());
         sample(rows, queries_, some, maxima_.data(), on_.get());

@@ -24,11 +24,11 @@ struct flat_plan {
   /// The same with space for queries that have handed on so many rows, as far as a batch goes.
   flat_plan with_space_for(std::uint32_t handed) const;
 
-  bool scans = true;                    ///< else all rows are computed and sorted
-  std::uint32_t sample_of = 1;          ///< a sample has a row in so many, or all
-  std::uint32_t all_sampled_up_to = 0;  ///< rows of which it has all
-  std::uint32_t groups = 0;             ///< at least
-  std::uint32_t capacity = 0;           ///< rows that a query may hand on
+  bool scans = true;            ///< else all rows are computed and sorted
+  std::uint32_t sample_of = 1;  ///< a sample has a row in so many, or all
+  std::size_t all_sampled = 0;  ///< values of rows of which it has all, at most
+  std::uint32_t groups = 0;     ///< at least
+  std::uint32_t capacity = 0;   ///< rows that a query may hand on
   /// Of more rows there is a sample.
   std::uint32_t sample_above = 0;
   std::uint32_t sorted = 0;  ///< rows of it that are computed
