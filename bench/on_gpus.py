@@ -41,7 +41,7 @@ def steps_of(a, gpus):
     yield "memcheck-published", 1, [*sanitizer, "memcheck", knn,
                                  "--gtest_filter=*published_dense_search.golden*:*published_dense_search.sizes_at*:*gs_votes_as*"], 580
     for test in ("filters", "range_to_the_bit", "any_k", "crowds_of_equal_distances", "tight_clusters_crowd_queries_of_an_index",
-                 "few_rows_of_many_queries", "far_rows_under_cosine", "uniform_values_crowd_queries"):
+                 "few_rows_of_many_queries", "far_rows", "uniform_values_crowd_queries"):
         yield f"memcheck-{test}", 1, [*sanitizer, "memcheck", knn, f"--gtest_filter=*dense_gpus.{test}*/1"], 580
     yield "racecheck-published", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*published_dense_search.golden*"], 580
     yield ("dense-streamed", 1, [dense, "devices=1", "device_bytes=2000000000", f"rate={PCIE}", "shape=3000000x300", "k=32",
@@ -58,7 +58,7 @@ def steps_of(a, gpus):
             yield name, 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics", metric,
                             "--turns", turns], 590
     yield "memcheck-streams", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
-    for test in ("few_rows", "long_rows", "tight_clusters_crowd_queries_of_an_index", "far_rows_under_cosine"):
+    for test in ("few_rows", "long_rows", "tight_clusters_crowd_queries_of_an_index", "far_rows"):
         yield f"racecheck-{test}", 1, [*sanitizer, "racecheck", knn, f"--gtest_filter=*dense_gpus.{test}/1"], 900
     if a.words and a.vectors:
         sets = ["--words", a.words, "--vectors", a.vectors]

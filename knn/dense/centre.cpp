@@ -34,9 +34,11 @@ std::vector<float> as_floats(std::vector<double> const& values) {
   return floats;
 }
 
-/// What the bounds of a row are wide by, times what queries like it are long.
-double width_of(std::vector<double> const& row, std::vector<float> const& centre,
-                double product_error) {
+struct rounded_size {
+  double norm;
+  double error;  ///< of rounding it to bfloat16
+};
+rounded_size size_of(std::vector<double> const& row, std::vector<float> const& centre) {
   double squares = 0;
   double errors = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -45,7 +47,17 @@ double width_of(std::vector<double> const& row, std::vector<float> const& centre
     squares += moved * moved;
     errors += (moved - held) * (moved - held);
   }
-  return 2 * std::sqrt(squares * errors) + product_error * squares;
+  return {std::sqrt(squares), std::sqrt(errors)};
+}
+
+/// What the bounds of a row are wide by with queries like it, which are moved but for inner
+/// products.
+double width_of(std::vector<double> const& row, std::vector<float> const& centre, similarity metric,
+                double product_error) {
+  rounded_size const of_row = size_of(row, centre);
+  rounded_size const of_query = metric == similarity::inner_product ? size_of(row, {}) : of_row;
+  return of_query.norm * of_row.error + of_query.error * of_row.norm +
+         product_error * of_query.norm * of_row.norm;
 }
 
 }  // namespace
@@ -70,7 +82,6 @@ std::vector<float> centre_of_rows(dense_rows const& rows) {
 
 std::vector<float> centre_of_shadow(dense_rows const& rows, similarity metric,
                                     double product_error) {
-  if (metric == similarity::inner_product) return {};
   // use(row): as it is before it is moved; under cosine without zeros.
   auto const each = [&](auto const& use) {
     std::vector<double> divided;
@@ -94,8 +105,8 @@ std::vector<float> centre_of_shadow(dense_rows const& rows, similarity metric,
   double as_they_are = 0;
   double moved = 0;
   each([&](std::vector<double> const& row) {
-    as_they_are += width_of(row, {}, product_error);
-    moved += width_of(row, centre, product_error);
+    as_they_are += width_of(row, {}, metric, product_error);
+    moved += width_of(row, centre, metric, product_error);
   });
   return moved < 0.9 * as_they_are ? centre : std::vector<float>();
 }

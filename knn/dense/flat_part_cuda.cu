@@ -2,6 +2,7 @@
 #include "knn/dense/flat_part_cuda.cuh"
 
 #include <algorithm>
+#include <cmath>
 
 namespace rulerank::knn {
 
@@ -26,6 +27,9 @@ flat_part::flat_part(dense_rows const& rows, std::size_t most, similarity metric
   view_.marks = marks_.data();
   view_.norms = norms_.data();
   view_.centre = centre_.data();
+  double squares = 0;
+  for (float const value : centre) squares += static_cast<double>(value) * value;
+  view_.centre_norm = std::sqrt(squares) * (1 + 1e-6);
   view_.dimensions = static_cast<std::uint32_t>(rows.dimensions());
   view_.type = rows.type();
   view_.metric = metric;

@@ -19,10 +19,11 @@
 // How `flat` on GPUs tells rows apart, and why what it leaves holds the nearest.
 //
 // Let x be a query and y a row as they are shadowed: under l2 moved, x = fl(q - c), under cosine
-// divided by their norms and moved, else as they are. Their shadows X and Y are x and y rounded to
-// bfloat16. The score of a pair is s = x y under inner products, else s = x y - |y|^2 / 2: D = |x -
-// y|^2 = |x|^2 - 2 s, and of vectors of norm 1 that are moved alike D = 2 - 2 cosine, so that the
-// larger score is the nearer under every metric. A row of zeros, whose cosine is 0, counts as one
+// divided by their norms and moved, under inner products the row moved and the query as it is.
+// Their shadows X and Y are x and y rounded to bfloat16. The score of a pair is s = x y under inner
+// products, less than the product by x c for every row, else s = x y - |y|^2 / 2: D = |x - y|^2 =
+// |x|^2 - 2 s, and of vectors of norm 1 that are moved alike D = 2 - 2 cosine, so that the larger
+// score is the nearer under every metric. A row of zeros, whose cosine is 0, counts as one
 // of norm 1 in a dimension of its own, in which it alone is not 0: its |y|^2 is |c|^2 + 1. With
 // e(y) = |y - Y|, which is measured and not estimated, e(x) = |x - X| and P the sum that the tensor
 // cores give for X Y,
@@ -46,7 +47,8 @@
 // to 2^20 dimensions, so `least` takes |y|^2 / 2 (1 + 2^-20) and `most` 1 - 2^-20; what the query
 // adds is its `slack`. Under cosine |x| and |y| are 2 at most, and what the division by norms, in
 // double precision, the move and the definition lose is less than (n + 20) 2^-48 of a score, of two
-// rows (n + 20) 2^-47, all of it in the slack. With L the k-th largest `least`, k rows have a score
+// rows (n + 20) 2^-47, all of it in the slack, as under inner products that times |x| |c|, of which
+// y is not. With L the k-th largest `least`, k rows have a score
 // of L and more; so a row is among the k nearest only if most >= L - slack.
 //
 // Bounds hold also where subnormal numbers are taken for zeros: 2^-126 times the root of n is added
@@ -167,10 +169,9 @@ __device__ shadow_size shadow_vector(std::uint32_t dimensions, std::uint32_t ste
   // What a value becomes, before it is rounded.
   auto const shadowed = [&](std::uint32_t i) {
     float const value = values(i);
-    if (cosine)
-      return __dsub_rn(__dmul_rn(static_cast<double>(value), scale),
-                       centre == nullptr ? 0.0 : static_cast<double>(centre[i]));
-    return static_cast<double>(centre == nullptr ? value : __fsub_rn(value, centre[i]));
+    float const away = centre == nullptr ? 0 : centre[i];
+    if (metric == similarity::l2) return static_cast<double>(__fsub_rn(value, away));
+    return __dsub_rn(__dmul_rn(static_cast<double>(value), scale), static_cast<double>(away));
   };
   double squares = 0;
   for (std::uint32_t i = lane; i < dimensions; i += 32) {
@@ -243,19 +244,21 @@ __global__ void row_norms(shadow_rows const rows) {
                                     rows.dimensions);
 }
 
-/// What a query of such a square adds to the errors of scores: v, the definition's part, and the
-/// 4.2 u of the move. Of inner products the error of the products has it.
-__device__ double slack_of(similarity metric, std::uint32_t dimensions, double square) {
-  double const n = dimensions;
+/// What a query adds to the errors of scores: v, the definition's part, and the 4.2 u of the move.
+/// Of inner products the error of the products has what does not come of the centre.
+__device__ double slack_of(shadow_rows const& rows, double norm) {
+  double const n = rows.dimensions;
   double const slack = (n + 8) * 0x1p-120;
-  if (metric == similarity::l2) return slack + (n + 20) * 0x1p-47 * square + 4.3 * 0x1p-24 * square;
-  return metric == similarity::cosine ? slack + (n + 20) * 0x1p-47 : slack;
+  double const defined = (n + 20) * 0x1p-47;
+  if (rows.metric == similarity::l2) return slack + (defined + 4.3 * 0x1p-24) * norm * norm;
+  return slack + defined * (rows.metric == similarity::cosine ? 1.0 : norm * rows.centre_norm);
 }
 
-/// The score of rows that order as `farthest`.
-__device__ double score_of_key(similarity metric, double square, double farthest) {
-  if (metric == similarity::l2) return (square - farthest) / 2;
-  return metric == similarity::cosine ? square / 2 - 1 - farthest : -farthest;
+/// The score of rows that order as `farthest`. `of_centre`: the product of the query and what rows
+/// are moved by.
+__device__ double score_of_key(similarity metric, double norm, double of_centre, double farthest) {
+  if (metric == similarity::l2) return (norm * norm - farthest) / 2;
+  return metric == similarity::cosine ? norm * norm / 2 - 1 - farthest : -farthest - of_centre;
 }
 
 /// A warp a query.
@@ -271,25 +274,30 @@ __global__ void __launch_bounds__(128, 4)
   auto* const words =
       reinterpret_cast<std::uint32_t*>(of.fragments + std::size_t{q / 16} * steps * 32);
   bool beyond = false;
+  bool const moves = rows.metric != similarity::inner_product;
   shadow_size const size = shadow_vector(
-      real ? rows.dimensions : 0, steps, rows.metric, rows.centre, beyond,
+      real ? rows.dimensions : 0, steps, rows.metric, moves ? rows.centre : nullptr, beyond,
       [&](std::uint32_t i) { return values[i]; },
       [&](std::uint32_t i, unsigned pair) {
         // B of two tiles of 8 queries side by side: lane query * 4 + (dimension % 8) / 2.
         std::uint32_t const to_lane = (q % 8) * 4 + (i % 8) / 2;
         words[((i / 16) * 32 + to_lane) * 4 + q % 16 / 8 * 2 + i % 16 / 8] = pair;
       });
+  double of_centre = 0;
   if (real)
-    for (std::uint32_t i = lane; i < rows.dimensions; i += 32)
-      of.exact[std::size_t{q} * rows.dimensions + i] = static_cast<double>(values[i]);
+    for (std::uint32_t i = lane; i < rows.dimensions; i += 32) {
+      auto const value = static_cast<double>(values[i]);
+      of.exact[std::size_t{q} * rows.dimensions + i] = value;
+      if (rows.centre != nullptr) of_centre += value * static_cast<double>(rows.centre[i]);
+    }
+  of_centre = sum_of_warp(of_centre);
   if (lane != 0) return;
   of.handed[q] = 0;
   of.limit[q] = INFINITY;
   of.reach[q] = 0;
   of.slack[q] = 0;
   if (!real) return;
-  bool const useless = size.zero || (size.norm == 0 ? rows.metric == similarity::inner_product
-                                                    : size.norm < smallest_norm);
+  bool const useless = size.zero || (size.norm == 0 ? !moves : size.norm < smallest_norm);
   to.found[q] = 0;
   to.computed[q] = 0;
   to.limits[q] = -FLT_MAX;
@@ -304,11 +312,10 @@ __global__ void __launch_bounds__(128, 4)
   double const ratio =
       (size.error + tensor_error(rows.dimensions) * size.shadow_norm) / reach * (1 + 1e-9);
   atomicMax(of.ratio, __float_as_uint(__double2float_ru(ratio)));
-  double const square = size.norm * size.norm;
-  double const slack = slack_of(rows.metric, rows.dimensions, square);
+  double const slack = slack_of(rows, size.norm);
   of.slack[q] = __double2float_ru(slack);
   double limit = -FLT_MAX;
-  if (of.k == 0) limit = score_of_key(rows.metric, square, of.farthest) - slack;
+  if (of.k == 0) limit = score_of_key(rows.metric, size.norm, of_centre, of.farthest) - slack;
   if (of.given != nullptr) limit = static_cast<double>(of.given[q]);
   of.limit[q] = fmaxf(__double2float_rd(limit), -FLT_MAX);
 }

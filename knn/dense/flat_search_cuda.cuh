@@ -35,8 +35,8 @@ struct row_mark {
   float error;  ///< how far the shadow is from it, at most; infinity for such a one
 };
 
-/// Rows of a part of the index on a device, and their shadow: the rows moved (l2), or divided by
-/// their norm and moved (cosine), rounded to bfloat16, in the order in which tensor products take
+/// Rows of a part of the index on a device, and their shadow: the rows moved, under cosine divided
+/// by their norm before, rounded to bfloat16, in the order in which tensor products take
 /// them.
 struct shadow_rows {
   std::byte const* values = nullptr;  ///< [rows][dimensions], of `type`
@@ -44,6 +44,7 @@ struct shadow_rows {
   row_mark* marks = nullptr;          ///< [slabs * slab_rows]
   double* norms = nullptr;            ///< [rows] as they are defined; cosine alone
   float const* centre = nullptr;      ///< [dimensions] what is subtracted, or null
+  double centre_norm = 0;             ///< no less than its norm
   std::uint32_t rows = 0;
   std::uint32_t dimensions = 0;
   datasets::element type = datasets::element::float32;

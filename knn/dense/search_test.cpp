@@ -536,10 +536,12 @@ TEST(centre_of_shadow, is_what_makes_bounds_narrower) {
   for (element const type : {element::float32, element::float16}) {
     EXPECT_TRUE(centre_of(type, normal, similarity::l2).empty());
     EXPECT_TRUE(centre_of(type, normal, similarity::cosine).empty());
-    EXPECT_TRUE(centre_of(type, even, similarity::inner_product).empty());
-    std::vector<float> const centre = centre_of(type, even, similarity::l2);
-    ASSERT_EQ(centre.size(), n);
-    for (float const value : centre) EXPECT_NEAR(value, 0.5F, 0.05F);
+    EXPECT_TRUE(centre_of(type, normal, similarity::inner_product).empty());
+    for (similarity const metric : {similarity::l2, similarity::inner_product}) {
+      std::vector<float> const centre = centre_of(type, even, metric);
+      ASSERT_EQ(centre.size(), n);
+      for (float const value : centre) EXPECT_NEAR(value, 0.5F, 0.05F);
+    }
     std::vector<float> const direction = centre_of(type, even, similarity::cosine);
     ASSERT_EQ(direction.size(), n);
     // Rows have a norm of about the root of n / 3.
@@ -547,6 +549,7 @@ TEST(centre_of_shadow, is_what_makes_bounds_narrower) {
       EXPECT_NEAR(value, 0.5 / std::sqrt(static_cast<double>(n) / 3), 0.02);
   }
   EXPECT_TRUE(centre_of(element::uint8, bytes, similarity::l2).empty());
+  EXPECT_TRUE(centre_of(element::uint8, bytes, similarity::inner_product).empty());
   std::vector<float> whole = bytes;
   for (float& value : whole) value = std::round(value);
   EXPECT_TRUE(centre_of(element::float32, whole, similarity::l2).empty());
