@@ -11,10 +11,14 @@ namespace rulerank::knn {
 
 namespace {
 
-/// use(row): some rows from all over, as floats.
+constexpr std::size_t most_rows = 1024;
+/// Of the rows that a shadow's centre is drawn from; fewer than so many rows have none.
+constexpr std::size_t most_values = std::size_t{1} << 20;
+constexpr std::size_t least_rows = 32;
+
+/// use(row): that many rows from all over, as floats.
 template <class Use>
-void each_of_some(dense_rows const& rows, Use const& use) {
-  std::size_t const some = std::min<std::size_t>(rows.size(), 1024);
+void each_of_some(dense_rows const& rows, std::size_t some, Use const& use) {
   std::vector<float> row(rows.dimensions());
   for (std::size_t i = 0; i < some; ++i) {
     to_floats(rows.type(), rows.row(i * rows.size() / some), row.size(), row.data());
@@ -60,13 +64,21 @@ double width_of(std::vector<double> const& row, std::vector<float> const& centre
          product_error * of_query.norm * of_row.norm;
 }
 
+/// What a row's width becomes, of what it was. Rows count alike: of rows of many lengths the short
+/// ones, which are longer when they are moved, would be nothing beside the long ones in a sum of
+/// widths, and as many queries may be like them.
+double share_of(double moved, double as_it_is) {
+  double const most = 4;
+  return moved < most * as_it_is ? moved / as_it_is : most;
+}
+
 }  // namespace
 
 std::vector<float> centre_of_rows(dense_rows const& rows) {
-  std::size_t const some = std::min<std::size_t>(rows.size(), 1024);
+  std::size_t const some = std::min(rows.size(), most_rows);
   std::vector<double> mean(rows.dimensions());
   double squares = 0;
-  each_of_some(rows, [&](std::vector<float> const& row) {
+  each_of_some(rows, some, [&](std::vector<float> const& row) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       mean[i] += row[i] / static_cast<double>(some);
       squares += static_cast<double>(row[i]) * row[i];
@@ -82,10 +94,13 @@ std::vector<float> centre_of_rows(dense_rows const& rows) {
 
 std::vector<float> centre_of_shadow(dense_rows const& rows, similarity metric,
                                     double product_error) {
+  std::size_t const some =
+      std::min({rows.size(), most_rows, most_values / std::max<std::size_t>(rows.dimensions(), 1)});
+  if (some < least_rows) return {};
   // use(row): as it is before it is moved; under cosine without zeros.
   auto const each = [&](auto const& use) {
     std::vector<double> divided;
-    each_of_some(rows, [&](std::vector<float> const& row) {
+    each_of_some(rows, some, [&](std::vector<float> const& row) {
       double const norm = metric == similarity::cosine ? norm_of(row) : 1;
       if (norm == 0) return;
       divided.assign(row.begin(), row.end());
@@ -102,13 +117,12 @@ std::vector<float> centre_of_shadow(dense_rows const& rows, similarity metric,
   if (count == 0) return {};
   for (double& value : mean) value /= static_cast<double>(count);
   std::vector<float> const centre = as_floats(mean);
-  double as_they_are = 0;
-  double moved = 0;
+  double shares = 0;
   each([&](std::vector<double> const& row) {
-    as_they_are += width_of(row, {}, metric, product_error);
-    moved += width_of(row, centre, metric, product_error);
+    shares += share_of(width_of(row, centre, metric, product_error),
+                       width_of(row, {}, metric, product_error));
   });
-  return moved < 0.9 * as_they_are ? centre : std::vector<float>();
+  return shares < 0.9 * static_cast<double>(count) ? centre : std::vector<float>();
 }
 
 }  // namespace rulerank::knn

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -61,8 +62,6 @@ class flat_on_gpus final : public dense_search_engine {
     std::size_t const rows = rows_.size();
     if (first == 0) {
       for (on_device<flat_stream>& stream : streams_) stream = {};
-      centre_ = centre_of_shadow(rows_, metric_,
-                                 tensor_error(static_cast<std::uint32_t>(rows_.dimensions())));
       groups_ =
           groups_for(devices_.size(), rows * rows_.row_bytes(),
                      limits_.replicated_bytes > 0 ? limits_.replicated_bytes : replicated_bytes);
@@ -73,6 +72,9 @@ class flat_on_gpus final : public dense_search_engine {
     std::size_t begin = first;
     std::size_t kept = cuts_.size();
     while (kept > 0 && cuts_[kept - 1].size() <= 2 * (rows - begin)) begin = cuts_[--kept].begin;
+    if (begin == 0)
+      centre_ = centre_of_shadow(rows_, metric_,
+                                 tensor_error(static_cast<std::uint32_t>(rows_.dimensions())));
     share const made{begin, rows};
     std::vector<held_rows> more(devices_.size());
     threads_.run([&](std::size_t i) { more[i] = hold(i, kept, groups_.rows_of(made, i)); });
@@ -154,6 +156,13 @@ class flat_on_gpus final : public dense_search_engine {
     std::uint32_t query;
     std::span<double const> keys;
     std::span<std::uint32_t const> rows;
+  };
+
+  /// What did not fit of a batch: to be searched within the limit; it handed on so many rows.
+  struct late_query {
+    std::uint32_t query;
+    float limit;
+    std::uint32_t handed;
   };
 
   /// Whether each device has all rows in one part, so that what is found there is what there is.
@@ -257,9 +266,7 @@ class flat_on_gpus final : public dense_search_engine {
     auto& lists = of.lists[i];
     std::size_t const together =
         flat_batch::most_queries(of.plan, of.request, rows_.dimensions(), part.of().size());
-    std::vector<std::uint32_t> again;
-    std::vector<float> limits;
-    std::uint32_t most_handed = 0;
+    std::vector<late_query> again;
     auto const first_row = static_cast<std::uint32_t>(part.of().begin);
     std::vector<batch_result> results;
     flat_sink const sink{
@@ -274,9 +281,7 @@ class flat_on_gpus final : public dense_search_engine {
           for (std::size_t j = 0; j < count; ++j) list.push_back({keys[j], first_row + rows[j]});
         },
         [&](std::uint32_t q, float limit, std::uint32_t handed) {
-          again.push_back(q);
-          limits.push_back(limit);
-          most_handed = std::max(most_handed, handed);
+          again.push_back({q, limit, handed});
         },
         [&](std::uint32_t q) { of.widened[i][q] = 1; }};
     std::vector<std::uint32_t> batch;
@@ -288,21 +293,25 @@ class flat_on_gpus final : public dense_search_engine {
       give(ctx, of, results);
       results.clear();
     }
-    // Within a better limit, then with space for what that has left.
+    // Within a better limit, then with space for what that has left: those that need most first,
+    // each batch with the space that its first one needs.
     for (bool const last : {false, true}) {
-      std::vector<std::uint32_t> const queries = std::exchange(again, {});
-      std::vector<float> const known = std::exchange(limits, {});
-      flat_plan const plan = last ? of.plan.with_space_for(most_handed) : of.plan;
-      most_handed = 0;
-      std::size_t const at_once =
-          flat_batch::most_queries(plan, of.request, rows_.dimensions(), part.of().size());
-      for (std::size_t begin = 0; begin < queries.size(); begin += at_once) {
+      std::vector<late_query> late = std::exchange(again, {});
+      if (last) std::ranges::sort(late, std::greater(), &late_query::handed);
+      std::size_t count = 0;
+      for (std::size_t begin = 0; begin < late.size(); begin += count) {
         ctx.check_stop();
-        std::size_t const count = std::min(at_once, queries.size() - begin);
-        batches_[i].search(part, plan,
-                           {&of.request, std::span(queries).subspan(begin, count),
-                            std::span(known).subspan(begin, count), last},
-                           sink, of.work[i]);
+        flat_plan const plan = last ? of.plan.with_space_for(late[begin].handed) : of.plan;
+        count = std::min(
+            flat_batch::most_queries(plan, of.request, rows_.dimensions(), part.of().size()),
+            late.size() - begin);
+        batch.clear();
+        std::vector<float> limits;
+        for (late_query const& one : std::span(late).subspan(begin, count)) {
+          batch.push_back(one.query);
+          limits.push_back(one.limit);
+        }
+        batches_[i].search(part, plan, {&of.request, batch, limits, last}, sink, of.work[i]);
       }
     }
   }

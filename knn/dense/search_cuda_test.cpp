@@ -137,6 +137,33 @@ TEST_P(dense_gpus, far_rows) {
   }
 }
 
+/// What rows are moved by is right for short rows beside long ones, and for rows that come behind
+/// one far away.
+TEST_P(dense_gpus, rows_of_many_lengths) {
+  std::size_t const n = 24;
+  std::vector<float> factors;
+  for (float const value : drawn(9000, 76)) factors.push_back(std::exp(value));
+  vectors const rows(scaled(drawn_uniform(std::size_t{9000} * n, 77), n, factors), n);
+  vectors const queries(scaled(drawn_uniform(std::size_t{40} * n, 78), n, factors), n);
+  vectors const first(drawn(n, 79, 1000, 1), n);
+  vectors const normal(drawn(std::size_t{9000} * n, 80), n);
+  auto const expect_few_computed = [&](dense_index const& index, dense_index const& cpu) {
+    std::string const what = std::string(name_of(cpu.metric())) + ", " + std::to_string(cpu.size());
+    dense_search_work work;
+    expect_same(index.search(ctx(), queries, 10, {}, &work), cpu.search({}, queries, 10), what);
+    EXPECT_LT(work.recomputed, std::size_t{40} * 200) << what;
+  };
+  for (similarity const metric : all_metrics) {
+    expect_few_computed({ctx(), rows, {.metric = metric, .engine = dense_engine::flat}},
+                        {{}, rows, {.metric = metric}});
+    dense_index grown(ctx(), first, {.metric = metric, .engine = dense_engine::flat});
+    dense_index grown_on_cpu({}, first, {.metric = metric});
+    grown.add(ctx(), normal);
+    grown_on_cpu.add({}, normal);
+    expect_few_computed(grown, grown_on_cpu);
+  }
+}
+
 TEST_P(dense_gpus, many_dimensions) {
   for (std::size_t const n : {784, 3000, 7000}) {
     vectors const rows(drawn(200 * n, 9), n);

@@ -555,8 +555,15 @@ TEST(centre_of_shadow, is_what_makes_bounds_narrower) {
   EXPECT_TRUE(centre_of(element::float32, whole, similarity::l2).empty());
   EXPECT_EQ(centre_of(element::uint8, bytes, similarity::cosine).size(), n);
   EXPECT_EQ(centre_of(element::int8, drawn(count * n, 73, 100, 2), similarity::l2).size(), n);
+  // The mean of rows of many lengths is far from the short ones, that of a few rows from all.
+  std::vector<float> factors;
+  for (float const value : drawn(count, 74)) factors.push_back(std::exp(value));
+  EXPECT_TRUE(centre_of(element::float32, scaled(even, n, factors), similarity::l2).empty());
+  EXPECT_EQ(centre_of(element::float32, scaled(even, n, factors), similarity::cosine).size(), n);
+  EXPECT_TRUE(centre_of(element::float32, drawn(31 * n, 75, 9), similarity::l2).empty());
+  EXPECT_EQ(centre_of(element::float32, drawn(32 * n, 75, 9), similarity::l2).size(), n);
   EXPECT_TRUE(centre_of(element::float32, {}, similarity::l2).empty());
-  EXPECT_TRUE(centre_of(element::float32, std::vector<float>(10 * n), similarity::cosine).empty());
+  EXPECT_TRUE(centre_of(element::float32, std::vector<float>(50 * n), similarity::cosine).empty());
 }
 
 TEST(float_bounds, next_floats) {
