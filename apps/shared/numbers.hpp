@@ -29,7 +29,7 @@ std::string expected_number(number_range<Number> within) {
   std::string const what = std::is_integral_v<Number> ? "an integer" : "a number";
   number_range<Number> const all;
   if (within.most != all.most)
-    return within.least == all.least
+    return within.least == all.least && !std::is_unsigned_v<Number>
                ? fmt::format("{} of {} or less", what, within.most)
                : fmt::format("{} from {} to {}", what, within.least, within.most);
   if (within.least == all.least && !std::is_unsigned_v<Number>) return what;

@@ -148,6 +148,8 @@ class Numbers(harness.CommandLine):
                  "--min-confidence: found '1.5', expected a number from 0 to 1"),
                 (["reduce", "--train", train, "--out", "o", "--unlabelled", "0"],
                  "--unlabelled: found '0', expected an integer of -1 or less"),
+                (["search", "metric", "--collection", train, "--queries", train, "--out", "o", "--metric", "edit", "--bucket", "-1"],
+                 "--bucket: found '-1', expected an integer from 0 to 2147483648"),
                 (["mine", "--transactions", train, "--min-support", "1", "--rules", "--max-p", "nan"],
                  "--max-p: found 'nan', expected a number from 0 to 1"),
                 (["tune", "--train", train, "--vali", train, "--try-rule-size", "3, 4"],
