@@ -93,7 +93,9 @@ MORE = [
 # Many neighbours, whose bounds let more rows through with uniform values.
 CROWDED = [(rows, dimensions, "f32", (128,), (1, 16, 32, 128))
            for rows, dimensions in ((70_000, 784), (300_000, 128), (1_275_219, 128), (3_000_000, 300))]
-CELLS = {"targets": TARGETS, "short": SHORT, "rest": REST, "left": LEFT, "more": MORE, "crowded": CROWDED}
+# More neighbours than a scan hands rows on for: all rows are computed, one query after the other.
+LARGE = [(rows, dimensions, "f32", (2048, 4096), (1, 32, 128)) for rows, dimensions in ((70_000, 784), (1_275_219, 128))]
+CELLS = {"targets": TARGETS, "short": SHORT, "rest": REST, "left": LEFT, "more": MORE, "crowded": CROWDED, "large": LARGE}
 FLASHLIB = ("flash_knn_triton_small_n", "flash_knn_triton_large_n")
 
 

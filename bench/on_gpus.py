@@ -107,6 +107,7 @@ def steps_of(a, gpus):
     # All cells of PERFORMANCE.md's tables, a step a shape.
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300", "1000000x128", "700000x128", "10000000x128xbf16"):
         yield f"dense-peers-{shape}", 1, [*peers, str(a.out / f"dense-peers-{shape}"), "--shapes", shape, "--flashlib", "--tune", "6"], 590
+    yield "dense-large", 1, [*peers, str(a.out / "dense-large"), "--cells", "large"], 300
     yield "dense-more", 1, [*peers, str(a.out / "dense-more"), "--cells", "more", "--flashlib", "--tune", "3"], 1800
     for count in (1, 2, 4):
         if count <= gpus:
